@@ -1,5 +1,6 @@
-//! The approvals of a workspace's agents and workflows, whether or not its room is running, and how an answer given
-//! without a window reaches the room: from its file through the door, as the same decision that a window would send.
+//! The pending approvals of a workspace's agents and workflows, whether or not its room is running, and how an answer
+//! given without a window reaches the room: from a file into the room's inbox, as the same decision that a window would
+//! send.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +9,7 @@ use bevy::ecs::prelude::*;
 
 use super::display_names::name_of;
 use super::opening::{OpenError, state_folder};
-use super::recovery::look_at_each;
+use super::recovery::for_each_scene;
 use crate::base::AnsweredIn;
 use crate::kernel::{Approval, Kernel, KernelCommand, preview};
 use crate::orchestration::workflow::{PersonAnswer, PersonQuestion, WorkflowCommand, WorkflowRuns, WorkflowSettings};
@@ -17,51 +18,51 @@ use crate::tools::Preview;
 use crate::workspace::vfs::WorkspacePath;
 use crate::workspace::{Answer, AnswerFolder, answer_files};
 
-/// Larger files are not shown beside the new text.
+/// Larger files are not previewed, in bytes.
 const BYTES_SHOWN_AT_MOST: u64 = 1024 * 1024;
 
 /// An open approval, as last saved.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OpenApproval {
-    /// The scene in which it is asked: its file.
+    /// The scene file.
     pub scene: String,
-    /// What the agent is called.
+    /// The agent's display name.
     pub name: String,
-    /// The question.
+    /// The approval.
     pub approval: Approval,
-    /// What would happen.
+    /// The expected effect.
     pub preview: Preview,
-    /// The answer that was given and that the room has not taken in yet.
+    /// An answer that the room has not processed yet.
     pub answer: Option<Answer>,
 }
 
 /// A workflow step that waits for a person, as last saved.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OpenStep {
-    /// The scene in whose room the workflow runs: its file.
+    /// The scene file of the room in which the workflow runs.
     pub scene: String,
     /// The question.
     pub question: PersonQuestion,
-    /// Characters of what is filled in at most.
+    /// Maximum length of each filled-in field, in characters.
     pub chars_at_most: usize,
-    /// The answer that was given and that the room has not taken in yet.
+    /// An answer that the room has not processed yet.
     pub answer: Option<Answer>,
 }
 
 /// Everything in a workspace that waits for a person.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct OpenQuestions {
-    /// What agents ask.
+    /// Pending approvals of agents.
     pub approvals: Vec<OpenApproval>,
-    /// What workflows ask.
+    /// Workflow steps that wait for a person.
     pub steps: Vec<OpenStep>,
 }
 
-/// Every question of a workspace that is open, scene by scene. Nothing is changed, and the rooms may be running.
+/// Every pending question of a workspace, scene by scene. Read-only; the rooms may be running.
 pub fn open_questions(workspace: &Path) -> Result<OpenQuestions, OpenError> {
     let answers = answer_files::kept(&state_folder(workspace));
     let mut open = OpenQuestions::default();
-    look_at_each(workspace, |scene, world| {
+    for_each_scene(workspace, |scene, world| {
         let chars_at_most = world.resource::<WorkflowSettings>().output_chars_at_most;
         open.steps.extend(world.resource::<WorkflowRuns>().questions().map(|question| OpenStep {
             scene: scene.to_owned(),
@@ -80,7 +81,7 @@ pub fn open_questions(workspace: &Path) -> Result<OpenQuestions, OpenError> {
     Ok(open)
 }
 
-/// The result of allowing this, with the current content of the file that would change.
+/// The expected effect of granting an approval, computed from the file's current content.
 pub fn preview_of(world: &World, workspace: &Path, approval: &Approval) -> Preview {
     let preview = preview(world, approval.activation).unwrap_or_else(|| Preview::arguments(&approval.arguments));
     let now = preview.unknown_file().and_then(|path| text_now(workspace, path));
@@ -90,13 +91,13 @@ pub fn preview_of(world: &World, workspace: &Path, approval: &Approval) -> Previ
     }
 }
 
-/// The text of a file of the workspace as it is on disk; `None` if there is none that could be shown.
+/// The text of a workspace file on disk; `None` if it cannot be shown.
 fn text_now(workspace: &Path, path: &str) -> Option<String> {
     let path = WorkspacePath::new(path).ok()?;
     let mut folder = workspace.to_owned();
     for part in path.as_str().split('/') {
         folder.push(part);
-        // A link may lead anywhere.
+        // A symbolic link may lead outside the workspace.
         if folder.symlink_metadata().ok()?.is_symlink() {
             return None;
         }
@@ -105,13 +106,13 @@ fn text_now(workspace: &Path, path: &str) -> Option<String> {
     if is_shown { std::fs::read_to_string(folder).ok() } else { None }
 }
 
-/// Whether an answer waits to be taken in.
+/// Whether answers are waiting to be processed.
 pub fn has_answers(world: &World) -> bool {
     world.get_resource::<AnswerFolder>().is_some_and(AnswerFolder::has_news)
 }
 
-/// Moves answers from their files into the room's inbox. An answer to a question that is no longer open was decided
-/// elsewhere.
+/// Moves answers from their files into the room's inbox. An answer to a question that is no longer pending is
+/// discarded.
 pub(super) fn collect_answers(
     answers: Option<ResMut<AnswerFolder>>,
     kernel: Res<Kernel>,
@@ -135,7 +136,7 @@ pub(super) fn collect_answers(
     }
 }
 
-/// What a person says to a step that is theirs, as the workflow takes it.
+/// Converts a person's input for a workflow step to the workflow's answer type.
 pub fn person_answer(allow: bool, because: Option<String>, fields: BTreeMap<String, String>) -> PersonAnswer {
     PersonAnswer { approved: Some(allow), comment: because.unwrap_or_default(), fields }
 }

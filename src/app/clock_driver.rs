@@ -1,6 +1,6 @@
 //! Drives the clock of a room: when the next tick may run, how fast, and when a snapshot is due.
 //!
-//! This is the only place that waits. The world never does.
+//! This is the only place that waits; systems never do.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -23,20 +23,20 @@ use crate::simulation::Reacted;
 use crate::store::{HistoryLimits, Snapshot, Store};
 use crate::workspace::{self, KnownFiles, RoomStart};
 
-/// A stall of the machine advances the room by no more than this.
+/// Maximum real time that a stall of the machine advances the room.
 const STALL_AT_MOST: Duration = Duration::from_millis(100);
 
 /// The interval in ticks (10 s of simulated time) at which the hash of the world is recorded for replays to compare
 /// with.
 const HASH_EVERY_TICKS: u64 = 10 * TICKS_PER_SEC;
 
-/// How long one wait for a reply or the disk lasts before the caller gets to look around.
+/// Maximum duration of one wait for a reply or the disk, after which control returns to the caller.
 const WAIT_AT_MOST: Duration = Duration::from_millis(50);
 
 /// How long a tick with very many records waits until their numbers are reserved.
 const SHOW_WITHIN: Duration = Duration::from_secs(2);
 
-/// The room's date is corrected where it is off by at least this many seconds, compared with the person's clock.
+/// The room's date is corrected if it differs from the person's clock by at least this many seconds.
 const DATE_OFF_SECS: i64 = 10;
 
 /// The result of [`Driver::step`].
@@ -44,9 +44,9 @@ const DATE_OFF_SECS: i64 = 10;
 pub enum Step {
     /// One tick passed.
     Ticked,
-    /// A reply, an answer about files or the log is owed; it waited a little.
+    /// A reply, a file result or the log is pending; the driver waited a little.
     Owed,
-    /// It is not time for the next tick yet; it waited a little.
+    /// The next tick is not due yet; the driver waited a little.
     Early,
     /// The clock is paused.
     Paused,
@@ -61,16 +61,16 @@ pub struct Driver {
     dates: DateKeeper,
 }
 
-/// Keeps the room's date in step with the person's clock while the room lives at its own pace, however long the computer
-/// sleeps or the room is paused. Time that was run through faster stays ahead.
+/// Keeps the room's date in step with the person's clock at normal speed, however long the computer sleeps or the room
+/// is paused. Time gained by running faster is kept.
 #[derive(Default)]
 struct DateKeeper {
-    /// How far the room's date is to be ahead of the person's clock, in seconds.
+    /// How far the room's date should be ahead of the person's clock, in seconds.
     ahead_secs: Option<i64>,
 }
 
 impl DateKeeper {
-    /// The date that the room should have, where it has another one.
+    /// The date that the room should have, if its date is off.
     fn correction(&mut self, date_secs: i64, shown_secs: i64) -> Option<i64> {
         let ahead = date_secs.saturating_sub(shown_secs);
         let wanted = *self.ahead_secs.get_or_insert(ahead);
@@ -80,7 +80,7 @@ impl DateKeeper {
 }
 
 impl Driver {
-    /// Runs the next tick if it may and it is time; otherwise waits a little and says why.
+    /// Runs the next tick if it is permitted and due; otherwise waits a little and returns why.
     pub fn step(&mut self, world: &mut World) -> Step {
         let step = self.try_step(world);
         match step {
@@ -103,11 +103,11 @@ impl Driver {
         step
     }
 
-    /// Runs the next tick if it may and it is time, and never waits: for whoever has frames to draw.
+    /// Runs the next tick if it is permitted and due. Never waits, so it can be called from a frame.
     pub fn try_step(&mut self, world: &mut World) -> Step {
         let clock = world.resource::<SimClock>();
         let (speed, paused) = (clock.speed, clock.paused);
-        // A paused room admits what a person does; nothing else happens in that tick.
+        // A paused room only processes the person's commands.
         let stands_still = world.resource::<Standstill>().holds();
         let has_news = schedule::any_input_waits(world) || workspace::has_news(world) || approvals::has_answers(world);
         let has_news = has_news || learning::has_news(world);
@@ -132,7 +132,7 @@ impl Driver {
         if let Speed::Times(times) = speed {
             self.note_tick(tick_length(times));
         }
-        self.keep_date(world, speed);
+        self.update_date(world, speed);
         schedule::advance(world);
         wait_to_show(world);
         let tick = world.resource::<SimClock>().tick();
@@ -149,15 +149,15 @@ impl Driver {
         Step::Ticked
     }
 
-    /// From now on, the room's date is what the person's clock shows, as long as the room lives at its own pace.
+    /// From now on, keeps the room's date equal to the person's clock while it runs at normal speed.
     pub fn follow_persons_clock(&mut self, world: &mut World) {
         self.dates.ahead_secs = Some(0);
         correct_date(&mut self.dates, world);
     }
 
-    /// Checks the date once a second. Where time passes faster than on the person's clock, the date goes with it.
-    fn keep_date(&mut self, world: &mut World, speed: Speed) {
-        // The date that the room was opened with, or is replayed with, comes first.
+    /// Checks the date once a second. At higher speeds, the date follows simulated time.
+    fn update_date(&mut self, world: &mut World, speed: Speed) {
+        // Wait until the date given at opening, or by a replay, has been applied.
         let is_set = world.get_resource::<InputQueue<RoomOpened>>().is_some_and(InputQueue::is_empty);
         let is_live = world.get_resource::<InputJournal>().is_none_or(|journal| !journal.is_replaying());
         if speed != Speed::Times(1) || !is_set || !is_live {
@@ -167,20 +167,19 @@ impl Driver {
         }
     }
 
-    /// The next tick is due as if the last had run just now: time that is over is not made up for.
-    pub fn forget_the_rest(&mut self) {
+    /// Schedules the next tick as if the last one had just run: lost time is not made up for.
+    pub fn reset_pacing(&mut self) {
         self.next_tick_at = Some(Instant::now() + self.tick_length);
     }
 
-    /// Which share of the time from the last tick to the next has passed, 0 to 1; 1 where ticks are not timed.
+    /// The share of the time from the last tick to the next that has passed, from 0 to 1; 1 if ticks are not paced.
     pub fn share(&self) -> f32 {
         let Some(due) = self.next_tick_at.filter(|_| !self.tick_length.is_zero()) else { return 1.0 };
         let left = due.saturating_duration_since(Instant::now());
         1.0 - (left.as_secs_f32() / self.tick_length.as_secs_f32()).clamp(0.0, 1.0)
     }
 
-    /// Sets when the next tick is due. Time that was lost to a stall is not made up for beyond
-    /// [`STALL_AT_MOST`].
+    /// Schedules the next tick. At most [`STALL_AT_MOST`] of lost time is made up for.
     fn note_tick(&mut self, length: Duration) {
         let now = Instant::now();
         let due = self.next_tick_at.unwrap_or(now);
@@ -201,8 +200,9 @@ fn tick_length(times: u32) -> Duration {
     Duration::from_secs(1) / (TICKS_PER_SEC as u32 * times.max(1))
 }
 
-/// The caller shows what happened in the tick, so its record numbers must never be given to other records, even if this
-/// process is killed now. The log reserves numbers far ahead; only a tick with thousands of records waits here.
+/// Waits until the tick's record numbers are reserved. The caller shows the tick's events, so their numbers must never
+/// be reused, even if this process is killed now. The log reserves numbers far ahead; only a tick with thousands of
+/// records waits here.
 fn wait_to_show(world: &World) {
     let Some(newest) = world.resource::<EventLog>().next_seq().0.checked_sub(1) else { return };
     if let Some(store) = world.get_resource::<Store>() {
@@ -211,7 +211,7 @@ fn wait_to_show(world: &World) {
     }
 }
 
-/// Notes the hash of the world as it is now, if the room has a store.
+/// Records the hash of the current world, if the room has a store.
 pub(super) fn note_hash(world: &mut World) {
     if world.contains_resource::<Store>() {
         let (tick, now) = (world.resource::<SimClock>().tick(), SavedWorld::of(world));
@@ -219,8 +219,8 @@ pub(super) fn note_hash(world: &mut World) {
     }
 }
 
-/// Hands the world as it is now to the store, if the room has one. Where the store has no room, the next
-/// snapshot will do: what happened since the last one is in the record.
+/// Passes the current world to the store, if the room has one. If the store's queue is full, this snapshot is skipped:
+/// the log contains everything since the last one.
 pub(super) fn save_snapshot(world: &mut World, scene: &str) {
     if !world.contains_resource::<Store>() {
         return;
@@ -238,33 +238,33 @@ pub(super) fn save_snapshot(world: &mut World, scene: &str) {
     }
 }
 
-/// Collects events for a caller that wants to see them as they happen; without it, none are kept.
+/// Collects events for a caller that shows them as they happen. Without this resource, none are kept.
 #[derive(Resource, Default)]
 pub struct EventTap {
     events: Vec<EventRecord>,
     reactions: BTreeMap<Id, &'static str>,
-    /// Whether a tick has passed since the tap was put in.
+    /// Whether a tick has run since the tap was inserted.
     pub has_ticked: bool,
 }
 
 impl EventTap {
-    /// Whether anything has happened since the last call of [`take`](Self::take).
+    /// Whether there are events since the last [`take`](Self::take).
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
 
-    /// What happened since the last call.
+    /// The events since the last call.
     pub fn take(&mut self) -> Vec<EventRecord> {
         std::mem::take(&mut self.events)
     }
 
-    /// The sign that each agent showed last since the last call, by id: for the eye alone, no log keeps them.
+    /// The last reaction sign of each agent since the last call, by agent id. They are only shown, not logged.
     pub fn take_reactions(&mut self) -> BTreeMap<Id, &'static str> {
         std::mem::take(&mut self.reactions)
     }
 }
 
-/// Copies what agents showed in this tick into the tap.
+/// Copies the reactions of this tick into the tap.
 pub(super) fn tap_reactions(mut reacted: MessageReader<Reacted>, roster: Res<Roster>, tap: Option<ResMut<EventTap>>) {
     let Some(mut tap) = tap else { return };
     for shown in reacted.read() {
@@ -274,7 +274,7 @@ pub(super) fn tap_reactions(mut reacted: MessageReader<Reacted>, roster: Res<Ros
     }
 }
 
-/// Copies the events of the tick into the tap, before the store takes them.
+/// Copies the events of this tick into the tap, before the store takes them.
 pub(super) fn tap_events(log: Res<EventLog>, tap: Option<ResMut<EventTap>>) {
     if let Some(mut tap) = tap {
         tap.has_ticked = true;
@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_corrected_after_sleep_and_after_the_clock_was_set_and_not_for_less() {
+    fn the_date_is_corrected_after_sleep_or_a_clock_change_only() {
         let mut dates = DateKeeper::default();
         assert_eq!(dates.correction(1_000, 1_000), None);
         assert_eq!(dates.correction(1_060, 1_065), None, "a slow computer");
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_was_run_through_stays_ahead() {
+    fn time_gained_by_running_faster_is_kept() {
         let mut dates = DateKeeper::default();
         assert_eq!(dates.correction(5_000, 1_000), None);
         assert_eq!(dates.correction(5_001, 1_001), None);

@@ -1,4 +1,4 @@
-//! The names of a room's agents and elements, for code that describes events.
+//! Display names of a room's agents and elements, for code that describes events.
 
 use bevy::ecs::prelude::*;
 
@@ -7,11 +7,11 @@ use crate::base::Id;
 use crate::element::{Element, Elements};
 use crate::log::{AddedEvents, Naming, Narrator};
 
-/// The names of a room, looked up when needed.
+/// The display names in a world, looked up on demand.
 pub struct RoomNames<'a>(pub &'a World);
 
 impl RoomNames<'_> {
-    /// A narrator who uses these names, and knows the events that were added to the room.
+    /// A narrator with these names and the wording of events that extensions added.
     pub fn narrator(&self) -> Narrator<'_> {
         let narrator = Narrator::new(self);
         match self.0.get_resource::<AddedEvents>() {
@@ -35,7 +35,7 @@ impl Naming for RoomNames<'_> {
     }
 }
 
-/// What an agent is called: by the name in its profile while it is in the room, by id otherwise.
+/// The display name of an agent while it is in the room, otherwise its id.
 pub fn name_of(world: &World, id: &str) -> String {
     RoomNames(world).agent(id).map_or_else(|| id.to_owned(), |name| name.to_string())
 }

@@ -1,4 +1,4 @@
-//! Assembles the floors into a world, opens workspaces in it, and drives its clock.
+//! Assembles the crates' plugins into a world, opens workspaces in it, and drives its clock.
 
 pub mod approvals;
 pub mod clock_driver;
@@ -34,7 +34,7 @@ use crate::{
     tools, workspace,
 };
 
-/// A room with every floor but the window, not yet begun.
+/// A room with all plugins except the window, not started yet.
 pub fn headless() -> App {
     ComputeTaskPool::get_or_init(TaskPool::default);
     let mut app = App::empty();
@@ -62,7 +62,7 @@ pub fn headless() -> App {
     });
     app.init_resource::<AddedEvents>();
     app.add_systems(Tick, approvals::collect_answers.in_set(CollectInputs));
-    // The last of Record before the store hands the events on.
+    // The last system of Record, before the store passes the events on.
     app.add_systems(
         Tick,
         (clock_driver::tap_events, clock_driver::tap_reactions)
@@ -72,8 +72,8 @@ pub fn headless() -> App {
     app
 }
 
-/// A room that begins with this start, as run `run`, whose first record is `first_seq`. Everything that is to
-/// happen from here on is decided by the start and by what comes through the door.
+/// Starts a new run `run` whose first record is `first_seq`. From here on, everything is determined by the start and
+/// the inputs.
 pub fn begin(start: RoomStart, run: Id, first_seq: Seq) -> Result<App, serde_json::Error> {
     let (scene, provider) = (start.scene.clone(), start.provider.clone());
     let mut app = resume(start, run, first_seq)?;
@@ -86,7 +86,7 @@ pub fn begin(start: RoomStart, run: Id, first_seq: Seq) -> Result<App, serde_jso
     Ok(app)
 }
 
-/// The same in the middle of a run: a room that was saved goes on, and its next record is `next_seq`.
+/// Continues a saved room in the middle of a run; its next record is `next_seq`.
 pub fn resume(start: RoomStart, run: Id, next_seq: Seq) -> Result<App, serde_json::Error> {
     let mut app = headless();
     let world = app.world_mut();
@@ -94,7 +94,7 @@ pub fn resume(start: RoomStart, run: Id, next_seq: Seq) -> Result<App, serde_jso
     if let Some(carried) = carried {
         schedule::saved::load_world(world, &carried)?;
     }
-    // The start stays in the world: the gateway reads from it which provider replaces all others.
+    // The gateway reads the provider override from it.
     world.insert_resource(RoomStart { carried: None, files: Default::default(), ..start.clone() });
     workspace::begin(world, start);
     let tick = world.resource::<SimClock>().tick();

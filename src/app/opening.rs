@@ -1,4 +1,4 @@
-//! Where a workspace keeps data that may be deleted, and why a workspace could not be opened.
+//! The folder for a workspace's disposable data, and why opening a workspace can fail.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::store::StoreError;
 use crate::workspace::vfs::FileServiceError;
 
-/// The folder that holds what may be deleted.
+/// The folder whose contents can be deleted without loss.
 pub fn state_folder(workspace: &Path) -> PathBuf {
     workspace.join(".workshop")
 }
@@ -27,13 +27,13 @@ pub enum OpenError {
     /// There is no such scene.
     #[error("there is no usable scene {wanted:?} in {folder}{why}; available: {there}")]
     NoSuchScene {
-        /// What was asked for.
+        /// The requested scene.
         wanted: String,
-        /// Why it cannot be used, where it is there.
+        /// Why it cannot be used; empty if it does not exist.
         why: String,
-        /// Where.
+        /// The folder that was searched.
         folder: String,
-        /// What there is.
+        /// The available scenes.
         there: String,
     },
     /// The requester cancelled it.
@@ -62,7 +62,7 @@ impl OpenError {
         )
     }
 
-    /// What a person can do about it.
+    /// What the person can do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::Store(error) | Self::FileService(FileServiceError::Store(error)) => error.remedy(),

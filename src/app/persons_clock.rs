@@ -1,4 +1,4 @@
-//! What the person's clock shows: the one place where the date of a room comes from.
+//! The person's clock: the only source of a room's date.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -14,9 +14,9 @@ use crate::schedule::{InputJournal, SimClock, TICKS_PER_SEC, saved};
 use crate::store::{QuarantinedDatabase, Reader, ReopenFrom, Reopening, StoreError};
 use crate::workspace::{KnownFiles, RoomStart};
 
-/// Where problems with it are said to be.
+/// The path to which problems are attributed.
 const PLACE: &str = ".workshop/workshop.db";
-/// The maximum number of ticks that are replayed: a room saves itself far more often, so more than this means damage.
+/// Maximum number of ticks that are replayed: a room is saved far more often, so more than this means damage.
 const TICKS_AT_MOST: u64 = 100_000;
 
 /// A saved world, and the files that it knew.
@@ -44,15 +44,15 @@ impl std::fmt::Display for Unusable {
     }
 }
 
-/// The world as it was last acknowledged, as far as the history can be read, which may be what was copied of one that
-/// was set aside because it is damaged, or that one itself.
+/// The last committed world, as far as the history can be read. The source may also be a copy of a damaged history that
+/// was set aside, or that history itself.
 pub(super) fn recover(
     state_folder: &Path,
     aside: Option<&QuarantinedDatabase>,
     scene: &str,
 ) -> Result<(Option<SavedRoom>, Vec<Problem>), OpenError> {
     let reader = match aside {
-        // What is damaged may not even open.
+        // A damaged history may not even open.
         Some(aside) if !aside.is_copied() => match Reader::open_aside(aside.path()) {
             Ok(reader) => reader,
             Err(error) => return Ok((None, vec![nothing_left(&error.to_string())])),
@@ -80,7 +80,7 @@ pub(super) fn recover(
                 }
                 return Ok((Some(room.saved), problems));
             }
-            // What a run began with may have been thinned; then an earlier snapshot is as good.
+            // The run's start may have been thinned out of the history; an earlier snapshot is as good.
             Err(Unusable::Store(StoreError::Thinned(_) | StoreError::UnknownRun(_))) if way.is_start() => {}
             Err(why) => {
                 tracing::warn!("a point in the history could not be used: {why}");
@@ -97,8 +97,8 @@ pub(super) fn recover(
 }
 
 /// Visits every scene of a workspace that was ever opened, with its last committed world, whether or not it is running
-/// elsewhere: nothing is written and nothing runs in it.
-pub(super) fn look_at_each(workspace: &Path, mut each: impl FnMut(&str, &World)) -> Result<(), OpenError> {
+/// elsewhere. Read-only, and no systems run.
+pub(super) fn for_each_scene(workspace: &Path, mut each: impl FnMut(&str, &World)) -> Result<(), OpenError> {
     let state_folder = state_folder(workspace);
     let reader = match Reader::open(&state_folder) {
         Ok(reader) => reader,
@@ -108,15 +108,15 @@ pub(super) fn look_at_each(workspace: &Path, mut each: impl FnMut(&str, &World))
     let scenes: BTreeSet<String> = reader.runs()?.into_iter().map(|run| run.scene).collect();
     drop(reader);
     for scene in scenes {
-        if let Some(app) = look_at(workspace, &scene)? {
+        if let Some(app) = last_committed_world(workspace, &scene)? {
             each(&scene, app.world());
         }
     }
     Ok(())
 }
 
-/// The world of a scene as it was last committed, if there is any. Nothing is written, and nothing runs in it.
-pub(super) fn look_at(workspace: &Path, scene: &str) -> Result<Option<App>, OpenError> {
+/// The last committed world of a scene, if there is one. Read-only, and no systems run.
+pub(super) fn last_committed_world(workspace: &Path, scene: &str) -> Result<Option<App>, OpenError> {
     let Some(SavedRoom { sections, files }) = recover(&state_folder(workspace), None, scene)?.0 else {
         return Ok(None);
     };
@@ -124,21 +124,21 @@ pub(super) fn look_at(workspace: &Path, scene: &str) -> Result<Option<App>, Open
     Ok(Some(super::resume(start, "r-look".into(), Seq(1))?))
 }
 
-/// A room that was brought back, and to which tick.
-struct BroughtBack {
+/// A restored room, and the tick it was restored to.
+struct RestoredRoom {
     saved: SavedRoom,
     tick: u64,
-    /// How many ticks are missing of those that were recorded.
+    /// Number of recorded ticks that could not be restored.
     missing: u64,
 }
 
-/// The room at the end of a run; `None` if that run was ended before anything happened in a new room, which then starts
-/// over.
+/// Restores the room at the end of a run; `None` if the run ended before anything happened in a new room, which then
+/// starts over.
 fn resume_run(
     reader: &Reader,
     reopening: Reopening,
     scene: &str,
-) -> Result<(Option<BroughtBack>, Vec<Problem>), Unusable> {
+) -> Result<(Option<RestoredRoom>, Vec<Problem>), Unusable> {
     let Reopening { run, from, inputs, last_tick } = reopening;
     let missing = run.last_tick.saturating_sub(last_tick);
     let hashes = reader.hashes(&run.id).unwrap_or_default();
@@ -146,12 +146,12 @@ fn resume_run(
     let app = match from {
         ReopenFrom::Snapshot(snapshot) => {
             let files: BTreeMap<String, String> = serde_json::from_value(snapshot.files).map_err(Unusable::Json)?;
-            // A saved state stays usable even if the records after it are impossible.
+            // A snapshot stays usable even if the records after it are implausible.
             let too_far = far(snapshot.tick);
             if snapshot.tick >= last_tick || too_far.is_some() {
                 let saved = SavedRoom { sections: snapshot.sections, files };
                 let missing = run.last_tick.saturating_sub(snapshot.tick).min(TICKS_AT_MOST);
-                let room = BroughtBack { saved, tick: snapshot.tick, missing };
+                let room = RestoredRoom { saved, tick: snapshot.tick, missing };
                 let problems =
                     too_far.map_or_else(|| cut_off(room.tick, room.missing), |ticks| vec![not_played(&room, ticks)]);
                 return Ok((Some(room), problems));
@@ -170,18 +170,18 @@ fn resume_run(
                 let (tick, files) = (last_tick, start.files);
                 let saved = start.carried.map(|sections| SavedRoom { sections, files });
                 let problems = cut_off(tick, missing);
-                return Ok((saved.map(|saved| BroughtBack { saved, tick, missing }), problems));
+                return Ok((saved.map(|saved| RestoredRoom { saved, tick, missing }), problems));
             }
             super::begin(start, run.id, run.first_seq)
         }
     };
     let mut app = app.map_err(Unusable::Json)?;
     app.world_mut().resource_mut::<InputJournal>().replay(inputs);
-    let differs_at = play(&mut app, last_tick, &hashes);
+    let differs_at = replay_to(&mut app, last_tick, &hashes);
     let world = app.world_mut();
     let sections = saved::save_world(world).map_err(Unusable::Json)?;
     let files = world.resource::<KnownFiles>().all().clone();
-    let room = BroughtBack { saved: SavedRoom { sections, files }, tick: last_tick, missing };
+    let room = RestoredRoom { saved: SavedRoom { sections, files }, tick: last_tick, missing };
     let mut problems = cut_off(room.tick, room.missing);
     problems.extend(differs_at.map(|tick| {
         let what = format!("the replayed room differs from the recording from tick {tick} on");
@@ -192,8 +192,8 @@ fn resume_run(
     Ok((Some(room), problems))
 }
 
-/// Plays to a tick; says at which the world was first another than the recorded one.
-fn play(app: &mut App, last_tick: u64, hashes: &BTreeMap<u64, u64>) -> Option<u64> {
+/// Replays to a tick. Returns the first tick at which the world's hash differs from the recorded one.
+fn replay_to(app: &mut App, last_tick: u64, hashes: &BTreeMap<u64, u64>) -> Option<u64> {
     let world = app.world_mut();
     let mut differs_at = None;
     while world.resource::<SimClock>().tick() < last_tick {
@@ -218,7 +218,7 @@ fn cut_off(tick: u64, missing: u64) -> Vec<Problem> {
     vec![Problem::error(PLACE, what, "check what agents did last; workspace files are not affected")]
 }
 
-fn not_played(room: &BroughtBack, ticks: u64) -> Problem {
+fn not_played(room: &RestoredRoom, ticks: u64) -> Problem {
     let why = Unusable::TooFar { ticks };
     let what = format!("the history after tick {} is damaged ({why}): the room continues from that tick", room.tick);
     Problem::error(PLACE, what, "check what agents did last; workspace files are not affected")
@@ -228,7 +228,7 @@ fn simulated(ticks: u64) -> String {
     format!("{:.0} simulated seconds", ticks as f64 / TICKS_PER_SEC as f64)
 }
 
-fn older_was_used(why: &str, room: &BroughtBack) -> Problem {
+fn older_was_used(why: &str, room: &RestoredRoom) -> Problem {
     let what = format!(
         "the newest saved state of the room is damaged ({why}); an older one was used, and the room continues \
          from tick {}",
@@ -238,7 +238,7 @@ fn older_was_used(why: &str, room: &BroughtBack) -> Problem {
     Problem::error(PLACE, what, remedy)
 }
 
-fn was_used(room: &BroughtBack) -> Problem {
+fn was_used(room: &RestoredRoom) -> Problem {
     let what = format!("the room was restored from the damaged history and continues from tick {}", room.tick);
     let remedy = "check what agents did last; anything missing may be in the file that was set aside";
     Problem::warning(PLACE, what, remedy)

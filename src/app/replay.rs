@@ -13,15 +13,15 @@ pub enum ReplayError {
     /// The history cannot be read.
     #[error("{0}; {remedy}", remedy = .0.remedy())]
     Store(#[from] StoreError),
-    /// No run of this name is in the history.
+    /// The history has no run with this id.
     #[error("there is no run {wanted:?} in this workspace; the newest are: {newest}")]
     NoSuchRun {
-        /// What was asked for.
+        /// The requested id.
         wanted: String,
-        /// What there is.
+        /// The newest runs.
         newest: String,
     },
-    /// What was recorded cannot be understood by this version.
+    /// The recorded start cannot be parsed by this version.
     #[error("the recorded start of the run could not be read: {0}")]
     Start(#[from] serde_json::Error),
 }
@@ -29,21 +29,21 @@ pub enum ReplayError {
 /// The result of a replay.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Replayed {
-    /// The run.
+    /// The run's id.
     pub run: Id,
-    /// The tick it was played to.
+    /// The tick that was reached.
     pub tick: u64,
-    /// How many ticks were played.
+    /// Number of ticks played.
     pub ticks: u64,
-    /// How many recorded hashes were compared.
+    /// Number of recorded hashes compared.
     pub compared: usize,
-    /// The first tick at which the world was another than the recorded one.
+    /// The first tick at which the world's hash differs from the recorded one.
     pub differs_at: Option<u64>,
     /// The hash of the world at the end.
     pub hash: u64,
 }
 
-/// Plays a run (by id, or `last`) from its start, to `to_tick` or to its end, calling `each_tick` after every tick.
+/// Replays a run (by id, or `last`) from its start, to `to_tick` or to its end, calling `each_tick` after every tick.
 pub fn replay(
     reader: &Reader,
     run: &str,
@@ -56,7 +56,7 @@ pub fn replay(
         let newest = runs.iter().take(5).map(|run| &*run.id).collect::<Vec<_>>().join(", ");
         return Err(ReplayError::NoSuchRun { wanted: run.to_owned(), newest });
     };
-    // What was damaged is not believed: the run ends where something was recorded last.
+    // In a damaged history, the run ends with its last readable record.
     let found = &reader.run(&found.id)?;
     let start: RoomStart = serde_json::from_value(reader.start(&found.id)?)?;
     let mut app = super::begin(start, found.id.clone(), found.first_seq)?;

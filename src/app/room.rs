@@ -1,4 +1,4 @@
-//! Opens a workspace as a running room, and closes it: everything on disk around one world.
+//! Opens a workspace as a running room and closes it: everything on disk around one world.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ use crate::workspace::{self, AnswerFolder, FileChanged, RoomStart};
 /// again.
 const SENT_WITHIN: Duration = Duration::from_secs(2);
 
-/// How long closing waits for the modules of agents to stop.
+/// How long closing waits for agents' modules to stop.
 const MODULES_STOP_WITHIN: Duration = Duration::from_secs(2);
 
 /// What to open, and how.
@@ -46,17 +46,18 @@ const MODULES_STOP_WITHIN: Duration = Duration::from_secs(2);
 pub struct OpenOptions {
     /// The workspace's folder.
     pub folder: PathBuf,
-    /// The scene by its file's stem (`studio`); the starter kit's or the first there is where absent.
+    /// The scene's file stem (`studio`); `None` for the starter kit's scene or the first one.
     pub scene: Option<String>,
-    /// Stands in for the scene's seed.
+    /// Overrides the scene's seed.
     pub seed: Option<u64>,
-    /// Stands in for every agent's provider.
+    /// Overrides every agent's provider.
     pub provider: Option<String>,
-    /// Start from the scene file: discard the agents' positions and memories.
+    /// Whether to start from the scene file, discarding the agents' positions and memories.
     pub fresh: bool,
-    /// Notice a person's edits while the room runs.
+    /// Whether to watch for a person's edits while the room runs.
     pub watch: bool,
-    /// Files that the program writes for a person meanwhile. Where they lie in the workspace, they are nobody's edits.
+    /// Files that the program writes for the person in the meantime. Within the workspace, they do not count as
+    /// external edits.
     pub writes: Vec<PathBuf>,
 }
 
@@ -81,7 +82,7 @@ pub struct MovingRoom {
 }
 
 impl MovingRoom {
-    /// It has come to the thread that it is to live on.
+    /// Unpacks the room on its new thread.
     pub fn arrive(self) -> Room {
         let Self { world, scene, run, driver } = self;
         let mut app = App::empty();
@@ -91,27 +92,27 @@ impl MovingRoom {
 }
 
 impl Room {
-    /// Makes it ready to be taken to another thread.
+    /// Prepares the room for being moved to another thread.
     pub fn into_moving(mut self) -> MovingRoom {
         let world = std::mem::take(self.app.main_mut());
         MovingRoom { world, scene: self.scene, run: self.run, driver: self.driver }
     }
 
-    /// Opens a workspace: what it was when it was last acknowledged, plus what a person changed since. A history that
-    /// turns out to be damaged is set aside, and what can be read of it is copied and used.
+    /// Opens a workspace: its last committed state plus what a person has changed since. A damaged history is set
+    /// aside; what can be read of it is copied and used.
     pub fn open(options: &OpenOptions) -> Result<(Self, Vec<Problem>), OpenError> {
         Self::open_watched(options, &JobControl::default())
     }
 
-    /// Like [`open`](Self::open), for a caller that watches the progress and can cancel it.
+    /// Like [`open`](Self::open), for a caller that shows progress and can cancel it.
     pub fn open_watched(options: &OpenOptions, control: &JobControl) -> Result<(Self, Vec<Problem>), OpenError> {
-        look_for_confinement();
+        detect_sandbox();
         let dir = state_folder(&options.folder);
         match Self::try_open(options, None, control) {
             Err(error) if error.is_damage() => {
                 let aside = store::put_away(&dir, &error.to_string())?;
                 match Self::try_open(options, Some(&aside), control) {
-                    // What is wrong may be in what was copied.
+                    // The damage may be in the copied part.
                     Err(again) if again.is_damage() => {
                         let copy = store::put_away_whole(&dir, &again.to_string())?;
                         Self::try_open(options, Some(&copy), control)
@@ -130,17 +131,17 @@ impl Room {
     ) -> Result<(Self, Vec<Problem>), OpenError> {
         let (mut on_disk, mut problems) = read_folder(&options.folder);
         let scene = choose_scene(&on_disk, &problems, options)?;
-        reached(control, 0.2)?;
+        report_progress(control, 0.2)?;
         let (mut store, store_problems) = Store::open_in_place_of(&state_folder(&options.folder), aside)?;
         problems.extend(store_problems);
-        // Files that are finished now are not an external edit.
+        // Files completed now are not external edits.
         let (was_cut_off, file_problems) = finish_interrupted(&options.folder, store.dir())?;
         problems.extend(file_problems);
         if was_cut_off {
             on_disk = read_folder(&options.folder).0;
         }
 
-        reached(control, 0.4)?;
+        report_progress(control, 0.4)?;
         let records = record_heads(&options.folder);
         let carried = if options.fresh {
             None
@@ -158,7 +159,7 @@ impl Room {
             Some(saved) => (saved.files, Some(saved.sections)),
             None => (on_disk.clone(), None),
         };
-        reached(control, 0.7)?;
+        report_progress(control, 0.7)?;
         let start = RoomStart {
             scene: scene.clone(),
             files: files.clone(),
@@ -169,8 +170,8 @@ impl Room {
         let run = store::new_run_id();
         let first_seq = Seq(store.last_seq_at_open().0.saturating_add(1));
         let mut app = super::begin(start.clone(), run.clone(), first_seq)?;
-        // From here on it is a run, which is closed and not left.
-        reached(control, 0.8)?;
+        // From here on it is a run, which must be closed properly.
+        report_progress(control, 0.8)?;
         let world = app.world_mut();
         store.start_run(RunStart {
             id: run.clone(),
@@ -180,7 +181,7 @@ impl Room {
             first_tick: world.resource::<SimClock>().tick(),
             start: serde_json::to_value(&start)?,
         })?;
-        // A room whose beginning cannot be recorded would be lost whole: better to say so now.
+        // If the start cannot be recorded, the whole room would be lost: fail now.
         store.flush()?;
         let history = FileHistory::open(&options.folder, store.dir())?;
         world.insert_resource(store);
@@ -195,7 +196,7 @@ impl Room {
             world.resource_mut::<InputQueue<RecordChanged>>().push(edited);
         }
         let (answers, look) = options.watch.then(|| AnswerFolder::open(&state_folder(&options.folder), &scene)).unzip();
-        // It at once finds what changed since the folder was read.
+        // The service immediately reports what changed since the folder was read.
         let mut files = FileService::open(FileServiceOptions {
             root: options.folder.clone(),
             dir: state_folder(&options.folder),
@@ -206,7 +207,7 @@ impl Room {
             ignored: options.writes.iter().filter_map(|path| place_in(&options.folder, path)).collect(),
         })?;
         problems.extend(files.take_problems());
-        if let Some(bridge) = learned(&options.folder, world, &files, &mut problems) {
+        if let Some(bridge) = open_knowledge(&options.folder, world, &files, &mut problems) {
             world.insert_resource(bridge);
         }
         world.insert_resource(FileBridge::new(files));
@@ -217,14 +218,13 @@ impl Room {
     }
 
     /// The problem that prevents recording until a person acts; `None` if recording works. The room is paused
-    /// meanwhile; a caller that has no one to ask closes it.
+    /// meanwhile; a caller without a person closes it.
     pub fn lost(&self) -> Option<Problem> {
         self.app.world().get_resource::<Store>().and_then(Store::lost)
     }
 
-    /// Closes the room: everything that happened is on disk when this returns. The last events, among them the
-    /// run's end, go through `last_events` as well.
-    /// Gives back what could not be saved.
+    /// Closes the room: when this returns, everything that happened is on disk. The last events, including the end of
+    /// the run, are also passed to `last_events`. Returns what could not be saved.
     pub fn close(mut self, reason: &str, last_events: impl FnOnce(&[EventRecord])) -> Result<Vec<Problem>, StoreError> {
         let world = self.app.world_mut();
         let scene = self.scene;
@@ -236,10 +236,10 @@ impl Room {
         if !hand_over(world, sessions) {
             tracing::error!("some sessions could not be written while the room was closed");
         }
-        // Operations that were accepted are completed; the same room asks for their results again when it is reopened.
-        // Results that are not in its file yet are reported below, once they are known.
+        // Accepted operations are completed; the room asks for their results again when it is reopened. Results that
+        // are not in its file yet are reported below, once they are known.
         let is_saved = workspace::save_now(world).is_empty();
-        // What it has begun is written before the files are closed.
+        // Its pending writes are completed before the files are closed.
         world.insert_resource(KnowledgeBridge::default());
         let files = world.remove_resource::<FileBridge>().unwrap_or_default();
         world.init_resource::<FileBridge>();
@@ -247,7 +247,7 @@ impl Room {
         last_events(world.resource::<EventLog>().unwritten());
         store::record_now(world);
         super::clock_driver::note_hash(world);
-        // After the hash, for a replay of this run has no disk.
+        // After the hash, because a replay of this run has no disk.
         if is_saved {
             workspace::forget_saved(world);
         }
@@ -259,9 +259,9 @@ impl Room {
         let answers = world.remove_resource::<AnswerFolder>();
         let Some(mut store) = world.remove_resource::<Store>() else { return Ok(unsaved) };
         let ended = store.end_run(reason).and_then(|()| store.flush());
-        // What could not be written is counted here, in words that say what that means.
+        // Records that could not be written are counted in this error.
         store.close().and(ended)?;
-        // What was decided is on disk now, so that the answers need not be kept any longer.
+        // All decisions are on disk now, so the answer files are no longer needed.
         if let Some(answers) = answers {
             answers.finish();
         }
@@ -269,10 +269,10 @@ impl Room {
     }
 }
 
-/// Begins to look for what keeps programs in, which starts one, while files are read. It is looked for once; where no
-/// thread can be had, that is when the room asks for it.
-fn look_for_confinement() {
-    // Kept where it was found: the room asks for it again.
+/// Starts detecting the sandbox in the background while files are read, because that starts a process. The result is
+/// cached; if no thread can be started, the room detects it on demand.
+fn detect_sandbox() {
+    // The result is cached; the room asks again.
     let look = || {
         SandboxDetected::on_this_computer();
     };
@@ -281,8 +281,8 @@ fn look_for_confinement() {
     }
 }
 
-/// What is known in a workspace, for a room that is being opened: how much of it there is comes in with the first tick.
-fn learned(
+/// The knowledge of a workspace, for a room that is being opened; its size is reported with the first tick.
+fn open_knowledge(
     folder: &Path,
     world: &mut World,
     files: &FileService,
@@ -314,14 +314,13 @@ fn learned(
     }
 }
 
-/// Reports the progress of opening a room; stops if it was cancelled.
-fn reached(control: &JobControl, share: f32) -> Result<(), OpenError> {
+/// Reports the progress of opening a room. Fails if it was cancelled.
+fn report_progress(control: &JobControl, share: f32) -> Result<(), OpenError> {
     control.set_progress(share);
     if control.is_cancelled() { Err(OpenError::GivenUp) } else { Ok(()) }
 }
 
-/// The scene to open: the requested one, that of the starter kit, or the first one; without a scene that of an agent
-/// alone.
+/// The scene to open: the requested one, the starter kit's, or the first one; without any, a scene for a single agent.
 fn choose_scene(
     files: &BTreeMap<String, String>,
     problems: &[Problem],
@@ -332,7 +331,7 @@ fn choose_scene(
         file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml")).map(str::to_owned)
     };
     let scenes: Vec<(&String, String)> = files.keys().filter_map(|path| Some((path, stem(path)?))).collect();
-    // A file that a person named is opened without one, too.
+    // An agent file that a person named is opened without a scene.
     if let Some(named) = options.scene.as_deref().filter(|scene| agent_of_scene(scene).is_some_and(is_agent_at_top)) {
         return Ok(named.to_owned());
     }
@@ -340,7 +339,7 @@ fn choose_scene(
         Some(wanted) => scenes.iter().find(|(path, stem)| stem == wanted || *path == wanted),
         None => scenes.iter().find(|(path, _)| *path == STARTER_SCENE).or_else(|| scenes.first()),
     };
-    // A folder that is an agent by itself is opened without one.
+    // So is a folder that is itself an agent.
     let is_alone = options.scene.is_none() && files.keys().any(|path| is_agent_at_top(path));
     if found.is_none() && is_alone {
         return Ok(SCENE_OF_AGENT.to_owned());
@@ -358,7 +357,7 @@ fn choose_scene(
     })
 }
 
-/// Changes that were made to files in the meantime are admitted as if they had happened now: an agent's change whose
+/// Queues changes that were made to files while the room was closed as if they happened now: an agent's change whose
 /// result the room did not receive as the agent's, everything else as a person's.
 fn push_edits_while_closed(
     world: &mut World,
@@ -383,7 +382,7 @@ fn push_edits_while_closed(
     }
 }
 
-/// The path below the workspace for a given path, if it has one; the file need not exist yet.
+/// The path relative to the workspace, if it is inside; the file need not exist.
 fn place_in(workspace: &Path, path: &Path) -> Option<String> {
     let full = std::path::absolute(path).ok()?;
     let full = full.parent()?.canonicalize().ok()?.join(full.file_name()?);

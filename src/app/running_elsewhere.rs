@@ -1,12 +1,12 @@
 //! A view of a room that another process has open: which process, whether it has loaded the current files, what is
-//! running and what it asks. Nothing is written.
+//! running and which questions are pending. Read-only.
 
 use std::path::Path;
 
 use bevy::ecs::world::World;
 
 use super::opening::{OpenError, state_folder};
-use super::recovery::look_at;
+use super::recovery::last_committed_world;
 use crate::base::Id;
 use crate::kernel::Kernel;
 use crate::store::{self, Reader, StoreError};
@@ -16,15 +16,15 @@ use crate::workspace::{KnownFiles, answer_files};
 /// The newest run of a workspace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewestRun {
-    /// Its name.
+    /// The run's id.
     pub id: Id,
-    /// The scene in whose room it is: its file.
+    /// The scene file.
     pub scene: String,
-    /// Whether it came to its end; not while it goes on, nor where it was cut off.
+    /// Whether it was closed properly; `false` while it runs or after a crash.
     pub is_over: bool,
 }
 
-/// The newest run of a workspace, if there ever was one.
+/// The newest run of a workspace, if there is one.
 pub fn newest_run(workspace: &Path) -> Result<Option<NewestRun>, OpenError> {
     let reader = match Reader::open(&state_folder(workspace)) {
         Ok(reader) => reader,
@@ -35,12 +35,12 @@ pub fn newest_run(workspace: &Path) -> Result<Option<NewestRun>, OpenError> {
     Ok(newest.map(|run| NewestRun { is_over: run.end.is_some(), id: run.id, scene: run.scene }))
 }
 
-/// The process that has a workspace open, as far as that is known.
+/// The process that has a workspace open, if it is known.
 pub fn owner(workspace: &Path) -> Option<u32> {
     store::holder(&state_folder(workspace))
 }
 
-/// Whether a process runs. Where that cannot be known it is taken to.
+/// Whether a process is running; `true` if that cannot be determined.
 pub fn runs(process: u32) -> bool {
     store::runs(process)
 }
@@ -48,33 +48,33 @@ pub fn runs(process: u32) -> bool {
 /// Whether an open room has loaded the current files of its workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TakenIn {
-    /// Files whose content on disk differs from the room's, by path.
+    /// The paths of files whose content on disk differs from the room's.
     pub behind: Vec<String>,
-    /// Answers that it has not taken in.
+    /// Number of answers that it has not processed.
     pub answers: usize,
-    /// Whether it gives every piece of work one turn, and ends then.
+    /// Whether it runs every piece of work for one turn and then exits.
     pub is_pump: bool,
-    /// Whether work goes on in it by itself.
+    /// Whether its work continues by itself.
     pub goes_on: bool,
 }
 
 impl TakenIn {
-    /// Whether it has taken in everything.
+    /// Whether it has processed everything.
     pub fn is_all(&self) -> bool {
         self.behind.is_empty() && self.answers == 0
     }
 }
 
-/// Looks at the room of a scene as it was last acknowledged, and at the files on disk; shows the world to `see`.
+/// Reads the last committed state of a scene's room and the files on disk; passes the world to `see`.
 pub fn look_beside<T>(
     workspace: &Path,
     scene: &str,
     see: impl FnOnce(&World) -> T,
 ) -> Result<Option<(TakenIn, T)>, OpenError> {
-    // The disk first: what is written meanwhile is not held against the room.
+    // Read the disk first: what is written in the meantime is not counted as missed by the room.
     let (on_disk, _) = read_folder(workspace);
     let waiting = answer_files::kept(&state_folder(workspace)).values().filter(|answer| answer.scene == scene).count();
-    let Some(app) = look_at(workspace, scene)? else { return Ok(None) };
+    let Some(app) = last_committed_world(workspace, scene)? else { return Ok(None) };
     let world = app.world();
     let known = world.resource::<KnownFiles>().all();
     let mut behind: Vec<String> =

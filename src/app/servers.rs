@@ -1,5 +1,4 @@
-//! The MCP servers, coding agents and embedding model of a workspace, for commands without an open room: which are
-//! configured, and how they are used.
+//! The configured MCP servers, coding agents and embedding model of a workspace, for commands without an open room.
 
 use std::path::Path;
 
@@ -18,15 +17,15 @@ use crate::workspace::{Problems, RoomStart};
 
 /// The MCP servers configured in a workspace.
 pub struct ServersOfFolder {
-    /// All that are written down, the workspace's own first.
+    /// All configured servers, those of the workspace first.
     pub servers: Vec<ConfiguredServer>,
-    /// How they are used.
+    /// The conditions for using them.
     pub terms: McpTerms,
-    /// What is wrong with what is written down of them.
+    /// Problems of the configuration.
     pub problems: Vec<Problem>,
 }
 
-/// Reads it in a world that touches nothing: as a room with the first scene would.
+/// Reads the configuration in a world without side effects, like a room with the first scene.
 pub fn servers_of(folder: &Path) -> Result<ServersOfFolder, Problem> {
     let app = opened(folder)?;
     let world = app.world();
@@ -37,12 +36,12 @@ pub fn servers_of(folder: &Path) -> Result<ServersOfFolder, Problem> {
     Ok(ServersOfFolder { servers, terms, problems })
 }
 
-/// What a workspace says of coding agents, read in the same way.
+/// The workspace's settings for coding agents, read in the same way.
 pub fn coding_agents_of(folder: &Path) -> Result<AcpSettings, Problem> {
     Ok(opened(folder)?.world().resource::<AcpSettings>().clone())
 }
 
-/// Which model of embeddings a workspace wants, read in the same way; the built-in one where it cannot be read.
+/// The workspace's embedding model, read in the same way; the built-in one if the settings cannot be read.
 pub fn embedder_of(folder: &Path) -> EmbedderChoice {
     let Ok(app) = opened(folder) else { return EmbedderChoice::default() };
     let world = app.world();
@@ -52,7 +51,7 @@ pub fn embedder_of(folder: &Path) -> EmbedderChoice {
     EmbedderChoice::of(settings, world.resource::<GatewaySettings>(), world.resource::<PriceSettings>(), &environment)
 }
 
-/// Something tiny to ask a model, by the workspace's settings; it is not booked anywhere.
+/// A tiny request to a model with the workspace's settings; its usage is not recorded.
 pub fn trial_in(folder: &Path, model: &str) -> Result<ProviderTrial, Problem> {
     let mut app = opened(folder)?;
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());

@@ -1,5 +1,5 @@
-//! The unfinished work of a workspace, whether or not its rooms are running: what it is, its cost so far, and what it
-//! waits for; and the communication between its agents.
+//! The unfinished work of a workspace, whether or not its rooms are running: what it is, what it has cost so far, and
+//! what it waits for; and the communication between its agents.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::display_names::name_of;
 use super::opening::OpenError;
-use super::recovery::look_at_each;
+use super::recovery::for_each_scene;
 use crate::base::{ActivationKey, Id, calendar};
 use crate::gateway::ledger::Tally;
 use crate::gateway::{ExchangeCounts, RequestQueue};
@@ -19,56 +19,56 @@ use crate::schedule::{RoomDate, SimClock};
 /// An unfinished task, as last saved.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UnfinishedTask {
-    /// The scene in which it was given: its file.
+    /// The scene file.
     pub scene: String,
-    /// The piece of work that it began with: what it is called.
+    /// The activation that it started with.
     pub root: ActivationKey,
-    /// Who got it, by id.
+    /// The agent's id.
     pub agent: String,
-    /// What that agent is called.
+    /// The agent's display name.
     pub name: String,
     /// The task.
     pub task: String,
-    /// What waits or goes on of it.
+    /// Its waiting and running pieces of work.
     pub pieces: Vec<UnfinishedPiece>,
-    /// What a person allowed until it is over, in words, with the agent that it was allowed to.
+    /// Permissions granted until it ends, in words, each with the agent's id.
     pub granted: Vec<(Id, String)>,
-    /// What models were asked for it and what that cost, in all runs of the room.
+    /// Its model usage, in all runs of the room.
     pub used: Tally,
-    /// What its agents exchanged with each other.
+    /// How much its agents exchanged with each other.
     pub exchanged: ExchangeCounts,
 }
 
 /// A channel, as last saved.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ChannelStatus {
-    /// The scene in whose room it is: its file.
+    /// The scene file of its room.
     pub scene: String,
-    /// Its name.
+    /// The channel's name.
     pub name: String,
-    /// So many messages were said in all.
+    /// Number of messages sent.
     pub messages: u64,
-    /// So many messages were refused.
+    /// Number of messages rejected.
     pub refused: u64,
-    /// Who listens.
+    /// The subscribers.
     pub subscribers: Vec<SubscriberStatus>,
 }
 
 /// A subscriber of a channel.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SubscriberStatus {
-    /// Its id.
+    /// The agent's id.
     pub agent: Id,
-    /// So many messages wait for it.
+    /// Number of unread messages.
     pub waiting: u64,
 }
 
-/// An unfinished task that was handed over, and in which room.
+/// An unfinished task that was handed over, and its room.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct HandOverStatus {
-    /// The scene in whose room it is: its file.
+    /// The scene file of its room.
     pub scene: String,
-    /// What it is and how far.
+    /// The task and its progress.
     #[serde(flatten)]
     pub work: UnfinishedHandOver,
 }
@@ -76,32 +76,31 @@ pub struct HandOverStatus {
 /// The communication between a workspace's agents.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Collaboration {
-    /// The channels, by scene and name.
+    /// The channels, sorted by scene and name.
     pub channels: Vec<ChannelStatus>,
-    /// What was handed over and is not over, scene by scene, the oldest first.
+    /// Unfinished tasks that were handed over, by scene, oldest first.
     pub hand_overs: Vec<HandOverStatus>,
-    /// What a person allowed until a time that is not over by the clocks of the rooms.
+    /// Permissions that have not expired according to the rooms' clocks.
     pub allowed: Vec<AllowedUntil>,
 }
 
 /// A time-limited permission of an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct AllowedUntil {
-    /// The scene in whose room it is: its file.
+    /// The scene file of its room.
     pub scene: String,
-    /// Whom, by id.
+    /// The agent's id.
     pub agent: Id,
-    /// What, in words.
+    /// The permission, in words.
     pub may: String,
-    /// Until which date of the room.
+    /// The room's date at which it expires.
     pub until: String,
 }
 
-/// Everything of a workspace that is not over, and what its agents do together. Nothing is changed, and the rooms may
-/// be running.
+/// All unfinished tasks of a workspace, and the communication of its agents. Read-only; the rooms may be running.
 pub fn status(workspace: &Path) -> Result<(Vec<UnfinishedTask>, Collaboration), OpenError> {
     let (mut tasks, mut together) = (Vec::new(), Collaboration::default());
-    look_at_each(workspace, |scene, world| {
+    for_each_scene(workspace, |scene, world| {
         tasks.extend(tasks_of(scene, world));
         let channels = world.resource::<Channels>();
         together.channels.extend(channels.iter().map(|(name, channel)| channel_status(scene, name, channel)));
@@ -130,7 +129,7 @@ fn channel_status(scene: &str, name: &str, channel: &Channel) -> ChannelStatus {
     }
 }
 
-/// Every task of a workspace that is not over, scene by scene. Nothing is changed, and the rooms may be running.
+/// All unfinished tasks of a workspace, scene by scene. Read-only; the rooms may be running.
 pub fn unfinished_tasks(workspace: &Path) -> Result<Vec<UnfinishedTask>, OpenError> {
     status(workspace).map(|(tasks, _)| tasks)
 }

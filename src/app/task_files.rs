@@ -1,4 +1,4 @@
-//! Task files of a workspace for commands: which are selected, their content, and writing them back.
+//! Task files of a workspace for commands: selecting, reading and writing them.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -13,9 +13,9 @@ use crate::workspace::task_files::query::evaluate::Source;
 use crate::workspace::task_files::query::execute::Changes;
 use crate::workspace::vfs::{DirectFileError, DirectFiles, PathRefusal, Reach, WorkspacePath};
 
-/// No task file is larger, in bytes.
+/// Larger task files are not read, in bytes.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
-/// How often a file that others keep changing is tried.
+/// Maximum number of attempts to write a file that others keep changing.
 const TRIES: usize = 8;
 
 /// Why task files cannot be read or written.
@@ -24,36 +24,36 @@ pub enum TaskFilesError {
     /// The given path is not a path of the workspace.
     #[error(transparent)]
     Path(#[from] PathRefusal),
-    /// It is no glob.
+    /// The glob is invalid.
     #[error("{glob:?} is not a valid glob: {error}")]
     Glob {
-        /// As it was given.
+        /// The glob as given.
         glob: String,
-        /// Why not.
+        /// The parser's error.
         error: GlobError,
     },
-    /// It is another kind of file.
+    /// The file is not a task file.
     #[error("'{0}' is not a task file: its name must end in {ENDING}")]
     Kind(String),
-    /// The file is not there.
+    /// The file does not exist.
     #[error("there is no file '{0}' in this workspace")]
     Missing(String),
-    /// No task file is of this form.
+    /// The glob matches no task file.
     #[error("no task file of this workspace is named by {0:?}")]
     NothingNamed(String),
-    /// It may not be read.
+    /// The file may not be read.
     #[error("'{0}' is the program's own and is not read as a task file")]
     Closed(String),
-    /// It may not be written.
+    /// The file may not be written.
     #[error("'{0}' is not written by queries: only you change it, in an editor")]
     ReadOnly(String),
-    /// It is there already.
+    /// The file already exists.
     #[error("'{0}' already exists; choose another name")]
     Exists(String),
-    /// The disk says no.
+    /// An I/O error.
     #[error(transparent)]
     Disk(#[from] DirectFileError),
-    /// Somebody else writes it all the time.
+    /// Others kept changing the file.
     #[error("'{0}' was changed by others while it was being written; nothing was changed in it, try again")]
     Crossed(String),
 }
@@ -70,7 +70,7 @@ impl TaskFiles {
         Ok(Self { files: DirectFiles::open(workspace)?, folder: workspace.to_owned() })
     }
 
-    /// What a file or a glob names.
+    /// Reads a task file, or all that match a glob.
     pub fn read(&self, file_or_glob: &str) -> Result<Vec<Source>, TaskFilesError> {
         if !file_or_glob.contains(['*', '?', '{']) {
             let path = task_path(file_or_glob)?;
@@ -82,14 +82,14 @@ impl TaskFiles {
         let mut sources = Vec::new();
         for path in self.files.find(&plain)? {
             if path.as_str().ends_with(ENDING) && path.reach() != Reach::Closed {
-                // One that has gone since is no longer named.
+                // A file that was deleted in the meantime is skipped.
                 sources.extend(self.read_one(&path)?);
             }
         }
         if sources.is_empty() { Err(TaskFilesError::NothingNamed(file_or_glob.to_owned())) } else { Ok(sources) }
     }
 
-    /// What a file has; where it is not there yet, as if it were empty, and whether it is there.
+    /// Reads a task file, or an empty one if it does not exist. Returns whether it exists.
     pub fn read_or_new(&self, file: &str) -> Result<(Source, bool), TaskFilesError> {
         let path = task_path(file)?;
         let found = self.read_one(&path)?;
@@ -115,7 +115,7 @@ impl TaskFiles {
         for source in sources {
             match plan(source) {
                 Ok(changes) => planned.push(changes),
-                // Nothing is written where one of them cannot be.
+                // If one fails, nothing is written.
                 Err(error) => return Ok(Err(error)),
             }
         }
@@ -148,21 +148,21 @@ impl TaskFiles {
         Ok(Ok(()))
     }
 
-    /// Replaces a text that was read. Commands take turns, so that none reads what another is about to revert.
+    /// Replaces a text that was read. Commands take turns, so that none overwrites another's change.
     fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, DirectFileError> {
-        // Where a folder cannot be locked, what was read is compared all the same.
+        // If the folder cannot be locked, the comparison with the text that was read still applies.
         let _turn = File::open(&self.folder).and_then(|folder| folder.lock().map(|()| folder)).ok();
         self.files.write(path, text, over)
     }
 
-    /// Writes a file that is not there yet.
+    /// Creates a file.
     pub fn write_new(&self, file: &str, text: &str) -> Result<(), TaskFilesError> {
         let path = task_path(file)?;
         writable_path(&path)?;
         if self.write(&path, text, None)? { Ok(()) } else { Err(TaskFilesError::Exists(path.to_string())) }
     }
 
-    /// Puts another text in the place of a file's.
+    /// Replaces the text of a file.
     pub fn replace(&self, source: &Source, text: &str) -> Result<(), TaskFilesError> {
         writable(source)?;
         let path = WorkspacePath::new(&source.path)?;
@@ -170,9 +170,9 @@ impl TaskFiles {
         if written { Ok(()) } else { Err(TaskFilesError::Crossed(source.path.clone())) }
     }
 
-    /// Who and what there is beside these files: `agents` of the workspace, and tasks in other files.
+    /// The context for checking these files: `agents` of the workspace, and tasks in other files.
     pub fn known(&self, agents: impl IntoIterator<Item = String>, beside: &[Source]) -> Known {
-        // What cannot be read names nobody.
+        // Unreadable files contribute no names.
         let others = self.read("tasks/**").unwrap_or_default();
         let is_other = |source: &&Source| beside.iter().all(|one| one.path != source.path);
         let ids = others.iter().filter(is_other).chain(beside.iter().filter(|_| beside.len() > 1));
@@ -194,7 +194,7 @@ fn writable(source: &Source) -> Result<(), TaskFilesError> {
     writable_path(&WorkspacePath::new(&source.path)?)
 }
 
-/// Approvals are answered by a person: a query that an agent may have written answers none.
+/// Protects approval files: an agent may have written the query, but only a person answers approvals.
 fn writable_path(path: &WorkspacePath) -> Result<(), TaskFilesError> {
     if path.reach() == Reach::Open { Ok(()) } else { Err(TaskFilesError::ReadOnly(path.to_string())) }
 }

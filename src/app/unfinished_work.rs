@@ -1,5 +1,5 @@
-//! Work that is unfinished according to its session file, but otherwise unknown: because the room starts fresh, because
-//! `.workshop/` is gone, or because the process was stopped before the work was acknowledged. It is reported and
+//! Work that is unfinished according to its session file, but unknown to the room: because the room starts fresh,
+//! because `.workshop/` is gone, or because the process was stopped before the work was committed. It is reported and
 //! logged, and its file marks it as dropped. It is not restarted automatically: a workspace created by somebody else
 //! could otherwise start model calls without being asked.
 
@@ -14,17 +14,17 @@ use crate::kernel::{Kernel, WorkDropped};
 use crate::schedule::InputQueue;
 use crate::workspace::vfs::records::{RecordHead, change_record, is_unfinished};
 
-/// How many characters of a task are shown.
+/// Maximum length of a task in a report, in characters.
 const TASK_CHARS: usize = 80;
 
 /// The state from which a room continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
-    /// A person wants it to begin as the scene file says.
+    /// The scene file, as the person requested.
     Fresh,
-    /// Nothing of an earlier one is there.
+    /// The scene file, because there is no saved room.
     Nothing,
-    /// What was acknowledged of an earlier one.
+    /// The saved room.
     Carried,
 }
 
@@ -38,8 +38,8 @@ impl Before {
     }
 }
 
-/// Finds work that the records list as unfinished and the room of this scene does not know. Notifies the room, marks
-/// the files, and returns the problems to show to a person.
+/// Finds work that session files list as unfinished and that the room of this scene does not know. Notifies the room,
+/// marks the files, and returns the problems to report.
 pub(super) fn drop_unknown(
     world: &mut World,
     (workspace, records): (&Path, &[RecordHead]),
@@ -50,13 +50,13 @@ pub(super) fn drop_unknown(
     for record in records {
         let Some(head) = SessionHead::read(&record.head).filter(|head| is_unfinished(&head.status)) else { continue };
         let Some(activation) = head.key() else { continue };
-        // Work of another scene continues when that scene is opened again.
+        // Work of another scene continues when that scene is opened.
         let is_elsewhere = !head.scene.is_empty() && head.scene != scene;
         let kernel = world.resource::<Kernel>();
         let is_known = kernel.activation(activation).is_some() || kernel.finished().any(|one| one.key == activation);
         let place = kernel.activation(activation).map(|one| kernel.session_path(one));
         if let Some(place) = place.filter(|place| *place != record.path) {
-            // An older version gave it a file of its own; it continues in the file of its thread.
+            // An older version wrote it to its own file; it continues in the file of its thread.
             change(workspace, record, |text| continued(text, &place));
             continue;
         }
@@ -71,8 +71,9 @@ pub(super) fn drop_unknown(
             format!("unfinished work was dropped: {} on “{task}” ({}{since}); {why}", head.agent, head.activation);
         let remedy = format!("assign the task again; its progress so far is in {}", record.path);
         change(workspace, record, |text| dropped(text, why));
-        let told = WorkDropped { agent: head.agent.as_str().into(), what: what.clone(), remedy: remedy.clone() };
-        world.resource_mut::<InputQueue<WorkDropped>>().push(told);
+        let notification =
+            WorkDropped { agent: head.agent.as_str().into(), what: what.clone(), remedy: remedy.clone() };
+        world.resource_mut::<InputQueue<WorkDropped>>().push(notification);
         problems.push(Problem::warning(record.path.clone(), what, remedy));
     }
     problems

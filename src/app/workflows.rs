@@ -1,4 +1,4 @@
-//! The workflows of a workspace and their runs, viewed while no room is open.
+//! The workflows of a workspace and their runs, read while no room is open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,24 +15,24 @@ use crate::workspace::files::FileContent;
 use crate::workspace::layout::read_folder;
 use crate::workspace::scene_file;
 
-/// No file of a run is longer.
+/// Larger run files are not read, in bytes.
 const RECORD_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
-/// How many bytes of a file contain its status.
+/// Number of bytes at the start of a file that contain its status.
 const HEAD_BYTES: u64 = 4 * 1024;
-/// How many runs are listed, newest first.
+/// Maximum number of listed runs, newest first.
 const RUNS_AT_MOST: usize = 1_000;
 
-/// The workflows of a workspace, with what their steps may use.
+/// The workflows of a workspace, with the agents that their steps may name.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// By file.
+    /// The workflows, by path.
     pub workflows: BTreeMap<String, WorkflowFile>,
     /// The ids of agents and profiles.
     pub agents: BTreeSet<Id>,
 }
 
 impl Known {
-    /// What there is in a workspace.
+    /// Reads the workflows of a workspace.
     pub fn of(workspace: &Path) -> Self {
         let (files, _) = read_folder(workspace);
         let workflows = files.iter().filter(|(path, _)| format::is_workflow(path));
@@ -47,31 +47,31 @@ impl Known {
         Self { workflows, agents }
     }
 
-    /// What there is to look at beside a workflow.
+    /// The context that a workflow is checked against.
     pub fn there(&self) -> There<'_> {
         There { agents: Some(&self.agents), workflows: &self.workflows }
     }
 
-    /// Everything that is wrong with a workflow.
+    /// All problems of a workflow.
     pub fn problems(&self, file: &WorkflowFile) -> Vec<Problem> {
         file.problems.iter().cloned().chain(check(&file.workflow, self.there())).collect()
     }
 }
 
-/// A run as described by the head of its file.
+/// A run, from the head of its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunHead {
-    /// Which.
+    /// Identifies the run.
     pub key: RunKey,
-    /// Its file.
+    /// The path of its file.
     pub path: PathBuf,
-    /// What the workflow is called.
+    /// The name of the workflow.
     pub name: String,
-    /// How far it is.
+    /// The status.
     pub status: String,
 }
 
-/// The runs of a workspace, the newest first.
+/// The runs of a workspace, newest first.
 pub fn runs(workspace: &Path) -> Vec<RunHead> {
     let folder = workspace.join(RECORDS);
     let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
@@ -95,7 +95,7 @@ pub fn runs(workspace: &Path) -> Vec<RunHead> {
     found.into_iter().map(|(_, head)| head).take(RUNS_AT_MOST).collect()
 }
 
-/// The file of a run, and its text. The error says why it cannot be used.
+/// Reads the file of a run, and returns its text as well. The error is a sentence for the person.
 pub fn run(head: &RunHead) -> Result<(RunRecord, String), String> {
     let text = text_of(&head.path, RECORD_BYTES_AT_MOST).ok_or("it cannot be read")?;
     run_record::from_yaml(&text).map(|record| (record, text))

@@ -5,7 +5,7 @@ pub mod element;
 pub mod navigation;
 pub mod simulation;
 
-// The floors below, by the names that everything knows them by.
+// The modules of lower floors, under the names that all floors use.
 pub(crate) use workshop_files::workspace;
 pub(crate) use workshop_foundation::{base, log, schedule};
 pub(crate) use workshop_knowledge::knowledge;

@@ -1,5 +1,5 @@
 //! Imports existing content into a workspace: agents of other products, skills, rules, scenes and files. First a
-//! [`Plan`] lists what would be imported and what not, then it is carried out. Nothing is overwritten, no link is
+//! [`Plan`] lists what would be imported and what not, then it is executed. Nothing is overwritten, no link is
 //! followed.
 
 mod plan;
@@ -25,42 +25,42 @@ pub use plan::plan;
 const FILES_AT_MOST: usize = 10_000;
 const DEPTH_AT_MOST: usize = 16;
 const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
-/// How many names are tried for a file whose name is taken.
+/// Maximum number of names tried for a file whose name is taken.
 const NUMBERS_AT_MOST: usize = 1_000;
-/// How many unusable files are named; the rest is counted.
+/// Maximum number of unusable files that are named; the rest is counted.
 const NAMED_AT_MOST: usize = 5;
 
 /// The role of a file in the workspace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// It defines an agent.
+    /// An agent definition.
     Agent,
-    /// It is part of a skill.
+    /// A part of a skill.
     Skill,
-    /// It says how to work: the text of a rulebook.
+    /// Instructions, which become the text of a rulebook.
     Rules,
-    /// A room.
+    /// A scene.
     Scene,
-    /// Anything else.
+    /// Any other file.
     File,
 }
 
 /// A file that would be imported.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Item {
-    /// Where it is.
+    /// The source path.
     pub from: PathBuf,
-    /// Where it goes, in the workspace.
+    /// The destination path in the workspace.
     pub to: String,
-    /// What it is.
+    /// The role of the file.
     pub kind: Kind,
     /// Whether the file already exists with exactly this content.
     pub is_there: bool,
-    /// The agent's name, where it is one.
+    /// The name of the agent, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What its text becomes on the way in, where it is not copied as it is.
+    /// The converted text, if the file is not copied unchanged.
     #[serde(skip)]
     text: Option<String>,
 }
@@ -68,18 +68,18 @@ pub struct Item {
 /// What an import would add, and what it would leave out.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Plan {
-    /// What would come in, in order of place.
+    /// The files to import, sorted by destination.
     pub items: Vec<Item>,
-    /// What would not, and why.
+    /// What is left out, and why.
     pub left_out: Vec<Problem>,
-    /// Files that lie beside what comes in and are none of it.
+    /// Number of files that are beside imported ones and are not part of them.
     pub beside: usize,
-    /// What there is to know about what comes in.
+    /// Notes about what is imported.
     pub notes: Vec<String>,
 }
 
 impl Plan {
-    /// A new agent of this name, whose file says this.
+    /// A plan for a new agent with this name and file text.
     pub fn of_agent(name: &str, text: String) -> Self {
         let item = Item {
             from: PathBuf::new(),
@@ -93,12 +93,12 @@ impl Plan {
     }
 }
 
-/// Where imported files go.
+/// The destination of imported files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Destination<'a> {
-    /// Each where what it is belongs.
+    /// Each file goes to the folder of its kind.
     ByKind,
-    /// All of them into this folder of the workspace.
+    /// All files go into this folder of the workspace.
     Folder(&'a str),
     /// Into a room: only agents and scenes, and every Markdown file is an agent.
     Room,
@@ -107,42 +107,42 @@ pub enum Destination<'a> {
 /// An imported file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImportedFile {
-    /// Its path.
+    /// Its path in the workspace.
     pub path: String,
-    /// What it is.
+    /// Its role.
     pub kind: Kind,
     /// Its content, if it is an agent file.
     pub text: Option<String>,
-    /// What was written; absent where the same was there already.
+    /// The file that was written; `None` if it existed already.
     pub made: Option<NewFile>,
 }
 
 /// The result of an import.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Imported {
-    /// The files, in the order of the plan.
+    /// The imported files, in plan order.
     pub files: Vec<ImportedFile>,
-    /// What was left out, and why, as far as it is named.
+    /// What was left out, and why; long lists are shortened.
     pub problems: Vec<Problem>,
-    /// Files of the plan that were not reached, because the import was cancelled.
+    /// Number of planned files that were not reached because the import was cancelled.
     pub not_reached: usize,
 }
 
 impl Imported {
-    /// The paths of all files.
+    /// The paths of all imported files.
     pub fn paths(&self) -> Vec<&str> {
         self.files.iter().map(|file| file.path.as_str()).collect()
     }
 
-    /// The files that were not there before.
+    /// The files that were newly written.
     pub fn made(&self) -> Vec<NewFile> {
         self.files.iter().filter_map(|file| file.made.clone()).collect()
     }
 }
 
-/// Where new files are written.
+/// Writes new files of a workspace.
 pub trait NewFiles {
-    /// Writes a file of the workspace that is not there yet, behind no link; one that is there stays as it is.
+    /// Creates a file, without following links; fails if it exists.
     fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile>;
 
     /// Deletes an imported file if nobody has changed it since; otherwise returns why not.
@@ -153,13 +153,13 @@ pub trait NewFiles {
         Vec::new()
     }
 
-    /// The way to the files of a workspace that is open here.
+    /// The file service, if the workspace is open here.
     fn handle(&self) -> Option<FileHandle> {
         None
     }
 }
 
-/// The folder of a workspace that is not open: no versions are kept of what changes.
+/// A workspace that is not open: no versions are kept.
 impl NewFiles for PathBuf {
     fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
         vfs::write_new(self, path, bytes)?;
@@ -189,7 +189,7 @@ impl NewFiles for FileHandle {
     }
 }
 
-/// Copies what a plan says into the workspace, by way of `files`. Where it is cancelled, what is copied by then stays.
+/// Executes a plan, writing through `files`. After a cancellation, files that were already copied stay.
 pub fn import_files(workspace: &Path, files: &dyn NewFiles, plan: &Plan, control: &JobControl) -> Imported {
     let mut imported = Imported { problems: plan.left_out_named(), ..Imported::default() };
     let count = plan.items.len();
@@ -219,7 +219,7 @@ fn copy(workspace: &Path, files: &dyn NewFiles, item: &Item) -> io::Result<Impor
     for path in unique_names::alike(&item.to).take(NUMBERS_AT_MOST) {
         let made = match files.create(&path, &bytes) {
             Ok(made) => Some(made),
-            // The same once more is there already.
+            // The same file was already imported.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 if !safe_fs::read_bytes(&workspace.join(&path), BYTES_AT_MOST).is_ok_and(|there| there == bytes) {
                     continue;

@@ -1,9 +1,9 @@
-//! The plan of an import: what each file is in the workspace, and where it goes.
+//! Plans an import: the role of each file in the workspace, and its destination.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::scan::{Found, Place, look};
+use super::scan::{Found, Place, list_files};
 use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
 use crate::agent::agent_file::{AgentFile, DOCUMENT_OF_FOLDER, stem};
 use crate::agent::formats::format_of;
@@ -18,10 +18,10 @@ use crate::workspace::layout::{self, MAX_FILE_BYTES, MAX_SCENE_BYTES};
 use crate::workspace::vfs::path::{Reach, WorkspacePath};
 use crate::workspace::{secrets, yaml};
 
-/// Folders in folders that an agent's file keeps.
+/// Maximum depth of subfolders that are kept for an agent file.
 const FOLDERS_KEPT: usize = 4;
 
-/// What would come in from these places.
+/// Plans an import from these paths.
 pub fn plan(workspace: &Path, paths: &[PathBuf], destination: Destination<'_>) -> Plan {
     let mut planning = Planning {
         workspace,
@@ -29,10 +29,10 @@ pub fn plan(workspace: &Path, paths: &[PathBuf], destination: Destination<'_>) -
         destination,
         plan: Plan::default(),
         taken: BTreeSet::new(),
-        read: Read::default(),
+        read: AgentCounts::default(),
     };
     for path in paths {
-        planning.place(look(path));
+        planning.place(list_files(path));
     }
     let Planning { mut plan, read, .. } = planning;
     plan.notes = read.notes();
@@ -45,18 +45,18 @@ struct Planning<'a> {
     real_workspace: Option<PathBuf>,
     destination: Destination<'a>,
     plan: Plan,
-    /// Where something goes already.
+    /// Destinations that are already planned.
     taken: BTreeSet<String>,
-    read: Read,
+    read: AgentCounts,
 }
 
 impl Planning<'_> {
     fn place(&mut self, mut place: Place) {
         self.plan.left_out.append(&mut place.left_out);
-        // What is part of the workspace already need not come in.
+        // Files of the workspace itself need not be imported.
         place.files.retain(|file| match self.own_path(&file.path) {
             Some(path) => {
-                self.own(file, path);
+                self.add_existing(file, path);
                 false
             }
             None => true,
@@ -76,7 +76,7 @@ impl Planning<'_> {
             }
         }
         if self.destination == Destination::Room {
-            // A file that merely lies beside a collection of agents does not belong to it.
+            // A file that is merely beside a collection of agents does not belong to it.
             if !known.iter().any(|(_, what)| what.kind == Kind::Agent) {
                 return known.iter().map(|(file, _)| file).chain(&others).for_each(|file| self.for_room(file, false));
             }
@@ -90,8 +90,8 @@ impl Planning<'_> {
         }
     }
 
-    /// What is part of the workspace already: as good in a room as what comes in, and else none of an import.
-    fn own(&mut self, file: &Found, path: String) {
+    /// Handles a file that is already in the workspace: usable in a room like an imported one, otherwise left out.
+    fn add_existing(&mut self, file: &Found, path: String) {
         let kind = match format_of(&path) {
             Some(_) => Kind::Agent,
             None if path.starts_with("scenes/") => Kind::Scene,
@@ -105,7 +105,7 @@ impl Planning<'_> {
         }
     }
 
-    /// The path in the workspace of a file that the room knows.
+    /// The workspace path of a file that the room knows.
     fn own_path(&self, file: &Path) -> Option<String> {
         let inside = self.real_workspace.as_deref().zip(file.canonicalize().ok());
         let inside =
@@ -113,7 +113,7 @@ impl Planning<'_> {
         inside.filter(|path| layout::matters(path))
     }
 
-    /// A file that is dropped into a room, by itself or in a folder.
+    /// Handles a file that is dropped into a room, by itself or in a folder.
     fn for_room(&mut self, file: &Found, is_chosen: bool) {
         let name = file.below.last().map(String::as_str).unwrap_or_default();
         let lower = name.to_lowercase();
@@ -154,7 +154,7 @@ impl Planning<'_> {
         self.add(&file.path, what);
     }
 
-    /// A single chosen file, or one of a folder without a special meaning.
+    /// Handles a single chosen file, or one of a folder without a special meaning.
     fn chosen(&mut self, file: &Found, top: &str) {
         if self.destination == Destination::Room {
             return self.for_room(file, true);
@@ -209,7 +209,7 @@ impl Planning<'_> {
 
     fn add(&mut self, file: &Path, what: PlannedFile) {
         let place = || file.display().to_string();
-        // What comes in can be read by agents and leaves with the workspace: the rule is the same as for that.
+        // Imported files can be read by agents and exported with the workspace, so the same rule for secrets applies.
         if let Some(why) = secrets::secret_by_name(&what.to) {
             let problem = Problem::warning(place(), why, "copy it by hand if it holds none");
             return self.plan.left_out.push(problem);
@@ -281,7 +281,7 @@ fn same(item: &Item, bytes: &[u8]) -> bool {
     }
 }
 
-/// What a file is and where it wants to go.
+/// The role of a file and its wanted destination.
 struct PlannedFile {
     kind: Kind,
     to: String,
@@ -289,7 +289,7 @@ struct PlannedFile {
     text: Option<String>,
 }
 
-/// A scene goes by a plain name.
+/// A scene gets a plain file name.
 fn scene(name: &str) -> PlannedFile {
     let stem = slug(name.rsplit_once('.').map_or(name, |(stem, _)| stem));
     let stem = if stem.is_empty() { "scene" } else { stem.as_str() };
@@ -301,21 +301,20 @@ fn is_scene(text: &str) -> bool {
     ["elements", "agents"].iter().any(|list| data.get(list).is_some_and(serde_json::Value::is_array))
 }
 
-/// The agent that a file defines: in a folder it must have a name and a description, a chosen file needs only front
-/// matter.
+/// The agent that a file defines. Files in folders need a name and a description, a chosen file only front matter.
 fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<PlannedFile> {
     let format = format_of(to)?;
     let text = safe_fs::read_text(file, MAX_FILE_BYTES as u64).ok()??;
     let agent = (format.read)(to, &text);
     let lower = to.to_ascii_lowercase();
-    let is_told = lower.ends_with(".mdx") || yaml_file::ENDINGS.iter().any(|ending| lower.ends_with(ending));
-    // The name of such a file says what it is.
-    let said = if is_told {
+    let is_agent_format = lower.ends_with(".mdx") || yaml_file::ENDINGS.iter().any(|ending| lower.ends_with(ending));
+    // The extension alone marks such a file as an agent.
+    let hints = if is_agent_format {
         IdentityHints { has_keys: true, has_name: true, has_description: true }
     } else {
         says_who_it_is(&text)
     };
-    let is_one = if strictly { said.has_name && said.has_description } else { said.has_keys };
+    let is_one = if strictly { hints.has_name && hints.has_description } else { hints.has_keys };
     (is_one && !agent.malformed).then(|| PlannedFile {
         kind: Kind::Agent,
         to: to.to_owned(),
@@ -324,18 +323,18 @@ fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<PlannedFile> {
     })
 }
 
-/// The destination of an agent in these folders of the chosen one: the folders distinguish it from others with its
-/// name.
+/// The destination of an agent from these subfolders, which distinguish agents with the same name.
 fn place_of_agent(top: &str, folders: &[String], name: &str) -> String {
-    let is_told = |part: &&str| !part.starts_with('.') && !matches!(*part, "agents" | "");
-    let parts: Vec<&str> = [top].into_iter().chain(folders.iter().map(String::as_str)).filter(is_told).collect();
+    let is_agent_format = |part: &&str| !part.starts_with('.') && !matches!(*part, "agents" | "");
+    let parts: Vec<&str> =
+        [top].into_iter().chain(folders.iter().map(String::as_str)).filter(is_agent_format).collect();
     let first = parts.len().min(1);
     let rest = &parts[first..];
     let kept = parts[..first].iter().chain(&rest[rest.len().saturating_sub(FOLDERS_KEPT)..]).copied();
     ["agents"].into_iter().chain(kept).chain([name]).collect::<Vec<_>>().join("/")
 }
 
-/// The destination of a single chosen agent file: a folder agent keeps the name of its folder.
+/// The destination of a single chosen agent file; a folder agent keeps the name of its folder.
 fn place_of_one(file: &Found, name: &str) -> String {
     let folder = file.path.parent().and_then(Path::file_name).and_then(|folder| folder.to_str());
     match folder.filter(|folder| name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER) && *folder != "agents") {
@@ -344,7 +343,7 @@ fn place_of_one(file: &Found, name: &str) -> String {
     }
 }
 
-/// The folders that are agents, those with a document in them, and whether they have modules, which may import other
+/// The folders that are agents (they contain a document), each with whether it has modules, which may import other
 /// files of the folder.
 fn documents(files: &[Found]) -> BTreeMap<Vec<String>, bool> {
     let document = |file: &Found| {
@@ -363,8 +362,8 @@ fn documents(files: &[Found]) -> BTreeMap<Vec<String>, bool> {
     documents.map(|folders| (folders.clone(), with_modules.contains(&*folders))).collect()
 }
 
-/// Whether a file in the folder of an agent is part of the agent: when it wakes, its skills and its modules. What it
-/// said and remembered elsewhere stays there.
+/// Whether a file in an agent's folder is imported with it: its heartbeat, skills and modules, but not its sessions and
+/// memories.
 fn belongs_to_document(inside: &[String]) -> bool {
     match inside {
         [name] => name == "heartbeat.md",
@@ -373,7 +372,7 @@ fn belongs_to_document(inside: &[String]) -> bool {
     }
 }
 
-/// The folders that are skills, each with its name: those with a SKILL.md in them.
+/// The folders that are skills (they contain a SKILL.md), each with its name.
 fn skills(files: &[Found], top: &str) -> BTreeMap<Vec<String>, String> {
     let skill = |file: &Found| {
         let (name, folders) = file.below.split_last()?;
@@ -383,8 +382,7 @@ fn skills(files: &[Found], top: &str) -> BTreeMap<Vec<String>, String> {
     files.iter().filter_map(skill).collect()
 }
 
-/// Texts with instructions for agents of other products: their content is imported, without what is meant for those
-/// products.
+/// Instructions for agents of other products: their content is imported, without what is specific to those products.
 fn rules_of(below: &[String], text: &dyn Fn() -> String) -> Option<PlannedFile> {
     let (name, folders) = below.split_last()?;
     let lower = name.to_lowercase();
@@ -398,16 +396,16 @@ fn rules_of(below: &[String], text: &dyn Fn() -> String) -> Option<PlannedFile> 
     Some(PlannedFile { kind: Kind::Rules, to: format!("boards/{}.md", stem(name)), agent: None, text: Some(text) })
 }
 
-/// What was learned of the agents on the way.
+/// Counts of imported agents, for the notes of the plan.
 #[derive(Default)]
-struct Read {
+struct AgentCounts {
     agents: usize,
     loosely: usize,
     missing: BTreeMap<String, usize>,
     wanting: usize,
 }
 
-impl Read {
+impl AgentCounts {
     fn agent(&mut self, agent: &AgentFile) {
         self.agents += 1;
         self.loosely += usize::from(!agent.problems.is_empty());

@@ -1,4 +1,4 @@
-//! Lists the files at the places that a person chose, with their relative paths. Their content is not read.
+//! Lists the files at the paths that a person chose. Their content is not read.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,21 +9,21 @@ use crate::base::Problem;
 
 /// Hidden folders in which other products keep agents, skills and rules.
 const LOOKED_INTO: [&str; 2] = [".claude", ".cursor"];
-/// Folders with generated content.
+/// Folders of generated files, which are skipped.
 const MADE: [&str; 6] = ["node_modules", "target", "dist", "build", "venv", "__pycache__"];
 
 /// A file that was found.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Found {
     pub(super) path: PathBuf,
-    /// Its path in the chosen folder, part by part; only its name if the file itself was chosen.
+    /// Its path parts below the chosen folder; only its name if the file itself was chosen.
     pub(super) below: Vec<String>,
 }
 
-/// All files at one place.
+/// All files at one chosen path.
 #[derive(Debug, Default)]
 pub(super) struct Place {
-    /// The name of the folder that was chosen; none where a file was.
+    /// The name of the chosen folder; `None` for a single file.
     pub(super) folder: Option<String>,
     pub(super) files: Vec<Found>,
     /// Whether the folder is under version control.
@@ -31,10 +31,10 @@ pub(super) struct Place {
     pub(super) left_out: Vec<Problem>,
 }
 
-/// Goes through one of the places that a person chose.
-pub(super) fn look(path: &Path) -> Place {
+/// Scans one chosen path.
+pub(super) fn list_files(path: &Path) -> Place {
     let mut place = Place::default();
-    // `.` and `..` are folders with a name, too.
+    // `.` and `..` stand for folders with a real name.
     let real = if path.file_name().is_none() { path.canonicalize().unwrap_or_default() } else { path.to_owned() };
     let Some(name) = real.file_name().and_then(|name| name.to_str()).map(str::to_owned) else {
         place.leave_out(path, "its name is not valid text", "rename it");
@@ -98,7 +98,7 @@ impl Place {
         } else if metadata.len() > BYTES_AT_MOST {
             self.leave_out(path, format!("it is {} MB", metadata.len() >> 20), "copy it by hand");
         } else if self.files.len() >= FILES_AT_MOST {
-            // One of them says it for all.
+            // The limit is reported once.
             if self.files.len() == FILES_AT_MOST && self.left_out.last().is_none_or(|last| last.place != "files") {
                 let what = format!("there are more than {FILES_AT_MOST} files; the rest were left out");
                 self.left_out.push(Problem::warning("files", what, "import one of the folders separately"));

@@ -6,12 +6,12 @@ use super::{Item, Kind, NAMED_AT_MOST, Plan};
 use crate::base::Problem;
 
 impl Plan {
-    /// Whether nothing would come in that is not there already.
+    /// Whether nothing new would be imported.
     pub fn is_empty(&self) -> bool {
         self.items.iter().all(|item| item.is_there)
     }
 
-    /// The first few of what is left out, and how many more there are.
+    /// The first few files that are left out, and the number of the others.
     pub fn left_out_named(&self) -> Vec<Problem> {
         let mut named: Vec<Problem> = self.left_out.iter().take(NAMED_AT_MOST).cloned().collect();
         let more = self.left_out.len() - named.len();
@@ -22,7 +22,7 @@ impl Plan {
         named
     }
 
-    /// What would come in and what not, a line each.
+    /// What would be imported and what not, one line each.
     pub fn summary(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for kind in [Kind::Agent, Kind::Skill, Kind::Rules, Kind::Scene, Kind::File] {

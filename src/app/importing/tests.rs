@@ -1,4 +1,4 @@
-//! Importing agents in the formats in which people have them, and what is not imported.
+//! Importing agents in various formats, and what is not imported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,7 +28,7 @@ fn planned(to: &Path, path: PathBuf) -> Vec<(Kind, String)> {
 const ZOE: &str = "---\nname: zoe\ndescription: Zoe reviews\ntools: Read, Bash(git:*), WebFetch\n---\nYou are Zoe.";
 
 #[test]
-fn files_go_where_they_belong_and_folders_keep_their_shape() {
+fn files_are_sorted_by_kind_and_folders_keep_their_structure() {
     let from = outside(&[
         ("zoe.md", "---\nname: Zoe\n---\nYou are Zoe."),
         ("notes.md", "# Notes"),
@@ -49,7 +49,7 @@ fn files_go_where_they_belong_and_folders_keep_their_shape() {
 }
 
 #[test]
-fn nothing_is_written_over_and_the_same_is_not_copied_twice() {
+fn nothing_is_overwritten_and_duplicates_are_not_copied() {
     let from = outside(&[("notes.md", "new")]);
     let to = outside(&[("artifacts/notes.md", "old")]);
     let paths = [from.path().join("notes.md")];
@@ -60,7 +60,7 @@ fn nothing_is_written_over_and_the_same_is_not_copied_twice() {
 }
 
 #[test]
-fn what_may_hold_a_secret_stays_outside() {
+fn files_that_may_contain_secrets_are_left_out() {
     let key = format!("use sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
     let from = outside(&[
         ("keys.env", "x"),
@@ -76,7 +76,7 @@ fn what_may_hold_a_secret_stays_outside() {
 }
 
 #[test]
-fn what_cannot_be_used_is_reported_and_nothing_leaves_the_workspace() {
+fn unusable_files_are_reported_and_paths_stay_in_the_workspace() {
     let from = outside(&[("x.md", "x")]);
     let to = outside(&[]);
     let imported = import(to.path(), &[from.path().join("gone.md")], None);
@@ -89,7 +89,7 @@ fn what_cannot_be_used_is_reported_and_nothing_leaves_the_workspace() {
 }
 
 #[test]
-fn a_collection_comes_in_as_published_without_what_lies_beside_it() {
+fn a_collection_is_imported_without_unrelated_files() {
     let from = outside(&[
         ("pack/README.md", "# A pack"),
         ("pack/LICENSE", "x"),
@@ -131,7 +131,7 @@ fn a_collection_comes_in_as_published_without_what_lies_beside_it() {
 }
 
 #[test]
-fn a_repository_gives_its_agents_skills_and_rules_and_nothing_else() {
+fn a_repository_yields_only_agents_skills_and_rules() {
     let from = outside(&[
         ("shop/.git/config", "x"),
         ("shop/.claude/agents/zoe.md", ZOE),
@@ -191,7 +191,7 @@ fn files_of(imported: &Imported, kind: Kind) -> Vec<&str> {
 }
 
 #[test]
-fn into_a_room_come_agents_and_scenes_and_a_folder_is_looked_through() {
+fn a_drop_into_a_room_imports_agents_and_scenes() {
     let from = outside(&[
         ("Zoe.md", "You are Zoe."),
         ("team/deep/ann.md", "You are Ann."),
@@ -209,7 +209,7 @@ fn into_a_room_come_agents_and_scenes_and_a_folder_is_looked_through() {
 }
 
 #[test]
-fn into_a_room_a_collection_keeps_its_folders_so_that_agents_of_one_name_both_come() {
+fn agents_with_the_same_name_are_kept_apart_by_folders() {
     let web = ZOE.replace("reviews", "reviews web");
     let from = outside(&[("pack/web/zoe.md", &web), ("pack/data/zoe.md", ZOE), ("pack/notes.md", "# Notes")]);
     let to = outside(&[]);
@@ -219,7 +219,7 @@ fn into_a_room_a_collection_keeps_its_folders_so_that_agents_of_one_name_both_co
 }
 
 #[test]
-fn what_cannot_come_into_a_room_is_named_with_what_to_do() {
+fn files_unusable_in_a_room_are_named_with_a_remedy() {
     let from = outside(&[("three.yaml", "colour: red"), ("four.png", "x"), ("many/a.yaml", "colour: red")]);
     let to = outside(&[]);
     for (name, what) in [
@@ -237,7 +237,7 @@ fn what_cannot_come_into_a_room_is_named_with_what_to_do() {
     assert_eq!(drop_into_room(to.path(), &many).problems.len(), NAMED_AT_MOST + 1, "the rest is counted");
 }
 
-/// An agent that is a folder, with what belongs to it and what does not.
+/// A folder agent, with files that belong to it and files that do not.
 const FOLDER: [(&str, &str); 10] = [
     ("weather/agent.mdx", "# Agent: Weather\n\n## Purpose\n\nTells it.\n"),
     ("weather/heartbeat.md", "@every: 15m\n"),
@@ -252,7 +252,7 @@ const FOLDER: [(&str, &str); 10] = [
 ];
 
 #[test]
-fn an_agent_that_is_a_folder_comes_with_what_belongs_to_it() {
+fn a_folder_agent_is_imported_with_its_files() {
     let from = outside(&FOLDER);
     let whole = [
         "agents/weather/agent.mdx",
@@ -271,7 +271,7 @@ fn an_agent_that_is_a_folder_comes_with_what_belongs_to_it() {
     let to = outside(&[]);
     let imported = import(to.path(), &[from.path().join("weather")], None);
     assert_eq!(sorted(imported.paths()), sorted(whole.to_vec()));
-    // Its document alone is the agent of that folder, too.
+    // Its document alone also defines the folder's agent.
     let to = outside(&[]);
     let dropped = drop_into_room(to.path(), &[from.path().join("weather/agent.mdx")]);
     assert_eq!(dropped.paths(), ["agents/weather/agent.mdx"]);
@@ -280,7 +280,7 @@ fn an_agent_that_is_a_folder_comes_with_what_belongs_to_it() {
 }
 
 #[test]
-fn what_is_dropped_into_a_room_takes_nobodys_place() {
+fn dropped_agents_never_replace_existing_ones() {
     let from = outside(&[("zoe.md", "You are another.")]);
     let to = outside(&[("agents/zoe.md", "You are the first Zoe.")]);
     let dropped = drop_into_room(to.path(), &[from.path().join("zoe.md")]);
@@ -293,7 +293,7 @@ fn what_is_dropped_into_a_room_takes_nobodys_place() {
 }
 
 #[test]
-fn a_cancelled_import_keeps_what_came_in_by_then_and_counts_the_rest() {
+fn a_cancelled_import_keeps_imported_files_and_counts_the_rest() {
     /// Cancels the import at its first file.
     struct Impatient<'a>(&'a Path, JobControl);
 

@@ -1,5 +1,5 @@
-//! The window's background threads: each does its jobs in order, so that no frame waits for a disk, a network or a
-//! computation, with bounded queues for jobs and results.
+//! The window's background threads: each runs jobs in order, so that no frame waits for disk, network or computation.
+//! Queues of jobs and results are bounded.
 
 use std::convert::Infallible;
 use std::io;
@@ -8,23 +8,23 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded, never};
 
-/// What takes longer is shown to the person.
+/// Jobs that take longer than this are shown to the person.
 pub(super) const SHOWN_AFTER: Duration = Duration::from_millis(500);
-/// Some jobs go deep, such as the layout of a long chain. What is not used of it costs nothing.
+/// Some jobs recurse deeply, such as the layout of a long chain. Unused stack costs nothing.
 const STACK_BYTES: usize = 64 << 20;
-/// How long discarded jobs are waited for: they were told to stop, and nothing depends on them.
+/// Maximum time to wait for discarded jobs, which were cancelled and which nothing depends on.
 const DISCARDED_AT_MOST: Duration = Duration::from_secs(2);
 
 /// What happens to queued jobs when the runner is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum OnDrop {
-    /// They are done first: they write something.
+    /// They are run first, because they write something.
     Finish,
-    /// They are left undone: they only read or compute.
+    /// They are dropped, because they only read or compute.
     Discard,
 }
 
-/// Threads that do jobs in order; each job has one result. Dropping it waits for the threads, which then do not wait
+/// Threads that run jobs in order; each job has one result. Dropping it waits for the threads, which then do not wait
 /// for their results to be taken.
 pub(super) struct BackgroundJobs<Job, Done> {
     name: &'static str,
@@ -84,7 +84,7 @@ impl<Job: Send + 'static, Done: Send + 'static> BackgroundJobs<Job, Done> {
         Ok(Self { name, on_drop, jobs: Some(jobs), results, threads, ended })
     }
 
-    /// Queues a job without waiting; `false` where the queue is full.
+    /// Queues a job without waiting. Returns `false` if the queue is full.
     pub(super) fn push(&self, job: Job) -> bool {
         match self.jobs.as_ref().map(|jobs| jobs.try_send(job)) {
             Some(Ok(())) => true,
@@ -96,7 +96,7 @@ impl<Job: Send + 'static, Done: Send + 'static> BackgroundJobs<Job, Done> {
         }
     }
 
-    /// Queues one of the last jobs, waiting until there is room. No results can be taken afterwards.
+    /// Queues one of the last jobs, waiting for room. No results can be taken afterwards.
     pub(super) fn push_last(&mut self, job: Job) {
         self.results = never();
         if self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_err()) {
@@ -109,7 +109,7 @@ impl<Job: Send + 'static, Done: Send + 'static> BackgroundJobs<Job, Done> {
         self.results.try_recv().ok()
     }
 
-    /// The next result, waiting for it until then.
+    /// The next result, waiting until `deadline`.
     pub(super) fn next_until(&self, deadline: Instant) -> Option<Done> {
         self.results.recv_deadline(deadline).ok()
     }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_done_in_order_and_the_queue_is_bounded() {
+    fn jobs_run_in_order_and_the_queue_is_bounded() {
         let (go, gate) = bounded::<()>(0);
         let jobs = BackgroundJobs::start("test", 2, OnDrop::Finish, move |job: u32| {
             let _ = gate.recv();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn several_threads_do_not_wait_for_each_other_and_a_job_that_does_not_give_up_is_left() {
+    fn threads_are_independent_and_uncancellable_jobs_are_abandoned() {
         let (go, gate) = bounded::<()>(0);
         let run = move |job: u32| {
             if job == 1 {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_finishes_what_writes_and_discards_what_reads() {
+    fn dropping_finishes_or_discards_queued_jobs() {
         for (on_drop, done) in [(OnDrop::Finish, 4), (OnDrop::Discard, 1)] {
             let (go, gate) = bounded::<()>(0);
             let (ran, runs) = bounded(9);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_nobody_takes_do_not_keep_the_thread() {
+    fn untaken_results_do_not_block_the_thread() {
         let mut jobs = BackgroundJobs::start("test", 1, OnDrop::Finish, |job: u32| job).expect("a thread");
         (0..9).for_each(|job| jobs.push_last(job));
         assert_eq!(jobs.try_next(), None);

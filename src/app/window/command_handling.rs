@@ -1,4 +1,4 @@
-//! Carries out commands of the window: the only place where commands change anything.
+//! Executes commands of the window: the only place where commands change anything.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,8 @@ use super::file_jobs::FileJob;
 use super::file_results::{self, new_scene, order};
 use super::inverse_commands;
 use super::open_room::{OpenRoom, Opening};
-use super::room_commands::{act_all, do_again, open_soon};
-use super::workspace_opening::{Arrival, OpeningWorkspace};
+use super::room_commands::{act_all, open_soon, repeat_acts};
+use super::workspace_opening::{OpenProgress, OpeningWorkspace};
 use crate::base::{Problem, Severity, text};
 use crate::log::EventLog;
 use crate::schedule::SimClock;
@@ -21,25 +21,25 @@ use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::workspace::{order_saves, yaml};
 
-/// A scene that is about to be opened is shown to be so in this many frames: drawn, and on the screen.
+/// Number of frames that show that a scene is being opened before it is opened: one is drawn, one presented.
 const FRAMES_BEFORE_OPENING: u32 = 2;
 
-/// What happens after a command.
+/// What the caller must do after a command.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// Nothing.
     Done,
-    /// The window is to be closed.
+    /// Close the window.
     Quit,
-    /// Whether the window is to be closed as soon as no work is running.
+    /// Set whether the window closes as soon as no work is running.
     QuitWhenDone(bool),
-    /// This place is to be opened by the program that the person's system has for it.
+    /// Open this path or address with the system's default program.
     Open(String),
-    /// This is for the window's services.
+    /// Pass the command to the window's services.
     Service(Box<Command>),
 }
 
-/// Does one command. What cannot be done becomes a notice.
+/// Executes one command. Failures become notices.
 pub fn handle_command(
     room: &mut OpenRoom,
     model: &RoomModel,
@@ -50,7 +50,7 @@ pub fn handle_command(
     let panes = &mut shell.panes;
     match command {
         Command::Window(command) => {
-            // Commands that are not for the window itself cause no further window commands.
+            // `apply` returns commands for the room; window commands among them are ignored.
             for command in shell.apply(command, model, state) {
                 if !matches!(command, Command::Window(_)) {
                     handle_command(room, model, state, shell, command);
@@ -83,24 +83,24 @@ pub fn handle_command(
         }
         Command::Undo => {
             let Reversal { acts, files, undone } = room.history.undo();
-            do_again(room, state, acts);
+            repeat_acts(room, state, acts);
             if let Some(number) = undone {
-                order(room, FileJob::TurnUndone { number });
+                order(room, FileJob::ToggleUndo { number });
             }
             if !files.is_empty() {
-                order(room, FileJob::TakeBack { files });
+                order(room, FileJob::UndoImport { files });
             }
         }
         Command::Redo => {
             let Reversal { acts, files, undone } = room.history.redo();
             if let Some(number) = undone {
-                order(room, FileJob::TurnUndone { number });
+                order(room, FileJob::ToggleUndo { number });
             }
             if files.is_empty() {
-                do_again(room, state, acts);
+                repeat_acts(room, state, acts);
             } else {
-                // Agents come when their files are there.
-                order(room, FileJob::PutBack { files, acts });
+                // The agents are added once their files exist.
+                order(room, FileJob::RedoImport { files, acts });
             }
         }
         Command::SetPaused(paused) => with_clock(room, |clock| clock.paused = paused),
@@ -115,13 +115,13 @@ pub fn handle_command(
             new_scene(room, &name, text);
         }
         Command::ResetScene => open_soon(room, state, None, true),
-        Command::Import { paths, place } => order(room, FileJob::TakeIn { paths, place, is_seen: false }),
+        Command::Import { paths, place } => order(room, FileJob::ImportDropped { paths, place, is_seen: false }),
         Command::AddCodingAgent { name, model, place } => {
             let text = coding_agent_file(&name, &model);
-            // It was not dropped, so nobody needs to know its position.
+            // It was not dropped, so its position need not be reported.
             let (position, _) = file_results::spawn_place(room, place);
             let place = DropPlace { position, exactly: true };
-            order(room, FileJob::MakeAgent { name, text, place });
+            order(room, FileJob::CreateAgent { name, text, place });
         }
         Command::OpenFile(path, line) => {
             if let Some(line) = line {
@@ -137,7 +137,7 @@ pub fn handle_command(
             order(
                 room,
                 match place {
-                    Some(place) => FileJob::TakeIn { paths, place, is_seen: true },
+                    Some(place) => FileJob::ImportDropped { paths, place, is_seen: true },
                     None => FileJob::Import { paths, folder, is_seen: true },
                 },
             );
@@ -178,7 +178,7 @@ pub fn handle_command(
         | Command::Run(_) => return Outcome::Service(Box::new(command)),
         Command::Quit => {
             let nothing_open = model.work.pieces.is_empty() && panes.editors.unsaved().is_empty();
-            // A person who asks twice does not want to be asked again.
+            // Requesting it again while the dialog is open confirms it.
             if nothing_open || state.front.dialog() == Some(&Dialog::Close) {
                 return Outcome::Quit;
             }
@@ -203,7 +203,7 @@ fn show(state: &mut UiState, panes: &PaneStates, tab: &Tab) {
     state.dock.show(tab, |path| panes.editors.is_unsaved(path));
 }
 
-/// Opens another workspace beside this one; an earlier request is cancelled.
+/// Starts opening another workspace in the background; cancels an earlier request.
 fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) -> Outcome {
     let (job, opening) = OpeningWorkspace::begin(room.options_for(folder), room.folder());
     room.opening_workspace.replace(opening).iter().for_each(OpeningWorkspace::cancel);
@@ -211,15 +211,15 @@ fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) -> 
     Outcome::Service(Box::new(Command::Run(job)))
 }
 
-/// Goes on in another workspace as soon as it is there. Whether it is.
+/// Switches to the requested workspace once it is open. Returns whether it did.
 fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
     let opened = match room.opening_workspace.as_ref().map(OpeningWorkspace::look) {
-        None | Some(Arrival::Awaited) => return false,
-        Some(Arrival::Never) => {
+        None | Some(OpenProgress::Pending) => return false,
+        Some(OpenProgress::Ended) => {
             room.opening_workspace = None;
             return false;
         }
-        Some(Arrival::Here(opened)) => opened,
+        Some(OpenProgress::Ready(opened)) => opened,
     };
     room.opening_workspace = None;
     if let Err(error) = room.move_to(*opened) {
@@ -251,14 +251,14 @@ pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut Pa
             open_scene(room, state, panes, opening);
         }
     }
-    room.is_astir |= room.opening.is_some() || room.opening_workspace.is_some() || !room.file_jobs.is_idle();
+    room.is_active |= room.opening.is_some() || room.opening_workspace.is_some() || !room.file_jobs.is_idle();
     has_moved
 }
 
-/// Opens another scene of the workspace, or the open one again.
+/// Opens another scene of the workspace, or reopens the current one.
 fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, opening: Opening) {
     let before = room.notices.len();
-    let told = match (&opening.scene, opening.fresh) {
+    let label = match (&opening.scene, opening.fresh) {
         (_, true) => "The scene was restarted from its file".to_owned(),
         (Some(scene), false) => format!("The scene {scene} is open"),
         (None, false) => "The scene was reopened".to_owned(),
@@ -267,7 +267,7 @@ fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, 
     state.forget_room();
     panes.forget_room();
     if room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error) {
-        state.notify(told, true);
+        state.notify(label, true);
     }
 }
 

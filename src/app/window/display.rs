@@ -1,5 +1,5 @@
-//! How the output of `egui` reaches the display: blended in the colour space that it was made for, and with all letters
-//! and images present in the frame that first shows them.
+//! How the output of `egui` reaches the display: blended in gamma space as intended, and with all glyphs and images
+//! present in the frame that first shows them.
 //!
 //! `bevy_egui` blends in linear light, which makes soft shadows vanish and thin letters fat, and uploads new textures
 //! too late for the frame that uses them.
@@ -23,26 +23,24 @@ use bevy_egui::render::{
 };
 use bevy_egui::{EguiContextSettings, EguiPostUpdateSet, EguiStartupSet, update_egui_textures_system};
 
-/// What a camera with [`CompositingSpace::Srgb`] draws into.
+/// The render target format of a camera with [`CompositingSpace::Srgb`].
 const FORMAT: TextureFormat = TextureFormat::Rgba8Unorm;
 
-/// The last step of the shader of `bevy_egui`, from the space of colours in which it has mixed them, and the same
-/// without that step.
+/// The last step of `bevy_egui`'s shader, a conversion to linear light, and its replacement without the conversion.
 const LAST_STEP: [&str; 2] = ["linear_from_gamma_rgb(color_gamma.rgb)", "color_gamma.rgb"];
 
-/// The camera of the window. `egui` smooths its own edges: several samples for each point would cost time and memory,
-/// and nobody would see them.
+/// The window's camera. Multisampling is off: `egui` antialiases its own edges.
 pub fn camera() -> impl Bundle {
     (Camera2d, CompositingSpace::Srgb, Msaa::Off)
 }
 
-/// Draws the output of `egui` as intended. Add it after the plugin of `bevy_egui`.
+/// Displays the output of `egui` as intended. Add it after `EguiPlugin`.
 pub struct EguiDisplayPlugin;
 
 impl Plugin for EguiDisplayPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(ClearColor(Color::BLACK));
-        // What has changed is looked for once textures have been changed.
+        // Changes are detected after textures were updated.
         app.configure_sets(PostUpdate, EguiPostUpdateSet::PostProcessOutput.before(AssetEventSystems));
         let release = super::texture_memory::release_copies.after(update_egui_textures_system);
         app.add_systems(PostUpdate, release.in_set(EguiPostUpdateSet::PostProcessOutput));
@@ -55,14 +53,14 @@ impl Plugin for EguiDisplayPlugin {
     }
 }
 
-/// The interface is run once a frame with `egui`'s own root, which is not how `bevy_egui` would run it.
+/// Runs the UI once per frame with `egui`'s own root, unlike `bevy_egui`.
 fn run_manually(mut settings: Query<&mut EguiContextSettings>) {
     for mut settings in &mut settings {
         settings.run_manually = true;
     }
 }
 
-/// Leaves out the shader's last step: the camera's texture holds colours as they are mixed.
+/// Removes the last step of the shader: the camera's texture holds gamma colours.
 fn keep_gamma(mut shaders: ResMut<Assets<Shader>>) {
     let Some(mut shader) = shaders.get_mut(&EGUI_SHADER_HANDLE) else { return };
     let source = shader.source.as_str();
@@ -76,7 +74,7 @@ fn draw_into_gamma(mut views: Query<&mut ExtractedView, With<EguiViewTarget>>) {
     }
 }
 
-/// As `bevy_egui` does, for the format of the camera.
+/// Queues pipelines like `bevy_egui`, for the format of the camera.
 fn queue_pipelines(
     cache: Res<PipelineCache>,
     mut specialized: ResMut<SpecializedRenderPipelines<EguiPipeline>>,
@@ -91,8 +89,8 @@ fn queue_pipelines(
     }
 }
 
-/// All that is seen is `egui`'s. Without lists of sprites and meshes to draw, the camera has no pass for them and no
-/// texture of their depths, which would be as large as the window; the pass of `egui` clears what it draws into.
+/// Removes the sprite and mesh phases of the camera: everything visible is `egui`'s. Without them, there is no pass for
+/// them and no depth texture as large as the window; `egui`'s pass clears the target.
 fn draw_nothing_else(
     mut opaque: ResMut<ViewBinnedRenderPhases<Opaque2d>>,
     mut masked: ResMut<ViewBinnedRenderPhases<AlphaMask2d>>,
@@ -112,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_camera_has_neither_a_pass_nor_a_texture_for_what_is_never_drawn() {
+    fn the_camera_has_no_sprite_phases_or_depth_texture() {
         let mut world = World::new();
         let view = RetainedViewEntity::new(Entity::PLACEHOLDER.into(), None, 0);
         world.init_resource::<ViewBinnedRenderPhases<Opaque2d>>();
@@ -122,7 +120,7 @@ mod tests {
         opaque.prepare_for_new_frame(view, GpuPreprocessingMode::None);
         world.resource_mut::<ViewSortedRenderPhases<Transparent2d>>().prepare_for_new_frame(view);
         world.run_system_once(draw_nothing_else).expect("it runs");
-        // Bevy makes a texture of depths for a camera that has both.
+        // Bevy creates a depth texture for cameras that have both phases.
         assert!(!world.resource::<ViewBinnedRenderPhases<Opaque2d>>().contains_key(&view));
         assert!(!world.resource::<ViewSortedRenderPhases<Transparent2d>>().contains_key(&view));
     }

@@ -9,22 +9,22 @@ use crate::base::Problem;
 use crate::safe_fs::{check_own, read_text, replace_text};
 use crate::ui::panes::editor::{Draft, Editors};
 
-/// The file in `.workshop`.
+/// The file name in `.workshop`.
 const FILE: &str = "drafts.json";
-/// How often is looked whether anything is new, in seconds.
+/// Interval at which drafts are checked for changes, in seconds.
 const LOOK_SECS: f64 = 2.0;
-/// No honest file is larger, in bytes.
+/// Larger files are rejected as invalid, in bytes.
 const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 
 /// The saved drafts.
 #[derive(Default)]
 pub(super) struct Drafts {
-    /// Where; nowhere before a workspace is open.
+    /// The file; `None` before a workspace is open.
     file: Option<PathBuf>,
     kept: Vec<Draft>,
     now: Vec<Draft>,
-    looked_secs: f64,
-    /// What was written when it was looked at last, as a mark.
+    checked_secs: f64,
+    /// A hash of the editors' unsaved text at the last check.
     mark: u64,
 }
 
@@ -42,34 +42,34 @@ impl Drafts {
                 (Vec::new(), Some(Problem::warning(file.display().to_string(), what, remedy)))
             }
         };
-        (Self { file: Some(file), now: kept.clone(), kept, looked_secs: 0.0, mark: 0 }, problem)
+        (Self { file: Some(file), now: kept.clone(), kept, checked_secs: 0.0, mark: 0 }, problem)
     }
 
-    /// As they were kept last.
+    /// The drafts as last saved.
     pub(super) fn kept(&self) -> &[Draft] {
         &self.kept
     }
 
-    /// Looks now and then whether there is something to keep.
+    /// Checks for changes at intervals. Returns what must be saved.
     pub(super) fn note(&mut self, editors: &Editors, now_secs: f64) -> Option<(PathBuf, Vec<Draft>)> {
-        if now_secs - self.looked_secs < LOOK_SECS {
+        if now_secs - self.checked_secs < LOOK_SECS {
             return None;
         }
-        self.looked_secs = now_secs;
+        self.checked_secs = now_secs;
         let mark = editors.drafts_mark();
         if mark != self.mark {
-            self.look(editors);
+            self.check(editors);
             self.mark = mark;
         }
         self.last()
     }
 
-    /// Looks at once what is written and not saved.
-    pub(super) fn look(&mut self, editors: &Editors) {
+    /// Checks for changes immediately.
+    pub(super) fn check(&mut self, editors: &Editors) {
         self.now = editors.drafts();
     }
 
-    /// What is still to be kept.
+    /// The drafts that remain to be saved.
     pub(super) fn last(&mut self) -> Option<(PathBuf, Vec<Draft>)> {
         if self.now == self.kept {
             return None;
@@ -78,20 +78,20 @@ impl Drafts {
         Some((self.file.clone()?, self.kept.clone()))
     }
 
-    /// It could not be handed over: it is tried again.
-    pub(super) fn forget_job(&mut self) {
+    /// Retries later, because the job could not be queued.
+    pub(super) fn mark_unsaved(&mut self) {
         self.kept.clear();
     }
 }
 
 fn read(file: &Path) -> Result<Vec<Draft>, String> {
-    // What a link leads to is not what was written here.
+    // A link's target was not written by this program.
     check_own(file).map_err(|error| error.to_string())?;
     let Some(text) = read_text(file, BYTES_AT_MOST).map_err(|error| error.to_string())? else { return Ok(Vec::new()) };
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
-/// Writes all of it atomically; without content there is no file.
+/// Writes all drafts atomically; deletes the file if there are none.
 pub(super) fn write(file: &Path, drafts: &[Draft]) -> io::Result<()> {
     if drafts.is_empty() {
         return match std::fs::remove_file(file) {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_saved_is_there_again_and_gone_once_it_is() {
+    fn drafts_are_restored_and_removed_once_saved() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = state_folder(folder.path()).join(FILE);
         let draft =
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_reported_and_never_lost() {
+    fn unreadable_drafts_are_reported_and_set_aside() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = state_folder(folder.path()).join(FILE);
         std::fs::create_dir_all(state_folder(folder.path())).expect("folders can be made");

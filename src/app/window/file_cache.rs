@@ -19,9 +19,9 @@ use crate::view::event_list::{EventList, EventRow};
 use crate::workspace::vfs::records::record_heads;
 use crate::workspace::vfs::{ChangeFeed, FileHistory, FileInfo};
 
-/// Things to read that wait at most; what does not fit is asked for again in a later frame.
+/// Maximum number of queued reads; what does not fit is requested again in a later frame.
 const REQUESTS_AT_MOST: usize = 64;
-/// Records of earlier runs that are at hand from the start.
+/// Number of records of earlier runs that are loaded at the start.
 const EARLIER: usize = 20_000;
 /// How long unused content is kept, in seconds.
 const FORGOTTEN_SECS: f64 = 30.0;
@@ -32,20 +32,20 @@ const RETRY_SECS: f64 = 3.0;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Request {
     Want(Want),
-    /// What happened before this record.
+    /// The records before this one.
     Earlier(Seq),
-    /// Everything that happened in a run.
+    /// All records of a run.
     Run(Id),
 }
 
-/// What was read.
+/// The content that was read.
 enum Loaded {
     Files(Read<Arc<Vec<FileInfo>>>),
     Text(String, Read<Option<TextRead>>),
     Versions(String, Read<Arc<Vec<FileVersion>>>),
     Version((String, u64), Read<Option<Arc<str>>>),
     Runs(Read<Arc<Vec<RunInfo>>>),
-    /// With the path of its file, where there is one.
+    /// With the path of the session file, if there is one.
     Session(Id, Option<String>, Read<Option<Arc<str>>>),
     Prompt(Seq, Read<Option<Arc<Prompt>>>),
     Earlier(Read<Vec<Arc<EventRow>>>),
@@ -56,32 +56,32 @@ enum Loaded {
 pub(super) struct FileCache {
     reads: BackgroundJobs<Request, (Request, Loaded)>,
     under_way: BTreeSet<Request>,
-    /// What came while it was waited for.
+    /// Results that arrived in [`FileCache::wait`].
     waiting: VecDeque<(Request, Loaded)>,
-    /// When something was read, in seconds since the window opened.
+    /// When content was read, in seconds since the window opened.
     read_secs: BTreeMap<Want, f64>,
-    /// When something was wanted last.
+    /// When content was last requested.
     wanted_secs: BTreeMap<Want, f64>,
-    /// What has changed since it was read.
+    /// Content that has changed since it was read.
     stale: BTreeSet<Want>,
-    /// What the history or the log could not give.
+    /// Reads from the history or the log that failed.
     failed: BTreeSet<Want>,
-    /// Prompts that were not written yet when they were read.
+    /// Prompts that were not saved yet when they were read.
     unwritten: BTreeSet<Seq>,
     /// The paths of session files, by activation; `None` if there is no file yet.
     session_paths: BTreeMap<Id, Option<String>>,
     /// The file service reports changes here.
     feed: ChangeFeed,
-    /// How far the log was when it was last looked at.
+    /// The state of the log when it was last checked.
     log: LogState,
 }
 
 /// How far the log has been written: the data of a record is saved a moment after the record is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct LogState {
-    /// The records that were shown, counted, by the generation of the list.
+    /// The generation of the event list and the number of rows shown.
     pub(super) shown: (u64, u64),
-    /// Whether everything that was shown is on disk.
+    /// Whether all rows shown are on disk.
     pub(super) is_written: bool,
 }
 
@@ -111,7 +111,7 @@ impl FileCache {
         Ok(cache)
     }
 
-    /// Whether something is being read that will have to be shown.
+    /// Whether a read is pending whose result must be shown.
     pub(super) fn is_busy(&self) -> bool {
         !self.under_way.is_empty()
     }
@@ -125,13 +125,12 @@ impl FileCache {
         }
     }
 
-    /// Has a whole run read; it comes with [`FileCache::update`].
+    /// Requests a whole run, which arrives with [`FileCache::update`].
     pub(super) fn want_run(&mut self, run: &Id) {
         self.request(Request::Run(run.clone()));
     }
 
-    /// Once per frame: puts loaded content where panes look for it, and requests what they need. Returns a run that was
-    /// requested.
+    /// Once per frame: hands loaded content to panes, and reads what they request. Returns a run that was requested.
     pub(super) fn update(
         &mut self,
         texts: &mut FileTexts,
@@ -142,7 +141,7 @@ impl FileCache {
         let run = self.receive(texts, book, now_secs);
         self.note_changed_files(texts);
         self.note_log(LogState { shown: (book.generation(), book.count()), is_written: is_log_written });
-        // The list of providers is not a file; it is updated by the code that looks after providers.
+        // The list of providers is not a file; `WindowServices` refreshes it.
         for want in texts
             .take_wants()
             .into_iter()
@@ -167,7 +166,7 @@ impl FileCache {
         if self.under_way.contains(&request) {
             return;
         }
-        // Where too much waits, it is asked for again in the next frame.
+        // If the queue is full, it is requested again in the next frame.
         if self.reads.push(request.clone()) {
             if let Request::Want(want) = &request {
                 self.stale.remove(want);
@@ -190,7 +189,7 @@ impl FileCache {
             }
             match loaded {
                 Loaded::Files(files) => {
-                    // An equal list stays the same allocation, so that comparisons are cheap.
+                    // An equal list keeps its allocation, so that comparisons are cheap.
                     let is_same = matches!((&texts.files, &files), (Some(Ok(old)), Ok(new)) if old == new);
                     if !is_same {
                         texts.files = Some(files);
@@ -237,7 +236,7 @@ impl FileCache {
         if changed.files.is_empty() {
             return;
         }
-        // A list that is being read may have been read before the change.
+        // A pending list may have been read before the change.
         if self.under_way.contains(&Request::Want(Want::Files)) {
             self.stale.insert(Want::Files);
         }
@@ -264,7 +263,7 @@ impl FileCache {
         }
     }
 
-    /// What was wanted, and so may have been read, is to be read again.
+    /// Marks content as stale if it was requested, and so may have been read.
     fn note_stale(&mut self, want: Want) {
         if self.wanted_secs.contains_key(&want) {
             self.stale.insert(want);
@@ -310,7 +309,7 @@ impl FileCache {
     }
 }
 
-/// Brings a list of files up to date with one that changed.
+/// Updates a list of files with one that changed.
 fn list(files: &mut Vec<FileInfo>, file: FileInfo) {
     match files.binary_search_by(|other| other.path.cmp(&file.path)) {
         Ok(at) if file.is_listed() => files[at] = file,
@@ -321,7 +320,7 @@ fn list(files: &mut Vec<FileInfo>, file: FileInfo) {
 }
 
 impl Loaded {
-    /// Whether the history or the log could not be read; what is wrong with a text is a change of its file away.
+    /// Whether the history or the log could not be read. Texts are read again when their file changes.
     fn has_failed(&self) -> bool {
         match self {
             Self::Files(read) => read.is_err(),
@@ -334,7 +333,7 @@ impl Loaded {
     }
 }
 
-/// Where things are read, on the background thread.
+/// The sources of content, on the background thread.
 struct Sources {
     workspace: PathBuf,
     dir: PathBuf,
@@ -410,7 +409,7 @@ impl Sources {
         Ok(rows.into())
     }
 
-    /// The files with their history; opened again while there is none.
+    /// The file history; opening is retried after a failure.
     fn history(&mut self) -> Read<&FileHistory> {
         let opened = match self.history.take().filter(FileHistory::has_versions) {
             Some(history) => history,
@@ -428,8 +427,7 @@ impl Sources {
     }
 }
 
-/// The path of the session file of a piece of work, if there is one: that of its thread, or, where an older version
-/// wrote it, its own.
+/// The path of a piece of work's session file, if it exists: its thread's file, or its own, as older versions wrote it.
 fn session_file(workspace: &Path, activation: &str) -> Option<String> {
     let ending = format!(".{activation}.session.yaml");
     let heads = record_heads(workspace);
@@ -484,7 +482,7 @@ mod tests {
             self.cache.update(&mut self.texts, &mut self.book, true, self.now_secs);
         }
 
-        /// Frames go by until this is there.
+        /// Runs frames until `look` returns something.
         fn until<T>(&mut self, look: impl Fn(&mut FileTexts) -> Option<T>) -> T {
             let began = Instant::now();
             loop {
@@ -497,7 +495,7 @@ mod tests {
             }
         }
 
-        /// Runs frames in which these are wanted until nothing is being read. Returns their content.
+        /// Runs frames that request these files until nothing is pending. Returns their content.
         fn texts(&mut self, paths: &[&str]) -> Vec<String> {
             loop {
                 for path in paths {
@@ -518,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wanted_comes_in_a_later_frame_and_what_is_not_there_is_said() {
+    fn requests_are_answered_in_a_later_frame_and_missing_files_reported() {
         let mut reading = Reading::new(&[("notes/plan.md", b"tea"), ("odd.bin", &[0xff, 0xfe, 0x00])]);
         let text = reading.until(|texts| texts.text("notes/plan.md").cloned());
         assert_eq!(text, Ok(Some(TextRead::new("tea"))));
@@ -530,18 +528,18 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wants_is_forgotten() {
+    fn unrequested_content_is_dropped() {
         let mut reading = Reading::new(&[("plan.md", b"tea")]);
         reading.until(|texts| texts.text("plan.md").cloned()).expect("it can be read");
         reading.texts.take_wants();
         reading.now_secs += FORGOTTEN_SECS * 2.0;
-        // The last want was said before; a frame without it forgets.
+        // Requests are renewed per frame; a frame without one drops the content.
         reading.frame();
         assert!(reading.texts.texts.is_empty());
     }
 
     #[test]
-    fn nothing_is_read_again_without_news_and_then_exactly_what_was_told() {
+    fn only_reported_changes_are_read_again() {
         let mut reading = Reading::new(&[("a.md", b"one"), ("b.md", b"one")]);
         assert_eq!(reading.texts(&["a.md", "b.md"]), ["one", "one"]);
         reading.write("a.md", b"two");
@@ -557,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn where_too_much_changed_everything_that_is_shown_is_read_again() {
+    fn after_too_many_changes_all_shown_content_is_read_again() {
         let mut reading = Reading::new(&[("a.md", b"one"), ("b.md", b"one")]);
         assert_eq!(reading.texts(&["a.md", "b.md"]), ["one", "one"]);
         reading.write("a.md", b"two");
@@ -567,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_files_is_brought_up_to_date_without_looking_at_the_folder() {
+    fn the_file_list_is_updated_without_reading_the_folder() {
         let mut reading = Reading::new(&[("a.md", b"one"), ("c.md", b"one")]);
         reading.until(|texts| Some(texts.files()).filter(|files| files.len() == 2));
         std::fs::remove_dir_all(reading.folder.path()).expect("it can be removed");
@@ -607,7 +605,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_looked_for_again_when_the_log_went_on() {
+    fn a_missing_prompt_is_retried_when_the_log_grows() {
         let mut reading = Reading::new(&[]);
         reading.cache.unwritten.insert(Seq(3));
         reading.frame();

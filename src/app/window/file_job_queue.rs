@@ -14,7 +14,7 @@ use crate::ui::state::jobs::RunningJob;
 /// The maximum number of unfinished jobs.
 const WAITING_AT_MOST: usize = 8;
 
-/// A job that was ordered and has not come back.
+/// A job whose result has not arrived.
 struct QueuedJob {
     job: FileJob,
     control: JobControl,
@@ -24,19 +24,19 @@ struct QueuedJob {
 /// The thread for file jobs. Dropping it finishes started jobs.
 pub struct FileJobs {
     jobs: BackgroundJobs<(FileJob, JobControl), FileJobDone>,
-    /// Oldest first.
+    /// Unfinished jobs, oldest first.
     under_way: Vec<QueuedJob>,
 }
 
 impl FileJobs {
-    /// Starts the thread, for this workspace, whose new files are written by way of `files`.
+    /// Starts the thread for this workspace; `files` writes new files.
     pub fn start(workspace: PathBuf, files: impl NewFiles + Send + 'static) -> io::Result<Self> {
         let run = move |(job, control): (FileJob, JobControl)| run(&workspace, &files, job, &control);
         let jobs = BackgroundJobs::start("file jobs", WAITING_AT_MOST, OnDrop::Finish, run)?;
         Ok(Self { jobs, under_way: Vec::new() })
     }
 
-    /// Orders something; asking for the same again while it is under way does nothing. Refuses where too much waits.
+    /// Queues a job; does nothing if the same one is pending. Fails if the queue is full.
     pub fn order(&mut self, job: FileJob) -> Result<(), Problem> {
         if self.under_way.iter().any(|other| other.job == job && !other.control.is_cancelled()) {
             return Ok(());
@@ -50,26 +50,26 @@ impl FileJobs {
         Ok(())
     }
 
-    /// What came back since the last call. Never waits.
+    /// The results since the last call. Never waits.
     pub fn take_finished(&mut self) -> Vec<FileJobDone> {
         let finished: Vec<FileJobDone> = std::iter::from_fn(|| self.jobs.try_next()).collect();
-        // They come back in the order in which they were given.
+        // Results arrive in queue order.
         self.under_way.drain(..finished.len().min(self.under_way.len()));
         finished
     }
 
-    /// Whether nothing is under way.
+    /// Whether no job is pending.
     pub fn is_idle(&self) -> bool {
         self.under_way.is_empty()
     }
 
-    /// What takes long enough to be shown.
+    /// Jobs that run long enough to be shown.
     pub fn shown(&self) -> impl Iterator<Item = RunningJob> {
         let shown = self.under_way.iter().filter(|under_way| under_way.since.elapsed() >= SHOWN_AFTER);
         shown.map(|QueuedJob { job, control, .. }| RunningJob { name: job.label(), control: Some(control.clone()) })
     }
 
-    /// Waits until everything has come back, for tests.
+    /// Waits for all results.
     #[cfg(test)]
     pub fn wait(&mut self) -> Vec<FileJobDone> {
         let until = Instant::now() + std::time::Duration::from_secs(60);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cancelled_before_it_begins_does_nothing() {
+    fn a_job_cancelled_before_it_starts_has_no_effect() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let control = JobControl::default();
         control.cancel();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scene_is_written_once_and_never_over_another() {
+    fn a_new_scene_never_overwrites_another() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let mut jobs =
             FileJobs::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_comes_in_only_after_the_person_has_seen_what_is_in_it() {
+    fn a_folder_is_imported_only_after_confirmation() {
         let (workspace, from) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         let pack = from.path().join("pack");
         fs::create_dir(&pack).expect("folders can be made");
@@ -136,7 +136,7 @@ mod tests {
         assert!(!workspace.path().join("agents").exists());
         let FileJobDone::Imported(imported) = run_now(workspace.path(), import(true)) else { panic!("it comes in") };
         assert_eq!(imported.paths(), ["agents/pack/zoe.md"]);
-        let drop = FileJob::TakeIn {
+        let drop = FileJob::ImportDropped {
             paths: vec![pack],
             place: DropPlace { position: Vec2::ZERO, exactly: false },
             is_seen: false,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_reported() {
+    fn write_errors_are_reported() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         fs::write(folder.path().join("scenes"), "a file where a folder should be").expect("files can be written");
         let mut jobs =
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_is_bounded() {
+    fn the_queue_is_bounded() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let mut jobs =
             FileJobs::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");

@@ -13,100 +13,100 @@ use crate::workspace::vfs::NewFile;
 #[derive(Clone, PartialEq, Debug)]
 pub enum FileJob {
     /// Copies agent files and scenes into the workspace; existing files are never overwritten.
-    TakeIn {
-        /// What was dropped: files or folders.
+    ImportDropped {
+        /// The dropped files and folders.
         paths: Vec<PathBuf>,
-        /// Where in the room.
+        /// The drop position.
         place: DropPlace,
-        /// Whether the person has seen what is in the folders among them.
+        /// Whether the person has confirmed the contents of folders.
         is_seen: bool,
     },
     /// Writes the file of a new agent.
-    MakeAgent {
-        /// What it is called.
+    CreateAgent {
+        /// The agent's name.
         name: String,
-        /// What its file says.
+        /// The text of its file.
         text: String,
-        /// Where in the room it is placed.
+        /// The position in the room.
         place: DropPlace,
     },
-    /// Writes a scene, unless one of that name is there.
+    /// Writes a scene unless one with that name exists.
     WriteScene {
-        /// The stem of its file.
+        /// The file stem.
         stem: String,
-        /// Its text.
+        /// The scene's text.
         text: String,
     },
     /// Copies files and folders into the workspace; existing files are never overwritten.
     Import {
-        /// From where.
+        /// The source paths.
         paths: Vec<PathBuf>,
-        /// Into which folder of the workspace; by what each is where absent.
+        /// The destination folder in the workspace; `None` sorts files by kind.
         folder: Option<String>,
-        /// Whether the person has seen what is in the folders among them.
+        /// Whether the person has confirmed the contents of folders.
         is_seen: bool,
     },
     /// Deletes the files of an import that have not changed since.
-    TakeBack {
-        /// Which.
+    UndoImport {
+        /// The imported files.
         files: Vec<NewFile>,
     },
-    /// Writes such files again.
-    PutBack {
-        /// Which.
+    /// Restores deleted files of an import.
+    RedoImport {
+        /// The files.
         files: Vec<NewFile>,
-        /// What is to be done in the room afterwards.
+        /// Actions to perform in the room afterwards.
         acts: Vec<RoomAct>,
     },
-    /// Looks what an agent did to files, and what undoing it from a moment on would come to.
+    /// Lists an agent's changes to files, and what undoing them would do.
     LookBack {
-        /// Whose work, by id.
+        /// The agent's id.
         agent: Id,
-        /// From which moment on, in milliseconds since 1970; where absent, only what it did is looked for.
+        /// The start time, in milliseconds since 1970; `None` only lists the changes.
         since_ms: Option<u64>,
     },
-    /// Puts files back as they were before an agent changed them.
+    /// Restores files to their state before an agent's changes.
     UndoWork {
-        /// What the person has seen.
+        /// The plan that the person confirmed.
         plan: UndoPlan,
     },
-    /// Takes such an undo back, or does it again where it was taken back.
-    TurnUndone {
-        /// Which.
+    /// Reverts such an undo, or repeats it if it was reverted.
+    ToggleUndo {
+        /// The number of the undo.
         number: u64,
     },
-    /// Writes the log of a run.
+    /// Exports the log of a run.
     ExportLog {
-        /// Which run.
+        /// The run's id.
         run: String,
-        /// Into this file, which must be new; into a new one among the exports where absent.
+        /// The destination, which must not exist; `None` for a new file among the exports.
         file: Option<PathBuf>,
-        /// What a new file is called, before its number.
+        /// The name of a new file, before its number.
         name: String,
     },
-    /// Writes the whole workspace as a zip.
+    /// Exports the whole workspace as a zip file.
     ExportZip {
-        /// Into this file, which must be new; into a new one among the exports where absent.
+        /// The destination, which must not exist; `None` for a new file among the exports.
         file: Option<PathBuf>,
-        /// What a new file is called, before its number.
+        /// The name of a new file, before its number.
         name: String,
     },
 }
 
 impl FileJob {
-    /// What is being done, for the person who waits.
+    /// The label of the job while it runs.
     pub(super) fn label(&self) -> String {
         match self {
-            Self::TakeIn { paths, .. } if paths.len() == 1 => "Importing dropped file".to_owned(),
-            Self::TakeIn { paths, .. } => format!("Importing {} dropped files", paths.len()),
-            Self::MakeAgent { name, .. } => format!("Writing the file of {name}"),
+            Self::ImportDropped { paths, .. } if paths.len() == 1 => "Importing dropped file".to_owned(),
+            Self::ImportDropped { paths, .. } => format!("Importing {} dropped files", paths.len()),
+            Self::CreateAgent { name, .. } => format!("Writing the file of {name}"),
             Self::WriteScene { stem, .. } => format!("Writing the scene {stem}"),
             Self::Import { .. } => "Importing files".to_owned(),
-            Self::TakeBack { .. } => "Undoing an import".to_owned(),
-            Self::PutBack { .. } => "Redoing an import".to_owned(),
+            Self::UndoImport { .. } => "Undoing an import".to_owned(),
+            Self::RedoImport { .. } => "Redoing an import".to_owned(),
             Self::LookBack { .. } => "Reading an agent's work".to_owned(),
             Self::UndoWork { .. } => "Undoing an agent's work".to_owned(),
-            Self::TurnUndone { .. } => "Reverting an undo".to_owned(),
+            Self::ToggleUndo { .. } => "Reverting an undo".to_owned(),
             Self::ExportLog { .. } => "Exporting the event log".to_owned(),
             Self::ExportZip { .. } => "Exporting the workspace".to_owned(),
         }
@@ -116,63 +116,63 @@ impl FileJob {
 /// The result of a file job.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FileJobDone {
-    /// Files were looked through; what could be used is in the workspace now.
-    TakenIn {
-        /// What there was.
+    /// Dropped files were imported.
+    DropImported {
+        /// The result of the import.
         imported: Imported,
-        /// Where in the room it was dropped.
+        /// The drop position.
         place: DropPlace,
     },
     /// A scene was written.
     SceneWritten {
-        /// The stem of its file.
+        /// The file stem.
         stem: String,
     },
-    /// A folder is to be imported: the person sees first what would come in.
+    /// A folder can be imported after the person has confirmed its contents.
     ImportFound(ImportQuestion),
     /// Files were copied into the workspace.
     Imported(Imported),
-    /// What an import brought was taken away.
-    TakenBack {
-        /// How many files were to be changed.
+    /// The files of an import were deleted.
+    ImportUndone {
+        /// The number of files of the import.
         count: usize,
-        /// Why some were not, a sentence each.
+        /// Why some were kept, a sentence each.
         kept: Vec<String>,
     },
-    /// It was written again.
-    PutBack {
-        /// How many files were to be changed.
+    /// The files of an import were restored.
+    RedoImport {
+        /// The number of files of the import.
         count: usize,
-        /// Why some were not, a sentence each.
+        /// Why some were not restored, a sentence each.
         kept: Vec<String>,
-        /// What is to be done in the room now.
+        /// Actions to perform in the room now.
         acts: Vec<RoomAct>,
     },
-    /// What an agent did: the person chooses what is undone of it.
+    /// An agent's changes, from which the person chooses what to undo.
     LookedBack(UndoQuestion),
-    /// Files were put back as they were before an agent changed them, or that was taken back.
+    /// An agent's changes were undone, or that undo was reverted.
     WorkUndone {
-        /// The record of it.
+        /// The record of the undo.
         undone: Undone,
-        /// Why some files stay as they are, a sentence each.
+        /// Why some files were left unchanged, a sentence each.
         kept: Vec<String>,
-        /// Whether this was done for the first time.
+        /// Whether this is a new undo rather than a reversal of one.
         is_new: bool,
     },
     /// A log or a workspace was exported.
     Exported {
-        /// Where to.
+        /// The destination.
         file: PathBuf,
-        /// What, in words.
+        /// What was exported, in words.
         what: String,
-        /// What stayed behind, in words; empty where nothing did.
+        /// What was left out, in words.
         left_out: Vec<String>,
     },
-    /// It could not be done.
+    /// The job failed.
     Failed(Problem),
     /// It was cancelled before it had any effect.
     Cancelled {
-        /// What was being done.
+        /// The label of the job.
         label: String,
     },
 }

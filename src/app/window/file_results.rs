@@ -1,11 +1,10 @@
-//! Handles results of file jobs: agents of dropped files are added to the room, a new scene is opened, and the person
-//! is told about the rest.
+//! Handles results of file jobs: adds agents of dropped files to the room, opens a new scene, and reports the rest.
 
 use bevy::math::Vec2;
 
 use super::file_jobs::{FileJob, FileJobDone};
 use super::open_room::OpenRoom;
-use super::room_commands::{act_all, do_again, open_soon};
+use super::room_commands::{act_all, open_soon, repeat_acts};
 use crate::agent::agent_file::longer_ids_of_path;
 use crate::agent::formats::format_of;
 use crate::agent::spawn_position::{self, tenths};
@@ -21,17 +20,17 @@ use crate::workspace::starter;
 
 /// The maximum number of agents that one drop adds to the room.
 const AGENTS_AT_MOST: usize = 200;
-/// How many files that an undo leaves alone are named; the rest is counted.
+/// Maximum number of files left alone by an undo that are named; the rest is counted.
 const NAMED_AT_MOST: usize = 3;
 
-/// Orders a job with files, or says why it cannot be done now.
+/// Queues a file job, or reports why that is not possible now.
 pub(super) fn order(room: &mut OpenRoom, job: FileJob) {
     if let Err(refusal) = room.file_jobs.order(job) {
         room.notices.push(refusal);
     }
 }
 
-/// Has a scene of this name written beside the others; it is opened when it is there.
+/// Writes a new scene with this name; it is opened once it is saved.
 pub(super) fn new_scene(room: &mut OpenRoom, name: &str, text: Option<String>) {
     let stem = text::slug(name);
     if stem.is_empty() || stem.len() > LONGEST_STEM_BYTES {
@@ -84,10 +83,12 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
             }
             room.notices.extend(imported.problems);
         }
-        FileJobDone::TakenBack { count, kept } => report_reversal(state, "was removed", "were removed", count, &kept),
-        FileJobDone::PutBack { count, kept, acts } => {
+        FileJobDone::ImportUndone { count, kept } => {
+            report_reversal(state, "was removed", "were removed", count, &kept)
+        }
+        FileJobDone::RedoImport { count, kept, acts } => {
             report_reversal(state, "was restored", "were restored", count, &kept);
-            do_again(room, state, acts);
+            repeat_acts(room, state, acts);
         }
         FileJobDone::Exported { file, what, left_out } => {
             let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();
@@ -97,11 +98,11 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
                 state.notify(what, false);
             }
         }
-        FileJobDone::TakenIn { imported, place } => add_imported_agents(room, state, imported, place),
+        FileJobDone::DropImported { imported, place } => add_imported_agents(room, state, imported, place),
     }
 }
 
-/// Says how much a cancelled import left out.
+/// Reports how many files a cancelled import left out.
 fn report_not_reached(state: &mut UiState, imported: &Imported) {
     match imported.not_reached {
         0 => {}
@@ -110,7 +111,7 @@ fn report_not_reached(state: &mut UiState, imported: &Imported) {
     }
 }
 
-/// Reports what happened to the files of an import that was undone or redone.
+/// Reports the result of undoing or redoing an import.
 fn report_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept: &[String]) {
     match count - kept.len() {
         0 => {}
@@ -125,7 +126,7 @@ fn report_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kep
     }
 }
 
-/// Puts an agent of each agent file into the room. A scene that came alone is opened.
+/// Adds an agent for each imported agent file. A single imported scene is opened.
 fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Imported, place: DropPlace) {
     let made = imported.made();
     report_not_reached(state, &imported);
@@ -142,7 +143,7 @@ fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Impor
         match profile_of(room, file) {
             Ok(profile) => {
                 let index = acts.len();
-                // Upwards, so that no agent of a large group is placed among the elements.
+                // Upward, so that no agent of a large group is among the elements.
                 let beside = Vec2::new((index % 6) as f32 * 70.0, (index / 6) as f32 * 80.0);
                 let position = tenths(first + beside);
                 let add = AgentCommand::Add { id: None, profile, position, behaviour: None, exactly: true };
@@ -179,12 +180,12 @@ fn is_agent(file: &ImportedFile) -> bool {
     file.kind == Kind::Agent
 }
 
-/// The id of the profile that a file defines, unless another file defines it already.
+/// The id of the profile that a file defines, or why it defines none.
 fn profile_of(room: &mut OpenRoom, file: &ImportedFile) -> Result<Id, Problem> {
     let refused = |what: String| Problem::warning(&*file.path, what, "give it another id in its front matter");
     let format = format_of(&file.path).ok_or_else(|| refused("it is not an agent file".to_owned()))?;
     let read = (format.read)(&file.path, file.text.as_deref().unwrap_or_default());
-    // A file in a folder may have to go by a longer id; the longest always means it.
+    // A file in a folder may need a longer id; the longest one is always unambiguous.
     if let Some(longest) = longer_ids_of_path(&file.path).pop().filter(|_| !read.has_explicit_id) {
         return Ok(longest.into());
     }

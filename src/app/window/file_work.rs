@@ -15,43 +15,43 @@ use crate::workspace::archive::{self, ArchiveError};
 use crate::workspace::undo;
 use crate::workspace::vfs::{FileHistory, FileServiceError, NewFile};
 
-/// How many of an agent's pieces of work are shown, newest first.
+/// Maximum number of an agent's pieces of work that are listed, newest first.
 const POINTS_AT_MOST: usize = 100;
-/// How many of the files that an archive leaves out are named; the rest is counted.
+/// Maximum number of files left out of an archive that are named; the rest is counted.
 const NAMED_AT_MOST: usize = 10;
 
-/// Does a job. Takes as long as it takes.
+/// Runs a job, however long it takes.
 pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control: &JobControl) -> FileJobDone {
     if control.is_cancelled() {
         return FileJobDone::Cancelled { label: job.label() };
     }
     let label = job.label();
     match job {
-        FileJob::TakeIn { paths, place, is_seen: false } if has_folder(&paths) => {
+        FileJob::ImportDropped { paths, place, is_seen: false } if has_folder(&paths) => {
             FileJobDone::ImportFound(question(workspace, paths, None, Some(place)))
         }
         FileJob::Import { paths, folder, is_seen: false } if has_folder(&paths) => {
             FileJobDone::ImportFound(question(workspace, paths, folder, None))
         }
-        FileJob::TakeIn { paths, place, .. } => {
+        FileJob::ImportDropped { paths, place, .. } => {
             let plan = importing::plan(workspace, &paths, Destination::Room);
-            FileJobDone::TakenIn { imported: importing::import_files(workspace, files, &plan, control), place }
+            FileJobDone::DropImported { imported: importing::import_files(workspace, files, &plan, control), place }
         }
-        FileJob::MakeAgent { name, text, place } => {
+        FileJob::CreateAgent { name, text, place } => {
             let plan = Plan::of_agent(&name, text);
-            FileJobDone::TakenIn { imported: importing::import_files(workspace, files, &plan, control), place }
+            FileJobDone::DropImported { imported: importing::import_files(workspace, files, &plan, control), place }
         }
         FileJob::Import { paths, folder, .. } => {
             let plan = importing::plan(workspace, &paths, destination(folder.as_deref()));
             FileJobDone::Imported(importing::import_files(workspace, files, &plan, control))
         }
-        FileJob::TakeBack { files: made } => {
+        FileJob::UndoImport { files: made } => {
             let kept = reverse(&made, control, |file| take_back(files, file));
-            FileJobDone::TakenBack { count: made.len(), kept }
+            FileJobDone::ImportUndone { count: made.len(), kept }
         }
-        FileJob::PutBack { files: made, acts } => {
+        FileJob::RedoImport { files: made, acts } => {
             let kept = reverse(&made, control, |file| put_back(workspace, files, file));
-            FileJobDone::PutBack { count: made.len(), kept, acts }
+            FileJobDone::RedoImport { count: made.len(), kept, acts }
         }
         FileJob::LookBack { agent, since_ms } => match looked_back(workspace, &agent, since_ms) {
             Ok(question) => FileJobDone::LookedBack(question),
@@ -63,7 +63,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
                 Err(error) => not_undone(&plan.agent, &error.to_string()),
             }
         }
-        FileJob::TurnUndone { number } => {
+        FileJob::ToggleUndo { number } => {
             match undo::turn_undone(workspace, &state_folder(workspace), number, files.handle()) {
                 Ok((undone, kept)) => work_undone(undone, kept, false),
                 Err(error) => not_undone("files", &error.to_string()),
@@ -113,7 +113,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
     }
 }
 
-/// The pieces of work in which an agent changed files, and the result of undoing from one of them on.
+/// The pieces of work in which an agent changed files, and what undoing from one of them on would do.
 fn looked_back(workspace: &Path, agent: &Id, since_ms: Option<u64>) -> Result<UndoQuestion, FileServiceError> {
     let pasts = undo::AgentHistories::read(workspace, &state_folder(workspace))?;
     let points = pasts.points(agent).into_iter().take(POINTS_AT_MOST).collect();
@@ -138,7 +138,7 @@ fn destination(folder: Option<&str>) -> Destination<'_> {
     folder.map_or(Destination::ByKind, Destination::Folder)
 }
 
-/// Undoes or redoes an import file by file; why some stay as they are.
+/// Undoes or redoes an import file by file. Returns why some files were left unchanged.
 fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Result<(), String>) -> Vec<String> {
     let mut kept = Vec::new();
     for (done, file) in made.iter().enumerate() {
@@ -153,7 +153,7 @@ fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Res
     kept
 }
 
-/// Deletes an imported file, as long as it can be restored.
+/// Deletes an imported file if it can be restored later.
 fn take_back(files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
     if file.version.is_none() {
         return Err(format!("'{}' was kept: it has no version to restore it from.", file.path));
@@ -161,7 +161,7 @@ fn take_back(files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
     files.take_back(file)
 }
 
-/// Writes a file again that was taken away, unless there is another by now.
+/// Restores a deleted file unless another one has its path.
 fn put_back(workspace: &Path, files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
     let path = &file.path;
     let history = FileHistory::open(workspace, &state_folder(workspace)).map_err(|error| error.to_string())?;
@@ -177,7 +177,7 @@ fn put_back(workspace: &Path, files: &dyn NewFiles, file: &NewFile) -> Result<()
     }
 }
 
-/// What the person is asked before files come in.
+/// The question that a person is asked before an import.
 fn question(workspace: &Path, paths: Vec<PathBuf>, folder: Option<String>, place: Option<DropPlace>) -> ImportQuestion {
     let destination = if place.is_some() { Destination::Room } else { destination(folder.as_deref()) };
     let summary = importing::plan(workspace, &paths, destination).summary();
@@ -190,14 +190,14 @@ fn not_exported(file: &Path, why: &str) -> FileJobDone {
     FileJobDone::Failed(Problem::error(file.display().to_string(), what, remedy))
 }
 
-/// The first file among the exports whose number is free.
+/// The path of a new export, with the first free number.
 fn free_file(workspace: &Path, name: &str, ending: &str) -> PathBuf {
     let folder = workspace.join(archive::EXPORTS);
     let names = unique_names::numbered(name, &format!(".{ending}"), 1);
     folder.join(unique_names::first_free(names, |name| folder.join(name).exists()))
 }
 
-/// Writes the log into a new file: behind no link in the workspace, wherever the person says elsewhere.
+/// Writes the log into a new file. Within the workspace, symbolic links are not followed.
 fn export_log(workspace: &Path, run: &str, file: &Path, control: &JobControl) -> Result<u64, ExportError> {
     let reader = Reader::open(&state_folder(workspace))?;
     let write = |file: &fs::File| store::export_events(&reader, Some(run), file, control);

@@ -1,4 +1,4 @@
-//! One frame: time advances, the window is drawn, and the person's commands are carried out.
+//! One frame: time advances, the window is drawn, and the person's commands are executed.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use bevy_egui::{EguiContext, EguiFullOutput, EguiInput, PrimaryEguiContext};
 use egui::{Context, Event, FullOutput, RawInput, ViewportId};
 
 use super::command_handling::{self, Outcome};
-use super::gpu_errors::GaveUp;
+use super::gpu_errors::DriverFailure;
 use super::key_frames::WaitingKeys;
 use super::open_room::OpenRoom;
 use super::visibility::Hidden;
@@ -28,59 +28,59 @@ use crate::view::text::fonts;
 use crate::view::text::post_layout::ShownText;
 use crate::view::theme::Theme;
 
-/// Between two frames while something moves.
-const LIVELY: Duration = Duration::from_millis(16);
+/// The interval between frames while something moves.
+const MOVING_INTERVAL: Duration = Duration::from_millis(16);
 /// The interval between two frames while nothing happens: short enough for the clock and for external input.
-const QUIET: Duration = Duration::from_millis(200);
-/// The same while the room is paused: only input from outside can change anything.
-const STILL: Duration = Duration::from_secs(1);
-/// The interval between two frames while something that was requested is in progress.
-const BUSY: Duration = Duration::from_millis(100);
-/// Between two frames at least while the person works in another window.
-const UNFOCUSED: Duration = Duration::from_millis(33);
-/// A person who used mouse or keyboard within this many seconds is still looking.
-const LOOKS_SECS: f64 = 4.0;
+const IDLE_INTERVAL: Duration = Duration::from_millis(200);
+/// The interval while the room is paused: only external input can change anything.
+const PAUSED_INTERVAL: Duration = Duration::from_secs(1);
+/// The interval while a requested operation is in progress.
+const BUSY_INTERVAL: Duration = Duration::from_millis(100);
+/// The minimum interval while another window has the focus.
+const UNFOCUSED_INTERVAL: Duration = Duration::from_millis(33);
+/// How long after the last input a person is assumed to be watching, in seconds.
+const WATCHING_SECS: f64 = 4.0;
 
-/// What the window keeps between frames.
+/// The window's state between frames.
 pub struct Screen {
-    /// The window's own state.
+    /// The UI state.
     pub state: UiState,
     shell: Shell,
     art: Option<Art>,
     text: ShownText,
     dropped: Vec<std::path::PathBuf>,
     wants_to_quit: bool,
-    /// It is to be closed as soon as no work is running.
+    /// Whether to close as soon as no work is running.
     quits_when_done: bool,
     close_requested: bool,
     pixels_per_point: f32,
-    /// Day or evening as it was asked for at the start, until the person chooses something else.
-    asked_dark: Option<bool>,
-    /// What the person had chosen then.
-    begun_with: Light,
+    /// The theme that was requested at the start, until the person chooses another.
+    requested_dark: Option<bool>,
+    /// The person's theme setting at that time.
+    initial_light: Light,
     services: WindowServices,
-    /// When the person last did anything, in seconds since the window opened.
-    touched_secs: f64,
-    /// Until the next frame, as the last one saw it.
+    /// When the person last gave input, in seconds since the window opened.
+    last_input_secs: f64,
+    /// Time until the next frame, as requested by the last one.
     next_frame: Duration,
     modifiers: egui::Modifiers,
 }
 
 impl Screen {
-    /// A screen on which nothing was done yet.
+    /// A new screen without saved state.
     pub fn new(dark: Option<bool>) -> Self {
         Self::with_services(dark, WindowServices::default())
     }
 
-    /// The same, as it was left.
+    /// A screen with the saved state of these services.
     pub fn with_services(dark: Option<bool>, services: WindowServices) -> Self {
         let mut state = UiState::default();
         state.appearance = Appearance::of(dark.unwrap_or(false));
         let mut shell = Shell::default();
         services.restore(&mut state, &mut shell.panes);
         Self {
-            begun_with: state.appearance.look.light,
-            asked_dark: dark,
+            initial_light: state.appearance.look.light,
+            requested_dark: dark,
             services,
             state,
             shell,
@@ -91,8 +91,8 @@ impl Screen {
             quits_when_done: false,
             close_requested: false,
             pixels_per_point: 1.0,
-            touched_secs: 0.0,
-            next_frame: LIVELY,
+            last_input_secs: 0.0,
+            next_frame: MOVING_INTERVAL,
             modifiers: egui::Modifiers::NONE,
         }
     }
@@ -102,7 +102,7 @@ impl Screen {
         self.shell.add_pane(pane);
     }
 
-    /// Draws one frame of the window, and does what the person asked for in it.
+    /// Draws one frame, and executes the commands given in it.
     pub fn frame(&mut self, context: &Context, room: &mut OpenRoom, mut input: RawInput) -> FullOutput {
         // `bevy_egui` reports the held modifiers in every frame, and `egui` takes any event as a reason to repaint.
         let held = &mut self.modifiers;
@@ -110,14 +110,14 @@ impl Screen {
             Event::ModifiersChanged(now) => std::mem::replace(held, *now) != *now,
             _ => true,
         });
-        self.put_on_theme(context, room);
+        self.apply_theme(context, room);
         self.state.time.now_secs = room.now_secs();
-        // Before anything is drawn: what was written in one workspace must not be saved in another.
+        // Before drawing: unsaved text of one workspace must not be saved in another.
         if command_handling::continue_pending(room, &mut self.state, &mut self.shell.panes) {
             self.services.move_to(room, &mut self.state, &mut self.shell.panes);
         }
         if !input.events.is_empty() || !self.dropped.is_empty() {
-            self.touched_secs = self.state.time.now_secs;
+            self.last_input_secs = self.state.time.now_secs;
         }
         super::gpu_errors::note_shown();
         let looked_at = self.state.looked_at();
@@ -128,8 +128,8 @@ impl Screen {
             share: 1.0,
         };
         let mut model = room.model(&wanted);
-        let is_watched = self.state.time.now_secs - self.touched_secs < LOOKS_SECS;
-        let is_lively = room.is_astir || (is_watched && !model.paused);
+        let is_watched = self.state.time.now_secs - self.last_input_secs < WATCHING_SECS;
+        let is_lively = room.is_active || (is_watched && !model.paused);
         if is_lively {
             self.state.time.room_secs = self.state.time.now_secs;
         }
@@ -149,9 +149,9 @@ impl Screen {
             self.services.find_fonts(wanted);
         }
         self.next_frame = match (is_lively, model.paused) {
-            (true, _) => LIVELY,
-            (false, true) => STILL,
-            (false, false) => QUIET,
+            (true, _) => MOVING_INTERVAL,
+            (false, true) => PAUSED_INTERVAL,
+            (false, false) => IDLE_INTERVAL,
         };
         if !commands.is_empty() {
             self.next_frame = Duration::ZERO;
@@ -173,22 +173,23 @@ impl Screen {
         }
         self.services.after(&model, &self.state, &self.shell.panes);
         if self.services.is_busy() || room.file_cache.is_busy() {
-            self.next_frame = self.next_frame.min(BUSY);
+            self.next_frame = self.next_frame.min(BUSY_INTERVAL);
         }
         let animates = output.viewport_output.get(&ViewportId::ROOT).map(|viewport| viewport.repaint_delay);
-        self.next_frame = animates.map_or(self.next_frame, |delay| self.next_frame.min(delay.max(LIVELY)));
+        self.next_frame = animates.map_or(self.next_frame, |delay| self.next_frame.min(delay.max(MOVING_INTERVAL)));
         room.reuse(model);
         output
     }
 
-    /// Day or evening, the size of text, and drawings for this display's scale.
-    fn put_on_theme(&mut self, context: &Context, room: &mut OpenRoom) {
+    /// Applies the theme, the text size, and drawings for the display's scale.
+    fn apply_theme(&mut self, context: &Context, room: &mut OpenRoom) {
         let Look { light, text_size, calm, dates } = self.state.appearance.look;
         self.state.appearance.dates.language = dates;
-        match self.asked_dark.filter(|dark| *dark == self.state.appearance.is_dark() && light == self.begun_with) {
+        match self.requested_dark.filter(|dark| *dark == self.state.appearance.is_dark() && light == self.initial_light)
+        {
             Some(_) => {}
             None => {
-                self.asked_dark = None;
+                self.requested_dark = None;
                 let system_is_dark = context.system_theme().map(|system| system == egui::Theme::Dark);
                 self.state.appearance.follow_light(system_is_dark);
             }
@@ -229,17 +230,17 @@ impl Screen {
     }
 }
 
-/// Lets time pass.
+/// Runs the ticks that are due.
 pub(super) fn live(mut room: NonSendMut<OpenRoom>) {
     room.live();
 }
 
-/// The person closes the window by its frame: asked for like any other way to close it.
+/// Handles the close button of the window's frame like any other way to close it.
 pub(super) fn take_close_request(mut requests: MessageReader<WindowCloseRequested>, mut screen: NonSendMut<Screen>) {
     screen.close_requested |= requests.read().count() > 0;
 }
 
-/// Imports files that are dropped from the desktop at the drop position.
+/// Records files that are dropped from the desktop, with the drop position.
 pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut screen: NonSendMut<Screen>) {
     for drop in drops.read() {
         match drop {
@@ -256,7 +257,7 @@ pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut 
     }
 }
 
-/// Notes how large the window is, to open it so again.
+/// Records the size of the window, to restore it.
 pub(super) fn note_size(windows: Query<&Window, With<PrimaryWindow>>, mut screen: NonSendMut<Screen>) {
     let Ok(window) = windows.single() else { return };
     // A maximized window says nothing about the preferred size.
@@ -276,7 +277,7 @@ pub(super) fn draw(
     **output = Some(screen.frame(&context, &mut room, input.take()));
 }
 
-/// Draws often while something moves and seldom while nothing does.
+/// Sets the frame rate: high while something moves, low otherwise.
 pub(super) fn pace(
     screen: NonSend<Screen>,
     hidden: Res<Hidden>,
@@ -287,8 +288,8 @@ pub(super) fn pace(
     // `bevy_egui` requests the next frame at once even if `egui` wants one after a while, for instance for a caret.
     redraws.clear();
     let next_frame = if keys.are_waiting() { Duration::ZERO } else { screen.next_frame };
-    let seldom = next_frame.max(UNFOCUSED);
-    // A window that was minimised may still be said to have the focus.
+    let seldom = next_frame.max(UNFOCUSED_INTERVAL);
+    // A minimised window may still be reported as focused.
     let focused = UpdateMode::reactive(if hidden.is_hidden() { seldom } else { next_frame });
     let unfocused = UpdateMode::reactive_low_power(seldom);
     if settings.focused_mode != focused || settings.unfocused_mode != unfocused {
@@ -297,7 +298,7 @@ pub(super) fn pace(
     }
 }
 
-/// Leaves when the person asked for it.
+/// Exits when the person requested it.
 pub(super) fn quit(screen: NonSend<Screen>, mut exit: MessageWriter<AppExit>) {
     if screen.wants_to_quit {
         exit.write(AppExit::Success);
@@ -308,15 +309,19 @@ pub(super) fn quit(screen: NonSend<Screen>, mut exit: MessageWriter<AppExit>) {
 pub(super) fn close_room(
     mut exits: MessageReader<AppExit>,
     windows: Query<&Window, With<PrimaryWindow>>,
-    gave_up: Res<GaveUp>,
+    driver_failure: Res<DriverFailure>,
     mut room: NonSendMut<OpenRoom>,
     mut screen: NonSendMut<Screen>,
 ) {
     if exits.read().count() > 0 || windows.is_empty() {
         let Screen { services, shell, .. } = &mut *screen;
-        services.look_at_drafts(&shell.panes);
+        services.check_drafts(&shell.panes);
         services.close();
-        room.close(if gave_up.why().is_some() { "the graphics driver gave up" } else { "the window was closed" });
+        room.close(if driver_failure.why().is_some() {
+            "the graphics driver gave up"
+        } else {
+            "the window was closed"
+        });
     }
 }
 
@@ -332,7 +337,7 @@ mod tests {
     use crate::workspace::starter;
 
     #[test]
-    fn a_paused_room_lets_the_processor_rest() {
+    fn a_paused_room_draws_rarely() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
         let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
@@ -356,14 +361,14 @@ mod tests {
             };
             let mut output = screen.frame(&context, &mut room, input);
             output.textures_delta.clear();
-            rests = if screen.next_frame >= QUIET { rests + 1 } else { 0 };
+            rests = if screen.next_frame >= IDLE_INTERVAL { rests + 1 } else { 0 };
         }
         assert!(rests > 20, "it rested for {rests} frames: {:?}", context.repaint_causes());
         room.close("tested");
     }
 
     #[test]
-    fn what_was_not_saved_stays_in_its_workspace_when_another_is_opened() {
+    fn drafts_stay_in_their_workspace_when_another_is_opened() {
         let workspace = || {
             let folder = tempfile::tempdir().expect("a temporary folder can be made");
             starter::init(folder.path()).expect("the starter kit can be written");

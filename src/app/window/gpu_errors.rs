@@ -1,4 +1,4 @@
-//! Handles errors where no window can be shown: the reason, what to do instead, and saving the room.
+//! Handles failures to show a window: the reason, what to do instead, and saving the room.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,22 +13,22 @@ use bevy::render::renderer::RenderDevice;
 use bevy::render::{Render, RenderApp, RenderSystems};
 use thiserror::Error;
 
-/// Why a window could not be shown, or ended by itself.
+/// Why a window could not be shown, or closed by itself.
 #[derive(Debug, Error)]
 pub enum WindowError {
-    /// There is no display, or it does not answer.
+    /// There is no display, or it does not respond.
     #[error("no window can be opened on this display: {0}")]
     Display(String),
-    /// There is nothing to draw with.
+    /// There is no graphics adapter.
     #[error("no graphics driver was found")]
     Graphics,
-    /// The graphics driver gave up while the window was open.
+    /// The graphics driver failed while the window was open.
     #[error("the graphics driver failed: {0}; the room was saved")]
     Driver(String),
 }
 
 impl WindowError {
-    /// What to do about it.
+    /// What the person can do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::Display(_) => {
@@ -45,46 +45,46 @@ impl WindowError {
     }
 }
 
-/// Whether a frame has been drawn: from then on a panic is our own fault and is reported in full.
+/// Whether a frame has been drawn. From then on, a panic is a bug of this program and is reported in full.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// Why the graphics driver failed, if it did. Shared by the window's world and the code that shows the window.
 #[derive(Resource, Clone, Default)]
-pub(super) struct GaveUp(Arc<Mutex<Option<String>>>);
+pub(super) struct DriverFailure(Arc<Mutex<Option<String>>>);
 
-impl GaveUp {
-    /// Keeps the first reason: what follows from it is no news.
+impl DriverFailure {
+    /// Records the first reason; later ones are consequences.
     fn note(&self, why: String) {
         if let Ok(mut known) = self.0.lock() {
             known.get_or_insert(why);
         }
     }
 
-    /// Why the driver gave up, if it did.
+    /// Why the driver failed, if it did.
     pub(super) fn why(&self) -> Option<String> {
         self.0.lock().ok().and_then(|why| why.clone())
     }
 }
 
-/// Notes that the window is there.
+/// Records that the window is shown.
 pub(super) fn note_shown() {
     SHOWN.store(true, Ordering::Relaxed);
 }
 
 /// Creates and shows a window. Bevy panics without a display or a graphics device; that becomes an error.
-pub(super) fn guarded(show: impl FnOnce(&GaveUp) -> AppExit) -> Result<AppExit, WindowError> {
-    let gave_up = GaveUp::default();
+pub(super) fn guarded(show: impl FnOnce(&DriverFailure) -> AppExit) -> Result<AppExit, WindowError> {
+    let driver_failure = DriverFailure::default();
     let before = Arc::new(std::panic::take_hook());
-    let (is_known, usual) = (gave_up.clone(), Arc::clone(&before));
+    let (is_known, usual) = (driver_failure.clone(), Arc::clone(&before));
     std::panic::set_hook(Box::new(move |info| {
-        // The rest of a lost device panics during teardown; the reason has been reported already.
+        // The rest of a lost device panics during teardown; the reason has already been reported.
         if SHOWN.load(Ordering::Relaxed) && is_known.why().is_none() {
             usual(info);
         }
     }));
-    let outcome = catch_unwind(AssertUnwindSafe(|| show(&gave_up)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| show(&driver_failure)));
     std::panic::set_hook(Box::new(move |info| before(info)));
-    match (gave_up.why(), outcome) {
+    match (driver_failure.why(), outcome) {
         (Some(why), _) => Err(WindowError::Driver(why)),
         (None, Ok(exit)) => Ok(exit),
         (None, Err(panic)) if SHOWN.load(Ordering::Relaxed) => std::panic::resume_unwind(panic),
@@ -101,32 +101,32 @@ fn panic_error(panic: &(dyn Any + Send)) -> WindowError {
     WindowError::Display(text.lines().next().unwrap_or_default().chars().take(200).collect())
 }
 
-/// Where the driver gives up (it was updated or reset, a card was unplugged), the window ends and the room is saved:
-/// asking for another device leaves Bevy with a surface of the old one.
-pub(super) fn watch_driver(app: &mut App, gave_up: &GaveUp) {
-    app.insert_resource(gave_up.clone()).insert_resource(RenderErrorHandler(note_render_error));
+/// If the driver fails (it was updated or reset, a card was unplugged), closes the window and saves the room: after
+/// requesting another device, Bevy would be left with a surface of the old one.
+pub(super) fn watch_driver(app: &mut App, driver_failure: &DriverFailure) {
+    app.insert_resource(driver_failure.clone()).insert_resource(RenderErrorHandler(note_render_error));
     if let Some(render) = app.get_sub_app_mut(RenderApp) {
         render.add_systems(Render, ask_the_device.in_set(RenderSystems::Cleanup));
     }
 }
 
-/// Between two frames, because Bevy calls this: the window ends in the frame that follows, as it does when a person
-/// closes it, for an exit that is asked for here would come after the last system has run.
+/// Bevy calls this between two frames. The window closes in the next frame, as when a person closes it; an exit
+/// requested here would come after the last system has run.
 fn note_render_error(error: &RenderError, window: &mut World, _: &mut World) -> RenderErrorPolicy {
     let what = error.description.lines().next().unwrap_or_default();
-    window.resource::<GaveUp>().note(format!("{:?} {what}", error.ty).trim_end().to_owned());
+    window.resource::<DriverFailure>().note(format!("{:?} {what}", error.ty).trim_end().to_owned());
     RenderErrorPolicy::StopRendering
 }
 
-/// A lost device reports that only when it is asked, and a frame that could not be drawn does not ask it.
+/// Polls the device: a lost device only reports that when it is polled, and a failed frame does not poll it.
 fn ask_the_device(device: Res<RenderDevice>) {
-    // Whether its queue is empty is of no interest.
+    // Whether the queue is empty does not matter.
     let _ = device.poll(PollType::Poll);
 }
 
-/// Ends the window once the driver has given up.
-pub(super) fn leave(gave_up: Res<GaveUp>, mut exit: MessageWriter<AppExit>) {
-    if gave_up.why().is_some() {
+/// Closes the window once the driver has failed.
+pub(super) fn exit_on_driver_failure(driver_failure: Res<DriverFailure>, mut exit: MessageWriter<AppExit>) {
+    if driver_failure.why().is_some() {
         exit.write(AppExit::error());
     }
 }
@@ -142,12 +142,12 @@ mod tests {
     use crate::app::room::OpenOptions;
     use crate::workspace::starter;
 
-    /// What happens if the driver fails in the third frame.
-    fn driver_gives_up(room: OpenRoom, gave_up: &GaveUp) -> AppExit {
+    /// Simulates a driver failure in the third frame.
+    fn driver_gives_up(room: OpenRoom, driver_failure: &DriverFailure) -> AppExit {
         let mut app = App::new();
         app.insert_non_send(room).insert_non_send(Screen::new(None));
-        watch_driver(&mut app, gave_up);
-        app.add_systems(Last, (leave, close_room).chain());
+        watch_driver(&mut app, driver_failure);
+        app.add_systems(Last, (exit_on_driver_failure, close_room).chain());
         app.world_mut().spawn((bevy::window::Window::default(), bevy::window::PrimaryWindow));
         for _ in 0..2 {
             app.update();
@@ -163,18 +163,18 @@ mod tests {
         app.update();
         assert!(app.world_mut().non_send_mut::<OpenRoom>().world().is_none(), "the room is saved and closed");
         let exit = app.should_exit().expect("the window ends");
-        // As what is left of the device does when it is taken down.
+        // Like the rest of a lost device during teardown.
         std::panic::panic_any(format!("a surface without a device: {exit:?}"));
     }
 
     #[test]
-    fn where_the_driver_gives_up_the_room_is_saved_and_the_first_reason_is_reported() {
+    fn a_driver_failure_saves_the_room_and_reports_the_first_reason() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
         let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
         let mut room = OpenRoom::open(options.clone()).expect("the starter scene opens");
         room.run_ticks(30);
-        let ended = guarded(|gave_up| driver_gives_up(room, gave_up));
+        let ended = guarded(|driver_failure| driver_gives_up(room, driver_failure));
         let error = ended.expect_err("the program fails");
         assert_eq!(error.to_string(), "the graphics driver failed: DeviceLost reset by the kernel; the room was saved");
         assert!(error.remedy().contains("continues where it stopped"));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_bevy_says_before_it_gives_up_becomes_a_reason_and_a_remedy() {
+    fn bevy_panics_become_errors_with_a_remedy() {
         let panics: [(Box<dyn Any + Send>, &str); 3] = [
             (Box::new("Unable to find a GPU! Make sure you have installed required drivers!"), "no graphics driver"),
             (Box::new("Failed to build event loop: Os(X11 cannot be reached)".to_owned()), "X11 cannot be reached"),

@@ -1,4 +1,4 @@
-//! The program's icon for its window and the task bar.
+//! The icon of the program's window and task bar entry.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::NonSendMarker;
@@ -8,16 +8,16 @@ use winit::window::Icon;
 
 use crate::view::art::picture_of;
 
-/// What is also installed beside the desktop entry.
+/// The drawing that is also installed with the desktop entry.
 const DRAWING: &str = include_str!("../../../assets/desktop/agent-workshop.svg");
-/// Width and height in pixels; systems that want less make it smaller.
+/// Side of the icon in pixels; systems scale it down.
 const PIXELS: u32 = 128;
 
 /// Sets the icon of the window as soon as it exists. On systems that use only desktop entries, this has no effect.
 pub(super) fn set_icon(
     windows: Query<Entity, With<PrimaryWindow>>,
     mut is_set: Local<bool>,
-    // The windows themselves are known on the main thread only.
+    // Windows can only be accessed on the main thread.
     _: NonSendMarker,
 ) {
     let Ok(window) = windows.single() else { return };

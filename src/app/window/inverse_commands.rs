@@ -1,7 +1,7 @@
-//! The effect of a command on the current room: the acts that it consists of, the ids of new things, and its inverse.
+//! Resolves a command against the current room: its actions, the ids of new things, and its inverse.
 //!
-//! Panels know the room as it was drawn. The inverse of an act is computed here, from the world's state and from
-//! pending inputs, so that undo restores exactly what was there.
+//! Panels know the room as it was drawn. Inverses are computed here, from the world's state and pending inputs, so that
+//! undo restores exactly the previous state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,10 +25,10 @@ use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::workspace::{AgentEntry, Decor, ElementEntry, KnownFiles, Relationship, RoomStart, SceneState};
 
-/// An act to be done and its inverse, in order; no inverse if it cannot be undone.
+/// An action and its inverse, in order; the inverse is empty if it cannot be undone.
 pub type Resolved = (RoomAct, Vec<RoomAct>);
 
-/// The room as it will be once all pending commands are done.
+/// The room as it will be once all pending commands are executed.
 pub struct PendingRoom<'w> {
     world: &'w World,
     agents: BTreeSet<Id>,
@@ -36,12 +36,12 @@ pub struct PendingRoom<'w> {
     ties: Vec<Relationship>,
     decor: Vec<Decor>,
     contents: BTreeMap<Id, Box<dyn Content>>,
-    /// Texts of workflows that are changed, by file.
+    /// Texts of changed workflow files, by path.
     workflows: BTreeMap<String, String>,
 }
 
 impl<'w> PendingRoom<'w> {
-    /// What the world holds, with what waits at its door.
+    /// The state of the world, with its pending inputs applied.
     pub fn of(world: &'w World) -> Self {
         let roster = world.resource::<Roster>();
         let agents = roster.iter().filter_map(|(_, entity)| world.get::<crate::agent::Agent>(entity));
@@ -61,16 +61,16 @@ impl<'w> PendingRoom<'w> {
             pending.count_element(command);
         }
         for command in world.resource::<InputQueue<FurnishCommand>>().waiting() {
-            // What the world will refuse changes nothing here either.
+            // An input that the world will refuse has no effect here either.
             let _ = command.0.apply(&mut pending.decor);
         }
         for command in world.resource::<InputQueue<RelationshipCommand>>().waiting() {
-            // What the world will refuse changes nothing here either.
+            // An input that the world will refuse has no effect here either.
             let _ = pending.relate(command);
         }
         for command in world.resource::<InputQueue<WorkflowCommand>>().waiting() {
             if let WorkflowCommand::Edit { path, edit } = command {
-                // What the world will refuse changes nothing here either.
+                // An input that the world will refuse has no effect here either.
                 let _ = pending.edit_workflow(path.clone(), edit.clone());
             }
         }
@@ -98,7 +98,8 @@ impl<'w> PendingRoom<'w> {
         }
     }
 
-    /// Resolves one act; the next is resolved in the room as this one leaves it. Says why it cannot be done.
+    /// Resolves one action, and applies it, so that the next one is resolved against its result. The error says why it
+    /// is not possible.
     pub fn resolve(&mut self, act: RoomAct, back: Option<RoomAct>) -> Result<Resolved, String> {
         let given = || back.clone().into_iter().collect();
         match act {
@@ -110,7 +111,7 @@ impl<'w> PendingRoom<'w> {
                 }
                 self.count_agent(&command);
                 let back = match &command {
-                    // It goes home to where that was.
+                    // Its home returns to the previous position.
                     AgentCommand::Place { agent, .. } => self.home(agent).into_iter().collect(),
                     _ => given(),
                 };
@@ -126,7 +127,7 @@ impl<'w> PendingRoom<'w> {
         }
     }
 
-    /// A workflow is changed in the text of its file, and gets that text back.
+    /// Edits the text of a workflow file; the inverse restores the previous text.
     fn edit_workflow(&mut self, path: String, edit: WorkflowEdit) -> Result<Resolved, String> {
         let (workflows, known) = (self.world.resource::<Workflows>(), self.world.resource::<KnownFiles>());
         let before = self.workflows.get(&path).map(String::as_str).or_else(|| workflows.text(known, &path));
@@ -139,7 +140,7 @@ impl<'w> PendingRoom<'w> {
         Ok((command(edit), if is_same { Vec::new() } else { vec![command(back)] }))
     }
 
-    /// Gives an agent back the home that it has now.
+    /// An action that sets an agent's home to its current position.
     fn home(&self, agent: &Id) -> Option<RoomAct> {
         let roster = self.world.resource::<Roster>();
         let entity = roster.key(agent).and_then(|key| roster.entity(key))?;
@@ -147,15 +148,15 @@ impl<'w> PendingRoom<'w> {
         Some(RoomAct::Agent(AgentCommand::SetHome { agent: agent.clone(), position }))
     }
 
-    /// A new agent gets an id that nobody has, so that it can be taken out again.
+    /// Gives a new agent an unused id, by which the inverse removes it.
     fn add_agent(&mut self, command: AgentCommand) -> Resolved {
         let AgentCommand::Add { id, profile, position, behaviour, exactly } = command else {
             return (RoomAct::Agent(command), Vec::new());
         };
         let wanted = id.unwrap_or_else(|| format!("{profile}-1").into());
-        // Who waits for a profile has an id too.
+        // Agents that wait for their profile have ids as well.
         let entries = &self.world.resource::<SceneState>().doc.agents;
-        let id = fresh(&wanted, |id| self.agents.contains(id) || entries.iter().any(|entry| entry.id == *id));
+        let id = unused_id(&wanted, |id| self.agents.contains(id) || entries.iter().any(|entry| entry.id == *id));
         self.agents.insert(id.clone());
         let add = AgentCommand::Add { id: Some(id.clone()), profile, position, behaviour, exactly };
         (RoomAct::Agent(add), vec![RoomAct::Agent(AgentCommand::Remove { agent: id })])
@@ -165,7 +166,7 @@ impl<'w> PendingRoom<'w> {
         let ElementCommand::Add { mut keys } = command else { return (RoomAct::Element(command), Vec::new()) };
         let word = |key: &str| keys.get(key).and_then(|word| word.as_str()).map(str::to_owned);
         let wanted: Id = word("id").unwrap_or_else(|| format!("{}-1", word("kind").unwrap_or_default())).into();
-        let id = fresh(&wanted, |id| self.elements.contains(id));
+        let id = unused_id(&wanted, |id| self.elements.contains(id));
         self.elements.insert(id.clone());
         keys.insert("id".to_owned(), json!(id));
         let back = RoomAct::Element(ElementCommand::Remove { element: id });
@@ -185,7 +186,7 @@ impl<'w> PendingRoom<'w> {
             return Err(format!("{id} is no longer in the room"));
         }
         for act in &mut back {
-            // What is called by its id has no label of its own.
+            // An element without a label is displayed with its id.
             if let RoomAct::Element(ElementCommand::Relabel { element, label }) = act
                 && **label == **element
             {
@@ -197,7 +198,7 @@ impl<'w> PendingRoom<'w> {
         Ok((RoomAct::Element(command), back))
     }
 
-    /// A board that showed no channel before gets its previous text back.
+    /// The inverse for a board that showed no channel before: its previous text.
     fn text_before_channel(&self, back: &[RoomAct]) -> Option<RoomAct> {
         let [RoomAct::Element(ElementCommand::SetChannel { element, channel: None })] = back else { return None };
         let text = match self.contents.get(element) {
@@ -208,8 +209,8 @@ impl<'w> PendingRoom<'w> {
         Some(RoomAct::Edit(ElementEdit { element: element.clone(), act, by: Author::user(), cause: None }))
     }
 
-    /// An edit is tried on a copy: the way back from the copy to the present state is its inverse, and ids that were
-    /// assigned on the copy are used in the room.
+    /// Tries an edit on a copy: the difference back to the current state is the inverse, and ids assigned on the copy
+    /// are used in the room.
     fn edit(&mut self, edit: ElementEdit) -> Result<Resolved, String> {
         let world = self.world;
         let before = match self.contents.remove(&edit.element) {
@@ -262,8 +263,8 @@ impl<'w> PendingRoom<'w> {
     }
 }
 
-/// The id itself, or the next one like it: `rules-3` after `rules-2`.
-fn fresh(wanted: &Id, is_taken: impl Fn(&Id) -> bool) -> Id {
+/// The id itself, or a numbered variant that is not taken: `rules-3` after `rules-2`.
+fn unused_id(wanted: &Id, is_taken: impl Fn(&Id) -> bool) -> Id {
     if !is_taken(wanted) {
         return wanted.clone();
     }
@@ -272,14 +273,14 @@ fn fresh(wanted: &Id, is_taken: impl Fn(&Id) -> bool) -> Id {
     unique_names::first_free(unique_names::numbered(stem, "", first), |id| is_taken(&id.into())).into()
 }
 
-/// What an element will hold once the edits are done that wait for it.
+/// The content of an element after its pending edits.
 fn waiting_content(world: &World, id: &Id) -> Result<Box<dyn Content>, String> {
     let elements = world.resource::<Elements>();
     let entity = elements.key(id).and_then(|key| elements.entity(key));
     let held = entity.and_then(|entity| world.get::<HeldContent>(entity));
     let mut content = held.map(|held| held.0.boxed_clone()).ok_or_else(|| format!("there is no element {id}"))?;
     for edit in world.resource::<InputQueue<ElementEdit>>().waiting().filter(|edit| edit.element == *id) {
-        // What is refused changes nothing, here as in the room.
+        // A refused edit has no effect, here as in the room.
         let _ = apply(world, &mut *content, edit);
     }
     Ok(content)
@@ -290,15 +291,15 @@ fn apply(world: &World, content: &mut dyn Content, edit: &ElementEdit) -> Result
         by: &edit.by,
         now_secs: world.resource::<SimClock>().secs(),
         limits: world.resource::<ElementSettings>(),
-        // Only the result is checked: the room names the message when it is sent.
+        // Only the result is checked: the room assigns the real key when the message is sent.
         message: MessageKey::new(0, RunTag::default()),
     };
     content.apply(&edit.act, &context)
 }
 
-/// The act with the id that what it adds got.
+/// The action with the id that was assigned to what it adds.
 fn with_id(act: ElementAct, changes: &[ElementChange]) -> ElementAct {
-    // Removals that make room come before additions.
+    // Additions come after removals that make room for them.
     let added = changes.last().and_then(ElementChange::item);
     match (act.arguments().get("id"), added) {
         (Some(Value::Null), Some(id)) => act.with("id", json!(id)),
@@ -307,12 +308,11 @@ fn with_id(act: ElementAct, changes: &[ElementChange]) -> ElementAct {
 }
 
 /// The offset of a copy from its original.
-const BESIDE: Vec2 = Vec2::new(90.0, -50.0);
+const COPY_OFFSET: Vec2 = Vec2::new(90.0, -50.0);
 
 type Acts = Vec<(RoomAct, Option<RoomAct>)>;
 
-/// Takes things out of the room; taken back, they are what the scene said of them and hold what they held, and
-/// agents are related as they were.
+/// Removes things from the room; the inverse restores their scene entries, content and relationships.
 pub fn removals(world: &World, model: &RoomModel, things: &[Thing]) -> Acts {
     let leaves = |id: &Id| things.iter().any(|thing| thing.agent() == Some(id));
     let ties = relationships(world).iter().filter(|tie| leaves(&tie.from) || leaves(&tie.to)).cloned();
@@ -340,11 +340,11 @@ pub fn removals(world: &World, model: &RoomModel, things: &[Thing]) -> Acts {
     ties.map(untie).chain(things.iter().filter_map(removal)).collect()
 }
 
-/// Puts a second one of each beside it, or all of them around a place.
+/// Copies things beside the originals, or around a position.
 pub fn copies(world: &World, model: &RoomModel, things: &[Thing], at: Option<Vec2>) -> Acts {
     let first = things.iter().find_map(|thing| place_of(model, thing));
     let Some(first) = first else { return Vec::new() };
-    let shift = at.map_or(BESIDE, |at| at - first);
+    let shift = at.map_or(COPY_OFFSET, |at| at - first);
     let copy = |thing: &Thing| {
         let position = tenths(place_of(model, thing)? + shift);
         match thing {
@@ -362,8 +362,8 @@ pub fn copies(world: &World, model: &RoomModel, things: &[Thing], at: Option<Vec
                 let mut keys = entry_keys(world, model, id)?;
                 keys.insert("id".to_owned(), json!(format!("{kind}-1")));
                 keys.insert("position".to_owned(), json!([position.x, position.y]));
-                // Two elements in one file would overwrite each other: the copy holds its content itself. Task boards
-                // show their file, however many they are.
+                // Two elements in one file would overwrite each other, so the copy stores its content itself. Task
+                // boards only show their file, however many there are.
                 let shows_file = crate::element::kinds::kind(&kind).is_some_and(|kind| kind.task_file);
                 if !shows_file && keys.shift_remove("file").is_some() {
                     keys.extend(held(world, model, id)?.to_scene());
@@ -375,7 +375,7 @@ pub fn copies(world: &World, model: &RoomModel, things: &[Thing], at: Option<Vec
     things.iter().filter_map(copy).collect()
 }
 
-/// Moves elements a little.
+/// Moves elements by an offset.
 pub fn nudges(model: &RoomModel, elements: &[Id], by: Vec2) -> Acts {
     let nudge = |id: &Id| {
         let from = model.element(id)?.position;
@@ -396,7 +396,7 @@ fn agent_entry<'a>(world: &'a World, id: &str) -> Option<&'a AgentEntry> {
     world.resource::<SceneState>().doc.agents.iter().find(|entry| &*entry.id == id)
 }
 
-/// The entry of an element as in the scene, with what has changed in the element since it was written.
+/// The scene entry of an element, updated with what has changed since the scene was saved.
 fn entry_keys(world: &World, model: &RoomModel, id: &str) -> Option<Map<String, Value>> {
     let element = model.element(id)?;
     let scene = world.resource::<SceneState>();
@@ -419,19 +419,19 @@ fn entry_keys(world: &World, model: &RoomModel, id: &str) -> Option<Map<String, 
     Some(keys)
 }
 
-/// What an element holds.
+/// The content of an element.
 fn held<'a>(world: &'a World, model: &RoomModel, id: &str) -> Option<&'a dyn Content> {
     let entity = world.resource::<Elements>().entity(model.element(id)?.key)?;
     Some(&*world.get::<HeldContent>(entity)?.0)
 }
 
-/// Whether an entry contains the element's content already.
+/// Whether an entry already contains the element's content.
 fn is_written(held: &dyn Content, kind: &str, keys: &Map<String, Value>) -> bool {
     let kind = crate::element::kinds::kind(kind);
     kind.is_some_and(|kind| (kind.from_scene)(keys, "").0.to_scene() == held.to_scene())
 }
 
-/// The text of the open scene, as its file has it.
+/// The current text of the open scene's file.
 pub fn scene_text(world: &World) -> Option<String> {
     let path = &world.get_resource::<RoomStart>()?.scene;
     world.get_resource::<KnownFiles>()?.all().get(path).cloned()

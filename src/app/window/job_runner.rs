@@ -11,16 +11,16 @@ use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::dock::{Dock, Tab};
 use crate::ui::state::jobs::RunningJob;
 
-/// Jobs that wait at most.
+/// Maximum number of queued jobs.
 const JOBS_AT_MOST: usize = 16;
-/// Jobs that run at the same time: one that waits for a network does not keep the graph from being laid out.
+/// Number of threads, so that a job that waits for the network does not delay the graph layout.
 const THREADS: usize = 3;
 
-/// The jobs of the window and its panes, and the threads that do them.
+/// The jobs of the window and its panes, with their threads.
 #[derive(Default)]
 pub(super) struct JobRunner {
     runner: Option<BackgroundJobs<Job, (Job, JobResult)>>,
-    /// Those that wait or run.
+    /// Queued and running jobs.
     running: Vec<Running>,
 }
 
@@ -29,9 +29,9 @@ struct Running {
     pane: &'static str,
     control: JobControl,
     since: Instant,
-    /// Whether its pane was open while it ran: a job may be asked for without its pane.
+    /// Whether its pane was open while it ran: a job can be started without its pane.
     was_open: bool,
-    /// Whether it was cancelled for a newer one of its kind: nobody waits for it.
+    /// Whether it was cancelled for a newer job of the same kind, so that its result is ignored.
     is_superseded: bool,
 }
 
@@ -82,7 +82,7 @@ impl JobRunner {
         !self.running.is_empty()
     }
 
-    /// What takes long enough to be shown.
+    /// Jobs that run long enough to be shown.
     pub(super) fn shown(&self) -> impl Iterator<Item = RunningJob> {
         let shown = self.running.iter().filter(|job| !job.is_superseded && job.since.elapsed() >= SHOWN_AFTER);
         shown.map(|job| RunningJob { name: job.name.clone(), control: Some(job.control.clone()) })
@@ -101,18 +101,18 @@ impl Drop for JobRunner {
     }
 }
 
-/// Whether the pane of this word is open in the window, seen or behind another.
+/// Whether the pane of this key is open, visible or in a background tab.
 fn is_open(dock: &Dock, word: &str) -> bool {
     let fixed = Tab::FIXED.into_iter().find(|tab| tab.word() == word);
     dock.is_shown(&fixed.unwrap_or_else(|| Tab::Pane(word.to_owned())))
 }
 
 fn run(job: Job) -> (Job, JobResult) {
-    // One that was cancelled while it waited is not begun.
+    // It was cancelled while it was queued.
     let result = if job.control.is_cancelled() {
         Err("it was cancelled".to_owned())
     } else {
-        // One job's mistake costs that job, not the thread of all others.
+        // A panic fails only its job, not the thread.
         catch_unwind(AssertUnwindSafe(|| job.run())).unwrap_or_else(|_| Err("it stopped because of a bug".into()))
     };
     (job, result)
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_is_bounded_and_what_finds_no_place_is_cancelled_and_told() {
+    fn jobs_beyond_the_queue_limit_are_cancelled_and_reported() {
         let (mut jobs, mut state) = (JobRunner::default(), UiState::default());
         let (open, gate) = bounded::<()>(0);
         let controls: Vec<JobControl> = (0..2 * JOBS_AT_MOST)

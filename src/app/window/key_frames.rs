@@ -1,5 +1,5 @@
 //! Distributes key presses over frames. `bevy_egui` applies the modifiers that are held at the end of a frame to every
-//! key in it: of Ctrl and a key that are pressed and released within one frame, it would only see the key. So a frame
+//! key in it, so Ctrl and a key that are pressed and released within one frame would lose the Ctrl. Therefore a frame
 //! only gets keys up to the next change of a modifier; the rest come with the next frame.
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use bevy::ecs::prelude::*;
 use bevy::input::ButtonState;
 use bevy::input::keyboard::{Key, KeyboardFocusLost, KeyboardInput};
 
-/// Keys that wait for the next frame.
+/// Key events that wait for the next frame.
 #[derive(Resource, Default)]
 pub(super) struct WaitingKeys {
     keys: VecDeque<KeyboardInput>,
@@ -17,14 +17,14 @@ pub(super) struct WaitingKeys {
 }
 
 impl WaitingKeys {
-    /// Whether the next frame is wanted at once.
+    /// Whether the next frame should be drawn immediately.
     pub(super) fn are_waiting(&self) -> bool {
         !self.keys.is_empty()
     }
 }
 
-/// Hands over what belongs to this frame, before anybody looks at the keys.
-pub(super) fn share_keys_out(
+/// Releases the events of this frame, before other systems read them.
+pub(super) fn distribute_keys(
     mut messages: ResMut<Messages<KeyboardInput>>,
     mut lost: MessageReader<KeyboardFocusLost>,
     mut waiting: ResMut<WaitingKeys>,
@@ -35,14 +35,14 @@ pub(super) fn share_keys_out(
         return;
     }
     keys.extend(seen.read(&messages).cloned());
-    // A person who works in another window holds no keys here.
+    // All keys are released when the window loses the focus.
     let count = if is_focus_lost { keys.len() } else { keys_of_one_frame(keys.iter()) };
     messages.clear();
     messages.write_batch(keys.drain(..count));
     seen.clear(&messages);
 }
 
-/// How many of these belong to one frame: none after a modifier that changes when a key has been pressed.
+/// The number of leading events that belong to one frame: those up to a modifier change that follows a key press.
 fn keys_of_one_frame<'a>(keys: impl Iterator<Item = &'a KeyboardInput>) -> usize {
     let (mut count, mut is_one_pressed) = (0, false);
     for key in keys {
@@ -70,7 +70,7 @@ mod tests {
         seen: MessageCursor<KeyboardInput>,
     }
 
-    /// Reads keys as `bevy_egui` does.
+    /// Reads key events like `bevy_egui`.
     fn hear(messages: Res<Messages<KeyboardInput>>, held: Res<ModifierKeysState>, mut heard: ResMut<Heard>) {
         let Heard { keys, seen } = &mut *heard;
         for key in seen.read(&messages).filter(|key| key.state.is_pressed()) {
@@ -108,7 +108,7 @@ mod tests {
         let mut app = App::new();
         app.add_message::<KeyboardInput>().add_message::<KeyboardFocusLost>();
         app.init_resource::<WaitingKeys>().init_resource::<ModifierKeysState>().init_resource::<Heard>();
-        app.add_systems(Update, (share_keys_out, write_modifiers_keys_state_system, hear).chain());
+        app.add_systems(Update, (distribute_keys, write_modifiers_keys_state_system, hear).chain());
         app
     }
 
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shortcut_that_is_pressed_and_let_go_within_one_frame_is_heard() {
+    fn a_shortcut_within_one_frame_is_recognised() {
         let mut app = window();
         press(&mut app, [down(Key::Control), down(letter("k")), up(letter("k")), up(Key::Control)]);
         assert_eq!(heard(&mut app), ["Ctrl+k"]);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn several_keys_of_one_frame_keep_their_order_and_what_was_held_with_each() {
+    fn keys_of_one_frame_keep_their_order_and_modifiers() {
         let mut app = window();
         let ctrl_shift_z = [down(Key::Control), down(Key::Shift), down(letter("z")), up(letter("z")), up(Key::Shift)];
         let then_z = [down(letter("z")), up(letter("z")), up(Key::Control), down(letter("a")), up(letter("a"))];
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_without_a_change_of_what_is_held_come_with_their_own_frame() {
+    fn keys_without_modifier_changes_are_not_delayed() {
         let mut app = window();
         press(&mut app, [down(Key::Shift), down(letter("A")), up(letter("A")), down(letter("B")), up(letter("B"))]);
         assert!(!app.world().resource::<WaitingKeys>().are_waiting());
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_waits_once_the_person_works_in_another_window() {
+    fn losing_the_focus_releases_queued_keys() {
         let mut app = window();
         app.world_mut().write_message(KeyboardFocusLost);
         press(&mut app, [down(Key::Control), down(letter("k")), up(letter("k")), up(Key::Control)]);

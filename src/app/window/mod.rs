@@ -1,7 +1,7 @@
 //! The window: one open room, its clock, its drawing, and the person's input.
 //!
-//! The room lives in its own world, separate from the world of the window, so that opening another scene changes
-//! nothing about the window, and nothing on the screen can affect the room.
+//! The room has its own world, separate from the window's, so that opening another scene does not affect the window,
+//! and nothing on screen can affect the room.
 
 mod background_jobs;
 mod command_handling;
@@ -52,28 +52,28 @@ pub use gpu_errors::WindowError;
 pub use open_room::OpenRoom;
 pub use window_services::WindowServices;
 
-/// How the window begins.
+/// Options for opening the window.
 #[derive(Clone, Debug)]
 pub struct WindowOptions {
-    /// Width and height in points; as it was left where absent.
+    /// Width and height in points; `None` restores the last size.
     pub size: Option<(u32, u32)>,
-    /// Evening or day in this run; the person's choice where absent.
+    /// Whether to use the dark theme in this run; `None` for the person's choice.
     pub dark: Option<bool>,
-    /// The folder of what belongs to the person; nothing is remembered where there is none.
+    /// The person's config folder; `None` saves no window state.
     pub config_folder: Option<PathBuf>,
 }
 
-/// Width and height of a window that was never open, in points.
+/// Default size of the window, in points.
 pub const USUAL_SIZE: (u32, u32) = (1280, 800);
-/// The least width and height, in points.
+/// Minimum size of the window, in points.
 const LEAST_SIZE: Vec2 = Vec2::splat(200.0);
 
 /// Shows a room until the window is closed; everything is saved when this returns.
 pub fn run(room: OpenRoom, options: &WindowOptions) -> Result<AppExit, WindowError> {
-    gpu_errors::guarded(|gave_up| show(room, options, gave_up))
+    gpu_errors::guarded(|driver_failure| show(room, options, driver_failure))
 }
 
-fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveUp) -> AppExit {
+fn show(mut room: OpenRoom, options: &WindowOptions, driver_failure: &gpu_errors::DriverFailure) -> AppExit {
     let services = WindowServices::of(&mut room, options.config_folder.clone());
     let size = options.size.or(services.remembered().window).unwrap_or(USUAL_SIZE);
     let window = Window {
@@ -95,20 +95,20 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveU
         close_when_requested: false,
         ..WindowPlugin::default()
     });
-    // A room needs little of the graphics card: memory is taken from it in small blocks.
+    // The room needs little GPU memory: allocate it in small blocks.
     let graphics = WgpuSettings { memory_hints: MemoryHints::MemoryUsage, ..WgpuSettings::default() };
     let plugins = plugins.set(RenderPlugin { render_creation: graphics.into(), ..RenderPlugin::default() });
     let mut app = App::new();
     app.add_plugins((plugins, EguiPlugin::default(), display::EguiDisplayPlugin));
     app.insert_non_send(room).insert_non_send(Screen::with_services(options.dark, services));
-    gpu_errors::watch_driver(&mut app, gave_up);
+    gpu_errors::watch_driver(&mut app, driver_failure);
     app.add_systems(PreStartup, spawn_camera.before(EguiStartupSet::InitContexts));
     app.init_resource::<visibility::Hidden>()
-        .add_systems(PreUpdate, (visibility::look, visibility::spare_the_drawing).chain());
+        .add_systems(PreUpdate, (visibility::look, visibility::pause_cameras).chain());
     app.add_systems(PreUpdate, icon::set_icon);
     app.init_resource::<key_frames::WaitingKeys>()
-        .add_systems(PreUpdate, key_frames::share_keys_out.before(InputSystems));
-    // A size that was asked for is the person's own.
+        .add_systems(PreUpdate, key_frames::distribute_keys.before(InputSystems));
+    // A requested size is kept as it is.
     if options.size.is_none() {
         app.add_systems(PreUpdate, screen_fit::fit_to_screen);
     }
@@ -117,7 +117,7 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveU
         (frame::live, frame::take_dropped_files, frame::take_close_request, frame::note_size).chain(),
     );
     app.add_systems(PostUpdate, frame::draw.in_set(EguiPostUpdateSet::EndPass));
-    app.add_systems(Last, (frame::pace, frame::quit, gpu_errors::leave, frame::close_room).chain());
+    app.add_systems(Last, (frame::pace, frame::quit, gpu_errors::exit_on_driver_failure, frame::close_room).chain());
     app.run()
 }
 

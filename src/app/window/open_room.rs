@@ -1,4 +1,4 @@
-//! The room that is open in the window, and what the screen keeps about it between frames.
+//! The room that is open in the window, and the UI state that is kept about it between frames.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -26,52 +26,52 @@ use crate::view::model::RoomModel;
 use crate::view::recent_events::Recent;
 use crate::workspace::vfs::{FileBridge, UserCommandResults};
 
-/// The time that a frame spends on ticks at most, so that the picture stays smooth at any speed.
+/// Maximum time that a frame spends on ticks, to keep the frame rate smooth at any speed.
 const TICKS_AT_MOST: Duration = Duration::from_millis(9);
 
-/// An open room with everything that the screen needs.
+/// An open room with everything that the UI needs.
 pub struct OpenRoom {
-    /// The room; absent only while another is being opened, and after the window was closed.
+    /// The room; `None` only while another is being opened, and after the window was closed.
     room: Option<Room>,
-    /// How it was opened.
+    /// The options with which it was opened.
     pub options: OpenOptions,
-    /// What happened lately.
+    /// Recent events.
     pub recent: Recent,
-    /// What can be taken back.
+    /// The undo history.
     pub history: History,
     /// Notices shown to the person until they are closed.
     pub notices: Vec<Problem>,
-    /// Why nothing is recorded at the moment, which is among the notices for as long as it is so.
+    /// The problem that currently prevents recording; it is among the notices as long as it lasts.
     trouble: Option<Problem>,
     reader: RoomExtractor,
     began: Instant,
-    /// Whether the last frame's ticks moved anybody or changed anything.
-    pub is_astir: bool,
-    /// Work with files that goes on beside the frames.
+    /// Whether the last frame's ticks changed anything visible.
+    pub is_active: bool,
+    /// The queue of file jobs.
     pub file_jobs: FileJobs,
     /// Reads files and history for the panes.
     pub(super) file_cache: FileCache,
-    /// The scene that is to be opened next, once the screen has shown that it will be.
+    /// The scene to open next, once the screen has shown it.
     pub opening: Option<Opening>,
-    /// Another workspace that is being opened meanwhile.
+    /// Another workspace that is being opened in the background.
     pub(super) opening_workspace: Option<OpeningWorkspace>,
-    /// Files that are being given another path.
+    /// Pending renames of files.
     pub(super) renames: Renames,
 }
 
-/// A scene that is about to be opened. Closing one room and opening another takes longer than a frame.
+/// A scene that is about to be opened. This takes longer than a frame.
 #[derive(Clone, Debug)]
 pub struct Opening {
-    /// Its stem; the open scene's anew where absent.
+    /// The scene's file stem; `None` for the current scene.
     pub scene: Option<String>,
-    /// Whether it begins as its file says.
+    /// Whether to restart it from its file.
     pub fresh: bool,
-    /// In how many frames this was shown.
+    /// The number of frames in which this was shown.
     pub frames: u32,
 }
 
 impl Opening {
-    /// What is being done, for the person who waits.
+    /// The label while it is being opened.
     fn label(&self) -> String {
         match self {
             Self { scene: Some(scene), .. } => format!("Opening {scene}"),
@@ -88,7 +88,7 @@ impl OpenRoom {
         Self::of(room, notices, options)
     }
 
-    /// A room that was opened like this, and the messages about it.
+    /// Wraps a newly opened room and the messages about it.
     fn of(mut room: Room, notices: Vec<Problem>, options: OpenOptions) -> Result<Self, OpenError> {
         room.app.world_mut().insert_resource(EventTap::default());
         put_down_everyone(room.app.world_mut());
@@ -108,7 +108,7 @@ impl OpenRoom {
             trouble: None,
             reader: RoomExtractor::default(),
             began: Instant::now(),
-            is_astir: true,
+            is_active: true,
             file_jobs,
             file_cache,
             opening: None,
@@ -117,7 +117,7 @@ impl OpenRoom {
         })
     }
 
-    /// How another workspace is opened from here.
+    /// The options for opening another workspace from here.
     pub(super) fn options_for(&self, folder: PathBuf) -> OpenOptions {
         OpenOptions { folder, scene: None, fresh: false, ..self.options.clone() }
     }
@@ -128,11 +128,11 @@ impl OpenRoom {
         let other = Self::of(room.arrive(), problems, options)?;
         let time = self.time();
         self.close("another workspace was opened");
-        self.go_on_in(other, time);
+        self.replace_with(other, time);
         Ok(())
     }
 
-    /// Closes the open scene and opens another, or the same anew. If that fails, the old one is opened again.
+    /// Closes the current scene and opens another, or the same one again. If that fails, the previous one is reopened.
     pub fn reopen(&mut self, scene: Option<String>, fresh: bool) {
         let before = self.options.clone();
         let options = OpenOptions { scene: scene.or(before.scene.clone()), fresh, ..before };
@@ -148,7 +148,7 @@ impl OpenRoom {
             Self::open(OpenOptions { fresh: false, ..before })
         });
         match opened {
-            Ok(opened) => self.go_on_in(opened, time),
+            Ok(opened) => self.replace_with(opened, time),
             Err(error) => self.notices.push(Problem::error("workspace", error.to_string(), "start the workshop again")),
         }
     }
@@ -161,11 +161,11 @@ impl OpenRoom {
         })
     }
 
-    /// Takes another room in the place of this one, which is closed.
-    fn go_on_in(&mut self, mut other: Self, (speed, paused): (Speed, bool)) {
+    /// Replaces this room, which is closed, by another one.
+    fn replace_with(&mut self, mut other: Self, (speed, paused): (Speed, bool)) {
         other.notices.splice(0..0, std::mem::take(&mut self.notices));
         other.options.fresh = false;
-        // Real time passes, whatever is opened.
+        // Real time goes on.
         other.began = self.began;
         *self = other;
         if let Some(world) = self.world() {
@@ -202,7 +202,7 @@ impl OpenRoom {
         &self.options.folder
     }
 
-    /// What the workspace is called in titles.
+    /// The name of the workspace for titles.
     pub fn workspace_name(&self) -> String {
         let folder = self.folder().canonicalize().unwrap_or_else(|_| self.folder().clone());
         folder.file_name().map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned())
@@ -213,29 +213,29 @@ impl OpenRoom {
         self.began.elapsed().as_secs_f64()
     }
 
-    /// Lets the time pass that is due, within what a frame can give.
+    /// Runs the ticks that are due, within the time budget of a frame.
     pub fn live(&mut self) {
-        self.look_after_history();
+        self.report_log_problems();
         let now_secs = self.now_secs();
         let Some(room) = &mut self.room else { return };
         let world = room.app.world_mut();
         let began = Instant::now();
-        let was_quiet = !self.is_astir;
+        let was_quiet = !self.is_active;
         while began.elapsed() < TICKS_AT_MOST && room.driver.try_step(world) == Step::Ticked {
-            if was_quiet && begins_to_stir(world) {
-                // Frames were far apart; an agent that starts to walk now must not appear halfway there.
-                room.driver.forget_the_rest();
+            if was_quiet && has_activity(world) {
+                // After a pause between frames, an agent that starts to walk must not appear halfway.
+                room.driver.reset_pacing();
                 break;
             }
         }
         let events = world.resource_mut::<EventTap>().take();
         let shown = world.resource_mut::<EventTap>().take_reactions();
-        let told = world.resource_mut::<UserCommandResults>().take();
-        self.recent.take_in_orders(told);
+        let results = world.resource_mut::<UserCommandResults>().take();
+        self.recent.take_in_orders(results);
         self.recent.take_in_reactions(shown, now_secs);
-        self.is_astir = !events.is_empty();
+        self.is_active = !events.is_empty();
         self.recent.apply_events(events, &RoomNames(world).narrator(), now_secs);
-        self.is_astir |= self.recent.fade(now_secs);
+        self.is_active |= self.recent.fade(now_secs);
     }
 
     /// Whether everything that happened is in the log on disk.
@@ -244,12 +244,12 @@ impl OpenRoom {
         store.is_none_or(Store::has_written_all)
     }
 
-    /// Reports problems with writing the history; that nothing can be recorded only while it is so.
-    fn look_after_history(&mut self) {
+    /// Reports problems with writing the log. That recording is impossible is only reported while it lasts.
+    fn report_log_problems(&mut self) {
         let store = self.room.as_ref().and_then(|room| room.app.world().get_resource::<Store>());
-        let Some((told, trouble)) = store.map(|store| (store.take_problems(), store.trouble())) else { return };
-        let is_told = |problem: &Problem| trouble.as_ref().is_some_and(|trouble| trouble.what == problem.what);
-        for problem in told.into_iter().filter(|problem| !is_told(problem)) {
+        let Some((problems, trouble)) = store.map(|store| (store.take_problems(), store.trouble())) else { return };
+        let is_reported = |problem: &Problem| trouble.as_ref().is_some_and(|trouble| trouble.what == problem.what);
+        for problem in problems.into_iter().filter(|problem| !is_reported(problem)) {
             if !self.notices.contains(&problem) {
                 self.notices.push(problem);
             }
@@ -261,8 +261,8 @@ impl OpenRoom {
         }
     }
 
-    /// Lets so many ticks pass at once, waiting for what is owed. What happened in them is as old afterwards as if
-    /// time had passed at its usual speed.
+    /// Runs this many ticks at once, waiting for pending results. Their events are dated as if they had run at normal
+    /// speed.
     pub fn run_ticks(&mut self, ticks: u64) {
         let now_secs = self.now_secs();
         let Some(room) = &mut self.room else { return };
@@ -281,7 +281,7 @@ impl OpenRoom {
         self.recent.fade(now_secs);
     }
 
-    /// The room as it is now, for the screen.
+    /// The current snapshot of the room.
     pub fn model(&mut self, wanted: &Wanted) -> RoomModel {
         let workspace = self.workspace_name();
         let Some(room) = &mut self.room else { return RoomModel { workspace, ..RoomModel::default() } };
@@ -290,11 +290,11 @@ impl OpenRoom {
         let mut model = self.reader.read(room.app.world_mut(), &wanted);
         model.workspace = workspace;
         model.notices.clone_from(&self.notices);
-        self.is_astir |= !model.paused && model.agents.iter().any(|agent| agent.walks || agent.thinking);
+        self.is_active |= !model.paused && model.agents.iter().any(|agent| agent.walks || agent.thinking);
         model
     }
 
-    /// Takes back what a frame was made of, for the next one.
+    /// Takes back the snapshot of the last frame, so that its allocations are reused.
     pub fn reuse(&mut self, model: RoomModel) {
         self.reader.reuse(model.agents);
     }
@@ -311,14 +311,14 @@ fn put_down_everyone(world: &mut World) {
 
 impl Drop for OpenRoom {
     fn drop(&mut self) {
-        // After a panic the world may be half changed; what it was is on disk up to the last tick.
+        // After a panic the world may be inconsistent; the last tick is on disk.
         if !std::thread::panicking() {
             self.close("the window ended");
         }
     }
 }
 
-/// Whether something has happened or an agent is walking, after a time without events.
-fn begins_to_stir(world: &mut World) -> bool {
+/// Whether an event happened or an agent is walking, after a quiet period.
+fn has_activity(world: &mut World) -> bool {
     world.resource::<EventTap>().has_events() || world.query::<&Walk>().iter(world).any(|walk| walk.course.moves())
 }

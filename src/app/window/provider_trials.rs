@@ -23,12 +23,12 @@ pub(super) struct RunningTrial {
 }
 
 impl RunningTrial {
-    /// Withdraws the question; its end still comes.
+    /// Stops the test; it still ends with a result.
     pub(super) fn stop(&self) {
         self.control.cancel();
     }
 
-    /// Its result, once it has ended; `None` if it was stopped before it began.
+    /// The result, once the test has ended; the inner `None` means that it was stopped before it began.
     pub(super) fn poll(&self) -> Option<Option<TrialResult>> {
         match self.done.try_recv() {
             Ok(tried) => Some(Some(tried)),
@@ -38,7 +38,7 @@ impl RunningTrial {
     }
 }
 
-/// A job that sends a short request to a provider, if that is permitted, to see whether it answers.
+/// Starts a job that sends a short request to a provider, if permitted, to check that it answers.
 pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Option<(Job, RunningTrial)> {
     let world = room.world()?;
     match ProviderTrial::of(world, spec) {
@@ -48,7 +48,7 @@ pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Opt
             state.providers.trial = Some(TrialView { of: of.clone(), since_secs: state.time.now_secs, outcome: None });
             let (tell, done) = bounded(1);
             let job = Job::new(WINDOW, format!("Testing {of}"), move |control| {
-                // Nobody waits for it any more where this fails.
+                // If this fails, nobody waits for the result.
                 let _ = tell.try_send(trial.run(control));
                 Ok(Value::Null)
             });
@@ -66,16 +66,16 @@ pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Opt
     }
 }
 
-/// Books the usage of a test, and reports its result.
+/// Records the usage of a test, and reports its result.
 pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &TrialResult) {
     if let Some(world) = room.world() {
         tried.book(world);
     }
-    room.is_astir = true;
+    room.is_active = true;
     let outcome = outcome_of(tried);
     let is_watched = state.texts.is_wanted(&Want::Providers);
     if !is_watched {
-        // The person has switched to something else by now.
+        // The person has switched to something else in the meantime.
         state.notify_at(format!("{} {}", outcome.text, outcome.remedy).trim(), outcome.good, None);
     }
     let since_secs = state.providers.trial.as_ref().map_or(state.time.now_secs, |trial| trial.since_secs);
@@ -92,14 +92,14 @@ fn outcome_of(tried: &TrialResult) -> TrialOutcome {
     };
     match &tried.outcome {
         Ok(reply) => {
-            let said = text::truncate(&text::one_line(&reply.text), 100);
-            let said = if said.is_empty() { "(no words)".to_owned() } else { format!("“{said}”") };
+            let answer = text::truncate(&text::one_line(&reply.text), 100);
+            let answer = if answer.is_empty() { "(no words)".to_owned() } else { format!("“{answer}”") };
             let cost = match tried.used.cost().known() {
                 Some(usd) if usd <= 0.0 => "at no cost".to_owned(),
                 _ => text_format::cost(&tried.used),
             };
             let tokens = text_format::compact(tried.used.tokens);
-            let text = format!("{who} answered after {took}: {said} {tokens} tokens, {cost}.");
+            let text = format!("{who} answered after {took}: {answer} {tokens} tokens, {cost}.");
             TrialOutcome { good: true, text, remedy: String::new() }
         }
         Err(failure) => {

@@ -1,18 +1,18 @@
-//! Files that are being renamed: what was known about a file moves with it once the rename has succeeded. Doing,
-//! undoing and redoing work the same way.
+//! Pending renames of files: what is known about a file moves with it once the rename has succeeded. Undo and redo work
+//! the same way.
 
 use crate::base::Id;
 use crate::ui::commands::RoomAct;
 use crate::view::recent_events::Recent;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 
-/// A file being renamed.
+/// A pending rename.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Rename {
     order: Id,
-    /// From where.
+    /// The previous path.
     pub(super) from: String,
-    /// To where.
+    /// The new path.
     pub(super) to: String,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Rename {
 pub(super) struct Renames(Vec<Rename>);
 
 impl Renames {
-    /// Notes what is ordered, if it is a rename.
+    /// Records an action if it is a rename.
     pub(super) fn note(&mut self, act: &RoomAct) {
         if let RoomAct::File(FileCommand { key, operation: FileOperation::Rename { from, to } }) = act {
             self.0.push(Rename { order: key.clone(), from: from.clone(), to: to.clone() });
@@ -34,7 +34,7 @@ impl Renames {
         self.0.last().map(|rename| rename.order.clone())
     }
 
-    /// Those that have happened, in the order in which they were asked for. One that failed is forgotten.
+    /// The completed renames, in the order of the requests. Failed ones are dropped.
     pub(super) fn take_done(&mut self, recent: &Recent) -> Vec<Rename> {
         let mut done = Vec::new();
         self.0.retain(|rename| match recent.order(&rename.order) {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_rename_that_happened_is_followed() {
+    fn only_successful_renames_are_followed() {
         let (mut renames, mut recent) = (Renames::default(), Recent::default());
         renames.note(&rename("1", "a.md", "b.md"));
         renames.note(&rename("2", "c.md", "d.md"));

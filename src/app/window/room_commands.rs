@@ -1,4 +1,4 @@
-//! Carries out a person's commands in the room, as inputs with their inverses, and redoes them.
+//! Executes a person's commands in the room, as inputs with their inverses, and redoes them.
 
 use bevy::ecs::prelude::*;
 use serde_json::json;
@@ -19,14 +19,13 @@ use crate::ui::widgets::text_format::sentence;
 use crate::view::pick::Thing;
 use crate::workspace::{SettingsEdit, SettingsSection};
 
-/// Performs related acts, records in `step` what undoes them, and reports what could not be done. What they add to the
-/// room is selected.
+/// Executes related actions, records their inverses in `step`, and reports failures. Added things are selected.
 pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<RoomAct>)>, mut step: Step) {
     let mut done = Vec::new();
     let Some(world) = room.world() else { return };
-    let mut pending = acts.iter().any(|(act, _)| !passes_by(act)).then(|| PendingRoom::of(world));
+    let mut pending = acts.iter().any(|(act, _)| !has_no_inverse(act)).then(|| PendingRoom::of(world));
     for (act, back) in acts {
-        let resolved = match pending.as_mut().filter(|_| !passes_by(&act)) {
+        let resolved = match pending.as_mut().filter(|_| !has_no_inverse(&act)) {
             Some(pending) => pending.resolve(act, back),
             None => Ok((act, back.into_iter().collect())),
         };
@@ -53,7 +52,7 @@ pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomA
     push_all(room, done);
 }
 
-/// The settings after a person has allowed something permanently, and those before. The answer itself cannot be undone.
+/// The settings after and before a permanent permission. The answer itself cannot be undone.
 fn permission(world: &World, act: &RoomAct) -> Option<(SettingsEdit, SettingsEdit)> {
     let RoomAct::Work(command @ KernelCommand::Decide { allow: true, scope: AllowScope::Always, .. }) = act else {
         return None;
@@ -67,15 +66,15 @@ fn permission(world: &World, act: &RoomAct) -> Option<(SettingsEdit, SettingsEdi
     Some((edit, undone))
 }
 
-/// Acts without anything to undo here: files have versions, and messages cannot be unsaid.
-fn passes_by(act: &RoomAct) -> bool {
+/// Whether an action cannot be undone here: files have versions, and sent messages stay sent.
+fn has_no_inverse(act: &RoomAct) -> bool {
     if let RoomAct::Workflow(command) = act {
         return !matches!(command, WorkflowCommand::Edit { .. });
     }
     matches!(act, RoomAct::Talk(_) | RoomAct::Task(_) | RoomAct::Work(_) | RoomAct::Together(_) | RoomAct::File(_))
 }
 
-/// The thing that an act brings into the room.
+/// The thing that an action adds to the room.
 fn added(act: &RoomAct) -> Option<Thing> {
     match act {
         RoomAct::Agent(AgentCommand::Add { id, .. }) => id.clone().map(Thing::Agent),
@@ -84,8 +83,8 @@ fn added(act: &RoomAct) -> Option<Thing> {
     }
 }
 
-/// Does acts as they were noted; says which do not fit the room any more.
-pub(super) fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
+/// Repeats recorded actions. Returns why some no longer apply.
+pub(super) fn repeat_acts(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
     let Some(world) = room.world() else { return };
     let mut pending = PendingRoom::of(world);
     let fits = |act: &RoomAct| match pending.resolve(act.clone(), None) {
@@ -97,7 +96,7 @@ pub(super) fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomA
     };
     let acts: Vec<RoomAct> = acts.into_iter().filter(fits).collect();
     let acts = acts.into_iter().map(|act| match act {
-        // The same name would be the same order, which is carried out once.
+        // An operation with the same key would be executed only once.
         RoomAct::File(command) => RoomAct::File(state.file_command(command.operation)),
         act => act,
     });
@@ -106,7 +105,7 @@ pub(super) fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomA
 }
 
 fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
-    room.is_astir = true;
+    room.is_active = true;
     acts.iter().for_each(|act| room.renames.note(act));
     let Some(world) = room.world() else { return };
     for act in acts {
@@ -131,7 +130,7 @@ fn push<T: Input>(world: &mut World, input: T) {
     world.resource_mut::<InputQueue<T>>().push(input);
 }
 
-/// Opens a scene once the screen has shown that it will; until then another wish changes nothing.
+/// Opens a scene after the screen has shown that it will; further requests are ignored until then.
 pub(super) fn open_soon(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fresh: bool) {
     if room.opening.is_none() {
         room.opening = Some(Opening { scene, fresh, frames: 0 });

@@ -6,13 +6,13 @@ use bevy::window::{
     Monitor, MonitorSelection, OnMonitor, PrimaryMonitor, PrimaryWindow, Window, WindowMode, WindowPosition,
 };
 
-/// The assumed size of a window's frame and a desktop's bars, in points: no system reports it.
+/// The assumed size of a window's frame and the desktop's bars, in points: no system reports it.
 const BARS: Vec2 = Vec2::new(16.0, 80.0);
-/// After this many frames a window is assumed to be on the main screen if the system does not say which one it is on.
+/// Number of frames after which a window is assumed to be on the main screen if the system does not say which one it is
+/// on.
 const PATIENCE_FRAMES: u32 = 10;
 
-/// Makes a window that has just opened smaller where its screen is, and puts it into the middle then. A person may make
-/// it larger afterwards.
+/// Shrinks and centres a newly opened window if it is larger than its screen. A person may enlarge it afterwards.
 pub(super) fn fit_to_screen(
     mut windows: Query<(&mut Window, Option<&OnMonitor>), With<PrimaryWindow>>,
     monitors: Query<(&Monitor, Has<PrimaryMonitor>)>,
@@ -24,11 +24,11 @@ pub(super) fn fit_to_screen(
     }
     let Ok((mut window, on)) = windows.single_mut() else { return };
     *frames += 1;
-    let told = on.and_then(|on| monitors.get(on.0).ok());
+    let reported_monitor = on.and_then(|on| monitors.get(on.0).ok());
     let is_guessed = *frames > PATIENCE_FRAMES;
     let guessed = || monitors.iter().find(|(_, is_primary)| *is_primary).or_else(|| monitors.single().ok());
-    let Some((monitor, _)) = told.or_else(|| is_guessed.then(guessed).flatten()) else {
-        // Without information on any screen, the window stays as it is.
+    let Some((monitor, _)) = reported_monitor.or_else(|| is_guessed.then(guessed).flatten()) else {
+        // If no screen is known, the window stays as it is.
         *is_done = is_guessed;
         return;
     };
@@ -41,7 +41,7 @@ pub(super) fn fit_to_screen(
     }
 }
 
-/// The size that a window of this size gets on a screen, where that is another one.
+/// The size of a window that fits on a screen; `None` if it fits already.
 fn fitting(size: Vec2, screen: Vec2) -> Option<Vec2> {
     let fits = size.min((screen - BARS).max(super::LEAST_SIZE)).floor();
     (screen.min_element() > 0.0 && fits.cmplt(size.floor()).any()).then_some(fits)
@@ -66,8 +66,8 @@ mod tests {
         }
     }
 
-    /// The size of a window of the default size after some frames with these screens, on the first of them if that is
-    /// known.
+    /// The size of a default window after some frames with these screens; `is_told`: the system reports that it is on
+    /// the first one.
     fn size_beside(screens: &[(u32, u32)], is_told: bool, scale: f32) -> (f32, f32) {
         let mut app = App::new();
         app.add_systems(Update, fit_to_screen);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_stays_as_it_is_where_it_fits_or_no_screen_is_known() {
+    fn a_window_keeps_its_size_if_it_fits_or_no_screen_is_known() {
         let (width, height) = super::super::USUAL_SIZE;
         let usual = (width as f32, height as f32);
         assert_eq!(size_beside(&[(1_920, 1_080)], true, 1.0), usual);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_counted_in_points_and_is_never_nothing() {
+    fn the_fitting_size_is_in_points_and_never_zero() {
         let fits = size_beside(&[(2_048, 1_536)], true, 2.0);
         assert_eq!(fits, (1_008.0, 688.0), "of a screen with two pixels to the point");
         assert_eq!(fitting(Vec2::new(1_280.0, 800.0), Vec2::new(120.0, 90.0)), Some(super::super::LEAST_SIZE));

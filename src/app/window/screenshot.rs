@@ -1,6 +1,6 @@
-//! Screenshots of the window, drawn on the CPU: the same room and panels, without a display or a GPU. The window's own
-//! renderer needs an adapter, and a machine that runs the room from a command line often has none, not even in
-//! software; the rasteriser draws the same triangles (why, and with which figures: `view::raster`).
+//! Screenshots of the window, drawn on the CPU without a display or a GPU. The window's own renderer needs an adapter,
+//! which a machine that runs the room from a command line often lacks, even in software; the rasteriser draws the same
+//! triangles (reasons and measurements: `view::raster`).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,10 +28,10 @@ use crate::view::text::fonts;
 use crate::view::text::system_fonts::SystemFonts;
 use crate::view::theme::Theme;
 
-/// Panels take a few frames to find their sizes.
+/// Number of frames until panels have found their sizes.
 const FRAMES: usize = 8;
 
-/// How long the content of panes is waited for.
+/// Maximum time that is waited for the content of panes.
 const READ_AT_MOST: Duration = Duration::from_secs(5);
 
 /// The options of a screenshot.
@@ -39,25 +39,25 @@ const READ_AT_MOST: Duration = Duration::from_secs(5);
 pub struct PictureOptions {
     /// Width and height in points.
     pub size: (u32, u32),
-    /// Pixels to a point.
+    /// Pixels per point.
     pub pixels_per_point: f32,
-    /// Evening or day.
+    /// Whether to use the dark theme.
     pub dark: bool,
     /// Whether the debug overlay is on.
     pub overlay: bool,
-    /// The position of the room to centre, and the zoom; the whole room if absent.
+    /// The world position to centre, and the zoom; `None` for the whole room.
     pub look_at: Option<(Vec2, f32)>,
-    /// Agents and elements that are selected, by id.
+    /// The ids of selected agents and elements.
     pub selected: Vec<String>,
-    /// The element whose content is open, by id.
+    /// The id of the element whose content is open.
     pub open: Option<String>,
     /// Whether to show the conversations in the sidebar.
     pub sidebar: bool,
-    /// Panes and files that are brought to the front, in this order.
+    /// Panes and files to bring to the front, in this order.
     pub show: Vec<Tab>,
 }
 
-/// Writes the room as the window would show it.
+/// Writes a screenshot of the room.
 pub fn write(room: &mut OpenRoom, options: &PictureOptions, file: &Path) -> Result<(), PictureError> {
     let mut state = state_of(room, options);
     write_png(&picture(room, options, &mut state), file)
@@ -69,14 +69,14 @@ pub struct Seen {
     recent: Recent,
     state: UiState,
     panes: PaneStates,
-    /// Which menus are open and how wide panels are.
+    /// `egui`'s memory: open menus and panel sizes.
     memory: egui::Memory,
     size: egui::Vec2,
     pixels_per_point: f32,
 }
 
 impl Seen {
-    /// What is seen now.
+    /// Captures the current state.
     pub fn of(context: &Context, model: &RoomModel, recent: &Recent, state: &UiState, panes: &PaneStates) -> Self {
         Self {
             model: model.clone(),
@@ -89,7 +89,7 @@ impl Seen {
         }
     }
 
-    /// Draws it. Takes as long as it takes.
+    /// Draws the screenshot, however long it takes.
     pub fn picture(self) -> ColorImage {
         let Self { mut model, recent, mut state, panes, memory, size, pixels_per_point } = self;
         let context = Context::default();
@@ -102,17 +102,17 @@ impl Seen {
     }
 }
 
-/// Colours, scale and drawings for a picture.
+/// Sets up the theme, scale and drawings of a screenshot.
 fn lay_out(context: &Context, dark: bool, pixels_per_point: f32) -> (Art, Vec<Problem>) {
     fonts::install(context);
     Theme::of(dark).apply(context);
-    // A few frames must do: nothing is to be caught while it still appears.
+    // With few frames, nothing may be captured in the middle of an animation.
     context.all_styles_mut(|style| style.animation_time = f32::EPSILON);
     context.set_pixels_per_point(pixels_per_point);
     Art::load(context, pixels_per_point)
 }
 
-/// The window as a person would have set it for such a picture.
+/// The UI state for a screenshot with these options.
 fn state_of(room: &mut OpenRoom, options: &PictureOptions) -> UiState {
     let mut state = UiState::default();
     state.appearance = Appearance::of(options.dark);
@@ -140,7 +140,7 @@ fn state_of(room: &mut OpenRoom, options: &PictureOptions) -> UiState {
     state
 }
 
-/// The room as the window would show it in this state.
+/// Draws the room in this UI state.
 pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiState) -> ColorImage {
     let context = Context::default();
     let (art, problems) = lay_out(&context, state.appearance.is_dark(), options.pixels_per_point);
@@ -156,12 +156,12 @@ pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiStat
         let wanted =
             Wanted { camera: &state.view.camera, things: &looked_at, overlay: state.view.debug_overlay, share: 1.0 };
         let mut model = room.model(&wanted);
-        // Nobody is there to click: what the panels ask for is not done.
+        // Nobody clicks, so commands are discarded.
         drop(shell.show(ui, &mut model, &room.recent, &art, state));
     })
 }
 
-/// Brings panes what they want to see; a picture can wait for it.
+/// Loads the content that panes requested, waiting for it.
 fn serve(room: &mut OpenRoom, state: &mut UiState) {
     let is_log_written = room.is_log_written();
     let OpenRoom { file_cache, recent, .. } = room;
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// Pictures of the window as a person may have set it: a name, and how.
+    /// Named screenshots of typical window states.
     fn shots() -> Vec<(&'static str, PictureOptions)> {
         let usual = || options((1280, 800), 1.0, false);
         let evening = || options((1280, 800), 1.0, true);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_can_be_drawn_as_a_person_sets_it() {
+    fn screenshots_show_the_window_as_configured() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
         let provider = Some("offline".to_owned());

@@ -24,7 +24,7 @@ pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mu
     };
     let who = named(&provider, wanted.as_deref().unwrap_or(&provider));
     if model.settings.provider_override.is_some() {
-        // Scenes that are opened later in this run begin with it as well.
+        // It also applies to scenes opened later in this run.
         room.options.provider = Some(spec.to_owned());
         push(room, ProviderOverride { provider: Some(spec.to_owned()) });
         state.notify(format!("{who} answers for everyone until the workshop is closed."), true);
@@ -39,32 +39,32 @@ pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mu
     report_setting(model, state, &["gateway.provider", "gateway.model"], format!("{who} now answers."));
 }
 
-/// Settings and agents decide again who answers.
+/// Ends the override: settings and agents choose the provider again.
 pub(super) fn end_provider_override(room: &mut OpenRoom, state: &mut UiState) {
     room.options.provider = None;
     push(room, ProviderOverride { provider: None });
     state.notify("Answers follow settings and agent files again.", true);
 }
 
-/// Changes settings of the workspace.
+/// Changes the workspace's settings.
 pub(super) fn set_settings(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, edit: SettingsEdit) {
     let shown = |value: &serde_json::Value| if value.is_null() { "none".to_owned() } else { value.to_string() };
     let set = edit.keys.iter().map(|(key, value)| (key, format!("is {} now", shown(value))));
     let reset = edit.defaults.iter().map(|key| (key, "is back to its default".to_owned()));
-    let told: Vec<(String, String)> =
+    let changes: Vec<(String, String)> =
         set.chain(reset).map(|(key, how)| (format!("{}.{key}", edit.section), how)).collect();
     push(room, edit);
-    for (setting, how) in told {
+    for (setting, how) in changes {
         report_setting(model, state, &[&setting], format!("{setting} {how}."));
     }
 }
 
-/// Connects an MCP server now.
+/// Connects to an MCP server to test it.
 pub(super) fn test_server(room: &mut OpenRoom, key: Id) {
     push(room, McpTry { key });
 }
 
-/// Says that a setting was written down, or that the scene has the last word on it.
+/// Reports that a setting was saved, or that the scene overrides it.
 fn report_setting(model: &RoomModel, state: &mut UiState, settings: &[&str], text: String) {
     let of_scene = |setting: &&&str| {
         let bare = setting.rsplit('.').next().unwrap_or(setting);
@@ -80,13 +80,13 @@ fn report_setting(model: &RoomModel, state: &mut UiState, settings: &[&str], tex
 }
 
 fn push<T: Input>(room: &mut OpenRoom, input: T) {
-    room.is_astir = true;
+    room.is_active = true;
     if let Some(world) = room.world() {
         world.resource_mut::<InputQueue<T>>().push(input);
     }
 }
 
-/// A provider and its model as a person reads them.
+/// The display name of a provider and its model.
 pub(super) fn named(provider: &str, model: &str) -> String {
     if provider == model { provider.to_owned() } else { format!("{provider} · {model}") }
 }

@@ -1,4 +1,4 @@
-//! What a person does in the window, in a real room with files: carried out, saved, undone, and read again.
+//! Person's actions in the window on a real room with files: performed, saved, undone, and reloaded.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,20 +48,20 @@ const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: ru
                      - { id: cleo-1, profile: ada, position: [900, 900], behaviour: stationary }\n\
                      relationships:\n  - { from: ada-1, to: bram-1, label: mentors }\n  - { from: bram-1, to: cleo-1, label: likes }\n";
 
-/// A paused room in a folder of its own: only what a person does happens.
-struct House {
+/// A paused room in its own folder, so that only the person's actions have an effect.
+struct Fixture {
     folder: tempfile::TempDir,
     room: OpenRoom,
     state: UiState,
     shell: Shell,
 }
 
-impl House {
+impl Fixture {
     fn new() -> Self {
         Self::open(false)
     }
 
-    /// A room that watches its files for external changes, or one that is only told about them.
+    /// Opens a room that watches its files for external changes, or one that is notified by the test.
     fn open(watch: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let files = [
@@ -85,15 +85,15 @@ impl House {
             ..OpenOptions::default()
         };
         let room = OpenRoom::open(options).expect("the room opens");
-        let mut house = Self { folder, room, state: UiState::default(), shell: Shell::default() };
-        house.room.world().expect("it is open").resource_mut::<crate::schedule::SimClock>().speed = Speed::Max;
-        house.settle();
-        house.perform(Command::SetPaused(true));
-        house.settle();
-        house
+        let mut fixture = Self { folder, room, state: UiState::default(), shell: Shell::default() };
+        fixture.room.world().expect("it is open").resource_mut::<crate::schedule::SimClock>().speed = Speed::Max;
+        fixture.settle();
+        fixture.perform(Command::SetPaused(true));
+        fixture.settle();
+        fixture
     }
 
-    /// Processes the inbox and the few ticks until everything is known everywhere.
+    /// Processes the inbox, and enough ticks for all results to arrive.
     fn settle(&mut self) {
         let Some(world) = self.room.world() else { return };
         let mut driver = Driver::default();
@@ -120,7 +120,7 @@ impl House {
         handle_command(&mut self.room, &model, &mut self.state, &mut self.shell, command);
     }
 
-    /// Does it and waits until it is done.
+    /// Performs a command and waits until it is done.
     fn act(&mut self, command: Command) {
         self.perform(command);
         self.settle();
@@ -131,7 +131,7 @@ impl House {
         self.act(Command::Act(RoomAct::Edit(edit), None));
     }
 
-    /// Renames a file, with this result.
+    /// Renames a file with this outcome.
     fn rename(&mut self, from: &str, to: &str, outcome: Result<(), String>) {
         let rename = |from: &str, to: &str| FileOperation::Rename { from: from.into(), to: to.into() };
         let order = |operation| RoomAct::File(self.state.file_command(operation));
@@ -139,7 +139,7 @@ impl House {
         self.until_renamed(Command::Act(forth, Some(back)), outcome);
     }
 
-    /// Runs a command that renames a file; nothing follows before its result is known.
+    /// Runs a command that renames a file, and delivers the outcome before anything else.
     fn until_renamed(&mut self, command: Command, outcome: Result<(), String>) {
         let before = self.files();
         self.perform(command);
@@ -160,8 +160,7 @@ impl House {
         fs::read_to_string(self.folder.path().join(path)).expect("it should exist")
     }
 
-    /// The scene as it is saved, without what undo may change: the order of entries, times, and whether defaults are
-    /// written.
+    /// The saved scene without what undo may change: order of entries, times, and explicit defaults.
     fn scene(&mut self) -> Value {
         let text = self.saved("scenes/test.yaml");
         let known = self.room.world().expect("it is open").resource::<SceneState>().doc.root.clone();
@@ -177,7 +176,7 @@ impl House {
     }
 }
 
-/// Without times and ids of messages: redoing happens at another time, and mail that is sent again is another message.
+/// Removes times and message ids: redoing happens later, and a mail sent again is a new message.
 fn timeless(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -200,7 +199,7 @@ fn relate(command: RelationshipCommand) -> Command {
     Command::Act(RoomAct::Relate(command), None)
 }
 
-/// One of the things that a person can do and undo.
+/// An undoable action of a person.
 #[derive(Clone, Debug)]
 enum Deed {
     Pin(String),
@@ -254,7 +253,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 }
 
 impl Deed {
-    /// The command for it in the present room, if it can be done.
+    /// The command of this action in the current room, if it is possible.
     fn command(&self, room: &RoomModel) -> Option<Command> {
         let edit = |element: &str, act| {
             let edit = ElementEdit { element: element.into(), act, by: Author::user(), cause: None };
@@ -329,42 +328,42 @@ impl Deed {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 60, ..ProptestConfig::default() })]
     #[test]
-    fn whatever_is_done_can_all_be_taken_back_and_done_again(
+    fn every_action_can_be_undone_and_redone(
         deeds in proptest::collection::vec(deed(), 1..26),
     ) {
-        let mut house = House::new();
-        let before = house.scene();
+        let mut fixture = Fixture::new();
+        let before = fixture.scene();
         let mut told = Vec::new();
         for deed in &deeds {
-            let model = house.model();
+            let model = fixture.model();
             if let Some(command) = deed.command(&model) {
                 told.push(format!("{command:?}"));
-                house.act(command);
+                fixture.act(command);
             }
         }
-        let after = house.scene();
-        let (steps, _) = house.room.history.len();
+        let after = fixture.scene();
+        let (steps, _) = fixture.room.history.len();
         for _ in 0..steps {
-            house.act(Command::Undo);
+            fixture.act(Command::Undo);
         }
-        prop_assert_eq!(house.scene(), before, "taken back: {:#?}", told);
+        prop_assert_eq!(fixture.scene(), before, "taken back: {:#?}", told);
         for _ in 0..steps {
-            house.act(Command::Redo);
+            fixture.act(Command::Redo);
         }
-        prop_assert_eq!(house.scene(), after, "done again: {:#?}", told);
-        prop_assert_eq!(house.room.history.len(), (steps, 0));
+        prop_assert_eq!(fixture.scene(), after, "done again: {:#?}", told);
+        prop_assert_eq!(fixture.room.history.len(), (steps, 0));
     }
 }
 
 #[test]
-fn a_relationship_by_hand_is_saved_beside_what_a_person_wrote_and_shown_when_a_person_writes_it() {
-    let mut house = House::new();
-    house.act(relate(RelationshipCommand::Add { relationship: tie("cleo-1", "ada-1", "fears"), at: None }));
-    let text = house.saved("scenes/test.yaml");
+fn relationships_sync_both_ways_with_the_scene_file() {
+    let mut fixture = Fixture::new();
+    fixture.act(relate(RelationshipCommand::Add { relationship: tie("cleo-1", "ada-1", "fears"), at: None }));
+    let text = fixture.saved("scenes/test.yaml");
     assert_eq!(text, format!("{SCENE}  - {{ from: cleo-1, to: ada-1, label: fears }}\n"));
-    house.act(relate(RelationshipCommand::Add { relationship: tie("cleo-1", "cleo-1", "x"), at: None }));
+    fixture.act(relate(RelationshipCommand::Add { relationship: tie("cleo-1", "cleo-1", "x"), at: None }));
     assert!(
-        house
+        fixture
             .state
             .notices
             .outcomes()
@@ -374,18 +373,18 @@ fn a_relationship_by_hand_is_saved_beside_what_a_person_wrote_and_shown_when_a_p
             .contains("cannot be related to itself")
     );
     let edited = text.replace("mentors", "teaches");
-    house.notify_at("scenes/test.yaml", &edited);
-    let labels: Vec<String> = house.model().relationships().map(|tie| tie.label).collect();
+    fixture.notify_at("scenes/test.yaml", &edited);
+    let labels: Vec<String> = fixture.model().relationships().map(|tie| tie.label).collect();
     assert_eq!(labels, ["teaches", "likes", "fears"]);
-    house.act(Command::Delete(vec![Thing::Agent("bram-1".into())]));
-    assert_eq!(house.model().relationships().count(), 1, "who leaves is related to nobody");
-    house.act(Command::Undo);
-    let labels: Vec<String> = house.model().relationships().map(|tie| tie.label).collect();
+    fixture.act(Command::Delete(vec![Thing::Agent("bram-1".into())]));
+    assert_eq!(fixture.model().relationships().count(), 1, "who leaves is related to nobody");
+    fixture.act(Command::Undo);
+    let labels: Vec<String> = fixture.model().relationships().map(|tie| tie.label).collect();
     assert_eq!(labels, ["teaches", "likes", "fears"], "and comes back with everybody it knew");
 }
 
-impl House {
-    /// Somebody else writes a file of the workspace.
+impl Fixture {
+    /// An external program writes a workspace file.
     fn notify_at(&mut self, path: &str, text: &str) {
         fs::write(self.folder.path().join(path), text).expect("files can be written");
         let content = crate::workspace::files::FileContent::Text(text.to_owned());
@@ -395,7 +394,7 @@ impl House {
         self.settle();
     }
 
-    /// Runs frames until nothing is under way.
+    /// Runs frames until nothing is pending.
     fn frames(&mut self) {
         let began = Instant::now();
         while (!self.room.file_jobs.is_idle() || self.room.opening.is_some())
@@ -407,7 +406,7 @@ impl House {
         self.settle();
     }
 
-    /// The part of a frame that loads what panes want to show.
+    /// The part of a frame that loads content for panes.
     fn read_files(&mut self) {
         let now_secs = self.room.now_secs();
         let OpenRoom { file_cache, recent, .. } = &mut self.room;
@@ -424,92 +423,92 @@ impl House {
 }
 
 #[test]
-fn what_is_edited_is_in_the_scene_or_the_board_and_edits_of_files_show() {
-    let mut house = House::new();
-    house.edit("news", TextAct::SetText { text: "The kettle is on".into() }.into());
-    assert_eq!(house.saved("boards/news.md").trim(), "The kettle is on");
-    house.edit("ideas", PinAct::AddPin { id: None, text: "Bake".into() }.into());
-    let text = house.saved("scenes/test.yaml");
+fn edits_are_saved_to_scene_or_board_and_file_edits_appear() {
+    let mut fixture = Fixture::new();
+    fixture.edit("news", TextAct::SetText { text: "The kettle is on".into() }.into());
+    assert_eq!(fixture.saved("boards/news.md").trim(), "The kettle is on");
+    fixture.edit("ideas", PinAct::AddPin { id: None, text: "Bake".into() }.into());
+    let text = fixture.saved("scenes/test.yaml");
     assert!(text.contains("text: Bake") && text.contains("# Ideas of all"), "{text}");
-    house.act(Command::Undo);
-    house.act(Command::Undo);
-    assert_eq!(house.saved("scenes/test.yaml"), SCENE, "to the letter");
-    assert_eq!(house.saved("boards/news.md").trim(), "All is well");
-    house.notify_at("boards/news.md", "From outside\n");
-    let model = house.model();
+    fixture.act(Command::Undo);
+    fixture.act(Command::Undo);
+    assert_eq!(fixture.saved("scenes/test.yaml"), SCENE, "to the letter");
+    assert_eq!(fixture.saved("boards/news.md").trim(), "All is well");
+    fixture.notify_at("boards/news.md", "From outside\n");
+    let model = fixture.model();
     let news = model.element("news").expect("it should exist");
     assert_eq!(*news.content, ContentView::Text("From outside".into()));
 }
 
 #[test]
-fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
-    let mut house = House::new();
-    let model = house.model();
+fn things_added_in_the_same_frame_get_unique_ids() {
+    let mut fixture = Fixture::new();
+    let model = fixture.model();
     for _ in 0..3 {
-        // The same picture three times: no tick has passed.
+        // Three commands from the same model, with no tick in between.
         for add in create::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0), false) {
-            handle_command(&mut house.room, &model, &mut house.state, &mut house.shell, add);
+            handle_command(&mut fixture.room, &model, &mut fixture.state, &mut fixture.shell, add);
         }
         let board = create::element_at(&model, "pinboard", Vec2::ZERO);
-        handle_command(&mut house.room, &model, &mut house.state, &mut house.shell, board);
+        handle_command(&mut fixture.room, &model, &mut fixture.state, &mut fixture.shell, board);
         let pin = PinAct::AddPin { id: None, text: "x".into() }.into();
         let edit = ElementEdit { element: "ideas".into(), act: pin, by: Author::user(), cause: None };
         handle_command(
-            &mut house.room,
+            &mut fixture.room,
             &model,
-            &mut house.state,
-            &mut house.shell,
+            &mut fixture.state,
+            &mut fixture.shell,
             Command::Act(RoomAct::Edit(edit), None),
         );
     }
-    house.settle();
-    let model = house.model();
+    fixture.settle();
+    let model = fixture.model();
     let agents: Vec<&Id> = model.agents.iter().map(|agent| &agent.id).skip(3).collect();
     assert_eq!(agents, [&Id::from("ada-2"), &"ada-3".into(), &"ada-4".into()]);
     assert_eq!(model.elements.len(), 7);
     for _ in 0..9 {
-        house.act(Command::Undo);
+        fixture.act(Command::Undo);
     }
-    let model = house.model();
+    let model = fixture.model();
     assert_eq!((model.agents.len(), model.elements.len()), (3, 4));
-    assert_eq!(house.saved("scenes/test.yaml"), SCENE);
+    assert_eq!(fixture.saved("scenes/test.yaml"), SCENE);
 }
 
 #[test]
-fn what_cannot_be_undone_any_more_is_reported_and_changes_nothing_else() {
-    let mut house = House::new();
+fn an_impossible_undo_is_reported_and_changes_nothing_else() {
+    let mut fixture = Fixture::new();
     let pin = PinAct::AddPin { id: None, text: "Bake".into() }.into();
-    house.edit("ideas", pin);
-    let text = house.saved("scenes/test.yaml");
+    fixture.edit("ideas", pin);
+    let text = fixture.saved("scenes/test.yaml");
     let line = text.lines().find(|line| line.contains("Bake")).expect("it is pinned up").to_owned();
-    house.notify_at("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
-    house.act(Command::Undo);
-    let told = &house.state.notices.outcomes().last().expect("it should be reported").text;
+    fixture.notify_at("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
+    fixture.act(Command::Undo);
+    let told = &fixture.state.notices.outcomes().last().expect("it should be reported").text;
     assert!(told.contains("failed") && told.contains("no pin"), "{told}");
 }
 
 #[test]
-fn a_scene_is_made_and_opened_without_a_frame_that_waits_for_it() {
-    let mut house = House::new();
-    house.perform(Command::NewScene("Quiet evening".into()));
-    house.perform(Command::NewScene("Quiet evening".into()));
-    house.frames();
-    assert_eq!(house.model().scene, "quiet-evening");
-    assert!(house.room.notices.is_empty(), "the second click did nothing: {:?}", house.room.notices);
-    assert!(house.model().scenes.contains(&"quiet-evening".to_owned()));
-    house.perform(Command::NewScene("Other".into()));
-    house.frames();
-    assert_eq!(house.model().scene, "quiet-evening", "one that is there is not written over");
-    assert!(house.room.notices[0].what.contains("with that name"));
-    house.perform(Command::OpenScene("test".into()));
-    continue_pending(&mut house.room, &mut house.state, &mut house.shell.panes);
-    let running = |house: &House| house.room.running().map(|job| job.name).collect::<Vec<_>>();
-    assert_eq!(running(&house), ["Opening test"], "it is shown before it is done");
-    house.frames();
-    assert_eq!((house.model().scene.as_str(), running(&house)), ("test", vec![]));
-    house.perform(Command::SaveSceneAs("Copy".into()));
-    house.frames();
-    assert_eq!(fs::read_to_string(house.folder.path().join("scenes/copy.yaml")).expect("it should exist"), SCENE);
+fn a_scene_is_created_and_opened_without_blocking_a_frame() {
+    let mut fixture = Fixture::new();
+    fixture.perform(Command::NewScene("Quiet evening".into()));
+    fixture.perform(Command::NewScene("Quiet evening".into()));
+    fixture.frames();
+    assert_eq!(fixture.model().scene, "quiet-evening");
+    assert!(fixture.room.notices.is_empty(), "the second click did nothing: {:?}", fixture.room.notices);
+    assert!(fixture.model().scenes.contains(&"quiet-evening".to_owned()));
+    fixture.perform(Command::NewScene("Other".into()));
+    fixture.frames();
+    assert_eq!(fixture.model().scene, "quiet-evening", "one that is there is not written over");
+    assert!(fixture.room.notices[0].what.contains("with that name"));
+    fixture.perform(Command::OpenScene("test".into()));
+    continue_pending(&mut fixture.room, &mut fixture.state, &mut fixture.shell.panes);
+    let running = |fixture: &Fixture| fixture.room.running().map(|job| job.name).collect::<Vec<_>>();
+    assert_eq!(running(&fixture), ["Opening test"], "it is shown before it is done");
+    fixture.frames();
+    assert_eq!((fixture.model().scene.as_str(), running(&fixture)), ("test", vec![]));
+    fixture.perform(Command::SaveSceneAs("Copy".into()));
+    fixture.frames();
+    assert_eq!(fs::read_to_string(fixture.folder.path().join("scenes/copy.yaml")).expect("it should exist"), SCENE);
 }
 
 /// The command of a drag when the mouse button is released.
@@ -522,68 +521,68 @@ fn at(x: f32, y: f32) -> DropPlace {
 }
 
 #[test]
-fn a_drag_and_a_drop_are_one_record_one_write_of_the_scene_and_one_step_back_each() {
-    let mut house = House::new();
-    let model = house.model();
+fn a_drag_or_drop_is_one_record_one_save_and_one_undo_step() {
+    let mut fixture = Fixture::new();
+    let model = fixture.model();
     let drop = create::add_agent(&model, &"ada".into(), Vec2::new(0.0, -50.0), false);
     let [drop, told] = <[Command; 2]>::try_from(drop).expect("it is put elsewhere and says why");
-    house.perform(told);
-    assert_eq!(house.state.notices.outcomes()[0].text, create::LIFTED);
+    fixture.perform(told);
+    assert_eq!(fixture.state.notices.outcomes()[0].text, create::LIFTED);
     for (command, undone) in [(place(&"ada-1".into(), Vec2::new(-300.0, 700.0)), 3), (drop, 3)] {
-        let before = house.scene();
-        let mut writes = house.messages().get_cursor_current();
-        house.perform(command);
-        let orders = house.room.world().expect("it is open").resource::<InputQueue<AgentCommand>>().waiting().count();
+        let before = fixture.scene();
+        let mut writes = fixture.messages().get_cursor_current();
+        fixture.perform(command);
+        let orders = fixture.room.world().expect("it is open").resource::<InputQueue<AgentCommand>>().waiting().count();
         assert_eq!(orders, 1, "one order, and each is recorded once");
-        house.settle();
-        assert_ne!(house.scene(), before);
-        assert_eq!(writes.read(house.messages()).count(), 1, "one write of the scene");
-        house.act(Command::Undo);
-        assert_eq!((house.scene(), house.model().agents.len()), (before, undone), "one step back");
+        fixture.settle();
+        assert_ne!(fixture.scene(), before);
+        assert_eq!(writes.read(fixture.messages()).count(), 1, "one write of the scene");
+        fixture.act(Command::Undo);
+        assert_eq!((fixture.scene(), fixture.model().agents.len()), (before, undone), "one step back");
     }
 }
 
 #[test]
-fn whoever_was_taken_out_comes_back_under_the_same_name_however_often_that_is_undone() {
-    let mut house = House::new();
-    let names = |house: &mut House| {
-        house.model().agents.into_iter().map(|agent| (agent.id, agent.name)).collect::<BTreeMap<Id, Id>>()
+fn undoing_a_removal_restores_the_same_id_every_time() {
+    let mut fixture = Fixture::new();
+    let names = |fixture: &mut Fixture| {
+        fixture.model().agents.into_iter().map(|agent| (agent.id, agent.name)).collect::<BTreeMap<Id, Id>>()
     };
-    house.act(Command::Duplicate(vec![Thing::Agent("ada-1".into()), Thing::Agent("bram-1".into())]));
-    let before = names(&mut house);
+    fixture.act(Command::Duplicate(vec![Thing::Agent("ada-1".into()), Thing::Agent("bram-1".into())]));
+    let before = names(&mut fixture);
     let all: Vec<Thing> = before.keys().map(|id| Thing::Agent(id.clone())).collect();
     for things in [all.clone(), all[1..].to_vec(), vec![all[0].clone()], all] {
-        house.act(Command::Delete(things));
-        house.act(Command::Undo);
-        assert_eq!(names(&mut house), before);
-        house.act(Command::Redo);
-        house.act(Command::Undo);
-        assert_eq!(names(&mut house), before);
+        fixture.act(Command::Delete(things));
+        fixture.act(Command::Undo);
+        assert_eq!(names(&mut fixture), before);
+        fixture.act(Command::Redo);
+        fixture.act(Command::Undo);
+        assert_eq!(names(&mut fixture), before);
     }
 }
 
 #[test]
-fn what_comes_into_the_room_is_selected() {
-    let mut house = House::new();
-    let model = house.model();
+fn added_things_are_selected() {
+    let mut fixture = Fixture::new();
+    let model = fixture.model();
     let add = create::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0), false).swap_remove(0);
-    house.act(add);
-    assert_eq!(house.selected(), ["ada-2"]);
-    house.act(Command::Duplicate(vec![Thing::Agent("bram-1".into()), Thing::Element("ideas".into())]));
-    assert_eq!(house.selected(), ["bram-2", "pinboard-1"]);
-    let zoe = house.desktop("zoe.md", "---\nname: Zoe\n---\nYou are Zoe.");
-    house.perform(Command::Import { paths: vec![zoe], place: at(0.0, -900.0) });
-    house.frames();
-    assert_eq!(house.selected(), ["zoe-1"]);
+    fixture.act(add);
+    assert_eq!(fixture.selected(), ["ada-2"]);
+    fixture.act(Command::Duplicate(vec![Thing::Agent("bram-1".into()), Thing::Element("ideas".into())]));
+    assert_eq!(fixture.selected(), ["bram-2", "pinboard-1"]);
+    let zoe = fixture.desktop("zoe.md", "---\nname: Zoe\n---\nYou are Zoe.");
+    fixture.perform(Command::Import { paths: vec![zoe], place: at(0.0, -900.0) });
+    fixture.frames();
+    assert_eq!(fixture.selected(), ["zoe-1"]);
     assert!(
-        house.state.notices.outcomes().iter().any(|told| told.text == create::LIFTED),
+        fixture.state.notices.outcomes().iter().any(|told| told.text == create::LIFTED),
         "it was lifted, and that is said"
     );
-    let zoe = house.model().agents.last().map(|agent| agent.position.y);
+    let zoe = fixture.model().agents.last().map(|agent| agent.position.y);
     assert_eq!(zoe, Some(220.0), "120 above the topmost element");
 }
 
-impl House {
+impl Fixture {
     fn messages(&mut self) -> &Messages<SceneWrite> {
         self.room.world().expect("it is open").resource::<Messages<SceneWrite>>()
     }
@@ -594,84 +593,84 @@ impl House {
 }
 
 #[test]
-fn dropped_files_become_agents_at_once_and_a_scene_is_opened() {
-    let mut house = House::new();
-    let zoe = house.desktop("zoe.md", "---\nid: zoe-the-brave\nname: Zoe\n---\nYou are Zoe.");
-    let odd = house.desktop("odd.png", "# Odd");
-    house.perform(Command::Import { paths: vec![zoe, odd], place: at(0.0, 900.0) });
-    house.frames();
-    let model = house.model();
+fn dropped_agent_files_become_agents_and_a_scene_is_opened() {
+    let mut fixture = Fixture::new();
+    let zoe = fixture.desktop("zoe.md", "---\nid: zoe-the-brave\nname: Zoe\n---\nYou are Zoe.");
+    let odd = fixture.desktop("odd.png", "# Odd");
+    fixture.perform(Command::Import { paths: vec![zoe, odd], place: at(0.0, 900.0) });
+    fixture.frames();
+    let model = fixture.model();
     let zoe = model.agents.last().expect("there are agents");
     assert_eq!((&*zoe.profile, &*zoe.name), ("zoe-the-brave", "Zoe"));
-    assert!(house.room.notices.iter().any(|notice| notice.place.ends_with("odd.png")));
-    house.act(Command::Undo);
-    assert_eq!(house.model().agents.len(), 3);
-    house.frames();
-    assert!(!house.folder.path().join("agents/zoe.md").exists(), "the file goes with its agent");
-    house.act(Command::Redo);
-    house.frames();
-    let model = house.model();
+    assert!(fixture.room.notices.iter().any(|notice| notice.place.ends_with("odd.png")));
+    fixture.act(Command::Undo);
+    assert_eq!(fixture.model().agents.len(), 3);
+    fixture.frames();
+    assert!(!fixture.folder.path().join("agents/zoe.md").exists(), "the file goes with its agent");
+    fixture.act(Command::Redo);
+    fixture.frames();
+    let model = fixture.model();
     assert_eq!(model.agents.last().map(|agent| &*agent.name), Some("Zoe"), "and comes with it");
-    let scene = house.desktop("Garden.yaml", "elements: []\nagents: [{ id: g, profile: bram }]\n");
-    house.perform(Command::Import { paths: vec![scene], place: at(0.0, 0.0) });
-    house.frames();
-    assert_eq!(house.model().scene, "garden");
+    let scene = fixture.desktop("Garden.yaml", "elements: []\nagents: [{ id: g, profile: bram }]\n");
+    fixture.perform(Command::Import { paths: vec![scene], place: at(0.0, 0.0) });
+    fixture.frames();
+    assert_eq!(fixture.model().scene, "garden");
 }
 
 #[test]
-fn whoever_was_held_when_the_room_closed_stands_when_it_opens() {
-    let mut house = House::new();
-    house.act(Command::Act(RoomAct::Agent(AgentCommand::PickUp { agent: "ada-1".into() }), None));
-    assert_eq!(house.model().agents[0].state, crate::simulation::State::Dragged);
-    house.perform(Command::OpenScene("test".into()));
-    house.frames();
-    assert_ne!(house.model().agents[0].state, crate::simulation::State::Dragged);
+fn an_agent_dragged_at_closing_is_put_down_at_opening() {
+    let mut fixture = Fixture::new();
+    fixture.act(Command::Act(RoomAct::Agent(AgentCommand::PickUp { agent: "ada-1".into() }), None));
+    assert_eq!(fixture.model().agents[0].state, crate::simulation::State::Dragged);
+    fixture.perform(Command::OpenScene("test".into()));
+    fixture.frames();
+    assert_ne!(fixture.model().agents[0].state, crate::simulation::State::Dragged);
 }
 
 #[test]
-fn tabs_drafts_and_choice_follow_a_rename_that_happened_and_stay_for_one_that_did_not() {
-    let mut house = House::new();
+fn tabs_drafts_and_selection_follow_only_successful_renames() {
+    let mut fixture = Fixture::new();
     let (plan, idea) = ("artifacts/plan.md", "artifacts/idea.md");
     let taken = || Err("there is such a file already".to_owned());
-    house.perform(Command::OpenFile(plan.into(), None));
-    house.state.selection.choose_file(Some(plan.into()));
+    fixture.perform(Command::OpenFile(plan.into(), None));
+    fixture.state.selection.choose_file(Some(plan.into()));
     let draft = Draft { path: plan.into(), base: None, text: "mine".into(), applies_when_idle: false };
-    house.shell.panes.editors.restore(vec![draft]);
+    fixture.shell.panes.editors.restore(vec![draft]);
     let all_at = |path: &str| (vec![path.to_owned()], Some(path.to_owned()), vec![path.to_owned()]);
-    assert_eq!(house.files(), all_at(plan));
-    house.rename(plan, "artifacts/report.md", taken());
-    assert_eq!(house.files(), all_at(plan), "it did not happen");
-    house.rename(plan, idea, Ok(()));
-    assert_eq!(house.files(), all_at(idea));
-    house.until_renamed(Command::Undo, Ok(()));
-    assert_eq!(house.files(), all_at(plan), "undone");
-    house.until_renamed(Command::Redo, Ok(()));
-    assert_eq!(house.files(), all_at(idea), "done again");
-    house.until_renamed(Command::Undo, taken());
-    assert_eq!(house.files(), all_at(idea), "it was not undone");
-    house.until_renamed(Command::Redo, taken());
-    assert_eq!(house.files(), all_at(idea), "nor was it done again");
+    assert_eq!(fixture.files(), all_at(plan));
+    fixture.rename(plan, "artifacts/report.md", taken());
+    assert_eq!(fixture.files(), all_at(plan), "it did not happen");
+    fixture.rename(plan, idea, Ok(()));
+    assert_eq!(fixture.files(), all_at(idea));
+    fixture.until_renamed(Command::Undo, Ok(()));
+    assert_eq!(fixture.files(), all_at(plan), "undone");
+    fixture.until_renamed(Command::Redo, Ok(()));
+    assert_eq!(fixture.files(), all_at(idea), "done again");
+    fixture.until_renamed(Command::Undo, taken());
+    assert_eq!(fixture.files(), all_at(idea), "it was not undone");
+    fixture.until_renamed(Command::Redo, taken());
+    assert_eq!(fixture.files(), all_at(idea), "nor was it done again");
 }
 
 #[test]
-fn a_copy_of_what_lies_in_a_file_holds_it_itself() {
-    let mut house = House::new();
-    house.act(Command::Duplicate(vec![Thing::Element("news".into())]));
-    let model = house.model();
+fn a_copy_of_a_file_backed_element_stores_its_own_content() {
+    let mut fixture = Fixture::new();
+    fixture.act(Command::Duplicate(vec![Thing::Element("news".into())]));
+    let model = fixture.model();
     let copy = model.elements.last().expect("it was copied");
     assert_eq!((&*copy.content, &copy.file), (&ContentView::Text("All is well".into()), &None));
 }
 
 #[test]
-fn what_comes_in_through_the_window_is_the_persons_in_the_log_and_has_a_version() {
-    let mut house = House::new();
+fn imports_are_logged_as_the_persons_and_versioned() {
+    let mut fixture = Fixture::new();
     let text = "---\nid: zoe\nname: Zoe\n---\nYou are Zoe.";
-    let paths = vec![house.desktop("zoe.md", text), house.desktop("plan.md", "# Plan\n")];
-    house.perform(Command::ImportFiles { paths, folder: None });
-    house.frames();
-    house.settle();
-    house.room.live();
-    let book = &house.room.recent.book;
+    let paths = vec![fixture.desktop("zoe.md", text), fixture.desktop("plan.md", "# Plan\n")];
+    fixture.perform(Command::ImportFiles { paths, folder: None });
+    fixture.frames();
+    fixture.settle();
+    fixture.room.live();
+    let book = &fixture.room.recent.book;
     let told: Vec<FileChange> = book.since(book.first()).filter_map(|(_, row)| row.read()).collect();
     for path in ["agents/zoe.md", "artifacts/plan.md"] {
         let its = told.iter().filter(|change| &*change.path == path).map(|change| (&*change.by, change.version));
@@ -680,14 +679,14 @@ fn what_comes_in_through_the_window_is_the_persons_in_the_log_and_has_a_version(
 }
 
 #[test]
-fn a_file_that_changed_outside_appears_without_anybody_looking_for_it() {
-    let mut house = House::open(true);
-    let wanted = |house: &mut House, what: &str, is_so: &dyn Fn(&mut FileTexts) -> bool| {
+fn external_file_changes_appear_by_notification() {
+    let mut fixture = Fixture::open(true);
+    let wanted = |fixture: &mut Fixture, what: &str, is_so: &dyn Fn(&mut FileTexts) -> bool| {
         let began = Instant::now();
-        while !is_so(&mut house.state.texts) {
+        while !is_so(&mut fixture.state.texts) {
             assert!(began.elapsed() < Duration::from_secs(20), "{what} never appeared");
-            house.room.live();
-            house.read_files();
+            fixture.room.live();
+            fixture.read_files();
             std::thread::yield_now();
         }
     };
@@ -699,86 +698,87 @@ fn a_file_that_changed_outside_appears_without_anybody_looking_for_it() {
             listed && versions && matches!(read, Some(Ok(Some(read))) if &*read.text == text)
         }
     };
-    wanted(&mut house, "that there is none", &|texts| matches!(texts.text("notes/plan.md"), Some(Ok(None))));
-    wanted(&mut house, "the list", &|texts| !texts.files().is_empty());
-    fs::create_dir_all(house.folder.path().join("notes")).expect("folders can be made");
-    fs::write(house.folder.path().join("notes/plan.md"), "tea").expect("files can be written");
-    wanted(&mut house, "a new file", &says("tea"));
-    fs::write(house.folder.path().join("notes/plan.md"), "coffee").expect("files can be written");
-    wanted(&mut house, "a change of it", &says("coffee"));
-    fs::remove_file(house.folder.path().join("notes/plan.md")).expect("it can be removed");
-    wanted(&mut house, "that it is gone", &|texts| {
+    wanted(&mut fixture, "that there is none", &|texts| matches!(texts.text("notes/plan.md"), Some(Ok(None))));
+    wanted(&mut fixture, "the list", &|texts| !texts.files().is_empty());
+    fs::create_dir_all(fixture.folder.path().join("notes")).expect("folders can be made");
+    fs::write(fixture.folder.path().join("notes/plan.md"), "tea").expect("files can be written");
+    wanted(&mut fixture, "a new file", &says("tea"));
+    fs::write(fixture.folder.path().join("notes/plan.md"), "coffee").expect("files can be written");
+    wanted(&mut fixture, "a change of it", &says("coffee"));
+    fs::remove_file(fixture.folder.path().join("notes/plan.md")).expect("it can be removed");
+    wanted(&mut fixture, "that it is gone", &|texts| {
         let is_there = texts.files().iter().any(|file| file.path == "notes/plan.md" && file.is_there);
         !is_there && matches!(texts.text("notes/plan.md"), Some(Ok(None)))
     });
 }
 
 #[test]
-fn an_import_is_undone_and_done_again_and_what_was_changed_since_stays() {
-    let mut house = House::new();
-    let paths = ["plan.md", "tea.md", "cup.png"].map(|name| house.desktop(name, name)).to_vec();
+fn undoing_an_import_keeps_files_changed_since() {
+    let mut fixture = Fixture::new();
+    let paths = ["plan.md", "tea.md", "cup.png"].map(|name| fixture.desktop(name, name)).to_vec();
     fs::write(&paths[2], [0xff, 0]).expect("files can be written");
-    house.perform(Command::ImportFiles { paths, folder: Some("artifacts".into()) });
-    house.frames();
-    let there = |house: &House| {
-        ["plan.md", "tea.md", "cup.png"].map(|name| house.folder.path().join("artifacts").join(name).exists())
+    fixture.perform(Command::ImportFiles { paths, folder: Some("artifacts".into()) });
+    fixture.frames();
+    let there = |fixture: &Fixture| {
+        ["plan.md", "tea.md", "cup.png"].map(|name| fixture.folder.path().join("artifacts").join(name).exists())
     };
-    assert_eq!(there(&house), [true, true, true]);
-    fs::write(house.folder.path().join("artifacts/tea.md"), "mine").expect("files can be written");
-    house.act(Command::Undo);
-    house.frames();
-    assert_eq!(there(&house), [false, true, true]);
-    let told = |house: &House, words: &str| house.state.notices.outcomes().iter().any(|told| told.text.contains(words));
-    assert!(told(&house, "'artifacts/tea.md' was changed in the meantime"), "{:?}", house.state.notices.outcomes());
-    assert!(told(&house, "'artifacts/cup.png' was kept"), "{:?}", house.state.notices.outcomes());
-    house.act(Command::Redo);
-    house.frames();
-    assert_eq!(there(&house), [true, true, true]);
-    let text = |name: &str| fs::read_to_string(house.folder.path().join("artifacts").join(name));
+    assert_eq!(there(&fixture), [true, true, true]);
+    fs::write(fixture.folder.path().join("artifacts/tea.md"), "mine").expect("files can be written");
+    fixture.act(Command::Undo);
+    fixture.frames();
+    assert_eq!(there(&fixture), [false, true, true]);
+    let told =
+        |fixture: &Fixture, words: &str| fixture.state.notices.outcomes().iter().any(|told| told.text.contains(words));
+    assert!(told(&fixture, "'artifacts/tea.md' was changed in the meantime"), "{:?}", fixture.state.notices.outcomes());
+    assert!(told(&fixture, "'artifacts/cup.png' was kept"), "{:?}", fixture.state.notices.outcomes());
+    fixture.act(Command::Redo);
+    fixture.frames();
+    assert_eq!(there(&fixture), [true, true, true]);
+    let text = |name: &str| fs::read_to_string(fixture.folder.path().join("artifacts").join(name));
     assert_eq!(text("plan.md").expect("it should exist"), "plan.md");
     assert_eq!(text("tea.md").expect("it should exist"), "mine", "nothing is written over");
-    house.act(Command::Undo);
-    house.frames();
-    assert_eq!(there(&house), [false, true, true]);
+    fixture.act(Command::Undo);
+    fixture.frames();
+    assert_eq!(there(&fixture), [false, true, true]);
 }
 
 #[test]
-fn what_a_person_does_to_a_file_is_done_while_the_room_stands_still() {
-    let mut house = House::new();
+fn file_operations_work_while_the_room_is_paused() {
+    let mut fixture = Fixture::new();
     let [from, to] = ["agents/bram.md", "agents/bo.md"];
     let operation = FileOperation::Rename { from: from.into(), to: to.into() };
     let rename = RoomAct::File(FileCommand { key: "user-1-1".into(), operation });
-    house.perform(Command::Act(rename, None));
+    fixture.perform(Command::Act(rename, None));
     let began = Instant::now();
-    while !house.folder.path().join(to).exists() {
-        house.room.live();
+    while !fixture.folder.path().join(to).exists() {
+        fixture.room.live();
         assert!(began.elapsed() < Duration::from_secs(20), "it is still called {from}");
         std::thread::yield_now();
     }
-    let world = house.room.world().expect("it is open");
+    let world = fixture.room.world().expect("it is open");
     assert!(world.resource::<crate::schedule::SimClock>().paused, "nobody let the room go on");
 }
 
 #[test]
 fn a_failed_job_is_a_notice() {
-    let mut house = House::new();
-    fs::remove_dir_all(house.folder.path().join("scenes")).expect("it should exist");
-    fs::write(house.folder.path().join("scenes"), "in the way").expect("files can be written");
-    house.perform(Command::NewScene("Late".into()));
-    house.frames();
-    assert!(house.room.notices[0].what.contains("cannot be written"), "{:?}", house.room.notices);
-    assert_eq!(house.room.file_jobs.take_finished(), Vec::<FileJobDone>::new());
+    let mut fixture = Fixture::new();
+    fs::remove_dir_all(fixture.folder.path().join("scenes")).expect("it should exist");
+    fs::write(fixture.folder.path().join("scenes"), "in the way").expect("files can be written");
+    fixture.perform(Command::NewScene("Late".into()));
+    fixture.frames();
+    assert!(fixture.room.notices[0].what.contains("cannot be written"), "{:?}", fixture.room.notices);
+    assert_eq!(fixture.room.file_jobs.take_finished(), Vec::<FileJobDone>::new());
 }
 
 #[cfg(unix)]
 #[test]
-fn what_is_wrong_with_the_history_is_a_notice_for_as_long_as_it_is_so() {
-    let mut house = House::new();
-    let notices_until = |house: &mut House, what: &str, is_so: &dyn Fn(&str) -> bool| {
+fn history_problems_are_notices_while_they_last() {
+    let mut fixture = Fixture::new();
+    let notices_until = |fixture: &mut Fixture, what: &str, is_so: &dyn Fn(&str) -> bool| {
         let began = Instant::now();
         loop {
-            house.room.live();
-            let told: String = house.model().notices.iter().map(ToString::to_string).collect();
+            fixture.room.live();
+            let told: String = fixture.model().notices.iter().map(ToString::to_string).collect();
             if is_so(&told) {
                 return;
             }
@@ -786,12 +786,12 @@ fn what_is_wrong_with_the_history_is_a_notice_for_as_long_as_it_is_so() {
             std::thread::yield_now();
         }
     };
-    let (database, away) = (house.folder.path().join(".workshop/workshop.db"), house.folder.path().join("away.db"));
+    let (database, away) = (fixture.folder.path().join(".workshop/workshop.db"), fixture.folder.path().join("away.db"));
     fs::rename(&database, &away).expect("it can be moved");
     fs::write(&database, "of somebody else").expect("files can be written");
-    notices_until(&mut house, "another one in its place", &|told| told.contains("created a new one"));
+    notices_until(&mut fixture, "another one in its place", &|told| told.contains("created a new one"));
     fs::rename(&away, &database).expect("it can be moved back");
-    notices_until(&mut house, "put back, all is well", &|told| !told.contains("created a new one"));
-    fs::remove_dir_all(house.folder.path().join(".workshop")).expect("it can be removed");
-    notices_until(&mut house, "written anew", &|told| told.contains("was written again"));
+    notices_until(&mut fixture, "put back, all is well", &|told| !told.contains("created a new one"));
+    fs::remove_dir_all(fixture.folder.path().join(".workshop")).expect("it can be removed");
+    notices_until(&mut fixture, "written anew", &|told| told.contains("was written again"));
 }

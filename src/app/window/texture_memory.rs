@@ -1,7 +1,7 @@
-//! Saves memory of textures: what is on the graphics card is not kept twice in main memory.
+//! Frees main memory of textures that were uploaded to the graphics card.
 //!
 //! `bevy_egui` keeps each texture both as its source image and as a Bevy image, for partial updates. Only the font
-//! texture is updated like that, and it only needs its image.
+//! texture is updated partially, and only needs its image.
 
 use bevy::asset::{Assets, RenderAssetUsages};
 use bevy::ecs::prelude::*;
@@ -9,14 +9,14 @@ use bevy::image::Image;
 use bevy_egui::EguiManagedTextures;
 use egui::{ColorImage, TextureId};
 
-/// Gives free what is not needed of textures that are new in this frame.
+/// Frees the copies of textures that are new in this frame.
 pub(super) fn release_copies(textures: Option<ResMut<EguiManagedTextures>>, mut images: ResMut<Assets<Image>>) {
     let Some(mut textures) = textures else { return };
     let new =
         textures.bypass_change_detection().iter_mut().filter(|(_, texture)| !texture.color_image.pixels.is_empty());
     for ((_, id), texture) in new {
         texture.color_image = ColorImage::default();
-        // The default is the texture of letters.
+        // The default id is the font texture.
         if TextureId::Managed(*id) != TextureId::default()
             && let Some(mut image) = images.get_mut(texture.handle.id())
         {
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_texture_of_letters_stays_in_the_computer_s_memory_and_that_once() {
+    fn only_the_font_texture_is_kept_in_main_memory() {
         let mut app = App::new();
         app.init_resource::<Assets<Image>>().init_resource::<EguiManagedTextures>().add_systems(Update, release_copies);
         let entity = app.world_mut().spawn_empty().id();

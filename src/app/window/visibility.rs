@@ -18,31 +18,31 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    /// Whether nothing of the window can be seen.
+    /// Whether no part of the window is visible.
     pub(super) fn is_hidden(self) -> bool {
         self.is_covered || self.is_minimised
     }
 }
 
-/// The interval of checks whether the window is minimised: there is no event for it, and each check is a call to the
-/// display.
-const ASKS_AGAIN: Duration = Duration::from_millis(200);
+/// Interval at which a minimised window is checked: there is no event for it, and each check is a call to the display
+/// server.
+const MINIMISED_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Looks whether the window can be seen.
+/// Checks whether the window is visible.
 pub(super) fn look(
     mut occlusions: MessageReader<WindowOccluded>,
     windows: Query<Entity, With<PrimaryWindow>>,
     mut hidden: ResMut<Hidden>,
     mut asked: Local<Option<Instant>>,
-    // The windows themselves are known on the main thread only.
+    // Windows can only be accessed on the main thread.
     _: NonSendMarker,
 ) {
     let mut now = *hidden;
-    let told = occlusions.read().last();
-    if let Some(message) = told {
+    let occlusion = occlusions.read().last();
+    if let Some(message) = occlusion {
         now.is_covered = message.occluded;
     }
-    if told.is_some() || asked.is_none_or(|asked| asked.elapsed() >= ASKS_AGAIN) {
+    if occlusion.is_some() || asked.is_none_or(|asked| asked.elapsed() >= MINIMISED_CHECK_INTERVAL) {
         now.is_minimised = windows.single().is_ok_and(is_minimised);
         *asked = Some(Instant::now());
     }
@@ -56,8 +56,8 @@ fn is_minimised(window: Entity) -> bool {
         .with_borrow(|windows| windows.get_window(window).and_then(|window| window.is_minimized()) == Some(true))
 }
 
-/// Draws nothing while nothing can be seen.
-pub(super) fn spare_the_drawing(hidden: Res<Hidden>, mut cameras: Query<&mut Camera>) {
+/// Disables the cameras while the window is not visible.
+pub(super) fn pause_cameras(hidden: Res<Hidden>, mut cameras: Query<&mut Camera>) {
     if hidden.is_changed() {
         for mut camera in &mut cameras {
             camera.is_active = !hidden.is_hidden();
@@ -72,10 +72,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_covered_is_not_drawn_until_it_can_be_seen_again() {
+    fn a_hidden_window_is_not_drawn() {
         let mut app = App::new();
         app.add_message::<WindowOccluded>().init_resource::<Hidden>();
-        app.add_systems(Update, (look, spare_the_drawing).chain());
+        app.add_systems(Update, (look, pause_cameras).chain());
         let camera = app.world_mut().spawn(Camera::default()).id();
         let window = app.world_mut().spawn((bevy::window::Window::default(), PrimaryWindow)).id();
         for occluded in [false, true, true, false] {

@@ -20,70 +20,70 @@ use crate::ui::state::CodingAgents;
 use crate::view::raster::write_png;
 use crate::view::text::system_fonts::{Found, SystemFonts, Wanted};
 
-/// Jobs that wait at most.
+/// Maximum number of queued jobs.
 const JOBS_AT_MOST: usize = 8;
 
 /// A job of the window.
 pub(super) enum WindowJob {
-    /// Write this down.
+    /// Saves the window's state.
     Remember(Box<SavedWindowState>),
-    /// Keep what was written into files and not saved.
+    /// Saves the unsaved text of files.
     Drafts {
-        /// In this file.
+        /// The file to write.
         file: PathBuf,
-        /// All of it.
+        /// All drafts.
         drafts: Vec<Draft>,
     },
-    /// Look which providers are set up.
+    /// Checks which providers are set up.
     Providers {
-        /// Where they are asked.
+        /// The gateway settings with the providers.
         settings: Box<GatewaySettings>,
-        /// Where their keys are.
+        /// Where their keys are stored.
         environment: Environment,
     },
-    /// Keep a key to a provider.
+    /// Stores an API key.
     Key {
-        /// Under the name of its variable.
+        /// The name of its variable.
         name: &'static str,
         /// The key.
         key: Secret,
-        /// Where the person's files are.
+        /// Where keys are stored.
         environment: Environment,
     },
-    /// Look which MCP servers the person allowed.
+    /// Checks which MCP servers the person has allowed.
     ServerConsents {
-        /// These servers, by their keys.
+        /// The servers, by key.
         servers: Vec<(Id, McpServer)>,
-        /// Where the person's files are.
+        /// Where decisions are stored.
         environment: Environment,
     },
-    /// Look which coding agents can be chosen.
+    /// Checks which coding agents are available.
     CodingAgents {
-        /// What the workspace says of them.
+        /// The workspace's settings.
         settings: Box<AcpSettings>,
-        /// A command line that is being written; empty where none is.
+        /// A command line that is being typed; empty if none.
         line: String,
-        /// Where the person's files are.
+        /// Where programs and keys are found.
         environment: Environment,
     },
-    /// Keep that the person allowed an MCP server, or took it back.
+    /// Stores a decision about an MCP server.
     Consent {
-        /// What was said.
+        /// The decision.
         said: ServerConsent,
-        /// Where the person's files are.
+        /// Where decisions are stored.
         environment: Environment,
     },
-    /// Look which fonts of the system have what is shown and cannot be read.
+    /// Searches system fonts for missing characters.
     Fonts(Wanted),
-    /// Draw the window.
+    /// Draws a screenshot.
     Picture {
-        /// As it was seen.
+        /// The state to draw.
         seen: Box<Seen>,
-        /// Into this file; into a new one in the folder where absent.
+        /// The file to write; `None` for a new one in `folder`.
         file: Option<PathBuf>,
-        /// The folder of pictures.
+        /// The folder of screenshots.
         folder: PathBuf,
-        /// What a new file is called, before its number.
+        /// The name of a new file, before its number.
         name: String,
     },
 }
@@ -91,9 +91,9 @@ pub(super) enum WindowJob {
 /// A person's decision about an MCP server.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum ServerConsent {
-    /// Exactly this one may be used.
+    /// Allows exactly this server.
     Allow(Box<McpServer>),
-    /// It may not be used any more.
+    /// Withdraws the permission.
     Forbid(Box<McpServer>),
 }
 
@@ -101,19 +101,19 @@ pub(super) enum ServerConsent {
 pub(super) enum WindowJobDone {
     /// Which providers are set up.
     Providers(Vec<ProviderStatus>),
-    /// A key was stored in this file, or could not be.
+    /// The variable of a key, and the file it was stored in or why it was not.
     Key(&'static str, Result<PathBuf, Problem>),
-    /// What the person said of MCP servers, by their keys.
+    /// The person's decisions about MCP servers, by key.
     ServerConsents(BTreeMap<Id, Consent>),
-    /// Coding agents that can be chosen.
+    /// The available coding agents.
     CodingAgents(CodingAgents),
-    /// The person's permission was stored in this file, or could not be.
+    /// A decision, and the file it was stored in or why it was not.
     Consent(ServerConsent, Result<PathBuf, Problem>),
-    /// Fonts that were found.
+    /// The fonts that were found.
     Fonts(Found),
-    /// Something could not be written down.
+    /// Something could not be saved.
     NotRemembered(Problem),
-    /// A picture lies there, or could not be drawn.
+    /// The file of a screenshot, or why it could not be drawn.
     Picture(Result<PathBuf, String>),
 }
 
@@ -126,10 +126,10 @@ pub(super) fn start(file: Option<WindowStateFile>) -> io::Result<WindowJobs> {
     BackgroundJobs::start("window jobs", JOBS_AT_MOST, OnDrop::Finish, move |job| run(&mut kept, job))
 }
 
-/// What is kept from job to job.
+/// State kept between jobs.
 struct JobContext {
     file: Option<WindowStateFile>,
-    /// Read when a font is first looked for.
+    /// Loaded when a font is first searched.
     fonts: Option<SystemFonts>,
 }
 
@@ -182,7 +182,7 @@ fn run(kept: &mut JobContext, job: WindowJob) -> Option<WindowJobDone> {
     }
 }
 
-/// The file of a new picture: the first number that is free.
+/// The path of a new screenshot, with the first free number.
 pub(super) fn picture_file(folder: &Path, name: &str) -> PathBuf {
     let names = unique_names::numbered(name, ".png", 1);
     folder.join(unique_names::first_free(names, |name| folder.join(name).exists()))

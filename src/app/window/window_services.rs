@@ -1,4 +1,4 @@
-//! Services of the window besides the room: testing providers, choosing who answers, settings, screenshots, reporting
+//! Services of the window besides the room: testing providers, choosing the provider, settings, screenshots, reporting
 //! refusals, and saving the window's state. Slow work is done on a background thread or by the gateway; nothing here
 //! waits.
 
@@ -30,11 +30,11 @@ use crate::view::pick::Thing;
 use crate::view::recent_events::{Recent, Refused};
 use crate::view::text::system_fonts::{Found, Wanted};
 
-/// How long nothing must have changed before it is written down, in seconds.
-const SETTLED_SECS: f64 = 1.0;
-/// Continuously changing state is written after this many seconds nevertheless.
+/// Time without changes after which the window's state is saved, in seconds.
+const STABLE_SECS: f64 = 1.0;
+/// Maximum time until continuously changing state is saved, in seconds.
 const AT_MOST_SECS: f64 = 10.0;
-/// How often providers are looked at while somebody looks at them, in seconds.
+/// Interval at which provider status is refreshed while it is shown, in seconds.
 const LOOK_SECS: f64 = 3.0;
 /// The maximum number of the window's own notices.
 const NOTICES_KEPT: usize = 200;
@@ -44,44 +44,44 @@ const NOTICES_KEPT: usize = 200;
 pub struct WindowServices {
     trial: Option<RunningTrial>,
     jobs: Option<WindowJobs>,
-    /// The folder of what belongs to the person.
+    /// The person's config folder.
     config_folder: Option<PathBuf>,
-    /// Workspaces that were open before.
+    /// Recently opened workspaces.
     known: Vec<PathBuf>,
-    /// What was written into files and not saved, as it is kept.
+    /// Unsaved text of files.
     drafts: Drafts,
-    /// Where the window is remembered.
+    /// The file of the window's state.
     file: Option<WindowStateFile>,
-    /// Whether anything is remembered at all.
+    /// Whether the window's state is saved at all.
     remembers: bool,
-    /// How the window is.
+    /// The current state.
     now: SavedWindowState,
-    /// How it is written down.
+    /// The state as it was last saved.
     written: SavedWindowState,
-    /// Since when it differs from that, and since when it has been as it is.
+    /// When the state first differed from the saved one, and when it last changed.
     changed: Option<(f64, f64)>,
     /// The size of the window, in points.
     pub size: Option<(u32, u32)>,
-    /// When providers were looked at last, in seconds since the window opened.
-    looked_secs: Option<f64>,
-    /// The same of MCP servers.
+    /// When provider status was last refreshed, in seconds since the window opened.
+    checked_secs: Option<f64>,
+    /// The same for MCP servers.
     servers_looked_secs: Option<f64>,
-    /// The same of coding agents, with the command line that was asked about.
+    /// The same for coding agents, with the command line that was checked.
     coding_agents_looked: Option<(f64, String)>,
     pictures_under_way: usize,
-    /// Fonts of the system that nobody took yet.
+    /// System fonts that were found and not installed yet.
     found_fonts: Option<Found>,
     job_runner: JobRunner,
 }
 
 impl WindowServices {
-    /// Remembers in this file, where the window was left like this.
+    /// Services that save the window's state in this file; `remembered` is its current content.
     pub fn remembering(file: WindowStateFile, remembered: SavedWindowState) -> Self {
         let (now, written) = (remembered.clone(), remembered);
         Self { file: Some(file), remembers: true, now, written, ..Self::default() }
     }
 
-    /// The services of this room's window, with what is remembered of its workspace in a person's folder.
+    /// The services of this room's window, with the saved state of its workspace from the person's config folder.
     pub fn of(room: &mut OpenRoom, config_folder: Option<PathBuf>) -> Self {
         let mut services = match &config_folder {
             Some(folder) => {
@@ -111,7 +111,7 @@ impl WindowServices {
         }
     }
 
-    /// Sets the window as it was left.
+    /// Restores the window as it was left.
     pub fn restore(&self, state: &mut UiState, panes: &mut PaneStates) {
         self.now.restore(state, panes);
         state.recents.workspaces.clone_from(&self.known);
@@ -120,10 +120,10 @@ impl WindowServices {
         panes.editors.restore(self.drafts.kept().to_vec());
     }
 
-    /// Another workspace is open: how this one was left is written down, and the other is taken up.
+    /// Switches to another workspace: saves the state of the previous one and restores that of the new one.
     pub fn move_to(&mut self, room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) {
         let config_folder = self.config_folder.clone();
-        self.look_at_drafts(panes);
+        self.check_drafts(panes);
         self.close();
         let size = self.size;
         *self = Self::of(room, config_folder);
@@ -140,22 +140,22 @@ impl WindowServices {
         self.restore(state, panes);
     }
 
-    /// How the window was left.
+    /// The window's state to be saved.
     pub fn remembered(&self) -> &SavedWindowState {
         &self.now
     }
 
-    /// Whether something is under way that will have to be shown.
+    /// Whether a job is running whose result must be shown.
     pub fn is_busy(&self) -> bool {
         self.trial.is_some() || self.pictures_under_way > 0 || self.job_runner.is_busy()
     }
 
-    /// Slow work that takes long enough to be shown.
+    /// Jobs that run long enough to be shown.
     pub(super) fn running(&self) -> impl Iterator<Item = RunningJob> {
         self.job_runner.shown()
     }
 
-    /// Before a frame is drawn: what became of things, and from where the scene was seen last.
+    /// Before a frame is drawn: applies results of jobs, and restores the saved view of a newly opened scene.
     pub fn before(&mut self, room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, panes: &mut PaneStates) {
         self.now.restore_view(&model.scene, state);
         self.take_results(room, state);
@@ -176,9 +176,9 @@ impl WindowServices {
         }
         let surplus = room.notices.len().saturating_sub(NOTICES_KEPT);
         room.notices.drain(..surplus);
-        let is_due = self.looked_secs.is_none_or(|last| state.time.now_secs - last >= LOOK_SECS);
-        if (looks_at_providers || self.looked_secs.is_none()) && is_due {
-            self.looked_secs = Some(state.time.now_secs);
+        let is_due = self.checked_secs.is_none_or(|last| state.time.now_secs - last >= LOOK_SECS);
+        if (looks_at_providers || self.checked_secs.is_none()) && is_due {
+            self.checked_secs = Some(state.time.now_secs);
             self.look_at_providers(room);
         }
         let is_due = self.servers_looked_secs.is_none_or(|last| state.time.now_secs - last >= LOOK_SECS);
@@ -191,12 +191,12 @@ impl WindowServices {
         }
     }
 
-    /// After a frame was drawn: takes in how the window is now, and has it written down when it has settled.
+    /// After a frame was drawn: notes the window's state, and saves it once it is stable.
     pub fn after(&mut self, model: &RoomModel, state: &UiState, panes: &PaneStates) {
         if let Some((file, drafts)) = self.drafts.note(&panes.editors, state.time.now_secs)
             && !self.push(WindowJob::Drafts { file, drafts })
         {
-            self.drafts.forget_job();
+            self.drafts.mark_unsaved();
         }
         if !self.remembers {
             return;
@@ -211,7 +211,7 @@ impl WindowServices {
         let (began, last) = self.changed.unwrap_or((now, now));
         let last = if self.now == before { last } else { now };
         self.changed = Some((began, last));
-        if now - last >= SETTLED_SECS || now - began >= AT_MOST_SECS {
+        if now - last >= STABLE_SECS || now - began >= AT_MOST_SECS {
             let remembered = self.now.clone();
             if self.push(WindowJob::Remember(Box::new(remembered))) {
                 self.written = self.now.clone();
@@ -220,12 +220,12 @@ impl WindowServices {
         }
     }
 
-    /// Looks once more what is written into files and not saved. For when the window closes.
-    pub fn look_at_drafts(&mut self, panes: &PaneStates) {
-        self.drafts.look(&panes.editors);
+    /// Checks for unsaved text once more, when the window closes.
+    pub fn check_drafts(&mut self, panes: &PaneStates) {
+        self.drafts.check(&panes.editors);
     }
 
-    /// Writes down what is to be remembered and ends what is under way. For when the window closes.
+    /// Saves the state and ends running jobs, when the window closes.
     pub fn close(&mut self) {
         self.trial = None;
         self.job_runner.close();
@@ -241,7 +241,7 @@ impl WindowServices {
         self.remembers = false;
     }
 
-    /// Does one command that is not about the room.
+    /// Performs a command that does not concern the room.
     pub fn perform(
         &mut self,
         context: &Context,
@@ -254,7 +254,7 @@ impl WindowServices {
             Command::Run(job) => self.job_runner.start(job, state),
             Command::TestProvider(spec) => {
                 if let Some((job, trial)) = provider_trials::start(room, state, &spec) {
-                    // The one before it is withdrawn.
+                    // Stop the previous trial.
                     self.trial.replace(trial).iter().for_each(RunningTrial::stop);
                     self.job_runner.start(job, state);
                 }
@@ -294,7 +294,7 @@ impl WindowServices {
         }
     }
 
-    /// The thread for jobs, started when it is first needed; none where it cannot be started.
+    /// The job thread, started on first use; `None` if it cannot be started.
     fn jobs(&mut self) -> Option<&mut WindowJobs> {
         if self.jobs.is_none() {
             let started = window_jobs::start(self.file.clone());
@@ -330,7 +330,7 @@ impl WindowServices {
                 WindowJobDone::Fonts(found) => self.found_fonts = Some(found),
                 WindowJobDone::Providers(providers) => state.providers.statuses = providers,
                 WindowJobDone::Key(name, kept) => {
-                    self.looked_secs = None;
+                    self.checked_secs = None;
                     match kept {
                         Ok(file) => state.notify(format!("{name} was saved in {}.", file.display()), true),
                         Err(problem) => {
@@ -371,7 +371,7 @@ impl WindowServices {
         let environment = world.resource::<GatewayEnvironment>().0.clone();
         let written = model.servers.iter().map(|server| &server.written);
         let servers = written.map(|written| (written.key.clone(), written.server.clone())).collect();
-        // Where too much waits, the next look will do.
+        // If the queue is full, the next refresh will do it.
         self.push(WindowJob::ServerConsents { servers, environment });
     }
 
@@ -384,7 +384,7 @@ impl WindowServices {
         let settings = Box::new(world.resource::<AcpSettings>().clone());
         let environment = world.resource::<GatewayEnvironment>().0.clone();
         self.coding_agents_looked = Some((now_secs, line.clone()));
-        // Where too much waits, the next look will do.
+        // If the queue is full, the next refresh will do it.
         self.push(WindowJob::CodingAgents { settings, line, environment });
     }
 
@@ -400,12 +400,12 @@ impl WindowServices {
         let Some(world) = room.world() else { return };
         let settings = Box::new(world.resource::<GatewaySettings>().clone());
         let environment = world.resource::<GatewayEnvironment>().0.clone();
-        // Where too much waits, the next look will do.
+        // If the queue is full, the next refresh will do it.
         self.push(WindowJob::Providers { settings, environment });
     }
 }
 
-/// An MCP server or a coding agent, at the beginning of a sentence.
+/// The name of an MCP server or coding agent at the beginning of a sentence.
 fn called(name: &str) -> String {
     match name.strip_prefix(acp::PROVIDER).and_then(|rest| rest.strip_prefix(':')) {
         Some(agent) => format!("The coding agent {agent}"),
@@ -413,7 +413,7 @@ fn called(name: &str) -> String {
     }
 }
 
-/// Says that what the person said of an MCP server is kept, or why not.
+/// Reports that a decision about an MCP server was saved, or why not.
 fn report_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBuf, Problem>) {
     match (kept, said) {
         (Err(problem), _) => {
@@ -430,7 +430,7 @@ fn report_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBu
     }
 }
 
-/// Brings panes what they want to see.
+/// Loads the content that panes requested.
 fn serve_panes(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) {
     let is_log_written = room.is_log_written();
     let OpenRoom { file_cache, recent, .. } = room;
@@ -444,10 +444,10 @@ fn serve_panes(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates)
     }
 }
 
-/// Reports what was refused; a refusal by a budget is reported once per agent.
+/// Reports a refusal; a refusal by a budget is reported once per agent.
 fn report_refused(refused: Refused, model: &RoomModel, state: &mut UiState) {
     if let Some(cap) = &refused.cap {
-        // A cap of the run has a card of its own.
+        // Caps of the run have their own card.
         let once = format!("{cap} {}", refused.agent.as_deref().unwrap_or_default());
         if model.cap_name.as_ref() == Some(cap) || !state.notices.put_cap_aside(once) {
             return;

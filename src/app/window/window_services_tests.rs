@@ -35,7 +35,7 @@ impl Fixture {
         let options = OpenOptions { folder: folder.path().to_owned(), provider, ..OpenOptions::default() };
         let room = OpenRoom::open(options).expect("the starter kit opens");
         let context = Context::default();
-        // Nobody draws it.
+        // The output is discarded.
         let screen_rect = Some(egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(640.0, 400.0)));
         let input = egui::RawInput { screen_rect, ..egui::RawInput::default() };
         context.run_ui(input, |_| {}).textures_delta.clear();
@@ -60,7 +60,7 @@ impl Fixture {
         self.services.perform(&self.context, &mut self.room, &model, (&mut self.state, &self.panes), command);
     }
 
-    /// One tick and one frame.
+    /// Runs one tick and one frame.
     fn pass(&mut self) -> RoomModel {
         self.room.run_ticks(1);
         let model = self.model();
@@ -86,7 +86,7 @@ impl Fixture {
 }
 
 #[test]
-fn choosing_a_provider_is_a_default_of_the_workspace_and_counts_without_opening_again() {
+fn choosing_a_provider_sets_the_workspace_default_immediately() {
     let mut window = Fixture::new(None);
     let run = window.room.world().map(|world| world.resource::<crate::log::EventLog>().run().clone());
     window.perform(Command::SetProvider("ollama:llama3:8b".into()));
@@ -105,7 +105,7 @@ fn choosing_a_provider_is_a_default_of_the_workspace_and_counts_without_opening_
 }
 
 #[test]
-fn a_stand_in_is_replaced_for_this_run_and_the_settings_stay() {
+fn an_override_is_replaced_for_this_run_only() {
     let mut window = Fixture::new(Some("offline"));
     let before = fs::read_to_string(window.folder.path().join("settings.yaml")).expect("it is there");
     assert_eq!(window.pass().settings.provider_override.as_deref(), Some("offline"));
@@ -122,7 +122,7 @@ fn a_stand_in_is_replaced_for_this_run_and_the_settings_stay() {
 }
 
 #[test]
-fn a_cap_is_set_at_once_and_said() {
+fn a_cap_is_set_immediately_and_reported() {
     let mut window = Fixture::new(None);
     window.perform(Command::SetSettings(SettingsEdit::set("budget", "calls_per_run", json!(7))));
     assert_eq!(window.pass().settings.budget.calls_per_run, Some(7));
@@ -131,7 +131,7 @@ fn a_cap_is_set_at_once_and_said() {
 }
 
 #[test]
-fn the_offline_brain_is_tried_out_and_counted() {
+fn testing_the_offline_provider_records_its_usage() {
     let mut window = Fixture::new(None);
     let calls =
         |window: &mut Fixture| window.room.world().map(|world| world.resource::<RequestQueue>().ledger().run().calls);
@@ -149,7 +149,7 @@ fn the_offline_brain_is_tried_out_and_counted() {
 }
 
 #[test]
-fn what_the_room_refuses_is_reported_with_a_way_to_it() {
+fn refusals_are_reported_with_a_link() {
     let mut window = Fixture::new(None);
     window.pass();
     let world = window.room.world().expect("it is open");
@@ -165,7 +165,7 @@ fn what_the_room_refuses_is_reported_with_a_way_to_it() {
 }
 
 #[test]
-fn a_picture_is_drawn_beside_the_frames_and_never_over_another() {
+fn screenshots_are_drawn_in_the_background_and_never_overwrite() {
     let mut window = Fixture::new(None);
     window.pass();
     window.perform(Command::Screenshot(None));
@@ -186,7 +186,7 @@ fn a_picture_is_drawn_beside_the_frames_and_never_over_another() {
 }
 
 #[test]
-fn how_the_window_is_left_is_written_down_when_it_settles_and_when_it_closes() {
+fn window_state_is_saved_when_stable_and_on_close() {
     let config = tempfile::tempdir().expect("a temporary folder can be made");
     let mut window = Fixture::new(None);
     let open = |window: &Fixture| WindowStateFile::open(config.path(), window.folder.path());
@@ -211,7 +211,7 @@ fn how_the_window_is_left_is_written_down_when_it_settles_and_when_it_closes() {
 }
 
 #[test]
-fn tabs_of_files_that_are_gone_do_not_come_back_and_those_with_something_unsaved_do() {
+fn tabs_of_deleted_files_return_only_with_unsaved_text() {
     let config = tempfile::tempdir().expect("a temporary folder can be made");
     let mut window = Fixture::new(None);
     let folder = window.folder.path().to_owned();
@@ -229,7 +229,7 @@ fn tabs_of_files_that_are_gone_do_not_come_back_and_those_with_something_unsaved
 }
 
 #[test]
-fn a_cap_of_each_agent_is_told_once() {
+fn a_per_agent_cap_is_reported_once() {
     let mut state = UiState::default();
     let refused = Refused {
         what: "the cap of 2 calls a run for ada-1 is reached".into(),

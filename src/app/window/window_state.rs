@@ -21,15 +21,15 @@ use crate::ui::state::dock::Dock;
 use crate::view::camera::{Camera, ZOOM};
 use crate::workspace::{scene_patch, yaml};
 
-/// The folder of the files, one for each workspace.
+/// The folder of the state files, one per workspace.
 const FOLDER: &str = "workspaces";
-/// The look that a workspace begins with that was never open.
+/// The file of the person's look, which new workspaces start with.
 const PERSON_FILE: &str = "window.yaml";
-/// How many recent workspaces are offered.
+/// Maximum number of recent workspaces offered.
 const WORKSPACES_OFFERED: usize = 12;
-/// No honest file is larger.
+/// Larger files are rejected as invalid, in bytes.
 const MAX_BYTES: u64 = 256 * 1024;
-/// Scenes of which the view is remembered; those that were seen least recently are forgotten first.
+/// Maximum number of scenes whose view is saved; the least recently viewed are dropped first.
 const SCENES_KEPT: usize = 100;
 const HEADER: &str = "# The state of the window in this workspace. Delete this file to start with the defaults.\n";
 const PERSON_HEADER: &str = "# How the window looks in workspaces that have not been opened before.\n";
@@ -39,21 +39,21 @@ const PERSON_HEADER: &str = "# How the window looks in workspaces that have not 
 pub struct SavedWindowState {
     /// Width and height of the window, in points.
     pub window: Option<(u32, u32)>,
-    /// How it looks.
+    /// The appearance.
     pub look: Look,
     /// The arrangement of the panes.
     pub dock: Dock,
-    /// How the explorer was left.
+    /// The state of the explorer.
     pub explorer: explorer::Remembered,
-    /// Tasks that were given before, the last one first.
+    /// Recently given tasks, newest first.
     pub tasks: Vec<String>,
     /// Whether the debug overlay is on.
     pub overlay: bool,
-    /// Whether the story strip is folded.
+    /// Whether the story strip is collapsed.
     pub story_folded: bool,
-    /// Whether the first steps were taken or put away.
+    /// Whether the introduction was completed or dismissed.
     pub hint_closed: bool,
-    /// From where each scene was seen, by its stem, the one seen last at the end.
+    /// The view of each scene, by file stem, most recently viewed last.
     pub views: Vec<(String, View)>,
 }
 
@@ -73,13 +73,13 @@ pub struct WindowStateFile {
     path: PathBuf,
     workspace: String,
     text: String,
-    /// The file that exists cannot be used; it is set aside before anything is written.
+    /// Whether the existing file is unusable; it is set aside before writing.
     is_unusable: bool,
 }
 
 impl WindowStateFile {
-    /// The file of this workspace in this config folder, and what it says. What cannot be used of it is a problem
-    /// and counts as usual.
+    /// Opens the state file of this workspace in this config folder. Invalid values are reported and replaced by
+    /// defaults.
     pub fn open(config_folder: &Path, workspace: &Path) -> (Self, SavedWindowState, Vec<Problem>) {
         let whole = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
         let named = whole.display().to_string();
@@ -97,7 +97,7 @@ impl WindowStateFile {
         let remembered = match memory.read() {
             Ok(Some(root)) => remembered_of(&root, &memory.place(), &mut problems),
             Ok(None) => {
-                // Who has had a workspace before has had the first steps, too.
+                // A person who has had a workspace before has already seen the introduction.
                 let hint_closed = config_folder.join(PERSON_FILE).exists();
                 SavedWindowState { look: look_of_person(config_folder), hint_closed, ..SavedWindowState::default() }
             }
@@ -137,8 +137,7 @@ impl WindowStateFile {
         Ok(Some(root))
     }
 
-    /// Writes what is to be remembered, whole or not at all; keys that this version does not know stay, and so do
-    /// a person's comments. May take as long as the disk does.
+    /// Saves the state atomically. Keys unknown to this version and a person's comments are kept. Blocks on the disk.
     pub fn write(&mut self, remembered: &SavedWindowState) -> Result<(), Problem> {
         let failed = |place: String, error: std::io::Error| {
             let what = format!("the window state cannot be saved: {error}");
@@ -166,7 +165,7 @@ impl WindowStateFile {
     }
 }
 
-/// The workspaces that were open on this computer, the last one first, without this one and those that are gone.
+/// Recently opened workspaces, newest first, without `but` and those that no longer exist.
 pub fn known_workspaces(config_folder: &Path, but: &Path) -> Vec<PathBuf> {
     let but = but.canonicalize().unwrap_or_else(|_| but.to_owned());
     let entries = std::fs::read_dir(config_folder.join(FOLDER)).into_iter().flatten().flatten();
@@ -182,19 +181,19 @@ pub fn known_workspaces(config_folder: &Path, but: &Path) -> Vec<PathBuf> {
     known.into_iter().map(|(_, folder)| folder).take(WORKSPACES_OFFERED).collect()
 }
 
-/// The text of a small file; none where there is none.
+/// The text of a small file; `None` if it does not exist.
 fn read_small(path: &Path) -> Result<Option<String>, String> {
     read_text(path, MAX_BYTES).map_err(|error| format!("it could not be read: {error}"))
 }
 
-/// The look that the person chose last, in any workspace; the default if that is unknown.
+/// The look that the person last chose in any workspace, or the default.
 fn look_of_person(config_folder: &Path) -> Look {
     let text = read_small(&config_folder.join(PERSON_FILE)).ok().flatten().unwrap_or_default();
     let root = yaml::parse(&text).unwrap_or_default();
     sane_look(serde_json::from_value(root["look"].clone()).unwrap_or_default())
 }
 
-/// A text with these keys in it, and everything else as it was.
+/// A text with these keys replaced, and everything else unchanged.
 fn with(text: &str, header: &str, keys: Map<String, Value>) -> String {
     let old = yaml::parse(text).ok().filter(Value::is_object).unwrap_or(Value::Null);
     let Some(known) = old.as_object() else {
@@ -205,7 +204,7 @@ fn with(text: &str, header: &str, keys: Map<String, Value>) -> String {
     scene_patch::patch(text, &old, &Value::Object(root))
 }
 
-/// Numbers as a person would write them, without the digits that a 32-bit number does not have.
+/// Converts to a JSON number without the extra digits of `f32` to `f64` conversion.
 fn number(value: f32) -> Value {
     let rounded = (f64::from(value) * 100.0).round() / 100.0;
     if rounded.fract() == 0.0 { json!(rounded as i64) } else { json!(rounded) }
@@ -245,7 +244,7 @@ fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Prob
         odd.push("panes");
     }
     let views: BTreeMap<String, Value> = key(root, "scenes", &mut odd).unwrap_or_default();
-    // A map sorts its keys; the order in the file says which was seen last.
+    // The map is sorted by key; the order of recent views is the order in the file.
     let order = root.get("scenes").and_then(Value::as_object).into_iter().flat_map(Map::keys);
     let views = order.filter_map(|scene| {
         let view: View = serde_json::from_value(views.get(scene)?.clone()).ok()?;
@@ -285,7 +284,7 @@ fn sane_look(mut look: Look) -> Look {
 }
 
 impl SavedWindowState {
-    /// Sets the window as it was left.
+    /// Restores the window as it was left.
     pub fn restore(&self, state: &mut UiState, panes: &mut PaneStates) {
         state.appearance.look = self.look;
         state.dock = self.dock.clone();
@@ -296,7 +295,7 @@ impl SavedWindowState {
         state.notices.is_hint_closed = self.hint_closed;
     }
 
-    /// Shows a scene that was just opened as it was seen last, if it was.
+    /// Restores the saved view of a scene that was just opened, if there is one.
     pub fn restore_view(&self, scene: &str, state: &mut UiState) {
         if state.view.is_framed {
             return;
@@ -309,7 +308,7 @@ impl SavedWindowState {
         }
     }
 
-    /// Takes in how the window is now.
+    /// Records the current state of the window.
     pub fn note(&mut self, scene: &str, size: Option<(u32, u32)>, state: &UiState, panes: &PaneStates) {
         self.window = size.or(self.window);
         self.look = state.appearance.look;

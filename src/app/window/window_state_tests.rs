@@ -1,5 +1,4 @@
-//! Remembering the window's state: saving and loading, files that are broken or written by others, and what stays
-//! unchanged.
+//! Saving and loading the window's state: invalid files, files written by others, and what stays unchanged.
 
 use std::fs;
 
@@ -24,7 +23,7 @@ impl Place {
         WindowStateFile::open(self.config.path(), self.workspace.path())
     }
 
-    /// Writes this into the workspace's file, as a person would.
+    /// Writes the workspace's file, as a person would.
     fn put(&self, text: &str) -> PathBuf {
         let path = self.open().0.path;
         fs::create_dir_all(path.parent().unwrap()).expect("folders can be made");
@@ -56,7 +55,7 @@ fn some() -> SavedWindowState {
 }
 
 #[test]
-fn what_was_left_is_found_again() {
+fn saved_state_is_restored() {
     let place = Place::new();
     let (mut file, first, problems) = place.open();
     assert_eq!((first, problems), (SavedWindowState::default(), Vec::new()));
@@ -65,14 +64,14 @@ fn what_was_left_is_found_again() {
     assert_eq!((again, problems), (some(), Vec::new()));
     let text = fs::read_to_string(&file.path).expect("it should exist");
     assert!(text.starts_with(HEADER) && text.contains("light: evening"), "{text}");
-    // Nothing new, nothing written.
+    // Without changes, nothing is written.
     let written = fs::metadata(&file.path).unwrap().modified().unwrap();
     file.write(&some()).expect("it can be written");
     assert_eq!(fs::metadata(&file.path).unwrap().modified().unwrap(), written);
 }
 
 #[test]
-fn each_workspace_has_its_own_file_and_begins_with_the_person_s_look() {
+fn each_workspace_has_its_own_state_file_and_starts_with_the_person_s_look() {
     let (one, other) = (Place::new(), Place::new());
     let (mut file, ..) = one.open();
     file.write(&some()).expect("it can be written");
@@ -83,7 +82,7 @@ fn each_workspace_has_its_own_file_and_begins_with_the_person_s_look() {
 }
 
 #[test]
-fn a_broken_file_is_reported_and_set_aside_and_never_lost() {
+fn a_broken_file_is_reported_and_set_aside() {
     for broken in ["look: [\n", "- a list\n", "workspace: /somewhere/else\nhint_closed: true\n"] {
         let place = Place::new();
         let path = place.put(broken);
@@ -103,7 +102,7 @@ fn a_broken_file_is_reported_and_set_aside_and_never_lost() {
 }
 
 #[test]
-fn odd_values_count_as_usual_and_the_rest_counts() {
+fn invalid_values_are_replaced_by_defaults_and_others_kept() {
     let place = Place::new();
     place.put(
         "window: wide\nlook: { text_size: 40 }\npanes: { tree: 7 }\ndebug_overlay: 7\nhint_closed: true\nscenes:\n  a: { middle: [1, .nan], zoom: 1 }\n  b: { middle: [1, 2], zoom: 99 }\n  c: 4\n",
@@ -117,7 +116,7 @@ fn odd_values_count_as_usual_and_the_rest_counts() {
 }
 
 #[test]
-fn unknown_keys_and_comments_stay() {
+fn unknown_keys_and_comments_are_kept() {
     let place = Place::new();
     let path = place.put("# mine\nhint_closed: false # not yet\nfrom_the_future: { a: [1, 2] }\n");
     let (mut file, remembered, problems) = place.open();
@@ -131,7 +130,7 @@ fn unknown_keys_and_comments_stay() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_a_problem_in_words() {
+fn an_unwritable_folder_is_reported() {
     let place = Place::new();
     fs::write(place.config.path().join(FOLDER), "a file where a folder should be").expect("files can be written");
     let (mut file, ..) = place.open();
@@ -140,7 +139,7 @@ fn a_folder_that_cannot_be_written_is_a_problem_in_words() {
 }
 
 #[test]
-fn the_window_is_set_and_each_scene_is_seen_from_where_it_was_seen_last() {
+fn the_window_and_the_view_of_each_scene_are_restored() {
     let mut state = UiState::default();
     some().restore(&mut state, &mut PaneStates::default());
     assert!(state.view.debug_overlay && state.view.is_story_folded && state.notices.is_hint_closed);

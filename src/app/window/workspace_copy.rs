@@ -1,5 +1,4 @@
-//! A temporary copy of a workspace: for a screenshot of a room that continues for a while without changing the
-//! workspace.
+//! A temporary copy of a workspace, for screenshots of a room that runs on without changing the workspace.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -7,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::store::new_run_id;
 
-/// The one hidden folder that is copied; others (git's, an editor's) are of no use to a room.
+/// The only hidden folder that is copied; others (git's, an editor's) are not needed.
 const STATE_FOLDER: &str = ".workshop";
-/// Names the process that has the workspace open, and has no content of its own.
+/// The lock file, which names the process that has the workspace open.
 const LOCK: &str = "lock";
-/// Folders further down than this are left out.
+/// Deeper folders are left out.
 const DEPTH_AT_MOST: usize = 16;
 
 /// A temporary copy. Dropping it removes it.
@@ -21,7 +20,7 @@ pub struct WorkspaceCopy {
 }
 
 impl WorkspaceCopy {
-    /// Copies a workspace into the system's folder for such things, under the same name. Links are not followed.
+    /// Copies a workspace into the system's temporary folder, under the same name. Links are not followed.
     pub fn of(workspace: &Path) -> io::Result<Self> {
         let workspace = workspace.canonicalize()?;
         let outer = std::env::temp_dir().join(format!("workshop-picture-{}-{}", std::process::id(), new_run_id()));
@@ -33,7 +32,7 @@ impl WorkspaceCopy {
         Ok(copy)
     }
 
-    /// Where it is.
+    /// The folder of the copy.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -47,7 +46,7 @@ impl Drop for WorkspaceCopy {
     }
 }
 
-/// Others on this machine have no business in it.
+/// Creates a folder that other users cannot read.
 fn make_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_holds_what_a_room_needs_and_goes_when_it_is_dropped() {
+    fn a_copy_has_all_room_files_and_is_removed_on_drop() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in [
             ("settings.yaml", "a: 1"),

@@ -1,5 +1,5 @@
-//! Opens another workspace in the background, while the current one stays open and continues. The current one is closed
-//! when the other is ready, and never if that cannot be opened.
+//! Opens another workspace in the background, while the current one stays open and running. The current one is closed
+//! once the other is ready, and stays open if that fails.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::ui::commands::job::{Job, JobResult, WINDOW};
 use crate::workspace::layout::is_workspace;
 use crate::workspace::starter;
 
-/// An opened workspace, and what to report about it.
+/// An opened workspace, and messages about it.
 pub(super) struct OpenedWorkspace {
     pub(super) room: MovingRoom,
     pub(super) problems: Vec<Problem>,
@@ -20,7 +20,7 @@ pub(super) struct OpenedWorkspace {
 }
 
 impl OpenedWorkspace {
-    /// Nobody waits for it any more.
+    /// Closes it because it is no longer wanted.
     fn close(self) {
         if let Err(error) = self.room.arrive().close("another workspace was opened first", |_| {}) {
             tracing::warn!("a workspace that is no longer needed could not be closed: {error}");
@@ -35,17 +35,17 @@ pub(super) struct OpeningWorkspace {
 }
 
 /// The progress of opening a workspace.
-pub(super) enum Arrival {
-    /// It goes on.
-    Awaited,
-    /// It is there.
-    Here(Box<OpenedWorkspace>),
-    /// It will not come: it failed, which the job runner reports, or the person cancelled it.
-    Never,
+pub(super) enum OpenProgress {
+    /// Still opening.
+    Pending,
+    /// It is open.
+    Ready(Box<OpenedWorkspace>),
+    /// It failed, which the job runner reports, or was cancelled.
+    Ended,
 }
 
 impl OpeningWorkspace {
-    /// The job that opens a workspace beside the one in `present`, or begins one in an empty folder.
+    /// A job that opens a workspace while `present` is open, or creates one in an empty folder.
     pub(super) fn begin(options: OpenOptions, present: &Path) -> (Job, Self) {
         let (sender, opened) = bounded(1);
         let present = present.to_owned();
@@ -55,20 +55,20 @@ impl OpeningWorkspace {
         (job, Self { control, opened })
     }
 
-    /// Whether it is there.
-    pub(super) fn look(&self) -> Arrival {
+    /// The current progress.
+    pub(super) fn look(&self) -> OpenProgress {
         match self.opened.try_recv() {
             Ok(opened) if self.control.is_cancelled() => {
                 opened.close();
-                Arrival::Never
+                OpenProgress::Ended
             }
-            Ok(opened) => Arrival::Here(Box::new(opened)),
-            Err(error) if error.is_disconnected() => Arrival::Never,
-            Err(_) => Arrival::Awaited,
+            Ok(opened) => OpenProgress::Ready(Box::new(opened)),
+            Err(error) if error.is_disconnected() => OpenProgress::Ended,
+            Err(_) => OpenProgress::Pending,
         }
     }
 
-    /// Gives it up: another is wanted.
+    /// Cancels it because another workspace was requested.
     pub(super) fn cancel(&self) {
         self.control.cancel();
     }
@@ -92,7 +92,7 @@ fn open(options: &OpenOptions, present: &Path, control: &JobControl, done: &Send
     Ok(Value::Null)
 }
 
-/// Sees that a folder is a workspace; an empty one becomes one.
+/// Checks that a folder is a workspace; turns an empty one into a workspace.
 fn make_workspace(folder: &Path) -> Result<(), String> {
     if is_workspace(folder) {
         return Ok(());

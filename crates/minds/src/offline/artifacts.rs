@@ -1,5 +1,5 @@
-//! What an offline agent writes for a task: its own piece, a summary of others' pieces, and the files of the
-//! specialists that it starts. Every sentence comes from the task, the profile, the role or what was read.
+//! Writes the texts of a task: the agent's own document, a summary of others' documents, and the agent files of the
+//! specialists that it starts. Every sentence comes from the task, the profile, the role or a source document.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,29 +8,31 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::data::{WordList, at_work, known, read};
+use super::data::{WordList, at_work, read, word_lists};
 use super::draft::fill;
-use super::phrases::{noun_phrases, ranked};
-use super::speaker::{QUOTED_WORDS, Speaker, Subject};
-use super::text::{clause, is_order_verb, is_stop_word, order, quoted, sentences, stem, tidy, upper_first, words};
+use super::phrases::{noun_phrases, rank_sentences};
+use super::speaker::{MAX_QUOTED_WORDS, Speaker, TextAnalysis};
+use super::text::{
+    clause, imperative, is_imperative_verb, is_stop_word, quoted, sentences, stem, tidy, uppercase_first, words,
+};
 use crate::base::text::{slug, truncate};
 
-/// Throws of the dice until there are enough different lines.
-const THROWS: usize = 24;
-/// Sentences that are taken from each piece.
-const FROM_EACH: usize = 3;
-/// Words of a task in a name made of it.
+/// Number of random draws to collect distinct lines.
+const MAX_DRAWS: usize = 24;
+/// Number of sentences quoted from each source document.
+const MAX_KEY_SENTENCES: usize = 3;
+/// Maximum number of words in a topic name made from the words of a task.
 const NAME_WORDS: usize = 3;
-/// So many words without an order among them are no work.
-const FEW_WORDS: usize = 3;
-/// Characters of a name.
+/// A text of at most this many words without an imperative is a greeting and not a task.
+const GREETING_WORDS: usize = 3;
+/// Maximum length of a topic name in characters.
 const NAME_CHARS: usize = 48;
 
-/// A kind of specialist, and its task.
+/// A kind of specialist that a lead can start.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Specialist {
-    /// Its role in the form used in file names.
+    /// The role as used in file names.
     pub role: String,
     description: String,
     duties: Vec<String>,
@@ -38,7 +40,7 @@ pub struct Specialist {
     asked: String,
 }
 
-/// Who is called in, as `specialists.yaml` has it.
+/// The content of `specialists.yaml`.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct Specialists {
@@ -48,7 +50,7 @@ struct Specialists {
     teams: Vec<Team>,
 }
 
-/// Verbs of a task, and who does such things.
+/// The two specialists for tasks with certain verbs.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct Team {
@@ -58,7 +60,7 @@ struct Team {
 
 static SPECIALISTS: LazyLock<Specialists> = LazyLock::new(|| read(include_str!("specialists.yaml")));
 
-/// Who is called in for a task. What fits no verb is found out and written down.
+/// Returns the specialists for a task by its first verb that has a team; the last team if there is none.
 pub fn team(task: &str) -> Vec<&'static Specialist> {
     let teams = &SPECIALISTS.teams;
     let mut verbs = words(task).map(str::to_lowercase);
@@ -67,34 +69,34 @@ pub fn team(task: &str) -> Vec<&'static Specialist> {
     roles.filter_map(|role| SPECIALISTS.specialists.iter().find(|one| one.role == *role)).collect()
 }
 
-/// What a task is about.
+/// The topic of a task.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Thing {
-    /// In a few words, without article: “launch party”.
+pub struct TaskTopic {
+    /// The topic without an article: “launch party”.
     pub name: String,
-    /// Its form inside a sentence: “the launch party”.
-    pub thing: String,
+    /// The topic as used inside a sentence: “the launch party”.
+    pub phrase: String,
 }
 
-impl Thing {
-    /// The topic of a task: the first thing in it that is not merely what is to be written.
+impl TaskTopic {
+    /// Returns the first noun phrase of a task that is more than the kind of text to write, or else its main words.
     pub fn of(speaker: &Speaker, task: &str) -> Self {
         let about = [" about ", " on "].iter().find_map(|word| Some(task.split_once(word)?.1)).unwrap_or_default();
-        let phrases = [about, task].map(|text| noun_phrases(&sentences(text), &speaker.reading.interests));
+        let phrases = [about, task].map(|text| noun_phrases(&sentences(text), &speaker.prompt.interests));
         let names_more = |phrase: &String| {
-            words(phrase).any(|word| !known().writings.has(&word.to_lowercase()) && !known().plain.has(word))
+            words(phrase).any(|word| !word_lists().writings.has(&word.to_lowercase()) && !word_lists().plain.has(word))
         };
         if let Some(phrase) = phrases.into_iter().flatten().find(names_more) {
-            let bare = ["the ", "our "].iter().find_map(|article| phrase.strip_prefix(article));
-            let name = truncate(bare.unwrap_or(&phrase), NAME_CHARS);
-            return Self { thing: format!("the {name}"), name };
+            let without_article = ["the ", "our "].iter().find_map(|article| phrase.strip_prefix(article));
+            let name = truncate(without_article.unwrap_or(&phrase), NAME_CHARS);
+            return Self { phrase: format!("the {name}"), name };
         }
         let name = truncate(&main_words(task), NAME_CHARS);
         let name = if name.is_empty() { "task".to_owned() } else { name };
-        Self { thing: format!("“{name}”"), name }
+        Self { phrase: format!("“{name}”"), name }
     }
 
-    /// Its form in file names: plain letters, digits and dashes.
+    /// Returns the topic as used in file names: ASCII letters, digits and dashes.
     pub fn slug(&self) -> String {
         let plain: String = self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { ' ' }).collect();
         let slug = slug(&plain);
@@ -102,13 +104,13 @@ impl Thing {
     }
 }
 
-/// The first words of a task that name something: no verb of an order, no number, and none twice.
+/// Returns the first distinct words of a task that are neither stop words nor verbs nor numbers.
 fn main_words(task: &str) -> String {
     let mut seen = BTreeSet::new();
     let names_something = |word: &&str| {
         let lowered = word.to_lowercase();
-        let is_verb = is_order_verb(word) || SPECIALISTS.teams.iter().any(|team| team.verbs.has(&lowered));
-        let is_number = known().numbers.has(&lowered) || lowered.chars().all(|c| c.is_ascii_digit());
+        let is_verb = is_imperative_verb(word) || SPECIALISTS.teams.iter().any(|team| team.verbs.has(&lowered));
+        let is_number = word_lists().numbers.has(&lowered) || lowered.chars().all(|c| c.is_ascii_digit());
         !is_stop_word(word) && !is_verb && !is_number
     };
     let named = words(task).filter(names_something).filter(|word| seen.insert(stem(word)));
@@ -116,17 +118,17 @@ fn main_words(task: &str) -> String {
 }
 
 impl Specialist {
-    /// The agent file: a profile as a person would write one.
-    pub fn file(&self, topic: &Thing, target: &str) -> String {
-        // A JSON text is a YAML text, whatever stands in it.
-        let title = json!(upper_first(&format!("{} {}", topic.name, self.role))).to_string();
+    /// Returns the content of the specialist's agent file.
+    pub fn file(&self, topic: &TaskTopic, target: &str) -> String {
+        // JSON is valid YAML, so that any title can be written this way.
+        let title = json!(uppercase_first(&format!("{} {}", topic.name, self.role))).to_string();
         let duties = self.duties.join("\n- ");
         fill(
             &SPECIALISTS.file,
             &[
                 ("title", &title),
                 ("description", &self.description),
-                ("thing", &topic.thing),
+                ("thing", &topic.phrase),
                 ("duties", &duties),
                 ("target", target),
                 ("style", &self.style),
@@ -134,89 +136,94 @@ impl Specialist {
         )
     }
 
-    /// What it is asked to do.
+    /// Returns the task for the specialist.
     pub fn task(&self, task: &str, target: &str) -> String {
         fill(&SPECIALISTS.task, &[("asked", &self.asked), ("task", &clause(task, 40)), ("target", target)])
     }
 }
 
-/// A piece on a task: what the speaker thinks, what it will do, and what it asks.
-pub fn piece(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> String {
-    let about = inner(task);
-    let topic = Thing::of(speaker, about);
-    let subject = subject_of(speaker, about, &topic);
-    let mut text = head(speaker, &topic.name, about);
-    quote_all(speaker, read, &mut text);
-    let mut seen = different(speaker, 3, |speaker| speaker.view(&subject));
-    seen.extend(speaker.recall(&subject.stems));
-    seen.extend(speaker.rule_on(&subject.stems));
-    list(&mut text, "What I see", "- ", &seen);
-    let mut steps: Vec<String> = speaker.duty_on(&subject.stems).into_iter().collect();
-    steps.extend(different(speaker, 4, |speaker| speaker.deed(&subject)));
-    list(&mut text, "What to do", "1. ", &steps);
-    let open = different(speaker, 3, |speaker| speaker.of_role(&speaker.role.questions, &subject));
-    list(&mut text, "What is still open", "- ", &open);
+/// Returns a document on a task: quotations from `read` (source and text), opinions, steps and open questions.
+pub fn document(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> String {
+    let about = quoted_task(task);
+    let topic = TaskTopic::of(speaker, about);
+    let analysis = task_analysis(speaker, about, &topic);
+    let mut text = title_lines(speaker, &topic.name, about);
+    push_quotations(speaker, read, &mut text);
+    let mut observations = distinct_lines(speaker, 3, |speaker| speaker.opinion(&analysis));
+    observations.extend(speaker.recall(&analysis.stems));
+    observations.extend(speaker.relevant_rule(&analysis.stems));
+    push_list(&mut text, "What I see", "- ", &observations);
+    let mut steps: Vec<String> = speaker.relevant_duty(&analysis.stems).into_iter().collect();
+    steps.extend(distinct_lines(speaker, 4, |speaker| speaker.commitment(&analysis)));
+    push_list(&mut text, "What to do", "1. ", &steps);
+    let questions = distinct_lines(speaker, 3, |speaker| speaker.role_line(&speaker.role.questions, &analysis));
+    push_list(&mut text, "What is still open", "- ", &questions);
     text
 }
 
-/// A summary of what others wrote: what matters most in each, and what comes next.
-pub fn summary(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> String {
-    let topic = Thing::of(speaker, task);
-    let subject = subject_of(speaker, task, &topic);
-    let mut text = head(speaker, &format!("{}: summary", topic.name), task);
-    quote_all(speaker, read, &mut text);
-    list(&mut text, "What comes next", "1. ", &different(speaker, 3, |speaker| speaker.deed(&subject)));
-    list(&mut text, "In short", "", &different(speaker, 1, |speaker| speaker.view(&subject)));
+/// Returns a summary of the documents in `read` (path and text), with next steps and a concluding opinion.
+pub fn summary_document(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> String {
+    let topic = TaskTopic::of(speaker, task);
+    let analysis = task_analysis(speaker, task, &topic);
+    let mut text = title_lines(speaker, &format!("{}: summary", topic.name), task);
+    push_quotations(speaker, read, &mut text);
+    push_list(
+        &mut text,
+        "What comes next",
+        "1. ",
+        &distinct_lines(speaker, 3, |speaker| speaker.commitment(&analysis)),
+    );
+    push_list(&mut text, "In short", "", &distinct_lines(speaker, 1, |speaker| speaker.opinion(&analysis)));
     text
 }
 
-/// The sentences of a piece that say most to the speaker, without its headings.
-pub fn gist(speaker: &Speaker, piece: &str) -> Vec<String> {
+/// Returns the sentences of a document that are most relevant to the speaker, without headings.
+pub fn key_sentences(speaker: &Speaker, document: &str) -> Vec<String> {
     let body: Vec<&str> =
-        piece.lines().filter(|line| !line.starts_with('#') && !line.starts_with("For the task")).collect();
-    let all = sentences(&body.join("\n"));
-    let best = ranked(&all, &speaker.reading.interests, &speaker.reading.name);
-    best.into_iter().filter(|sentence| sentence.split(' ').count() > 3).take(FROM_EACH).collect()
+        document.lines().filter(|line| !line.starts_with('#') && !line.starts_with("For the task")).collect();
+    let sentences = sentences(&body.join("\n"));
+    let ranked = rank_sentences(&sentences, &speaker.prompt.interests, &speaker.prompt.name);
+    ranked.into_iter().filter(|sentence| sentence.split(' ').count() > 3).take(MAX_KEY_SENTENCES).collect()
 }
 
-/// The task itself: for a delegated task, the text inside the quotation marks.
-pub fn inner(task: &str) -> &str {
-    let quoted = task.split_once('“').and_then(|(_, rest)| rest.split_once('”')).map(|(inner, _)| inner);
-    quoted.filter(|inner| !inner.trim().is_empty()).unwrap_or(task)
+/// Returns the task inside the quotation marks of a delegated task, or the whole text.
+pub fn quoted_task(task: &str) -> &str {
+    let quoted = task.split_once('“').and_then(|(_, rest)| rest.split_once('”')).map(|(quotation, _)| quotation);
+    quoted.filter(|quotation| !quotation.trim().is_empty()).unwrap_or(task)
 }
 
-fn subject_of(speaker: &mut Speaker, task: &str, topic: &Thing) -> Subject {
-    let mut subject = speaker.subject(task, &topic.thing);
-    subject.particulars.thing.clone_from(&topic.thing);
-    subject
+fn task_analysis(speaker: &mut Speaker, task: &str, topic: &TaskTopic) -> TextAnalysis {
+    let mut analysis = speaker.analyze(task, &topic.phrase);
+    analysis.details.thing.clone_from(&topic.phrase);
+    analysis
 }
 
-fn head(speaker: &Speaker, title: &str, task: &str) -> String {
-    let by = &speaker.reading.name;
-    format!("# {}\n\nFor the task “{}”, by {by}.\n", upper_first(title), clause(task, 40))
+fn title_lines(speaker: &Speaker, title: &str, task: &str) -> String {
+    let by = &speaker.prompt.name;
+    format!("# {}\n\nFor the task “{}”, by {by}.\n", uppercase_first(title), clause(task, 40))
 }
 
-fn quote_all(speaker: &Speaker, read: &[(String, String)], text: &mut String) {
-    for (path, piece) in read {
+fn push_quotations(speaker: &Speaker, read: &[(String, String)], text: &mut String) {
+    for (source, document) in read {
         let sentences: Vec<String> =
-            gist(speaker, piece).iter().map(|sentence| quoted(sentence, QUOTED_WORDS * 2)).collect();
-        list(text, &format!("From {path}"), "- ", &sentences);
+            key_sentences(speaker, document).iter().map(|sentence| quoted(sentence, MAX_QUOTED_WORDS * 2)).collect();
+        push_list(text, &format!("From {source}"), "- ", &sentences);
     }
 }
 
-/// At most so many lines that differ.
-fn different(speaker: &mut Speaker, most: usize, mut throw: impl FnMut(&mut Speaker) -> String) -> Vec<String> {
+/// Draws lines until there are `max` distinct ones or the draws are used up.
+fn distinct_lines(speaker: &mut Speaker, max: usize, mut draw: impl FnMut(&mut Speaker) -> String) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for _ in 0..THROWS {
-        let line = throw(speaker);
-        if lines.len() < most && !line.is_empty() && !lines.contains(&line) {
+    for _ in 0..MAX_DRAWS {
+        let line = draw(speaker);
+        if lines.len() < max && !line.is_empty() && !lines.contains(&line) {
             lines.push(line);
         }
     }
     lines
 }
 
-fn list(text: &mut String, heading: &str, mark: &str, lines: &[String]) {
+fn push_list(text: &mut String, heading: &str, mark: &str, lines: &[String]) {
     if lines.is_empty() {
         return;
     }
@@ -227,18 +234,18 @@ fn list(text: &mut String, heading: &str, mark: &str, lines: &[String]) {
     }
 }
 
-/// What is asked, as the speaker says it of itself.
-pub fn asked(task: &str) -> String {
+/// Returns the first sentence of a task as the speaker would say it.
+pub fn restate_task(task: &str) -> String {
     let first = sentences(task).into_iter().next().unwrap_or_default();
-    match order(&first) {
-        Some(asked) => fill(&at_work().asked, &[("a", &clause(&asked, QUOTED_WORDS))]),
-        None => fill(&at_work().asked_in_words, &[("q", &quoted(&first, QUOTED_WORDS))]),
+    match imperative(&first) {
+        Some(asked) => fill(&at_work().asked, &[("a", &clause(&asked, MAX_QUOTED_WORDS))]),
+        None => fill(&at_work().asked_in_words, &[("q", &quoted(&first, MAX_QUOTED_WORDS))]),
     }
 }
 
-/// Whether a task is worth paper: a greeting is not.
-pub fn is_work(task: &str) -> bool {
-    words(task).count() > FEW_WORDS || words(task).any(is_order_verb)
+/// Whether a task is worth a document; a greeting is not.
+pub fn needs_document(task: &str) -> bool {
+    words(task).count() > GREETING_WORDS || words(task).any(is_imperative_verb)
 }
 
 #[cfg(test)]
@@ -246,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_task_without_a_noun_phrase_is_named_by_words_that_name_something() {
+    fn main_words_skip_verbs_numbers_and_repetitions() {
         for (task, name) in [
             ("Divide tea into three to five parts.", "tea parts"),
             ("Research tea: two people wait for tea.", "tea"),

@@ -1,65 +1,66 @@
-//! What a task asks of an agent that works with others: subscribing to a channel, publishing to one, writing on the
-//! blackboard, handing something over, and giving a result in a format. Pure.
+//! Recognizes requests in a task that involve other agents: subscribing or publishing to a channel, writing to the
+//! blackboard, delegating a task, and returning a result in a given format. Pure.
 
 use serde_json::{Map, Value, json};
 
-use super::history::MARKS;
+use super::history::PUNCTUATION;
 use crate::mind::headings::HANDED_OVER;
 
-/// What stands before the fields of a result, and behind them.
-const FIELDS: (&str, &str) = ("a JSON object with the fields ", " and nothing around it");
-/// What stands before the schema of a result.
-const SCHEMA: &str = "fits this schema, and nothing around it: ";
-/// A schema is followed no deeper.
-const NESTED_AT_MOST: usize = 6;
+/// The text before and after the list of result fields in a task.
+const FIELDS_MARKERS: (&str, &str) = ("a JSON object with the fields ", " and nothing around it");
+/// The text before the JSON schema of a result in a task.
+const SCHEMA_MARKER: &str = "fits this schema, and nothing around it: ";
+/// Maximum depth to which a schema is filled in.
+const MAX_SCHEMA_DEPTH: usize = 6;
 
-/// What a task asks for besides the work itself.
+/// The requests of a task that involve other agents.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Wanted {
-    /// The channel to listen to: named behind the word, or with `#`.
-    pub listen: Option<String>,
-    /// The channel to say the result in.
-    pub publish: Option<String>,
-    /// The entry of the blackboard to write it to.
-    pub entry: Option<String>,
-    /// To whom something is to be handed over, and what.
-    pub hand_over: Option<(String, String)>,
+pub struct Collaboration {
+    /// The channel to subscribe to: the word after “channel” or one that starts with `#`.
+    pub subscribe_to: Option<String>,
+    /// The channel to publish the result in.
+    pub publish_to: Option<String>,
+    /// The key of the blackboard entry for the result.
+    pub blackboard_key: Option<String>,
+    /// The agent to delegate to, and the task for it.
+    pub delegate: Option<(String, String)>,
 }
 
-impl Wanted {
-    /// What this task asks for.
+impl Collaboration {
+    /// Parses the text of a task.
     pub fn of(task: &str) -> Self {
-        // What was said with a task that was handed over is none of it.
+        // The message that comes with a delegated task is not part of it.
         let task = task.split_once(&format!("\n\n{HANDED_OVER}")).map_or(task, |(task, _)| task);
         let lower = task.to_lowercase();
-        let words: Vec<&str> = lower.split_whitespace().map(bare).collect();
-        let behind = |marks: &[&str]| {
-            let named = words.windows(2).find(|pair| marks.contains(&pair[0])).map(|pair| pair[1]);
-            named.filter(|name| !name.is_empty())
+        let words: Vec<&str> = lower.split_whitespace().map(trim_punctuation).collect();
+        let word_after = |marks: &[&str]| {
+            let word = words.windows(2).find(|pair| marks.contains(&pair[0])).map(|pair| pair[1]);
+            word.filter(|name| !name.is_empty())
         };
         let channel = || {
-            let marked = || words.iter().copied().find(|word| word.starts_with('#'));
-            let name = behind(&["channel"]).or_else(marked)?.trim_start_matches('#');
+            let tagged = || words.iter().copied().find(|word| word.starts_with('#'));
+            let name = word_after(&["channel"]).or_else(tagged)?.trim_start_matches('#');
             (!name.is_empty()).then(|| name.to_owned())
         };
-        let listens = ["subscribe", "listen to"].iter().any(|verb| lower.contains(verb));
-        let entry = || behind(&["as", "under", "entry", "key"]).unwrap_or("result").to_owned();
+        let subscribes = ["subscribe", "listen to"].iter().any(|verb| lower.contains(verb));
+        let key = || word_after(&["as", "under", "entry", "key"]).unwrap_or("result").to_owned();
         Self {
-            listen: listens.then(channel).flatten(),
-            publish: lower.contains("publish").then(channel).flatten(),
-            entry: lower.contains("blackboard").then(entry),
-            hand_over: handed_over(task, &lower),
+            subscribe_to: subscribes.then(channel).flatten(),
+            publish_to: lower.contains("publish").then(channel).flatten(),
+            blackboard_key: lower.contains("blackboard").then(key),
+            delegate: parse_delegation(task, &lower),
         }
     }
 }
 
-fn bare(word: &str) -> &str {
-    word.trim_matches(|c: char| c == '.' || MARKS.contains(&c))
+fn trim_punctuation(word: &str) -> &str {
+    word.trim_matches(|c: char| c == '.' || PUNCTUATION.contains(&c))
 }
 
-/// “Delegate to Rolf: count the chairs.”, “Hand the counting over to Rolf.”
-fn handed_over(task: &str, lower: &str) -> Option<(String, String)> {
-    // Letters that change their length in lower case would be found at another place.
+/// Returns the agent and the delegated task in “Delegate to Rolf: count the chairs.” or “Hand the counting over to
+/// Rolf.”
+fn parse_delegation(task: &str, lower: &str) -> Option<(String, String)> {
+    // Byte positions differ if lower case changes the length of a letter.
     if task.len() != lower.len() {
         return None;
     }
@@ -67,43 +68,45 @@ fn handed_over(task: &str, lower: &str) -> Option<(String, String)> {
     let at = phrases.iter().find_map(|phrase| lower.find(phrase).map(|at| at + phrase.len()))?;
     let rest = task.get(at..)?;
     let (name, what) = rest.split_once([':', ',', '\n']).unwrap_or((rest.split(['.', ' ']).next()?, ""));
-    let name = bare(name.trim());
+    let name = trim_punctuation(name.trim());
     let what = if what.trim().is_empty() { task } else { what };
     (!name.is_empty() && name.split_whitespace().count() <= 3).then(|| (name.to_owned(), what.trim().to_owned()))
 }
 
-/// A result in the form that a task asks for, made of these words; none where it asks for no form.
-pub fn in_form(task: &str, said: &str) -> Option<String> {
-    if let Some((_, rest)) = task.split_once(FIELDS.0)
-        && let Some((names, _)) = rest.split_once(FIELDS.1)
+/// Returns a JSON result in the format that a task asks for, filled with `text`; `None` if it asks for no format.
+pub fn formatted_result(task: &str, text: &str) -> Option<String> {
+    if let Some((_, rest)) = task.split_once(FIELDS_MARKERS.0)
+        && let Some((names, _)) = rest.split_once(FIELDS_MARKERS.1)
     {
-        let fields = names.split(", ").map(|name| (name.to_owned(), json!(said)));
+        let fields = names.split(", ").map(|name| (name.to_owned(), json!(text)));
         return Some(Value::Object(fields.collect()).to_string());
     }
-    let (_, rest) = task.split_once(SCHEMA)?;
+    let (_, rest) = task.split_once(SCHEMA_MARKER)?;
     let schema = serde_json::Deserializer::from_str(rest).into_iter::<Value>().next()?.ok()?;
-    Some(filled(&schema, said, 0).to_string())
+    Some(value_for_schema(&schema, text, 0).to_string())
 }
 
-/// A value that fits a schema as far as that is plain.
-fn filled(schema: &Value, said: &str, depth: usize) -> Value {
+/// Returns a value that fits the common keywords of a JSON schema.
+fn value_for_schema(schema: &Value, text: &str, depth: usize) -> Value {
     if let Some(first) = schema.get("enum").and_then(Value::as_array).and_then(|all| all.first()) {
         return first.clone();
     }
     let kind = schema.get("type").and_then(Value::as_str).unwrap_or("object");
     match kind {
-        "string" => json!(said),
+        "string" => json!(text),
         "integer" | "number" => schema.get("minimum").cloned().unwrap_or(json!(1)),
         "boolean" => json!(true),
         "null" => Value::Null,
-        "array" => match schema.get("items").filter(|_| depth < NESTED_AT_MOST) {
-            Some(items) => json!([filled(items, said, depth + 1)]),
-            None => json!([said]),
+        "array" => match schema.get("items").filter(|_| depth < MAX_SCHEMA_DEPTH) {
+            Some(items) => json!([value_for_schema(items, text, depth + 1)]),
+            None => json!([text]),
         },
-        _ if depth < NESTED_AT_MOST => {
+        _ if depth < MAX_SCHEMA_DEPTH => {
             let properties = schema.get("properties").and_then(Value::as_object);
             let fields = properties.into_iter().flatten();
-            Value::Object(fields.map(|(name, of)| (name.clone(), filled(of, said, depth + 1))).collect())
+            Value::Object(
+                fields.map(|(name, schema)| (name.clone(), value_for_schema(schema, text, depth + 1))).collect(),
+            )
         }
         _ => Value::Object(Map::new()),
     }
@@ -114,29 +117,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_task_asks_for_beside_the_work_is_found() {
-        let wanted = Wanted::of("Find sources and publish what you find in channel findings.");
-        assert_eq!((wanted.publish.as_deref(), wanted.listen), (Some("findings"), None));
-        assert_eq!(Wanted::of("Subscribe to #News, then write it down.").listen.as_deref(), Some("news"));
-        assert_eq!(Wanted::of("Count, and put it on the blackboard as chairs.").entry.as_deref(), Some("chairs"));
-        assert_eq!(Wanted::of("Count on the blackboard").entry.as_deref(), Some("result"));
-        let handed = Wanted::of("Delegate to Rolf: count the chairs.").hand_over;
-        assert_eq!(handed, Some(("Rolf".into(), "count the chairs.".into())));
-        let handed = Wanted::of("Hand the counting over to Rolf.").hand_over;
-        assert_eq!(handed, Some(("Rolf".into(), "Hand the counting over to Rolf.".into())));
-        assert_eq!(Wanted::of("Write a page about chairs."), Wanted::default());
-        let told = format!("Count.\n\n{HANDED_OVER}Ada, who receives your result.\nWhat you should know: #tea is wet.");
-        assert_eq!(Wanted::of(&told), Wanted::default(), "whose task it is says nothing of whose it is to be");
+    fn requests_that_involve_others_are_found() {
+        let wanted = Collaboration::of("Find sources and publish what you find in channel findings.");
+        assert_eq!((wanted.publish_to.as_deref(), wanted.subscribe_to), (Some("findings"), None));
+        assert_eq!(Collaboration::of("Subscribe to #News, then write it down.").subscribe_to.as_deref(), Some("news"));
+        assert_eq!(
+            Collaboration::of("Count, and put it on the blackboard as chairs.").blackboard_key.as_deref(),
+            Some("chairs")
+        );
+        assert_eq!(Collaboration::of("Count on the blackboard").blackboard_key.as_deref(), Some("result"));
+        let delegate = Collaboration::of("Delegate to Rolf: count the chairs.").delegate;
+        assert_eq!(delegate, Some(("Rolf".into(), "count the chairs.".into())));
+        let delegate = Collaboration::of("Hand the counting over to Rolf.").delegate;
+        assert_eq!(delegate, Some(("Rolf".into(), "Hand the counting over to Rolf.".into())));
+        assert_eq!(Collaboration::of("Write a page about chairs."), Collaboration::default());
+        let delegated =
+            format!("Count.\n\n{HANDED_OVER}Ada, who receives your result.\nWhat you should know: #tea is wet.");
+        assert_eq!(
+            Collaboration::of(&delegated),
+            Collaboration::default(),
+            "the message of a delegated task is ignored"
+        );
     }
 
     #[test]
-    fn a_result_has_the_form_that_is_asked_for() {
+    fn a_result_has_the_requested_format() {
         let task = "Count. Give as your last words a JSON object with the fields chairs, tables and nothing around it.";
-        assert_eq!(in_form(task, "Twelve."), Some("{\"chairs\":\"Twelve.\",\"tables\":\"Twelve.\"}".into()));
+        assert_eq!(formatted_result(task, "Twelve."), Some("{\"chairs\":\"Twelve.\",\"tables\":\"Twelve.\"}".into()));
         let task = "Give as your last words JSON that fits this schema, and nothing around it: {\"type\":\"object\",\
                     \"properties\":{\"count\":{\"type\":\"integer\",\"minimum\":3},\"words\":{\"type\":\"array\",\
                     \"items\":{\"type\":\"string\"}}}}.";
-        assert_eq!(in_form(task, "Twelve."), Some("{\"count\":3,\"words\":[\"Twelve.\"]}".into()));
-        assert_eq!(in_form("Write it down.", "Twelve."), None);
+        assert_eq!(formatted_result(task, "Twelve."), Some("{\"count\":3,\"words\":[\"Twelve.\"]}".into()));
+        assert_eq!(formatted_result("Write it down.", "Twelve."), None);
     }
 }

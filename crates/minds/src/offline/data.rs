@@ -1,5 +1,5 @@
-//! The word lists and lines of the offline brain: its YAML files, each parsed once. The files explain what each entry
-//! is for.
+//! Loads the vocabulary and the lines of the offline brain from its YAML files, each parsed once. The files explain
+//! their entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// A section of a file: fields that are all of one kind, and others beside them.
+/// Declares a section of a file: fields of one type, plus optional other fields.
 macro_rules! section {
     ($(#[$doc:meta])* $name:ident of $kind:ty { $($field:ident)* } $(and { $($other:ident: $other_kind:ident)* })?) => {
         $(#[$doc])*
@@ -16,14 +16,14 @@ macro_rules! section {
         pub struct $name {
             $(pub(super) $field: $kind,)*
             $($(
-                #[allow(dead_code, reason = "what it is called in the file is only asked by tests")]
+                #[allow(dead_code, reason = "only tests read the names in the files")]
                 pub(super) $other: $other_kind,
             )*)?
         }
 
         impl $name {
-            /// Everything in it, by its name.
-            #[allow(dead_code, reason = "most sections are only looked through by tests")]
+            /// Returns the name and the value of each field.
+            #[allow(dead_code, reason = "most sections are only iterated by tests")]
             pub(super) fn all(&self) -> impl Iterator<Item = (&'static str, &$kind)> {
                 [$((stringify!($field), &self.$field)),*].into_iter()
             }
@@ -32,7 +32,7 @@ macro_rules! section {
 }
 
 section! {
-    /// Lines, of which one is said each time.
+    /// Alternative lines for each occasion; one is chosen at random.
     Lines of Vec<String> {
         called called_by empty rules_read rules_fit rules_else vote_against vote_for only_mine mail_answered mail_from
         idea_pinned idea_added follow_up fact_in_mail fact_in_rules fact_in_notes fact_on_board more_in_mail more_in_notes
@@ -42,15 +42,15 @@ section! {
 }
 
 section! {
-    /// Sentences that are said as they are.
+    /// Sentences without alternatives.
     Sentences of String {
         no_task my_task will would_rather first_will alone_to_person alone shared hears_of_it passed_on pass_on
     }
 }
 
 section! {
-    /// Sentences that are said at work.
-    AtWork of String {
+    /// Sentences for work on a task with tools.
+    WorkSentences of String {
         subscribes listens hands_over handed_over publishes place notes gives given asked asked_in_words calls_in called_in
         waits missing sums_up summed_up done writes written unwritten tells told first_point in_short alone reads refused
         toolless
@@ -58,20 +58,20 @@ section! {
 }
 
 section! {
-    /// Words, by what they are.
-    Words of WordList {
+    /// Word lists by purpose.
+    WordLists of WordList {
         stop order_verbs determiners not_in_phrases no_nouns gerund_nouns numbers hours days before_hours no_things writings
         plain asking naming wants_pin mistakes procedures preferences selves states leaning pointing
     }
 }
 
 section! {
-    /// Parts of sentences, by what they tell.
-    Phrases of Vec<String> { leading telling plans vague_offers deeds records no_duties }
+    /// Parts of sentences to search for, by purpose.
+    Fragments of Vec<String> { leading telling plans vague_offers deeds records no_duties }
 }
 
 section! {
-    /// The words of a sentence that change with who says it of whom, and what they become.
+    /// Replacements for pronouns when a sentence is retold by, to or about someone else.
     Persons of BTreeMap<String, String> { first given second third addressed }
 }
 
@@ -81,11 +81,11 @@ section! {
 }
 
 section! {
-    /// What agents of a role think, promise, ask, doubt and pin up.
+    /// The opinions, commitments, questions, objections and pins of a role.
     Role of Vec<String> { views deeds questions objections pins } and { name: String words: WordList }
 }
 
-/// A list of words in lower case.
+/// A set of lower-case words.
 #[derive(Deserialize, Debug)]
 #[serde(from = "String")]
 pub struct WordList(BTreeSet<String>);
@@ -97,12 +97,12 @@ impl From<String> for WordList {
 }
 
 impl WordList {
-    /// Whether a word in small letters is among them.
+    /// Whether the list contains a lower-case word.
     pub(super) fn has(&self, word: &str) -> bool {
         self.0.contains(word)
     }
 
-    /// All of them.
+    /// Returns the words in alphabetical order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
@@ -113,9 +113,9 @@ impl WordList {
 struct File {
     lines: Lines,
     sentences: Sentences,
-    at_work: AtWork,
-    words: Words,
-    phrases: Phrases,
+    at_work: WorkSentences,
+    words: WordLists,
+    phrases: Fragments,
     persons: Persons,
 }
 
@@ -123,47 +123,51 @@ static FILE: LazyLock<File> = LazyLock::new(|| read(include_str!("lines.yaml")))
 static TONES: LazyLock<Vec<Tone>> = LazyLock::new(|| read(include_str!("tones.yaml")));
 static ROLES: LazyLock<Vec<Role>> = LazyLock::new(|| read(include_str!("roles.yaml")));
 
-/// Reads one of the files.
+/// Parses a compiled-in YAML file.
+///
+/// # Panics
+///
+/// If the file does not match `T`; tests load every file.
 pub(super) fn read<T: DeserializeOwned>(file: &str) -> T {
-    serde_yaml::from_str(file).expect("the file is compiled in, and the tests read it")
+    serde_yaml::from_str(file).expect("the file is compiled in, and tests parse it")
 }
 
-/// The lines.
+/// Returns the lines with alternatives.
 pub(super) fn lines() -> &'static Lines {
     &FILE.lines
 }
 
-/// The sentences.
+/// Returns the sentences without alternatives.
 pub(super) fn sentences() -> &'static Sentences {
     &FILE.sentences
 }
 
-/// The sentences of those at work.
-pub(super) fn at_work() -> &'static AtWork {
+/// Returns the sentences for work on a task with tools.
+pub(super) fn at_work() -> &'static WorkSentences {
     &FILE.at_work
 }
 
-/// The words.
-pub(super) fn known() -> &'static Words {
+/// Returns the word lists.
+pub(super) fn word_lists() -> &'static WordLists {
     &FILE.words
 }
 
-/// The parts of sentences.
-pub(super) fn phrases() -> &'static Phrases {
+/// Returns the parts of sentences to search for.
+pub(super) fn fragments() -> &'static Fragments {
     &FILE.phrases
 }
 
-/// The words that change with the person.
+/// Returns the pronoun replacements.
 pub(super) fn persons() -> &'static Persons {
     &FILE.persons
 }
 
-/// All tones.
+/// Returns all tones; the first is the default.
 pub(super) fn tones() -> &'static [Tone] {
     &TONES
 }
 
-/// All roles; the last is of those who have none.
+/// Returns all roles; the last is the default.
 pub(super) fn roles() -> &'static [Role] {
     &ROLES
 }
@@ -173,27 +177,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_something_to_say_and_nothing_twice() {
+    fn every_occasion_has_distinct_lines() {
         for (name, lines) in lines().all() {
-            let different: BTreeSet<&String> = lines.iter().filter(|line| !line.is_empty()).collect();
-            let said = lines.iter().filter(|line| !line.is_empty()).count();
-            assert!(said > 0 && different.len() == said, "{name}: {lines:?}");
+            let distinct: BTreeSet<&String> = lines.iter().filter(|line| !line.is_empty()).collect();
+            let count = lines.iter().filter(|line| !line.is_empty()).count();
+            assert!(count > 0 && distinct.len() == count, "{name}: {lines:?}");
         }
         let mut sentences = sentences().all().chain(at_work().all());
         assert!(sentences.all(|(_, sentence)| sentence.ends_with('.') || sentence.ends_with('?')));
     }
 
     #[test]
-    fn every_list_holds_words_in_small_letters() {
-        for (name, list) in known().all() {
+    fn word_lists_are_lower_case() {
+        for (name, list) in word_lists().all() {
             assert!(list.iter().count() >= 5, "{name}");
             assert!(list.iter().all(|word| *word == word.to_lowercase()), "{name}");
         }
-        assert!(phrases().all().all(|(_, list)| list.len() >= 3 && list.iter().all(|phrase| !phrase.is_empty())));
+        assert!(fragments().all().all(|(_, list)| list.len() >= 3 && list.iter().all(|phrase| !phrase.is_empty())));
     }
 
     #[test]
-    fn what_is_filled_in_stands_between_braces() {
+    fn placeholders_are_in_braces() {
         let sentences = sentences().all().chain(at_work().all()).map(|(_, sentence)| sentence);
         for line in lines().all().flat_map(|(_, lines)| lines).chain(sentences) {
             let slots = line.matches('{').count();
@@ -203,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn every_role_can_speak_of_anything_and_pins_only_what_has_a_name() {
+    fn every_role_has_lines_for_any_topic() {
         assert_eq!(roles().len(), 11);
         for role in roles() {
             for lines in [&role.views, &role.deeds, &role.questions, &role.objections] {

@@ -1,8 +1,8 @@
 //! A draft of a reply: lines of sentences and the markers that follow them.
 
-use super::text::{plain, sentences, tidy};
+use super::text::{sentences, strip_markup, tidy};
 
-/// A reply in the making.
+/// A reply under construction.
 #[derive(Default, Debug)]
 pub struct Draft {
     lines: Vec<String>,
@@ -10,7 +10,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Adds sentences to the last line.
+    /// Appends sentences to the last line.
     pub fn say(&mut self, sentence: impl AsRef<str>) {
         let sentence = sentence.as_ref().trim();
         if sentence.is_empty() {
@@ -22,35 +22,36 @@ impl Draft {
         }
     }
 
-    /// Adds a line of its own.
+    /// Starts a new line.
     pub fn line(&mut self, line: impl Into<String>) {
         self.lines.push(line.into());
     }
 
-    /// Adds a marker: `PIN` and its text, `SEND to Bram` and its text, `VOTE_UP` and an id.
-    pub fn mark(&mut self, marker: &str, text: &str) {
-        let text = plain(text);
+    /// Adds a marker with a text, such as `PIN` or `SEND to Bram`, unless the text is empty.
+    pub fn push_marker(&mut self, marker: &str, text: &str) {
+        let text = strip_markup(text);
         if text.chars().any(char::is_alphanumeric) {
-            self.markers.push(format!("[{}: {text}]", plain(marker).replace(':', "")));
+            self.markers.push(format!("[{}: {text}]", strip_markup(marker).replace(':', "")));
         }
     }
 
-    /// Like [`Draft::mark`] for an id, which is kept letter for letter.
-    pub fn mark_id(&mut self, marker: &str, id: &str) {
+    /// Adds a marker with an id, such as `VOTE_UP`; unlike a text, the id is kept verbatim.
+    pub fn push_id_marker(&mut self, marker: &str, id: &str) {
         if !id.is_empty() && !id.contains(['[', ']', '\n']) {
             self.markers.push(format!("[{marker}: {id}]"));
         }
     }
 
-    /// How many of its sentences are such.
-    pub fn count(&self, is_such: impl Fn(&str) -> bool) -> usize {
-        self.lines.iter().flat_map(|line| sentences(&tidy(line))).filter(|sentence| is_such(sentence)).count()
+    /// Returns the number of sentences that match a predicate.
+    pub fn count_matching(&self, predicate: impl Fn(&str) -> bool) -> usize {
+        self.lines.iter().flat_map(|line| sentences(&tidy(line))).filter(|sentence| predicate(sentence)).count()
     }
 
-    /// The same without such sentences; with the first line where nothing else would be left and it `must_speak`.
-    pub fn without(mut self, is_such: impl Fn(&str) -> bool, must_speak: bool) -> Self {
+    /// Removes the sentences that match a predicate. If none would be left and the agent `must_speak`, keeps the first
+    /// line.
+    pub fn without_matching(mut self, predicate: impl Fn(&str) -> bool, must_speak: bool) -> Self {
         let fresh = |line: &String| {
-            let kept = sentences(&tidy(line)).into_iter().filter(|sentence| !is_such(sentence));
+            let kept = sentences(&tidy(line)).into_iter().filter(|sentence| !predicate(sentence));
             kept.collect::<Vec<_>>().join(" ")
         };
         let lines: Vec<String> = self.lines.iter().map(fresh).filter(|line| !line.is_empty()).collect();
@@ -62,16 +63,16 @@ impl Draft {
         self
     }
 
-    /// The text, within so many tokens (four characters each), and whether something was left out for that.
-    /// Words go before markers, so that what the agent does is never cut in half.
+    /// Returns the text, cut to `max_tokens` (four characters each), and whether it was cut. Lines are dropped before
+    /// markers, so that the agent's actions are kept as long as possible.
     pub fn fit(mut self, max_tokens: u32) -> (String, bool) {
-        let room = (max_tokens as usize).saturating_mul(4);
+        let max_chars = (max_tokens as usize).saturating_mul(4);
         let mut was_cut = false;
         let mut text = self.text();
-        while text.chars().count() > room {
+        while text.chars().count() > max_chars {
             was_cut = true;
             let dropped = if self.lines.len() > 1 { self.lines.pop() } else { self.markers.pop() };
-            text = if dropped.is_some() { self.text() } else { text.chars().take(room).collect() };
+            text = if dropped.is_some() { self.text() } else { text.chars().take(max_chars).collect() };
         }
         (text, was_cut)
     }
@@ -82,7 +83,7 @@ impl Draft {
     }
 }
 
-/// Puts values in the place of `{key}`; a line whose value is missing or empty becomes no line at all.
+/// Replaces each `{key}` by its value. Returns an empty string if a value is missing or empty.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(template.len() + 32);
     let mut rest = template;
@@ -101,19 +102,19 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::offline::text::bare;
+    use crate::offline::text::normalized;
 
     #[test]
-    fn a_line_without_its_value_is_no_line() {
+    fn a_line_with_a_missing_value_is_empty() {
         assert_eq!(fill("About {t}.", &[("t", "the map")]), "About the map.");
         assert_eq!(fill("About {t}.", &[("t", "")]), "");
         assert_eq!(fill("About {t}.", &[]), "");
     }
 
     #[test]
-    fn what_is_quoted_in_a_marker_cannot_end_it() {
+    fn brackets_in_the_text_cannot_end_a_marker() {
         let mut draft = Draft::default();
-        draft.mark("PIN", "one] [VOTE_UP: p1]");
+        draft.push_marker("PIN", "one] [VOTE_UP: p1]");
         assert_eq!(draft.fit(100).0, "[PIN: one VOTE_UP: p1]");
     }
 
@@ -122,23 +123,23 @@ mod tests {
         let mut draft = Draft::default();
         draft.line("One thing is short.");
         draft.line("Another thing is a good deal longer than that.");
-        draft.mark("REMEMBER", "it");
+        draft.push_marker("REMEMBER", "it");
         assert_eq!(draft.fit(10), ("One thing is short.\n[REMEMBER: it]".into(), true));
     }
 
     #[test]
-    fn sentences_that_were_said_go_away() {
+    fn matching_sentences_are_removed() {
         let mut draft = Draft::default();
         draft.say("The map is late.");
         draft.say("Who has it?");
-        let is_such = |sentence: &str| bare(sentence) == "themapislate";
-        assert_eq!(draft.count(is_such), 1);
-        assert_eq!(draft.without(is_such, true).fit(50).0, "Who has it?");
-        let all_are = |must_speak| {
+        let predicate = |sentence: &str| normalized(sentence) == "themapislate";
+        assert_eq!(draft.count_matching(predicate), 1);
+        assert_eq!(draft.without_matching(predicate, true).fit(50).0, "Who has it?");
+        let without_all = |must_speak| {
             let mut draft = Draft::default();
             draft.say("The map is late.");
-            draft.without(is_such, must_speak).fit(50).0
+            draft.without_matching(predicate, must_speak).fit(50).0
         };
-        assert_eq!((all_are(false).as_str(), all_are(true).as_str()), ("", "The map is late."));
+        assert_eq!((without_all(false).as_str(), without_all(true).as_str()), ("", "The map is late."));
     }
 }

@@ -1,14 +1,14 @@
-//! Example prompts in the form in which the room builds them, for the tests of the offline brain.
+//! Builders of example requests, as the room makes them, for the tests of the offline brain.
 
 use crate::gateway::provider::ProviderRequest;
 use crate::mind::compose::render;
-use crate::mind::context::PinView;
 use crate::mind::context::{
-    Abilities, AgentIdentity, Colleague, CurrentRequest, LabelledText, Line, MailItem, MindContext, Near, Remembered,
+    Abilities, AgentIdentity, Colleague, CurrentRequest, LabelledText, Line, MailItem, MindContext, Near, PinView,
+    Remembered,
 };
 use crate::mind::{CallKind, Prompt, PromptMessage, PromptParts, Role};
 
-/// An agent: its name, and what its file says.
+/// The name and the instructions of an agent.
 pub(super) const ADA: (&str, &str) = (
     "Ada",
     "Researcher who finds out what is known before anyone decides.\n\n\
@@ -27,12 +27,12 @@ pub(super) const BRAM: (&str, &str) = (
 pub(super) const RULES: &str =
     "# House rules\n\n- Cite the source of every claim.\n- Never print a rumour.\n- Answer mail on the day it comes.";
 
-/// The context that an agent gets.
+/// Builds the context of an agent; the flag says whether the prompt lists markers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told(MindContext, bool);
+pub(super) struct TestContext(MindContext, bool);
 
-impl Told {
-    /// An agent that knows the house rules and its own identity.
+impl TestContext {
+    /// The context of an agent that knows the house rules.
     pub(super) fn by((name, instructions): (&str, &str)) -> Self {
         Self::without_rules((name, instructions)).rules(RULES)
     }
@@ -60,7 +60,7 @@ impl Told {
         self
     }
 
-    /// Markers are spoken of: those for everyone, and these.
+    /// Adds the list of markers, with these abilities.
     pub(super) fn offered(mut self, abilities: Abilities) -> Self {
         (self.0.abilities, self.1) = (abilities, true);
         self
@@ -92,18 +92,18 @@ impl Told {
     }
 }
 
-/// All markers, and two who can be sent mail.
-pub(super) fn everything() -> Abilities {
+/// The abilities for all markers, with two addressees.
+pub(super) fn all_markers() -> Abilities {
     let (pinboards, addressees) = (vec!["Ideas".into()], vec!["Bram".into(), "Finn".into()]);
     Abilities { pinboards, addressees, has_inbox: true, markers: Vec::new() }
 }
 
-/// To read an element that is new to the reader.
-pub(super) fn reading(label: &str, kind: &str, text: &str) -> CurrentRequest {
+/// The request to read an element for the first time.
+pub(super) fn read_request(label: &str, kind: &str, text: &str) -> CurrentRequest {
     CurrentRequest::Read { label: label.into(), kind: kind.into(), text: text.into(), new: None, pins: Vec::new() }
 }
 
-/// To read a pinboard with these pins: id, author, who voted for it, and text.
+/// The request to read a pinboard with pins: id, author, supporters and text.
 pub(super) fn pinboard(pins: &[(&str, &str, &[&str], &str)]) -> CurrentRequest {
     let line = |(id, by, up, text): &(&str, &str, &[&str], &str)| format!("{id} (by {by}, +{} −0): {text}", up.len());
     let pin = |(id, by, up, text): &(&str, &str, &[&str], &str)| PinView {
@@ -119,20 +119,20 @@ pub(super) fn pinboard(pins: &[(&str, &str, &[&str], &str)]) -> CurrentRequest {
     CurrentRequest::Read { label: "Ideas".into(), kind: "pinboard".into(), text, new: None, pins }
 }
 
-/// To read mail: id, sender, subject and text of each piece.
+/// The request to read mail: id, sender, subject and text of each.
 pub(super) fn inbox(mail: &[(&str, &str, &str, &str)]) -> CurrentRequest {
-    let letter = |(id, from, subject, text): &(&str, &str, &str, &str)| MailItem {
+    let item = |(id, from, subject, text): &(&str, &str, &str, &str)| MailItem {
         id: (*id).into(),
         from: (*from).into(),
         subject: (*subject).to_owned(),
         text: (*text).to_owned(),
         read: false,
     };
-    let mail = mail.iter().map(letter).collect();
+    let mail = mail.iter().map(item).collect();
     CurrentRequest::ReadMail { label: "Ada's inbox".into(), kind: "inbox".into(), mail }
 }
 
-/// The context for a conversation with someone, after these utterances, in this turn of four.
+/// The request for a turn (of four) in a conversation, after the lines of name and text in `said`.
 pub(super) fn talking(with: &str, topic: &str, said: &[(&str, &str)], turn: u32) -> CurrentRequest {
     let line = |(by, text): &(&str, &str)| Line { by: (*by).into(), text: (*text).to_owned(), by_person: false };
     CurrentRequest::Talk {
@@ -145,30 +145,30 @@ pub(super) fn talking(with: &str, topic: &str, said: &[(&str, &str)], turn: u32)
     }
 }
 
-/// A request without a history that asks this.
-pub(super) fn asking(kind: CallKind, told: Told, moment: CurrentRequest) -> ProviderRequest {
-    let Told(mut context, has_markers) = told;
-    if let CurrentRequest::ReadMail { mail, .. } = &moment {
+/// A request without a history.
+pub(super) fn request_for(kind: CallKind, context: TestContext, current: CurrentRequest) -> ProviderRequest {
+    let TestContext(mut context, has_markers) = context;
+    if let CurrentRequest::ReadMail { mail, .. } = &current {
         context.mail.clone_from(mail);
     }
-    context.moment = moment;
+    context.moment = current;
     let mut prompt = render(&PromptParts::default(), &context);
     if !has_markers {
         prompt.system.retain(|part| &*part.origin.from != "abilities");
     }
-    of_prompt(kind, prompt)
+    request_with_prompt(kind, prompt)
 }
 
-/// A request whose last message is this, as at work.
-pub(super) fn request(kind: CallKind, told: Told, words: &str) -> ProviderRequest {
-    let mut asked = asking(kind, told, CurrentRequest::Work);
-    asked.prompt.asked = None;
-    asked.prompt.history = vec![PromptMessage::plain(Role::User, words)];
-    asked
+/// A task request whose only message is `words`.
+pub(super) fn request(kind: CallKind, context: TestContext, words: &str) -> ProviderRequest {
+    let mut request = request_for(kind, context, CurrentRequest::Work);
+    request.prompt.asked = None;
+    request.prompt.history = vec![PromptMessage::plain(Role::User, words)];
+    request
 }
 
-/// A request of this prompt.
-pub(super) fn of_prompt(kind: CallKind, prompt: Prompt) -> ProviderRequest {
+/// A request with a prompt.
+pub(super) fn request_with_prompt(kind: CallKind, prompt: Prompt) -> ProviderRequest {
     ProviderRequest {
         agent: "ada-1".into(),
         profile: "ada".into(),
@@ -187,10 +187,10 @@ pub(super) fn of_prompt(kind: CallKind, prompt: Prompt) -> ProviderRequest {
     }
 }
 
-/// The same request after this history of questions and own replies.
-pub(super) fn after(mut request: ProviderRequest, history: &[(&str, &str)]) -> ProviderRequest {
-    let messages = history.iter().flat_map(|(asked, said)| {
-        [(Role::User, *asked), (Role::Assistant, *said)].map(|(role, text)| PromptMessage::plain(role, text))
+/// The request after a history of requests and replies.
+pub(super) fn with_history(mut request: ProviderRequest, history: &[(&str, &str)]) -> ProviderRequest {
+    let messages = history.iter().flat_map(|(request, reply)| {
+        [(Role::User, *request), (Role::Assistant, *reply)].map(|(role, text)| PromptMessage::plain(role, text))
     });
     request.prompt.history = messages.chain(request.prompt.history).collect();
     request

@@ -1,24 +1,24 @@
-//! The details of a sentence that a person would react to: a number of things, a day or an hour, a thing.
+//! Finds the details of a sentence that a reply can refer to: an amount, a day or an hour, and a thing.
 
 use std::collections::BTreeSet;
 
-use super::data::known;
+use super::data::word_lists;
 use super::phrases::noun_phrases;
 use super::text::{is_stop_word, looks_plural, words};
 
-/// The details in a sentence that a person would react to; empty if there are none.
+/// The details of a sentence that a reply can refer to; each is empty if there is none.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Particulars {
-    /// “the eleven lamps”, “the 400”.
+pub struct Details {
+    /// An amount: “the eleven lamps”, “the 400”.
     pub number: String,
-    /// “Friday”, “six o’clock”.
+    /// A day or an hour: “Friday”, “six o’clock”.
     pub date: String,
-    /// “the harbour bridge”.
+    /// A noun phrase: “the harbour bridge”.
     pub thing: String,
 }
 
-impl Particulars {
-    /// Those of a sentence, the thing chosen by the reader's interests.
+impl Details {
+    /// Returns the details of a sentence; its thing is the most relevant to the reader's interests.
     pub fn of(sentence: &str, interests: &BTreeSet<String>) -> Self {
         let words: Vec<&str> = words(sentence).collect();
         let thing = noun_phrases(&[sentence.to_owned()], interests).into_iter().next().unwrap_or_default();
@@ -28,16 +28,16 @@ impl Particulars {
 }
 
 fn is_number(word: &str) -> bool {
-    known().numbers.has(&word.to_lowercase())
+    word_lists().numbers.has(&word.to_lowercase())
 }
 
 fn is_plural(word: &str) -> bool {
     let has_end = word.len() > 3 && looks_plural(word);
-    let is_thing = !known().no_things.has(&word.to_lowercase()) && !is_stop_word(word);
+    let is_thing = !word_lists().no_things.has(&word.to_lowercase()) && !is_stop_word(word);
     (has_end || word == "people") && word.chars().all(char::is_alphabetic) && is_thing
 }
 
-/// “the 2,300 passengers”, “the 400”: digits, unless they are a year, an hour or a name of something.
+/// Returns the first amount in digits that is no year, hour or part of a name: “the 2,300 passengers”, “the 400”.
 fn digits_in(sentence: &str) -> Option<String> {
     let tokens: Vec<&str> = sentence.split_whitespace().collect();
     tokens.iter().enumerate().find_map(|(at, token)| {
@@ -45,7 +45,7 @@ fn digits_in(sentence: &str) -> Option<String> {
         let digits: String = core.chars().filter(char::is_ascii_digit).collect();
         let plain = core.chars().all(|c| c.is_ascii_digit() || c == ',') && !core.is_empty();
         let before = at.checked_sub(1).and_then(|at| tokens.get(at)).map(|word| word.to_lowercase());
-        let is_time = before.is_some_and(|word| known().before_hours.has(&word) || word == "in");
+        let is_time = before.is_some_and(|word| word_lists().before_hours.has(&word) || word == "in");
         let is_year = digits.len() == 4 && !core.contains(',') && digits.starts_with(['1', '2']);
         if !plain || digits.len() > 9 || is_year || is_time {
             return None;
@@ -59,7 +59,7 @@ fn digits_in(sentence: &str) -> Option<String> {
     })
 }
 
-/// “the eleven lamps”, “the four hundred words”: a number in words and the plural that follows it.
+/// Returns the first amount in words that is followed by a plural: “the eleven lamps”, “the four hundred words”.
 fn counted_in(words: &[&str]) -> Option<String> {
     (0..words.len()).find_map(|at| {
         let starts = is_number(words[at]) && (at == 0 || !is_number(words[at - 1]));
@@ -80,14 +80,14 @@ fn counted_in(words: &[&str]) -> Option<String> {
 }
 
 fn date_in(words: &[&str]) -> String {
-    let day = words.iter().find(|word| known().days.has(&word.to_lowercase()));
+    let day = words.iter().find(|word| word_lists().days.has(&word.to_lowercase()));
     if let Some(day) = day {
         return (*day).to_owned();
     }
     let hour = words.windows(2).enumerate().find(|(at, pair)| {
         let names_things = words.get(at + 2).is_some_and(|next| is_plural(next) || is_number(next));
-        let hours = known().hours.has(&pair[1].to_lowercase());
-        known().before_hours.has(&pair[0].to_lowercase()) && hours && !names_things
+        let hours = word_lists().hours.has(&pair[1].to_lowercase());
+        word_lists().before_hours.has(&pair[0].to_lowercase()) && hours && !names_things
     });
     hour.map(|(_, pair)| format!("{} o’clock", pair[1].to_lowercase())).unwrap_or_default()
 }
@@ -97,12 +97,12 @@ mod tests {
     use super::*;
 
     fn of(sentence: &str) -> (String, String, String) {
-        let found = Particulars::of(sentence, &BTreeSet::new());
+        let found = Details::of(sentence, &BTreeSet::new());
         (found.number, found.date, found.thing)
     }
 
     #[test]
-    fn numbers_days_and_hours_are_found() {
+    fn amounts_days_and_hours_are_found() {
         let cases = [
             ("The budget for the opening is 400, and nobody has checked the figure.", "the 400", ""),
             ("We have eleven lamps, forty chairs and no sign.", "the eleven lamps", ""),

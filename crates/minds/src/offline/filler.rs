@@ -1,38 +1,37 @@
-//! Distinguishes content from filler, so that agents respond to facts and proposals and never quote each other's
-//! phrases.
+//! Separates content from filler, so that agents respond to facts and offers and never quote each other's stock lines.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::data::{phrases, roles, tones};
-use super::text::{bare, is_order_verb, unpunctuated};
+use super::data::{fragments, roles, tones};
+use super::text::{is_imperative_verb, normalized, unpunctuated};
 
-/// A part of a line shorter than this may stand in any sentence.
-const TELLING_CHARS: usize = 9;
+/// Minimum length of a line part to recognize; shorter parts can occur in any sentence.
+const MIN_PART_CHARS: usize = 9;
 
-/// The parts of all lines of tones and roles that stand between their slots, letters only.
-static PARTS: LazyLock<BTreeSet<Vec<String>>> = LazyLock::new(|| {
+/// For each sentence in the lines of tones and roles, its normalized parts between the placeholders.
+static FILLER_PARTS: LazyLock<BTreeSet<Vec<String>>> = LazyLock::new(|| {
     let of_tones = tones().iter().flat_map(|tone| tone.all()).flat_map(|(_, lines)| lines);
     let of_roles = roles().iter().flat_map(|role| [&role.views, &role.questions, &role.objections]).flatten();
     of_tones
         .chain(of_roles)
-        .flat_map(|line| line.split_inclusive(['.', '?', '!']).map(parts).collect::<Vec<_>>())
+        .flat_map(|line| line.split_inclusive(['.', '?', '!']).map(literal_parts).collect::<Vec<_>>())
         .filter(|parts| !parts.is_empty())
         .collect()
 });
 
-fn parts(line: &str) -> Vec<String> {
+fn literal_parts(line: &str) -> Vec<String> {
     let literal = line.split(['{', '}']).step_by(2);
-    literal.map(bare).filter(|part| part.chars().count() >= TELLING_CHARS).collect()
+    literal.map(normalized).filter(|part| part.chars().count() >= MIN_PART_CHARS).collect()
 }
 
-/// Whether a sentence is one of the lines that any agent may say about anything.
+/// Whether a sentence comes from the lines of a tone or a role.
 pub fn is_filler(sentence: &str) -> bool {
-    let said = bare(sentence);
-    PARTS.iter().any(|parts| parts.iter().all(|part| said.contains(part.as_str())))
+    let sentence = normalized(sentence);
+    FILLER_PARTS.iter().any(|parts| parts.iter().all(|part| sentence.contains(part.as_str())))
 }
 
-/// The texts inside quotation marks, last first.
+/// Returns the texts inside quotation marks, the last one first.
 pub fn quotations(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut rest = text;
@@ -43,7 +42,7 @@ pub fn quotations(text: &str) -> Vec<String> {
     found
 }
 
-/// The offers made in these sentences, last first: “find two sources” from “I will find two sources.”
+/// Returns the offers in sentences, the last one first: “find two sources” for “I will find two sources.”
 pub fn offers(sentences: &[String]) -> Vec<String> {
     let offer = |sentence: &String| {
         let after = ["I will ", "I can ", "I would rather "].iter().find_map(|start| {
@@ -56,10 +55,10 @@ pub fn offers(sentences: &[String]) -> Vec<String> {
         })?;
         let offer = unpunctuated(after.split([':', ';']).next().unwrap_or(after));
         let count = offer.split(' ').count();
-        let is_vague = phrases().vague_offers.iter().any(|start| offer.starts_with(start));
+        let is_vague = fragments().vague_offers.iter().any(|start| offer.starts_with(start));
         let is_whole = (2..=22).contains(&count) && !offer.contains(['“', '”', '…', '?']);
-        // “I can hear it” is no offer.
-        let can_only = sentence.contains("I can ") && !is_order_verb(offer.split(' ').next()?);
+        // “I can hear it” is not an offer.
+        let can_only = sentence.contains("I can ") && !is_imperative_verb(offer.split(' ').next()?);
         (is_whole && !can_only && !is_vague && !is_filler(sentence)).then(|| offer.to_owned())
     };
     sentences.iter().rev().filter_map(offer).collect()
@@ -71,7 +70,7 @@ mod tests {
     use crate::offline::text::sentences;
 
     #[test]
-    fn phrases_of_any_tone_or_role_are_filler() {
+    fn lines_of_tones_and_roles_are_filler() {
         assert!(is_filler(
             "I have one source on nothing, and half of this is known and half is assumed, and nobody has drawn the line yet."
         ));

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::OfflineProvider;
-use super::examples::{Told, asking, inbox, pinboard, reading};
-use super::prompt_reader::Reading;
+use super::examples::{TestContext, inbox, pinboard, read_request, request_for};
+use super::prompt_reader::ParsedPrompt;
 use super::speaker::{role_of, tone_of};
 use crate::gateway::provider::{ProviderRequest, SimulatedProvider};
 use crate::mind::context::CurrentRequest;
@@ -18,7 +18,7 @@ use crate::mind::{CallKind, PromptMessage, Role};
 const NEWS: &str = "The harbour bridge closes on Monday for eleven weeks, and the ferry is to carry everyone. The \
                     council says 2,300 a day. Somebody has to ask the neighbours, and a map is missing.";
 
-/// An agent of the kit: its id, its name and what a prompt says it is.
+/// An agent of the starter kit: id, name, and instructions as in a prompt.
 struct KitAgent {
     id: String,
     name: String,
@@ -27,7 +27,7 @@ struct KitAgent {
 
 fn kit(folder: &str) -> Vec<(String, String)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-    let entries = fs::read_dir(path).expect("the starter kit stands beside the sources");
+    let entries = fs::read_dir(path).expect("the starter kit is beside the sources");
     let mut files: Vec<(String, String)> = entries
         .map(|entry| entry.expect("a readable folder").path())
         .map(|path| {
@@ -52,14 +52,14 @@ fn agents() -> Vec<KitAgent> {
     kit("agents").into_iter().map(agent).collect()
 }
 
-fn asked(agent: &KitAgent, notes: &[String], moment: CurrentRequest, seed: u64) -> ProviderRequest {
-    let told = Told::by((&agent.name, &agent.who));
-    let told = notes.iter().rev().take(10).rev().fold(told, |told, note| told.note(note));
+fn asked(agent: &KitAgent, notes: &[String], current: CurrentRequest, seed: u64) -> ProviderRequest {
+    let context = TestContext::by((&agent.name, &agent.who));
+    let context = notes.iter().rev().take(10).rev().fold(context, |context, note| context.note(note));
     ProviderRequest {
         agent: format!("{}-1", agent.id),
         profile: agent.id.clone(),
         seed,
-        ..asking(CallKind::Read, told, moment)
+        ..request_for(CallKind::Read, context, current)
     }
 }
 
@@ -80,19 +80,19 @@ fn every_agent_has_duties_phrases_and_a_role() {
     let mut roles = BTreeSet::new();
     let mut tones = BTreeSet::new();
     for agent in &agents {
-        let reading = Reading::of(&asked(agent, &[], CurrentRequest::Work, 1));
-        assert_eq!(reading.name, agent.name);
-        assert!(reading.duties.len() >= 3, "{}: {:?}", agent.name, reading.duties);
-        assert!(reading.phrases.len() >= 3, "{}: {:?}", agent.name, reading.phrases);
-        roles.insert(&role_of(&reading.profile).name);
-        tones.insert(&tone_of(&reading.profile).name);
+        let prompt = ParsedPrompt::of(&asked(agent, &[], CurrentRequest::Work, 1));
+        assert_eq!(prompt.name, agent.name);
+        assert!(prompt.duties.len() >= 3, "{}: {:?}", agent.name, prompt.duties);
+        assert!(prompt.phrases.len() >= 3, "{}: {:?}", agent.name, prompt.phrases);
+        roles.insert(&role_of(&prompt.profile).name);
+        tones.insert(&tone_of(&prompt.profile).name);
     }
     assert_eq!(roles.len(), agents.len(), "no two agents have the same role");
     assert!(tones.len() >= 6, "{} tones", tones.len());
 }
 
 #[test]
-fn scenes_name_profiles_that_exist_and_put_agents_above_the_elements() {
+fn scenes_name_profiles_that_exist_and_put_agents_above_elements() {
     let templates = kit("templates").into_iter().map(|(_, text)| {
         let template: Value = serde_yaml::from_str(&text).expect("a template is YAML");
         template["agent_id"].as_str().expect("a template has an id").to_owned()
@@ -108,13 +108,13 @@ fn scenes_name_profiles_that_exist_and_put_agents_above_the_elements() {
         let place = |entry: &Value| (number(&entry["position"][0]), number(&entry["position"][1]));
         let mut ids = BTreeSet::new();
         for entry in list("elements").iter().chain(&list("agents")) {
-            assert!(ids.insert(entry["id"].to_string()), "{scene}: {} stands twice", entry["id"]);
+            assert!(ids.insert(entry["id"].to_string()), "{scene}: {} occurs twice", entry["id"]);
         }
         let top = list("elements").iter().map(|entry| place(entry).1).fold(f64::MIN, f64::max);
         for agent in list("agents") {
             assert!(profiles.contains(agent["profile"].as_str().expect("a profile")), "{scene}: {agent}");
             let (x, y) = place(&agent);
-            assert!(y > top + 120.0, "{scene}: {} stands among the elements", agent["id"]);
+            assert!(y > top + 120.0, "{scene}: {} is among the elements", agent["id"]);
             let reach = |entry: &Value| (place(entry).0 - x).hypot(place(entry).1 - y) <= 400.0;
             let private = |entry: &Value| entry["kind"] == "inbox";
             let near = list("elements").iter().filter(|entry| !private(entry)).filter(|entry| reach(entry)).count();
@@ -132,7 +132,7 @@ fn scenes_name_profiles_that_exist_and_put_agents_above_the_elements() {
     }
 }
 
-/// One news item, ten agents: pins wake everyone, mail wakes whom it reaches. It has to end.
+/// One news item is read by all agents; each pin wakes all of them, and mail wakes its addressee. This has to end.
 #[test]
 fn a_room_full_of_agents_comes_to_rest() {
     let agents = agents();
@@ -147,8 +147,8 @@ fn a_room_full_of_agents_comes_to_rest() {
             reads += 1;
             assert!(reads < 400, "run {run} does not come to rest: {} pins, {} letters", pins.len(), mail.len());
             let ids: Vec<String> = (0..pins.len().max(mail.len())).map(|at| format!("n{at}")).collect();
-            let moment = match what {
-                "board" => reading("News", "message board", NEWS),
+            let current = match what {
+                "board" => read_request("News", "message board", NEWS),
                 "pins" => {
                     let pins = pins.iter().zip(&ids).map(|((by, text), id)| (&**id, &**by, &[][..], &**text));
                     pinboard(&pins.collect::<Vec<_>>())
@@ -158,7 +158,7 @@ fn a_room_full_of_agents_comes_to_rest() {
                     inbox(&mine.map(|((_, from, text), id)| (&**id, &**from, "", &**text)).collect::<Vec<_>>())
                 }
             };
-            let mut request = asked(&agents[who], &notes[who], moment, run * 1_000 + reads);
+            let mut request = asked(&agents[who], &notes[who], current, run * 1_000 + reads);
             request.prompt.history.splice(0..0, history[who].iter().cloned());
             let reply = OfflineProvider.answer(&request).outcome.expect("an answer").text;
             notes[who].extend(markers(&reply, "REMEMBER").iter().map(|note| (*note).to_owned()));
@@ -175,6 +175,6 @@ fn a_room_full_of_agents_comes_to_rest() {
             history[who].push(PromptMessage::plain(Role::User, format!("You read {what}.")));
             history[who].push(PromptMessage::plain(Role::Assistant, reply));
         }
-        assert!(!pins.is_empty(), "somebody has an idea");
+        assert!(!pins.is_empty(), "at least one agent pins an idea");
     }
 }

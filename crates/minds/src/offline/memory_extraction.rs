@@ -1,104 +1,104 @@
-//! Chooses what is worth remembering, and what to do with it among known memories: by the words of a sentence, and by
-//! the similarity of texts.
+//! Extracts memories from a transcript by word lists, and consolidates them with existing ones by text similarity.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::data::{WordList, known};
-use super::text::{bare, is_stop_word, sentences, words};
+use super::data::{WordList, word_lists};
+use super::text::{is_stop_word, normalized, sentences, words};
 use crate::gateway::provider::ProviderRequest;
 use crate::knowledge::consolidation::{Act, Case, Decision, decide_offline};
 use crate::knowledge::{MemoryKind, Relation};
 use crate::mind::context::{CurrentRequest, Line};
 use crate::mind::transcript::TOPIC;
 
-/// So many memories come of one look back.
-const MEMORIES_AT_MOST: usize = 4;
-/// A sentence with fewer words says too little to be understood by itself, and one with more says too much.
-const WORDS: std::ops::RangeInclusive<usize> = 5..=40;
+/// Maximum number of memories extracted from one transcript.
+const MAX_MEMORIES: usize = 4;
+/// Number of words of a memory: a shorter sentence is not understandable by itself, a longer one is too specific.
+const SENTENCE_WORDS: std::ops::RangeInclusive<usize> = 5..=40;
 /// How many words at the start of a sentence must not point at something outside of it.
 const POINTING_WORDS: usize = 4;
-/// The kinds of memories, what is to be remembered first in front.
-const ORDER: [MemoryKind; 4] = [MemoryKind::Mistake, MemoryKind::Procedure, MemoryKind::Preference, MemoryKind::Fact];
-/// What a result of a tool begins with where it was not done.
-const FAILED: [&str; 2] = ["error", "denied"];
+/// The kinds of memories, the most important one first.
+const KIND_PRIORITY: [MemoryKind; 4] =
+    [MemoryKind::Mistake, MemoryKind::Procedure, MemoryKind::Preference, MemoryKind::Fact];
+/// The first word, in lower case, of the result of a failed tool call.
+const FAILURE_PREFIXES: [&str; 2] = ["error", "denied"];
 
-/// The answer, where it is asked what is worth remembering.
+/// Answers a request to extract or to consolidate memories; `None` for any other request.
 pub fn answer(request: &ProviderRequest) -> Option<String> {
     match request.prompt.asked.as_deref()? {
-        CurrentRequest::Learn { lines, .. } => Some(json!(worth_remembering(lines)).to_string()),
-        CurrentRequest::Weigh { cases } => Some(Value::Array(weighed(cases)).to_string()),
+        CurrentRequest::Learn { lines, .. } => Some(json!(extract_memories(lines)).to_string()),
+        CurrentRequest::Weigh { cases } => Some(Value::Array(consolidation_decisions(cases)).to_string()),
         _ => None,
     }
 }
 
-/// What is worth remembering: mistakes first, then what is done how, what somebody likes, what is so.
-fn worth_remembering(lines: &[Line]) -> Vec<Value> {
+/// Extracts the memories in a transcript: mistakes first, then procedures, preferences and facts.
+fn extract_memories(lines: &[Line]) -> Vec<Value> {
     let mut seen = BTreeSet::new();
     let mut found: Vec<(MemoryKind, String)> = Vec::new();
-    // What a conversation is about was not said in it.
+    // The topic line of a transcript is not a statement.
     for line in lines.iter().filter(|line| *line.by != *TOPIC && !is_call(&line.text)) {
         for sentence in sentences(&line.text) {
             let Some(kind) = kind_of(&sentence) else { continue };
-            if seen.insert(bare(&sentence)) {
+            if seen.insert(normalized(&sentence)) {
                 found.push((kind, sentence.trim().to_owned()));
             }
         }
     }
-    // What was said first stands first among those of a kind.
-    found.sort_by_key(|(kind, _)| ORDER.iter().position(|one| one == kind));
-    found.truncate(MEMORIES_AT_MOST);
+    // The sort is stable: memories of a kind keep their order in the transcript.
+    found.sort_by_key(|(kind, _)| KIND_PRIORITY.iter().position(|one| one == kind));
+    found.truncate(MAX_MEMORIES);
     found.into_iter().map(|(kind, content)| json!({ "content": content, "kind": kind })).collect()
 }
 
-/// Whether a line is the call of a tool: its name and an object.
+/// Whether a line is a tool call: a name and a JSON object.
 fn is_call(line: &str) -> bool {
     line.split_once(" {").is_some_and(|(tool, _)| !tool.contains(' '))
 }
 
-/// What kind of memory a sentence is; none where it is not worth remembering: a question, a greeting, or something that
-/// is only true for the moment.
+/// Returns the kind of memory that a sentence is, or `None` for a question, a greeting or something only true at the
+/// moment.
 fn kind_of(sentence: &str) -> Option<MemoryKind> {
     let sentence = sentence.trim();
     let words: Vec<String> = words(sentence).map(str::to_lowercase).collect();
     let is_for_now = sentence.ends_with(['?', '!']);
-    // What leans on a sentence before it cannot be understood by itself.
-    let leans = words.first().is_some_and(|first| known().leaning.has(first))
-        || words.iter().take(POINTING_WORDS).any(|word| known().pointing.has(word));
-    if is_for_now || leans || !WORDS.contains(&words.len()) {
+    // A sentence that refers to an earlier one is not understandable by itself.
+    let refers_back = words.first().is_some_and(|first| word_lists().leaning.has(first))
+        || words.iter().take(POINTING_WORDS).any(|word| word_lists().pointing.has(word));
+    if is_for_now || refers_back || !SENTENCE_WORDS.contains(&words.len()) {
         return None;
     }
     let has = |list: &WordList| words.iter().any(|word| list.has(word));
-    let failed = words.first().is_some_and(|first| FAILED.contains(&first.as_str()));
-    // Somebody's own doings are over when they are told.
-    let is_about_self = words.iter().any(|word| known().selves.has(word));
-    if failed || has(&known().mistakes) {
+    let failed = words.first().is_some_and(|first| FAILURE_PREFIXES.contains(&first.as_str()));
+    // The speaker's own actions are over by the time they are mentioned.
+    let is_about_self = words.iter().any(|word| word_lists().selves.has(word));
+    if failed || has(&word_lists().mistakes) {
         return Some(MemoryKind::Mistake);
     }
     if is_about_self {
         return None;
     }
-    if has(&known().preferences) {
+    if has(&word_lists().preferences) {
         return Some(MemoryKind::Preference);
     }
-    if has(&known().procedures) {
+    if has(&word_lists().procedures) {
         return Some(MemoryKind::Procedure);
     }
-    let names_something = sentence.split_whitespace().skip(1).any(is_particular);
-    let states = words.iter().any(|word| known().states.has(word));
+    let names_something = sentence.split_whitespace().skip(1).any(is_number_or_name);
+    let states = words.iter().any(|word| word_lists().states.has(word));
     let says_much = words.iter().filter(|word| !is_stop_word(word)).count() >= 3;
     (names_something && states && says_much).then_some(MemoryKind::Fact)
 }
 
-/// A number, or a name: what makes a sentence say something of its own.
-fn is_particular(token: &str) -> bool {
+/// Whether a word contains a digit or starts with a capital letter.
+fn is_number_or_name(token: &str) -> bool {
     let core = token.trim_matches(|c: char| !c.is_alphanumeric());
     core.chars().any(|c| c.is_ascii_digit()) || core.chars().next().is_some_and(char::is_uppercase)
 }
 
-/// The same decisions as without a model, in the form in which a model is asked for them.
-fn weighed(cases: &[Case]) -> Vec<Value> {
+/// Returns the decisions of the consolidation without a model, in the JSON format that a model is asked for.
+fn consolidation_decisions(cases: &[Case]) -> Vec<Value> {
     let entry = |decision: Decision| {
         let candidate = decision.case + 1;
         match decision.act {
@@ -107,8 +107,8 @@ fn weighed(cases: &[Case]) -> Vec<Value> {
                 let related: Vec<&str> = related.map(|edge| &*edge.target).collect();
                 json!({ "candidate": candidate, "act": "ADD", "relates_to": related })
             }
-            Act::Update { id, candidate: said } => {
-                json!({ "candidate": candidate, "act": "UPDATE", "id": id, "content": said.content })
+            Act::Update { id, candidate: memory } => {
+                json!({ "candidate": candidate, "act": "UPDATE", "id": id, "content": memory.content })
             }
             Act::Delete { id } => json!({ "candidate": candidate, "act": "DELETE", "id": id }),
             Act::Keep { id } => json!({ "candidate": candidate, "act": "KEEP", "id": id }),
@@ -125,13 +125,13 @@ mod tests {
     fn kinds(lines: &[&str]) -> Vec<(String, String)> {
         let lines: Vec<Line> =
             lines.iter().map(|text| Line { by: "Ada".into(), text: (*text).into(), by_person: false }).collect();
-        let found = worth_remembering(&lines);
+        let found = extract_memories(&lines);
         let word = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
         found.iter().map(|one| (word(one, "kind"), word(one, "content"))).collect()
     }
 
     #[test]
-    fn what_holds_beyond_the_moment_is_remembered_mistakes_first() {
+    fn lasting_statements_are_remembered_mistakes_first() {
         let found = kinds(&[
             "Hello Bram, how are you today?",
             "The proxy listens on port 8080 of the server.",

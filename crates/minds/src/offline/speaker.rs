@@ -1,35 +1,36 @@
-//! The speaker: an agent's tone, role, duties and luck, and the sentences of which its replies are made.
+//! The speaker of a reply: an agent's prompt, tone, role and random numbers, and the sentences built from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::data::{Role, Tone, WordList, known, lines, persons, roles, tones};
+use super::data::{Role, Tone, WordList, lines, persons, roles, tones, word_lists};
 use super::draft::fill;
-use super::facts::Particulars;
-use super::phrases::{noun_phrases, ranked};
-use super::prompt_reader::Reading;
+use super::facts::Details;
+use super::phrases::{noun_phrases, rank_sentences};
+use super::prompt_reader::ParsedPrompt;
 use super::text::{
-    ban, bare, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated, words,
+    imperative, lowercase_first_unless_name, normalized, prohibition, quoted, sentences, shared_count, stems,
+    subject_stems, unpunctuated, words,
 };
 use crate::mind::context::{CurrentRequest, Line};
 
-/// So many words at the start of a profile say what somebody is.
+/// Number of words at the start of a profile that weigh more when choosing a role.
 const START_WORDS: usize = 25;
-/// So much more each of them says of a role than one behind them.
+/// Weight of each of these words; every other word counts 1.
 const START_WEIGHT: usize = 3;
-/// Most words of a quotation.
-pub const QUOTED_WORDS: usize = 20;
+/// Maximum number of words in a quotation.
+pub const MAX_QUOTED_WORDS: usize = 20;
 
-/// Deterministic random numbers that only depend on their seed.
-pub struct Dice(u64);
+/// A deterministic random number generator (SplitMix64).
+pub struct Rng(u64);
 
-impl Dice {
-    /// The same seed throws the same.
+impl Rng {
+    /// Creates a generator; equal seeds give equal sequences.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number (SplitMix64).
-    pub fn throw(&mut self) -> u64 {
+    /// Returns the next number of the sequence.
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -37,228 +38,237 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// One of the first so many numbers from 0; 0 of none.
+    /// Returns a number from 0 to `count - 1`, or 0 if `count` is 0.
     pub fn below(&mut self, count: usize) -> usize {
-        usize::try_from(self.throw() % count.max(1) as u64).unwrap_or(0)
+        usize::try_from(self.next_u64() % count.max(1) as u64).unwrap_or(0)
     }
 
-    /// One of these lines, or no words.
-    pub fn line<'a, T: AsRef<str>>(&mut self, from: &'a [T]) -> &'a str {
-        let at = self.below(from.len());
-        from.get(at).map(AsRef::as_ref).unwrap_or_default()
+    /// Returns one of the lines, or an empty string if there are none.
+    pub fn choose<'a, T: AsRef<str>>(&mut self, lines: &'a [T]) -> &'a str {
+        let index = self.below(lines.len());
+        lines.get(index).map(AsRef::as_ref).unwrap_or_default()
     }
 
-    /// Whether something with this chance (0 to 1) happens.
-    pub fn chance(&mut self, chance: f32) -> bool {
-        (self.throw() % 10_000) as f32 / 10_000.0 < chance
+    /// Returns `true` with a probability from 0 to 1.
+    pub fn chance(&mut self, probability: f32) -> bool {
+        (self.next_u64() % 10_000) as f32 / 10_000.0 < probability
     }
 }
 
-/// A speaker with what it has read and its own random numbers.
+/// An agent that speaks, with its prompt and its random numbers.
 pub struct Speaker<'a> {
-    /// The prompt.
-    pub reading: &'a Reading,
-    /// How it sounds.
+    /// The data of the prompt.
+    pub prompt: &'a ParsedPrompt,
+    /// The tone of the profile.
     pub tone: &'static Tone,
-    /// What it does.
+    /// The role in the profile.
     pub role: &'static Role,
-    /// Its luck.
-    pub dice: Dice,
+    /// The source of random choices.
+    pub rng: Rng,
 }
 
-/// What a text is about, for this speaker.
-pub struct Subject {
-    /// Its sentences, those that matter most to the speaker first.
-    pub ranked: Vec<String>,
-    /// What to call it: a noun phrase (“the harbour map”), or the name of its place.
+/// The analysis of a text from the point of view of a speaker.
+pub struct TextAnalysis {
+    /// The sentences of the text, the most relevant to the speaker first.
+    pub ranked_sentences: Vec<String>,
+    /// The topic: a noun phrase (“the harbour map”), or the label of the element with the text.
     pub topic: String,
-    /// What it is about, by stem.
+    /// The stems of the text.
     pub stems: BTreeSet<String>,
-    /// The particulars that the role's lines speak of.
-    pub particulars: Particulars,
+    /// The details that fill the placeholders of role lines.
+    pub details: Details,
 }
 
 impl<'a> Speaker<'a> {
-    /// A speaker for a prompt.
-    pub fn new(reading: &'a Reading, seed: u64) -> Self {
-        let (tone, role) = (tone_of(&reading.profile), role_of(&reading.profile));
-        Self { reading, tone, role, dice: Dice::new(seed) }
+    /// Creates the speaker of a prompt.
+    pub fn new(prompt: &'a ParsedPrompt, seed: u64) -> Self {
+        let (tone, role) = (tone_of(&prompt.profile), role_of(&prompt.profile));
+        Self { prompt, tone, role, rng: Rng::new(seed) }
     }
 
-    /// What a text is about; named by `otherwise` where it names nothing itself.
-    pub fn subject(&mut self, text: &str, otherwise: &str) -> Subject {
+    /// Analyzes a text. The topic is `fallback` if the text has no noun phrase.
+    pub fn analyze(&mut self, text: &str, fallback: &str) -> TextAnalysis {
         let sentences = sentences(text);
-        let ranked = ranked(&sentences, &self.reading.interests, &self.reading.name);
-        let topic = noun_phrases(&sentences, &self.reading.interests).into_iter().next();
-        let particulars = ranked.first().map(|first| Particulars::of(first, &self.reading.interests));
-        Subject {
-            ranked,
-            topic: topic.unwrap_or_else(|| otherwise.to_owned()),
+        let ranked_sentences = rank_sentences(&sentences, &self.prompt.interests, &self.prompt.name);
+        let topic = noun_phrases(&sentences, &self.prompt.interests).into_iter().next();
+        let details = ranked_sentences.first().map(|first| Details::of(first, &self.prompt.interests));
+        TextAnalysis {
+            ranked_sentences,
+            topic: topic.unwrap_or_else(|| fallback.to_owned()),
             stems: stems(text),
-            particulars: particulars.unwrap_or_default(),
+            details: details.unwrap_or_default(),
         }
     }
 
-    /// One of the lines, filled in.
+    /// Returns a random line with its placeholders filled in.
     pub fn line<T: AsRef<str>>(&mut self, lines: &[T], values: &[(&str, &str)]) -> String {
-        let template = self.dice.line(lines);
+        let template = self.rng.choose(lines);
         fill(template, values)
     }
 
-    /// One of the lines of the role about something: one that names a particular of it where there is one, and
-    /// none whose words were used in this conversation.
-    pub fn of_role<T: AsRef<str>>(&mut self, lines: &[T], subject: &Subject) -> String {
-        let about = &subject.particulars;
-        let values = [("n", about.number.as_str()), ("d", about.date.as_str()), ("t", about.thing.as_str())];
-        let spoken = bare(&self.spoken());
+    /// Returns a random line of the role about a text that this conversation does not contain yet. Lines that mention a
+    /// detail of the text are preferred. Empty if no line is left.
+    pub fn role_line<T: AsRef<str>>(&mut self, lines: &[T], analysis: &TextAnalysis) -> String {
+        let details = &analysis.details;
+        let values = [("n", details.number.as_str()), ("d", details.date.as_str()), ("t", details.thing.as_str())];
+        let conversation = normalized(&self.conversation_text());
         let filled = lines.iter().map(|line| (line.as_ref().contains('{'), fill(line.as_ref(), &values)));
         let mut fresh: Vec<(bool, String)> =
-            filled.filter(|(_, line)| !line.is_empty() && !spoken.contains(&bare(line))).collect();
-        if self.dice.chance(0.7) && fresh.iter().any(|(is_special, _)| *is_special) {
-            fresh.retain(|(is_special, _)| *is_special);
+            filled.filter(|(_, line)| !line.is_empty() && !conversation.contains(&normalized(line))).collect();
+        if self.rng.chance(0.7) && fresh.iter().any(|(has_detail, _)| *has_detail) {
+            fresh.retain(|(has_detail, _)| *has_detail);
         }
-        let at = self.dice.below(fresh.len());
-        fresh.into_iter().nth(at).map(|(_, line)| line).unwrap_or_default()
+        let index = self.rng.below(fresh.len());
+        fresh.into_iter().nth(index).map(|(_, line)| line).unwrap_or_default()
     }
 
-    /// The opinion of someone with this role.
-    pub fn view(&mut self, subject: &Subject) -> String {
-        self.of_role(&self.role.views, subject)
+    /// Returns an opinion of the role.
+    pub fn opinion(&mut self, analysis: &TextAnalysis) -> String {
+        self.role_line(&self.role.views, analysis)
     }
 
-    /// What the speaker could do about it: what follows “I will”.
-    pub fn deed(&mut self, subject: &Subject) -> String {
-        self.of_role(&self.role.deeds, subject)
+    /// Returns something the speaker could do, in a form that follows “I will”.
+    pub fn commitment(&mut self, analysis: &TextAnalysis) -> String {
+        self.role_line(&self.role.deeds, analysis)
     }
 
-    /// Now and then one of the speaker's own phrases, word for word.
-    pub fn phrase(&mut self, chance: f32) -> String {
-        if self.dice.chance(chance) { self.dice.line(&self.reading.phrases).to_owned() } else { String::new() }
+    /// Returns one of the profile's phrases with a probability, or an empty string.
+    pub fn catchphrase(&mut self, probability: f32) -> String {
+        if self.rng.chance(probability) { self.rng.choose(&self.prompt.phrases).to_owned() } else { String::new() }
     }
 
-    /// What the rules of the house say about something, if any of them does.
-    pub fn rule_on(&mut self, about: &BTreeSet<String>) -> Option<String> {
-        if self.spoken().contains("house rules") {
+    /// Returns a sentence on the house rule that shares most stems with `topic`, at least two. `None` if this
+    /// conversation already mentions the house rules.
+    pub fn relevant_rule(&mut self, topic: &BTreeSet<String>) -> Option<String> {
+        if self.conversation_text().contains("house rules") {
             return None;
         }
-        let rules = self.reading.rules.iter();
-        let best = rules.map(|rule| (shared(&subject_stems(rule), about), rule)).filter(|(common, _)| *common > 1);
+        let rules = self.prompt.rules.iter();
+        let best =
+            rules.map(|rule| (shared_count(&subject_stems(rule), topic), rule)).filter(|(common, _)| *common > 1);
         let (_, rule) = best.max_by_key(|(common, _)| *common)?;
-        let (asked, banned) = (order(rule).unwrap_or_default(), ban(rule).unwrap_or_default());
-        let whole = quoted(rule, QUOTED_WORDS);
+        let (asked, banned) = (imperative(rule).unwrap_or_default(), prohibition(rule).unwrap_or_default());
+        let whole = quoted(rule, MAX_QUOTED_WORDS);
         let values = [("asked", asked.as_str()), ("banned", banned.as_str()), ("whole", whole.as_str())];
-        let said = match (asked.is_empty(), banned.is_empty()) {
+        let templates = match (asked.is_empty(), banned.is_empty()) {
             (false, _) => &lines().rule_asks,
             (true, false) => &lines().rule_bans,
             (true, true) => &lines().rule_says,
         };
-        Some(self.line(said, &values))
+        Some(self.line(templates, &values))
     }
 
-    /// What the speaker does next about something: a duty that fits, or what its role would do.
-    pub fn next_step(&mut self, subject: &Subject) -> String {
-        if self.dice.chance(0.2)
-            && let Some(duty) = self.duty_on(&subject.stems)
+    /// Returns a sentence on the speaker's next action: usually a commitment of its role, sometimes a relevant duty.
+    pub fn next_action(&mut self, analysis: &TextAnalysis) -> String {
+        if self.rng.chance(0.2)
+            && let Some(duty) = self.relevant_duty(&analysis.stems)
         {
             return self.line(&lines().next_duty, &[("duty", &duty)]);
         }
-        let deed = self.deed(subject);
-        // The first most often.
-        let at = [0, 0, 0, 1, 1, 2][self.dice.below(6)];
-        lines().next_deed.get(at).map(|line| fill(line, &[("x", &deed)])).unwrap_or_default()
+        let commitment = self.commitment(analysis);
+        // The first line is the most frequent.
+        let index = [0, 0, 0, 1, 1, 2][self.rng.below(6)];
+        lines().next_deed.get(index).map(|line| fill(line, &[("x", &commitment)])).unwrap_or_default()
     }
 
-    /// Everything said in the conversation.
-    pub fn spoken(&self) -> String {
-        match &self.reading.moment {
-            CurrentRequest::Talk { said, .. } => texts_of(said),
+    /// Returns the lines of the current conversation; empty outside of one.
+    pub fn conversation_text(&self) -> String {
+        match &self.prompt.request {
+            CurrentRequest::Talk { said, .. } => joined_texts(said),
             _ => String::new(),
         }
     }
 
-    /// The duty that has most in common with something, in the first person: “check every name”.
-    pub fn duty_on(&self, about: &BTreeSet<String>) -> Option<String> {
-        let duties = self.reading.duties.iter();
-        let fitting = duties.filter_map(|duty| {
-            let common = shared(&subject_stems(duty), about);
-            let doing = order(sentences(duty).first()?)?;
-            (common > 0 && doing.split(' ').count() <= 16).then(|| (common, in_person(&doing, &persons().first)))
+    /// Returns the duty that shares most stems with `topic`, in the first person: “check every name”.
+    pub fn relevant_duty(&self, topic: &BTreeSet<String>) -> Option<String> {
+        let duties = self.prompt.duties.iter();
+        let relevant = duties.filter_map(|duty| {
+            let common = shared_count(&subject_stems(duty), topic);
+            let action = imperative(sentences(duty).first()?)?;
+            (common > 0 && action.split(' ').count() <= 16).then(|| (common, with_pronouns(&action, &persons().first)))
         });
-        fitting.max_by_key(|(common, _)| *common).map(|(_, duty)| duty)
+        relevant.max_by_key(|(common, _)| *common).map(|(_, duty)| duty)
     }
 
-    /// Something the speaker knows about a subject, from its notes, its past or a board.
-    pub fn recall(&mut self, about: &BTreeSet<String>) -> Option<String> {
-        let spoken = bare(&self.spoken());
-        let known = |known: &[String]| {
-            let fitting = known.iter().filter(|line| {
-                let is_fresh = !spoken.contains(&bare(&quoted(without_place(line), QUOTED_WORDS)));
-                is_fresh && shared(&stems(line), about) >= 2 && !line.starts_with("Worked on")
+    /// Returns a sentence that quotes a note, a board or the summary with at least two stems of `topic`, unless this
+    /// conversation already quotes it.
+    pub fn recall(&mut self, topic: &BTreeSet<String>) -> Option<String> {
+        let conversation = normalized(&self.conversation_text());
+        let best = |texts: &[String]| {
+            let relevant = texts.iter().filter(|line| {
+                let is_fresh = !conversation.contains(&normalized(&quoted(strip_label(line), MAX_QUOTED_WORDS)));
+                is_fresh && shared_count(&stems(line), topic) >= 2 && !line.starts_with("Worked on")
             });
-            fitting.max_by_key(|line| shared(&stems(line), about)).cloned()
+            relevant.max_by_key(|line| shared_count(&stems(line), topic)).cloned()
         };
-        let boards = self.reading.board_sentences();
+        let boards = self.prompt.board_sentences();
         let sources = [
-            (&self.reading.notes, &lines().recall_note),
+            (&self.prompt.notes, &lines().recall_note),
             (&boards, &lines().recall_board),
-            (&self.reading.knows, &lines().recall_past),
+            (&self.prompt.summary, &lines().recall_past),
         ];
-        let (line, said) = sources.into_iter().find_map(|(source, said)| Some((known(source)?, said)))?;
-        let quotation = quoted(without_place(&line), QUOTED_WORDS);
-        Some(self.line(said, &[("q", &quotation)]))
+        let (line, templates) = sources.into_iter().find_map(|(source, templates)| Some((best(source)?, templates)))?;
+        let quotation = quoted(strip_label(&line), MAX_QUOTED_WORDS);
+        Some(self.line(templates, &[("q", &quotation)]))
     }
 }
 
-/// The tone whose words the profile uses most; the first where it uses none.
+/// Returns the tone whose words occur most often in a profile; the first tone if none occurs.
 pub fn tone_of(profile: &str) -> &'static Tone {
-    most_named(tones(), |tone| &tone.words, 1, profile).unwrap_or(&tones()[0])
+    best_match(tones(), |tone| &tone.words, 1, profile).unwrap_or(&tones()[0])
 }
 
-/// The role whose words the profile uses most; words at its start weigh more. The last where it uses none.
+/// Returns the role whose words occur most often in a profile, with more weight at its start; the last role if none
+/// occurs.
 pub fn role_of(profile: &str) -> &'static Role {
-    most_named(roles(), |role| &role.words, START_WEIGHT, profile).unwrap_or(&roles()[roles().len() - 1])
+    best_match(roles(), |role| &role.words, START_WEIGHT, profile).unwrap_or(&roles()[roles().len() - 1])
 }
 
-/// That of which a profile uses most words, the first among equals.
-fn most_named<T>(all: &'static [T], of: fn(&T) -> &WordList, start_weight: usize, profile: &str) -> Option<&'static T> {
+/// Returns the entry whose words score highest in a profile, the first among equals; `None` if no word occurs.
+fn best_match<T>(
+    entries: &'static [T],
+    words_of: fn(&T) -> &WordList,
+    start_weight: usize,
+    profile: &str,
+) -> Option<&'static T> {
     let lowered = profile.to_lowercase();
     let weight = |at: usize| if at < START_WORDS { start_weight } else { 1 };
-    let score = |one: &T| -> usize {
-        let used = words(&lowered).enumerate().filter(|(_, word)| of(one).has(word));
+    let score = |entry: &T| -> usize {
+        let used = words(&lowered).enumerate().filter(|(_, word)| words_of(entry).has(word));
         used.map(|(at, _)| weight(at)).sum()
     };
-    // Of equals the last is the greatest, so they are gone through from the end.
-    let (score, best) = all.iter().rev().map(|one| (score(one), one)).max_by_key(|(score, _)| *score)?;
+    // `max_by_key` returns the last of equal entries, so that reverse order finds the first.
+    let (score, best) = entries.iter().rev().map(|entry| (score(entry), entry)).max_by_key(|(score, _)| *score)?;
     (score > 0).then_some(best)
 }
 
-/// What was said, a line each.
-pub fn texts_of(said: &[Line]) -> String {
-    said.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+/// Returns the texts of a conversation, one per line.
+pub fn joined_texts(lines: &[Line]) -> String {
+    lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// A note without the element that it names first: “News: The fair opens” is about the fair.
-fn without_place(note: &str) -> &str {
+/// Returns a note without the label of its element: “The fair opens” for “News: The fair opens”.
+fn strip_label(note: &str) -> &str {
     match note.split_once(": ") {
-        Some((place, rest)) if place.split(' ').count() <= 3 => rest,
+        Some((label, rest)) if label.split(' ').count() <= 3 => rest,
         _ => note,
     }
 }
 
-/// A topic in a form that can follow “about”: short ones unchanged, others reduced to their noun phrase.
-pub fn topic_in(text: &str, interests: &BTreeSet<String>) -> Option<String> {
+/// Returns a topic in a form that can follow “about”: a short topic unchanged, else the most relevant noun phrase.
+pub fn topic_phrase(text: &str, interests: &BTreeSet<String>) -> Option<String> {
     let text = unpunctuated(text);
     let first = text.split(' ').next().unwrap_or_default().to_lowercase();
-    let asks = known().asking.has(&first);
+    let asks = word_lists().asking.has(&first);
     let is_short = !text.is_empty() && text.split(' ').count() <= 5 && !text.contains([':', '?', '“']) && !asks;
     if !is_short {
         return noun_phrases(&[text.to_owned()], interests).into_iter().next();
     }
-    Some(if known().naming.has(&first) { lower_first(text) } else { text.to_owned() })
+    Some(if word_lists().naming.has(&first) { lowercase_first_unless_name(text) } else { text.to_owned() })
 }
 
-/// What somebody says as it is said by or to another, by the words that change: “bring my map” becomes “bring your map”.
-pub fn in_person(text: &str, changes: &BTreeMap<String, String>) -> String {
+/// Replaces pronouns and verb forms for another speaker or addressee: “bring my map” becomes “bring your map”.
+pub fn with_pronouns(text: &str, changes: &BTreeMap<String, String>) -> String {
     let changed = text.split(' ').map(|word| {
         let (core, tail) = word.split_at(word.trim_end_matches([',', '.', ';', ':', '!', '?']).len());
         format!("{}{tail}", changes.get(core).map_or(core, String::as_str))
@@ -271,44 +281,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn style_words_choose_the_tone() {
+    fn the_tone_follows_from_style_words() {
         assert_eq!(tone_of("You speak in a dry, wry way.").name, "dry");
         assert_eq!(tone_of("Warm and patient.").name, "warm");
-        assert_eq!(tone_of("").name, "precise", "without such words an agent is matter-of-fact");
+        assert_eq!(tone_of("").name, "precise", "the default tone");
     }
 
     #[test]
-    fn a_profile_finds_its_role() {
+    fn the_role_follows_from_the_profile() {
         assert_eq!(role_of("You are Ada. Researcher who looks for sources.").name, "research");
         assert_eq!(role_of("You are Finn. An engineer who builds tools.").name, "building");
         assert_eq!(role_of("You are somebody.").name, "general");
     }
 
     #[test]
-    fn dice_throw_the_same_for_the_same_seed() {
-        let throws = |seed| (0..8).scan(Dice::new(seed), |dice, _| Some(dice.throw())).collect::<Vec<_>>();
-        assert_eq!(throws(7), throws(7));
-        assert_ne!(throws(7), throws(8));
-        assert_eq!(Dice::new(1).line::<&str>(&[]), "");
+    fn equal_seeds_give_equal_sequences() {
+        let numbers = |seed| (0..8).scan(Rng::new(seed), |rng, _| Some(rng.next_u64())).collect::<Vec<_>>();
+        assert_eq!(numbers(7), numbers(7));
+        assert_ne!(numbers(7), numbers(8));
+        assert_eq!(Rng::new(1).choose::<&str>(&[]), "");
     }
 
     #[test]
-    fn persons_change_with_the_speaker() {
+    fn pronouns_change_with_the_speaker() {
         let (offer, order) = ("will bring my map, and I check it", "keep your notes in order");
-        assert_eq!(in_person(order, &persons().first), "keep my notes in order");
-        assert_eq!(in_person(offer, &persons().second), "will bring your map, and you check it");
-        assert_eq!(in_person(offer, &persons().third), "will bring their map, and they check it");
-        assert_eq!(in_person("bring their map", &persons().addressed), "bring your map");
+        assert_eq!(with_pronouns(order, &persons().first), "keep my notes in order");
+        assert_eq!(with_pronouns(offer, &persons().second), "will bring your map, and you check it");
+        assert_eq!(with_pronouns(offer, &persons().third), "will bring their map, and they check it");
+        assert_eq!(with_pronouns("bring their map", &persons().addressed), "bring your map");
     }
 
     #[test]
-    fn topics_are_short() {
+    fn topic_phrases_are_short() {
         let none = BTreeSet::new();
-        assert_eq!(topic_in("The autumn fair", &none).as_deref(), Some("the autumn fair"));
+        assert_eq!(topic_phrase("The autumn fair", &none).as_deref(), Some("the autumn fair"));
         assert_eq!(
-            topic_in("Decide who writes the opening piece for Friday, please", &none).as_deref(),
+            topic_phrase("Decide who writes the opening piece for Friday, please", &none).as_deref(),
             Some("the opening piece")
         );
-        assert_eq!(topic_in("", &none), None);
+        assert_eq!(topic_phrase("", &none), None);
     }
 }

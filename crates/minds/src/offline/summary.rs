@@ -1,87 +1,87 @@
-//! Summarises a session: what is kept when older messages are dropped, quoted word for word.
+//! Summarises a session by quoting its most important statements, for when older messages are dropped.
 
-use super::data::phrases;
+use super::data::fragments;
 use super::draft::Draft;
-use super::phrases::ranked;
-use super::prompt_reader::Reading;
-use super::text::{alike, bare, clause, sentences};
+use super::phrases::rank_sentences;
+use super::prompt_reader::ParsedPrompt;
+use super::text::{are_similar, clause, normalized, sentences};
 use crate::base::text::{estimate_tokens, truncate};
 use crate::mind::headings;
 
-/// A summary costs at most so many tokens.
-const SUMMARY_TOKENS: u32 = 390;
-/// Most characters of one line of it.
-const LINE_CHARS: usize = 220;
+/// Maximum size of a summary in tokens.
+const MAX_SUMMARY_TOKENS: u32 = 390;
+/// Maximum length of a summary line in characters.
+const MAX_LINE_CHARS: usize = 220;
 
-/// The summary of a session, each line one thing: what was agreed and promised first, then people, what was
-/// read, what was done, the rules that bore on it, and what an earlier summary said.
-pub fn of_session(reading: &Reading) -> Draft {
+/// Summarises a session, one statement per line: agreements and promises first, then interactions, statements of
+/// others, actions, rules, and the lines of an earlier summary.
+pub fn of_session(prompt: &ParsedPrompt) -> Draft {
     let mut lines: Vec<String> = Vec::new();
-    let mut add = |lead: &str, text: &str, most: usize| {
-        let line = format!("{lead}: {}", clause(text, 34));
-        let of_kind = lines.iter().filter(|line| line.starts_with(lead)).count();
-        let is_new = bare(text).len() > 3 && lines.iter().all(|line| !alike(line, text));
-        if of_kind < most && is_new {
-            lines.push(truncate(&line, LINE_CHARS));
+    let mut add = |label: &str, text: &str, max: usize| {
+        let line = format!("{label}: {}", clause(text, 34));
+        let count = lines.iter().filter(|line| line.starts_with(label)).count();
+        let is_new = normalized(text).len() > 3 && lines.iter().all(|line| !are_similar(line, text));
+        if count < max && is_new {
+            lines.push(truncate(&line, MAX_LINE_CHARS));
         }
     };
-    let mine: Vec<String> = reading.said.iter().rev().flat_map(|text| sentences(text)).collect();
-    for note in reading.notes.iter().rev().filter(|note| note.starts_with("Agreed")) {
+    let own_sentences: Vec<String> = prompt.own_replies.iter().rev().flat_map(|text| sentences(text)).collect();
+    for note in prompt.notes.iter().rev().filter(|note| note.starts_with("Agreed")) {
         add("Open", note, 3);
     }
-    for promise in mine.iter().filter(|sentence| sentence.contains("I will ")) {
+    for promise in own_sentences.iter().filter(|sentence| sentence.contains("I will ")) {
         add("Open", promise, 5);
     }
-    for person in reading.interactions.iter().rev() {
-        add("People", person, 4);
+    for interaction in prompt.interactions.iter().rev() {
+        add("People", interaction, 4);
     }
-    for (label, text) in heard(reading) {
+    for (label, text) in statements_of_others(prompt) {
         add(&label, &text, 2);
     }
-    let is_deed = |sentence: &&String| phrases().deeds.iter().any(|deed| sentence.contains(deed));
-    for deed in mine.iter().filter(is_deed) {
-        add("Done", deed, 6);
+    let is_action = |sentence: &&String| fragments().deeds.iter().any(|part| sentence.contains(part));
+    for action in own_sentences.iter().filter(is_action) {
+        add("Done", action, 6);
     }
-    for note in reading.notes.iter().rev().filter(|note| note.starts_with("Dealt with")) {
+    for note in prompt.notes.iter().rev().filter(|note| note.starts_with("Dealt with")) {
         add("Done", note, 6);
     }
-    for rule in ranked(&reading.rules, &reading.interests, &reading.name) {
+    for rule in rank_sentences(&prompt.rules, &prompt.interests, &prompt.name) {
         add("Rule", &rule, 3);
     }
-    for line in reading.knows.iter().filter(|line| !line.starts_with("Rule:")) {
-        let (lead, text) = line.split_once(": ").unwrap_or(("Earlier", line));
-        add(if lead.len() < 24 { lead } else { "Earlier" }, text, 4);
+    for line in prompt.summary.iter().filter(|line| !line.starts_with("Rule:")) {
+        let (label, text) = line.split_once(": ").unwrap_or(("Earlier", line));
+        add(if label.len() < 24 { label } else { "Earlier" }, text, 4);
     }
     if lines.is_empty() {
-        lines.push(format!("{} has nothing to keep from this session yet.", reading.name));
+        lines.push(format!("{} has nothing to keep from this session yet.", prompt.name));
     }
     let mut tokens = 0;
     let fits = |line: &String| {
         tokens += estimate_tokens(line) + 1;
-        tokens <= SUMMARY_TOKENS
+        tokens <= MAX_SUMMARY_TOKENS
     };
     let mut draft = Draft::default();
     lines.into_iter().take_while(fits).for_each(|line| draft.line(line));
     draft
 }
 
-/// What was asked and what others said, the sentence that matters most of each, the latest first.
-fn heard(reading: &Reading) -> Vec<(String, String)> {
-    // A session keeps its moments in short, a line each.
-    let lines = reading.asked.iter().rev().flat_map(|asked| asked.lines().rev());
-    lines.filter_map(|line| in_short(line, reading)).take(10).collect()
+/// Returns label and most relevant sentence of earlier requests and statements of others, the latest first.
+fn statements_of_others(prompt: &ParsedPrompt) -> Vec<(String, String)> {
+    // A session keeps earlier requests in short form, one line each.
+    let lines = prompt.earlier_requests.iter().rev().flat_map(|request| request.lines().rev());
+    lines.filter_map(|line| parse_entry(line, prompt)).take(10).collect()
 }
 
-/// A moment as a session keeps it: “You read News.”, “Bram said: “Tea?””, “Your task: “Count””.
-fn in_short(line: &str, reading: &Reading) -> Option<(String, String)> {
-    let bare = |text: &str| text.trim().trim_start_matches('“').trim_end_matches('”').to_owned();
+/// Parses an earlier request in short form, such as “Bram said: “Tea?”” or “Your task: “Count””; `None` for others.
+fn parse_entry(line: &str, prompt: &ParsedPrompt) -> Option<(String, String)> {
+    let unquoted = |text: &str| text.trim().trim_start_matches('“').trim_end_matches('”').to_owned();
     if let Some(task) = line.strip_prefix(headings::TASK) {
-        return Some(("Task given".to_owned(), bare(task)));
+        return Some(("Task given".to_owned(), unquoted(task)));
     }
     if let Some(why) = line.strip_prefix(headings::WOKEN) {
-        return Some(("I was called".to_owned(), bare(why)));
+        return Some(("I was called".to_owned(), unquoted(why)));
     }
     let (name, text) = line.split_once(" said: ")?;
-    let best = ranked(&sentences(&bare(text)), &reading.interests, &reading.name).into_iter().next()?;
+    let best = rank_sentences(&sentences(&unquoted(text)), &prompt.interests, &prompt.name).into_iter().next()?;
     Some((format!("{name} said"), best))
 }

@@ -1,12 +1,12 @@
-//! Tests of conversations of the offline brain: they have content instead of empty phrases, say nothing twice, and end
-//! with who does what.
+//! Tests of conversations of the offline brain: they quote facts instead of stock lines, do not repeat themselves, and
+//! end with who does what.
 
 use std::collections::BTreeSet;
 
 use super::OfflineProvider;
-use super::examples::{ADA, BRAM, Told, asking, reading, talking};
+use super::examples::{ADA, BRAM, TestContext, read_request, request_for, talking};
 use super::filler::quotations;
-use super::text::{bare, sentences, words};
+use super::text::{normalized, sentences, words};
 use crate::gateway::provider::{ProviderRequest, SimulatedProvider};
 use crate::mind::CallKind;
 use crate::mind::context::CurrentRequest;
@@ -15,9 +15,9 @@ const BOARD: &str = "The reading corner opens on the first Saturday of December.
                      lamps,\nforty chairs and no sign.\n- The budget for the opening is 400, and nobody has checked the figure.\n\
                      - A map of the building is missing, and visitors get lost on the stairs.";
 
-fn say(profile: (&str, &str), agent: &str, moment: CurrentRequest, seed: u64) -> String {
-    let told = Told::by(profile).board("News", BOARD);
-    let asked = ProviderRequest { agent: agent.into(), seed, ..asking(CallKind::Conversation, told, moment) };
+fn say(profile: (&str, &str), agent: &str, current: CurrentRequest, seed: u64) -> String {
+    let context = TestContext::by(profile).board("News", BOARD);
+    let asked = ProviderRequest { agent: agent.into(), seed, ..request_for(CallKind::Conversation, context, current) };
     let text = OfflineProvider.answer(&asked).outcome.expect("the offline brain always answers").text;
     text.lines().filter(|line| !line.starts_with('[')).collect::<Vec<_>>().join(" ")
 }
@@ -38,7 +38,7 @@ fn talk(topic: &str, seed: u64) -> Vec<String> {
 const RULE: &str = "House rules: Pin one idea at a time, in one sentence that anyone can act on.";
 
 #[test]
-fn a_rule_that_was_told_is_quoted_and_its_words_are_no_topic() {
+fn a_rule_as_topic_is_quoted_and_its_words_are_not_the_topic() {
     for seed in 0..40 {
         let lines = talk(RULE, seed);
         assert!(lines[0].contains("“Pin one idea at a time, in one sentence that anyone can act on”"), "{}", lines[0]);
@@ -56,7 +56,7 @@ fn nobody_repeats_a_sentence_in_a_conversation() {
                 lines.iter().flat_map(|line| sentences(line.split_once(": ").expect("a name").1)).collect();
             // “Good.” may be said by both.
             let texts: Vec<String> = texts.into_iter().filter(|text| words(text).count() > 1).collect();
-            let different: BTreeSet<String> = texts.iter().map(|text| bare(text)).collect();
+            let different: BTreeSet<String> = texts.iter().map(|text| normalized(text)).collect();
             assert_eq!(different.len(), texts.len(), "{lines:#?}");
         }
     }
@@ -64,11 +64,11 @@ fn nobody_repeats_a_sentence_in_a_conversation() {
 
 #[test]
 fn agents_quote_facts_and_not_each_others_phrases() {
-    let facts = bare(&format!("{BOARD}\n{}\n{RULE}", super::examples::RULES));
+    let facts = normalized(&format!("{BOARD}\n{}\n{RULE}", super::examples::RULES));
     for seed in 0..40 {
         for line in talk("News", seed) {
             for quotation in quotations(&line) {
-                assert!(facts.contains(&bare(&quotation)), "“{quotation}” is no fact: {line}");
+                assert!(facts.contains(&normalized(&quotation)), "“{quotation}” is not a fact: {line}");
             }
         }
     }
@@ -90,12 +90,12 @@ fn a_conclusion_says_who_does_what() {
 }
 
 #[test]
-fn what_was_agreed_is_asked_about_the_next_time() {
+fn the_next_conversation_asks_about_an_agreement() {
     let note = "Agreed with Bram about the map: Bram will sketch their route, and I will count the lamps.";
-    let told = || Told::by(ADA).board("News", BOARD).note(note);
+    let context = || TestContext::by(ADA).board("News", BOARD).note(note);
     let asked = |seed| {
-        let moment = talking("Bram", "News", &[], 1);
-        ProviderRequest { seed, ..asking(CallKind::Conversation, told(), moment) }
+        let current = talking("Bram", "News", &[], 1);
+        ProviderRequest { seed, ..request_for(CallKind::Conversation, context(), current) }
     };
     let replies: Vec<String> =
         (0..40).map(|seed| OfflineProvider.answer(&asked(seed)).outcome.expect("an answer").text).collect();
@@ -103,9 +103,9 @@ fn what_was_agreed_is_asked_about_the_next_time() {
 }
 
 #[test]
-fn a_number_is_spoken_of_by_the_role() {
-    let moment = || reading("News", "message board", "The budget for the opening is 400.");
-    let asked = |seed| ProviderRequest { seed, ..asking(CallKind::Read, Told::by(ADA), moment()) };
+fn role_lines_mention_an_amount() {
+    let current = || read_request("News", "message board", "The budget for the opening is 400.");
+    let asked = |seed| ProviderRequest { seed, ..request_for(CallKind::Read, TestContext::by(ADA), current()) };
     let named = |seed: &u64| {
         let text = OfflineProvider.answer(&asked(*seed)).outcome.expect("an answer").text;
         text.contains("the 400") || text.contains("The 400")

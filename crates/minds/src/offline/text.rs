@@ -1,146 +1,148 @@
-//! Text utilities of the offline brain: sentences, stems, quotations, and the cleanup of every reply.
+//! Text utilities: sentences, stems, quotations, and the cleanup of replies.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::data::known;
+use super::data::word_lists;
 use crate::base::text::one_line;
 
-/// Where a clause may be cut without losing its sense.
+/// Punctuation after which a sentence can be cut.
 const CLAUSE_ENDS: [char; 6] = [',', ';', ':', '—', '–', '('];
 
-/// More of a text than this is not looked at: nothing a person writes on a board is longer.
-const LOOKED_AT_CHARS: usize = 24_000;
+/// Maximum number of characters of a text to split into sentences; longer than any text a person writes on a board.
+const MAX_TEXT_CHARS: usize = 24_000;
 
-/// Whether a word says nothing about what a text is about.
+/// Whether a word says nothing about the topic of a text.
 pub fn is_stop_word(word: &str) -> bool {
     let word = word.to_lowercase();
-    word.chars().count() < 3 || known().stop.has(&word)
+    word.chars().count() < 3 || word_lists().stop.has(&word)
 }
 
-/// Whether a word may begin an order.
-pub fn is_order_verb(word: &str) -> bool {
-    known().order_verbs.has(&word.to_lowercase())
+/// Whether a word can be the verb of an imperative sentence.
+pub fn is_imperative_verb(word: &str) -> bool {
+    word_lists().order_verbs.has(&word.to_lowercase())
 }
 
-/// The words of a text without punctuation, in order.
+/// Returns the words of a text without punctuation, in order.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’' && c != '-')
         .map(|word| word.trim_matches(['\'', '’', '-']))
         .filter(|word| !word.is_empty())
 }
 
-/// A word without its commonest endings, so that “sources” meets “source” and “checking” meets “check”.
+/// Returns a lower-case word without its most common endings, so that “sources” equals “source” and “checking” equals
+/// “check”.
 pub fn stem(word: &str) -> String {
     let word = word.to_lowercase();
     let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(&word);
-    let long_enough = |rest: &str| rest.chars().count() >= 3;
+    let is_long_enough = |rest: &str| rest.chars().count() >= 3;
     for ending in ["ings", "ing", "ers", "ies", "ied", "ed", "er", "es", "ly", "s", "e", "y"] {
-        if let Some(rest) = word.strip_suffix(ending).filter(|rest| long_enough(rest)) {
+        if let Some(rest) = word.strip_suffix(ending).filter(|rest| is_long_enough(rest)) {
             return rest.trim_end_matches('e').to_owned();
         }
     }
     word.to_owned()
 }
 
-/// The stems of the words that say what a text is about.
+/// Returns the stems of a text without those of stop words.
 pub fn stems(text: &str) -> BTreeSet<String> {
     words(text).filter(|word| !is_stop_word(word)).map(stem).collect()
 }
 
-/// How many stems two texts share.
-pub fn shared(one: &BTreeSet<String>, other: &BTreeSet<String>) -> usize {
+/// Returns the number of stems in both sets.
+pub fn shared_count(one: &BTreeSet<String>, other: &BTreeSet<String>) -> usize {
     one.intersection(other).count()
 }
 
-/// Whether two texts say nearly the same: most stems of the shorter one occur in the other.
-pub fn alike(one: &str, other: &str) -> bool {
+/// Whether at least three quarters of the stems of the shorter text occur in the other.
+pub fn are_similar(one: &str, other: &str) -> bool {
     let (one, other) = (stems(one), stems(other));
     let fewer = one.len().min(other.len());
-    fewer > 0 && shared(&one, &other) * 4 >= fewer * 3
+    fewer > 0 && shared_count(&one, &other) * 4 >= fewer * 3
 }
 
-/// The stems of verbs that begin orders.
-static ORDER_STEMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| known().order_verbs.iter().map(stem).collect());
+/// The stems of imperative verbs.
+static IMPERATIVE_STEMS: LazyLock<BTreeSet<String>> =
+    LazyLock::new(|| word_lists().order_verbs.iter().map(stem).collect());
 
-/// Like [`stems`], without the verbs that begin instructions: “ask” and “write” occur everywhere and relate nothing.
+/// Returns the [`stems`] of a text without those of imperative verbs: “ask” and “write” are too common to relate texts.
 pub fn subject_stems(text: &str) -> BTreeSet<String> {
-    let meaning = words(text).filter(|word| !is_stop_word(word) && !is_order_verb(word));
-    meaning.map(stem).filter(|stem| !ORDER_STEMS.contains(stem)).collect()
+    let meaning = words(text).filter(|word| !is_stop_word(word) && !is_imperative_verb(word));
+    meaning.map(stem).filter(|stem| !IMPERATIVE_STEMS.contains(stem)).collect()
 }
 
-/// Letters and digits only, in lower case: equal for texts that differ in nothing that matters.
-pub fn bare(text: &str) -> String {
+/// Returns the letters and digits of a text in lower case, to compare texts apart from case, punctuation and spaces.
+pub fn normalized(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// A line without Markdown's marks and without brackets, so that nothing quoted can act as a marker.
-pub fn plain(line: &str) -> String {
+/// Returns a line without Markdown syntax and brackets, so that quoted text cannot act as a marker.
+pub fn strip_markup(line: &str) -> String {
     let line = line.trim_start().trim_start_matches(['#', '>', '*', '-', '+', '•', '–', ' ', '\t']);
     let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let line = match numbered.strip_prefix(". ").or_else(|| numbered.strip_prefix(") ")) {
         Some(rest) if numbered.len() < line.len() => rest,
         _ => line,
     };
-    let kept: String = task_title(line)
+    let stripped: String = task_title(line)
         .unwrap_or(line)
         .chars()
-        .filter(|c| !matches!(c, '[' | ']' | '*' | '`' | '|' | '<' | '>' | '{' | '}' | '\\') && !is_odd(*c))
+        .filter(|c| !matches!(c, '[' | ']' | '*' | '`' | '|' | '<' | '>' | '{' | '}' | '\\') && !is_invisible(*c))
         .map(|c| if matches!(c, '“' | '”' | '"' | '„') { '\'' } else { c })
         .collect();
-    one_line(&kept)
+    one_line(&stripped)
 }
 
-/// The title of a task, of a line as a task board tells it: `write-plan (open, priority A, for Ada): Write the plan`.
+/// Returns the title in a line of a task board, such as `write-plan (open, priority A, for Ada): Write the plan`.
 fn task_title(line: &str) -> Option<&str> {
     let (id, rest) = line.split_once(" (")?;
-    let (about, title) = rest.split_once("): ")?;
-    let is_task = ["open", "in progress", "needs the person"].iter().any(|state| about.starts_with(state));
+    let (state, title) = rest.split_once("): ")?;
+    let is_task = ["open", "in progress", "needs the person"].iter().any(|known| state.starts_with(known));
     (is_task && !id.contains(char::is_whitespace) && !title.trim().is_empty()).then_some(title)
 }
 
-fn is_odd(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     c.is_control() && !c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{feff}')
 }
 
-/// The sentences of a text, plain, in order. Headings and list entries are sentences of their own.
+/// Returns the sentences of a text without markup, in order. Headings and list entries are sentences of their own.
 pub fn sentences(text: &str) -> Vec<String> {
     let mut sentences = Vec::new();
-    let mut left = LOOKED_AT_CHARS;
-    let mut open = String::new();
+    let mut chars_left = MAX_TEXT_CHARS;
+    let mut pending = String::new();
     for line in text.lines() {
-        let line: String = line.chars().take(left).collect();
-        left = left.saturating_sub(line.chars().count() + 1);
-        // A line that begins small goes on with what the one before left open: text that somebody wrapped by hand.
-        if !(goes_on(&open) && line.trim_start().starts_with(char::is_lowercase)) {
-            split_line(&plain(&std::mem::take(&mut open)), &mut sentences);
+        let line: String = line.chars().take(chars_left).collect();
+        chars_left = chars_left.saturating_sub(line.chars().count() + 1);
+        // A lower-case line continues an unfinished one: the text was wrapped by hand.
+        if !(is_unfinished(&pending) && line.trim_start().starts_with(char::is_lowercase)) {
+            split_line(&strip_markup(&std::mem::take(&mut pending)), &mut sentences);
         }
-        open.push(' ');
-        open.push_str(&line);
-        if left == 0 {
+        pending.push(' ');
+        pending.push_str(&line);
+        if chars_left == 0 {
             break;
         }
     }
-    split_line(&plain(&open), &mut sentences);
+    split_line(&strip_markup(&pending), &mut sentences);
     sentences
 }
 
 /// Whether a line ends in the middle of a sentence.
-fn goes_on(line: &str) -> bool {
+fn is_unfinished(line: &str) -> bool {
     let line = line.trim();
     !line.is_empty() && !line.starts_with('#') && !line.ends_with(['.', '!', '?', '…', ':', '”', '`'])
 }
 
 fn split_line(line: &str, sentences: &mut Vec<String>) {
     let mut start = 0;
-    let mut ended = false;
+    let mut after_end = false;
     for (at, c) in line.char_indices() {
-        let is_gap = c == ' ' && ended && !ends_in_abbreviation(&line[start..at]);
+        let is_gap = c == ' ' && after_end && !ends_in_abbreviation(&line[start..at]);
         if is_gap && line[at + 1..].chars().next().is_some_and(|next| !next.is_lowercase()) {
             push_sentence(&line[start..at], sentences);
             start = at + 1;
         }
-        ended = matches!(c, '.' | '!' | '?' | '…') || ended && matches!(c, '\'' | ')' | '’');
+        after_end = matches!(c, '.' | '!' | '?' | '…') || after_end && matches!(c, '\'' | ')' | '’');
     }
     push_sentence(&line[start..], sentences);
 }
@@ -161,18 +163,18 @@ fn push_sentence(sentence: &str, sentences: &mut Vec<String>) {
     }
 }
 
-/// A sentence without its last punctuation.
+/// Returns a sentence without its final punctuation.
 pub fn unpunctuated(sentence: &str) -> &str {
     sentence.trim().trim_end_matches(['.', '!', '?', ',', ';', ':', '…', ' ', '-', '–', '—'])
 }
 
-/// At most `max_words` words of a sentence, in quotation marks, cut at the end of a clause where there is one.
+/// Returns at most `max_words` words of a sentence in quotation marks, cut after a clause if possible.
 pub fn quoted(sentence: &str, max_words: usize) -> String {
-    let sentence = plain(sentence);
+    let sentence = strip_markup(sentence);
     format!("“{}”", clause(&sentence, max_words))
 }
 
-/// At most `max_words` words of a sentence without its last punctuation.
+/// Returns at most `max_words` words of a sentence without its final punctuation, cut after a clause if possible.
 pub fn clause(sentence: &str, max_words: usize) -> String {
     let whole = unpunctuated(sentence);
     if whole.split(' ').count() <= max_words {
@@ -184,54 +186,53 @@ pub fn clause(sentence: &str, max_words: usize) -> String {
         Some(end) => unpunctuated(&cut[..=end].join(" ")).to_owned(),
         None => format!("{}…", unpunctuated(&cut.join(" "))),
     };
-    // A quotation within it may have lost its end.
+    // The cut may have removed the end of an inner quotation.
     clause.replace(" '", " ")
 }
 
-/// A text with a small first letter.
-pub fn small_first(text: &str) -> String {
+/// Returns a text with its first letter in lower case.
+pub fn lowercase_first(text: &str) -> String {
     let mut rest = text.chars();
     rest.next().map(|first| first.to_lowercase().chain(rest).collect()).unwrap_or_default()
 }
 
-/// A text with a large first letter.
-pub fn upper_first(text: &str) -> String {
+/// Returns a text with its first letter in upper case.
+pub fn uppercase_first(text: &str) -> String {
     let mut rest = text.chars();
     rest.next().map(|first| first.to_uppercase().chain(rest).collect()).unwrap_or_default()
 }
 
-/// Whether a word looks like a plural: “chairs”, and neither “glass” nor “this”.
+/// Whether a word looks like a plural: “chairs”, but neither “glass” nor “this”.
 pub fn looks_plural(word: &str) -> bool {
     word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))
 }
 
-/// A sentence in a form that can follow other words: in lower case at the start, unless its first word is a name or
-/// “I”.
-pub fn lower_first(sentence: &str) -> String {
+/// Returns a sentence with its first word in lower case, unless that is a name or “I”.
+pub fn lowercase_first_unless_name(sentence: &str) -> String {
     let first = sentence.split([' ', ',']).next().unwrap_or_default();
     let lowered = first.to_lowercase();
-    let is_common = is_order_verb(first) || known().stop.has(&lowered) && first != "I" && first.len() > 1;
+    let is_common = is_imperative_verb(first) || word_lists().stop.has(&lowered) && first != "I" && first.len() > 1;
     if is_common || first == "A" { lowered + &sentence[first.len()..] } else { sentence.to_owned() }
 }
 
-/// “cite sources” from “Always cite sources.”, “not to …” left to the caller: the order in a sentence, if it is one.
-pub fn order(sentence: &str) -> Option<String> {
+/// Returns the instruction of an imperative sentence: “cite sources” for “Always cite sources.”.
+pub fn imperative(sentence: &str) -> Option<String> {
     let sentence = unpunctuated(sentence);
-    let order = sentence.strip_prefix("Always ").or_else(|| sentence.strip_prefix("Please ")).unwrap_or(sentence);
-    is_order_verb(words(order).next()?).then(|| small_first(order))
+    let instruction = sentence.strip_prefix("Always ").or_else(|| sentence.strip_prefix("Please ")).unwrap_or(sentence);
+    is_imperative_verb(words(instruction).next()?).then(|| lowercase_first(instruction))
 }
 
-/// “not to guess” from “Do not guess.”, “never to guess” from “Never guess.”: the ban in a sentence, if it is one.
-pub fn ban(sentence: &str) -> Option<String> {
+/// Returns the prohibition in a sentence: “not to guess” for “Do not guess.”, “never to guess” for “Never guess.”.
+pub fn prohibition(sentence: &str) -> Option<String> {
     let sentence = unpunctuated(sentence);
     let prefixes = [("Do not ", "not to "), ("Don't ", "not to "), ("Don’t ", "not to "), ("Never ", "never to ")];
-    prefixes.iter().find_map(|(prefix, instead)| {
+    prefixes.iter().find_map(|(prefix, replacement)| {
         let rest = sentence.strip_prefix(prefix)?;
-        is_order_verb(words(rest).next()?).then(|| format!("{instead}{rest}"))
+        is_imperative_verb(words(rest).next()?).then(|| format!("{replacement}{rest}"))
     })
 }
 
-/// The text as it leaves: single blanks, capital letters at the start of sentences, whole punctuation.
+/// Cleans up a reply: single spaces, capital letters at the start of sentences, no doubled or missing punctuation.
 pub fn tidy(text: &str) -> String {
     let mut tidied = String::with_capacity(text.len());
     let mut starts_sentence = true;
@@ -255,7 +256,7 @@ pub fn tidy(text: &str) -> String {
     close(tidied)
 }
 
-/// Puts a full stop where the last sentence has none.
+/// Ends a text with a full stop if it has no final punctuation.
 fn close(mut text: String) -> String {
     text.truncate(text.trim_end_matches([' ', ',', ';', ':', '-', '–', '—']).len());
     let last_sign = text.trim_end_matches(['”', '’', ')', '\'']).chars().next_back();
@@ -279,11 +280,11 @@ mod tests {
     }
 
     #[test]
-    fn brackets_and_marks_never_survive_reading() {
-        assert_eq!(plain("> **Do** [PIN: this] `now`"), "Do PIN: this now");
+    fn markup_and_brackets_are_stripped() {
+        assert_eq!(strip_markup("> **Do** [PIN: this] `now`"), "Do PIN: this now");
         let task = "write-plan-for-the-hol (open, priority A, nobody has it): Write the plan";
-        assert_eq!(plain(task), "Write the plan");
-        assert_eq!(plain("The map (open to all): see News"), "The map (open to all): see News");
+        assert_eq!(strip_markup(task), "Write the plan");
+        assert_eq!(strip_markup("The map (open to all): see News"), "The map (open to all): see News");
     }
 
     #[test]
@@ -300,15 +301,15 @@ mod tests {
     }
 
     #[test]
-    fn orders_and_bans_are_recognised() {
-        assert_eq!(order("Always cite your sources."), Some("cite your sources".into()));
-        assert_eq!(order("Sources matter."), None);
-        assert_eq!(ban("Do not guess numbers."), None, "guess is not listed");
-        assert_eq!(ban("Never print a rumour."), Some("never to print a rumour".into()));
+    fn imperatives_and_prohibitions_are_recognised() {
+        assert_eq!(imperative("Always cite your sources."), Some("cite your sources".into()));
+        assert_eq!(imperative("Sources matter."), None);
+        assert_eq!(prohibition("Do not guess numbers."), None, "guess is not listed");
+        assert_eq!(prohibition("Never print a rumour."), Some("never to print a rumour".into()));
     }
 
     #[test]
-    fn tidying_leaves_whole_sentences() {
+    fn tidy_returns_whole_sentences() {
         assert_eq!(tidy("  well ,  that is that.. so be it"), "Well, that is that. So be it.");
         assert_eq!(tidy("why?. because"), "Why? Because.");
         assert_eq!(tidy("i read “the map is late…”"), "I read “the map is late…”.");
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn stems_bring_forms_of_a_word_together() {
+    fn forms_of_a_word_have_the_same_stem() {
         assert_eq!(stem("sources"), stem("source"));
         assert_eq!(stem("checking"), stem("check"));
         assert_eq!(stem("Story"), stem("stories"));

@@ -1,190 +1,193 @@
-//! The topic of a conversation: its name, the fact at issue, and what else an agent knows about it, with its source.
+//! Finds the topic of a conversation: its name, the fact at issue, and further facts that the agent knows, with source.
 
-use super::data::phrases;
-use super::facts::Particulars;
+use super::data::fragments;
+use super::facts::Details;
 use super::filler::quotations;
-use super::phrases::ranked;
-use super::prompt_reader::Reading;
-use super::speaker::{Speaker, Subject, texts_of, topic_in};
-use super::text::{bare, plain, sentences, shared, stems, unpunctuated, words};
+use super::phrases::rank_sentences;
+use super::prompt_reader::ParsedPrompt;
+use super::speaker::{Speaker, TextAnalysis, joined_texts, topic_phrase};
+use super::text::{normalized, sentences, shared_count, stems, strip_markup, unpunctuated, words};
 use crate::mind::context::{CurrentRequest, Line};
 
-/// A label has at most so many words.
-const LABEL_WORDS: usize = 5;
-/// Of so many fitting facts one is chosen.
-const CHOICE: usize = 3;
-/// Most facts that are looked at.
-const MOST: usize = 80;
-/// Shorter than this nothing is a fact.
-const LEAST_WORDS: usize = 4;
+/// Maximum number of words in the label of a topic.
+const MAX_LABEL_WORDS: usize = 5;
+/// Number of most relevant facts to choose from at random.
+const PICK_FROM: usize = 3;
+/// Maximum number of facts collected from a prompt.
+const MAX_FACTS: usize = 80;
+/// Minimum number of words of a fact.
+const MIN_FACT_WORDS: usize = 4;
 
-/// What a conversation is about.
+/// The topic of a conversation.
 pub struct Topic {
-    /// The label of the element it is about; empty where it is about something else.
-    pub place: String,
-    /// The fact at issue: what was quoted last, or what the opening brings.
+    /// The label of the element that the topic names; empty if it names none.
+    pub label: String,
+    /// The fact at issue: the last quotation, or the fact to open with.
     pub fact: Option<Fact>,
-    /// Its particulars and its name.
-    pub subject: Subject,
+    /// The topic phrase and the details of the fact.
+    pub analysis: TextAnalysis,
 }
 
-/// A topic in its parts: “News: The fair opens” is about “News”, and its note is “The fair opens”.
-pub fn parts_of_topic(topic: &str) -> (&str, &str) {
+/// Splits a topic into label and note: “News: The fair opens” into “News” and “The fair opens”.
+pub fn split_topic(topic: &str) -> (&str, &str) {
     match topic.split_once(": ") {
-        Some((label, note)) if label.split(' ').count() <= LABEL_WORDS && !label.contains(['?', '.']) => (label, note),
+        Some((label, note)) if label.split(' ').count() <= MAX_LABEL_WORDS && !label.contains(['?', '.']) => {
+            (label, note)
+        }
         _ => (topic, ""),
     }
 }
 
-/// What the conversation is about, for this speaker at this moment.
-pub fn topic_of(speaker: &mut Speaker, topic: Option<&str>, said: &[Line]) -> Topic {
-    let (named, note) = parts_of_topic(topic.unwrap_or_default());
-    let known = facts(speaker.reading);
-    let is_name = named.starts_with(char::is_uppercase) && !named.contains(' ') || names_rules(speaker, named);
-    let is_place =
-        is_name || !note.is_empty() || known.iter().any(|fact| fact.stands_on(named)) || names_element(speaker, named);
-    let place = if is_place { named.to_owned() } else { String::new() };
-    let fact = match quoted_in(said) {
-        Some(text) => Some(Fact { place: place.clone(), text }),
-        None if !said.is_empty() => None,
-        None if !note.is_empty() => Some(Fact { place: place.clone(), text: plain(note) }),
-        None => chosen(speaker, &known, &place, if is_place { "" } else { named }),
+/// Determines the topic of a conversation from its given topic and its lines so far.
+pub fn resolve_topic(speaker: &mut Speaker, topic: Option<&str>, conversation: &[Line]) -> Topic {
+    let (named, note) = split_topic(topic.unwrap_or_default());
+    let facts = collect_facts(speaker.prompt);
+    let is_name = named.starts_with(char::is_uppercase) && !named.contains(' ') || is_rulebook_name(speaker, named);
+    let names_element =
+        is_name || !note.is_empty() || facts.iter().any(|fact| fact.is_from(named)) || is_known_element(speaker, named);
+    let label = if names_element { named.to_owned() } else { String::new() };
+    let fact = match last_quotation(conversation) {
+        Some(text) => Some(Fact { label: label.clone(), text }),
+        None if !conversation.is_empty() => None,
+        None if !note.is_empty() => Some(Fact { label: label.clone(), text: strip_markup(note) }),
+        None => choose_fact(speaker, &facts, &label, if names_element { "" } else { named }),
     };
-    let interests = &speaker.reading.interests;
-    let free = if is_place { None } else { topic_in(named, interests) };
-    let recent: Vec<&str> = said.iter().rev().take(2).map(|line| line.text.as_str()).collect();
+    let interests = &speaker.prompt.interests;
+    let free_topic = if names_element { None } else { topic_phrase(named, interests) };
+    let recent: Vec<&str> = conversation.iter().rev().take(2).map(|line| line.text.as_str()).collect();
     let text = fact.as_ref().map_or_else(|| format!("{named}\n{}", recent.join("\n")), |fact| fact.text.clone());
-    let mut subject = speaker.subject(&text, if place.is_empty() { "our work" } else { &place });
-    subject.particulars = Particulars::of(fact.as_ref().map_or("", |fact| &fact.text), interests);
-    let thing = subject.particulars.thing.clone();
-    subject.topic = match free {
-        Some(free) => free,
+    let mut analysis = speaker.analyze(&text, if label.is_empty() { "our work" } else { &label });
+    analysis.details = Details::of(fact.as_ref().map_or("", |fact| &fact.text), interests);
+    let thing = analysis.details.thing.clone();
+    analysis.topic = match free_topic {
+        Some(phrase) => phrase,
         None if !thing.is_empty() => thing,
-        None if !place.is_empty() => place.clone(),
-        None => subject.topic,
+        None if !label.is_empty() => label.clone(),
+        None => analysis.topic,
     };
-    let has_article = ["the ", "our ", "a "].iter().any(|article| subject.topic.starts_with(article));
-    if !is_place && !named.is_empty() && has_article {
-        subject.particulars.thing.clone_from(&subject.topic);
+    let has_article = ["the ", "our ", "a "].iter().any(|article| analysis.topic.starts_with(article));
+    if !names_element && !named.is_empty() && has_article {
+        analysis.details.thing.clone_from(&analysis.topic);
     }
-    Topic { place, fact, subject }
+    Topic { label, fact, analysis }
 }
 
-/// Whether a topic is the label of rules, which stand in every prompt without it.
-fn names_rules(speaker: &Speaker, name: &str) -> bool {
-    !speaker.reading.rules.is_empty() && name.to_lowercase().ends_with("rules")
+/// Whether a topic names a rulebook; prompts contain the rules without the label of their element.
+fn is_rulebook_name(speaker: &Speaker, name: &str) -> bool {
+    !speaker.prompt.rules.is_empty() && name.to_lowercase().ends_with("rules")
 }
 
-/// Whether the speaker has seen an element of that name.
-fn names_element(speaker: &Speaker, name: &str) -> bool {
-    let name = bare(name);
-    !name.is_empty() && speaker.reading.seen.iter().any(|(label, _)| bare(label) == name)
+/// Whether the speaker has read an element of that name.
+fn is_known_element(speaker: &Speaker, name: &str) -> bool {
+    let name = normalized(name);
+    !name.is_empty() && speaker.prompt.elements.iter().any(|(label, _)| normalized(label) == name)
 }
 
-/// A fact to open with: from the place the talk is about, or one that shares words with the topic, or the newest.
-fn chosen(speaker: &mut Speaker, known: &[Fact], place: &str, free: &str) -> Option<Fact> {
-    let about = stems(free);
-    let before = bare(&before(speaker));
-    let fresh: Vec<&Fact> = known.iter().filter(|fact| !before.contains(&bare(&fact.text))).collect();
-    let there: Vec<&Fact> = fresh.iter().copied().filter(|fact| fact.stands_on(place)).collect();
-    let fitting: Vec<&Fact> = match (place.is_empty(), free.is_empty()) {
-        (_, false) => fresh.into_iter().filter(|fact| shared(&stems(&fact.text), &about) > 0).collect(),
-        (false, _) if !there.is_empty() => there,
+/// Chooses a fact to open with, not yet mentioned: one that shares words with a free topic, or one from the labelled
+/// element, or any.
+fn choose_fact(speaker: &mut Speaker, facts: &[Fact], label: &str, free_topic: &str) -> Option<Fact> {
+    let topic_stems = stems(free_topic);
+    let mentioned = normalized(&earlier_text(speaker));
+    let fresh: Vec<&Fact> = facts.iter().filter(|fact| !mentioned.contains(&normalized(&fact.text))).collect();
+    let on_element: Vec<&Fact> = fresh.iter().copied().filter(|fact| fact.is_from(label)).collect();
+    let candidates: Vec<&Fact> = match (label.is_empty(), free_topic.is_empty()) {
+        (_, false) => fresh.into_iter().filter(|fact| shared_count(&stems(&fact.text), &topic_stems) > 0).collect(),
+        (false, _) if !on_element.is_empty() => on_element,
         _ => fresh,
     };
-    pick(speaker, &fitting)
+    pick_ranked(speaker, &candidates)
 }
 
-/// Something else known that bears on a topic and was not said in this conversation or the last ones.
-pub fn unsaid(speaker: &mut Speaker, topic: &Topic) -> Option<Fact> {
-    let known = facts(speaker.reading);
-    let said = bare(&[speaker.spoken(), before(speaker)].join("\n"));
+/// Chooses a known fact that is related to a topic and was not mentioned in this or earlier conversations.
+pub fn unmentioned_fact(speaker: &mut Speaker, topic: &Topic) -> Option<Fact> {
+    let facts = collect_facts(speaker.prompt);
+    let mentioned = normalized(&[speaker.conversation_text(), earlier_text(speaker)].join("\n"));
     let fits = |fact: &&Fact| {
-        let common = shared(&stems(&fact.text), &topic.subject.stems);
-        !said.contains(&bare(&fact.text)) && (common > 1 || fact.stands_on(&topic.place) && common > 0)
+        let common = shared_count(&stems(&fact.text), &topic.analysis.stems);
+        !mentioned.contains(&normalized(&fact.text)) && (common > 1 || fact.is_from(&topic.label) && common > 0)
     };
-    let fitting: Vec<&Fact> = known.iter().filter(fits).collect();
-    pick(speaker, &fitting)
+    let candidates: Vec<&Fact> = facts.iter().filter(fits).collect();
+    pick_ranked(speaker, &candidates)
 }
 
-/// One of the facts that matter most to the speaker.
-fn pick(speaker: &mut Speaker, fitting: &[&Fact]) -> Option<Fact> {
-    let texts: Vec<String> = fitting.iter().map(|fact| fact.text.clone()).collect();
-    let order = ranked(&texts, &speaker.reading.interests, &speaker.reading.name);
-    let text = order.get(speaker.dice.below(order.len().min(CHOICE)))?;
-    fitting.iter().find(|fact| fact.text == *text).map(|fact| (*fact).clone())
+/// Chooses one of the facts that are most relevant to the speaker.
+fn pick_ranked(speaker: &mut Speaker, candidates: &[&Fact]) -> Option<Fact> {
+    let texts: Vec<String> = candidates.iter().map(|fact| fact.text.clone()).collect();
+    let order = rank_sentences(&texts, &speaker.prompt.interests, &speaker.prompt.name);
+    let text = order.get(speaker.rng.below(order.len().min(PICK_FROM)))?;
+    candidates.iter().find(|fact| fact.text == *text).map(|fact| (*fact).clone())
 }
 
-/// What was said in earlier conversations, and by the speaker in this session.
-fn before(speaker: &Speaker) -> String {
-    let earlier = match &speaker.reading.moment {
-        CurrentRequest::Talk { earlier, .. } => texts_of(earlier),
+/// Returns the lines of earlier conversations and the speaker's recent replies.
+fn earlier_text(speaker: &Speaker) -> String {
+    let earlier = match &speaker.prompt.request {
+        CurrentRequest::Talk { earlier, .. } => joined_texts(earlier),
         _ => String::new(),
     };
-    let recent: Vec<&str> = speaker.reading.said.iter().rev().take(12).map(String::as_str).collect();
+    let recent: Vec<&str> = speaker.prompt.own_replies.iter().rev().take(12).map(String::as_str).collect();
     format!("{earlier}\n{}", recent.join("\n"))
 }
 
-/// What was quoted last in a conversation and is long enough to be a fact.
-fn quoted_in(said: &[Line]) -> Option<String> {
-    let mut quoted = said.iter().rev().flat_map(|line| quotations(&line.text));
-    quoted.find(|quotation| words(quotation).count() >= LEAST_WORDS)
+/// Returns the last quotation in a conversation that is long enough to be a fact.
+fn last_quotation(conversation: &[Line]) -> Option<String> {
+    let mut quoted = conversation.iter().rev().flat_map(|line| quotations(&line.text));
+    quoted.find(|quotation| words(quotation).count() >= MIN_FACT_WORDS)
 }
 
 /// A fact and its source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fact {
-    /// Where: the label of an element; empty for the agent's own notes.
-    pub place: String,
-    /// The sentence.
+    /// The label of the element with the fact; “my mail” for mail; empty for notes without a label and rules.
+    pub label: String,
+    /// The sentence without its final punctuation.
     pub text: String,
 }
 
 impl Fact {
-    /// Whether it concerns the place that a conversation is about.
-    pub fn stands_on(&self, place: &str) -> bool {
-        !place.is_empty() && bare(&self.place) == bare(place)
+    /// Whether the fact comes from the element with this label.
+    pub fn is_from(&self, label: &str) -> bool {
+        !label.is_empty() && normalized(&self.label) == normalized(label)
     }
 }
 
-/// Everything that the agent knows from boards, pins, mail, rules and its notes, each once, newest sources first.
-pub fn facts(reading: &Reading) -> Vec<Fact> {
+/// Collects the distinct facts in boards, kept pins, notes, element summaries, mail and rules.
+pub fn collect_facts(prompt: &ParsedPrompt) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
-    let mut add = |place: &str, text: &str| {
+    let mut add = |label: &str, text: &str| {
         let text = unpunctuated(text);
-        let whole = !text.ends_with('…') && words(text).count() >= LEAST_WORDS;
-        let is_new = facts.iter().all(|fact: &Fact| bare(&fact.text) != bare(text));
-        if whole && is_new && facts.len() < MOST {
-            facts.push(Fact { place: place.trim().to_owned(), text: text.to_owned() });
+        let is_whole = !text.ends_with('…') && words(text).count() >= MIN_FACT_WORDS;
+        let is_new = facts.iter().all(|fact: &Fact| normalized(&fact.text) != normalized(text));
+        if is_whole && is_new && facts.len() < MAX_FACTS {
+            facts.push(Fact { label: label.trim().to_owned(), text: text.to_owned() });
         }
     };
-    for (label, text) in &reading.boards {
+    for (label, text) in &prompt.boards {
         sentences(text).iter().for_each(|sentence| add(label, sentence));
     }
-    for pin in &reading.kept {
-        add(&plain(&pin.name), &plain(&pin.text));
+    for pin in &prompt.kept_pins {
+        add(&strip_markup(&pin.name), &strip_markup(&pin.text));
     }
-    for note in reading.notes.iter().rev().filter(|note| !is_record(note)) {
+    for note in prompt.notes.iter().rev().filter(|note| !is_record(note)) {
         match note.split_once(": ") {
-            Some((place, text)) if place.split(' ').count() <= 4 => add(place, text),
+            Some((label, text)) if label.split(' ').count() <= 4 => add(label, text),
             _ => add("", note),
         }
     }
-    for (label, summary) in &reading.seen {
-        seen(label, summary, &mut add);
+    for (label, summary) in &prompt.elements {
+        add_summary_facts(label, summary, &mut add);
     }
-    for letter in &reading.mail {
-        let told = sentences(letter).into_iter().filter(|sentence| !sentence.starts_with("Re "));
-        told.for_each(|sentence| add("my mail", &sentence));
+    for item in &prompt.mail {
+        let statements = sentences(item).into_iter().filter(|sentence| !sentence.starts_with("Re "));
+        statements.for_each(|sentence| add("my mail", &sentence));
     }
-    for rule in &reading.rules {
+    for rule in &prompt.rules {
         add("", rule);
     }
     facts
 }
 
-/// What a prompt says of an element in one line, of which the end may be cut: pins, or entries of a list.
-fn seen(label: &str, summary: &str, add: &mut impl FnMut(&str, &str)) {
+/// Adds the pins or list entries in the one-line summary of an element, whose end may be cut.
+fn add_summary_facts(label: &str, summary: &str, add: &mut impl FnMut(&str, &str)) {
     if summary.starts_with(|c: char| c.is_ascii_digit())
         && let Some((_, pins)) = summary.split_once(": ").filter(|(count, _)| count.ends_with(['n', 's']))
     {
@@ -194,9 +197,9 @@ fn seen(label: &str, summary: &str, add: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// Whether a note tells what was done, not what is so.
+/// Whether a note records an action instead of a fact.
 fn is_record(note: &str) -> bool {
-    phrases().records.iter().any(|start| note.starts_with(start))
+    fragments().records.iter().any(|start| note.starts_with(start))
 }
 
 #[cfg(test)]
@@ -204,9 +207,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_is_the_name_and_the_note_is_what_is_talked_about() {
-        assert_eq!(parts_of_topic("House rules: Pin one idea at a time."), ("House rules", "Pin one idea at a time."));
-        assert_eq!(parts_of_topic("Who brings chairs? Note: all"), ("Who brings chairs? Note: all", ""));
-        assert_eq!(parts_of_topic("the autumn fair"), ("the autumn fair", ""));
+    fn a_topic_is_split_into_label_and_note() {
+        assert_eq!(split_topic("House rules: Pin one idea at a time."), ("House rules", "Pin one idea at a time."));
+        assert_eq!(split_topic("Who brings chairs? Note: all"), ("Who brings chairs? Note: all", ""));
+        assert_eq!(split_topic("the autumn fair"), ("the autumn fair", ""));
     }
 }

@@ -1,11 +1,11 @@
-//! Tests of work with tools, in a small room with files and started agents.
+//! Tests of tasks with tools, in a simulated room with files and started agents.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use proptest::prelude::*;
 
 use super::super::OfflineProvider;
-use super::super::examples::{ADA, Told, request};
+use super::super::examples::{ADA, TestContext, request};
 use super::*;
 use crate::gateway::provider::SimulatedProvider;
 use crate::mind::{Completion, Finish, PromptMessage, Role, ToolDeclaration};
@@ -24,7 +24,7 @@ fn tools(names: &[&str]) -> Vec<ToolDeclaration> {
 }
 
 fn task_for(agent: &str, profile: (&str, &str), task: &str) -> ProviderRequest {
-    let asked = request(CallKind::Task, Told::by(profile), &format!("Your task: {task}"));
+    let asked = request(CallKind::Task, TestContext::by(profile), &format!("Your task: {task}"));
     ProviderRequest { agent: agent.to_owned(), profile: agent.to_owned(), tools: tools(&ALL), ..asked }
 }
 
@@ -32,9 +32,9 @@ fn ask(request: &ProviderRequest) -> Completion {
     OfflineProvider.answer(request).outcome.expect("the offline brain always answers")
 }
 
-/// Goes on until words alone come, with what the tools say; at most so many turns.
+/// Runs turns with the results of `tool` until a reply without calls, and returns its text; at most `MAX_TURNS` turns.
 fn until_words(request: &mut ProviderRequest, mut tool: impl FnMut(&ToolCall) -> String) -> String {
-    for _ in 0..=MOST_TURNS {
+    for _ in 0..=MAX_TURNS {
         let reply = ask(request);
         assert_eq!(reply.finish == Finish::ToolCalls, !reply.tool_calls.is_empty());
         if reply.tool_calls.is_empty() {
@@ -47,10 +47,10 @@ fn until_words(request: &mut ProviderRequest, mut tool: impl FnMut(&ToolCall) ->
             request.prompt.history.push(PromptMessage::result(call, tool(call)));
         }
     }
-    panic!("it never ends: {:?}", request.prompt.history);
+    panic!("the task never ends: {:?}", request.prompt.history);
 }
 
-/// A room with files, in which those who are called in work at once and signal.
+/// A room with files, the agents started in it, and their signals.
 #[derive(Default)]
 struct Room {
     files: BTreeMap<String, String>,
@@ -83,7 +83,7 @@ impl Room {
 }
 
 #[test]
-fn one_who_leads_calls_in_two_reads_what_they_wrote_and_sums_it_up() {
+fn a_lead_starts_two_agents_reads_their_documents_and_writes_a_summary() {
     let mut room = Room::default();
     let mut lead = task_for("orchestrator-1", LEAD, "Plan a launch party");
     let waits = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
@@ -119,7 +119,7 @@ fn until_words_after(request: &mut ProviderRequest, words: &str) -> String {
 }
 
 #[test]
-fn another_task_gets_other_people_and_other_words() {
+fn the_task_decides_which_specialists_are_started() {
     let spawns = |task: &str| {
         let reply = ask(&task_for("orchestrator-1", LEAD, task));
         reply.tool_calls.iter().map(|call| call.arguments["filename"].clone()).collect::<Vec<_>>()
@@ -130,7 +130,7 @@ fn another_task_gets_other_people_and_other_words() {
 }
 
 #[test]
-fn a_piece_is_about_the_topic_and_not_about_the_paper() {
+fn a_document_is_about_the_topic_and_not_about_the_kind_of_text() {
     let reply = ask(&task_for("ada-1", ADA, "Write a short piece about the harbour bridge that closes on Monday"));
     let written = &reply.tool_calls[0].arguments;
     assert_eq!(written["path"], "artifacts/harbour-bridge.md");
@@ -139,7 +139,7 @@ fn a_piece_is_about_the_topic_and_not_about_the_paper() {
 }
 
 #[test]
-fn whatever_the_task_is_called_files_have_good_names_and_front_matter_is_yaml() {
+fn agent_files_have_valid_names_and_front_matter_for_any_task() {
     for task in ["Plan: \"quotes\" # and {braces}", "plan 東京 tower: now", "Plan the ../../etc party"] {
         let reply = ask(&task_for("orchestrator-1", LEAD, task));
         for call in &reply.tool_calls {
@@ -154,7 +154,7 @@ fn whatever_the_task_is_called_files_have_good_names_and_front_matter_is_yaml() 
 }
 
 #[test]
-fn everybody_else_reads_what_is_named_and_takes_what_is_offered_in_its_place() {
+fn other_agents_read_named_files_and_follow_suggested_paths() {
     let mut ada = task_for("ada-1", ADA, "Read notes/fair.md and write what matters to artifacts/fair.md");
     let mut asked = Vec::new();
     let mut written = String::new();
@@ -177,7 +177,7 @@ fn everybody_else_reads_what_is_named_and_takes_what_is_offered_in_its_place() {
 }
 
 #[test]
-fn what_is_refused_is_said_and_not_asked_again() {
+fn a_failed_call_is_mentioned_and_not_repeated() {
     let mut calls = Vec::new();
     let mut ada = task_for("ada-1", ADA, "Write about the harbour bridge");
     let told = until_words(&mut ada, |call| {
@@ -197,7 +197,7 @@ fn what_is_refused_is_said_and_not_asked_again() {
 }
 
 #[test]
-fn a_signal_without_a_history_is_read_and_summed_up() {
+fn a_signal_without_earlier_calls_is_read_and_summarised() {
     let mut room = Room::default();
     room.files.insert("artifacts/stalls.md".into(), "# Stalls\n\nForty stalls are booked for Friday.".into());
     let mut lead = task_for("orchestrator-1", LEAD, "Prepare the autumn fair");
@@ -207,7 +207,7 @@ fn a_signal_without_a_history_is_read_and_summed_up() {
 }
 
 #[test]
-fn without_tools_for_it_a_task_is_answered_in_words() {
+fn without_suitable_tools_a_task_is_answered_with_text() {
     for names in [&[][..], &["vfs_list"][..]] {
         let asked = ProviderRequest { tools: tools(names), ..task_for("ada-1", ADA, "Count the chairs") };
         let reply = ask(&asked);
@@ -216,7 +216,7 @@ fn without_tools_for_it_a_task_is_answered_in_words() {
 }
 
 #[test]
-fn what_is_written_fits_the_limit() {
+fn a_written_text_fits_the_token_limit() {
     let asked = ProviderRequest { max_output_tokens: 100, ..task_for("ada-1", ADA, "Write about the harbour bridge") };
     let reply = ask(&asked);
     assert!(reply.usage.output_tokens <= 150, "{:?}", reply.usage);
@@ -232,7 +232,7 @@ fn the_same_history_leads_to_the_same_step() {
 
 proptest! {
     #[test]
-    fn whatever_tools_say_it_ends(
+    fn every_task_ends_whatever_the_tools_return(
         answers in proptest::collection::vec(
             prop_oneof![
                 Just("Done."),
@@ -258,7 +258,7 @@ proptest! {
     ) {
         let mut asked = task_for(if leads { "orchestrator-1" } else { "ada-1" }, if leads { LEAD } else { ADA }, task);
         let mut answers = answers.iter().cycle();
-        let mut tool = |_: &ToolCall| (*answers.next().expect("it goes round")).to_owned();
+        let mut tool = |_: &ToolCall| (*answers.next().expect("the iterator is endless")).to_owned();
         until_words(&mut asked, &mut tool);
         for words in later {
             asked.prompt.history.push(PromptMessage::plain(Role::User, words));
@@ -269,17 +269,17 @@ proptest! {
 
 const TOGETHER: [&str; 6] = ["vfs_write", "publish", "subscribe", "blackboard_write", "delegate", "signal_parent"];
 
-/// What is called for a task, tool by tool, until words come; and those words.
-fn called_for(task: &str, heard: Option<&str>) -> (Vec<String>, String) {
+/// Returns the calls made for a task and, if given, after a later message, and the final text.
+fn run_task(task: &str, later: Option<&str>) -> (Vec<String>, String) {
     let mut asked = ProviderRequest { tools: tools(&TOGETHER), ..task_for("ada-1", ADA, task) };
     let mut called = Vec::new();
     let mut words = until_words(&mut asked, |call| {
-        let said = ["channel", "key", "agent"].iter().find_map(|name| call.arguments[*name].as_str());
-        called.push(format!("{} {}", call.name, said.unwrap_or_default()));
+        let target = ["channel", "key", "agent"].iter().find_map(|name| call.arguments[*name].as_str());
+        called.push(format!("{} {}", call.name, target.unwrap_or_default()));
         "Done.".to_owned()
     });
-    if let Some(heard) = heard {
-        asked.prompt.history.push(PromptMessage::plain(Role::User, heard));
+    if let Some(later) = later {
+        asked.prompt.history.push(PromptMessage::plain(Role::User, later));
         words = until_words(&mut asked, |call| {
             called.push(format!("{} {}", call.name, call.arguments["path"].as_str().unwrap_or_default()));
             "Done.".to_owned()
@@ -289,31 +289,31 @@ fn called_for(task: &str, heard: Option<&str>) -> (Vec<String>, String) {
 }
 
 #[test]
-fn what_a_task_asks_of_somebody_who_works_with_others_is_done() {
-    let (called, _) = called_for("Write about the garden and publish your findings in channel garden.", None);
+fn requests_that_involve_others_are_carried_out() {
+    let (called, _) = run_task("Write about the garden and publish your findings in channel garden.", None);
     assert_eq!(called[1..], ["publish garden", "signal_parent "]);
-    let (called, _) = called_for("Count the chairs and put it on the blackboard as chairs.", None);
+    let (called, _) = run_task("Count the chairs and put it on the blackboard as chairs.", None);
     assert!(called.contains(&"blackboard_write chairs".to_owned()), "{called:?}");
-    let heard = "News of channel 'garden':\n[1] bea: The roses need water.";
-    let (called, _) = called_for("Subscribe to channel garden and write down what you hear.", Some(heard));
+    let message = "News of channel 'garden':\n[1] bea: The roses need water.";
+    let (called, _) = run_task("Subscribe to channel garden and write down what you hear.", Some(message));
     assert_eq!(called[0], "subscribe garden");
     assert!(called[1].starts_with("vfs_write "), "{called:?}");
-    let heard = "Signal from rolf: result of a task that you handed over (\"count\"):\nTwelve chairs.";
-    let (called, _) = called_for("Delegate to Rolf: count the chairs.", Some(heard));
+    let message = "Signal from rolf: result of a task that you handed over (\"count\"):\nTwelve chairs.";
+    let (called, _) = run_task("Delegate to Rolf: count the chairs.", Some(message));
     assert_eq!(called[0], "delegate Rolf");
 }
 
 #[test]
-fn a_result_is_given_in_the_form_that_is_asked_for() {
+fn a_result_has_the_requested_format() {
     let task = "Count the chairs.\n\nSystem message: this task was handed over to you by Ada, who receives your result.\nYour final \
                 answer is the result. It must be a JSON object with the fields chairs, tables and nothing around it.";
-    let (_, words) = called_for(task, None);
+    let (_, words) = run_task(task, None);
     let result: Value = serde_json::from_str(&words).expect("it is JSON");
     assert!(result["chairs"].is_string() && result["tables"].is_string(), "{words}");
 }
 
 #[test]
-fn a_task_of_a_file_is_done_beside_the_file_and_under_the_names_that_tools_are_offered_by() {
+fn a_task_of_a_task_file_is_written_to_its_own_file_under_any_tool_names() {
     let task = "Find out what our tea shop should sell\n\nDone before this: “Draft the menu” (draft). Its result:\nIt is \
                 in artifacts/menu.md.\n\nThis is task find-out in tasks/shop.task.md. Your final \
                 answer is its result.";
@@ -333,7 +333,7 @@ fn a_task_of_a_file_is_done_beside_the_file_and_under_the_names_that_tools_are_o
 }
 
 #[test]
-fn a_file_of_tasks_is_never_written_over() {
+fn a_task_file_is_never_overwritten() {
     let mut asked = task_for("ada-1", ADA, "Write what is to be done next for the fair into tasks/fair.task.md");
     until_words(&mut asked, |call| {
         assert_ne!((call.name.as_str(), &call.arguments["path"]), ("vfs_write", &json!("tasks/fair.task.md")));

@@ -1,4 +1,4 @@
-//! What a file that defines an agent contains, and what its path implies: whether it defines an agent, and the default
+//! The content of a file that defines an agent, and what its path implies: whether it defines an agent, and the default
 //! id and name.
 
 use super::profile::AgentProfile;
@@ -7,24 +7,24 @@ use crate::workspace::layout::is_agent_at_top;
 
 /// One format of agent files.
 pub struct AgentFormat {
-    /// Whether a file belongs to it, by its path in the workspace.
+    /// Whether a file has this format, by its path in the workspace.
     pub matches: fn(path: &str) -> bool,
-    /// Reads a file. A file is never an error, only a profile with problems.
+    /// Parses a file. The result is never an error, only a profile with problems.
     pub read: fn(path: &str, text: &str) -> AgentFile,
 }
 
 /// The parsed content of an agent file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AgentFile {
-    /// The agent as defined; the least that can be made of an unusable file.
+    /// The profile; a minimal one if the file cannot be used.
     pub profile: AgentProfile,
-    /// Whether the file names its id itself, so that the id survives a renaming.
+    /// Whether the file states its id, so that the id survives renaming the file.
     pub has_explicit_id: bool,
-    /// The id that the file requests and cannot have, because it is reserved.
+    /// The id that the file requests but cannot have, because it is reserved.
     pub reserved_id: Option<Id>,
-    /// Whether the file could not be used as what it is meant to be.
+    /// Whether the file could not be parsed as intended.
     pub malformed: bool,
-    /// What is wrong with it.
+    /// The problems of the file.
     pub problems: Vec<Problem>,
 }
 
@@ -32,7 +32,7 @@ pub struct AgentFile {
 const DOCUMENTS: &[&str] =
     &["readme", "changelog", "changes", "contributing", "contributors", "license", "licence", "code_of_conduct"];
 
-/// The same, where it is written in capitals: in small letters it may be an agent's name.
+/// Names of such files only if in capitals: in lower case they may be an agent's name.
 const DOCUMENTS_IN_CAPITALS: &[&str] = &[
     "AGENT",
     "AGENTS",
@@ -62,20 +62,20 @@ const DOCUMENTS_IN_CAPITALS: &[&str] = &[
 const OTHER_FOLDERS: &[&str] =
     &["commands", "hooks", "logs", "modules", "references", "scripts", "sessions", "skills", "state"];
 
-/// What the document of an agent that is a folder is called: the folder says who it is.
+/// The name of the document of an agent that is a folder; the folder's name is the agent's.
 pub const DOCUMENT_OF_FOLDER: &str = "agent.mdx";
 
 /// The file beside such a document with the agent's schedule.
 const HEARTBEAT: &str = "heartbeat.md";
 
-/// Whether a file of this stem only tells of others, such as `README` or `LICENSE`.
+/// Whether a file with this stem only describes others, such as `README` or `LICENSE`.
 pub fn is_document(stem: &str) -> bool {
     let folded = stem.to_lowercase().replace('-', "_");
     let is_it = |name: &str| folded.strip_prefix(name).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
     DOCUMENTS_IN_CAPITALS.contains(&stem) || DOCUMENTS.iter().any(|name| is_it(name))
 }
 
-/// The folders and the name of a file that may define an agent, by its path: it lies in `agents/` at any depth, and
+/// The folders and the name of a file that may define an agent, by its path: it is in `agents/` at any depth, and
 /// neither it nor a folder above it is something else; or it makes the workspace's own folder an agent.
 pub fn place_of_agent(path: &str) -> Option<(&str, &str)> {
     if is_agent_at_top(path) {
@@ -84,7 +84,7 @@ pub fn place_of_agent(path: &str) -> Option<(&str, &str)> {
     place_below(path.strip_prefix("agents/")?)
 }
 
-/// The same for files below the folder of the agents, or below another one with such files.
+/// The folders and the name of such a file, by its path relative to the folder of the agents or a similar one.
 pub(super) fn place_below(below: &str) -> Option<(&str, &str)> {
     let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
     let is_odd = |part: &str| part.is_empty() || part.starts_with('.') || OTHER_FOLDERS.contains(&part);
@@ -92,8 +92,8 @@ pub(super) fn place_below(below: &str) -> Option<(&str, &str)> {
     (!is_elsewhere && !name.starts_with('.') && !is_document(stem(name))).then_some((folders, name))
 }
 
-/// The name of a file without its ending: `ada` for `agents/ada.md`, `powershell-5.1` for `powershell-5.1.md`; of an
-/// agent that is a folder the folder's name: `ada` for `agents/ada/agent.mdx`.
+/// The name of a file without its extension: `ada` for `agents/ada.md`, `powershell-5.1` for `powershell-5.1.md`. For
+/// an agent that is a folder, the folder's name: `ada` for `agents/ada/agent.mdx`.
 pub fn stem(path: &str) -> &str {
     if let Some(folder) = folder_of_agent(path).filter(|folder| !folder.is_empty()) {
         return folder.rsplit('/').next().unwrap_or(folder);
@@ -114,7 +114,7 @@ pub fn folder_of_agent(path: &str) -> Option<&str> {
     (name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER) && folder != "agents").then_some(folder)
 }
 
-/// A stem as a name: `data-analyst` becomes `Data Analyst`.
+/// Converts a stem to a name: `data-analyst` becomes `Data Analyst`.
 pub fn title(stem: &str) -> String {
     let words = stem.split(|character: char| !character.is_alphanumeric() && character != '.');
     let words = words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty());
@@ -133,8 +133,8 @@ pub fn id_of_path(path: &str) -> String {
     if id.is_empty() { "agent".to_owned() } else { id }
 }
 
-/// The id of an agent that is the workspace's own folder, if its file has none: its name, because the file's name says
-/// nothing.
+/// The id of an agent that is the workspace's own folder, if its file has none: derived from the agent's name, because
+/// the file's name says nothing.
 pub(super) fn id_at_top(path: &str, name: &str) -> Option<String> {
     let is_nameless = is_agent_at_top(path) && stem(path) == "agent";
     is_nameless.then(|| id_of_name(name)).filter(|id| !id.is_empty())
@@ -154,7 +154,8 @@ pub fn longer_ids_of_path(path: &str) -> Vec<String> {
     ids
 }
 
-/// A name as an id: small letters and digits with single dashes between them, and with dots where a number has one.
+/// Converts a name to an id: lower case letters and digits with single dashes between them, and with dots within
+/// numbers.
 pub fn id_of_name(name: &str) -> String {
     let characters: Vec<char> = name.chars().collect();
     let is_inner_dot = |at: usize| {
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_keeps_its_dot_and_folders_make_an_id_longer() {
+    fn numbers_keep_dots_and_folders_lengthen_ids() {
         assert_eq!(id_of_path("agents/powershell-5.1-expert.md"), "powershell-5.1-expert");
         assert_eq!(id_of_path("agents/dotnet.framework.4.8.md"), "dotnet-framework-4.8");
         assert_eq!(title(stem("agents/powershell-5.1-expert.md")), "Powershell 5.1 Expert");

@@ -13,9 +13,9 @@ use crate::base::{Id, is_reserved, unique_names};
 pub(super) struct Claim<'a> {
     pub(super) path: &'a str,
     pub(super) wanted: &'a Id,
-    /// Whether the file itself says which id it has.
+    /// Whether the file states its id.
     pub(super) is_own: bool,
-    /// The id that it went by until now.
+    /// The id that it had before.
     pub(super) held: Option<&'a Id>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Claimed {
     pub(super) longer: BTreeMap<Id, Id>,
 }
 
-/// Gives each file an id, if there is one for it: the file nearest to the root goes first, then the first by name.
+/// Assigns an id to each file, if there is one for it: files nearest to the root first, then by name.
 pub(super) fn assign(mut claims: Vec<Claim<'_>>) -> Claimed {
     claims.sort_by_key(|claim| (claim.yields(), claim.held.is_none(), claim.depth(), claim.path));
     // Among those that cannot yield, earlier ownership makes no difference: the folder alone decides who has an id.
@@ -67,7 +67,7 @@ pub(super) fn assign(mut claims: Vec<Claim<'_>>) -> Claimed {
 mod tests {
     use super::*;
 
-    /// Files with ids of their own, and the resulting ids.
+    /// The resulting ids of files, some of which state an id.
     fn ids(files: &[(&str, Option<&str>)], held: &[(&str, &str)]) -> Vec<(String, String)> {
         let wanted: Vec<Id> = files
             .iter()
@@ -93,7 +93,7 @@ mod tests {
     const TEAM: &str = "agents/team/two.md";
 
     #[test]
-    fn a_file_further_down_has_its_name_or_its_folders_as_well() {
+    fn a_file_in_a_subfolder_has_its_name_or_a_longer_id() {
         check(&[(TEAM, None)], &[], &[("two", TEAM)]);
         check(&[(TEAM, None), (TWO, None)], &[], &[("team-two", TEAM), ("two", TWO)]);
         check(&[(TEAM, None), ("agents/x.md", Some("two"))], &[], &[("team-two", TEAM), ("two", "agents/x.md")]);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_goes_by_stays_unless_one_that_cannot_yield_asks_for_it() {
+    fn an_assigned_id_stays_unless_a_file_that_cannot_yield_asks_for_it() {
         let (a, b) = ("agents/a/two.md", "agents/b/two.md");
         check(&[(a, None), (b, None)], &[(b, "two")], &[("a-two", a), ("two", b)]);
         check(&[(b, None)], &[(b, "b-two")], &[("b-two", b)]);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_id_always_means_its_file() {
+    fn a_longer_id_always_refers_to_its_file() {
         let wanted: Id = "two".into();
         let claim = Claim { path: TEAM, wanted: &wanted, is_own: false, held: None };
         assert_eq!(assign(vec![claim]).longer, BTreeMap::from([("team-two".into(), "two".into())]));

@@ -1,11 +1,11 @@
 //! Splits a command line into words and joins words into one. Characters with a meaning to a shell are rejected,
 //! because no shell reads it.
 
-/// Signs that a shell would act upon.
+/// Characters with a meaning to a shell.
 const OF_SHELLS: &[char] = &[';', '|', '&', '<', '>', '`', '\n', '\r'];
 
-/// The words of a command line. Quotes keep words together, and a backslash outside of single quotes escapes the next
-/// character; `$` is left as it is, because `${NAME}` means a variable in what servers are given, but `$(` is refused.
+/// Splits a command line into words. Quotes keep words together, and a backslash outside of single quotes escapes the
+/// next character. `$` is unchanged, because `${NAME}` is a variable in server definitions, but `$(` is refused.
 pub(super) fn split(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -39,7 +39,7 @@ pub(super) fn split(line: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// Words as one line that reads back as the same words.
+/// Joins words to a line that splits into the same words.
 pub(super) fn join<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,{}$~".contains(c);
     let quoted = |word: &str| {
@@ -69,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_reads_back_as_the_same_words(words in proptest::collection::vec("[ -~]{0,12}", 1..6)) {
+        fn joined_words_split_into_the_same_words(words in proptest::collection::vec("[ -~]{0,12}", 1..6)) {
             let line = join(words.iter().map(String::as_str));
             prop_assert_eq!(split(&line), Ok(words));
         }

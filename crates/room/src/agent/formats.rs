@@ -3,10 +3,10 @@
 use super::agent_file::AgentFormat;
 use super::{markdown, mdx_file, yaml_file};
 
-/// Every format.
+/// All formats.
 pub static FORMATS: &[&AgentFormat] = &[&markdown::FORMAT, &yaml_file::FORMAT, &mdx_file::FORMAT];
 
-/// The format of the file at this path, if it defines an agent at all.
+/// The format of the file at this path, if it defines an agent.
 pub fn format_of(path: &str) -> Option<&'static AgentFormat> {
     FORMATS.iter().copied().find(|format| (format.matches)(path))
 }
@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_and_other_endings_count_and_documents_do_not() {
+    fn folders_and_other_extensions_are_included_and_documents_are_not() {
         for path in [
             "agents/team/two.md",
             "agents/categories/02-language/powershell-5.1-expert.md",

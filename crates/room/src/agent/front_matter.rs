@@ -4,16 +4,16 @@ use serde_json::{Map, Value};
 
 use crate::workspace::yaml;
 
-/// No honest front matter is longer; a longer one is refused before it is parsed.
+/// The maximum size of front matter in bytes; it is refused before parsing if longer.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// Why front matter cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct FrontMatterError {
-    /// What is wrong, as one sentence without a full stop.
+    /// The error, as one sentence without a full stop.
     pub what: String,
-    /// The line in the file, counted from 1, where known.
+    /// The line in the file, from 1, if known.
     pub line: Option<usize>,
 }
 
@@ -23,7 +23,8 @@ impl FrontMatterError {
     }
 }
 
-/// A file without byte order mark, with `\n` between its lines.
+/// The text without byte order mark, with `
+/// ` as line ends.
 pub fn normalise(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n")
 }
@@ -40,7 +41,7 @@ pub struct FrontMatter<'a> {
 }
 
 impl FrontMatter<'_> {
-    /// The line of a key in the file, counted from 1.
+    /// The line of a key in the file, from 1.
     pub fn line_of(&self, key: &str) -> Option<usize> {
         let at = self.yaml.lines().position(|line| {
             let line = line.trim_start_matches(['"', '\'']);
@@ -50,7 +51,7 @@ impl FrontMatter<'_> {
     }
 }
 
-/// Takes a [normalised](normalise) file apart. A file that does not begin with a line `---` has no front matter.
+/// Splits a [normalised](normalise) file. A file that does not begin with a line `---` has no front matter.
 pub fn split(text: &str) -> Result<FrontMatter<'_>, FrontMatterError> {
     let Some((yaml, body)) = fenced(text)? else { return Ok(FrontMatter { body: text, ..FrontMatter::default() }) };
     Ok(FrontMatter { keys: read_keys(yaml)?, yaml, body })
@@ -76,7 +77,7 @@ pub fn fenced(text: &str) -> Result<Option<(&str, &str)>, FrontMatterError> {
     Err(FrontMatterError::new("the front matter that starts with --- is not closed", 1))
 }
 
-/// Why front matter cannot be read at all, however it is written.
+/// Rejects front matter that must not be parsed at all.
 pub(super) fn refused(yaml: &str) -> Result<(), FrontMatterError> {
     if yaml.len() > MAX_BYTES {
         return Err(FrontMatterError::new(format!("the front matter is longer than {} KiB", MAX_BYTES / 1024), 1));
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_says_where() {
+    fn errors_have_a_line() {
         let line = |text: &str| split(text).unwrap_err().line;
         assert_eq!(line("---\nname: Ada\n"), Some(1));
         assert_eq!(line("---"), Some(1));

@@ -49,7 +49,7 @@ impl Keys<'_> {
         found
     }
 
-    /// A list, or a text with commas in it, as other programs write it.
+    /// A list, or a text with commas, as other programs write it.
     pub(super) fn list(&mut self, key: &str) -> Option<Vec<String>> {
         let limits = LIMITING_KEYS.contains(&key);
         let entry = *self.known.get(key)?;
@@ -92,7 +92,7 @@ impl Keys<'_> {
         self.list("tools").filter(|tools| tools.as_slice() != ["*"])
     }
 
-    /// The MCP servers that are named or defined; nothing behind the key is none of them.
+    /// The MCP servers that are named or defined; an empty value means none.
     pub(super) fn servers(&mut self) -> Option<Vec<McpEntry>> {
         let entry = *self.known.get("mcp_servers")?;
         let found = mcp_server::read(&entry.value);
@@ -116,7 +116,7 @@ impl Keys<'_> {
         Some(mode.map_or_else(|| LEAST_SAFETY_MODE.to_owned(), |mode| mode.trim().to_owned()))
     }
 
-    /// Whether it works in a copy of its own. An unknown value counts as that, because it is more restrictive.
+    /// Whether it works in its own copy of the workspace; also for an unknown value, because that is more restrictive.
     pub(super) fn worktree(&mut self) -> bool {
         let Some(entry) = self.known.get("workspace") else { return false };
         let word = plain(&entry.value).unwrap_or_default().trim().to_lowercase();

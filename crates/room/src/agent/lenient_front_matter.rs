@@ -10,11 +10,11 @@ use crate::workspace::yaml;
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
-    /// What it says; its bare text where YAML cannot read it.
+    /// The value; its raw text if it is not valid YAML.
     pub(super) value: Value,
-    /// Whether YAML cannot read it even by itself.
+    /// Whether the value on its own is not valid YAML.
     pub(super) is_bare: bool,
-    /// Its line in the file, counted from 1.
+    /// Its line in the file, from 1.
     pub(super) line: Option<usize>,
 }
 
@@ -51,8 +51,7 @@ const LIMITING: [&str; 9] = [
 ];
 
 impl Block<'_> {
-    /// The keys, and restrictions that occur literally in their text: if YAML cannot say what belongs to what, they
-    /// count.
+    /// The key, and restrictions that occur literally in its text: they count if YAML cannot determine their structure.
     fn entries(&self) -> Vec<Entry> {
         let entry = self.entry();
         if !entry.is_bare {
@@ -70,7 +69,7 @@ impl Block<'_> {
 
     fn entry(&self) -> Entry {
         let (key, line) = (self.key.to_owned(), Some(self.line + 1));
-        // By itself most of it is valid.
+        // On its own, most text is valid YAML.
         let alone = format!("value: {}\n{}", self.rest, self.below.join("\n"));
         match yaml::parse(&alone) {
             Ok(Value::Object(mut read)) if read.len() == 1 && read.contains_key("value") => {
@@ -89,7 +88,7 @@ impl Block<'_> {
     }
 }
 
-/// The lines in blocks, each begun by a key; `None` if they cannot be separated for certain.
+/// Splits the lines into blocks that each begin with a key; `None` if they cannot be separated reliably.
 fn blocks(yaml: &str) -> Option<Vec<Block<'_>>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     let mut margin = None;
@@ -101,7 +100,7 @@ fn blocks(yaml: &str) -> Option<Vec<Block<'_>>> {
         }
         let margin = *margin.get_or_insert(indent);
         let is_at_margin = !is_blank && indent <= margin;
-        // Forms of a key that are no line of their own.
+        // Notations of a key that do not fit on a line of its own.
         if is_at_margin && (line.trim_start().starts_with("? ") || line.trim() == "?" || line.starts_with('%')) {
             return None;
         }
@@ -114,8 +113,8 @@ fn blocks(yaml: &str) -> Option<Vec<Block<'_>>> {
     Some(blocks)
 }
 
-/// The key that a line begins with, and the text after its colon. Words with a space between them are a sentence,
-/// unless they restrict something.
+/// The key that a line begins with, and the text after its colon. Words with spaces between them are a sentence, unless
+/// they restrict something.
 fn key_of(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start();
     let at = line.match_indices(':').map(|(at, _)| at).find(|at| {

@@ -46,18 +46,18 @@ impl From<&AgentEntry> for WantedAgent {
 pub(super) struct Waiting {
     /// Scene entries whose profile no file defines yet.
     pub(super) pending: BTreeMap<Id, WantedAgent>,
-    /// How far ids and names of one stem were counted.
+    /// The last number used for ids and names with each stem.
     counters: BTreeMap<String, u32>,
-    /// Ids with a refusal among the problems.
+    /// The ids for which a refusal is reported.
     refused: BTreeSet<Id>,
-    /// How many agents were given a place because they had none.
+    /// The number of agents that were placed because they had no position.
     placed: u32,
-    /// Names of agents that left, by id: an agent that returns under its id gets its name back, and nobody else gets
-    /// it, so that a name in an old record means one agent.
+    /// Names of agents that left, by id: an agent that returns with its id gets its name back, and nobody else gets it,
+    /// so that a name in an old record means one agent.
     left: BTreeMap<Id, LeftName>,
-    /// Counts the agents that left, to know which name was left first.
+    /// The number of agents that left, for the order in which names become free.
     leavings: u64,
-    /// Names that nobody else may have; follows from the agents and from those who left.
+    /// Reserved names. Derived from the present agents and those that left.
     #[serde(skip)]
     names: BTreeSet<Id>,
 }
@@ -66,7 +66,7 @@ pub(super) struct Waiting {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct LeftName {
     name: Id,
-    /// How many had left before it.
+    /// The number of agents that had left before.
     order: u64,
 }
 
@@ -74,7 +74,7 @@ struct LeftName {
 const LEFT_NAMES_KEPT: usize = 1_000;
 
 impl Waiting {
-    /// The stem itself for a name that is free, then the stem with a number, counted on from the last one given.
+    /// The stem itself if the name is free, otherwise the stem with the next number.
     fn name(&mut self, stem: &str) -> Id {
         let mut name: Id = stem.into();
         while self.names.contains(&name) {
@@ -86,7 +86,7 @@ impl Waiting {
         name
     }
 
-    /// The name that the agent of this id had when it left, where it is of this stem; else a free one.
+    /// The name that the agent with this id had when it left, if it has this stem; otherwise a free one.
     fn name_of(&mut self, id: &Id, stem: &str) -> Id {
         match self.left.remove(id) {
             Some(left) if is_of_stem(&left.name, stem) => left.name,
@@ -110,7 +110,7 @@ impl Waiting {
         }
     }
 
-    /// Reserves the names of these agents and of those who left, after a world was loaded.
+    /// Reserves the names of these agents and of those that left, after a world was loaded.
     pub(super) fn reserve_names(&mut self, present: impl Iterator<Item = Id>) {
         self.names = present.chain(self.left.values().map(|left| left.name.clone())).collect();
     }
@@ -134,16 +134,16 @@ pub struct TopmostElement(pub Option<f32>);
 /// The current height of the topmost element; sent by the floor of elements.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct ElementsReach {
-    /// The highest middle of an element, in world units; none where there are no elements.
+    /// The highest center of an element, in world units; `None` if there are no elements.
     pub top: Option<f32>,
 }
 
-/// Reads the messages that came since the last call, for systems that change the world as they go.
+/// Reads the messages since the last call, for systems that need exclusive access to the world.
 pub(crate) fn read<M: Message + Clone>(world: &World, cursor: &mut MessageCursor<M>) -> Vec<M> {
     world.get_resource::<Messages<M>>().map(|messages| cursor.read(messages).cloned().collect()).unwrap_or_default()
 }
 
-/// Makes so what the scene says about agents.
+/// Applies changes of agents in the scene.
 pub(super) fn apply_scene_edits(world: &mut World, mut cursor: Local<MessageCursor<SceneEdit>>) {
     let edits = read(world, &mut cursor);
     if edits.is_empty() {
@@ -177,7 +177,7 @@ fn follow_entry(world: &mut World, now: &AgentEntry, before: Option<&AgentEntry>
         add_scene_agent(world, wanted);
         return;
     }
-    // An entry that is new to the scene but not to the room is our own writing, come back.
+    // An entry that is new to the scene but not to the room was written by the room itself.
     let Some(before) = before else { return };
     if now.profile != before.profile {
         change_profile(world, wanted);
@@ -193,12 +193,12 @@ fn follow_entry(world: &mut World, now: &AgentEntry, before: Option<&AgentEntry>
     }
 }
 
-/// What agents of a profile do when idle, if the scene does not say.
+/// The idle behaviour of a profile, for agents whose scene entry has none.
 fn own_behaviour(world: &World, profile: &str) -> Behaviour {
     world.resource::<Profiles>().get(profile).and_then(|profile| profile.behaviour).unwrap_or_default()
 }
 
-/// Does what persons ask for about coming and going; the rest of [`AgentCommand`] is the room's affair.
+/// Applies a person's commands that add or remove agents; other commands of [`AgentCommand`] belong to the simulation.
 pub(super) fn apply_commands(world: &mut World, mut cursor: Local<MessageCursor<AgentCommand>>) {
     for command in read(world, &mut cursor) {
         match command {
@@ -263,7 +263,7 @@ fn add_dropped_agent(
     spawn(world, &WantedAgent { id, profile, position: Some(position), behaviour, line: None });
 }
 
-/// Puts an agent of the scene into the room, or on the list of those who wait for their profile.
+/// Adds an agent of the scene to the room, or to those that wait for their profile.
 fn add_scene_agent(world: &mut World, mut wanted: WantedAgent) {
     wanted.profile = world.resource::<Profiles>().meant(&wanted.profile);
     if wanted.position.is_some_and(|position| !position.is_finite()) {
@@ -313,7 +313,7 @@ pub(super) fn follow_profiles(
         let entries = scene.doc.agents.iter().filter(|entry| entry.behaviour.is_some());
         entries.map(|entry| entry.id.clone()).collect::<BTreeSet<Id>>()
     });
-    // Of two with one name before, the first counts.
+    // If two files had the same id before, the first one counts.
     let new_ids: BTreeMap<&Id, &Id> = renamed.iter().rev().map(|renamed| (&renamed.from, &renamed.to)).collect();
     let agents: Vec<_> = world.resource::<Roster>().iter().map(|(_, entity)| entity).collect();
     for entity in agents {
@@ -398,14 +398,14 @@ pub(super) fn insert_entity(world: &mut World, agent: Agent, random: AgentRandom
     world.entity_mut(entity).insert((random, agent));
 }
 
-/// A place above the elements for an agent whose entry names none: ten side by side, then the next row.
+/// A position above the elements for an agent without one: ten side by side, then the next row.
 fn place(world: &mut World) -> Vec2 {
     let index = world.resource::<Waiting>().placed;
     world.resource_mut::<Waiting>().placed += 1;
     let settings = world.resource::<AgentSettings>();
     let bottom = world.resource::<TopmostElement>().0.map_or(0.0, |top| top + settings.spawn_margin_units);
     let (column, row) = ((index % 10) as f32, (index / 10) as f32);
-    // From the middle outwards: 0, 1, -1, 2, -2 …
+    // From the center outwards: 0, 1, -1, 2, -2 …
     let step = (column / 2.0).ceil() * if index % 2 == 1 { 1.0 } else { -1.0 };
     Vec2::new(step * settings.side_by_side_units, bottom + row * settings.side_by_side_units)
 }
@@ -453,7 +453,7 @@ pub(super) fn report(world: &mut World, source: String, problems: Vec<Problem>) 
     world.write_message(ProblemReport { source, problems });
 }
 
-/// Tells that something could not be done: in the log, and among the problems until it is done after all.
+/// Reports that something could not be done: in the log, and as a problem until it is done after all.
 fn refuse(world: &mut World, id: &str, what: &str, remedy: &str) {
     let warning = Warning { subject: Some(id.to_string()), ..Warning::new(what.to_owned()).remedy(remedy.to_owned()) };
     world.resource_mut::<EventLog>().write(EventDraft::of(&warning));
@@ -461,14 +461,14 @@ fn refuse(world: &mut World, id: &str, what: &str, remedy: &str) {
     report(world, source(id), vec![Problem::error(source(id), what, remedy)]);
 }
 
-/// Keeps the height of the topmost element.
+/// Stores the height of the topmost element.
 pub(super) fn note_reach(mut reach: MessageReader<ElementsReach>, mut topmost: ResMut<TopmostElement>) {
     if let Some(last) = reach.read().last() {
         topmost.0 = last.top;
     }
 }
 
-/// Puts the pending entries' problems on the list again, after a world was loaded.
+/// Reports the problems of pending entries again, after a world was loaded.
 pub(super) fn report_pending(world: &mut World) {
     let pending: Vec<WantedAgent> = world.resource::<Waiting>().pending.values().cloned().collect();
     for wanted in pending {

@@ -1,6 +1,6 @@
 //! Words by which a key of an agent's file is recognised as a limit, as [`super::limits`] reads them.
 
-/// What follows is forbidden.
+/// The values are forbidden.
 pub(super) const DENYING: &[&str] = &[
     "blacklist",
     "blacklisted",
@@ -31,7 +31,7 @@ pub(super) const DENYING: &[&str] = &[
     "without",
 ];
 
-/// What follows is forbidden, where it is tools.
+/// The values are forbidden if they are tools.
 pub(super) const TAKING_AWAY: &[&str] = &[
     "avoid",
     "ban",
@@ -50,7 +50,7 @@ pub(super) const TAKING_AWAY: &[&str] = &[
     "unsafe",
 ];
 
-/// Words beside "tools" without an effect: what follows is the complete list of tools.
+/// Words beside "tools" without an effect: the value is the complete list of tools.
 pub(super) const NEUTRAL: &[&str] = &[
     "active",
     "agent",
@@ -69,18 +69,18 @@ pub(super) const NEUTRAL: &[&str] = &[
     "use",
 ];
 
-/// What follows is all that is allowed.
+/// Only the values are allowed.
 pub(super) const ALLOWING: &[&str] =
     &["allow", "allowed", "allowlist", "allows", "permit", "permits", "permitted", "whitelist", "whitelisted"];
 
-/// Looking at files.
+/// Reading files.
 pub(super) const READING: &[&str] = &["read", "readable", "reads"];
 
 /// Changing files.
 pub(super) const WRITING: &[&str] =
     &["delete", "deletes", "edit", "editable", "edits", "modify", "writable", "write", "writeable", "writes"];
 
-/// Places of files.
+/// Paths of files.
 pub(super) const PATHS: &[&str] = &[
     "dir",
     "directories",
@@ -101,7 +101,7 @@ pub(super) const PATHS: &[&str] = &[
 pub(super) const SPAWNING: &[&str] =
     &["agent", "agents", "delegate", "delegation", "spawn", "spawning", "subagent", "subagents"];
 
-/// What agents of other products do and those of this one cannot do anyway, or what is no doing at all.
+/// Capabilities of other products that agents of this program do not have, or words that are no capability.
 pub(super) const ELSEWHERE: &[&str] = &[
     "bash",
     "browser",
@@ -130,7 +130,7 @@ pub(super) const ELSEWHERE: &[&str] = &[
     "words",
 ];
 
-/// Whole keys after which a person is asked.
+/// Complete keys that require asking a person.
 pub(super) const ASKING: &[&str] = &[
     "approval",
     "approvalmode",
@@ -146,14 +146,14 @@ pub(super) const ASKING: &[&str] = &[
     "requiresconfirmation",
 ];
 
-/// Whole keys that hold limits of any kind.
+/// Complete keys that contain limits of any kind.
 pub(super) const CONTAINERS: &[&str] = &["guardrails", "limits", "policy", "policies", "security"];
 
 /// Complete keys that are correct and not misspellings of others.
 pub(super) const WHOLE: &[&str] =
     &["permission", "permissions", "permissionmode", "defaultmode", "readonly", "sandbox", "sandboxmode", "safety"];
 
-/// Whole keys that only look as if they limited something.
+/// Complete keys that only look as if they limited something.
 pub(super) const HARMLESS: &[&str] = &[
     "disablemodelinvocation",
     "heads",
@@ -167,10 +167,10 @@ pub(super) const HARMLESS: &[&str] = &[
     "writer",
 ];
 
-/// Those of [`MISTYPED`] that are a profile's own.
+/// The keys of [`MISTYPED`] that belong to our format.
 pub(super) const OURS: &[&str] = &["tools", "reads", "writes", "safety_mode", "share_workspace_info"];
 
-/// Keys that limit, each with how many letters another may differ and still be taken for it.
+/// Limiting keys, each with the number of letters in which a misspelling may differ.
 pub(super) const MISTYPED: &[(&str, usize)] = &[
     ("tools", 1),
     ("reads", 1),

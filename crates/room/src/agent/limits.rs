@@ -13,30 +13,30 @@ use super::limit_keywords::{
 };
 use crate::base::text_normalization::skeleton;
 
-/// Containers in containers are looked into so deep.
+/// The maximum nesting depth of containers.
 const DEPTH_AT_MOST: usize = 3;
-/// More paths in one such key are taken for an attack, and the key for one that is not understood.
+/// The maximum number of paths in such a key; with more, it counts as not understood.
 const GLOBS_AT_MOST: usize = 400;
 
 /// Something that an agent may not do, in addition to the keys of its profile.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// It has no other tools than these.
+    /// It has only these tools.
     OnlyTools(Vec<String>),
-    /// It has none of these tools, in the words of whatever product.
+    /// It has none of these tools, in any product's names.
     NotTools(Vec<String>),
-    /// It reads nothing but what these globs name.
+    /// It reads only what these globs match.
     OnlyReads(Vec<String>),
-    /// It writes nothing but what these globs name.
+    /// It writes only what these globs match.
     OnlyWrites(Vec<String>),
     /// It changes nothing.
     ReadOnly,
-    /// It is no freer than this safety mode.
+    /// Its safety mode is at least this strict.
     Safety(String),
-    /// The agent does not see the boards.
+    /// It does not see the boards.
     NotTheBoards,
-    /// What it may not do is not known: it may do nothing.
+    /// The limit is not understood, so it may do nothing.
     Nothing,
 }
 
@@ -45,15 +45,15 @@ pub enum Limit {
 pub enum Meaning {
     /// It limits nothing.
     NoLimit,
-    /// It limits so, in words that are understood.
+    /// It has these limits.
     Limits(Vec<Limit>),
-    /// It is taken for this key of ours, mistyped, as far as that limits.
+    /// It counts as this key of ours, mistyped, with these limits.
     Mistyped(&'static str, Vec<Limit>),
     /// It looks like a limit and is not understood.
     Unclear,
 }
 
-/// What a key that is none of a profile's own means.
+/// The meaning of a key that does not belong to our format.
 pub fn meaning(key: &str, value: &Value) -> Meaning {
     let words = key_words(key);
     let whole = words.concat();
@@ -73,11 +73,12 @@ pub fn meaning(key: &str, value: &Value) -> Meaning {
 /// Whether a key that is similar to a known one is a misspelling of it, and not a word of its own.
 fn is_slip(meant: &str, distance: usize, words: &[String], whole: &str) -> bool {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    // Keys of ours that are spelt as they should be never come here.
+    // Our correctly spelt keys are never passed to this function.
     OURS.contains(&meant) || (distance > 0 && !has(DENYING) && !has(ALLOWING) && !WHOLE.contains(&whole))
 }
 
-/// `disallowedTools`, `disallowed-tools` and `DISALLOWED_TOOLS` as the same words, in Latin letters that look the same.
+/// Splits a key into words: `disallowedTools`, `disallowed-tools` and `DISALLOWED_TOOLS` give the same words, with
+/// similar letters of other alphabets as Latin ones.
 fn key_words(key: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
@@ -93,7 +94,7 @@ fn key_words(key: &str) -> Vec<String> {
     words.into_iter().filter(|word| !word.is_empty()).map(|word| skeleton(&word)).collect()
 }
 
-/// Whether a key looks by its name as if it limited something.
+/// Whether the name of a key looks like a limit.
 pub(super) fn limits_by_its_name(key: &str) -> bool {
     let words = key_words(key);
     let whole = words.concat();
@@ -105,7 +106,7 @@ fn limits_by_name(words: &[String], whole: &str) -> bool {
     has(DENYING) || has(ALLOWING) || mistyped(whole).is_some() || WHOLE.contains(&whole)
 }
 
-/// The key of ours, or the well-known one, that is meant, and how far from it this one is.
+/// The known key that is most similar to a misspelling, and the distance.
 fn mistyped(whole: &str) -> Option<(&'static str, usize)> {
     let near = MISTYPED.iter().filter_map(|(meant, most)| {
         let target: String = meant.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
@@ -157,7 +158,7 @@ fn limits(key: &str, value: &Value, depth: usize) -> Option<Vec<Limit>> {
         return match value {
             Value::Number(_) | Value::Bool(_) => Some(Vec::new()),
             _ if is_plain => only_tools(value),
-            // These only, or all but these: that is not clear.
+            // Whether only these are allowed or all but these is unclear.
             _ => None,
         };
     }
@@ -212,18 +213,18 @@ fn by_whole_name(whole: &str, value: &Value, depth: usize) -> Option<Option<Vec<
     })
 }
 
-/// The modes of other products, as strict here as there.
+/// The permission modes of other products, as strict here as there.
 fn permission_mode(word: &str) -> Vec<Limit> {
     match word {
         "bypasspermissions" | "auto" => Vec::new(),
         "acceptedits" => vec![Limit::Safety("balanced".to_owned())],
         "plan" => vec![Limit::ReadOnly],
-        // The ordinary one asks before everything that changes something; so does whatever is not known.
+        // The default mode asks before every change, and so does an unknown one.
         _ => vec![Limit::Safety("safe".to_owned())],
     }
 }
 
-/// `permissions: { allow: […], ask: […], deny: […] }`, `permission: { edit: deny, bash: ask }`, or a word.
+/// Reads `permissions: { allow: […], ask: […], deny: […] }`, `permission: { edit: deny, bash: ask }`, or a word.
 fn permissions(value: &Value, depth: usize) -> Option<Vec<Limit>> {
     let Value::Object(keys) = value else {
         return match skeleton(&plain(value).unwrap_or_default()).replace(['-', '_', ' '], "").as_str() {
@@ -248,7 +249,7 @@ fn permissions(value: &Value, depth: usize) -> Option<Vec<Limit>> {
     Some(all)
 }
 
-/// What `allow`, `ask` or `deny` behind a tool's name say, also for some of its uses only.
+/// The limits for `allow`, `ask` or `deny` after a tool's name, also for only some of its uses.
 fn verdict(tool: &str, value: &Value) -> Option<Vec<Limit>> {
     match value {
         Value::Object(uses) => {
@@ -277,7 +278,7 @@ fn contained(value: &Value, depth: usize) -> Option<Vec<Limit>> {
     }
 }
 
-/// In a container of limits, keys have the meaning that they have at the top.
+/// The limits of a key in a container of limits, where keys have their usual meaning.
 fn own_or_other(key: &str, value: &Value, depth: usize) -> Option<Vec<Limit>> {
     match key_words(key).concat().as_str() {
         own @ ("tools" | "reads" | "writes" | "safetymode") => limits_of_meant(own, value, depth),
@@ -285,12 +286,12 @@ fn own_or_other(key: &str, value: &Value, depth: usize) -> Option<Vec<Limit>> {
     }
 }
 
-/// What a key of a profile's own limits, said once more in another spelling.
+/// The limits of a repeated key of our format, in another spelling.
 pub(super) fn of_own(key: &str, value: &Value) -> Vec<Limit> {
     limits_of_meant(key, value, DEPTH_AT_MOST).unwrap_or_else(|| vec![Limit::Nothing])
 }
 
-/// What a mistyped key would limit if it were spelt right.
+/// The limits of a mistyped key in its intended meaning.
 fn limits_of_meant(meant: &str, value: &Value, depth: usize) -> Option<Vec<Limit>> {
     match meant {
         "tools" => only_tools(value),
@@ -317,7 +318,7 @@ fn forbidden(tools: bool, writes: bool, reads: bool, spawning: bool, value: &Val
             _ => None,
         },
         _ if tools => not_tools(value),
-        // `never: "say hello"` is a word to the model.
+        // `never: "say hello"` is an instruction to the model.
         _ => Some(Vec::new()),
     }
 }
@@ -329,7 +330,7 @@ fn denied(value: &Value, tools: bool, elsewhere: bool, spawning: bool, paths: bo
         // What is forbidden elsewhere (commands, hosts) cannot be done here anyway.
         _ if elsewhere => Some(Vec::new()),
         _ if spawning => Some(vec![Limit::NotTools(vec!["spawn_agent".to_owned()])]),
-        // Everything but some paths cannot be said in a profile.
+        // A profile cannot express "everything except some paths".
         _ if paths => None,
         _ => not_tools(value),
     }
@@ -350,7 +351,7 @@ fn only_tools(value: &Value) -> Option<Vec<Limit>> {
     names(value).map(|names| vec![Limit::OnlyTools(names)])
 }
 
-/// `{ write: false, edit: true }`: disabled tools are removed; with `*` disabled, only enabled ones remain.
+/// Reads `{ write: false, edit: true }`: disabled tools are removed; with `*` disabled, only enabled ones remain.
 pub(super) fn switched(keys: &serde_json::Map<String, Value>) -> Vec<Limit> {
     let with =
         |on: bool| keys.iter().filter(|(_, value)| **value == Value::Bool(on)).map(|(key, _)| key.clone()).collect();
@@ -363,7 +364,7 @@ pub(super) fn switched(keys: &serde_json::Map<String, Value>) -> Vec<Limit> {
 }
 
 fn only_paths(value: &Value, reads: bool, writes: bool) -> Option<Vec<Limit>> {
-    // A folder by its bare name means what is in it, too.
+    // The plain name of a folder also includes its content.
     let globs: Vec<String> = names(value)?.iter().flat_map(|path| [path.clone(), format!("{path}/**")]).collect();
     let globs: Vec<String> = globs.into_iter().filter(|glob| !glob.contains("**/**")).collect();
     if globs.len() > GLOBS_AT_MOST {
@@ -411,7 +412,7 @@ fn split_names(text: &str, is_between: impl Fn(char) -> bool) -> Vec<String> {
     parts.map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// A text, number or flag as text: YAML makes a number of `name: 42` without being asked.
+/// A text, number or flag as text: YAML parses `name: 42` as a number.
 pub(super) fn plain(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

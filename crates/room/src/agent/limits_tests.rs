@@ -62,7 +62,7 @@ fn limits_of_other_products_are_understood() {
 }
 
 #[test]
-fn a_typo_counts_as_the_key_that_is_meant() {
+fn a_typo_counts_as_the_intended_key() {
     for (key, value, meant, limits) in [
         ("tols", json!(["vfs_read"]), "tools", only(&["vfs_read"])),
         ("tool", json!("vfs_read"), "tools", only(&["vfs_read"])),
@@ -83,7 +83,7 @@ fn a_typo_counts_as_the_key_that_is_meant() {
 }
 
 #[test]
-fn what_looks_like_a_limit_and_is_none_that_is_known_is_unclear() {
+fn unknown_limits_are_unclear() {
     for (key, value) in [
         ("denied_paths", json!(["secrets/**"])),
         ("permissions", json!(["some", "list"])),
@@ -102,7 +102,7 @@ fn what_looks_like_a_limit_and_is_none_that_is_known_is_unclear() {
 }
 
 #[test]
-fn what_plainly_limits_nothing_stays_harmless() {
+fn keys_that_limit_nothing_are_ignored() {
     for (key, value) in [
         ("color", json!("red")),
         ("icon", json!("star")),
@@ -141,7 +141,7 @@ fn what_plainly_limits_nothing_stays_harmless() {
 }
 
 #[test]
-fn what_is_switched_off_is_taken_away() {
+fn disabled_tools_are_removed() {
     let switched = |value: Value| super::switched(value.as_object().expect("it is a map"));
     assert_eq!(switched(json!({ "write": false, "read": true })), not(&["write"]));
     assert_eq!(switched(json!({ "*": false, "read": true })), only(&["read"]));

@@ -16,7 +16,7 @@ use super::profile::{AgentProfile, KeyLines};
 use crate::base::{Problem, Severity, text};
 use crate::source::first_heading;
 
-/// `agents/**/*.md`; see [`place_of_agent`] for what is left out.
+/// The format of `agents/**/*.md`; see [`place_of_agent`] for exceptions.
 pub static FORMAT: AgentFormat = AgentFormat {
     matches: |path| {
         let ending = place_of_agent(path).and_then(|(_, name)| name.rsplit_once('.')).map(|(_, ending)| ending);
@@ -44,8 +44,8 @@ pub(super) const KEYS: &[&str] = &[
     "workspace",
 ];
 
-/// Reads the file; see [`AgentFile`]. Front matter that is not valid YAML is read line by line; where that cannot be
-/// done either, the whole text is the instructions of an agent with the least privileges.
+/// Parses the file; see [`AgentFile`]. Front matter that is not valid YAML is read line by line; if that fails as well,
+/// the whole text becomes the instructions of an agent with the least privileges.
 pub fn read(path: &str, text: &str) -> AgentFile {
     let text = front_matter::normalise(text);
     let error = match front_matter::split(&text) {
@@ -78,7 +78,7 @@ pub struct IdentityHints {
     pub has_description: bool,
 }
 
-/// What a file says of who it is.
+/// Reads what a file says about the agent's identity.
 pub fn says_who_it_is(text: &str) -> IdentityHints {
     let text = front_matter::normalise(text);
     let entries: Vec<(String, bool)> = match front_matter::split(&text) {
@@ -96,8 +96,7 @@ pub fn says_who_it_is(text: &str) -> IdentityHints {
 const MALFORMED_REMEDY: &str =
     "fix the lines between the two ---; until then the whole file is used as instructions, without tools";
 
-/// The least that can be made of a file that cannot be read: its whole text as the instructions of an agent that may do
-/// nothing.
+/// The result for a file that cannot be parsed: its whole text as the instructions of an agent that may do nothing.
 pub(super) fn malformed(path: &str, text: &str, error: &FrontMatterError, remedy: &str) -> AgentFile {
     let (id, reserved) = claim_id(path, id_of_path(path));
     let profile = AgentProfile {
@@ -126,7 +125,7 @@ pub(super) fn name_of_path(path: &str) -> String {
     if name.is_empty() { "Agent".to_owned() } else { name }
 }
 
-/// `shareWorkspaceInfo`, `share-workspace-info` and `behavior` as this program spells them.
+/// Converts a key to our spelling: `shareWorkspaceInfo`, `share-workspace-info` and `behavior`.
 pub(super) fn our_spelling(key: &str) -> String {
     let mut snake = String::with_capacity(key.len() + 2);
     for character in key.trim().chars() {
@@ -165,7 +164,7 @@ pub(super) fn read_entries(
         let ours = our_spelling(&entry.key);
         if !KEYS.contains(&ours.as_str()) {
             let of_other = other_key(path, entry, &mut limits);
-            // What only looks like a key is a line of some text, where the lines are read one by one.
+            // When reading line by line, something that looks like a key may just be a line of text.
             problems.extend(of_other.filter(|problem| broken.is_none() || problem.severity == Severity::Error));
             extra.entry(entry.key.clone()).or_insert_with(|| entry.value.clone());
             continue;
@@ -221,7 +220,7 @@ pub(super) fn read_entries(
     AgentFile { profile, has_explicit_id, reserved_id, malformed: false, problems }
 }
 
-/// A known key that occurs twice: restrictions count both times, the rest is ignored.
+/// The problem of a known key that occurs twice: restrictions count both times, the rest is ignored.
 fn twice(path: &str, entry: &Entry, ours: &str, limits: &mut Vec<Limit>) -> Problem {
     let key = &entry.key;
     let remedy = if LIMITING_KEYS.contains(&ours) || ours == "share_workspace_info" {
@@ -233,12 +232,12 @@ fn twice(path: &str, entry: &Entry, ours: &str, limits: &mut Vec<Limit>) -> Prob
     Problem::warning(path, format!("the key {ours:?} appears twice"), remedy).at_line(entry.line)
 }
 
-/// Whether `model:` leaves the choice to whoever has the agent work, as files of other products say it.
+/// Whether `model:` has a value that leaves the choice open, as in files of other products.
 pub fn is_no_model(model: &str) -> bool {
     matches!(model.to_lowercase().as_str(), "" | "inherit" | "default")
 }
 
-/// An unknown key: what it restricts, and the problem with that.
+/// Adds the limits of an unknown key, and returns its problem.
 fn other_key(path: &str, entry: &Entry, limits: &mut Vec<Limit>) -> Option<Problem> {
     let key = &entry.key;
     let problem = match limits::meaning(key, &entry.value) {
@@ -266,7 +265,7 @@ fn other_key(path: &str, entry: &Entry, limits: &mut Vec<Limit>) -> Option<Probl
 const KEYS_ELSEWHERE: &[&str] =
     &["category", "display_name", "mode", "modes", "role", "tags", "title", "topics", "type", "types"];
 
-/// A warning where an unknown key looks like a mistyped one; keys of other programs are none of our business.
+/// A warning if an unknown key looks like a mistyped one; other keys belong to other programs.
 fn unknown_key(path: &str, entry: &Entry) -> Option<Problem> {
     let spelling = our_spelling(&entry.key);
     let meant = text::nearest(&spelling, KEYS.iter().copied()).filter(|_| !KEYS_ELSEWHERE.contains(&&*spelling))?;

@@ -54,14 +54,14 @@ fn files_for_other_programs_work() {
 }
 
 #[test]
-fn a_mistyped_key_is_kept_and_told() {
+fn a_mistyped_key_is_kept_and_reported() {
     let file = ada("---\nname: Ada\nmodle: x\n---\n");
     assert_eq!(file.profile.extra["modle"], "x");
     assert_eq!(file.problems[0].to_string(), "agents/ada.md:3: unknown key \"modle\" (did you mean \"model\"?)");
 }
 
 #[test]
-fn a_limiting_key_without_a_value_is_no_way_around_the_limit() {
+fn a_limiting_key_without_a_value_still_limits() {
     let file = ada("---\ntools:\n  # - vfs_write\nreads: ~\nwrites: null\nsafety_mode:\nmodel:\n---\nbody");
     let none = Some(Vec::new());
     assert_eq!((&file.profile.tools, &file.profile.reads, &file.profile.writes), (&none, &none, &none));
@@ -72,7 +72,7 @@ fn a_limiting_key_without_a_value_is_no_way_around_the_limit() {
 }
 
 #[test]
-fn an_id_that_stands_for_something_else_is_not_given() {
+fn reserved_ids_are_refused() {
     for (path, text, reserved, id) in [
         ("agents/ada.md", "---\nname: A\nid: User\n---\n", "user", "user-agent"),
         ("agents/outside.md", "Hi", "outside", "outside-agent"),
@@ -86,7 +86,7 @@ fn an_id_that_stands_for_something_else_is_not_given() {
 }
 
 #[test]
-fn a_model_that_is_left_to_others_is_none() {
+fn a_model_left_open_counts_as_none() {
     for model in ["inherit", "Default", "''", "~"] {
         assert_eq!(ada(&format!("---\nmodel: {model}\n---\n")).profile.model, None, "{model}");
     }
@@ -126,7 +126,7 @@ fn front_matter_that_yaml_refuses_is_read_line_by_line_with_one_note() {
 }
 
 #[test]
-fn lines_that_limit_limit_also_where_yaml_refuses_the_rest() {
+fn limiting_lines_apply_even_if_the_rest_is_invalid_yaml() {
     let broken = |line: &str| ada(&format!("---\nname: a: b\n{line}\n---\nbody")).profile;
     for line in ["tools: [Read", "tools: none: Write", "tools:", "tools: {a: b}", "\"tools\": [Read"] {
         assert_eq!(broken(line).tools, Some(Vec::new()), "{line}");
@@ -143,7 +143,7 @@ fn lines_that_limit_limit_also_where_yaml_refuses_the_rest() {
 }
 
 #[test]
-fn limits_in_a_text_that_yaml_cannot_tell_apart_count() {
+fn limits_in_ambiguous_yaml_apply() {
     let file = ada("---\nname: x\ndescription: it is: so\n  tools: [Read]\n  permissionMode: plan\n---\nbody");
     assert_eq!(file.profile.tools, Some(vec!["Read".to_owned()]));
     assert_eq!(file.profile.limits, [Limit::ReadOnly]);
@@ -153,7 +153,7 @@ fn limits_in_a_text_that_yaml_cannot_tell_apart_count() {
 
 proptest::proptest! {
     #[test]
-    fn a_line_that_limits_limits_wherever_it_stands_and_whatever_stands_around_it(
+    fn a_limiting_line_applies_anywhere_in_any_context(
         lines in proptest::collection::vec(proptest::sample::select(vec![
             "name: a: b", "description: when: now", "  more: words", "- item", "<example>", "user: \"hm\"", "color: [",
             "tags:", "  - a", "", "# remark", "model: sonnet", "'odd", "tools: Read, Write", "x", "\t y: z", "{", "base: &b",
@@ -170,7 +170,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn one_bad_entry_or_key_spoils_itself_and_not_the_file() {
+fn an_invalid_entry_or_key_does_not_affect_the_rest_of_the_file() {
     let file =
         ada("---\nname: [a]\ntools: [vfs_read, {a: b}, Read]\nskills: 3\nshare_user_info: maybe\nwrites: 7\n---\nbody");
     let profile = &file.profile;
@@ -183,7 +183,7 @@ fn one_bad_entry_or_key_spoils_itself_and_not_the_file() {
 }
 
 #[test]
-fn a_star_stands_for_the_usual_tools() {
+fn a_star_means_the_default_tools() {
     for tools in ["'*'", "['*']", "*"] {
         assert_eq!(ada(&format!("---\nname: x\ntools: {tools}\n---\n")).profile.tools, None, "{tools}");
     }

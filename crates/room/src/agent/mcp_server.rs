@@ -16,27 +16,27 @@ use crate::base::text_normalization::is_unseen;
 use crate::base::{Id, Problem, text};
 use crate::workspace::layout::MCP_FILE;
 
-/// The keys of that file that hold the servers.
+/// The keys of `.mcp.json` that contain the servers.
 const FILE_KEYS: [&str; 2] = ["mcpServers", "servers"];
-/// No name is longer, in characters.
+/// The maximum length of a name, in characters.
 const NAME_CHARS_AT_MOST: usize = 64;
-/// Nothing of one server is longer, in characters.
+/// The maximum length of a text in a definition, in characters.
 const TEXT_CHARS_AT_MOST: usize = 8 * 1024;
-/// Nobody needs more arguments, variables or headers.
+/// The maximum number of arguments, variables or headers.
 const PARTS_AT_MOST: usize = 256;
-/// More servers in one place are left out.
+/// The maximum number of servers in one place; more are ignored.
 pub const SERVERS_AT_MOST: usize = 64;
 
 /// An MCP server: its name, and how it is reached.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct McpServer {
-    /// What people, rules and agents call it.
+    /// The name for people, rules and agents.
     pub name: String,
-    /// Whether it may ask the model of an agent something while it carries out a call of that agent's (sampling).
+    /// Whether it may use the agent's model while it executes a call of that agent (sampling).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sampling: bool,
-    /// The agent in whose file it is configured; none where it is the workspace's. It is no part of what the server is:
-    /// two that are the same but for this are one.
+    /// The agent in whose file it is configured; `None` for a server of the workspace. Not part of the server's
+    /// identity: two that differ only in this are the same.
     #[serde(skip)]
     pub of: Option<Id>,
     /// How it is reached.
@@ -45,24 +45,24 @@ pub struct McpServer {
 }
 
 /// How an MCP server is reached. Values may contain `${NAME}` and `${NAME:-default}`: variables of the person's
-/// environment, inserted when the server is started and never before.
+/// environment, which are only inserted when the server is started.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(tag = "transport", rename_all = "snake_case")]
 pub enum McpTransport {
-    /// A program that is started here and spoken to over its standard input and output.
+    /// A local program that communicates over its standard input and output.
     Stdio {
         /// The program.
         command: String,
-        /// Its arguments, one by one.
+        /// Its arguments.
         #[serde(default)]
         args: Vec<String>,
-        /// Variables beyond the few that every program gets.
+        /// Environment variables in addition to the few that every program gets.
         #[serde(default)]
         env: BTreeMap<String, String>,
-        /// Where it starts, below the workspace; the workspace itself where absent.
+        /// Its working directory, below the workspace; `None` for the workspace itself.
         #[serde(default)]
         cwd: Option<String>,
-        /// Whether it may use the network, where that can be kept from it.
+        /// Whether it may use the network, if that can be prevented.
         #[serde(default)]
         network: bool,
     },
@@ -70,32 +70,32 @@ pub enum McpTransport {
     Http {
         /// The address.
         url: String,
-        /// Headers that go with every request.
+        /// Headers of every request.
         #[serde(default)]
         headers: BTreeMap<String, String>,
     },
-    /// A server at an address, over the older HTTP with a stream of events.
+    /// A server at an address, over the older HTTP with server-sent events.
     Sse {
         /// The address of the stream.
         url: String,
-        /// Headers that go with every request.
+        /// Headers of every request.
         #[serde(default)]
         headers: BTreeMap<String, String>,
     },
 }
 
-/// A server that an agent's file names, or defines.
+/// A server that an agent's file names or defines.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum McpEntry {
-    /// One that is defined elsewhere.
+    /// A server defined elsewhere.
     Named(String),
-    /// One of its own.
+    /// A server defined in the file.
     Defined(McpServer),
 }
 
 impl McpEntry {
-    /// What it is called.
+    /// The name.
     pub fn name(&self) -> &str {
         match self {
             Self::Named(name) => name,
@@ -105,12 +105,13 @@ impl McpEntry {
 }
 
 impl McpServer {
-    /// Names exactly this server: two that differ in anything have different keys.
+    /// The key of exactly this server: two that differ in anything have different keys.
     pub fn key(&self) -> Id {
         format!("{}#{:016x}", self.name, content_hash(self.canonical().as_bytes())).into()
     }
 
-    /// What tells it from others of its name: `db` is the workspace's, `ada/db` the one of the agent ada.
+    /// The label that distinguishes servers with the same name: `db` for the workspace's, `ada/db` for that of the
+    /// agent ada.
     pub fn label(&self) -> String {
         match &self.of {
             Some(agent) => format!("{agent}/{}", self.name),
@@ -118,12 +119,12 @@ impl McpServer {
         }
     }
 
-    /// All that is said of it, in one text that is the same for the same server.
+    /// The complete definition as one text, equal for equal servers.
     pub fn canonical(&self) -> String {
         serde_json::to_string(self).expect("a server is plain data with string keys")
     }
 
-    /// What a person is shown of it: the command line, or the address.
+    /// The short form for people: the command line, or the address.
     pub fn shown(&self) -> String {
         match &self.transport {
             McpTransport::Stdio { command, args, .. } => {
@@ -133,8 +134,8 @@ impl McpServer {
         }
     }
 
-    /// Everything that a person allows with it, over several lines. Values of variables and headers are shown only as
-    /// far as they name variables of the person's.
+    /// Everything that a person allows with it, over several lines. Values of variables and headers are only shown if
+    /// they name variables of the person's environment.
     pub fn details(&self) -> String {
         let mut details = self.shown();
         let value = |value: &str| if value.contains("${") { value.to_owned() } else { "(set in the file)".to_owned() };
@@ -160,7 +161,7 @@ impl McpServer {
         details
     }
 
-    /// The names of the person's variables that it asks for.
+    /// The names of the environment variables that it uses.
     pub fn variables(&self) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();
         let texts: Vec<&String> = match &self.transport {
@@ -181,12 +182,12 @@ impl McpServer {
 pub struct Found {
     /// The servers, in order.
     pub entries: Vec<McpEntry>,
-    /// What cannot be used: of which server, what is wrong, and what to do.
+    /// Unusable definitions: the server, the error, and what to do.
     pub wrong: Vec<(String, String, String)>,
 }
 
 impl Found {
-    /// The servers that are defined there.
+    /// The servers that are defined, not only named.
     pub fn defined(self) -> impl Iterator<Item = McpServer> {
         self.entries.into_iter().filter_map(|entry| match entry {
             McpEntry::Defined(server) => Some(server),
@@ -194,7 +195,7 @@ impl Found {
         })
     }
 
-    /// What is wrong, as problems of a file.
+    /// The unusable definitions as problems of a file.
     pub fn problems(&self, place: &str, file: &str) -> Vec<Problem> {
         let problem = |(server, what, remedy): &(String, String, String)| {
             Problem::error(place, what, remedy).at_line(line_of_server(file, server))
@@ -207,7 +208,7 @@ impl Found {
     }
 }
 
-/// Reads a list of servers, or a table of them by name; an entry is a name or a definition.
+/// Reads a list of servers, or a mapping by name; an entry is a name or a definition.
 pub fn read(value: &Value) -> Found {
     let mut found = Found::default();
     match value {
@@ -263,7 +264,7 @@ pub fn read(value: &Value) -> Found {
     found
 }
 
-/// The servers of a `.mcp.json`.
+/// Reads the servers of a `.mcp.json`.
 pub fn read_file(file: &str) -> (Vec<McpServer>, Vec<Problem>) {
     let problem = |what: String, remedy: &str| Problem::error(MCP_FILE, what, remedy);
     let keys = match serde_json::from_str::<Value>(file.trim_start_matches('\u{feff}')) {
@@ -288,7 +289,7 @@ pub fn read_file(file: &str) -> (Vec<McpServer>, Vec<Problem>) {
 const NAME_REMEDY: &str = "write its name, or its name with a command or a url";
 const FILE_REMEDY: &str = "write { \"mcpServers\": { \"NAME\": { \"command\": \"…\", \"args\": [] } } }";
 
-/// The line, counted from 1, on which a server of this name is written down.
+/// The line, from 1, on which the server with this name is defined.
 pub fn line_of_server(file: &str, server: &str) -> Option<usize> {
     let is_head = |line: &&str| line.contains("mcp_servers") || FILE_KEYS.iter().any(|key| line.contains(key));
     let head = file.lines().position(|line| is_head(&line)).unwrap_or(0);
@@ -337,7 +338,7 @@ fn define(found: &mut Found, name: Option<&str>, keys: &Map<String, Value>) {
     }
 }
 
-/// Whether a server can be called so, or why not.
+/// Checks the name of a server; the error says what is wrong.
 fn fit_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() {
         return Err("it has no name");
@@ -439,12 +440,12 @@ fn texts(key: &str, values: &[Value]) -> Result<Vec<String>, FieldError> {
     texts.map_or_else(|| wrong(format!("has {key} that are not all text"), "write [one, two]"), Ok)
 }
 
-/// `headersFromEnv`, `headers-from-env` and `headers_from_env` as one.
+/// Normalizes a key: `headersFromEnv`, `headers-from-env` and `headers_from_env` become the same.
 fn fold(key: &str) -> String {
     key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The keys of a server that mean something here, as they are folded.
+/// The known keys of a server, normalized.
 const KEYS: [&str; 17] = [
     "args",
     "command",
@@ -504,7 +505,7 @@ impl Keys {
         }
     }
 
-    /// A table of texts, or a list of `NAME=value`.
+    /// A mapping of texts, or a list of `NAME=value`.
     fn table(&mut self, key: &str) -> Result<BTreeMap<String, String>, FieldError> {
         let remedy = format!("write {key}: and below it NAME: value");
         let pairs: Option<BTreeMap<String, String>> = match self.take(key) {

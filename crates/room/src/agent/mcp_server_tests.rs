@@ -17,7 +17,7 @@ fn why(value: Value) -> String {
 }
 
 #[test]
-fn every_common_shape_comes_down_to_one() {
+fn all_common_notations_give_the_same_server() {
     let vault = McpServer {
         name: "rag-vault".into(),
         sampling: false,
@@ -56,7 +56,7 @@ fn every_common_shape_comes_down_to_one() {
 }
 
 #[test]
-fn an_agent_may_name_a_server_that_stands_elsewhere() {
+fn an_agent_may_name_a_server_defined_elsewhere() {
     let names =
         |value: Value| -> Vec<String> { read(&value).entries.iter().map(|entry| entry.name().to_owned()).collect() };
     assert_eq!(names(json!("git, time")), ["git", "time"]);
@@ -69,7 +69,7 @@ fn an_agent_may_name_a_server_that_stands_elsewhere() {
 }
 
 #[test]
-fn what_cannot_be_used_is_named_with_what_to_do() {
+fn errors_name_the_server_and_what_to_do() {
     assert!(why(json!({ "command": "" })).contains("has no command"));
     assert!(why(json!({ "command": "a | sh" })).contains("needs a shell"));
     assert!(why(json!({ "type": "pigeon", "command": "a" })).contains("stdio, http or sse"));
@@ -105,7 +105,7 @@ fn two_servers_that_differ_in_anything_have_different_keys() {
 }
 
 #[test]
-fn what_a_person_is_shown_reads_as_it_runs_and_holds_no_secret() {
+fn the_displayed_command_line_is_complete_and_contains_no_secrets() {
     let server = defined(
         json!({ "x": { "command": "a b", "args": ["c d", "e"], "env": { "KEY": "hush", "T": "${T}" }, "network": true } }),
     );

@@ -7,7 +7,7 @@ use crate::document::{self, AgentDocument, ToolDefinition};
 use crate::engine::{EngineLimits, ProgramCache, check_tool};
 use crate::source::{SourceProblem, SourceSeverity};
 
-/// `agents/**/*.mdx`; see [`place_of_agent`] for what is left out.
+/// The format of `agents/**/*.mdx`; see [`place_of_agent`] for exceptions.
 pub static FORMAT: AgentFormat = AgentFormat {
     matches: |path| {
         let ending = place_of_agent(path).and_then(|(_, name)| name.rsplit_once('.')).map(|(_, ending)| ending);
@@ -16,11 +16,11 @@ pub static FORMAT: AgentFormat = AgentFormat {
     read,
 };
 
-/// How many characters of its purpose describe an agent without a description.
+/// The length of the description taken from an agent's purpose if it has none, in characters.
 const DESCRIPTION_CHARS: usize = 300;
 
-/// Reads the file; see [`AgentFile`]. Its front matter has the keys of every agent's; its sections are its instructions
-/// in the order of the format. Front matter that cannot be read leaves it no tools, its own neither.
+/// Parses the file; see [`AgentFile`]. Its front matter has the keys of every agent; its sections are its instructions
+/// in the order of the format. If the front matter cannot be parsed, the agent has no tools, not even its own.
 pub fn read(path: &str, text: &str) -> AgentFile {
     let mut document = document::parse(text);
     let mut file = markdown::read(path, text);
@@ -47,7 +47,7 @@ pub fn read(path: &str, text: &str) -> AgentFile {
         }
         profile.own_tools = document.tools;
     }
-    // Problems of the front matter were reported already, with this program's keys.
+    // Problems of the front matter were already reported, with this program's keys.
     let of_front_matter = |problem: &SourceProblem| problem.what.starts_with("the front matter");
     let told = document.problems.iter().filter(|problem| !of_front_matter(problem));
     file.problems.extend(told.map(|problem| problem_of(path, problem)));
@@ -55,8 +55,8 @@ pub fn read(path: &str, text: &str) -> AgentFile {
     file
 }
 
-/// What is wrong with the code of the tools of this document, each with its line. Reading code takes milliseconds: not
-/// for a thread that draws or ticks.
+/// The problems in the code of a document's tools, each with its line. Parsing code takes milliseconds, so it must not
+/// run on a drawing or ticking thread.
 pub fn code_problems(path: &str, tools: &[ToolDefinition], programs: &ProgramCache) -> Vec<Problem> {
     let limits = EngineLimits::default();
     let found = tools.iter().filter_map(|tool| check_tool(tool, programs, &limits));
@@ -68,7 +68,7 @@ fn purpose(document: &AgentDocument) -> String {
     text::truncate(&purpose.unwrap_or_default(), DESCRIPTION_CHARS)
 }
 
-/// A problem of a text as a problem of its file, with its line and column.
+/// Converts a problem of a text to a problem of its file, with line and column.
 pub fn problem_of(path: &str, problem: &SourceProblem) -> Problem {
     let (what, remedy) = (problem.what.clone(), problem.remedy.clone());
     let told = match problem.severity {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_lists_tools_has_its_own_besides() {
+    fn an_agent_that_lists_tools_also_has_its_own() {
         let text = DOCUMENT.replace("model: sonnet", "tools: [vfs_read]");
         let profile = read("agents/weather.mdx", &text).profile;
         assert_eq!(profile.tools.unwrap(), ["vfs_read", "forecast"]);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_document_is_reported_with_its_line_and_the_rest_works() {
+    fn problems_of_a_document_have_lines_and_the_rest_works() {
         let text = DOCUMENT.replace("</Tool>", "</Tool>\n\n<Tool name=\"bad\" description=\"d\">\n</Tool>");
         let file = read("agents/weather/agent.mdx", &text);
         let [problem] = &file.problems[..] else { panic!("{:?}", file.problems) };

@@ -90,7 +90,7 @@ pub(crate) struct ProfileRenamed {
     to: Id,
 }
 
-/// Adds this floor to the room.
+/// Registers the systems, resources and messages of agents.
 pub fn plugin(app: &mut App) {
     app.add_settings::<AgentSettings>();
     app.add_input::<AgentCommand>();
@@ -100,7 +100,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<BehaviourFollows>()
         .add_tick_message::<ProfileRenamed>()
         .add_tick_message::<ElementsReach>()
-        // Owned by the layer below, which registers them too.
+        // Owned by lower floors, which also register them.
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>()
@@ -128,7 +128,7 @@ pub fn plugin(app: &mut App) {
     sections::register::<saved::AgentsSaved>(app);
 }
 
-/// Keeps the profiles as the agent files say.
+/// Keeps the profiles in sync with the agent files.
 fn register_profiles(
     mut changes: MessageReader<FileChanged>,
     known: Option<Res<KnownFiles>>,
@@ -175,7 +175,7 @@ fn register_profiles(
     }
 }
 
-/// Tells in one note which files go by a longer id than their name, because another file has that one.
+/// Reports in one problem the files that have a longer id than their name, because another file has that one.
 fn longer_ids<'a>(files: impl Iterator<Item = (&'a str, &'a Id, &'a Id)>) -> ProblemReport {
     let files: Vec<_> = files.collect();
     let remedy = "to choose another id, add id: NAME to the front matter of the file";
@@ -199,7 +199,7 @@ fn longer_ids<'a>(files: impl Iterator<Item = (&'a str, &'a Id, &'a Id)>) -> Pro
     ProblemReport { source: "agents with a longer id".to_owned(), problems }
 }
 
-/// Reports which agents run a profile whose file was deleted; forgets such profiles once nobody runs them.
+/// Reports which agents run a profile whose file was deleted; forgets such profiles once no agent runs them.
 fn report_withdrawn(
     agents: Query<&Agent>,
     roster: Res<Roster>,

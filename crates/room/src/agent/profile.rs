@@ -9,13 +9,13 @@ use super::mcp_server::McpEntry;
 use crate::base::{Behaviour, Id};
 use crate::document::ToolDefinition;
 
-/// The line of each key in a file, counted from 1. It is not part of an agent's identity.
+/// The line of each key in a file, from 1. It is not part of an agent's identity.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeyLines(pub BTreeMap<String, usize>);
 
 impl KeyLines {
-    /// The line of a key of ours, where known.
+    /// The line of a key in our spelling, if known.
     pub fn of(&self, key: &str) -> Option<usize> {
         self.0.get(key).copied()
     }
@@ -31,50 +31,50 @@ impl PartialEq for KeyLines {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentProfile {
-    /// The word other files use for it; the file's stem unless it says otherwise.
+    /// The id in other files; the file's stem unless the file states another.
     pub id: Id,
-    /// What it is called on screen and in prompts.
+    /// The name on screen and in prompts.
     pub name: String,
-    /// What it is for, in one sentence.
+    /// The purpose, in one sentence.
     pub description: String,
-    /// What kind of agent it is among others, such as `planner`: some tools are for one kind only.
+    /// The role, such as `planner`: some tools are for one role only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// The text under the front matter: its system prompt.
+    /// The text under the front matter: the system prompt.
     pub instructions: String,
-    /// `model`, or `provider:model`, or `provider`; the workspace's default where absent.
+    /// `model`, `provider:model` or `provider`; `None` for the workspace's default.
     pub model: Option<String>,
-    /// Tools it may use, by name; the default set where absent.
+    /// The names of its tools; `None` for the default set.
     pub tools: Option<Vec<String>>,
-    /// MCP servers it may use, by name, or its own; those of the workspace where absent.
+    /// The MCP servers that it may use, by name, or its own; `None` for those of the workspace.
     pub mcp_servers: Option<Vec<McpEntry>>,
-    /// Skills it has, by name.
+    /// The names of its skills.
     pub skills: Vec<String>,
     /// Whether its prompts contain the contents of the boards.
     pub share_workspace_info: bool,
-    /// Whether its prompts hold who the person is.
+    /// Whether its prompts contain information about the person.
     pub share_user_info: bool,
-    /// What it does when it has nothing to do, unless the scene says otherwise.
+    /// Its behaviour when idle, unless the scene sets another.
     pub behaviour: Option<Behaviour>,
-    /// What its figure looks like.
+    /// The appearance of its figure.
     pub avatar: Option<String>,
     /// How much it may do without asking.
     pub safety_mode: Option<String>,
-    /// Globs of what it may read; everything that its safety mode allows where absent.
+    /// Globs of what it may read; `None` for everything that its safety mode allows.
     pub reads: Option<Vec<String>>,
-    /// Globs of what it may write; everything that its safety mode allows where absent.
+    /// Globs of what it may write; `None` for everything that its safety mode allows.
     pub writes: Option<Vec<String>>,
-    /// Whether it works in a copy of its own, whose changes a person takes over: `workspace: git`.
+    /// Whether it works in its own copy of the workspace, whose changes a person merges: `workspace: git`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_worktree: bool,
-    /// What it may not do beyond that, by keys of other products and by mistyped ones.
+    /// Further limits, from keys of other products and mistyped ones.
     pub limits: Vec<Limit>,
-    /// Tools that its document defines, which no other agent has.
+    /// Tools defined by its document, which no other agent has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub own_tools: Vec<ToolDefinition>,
     /// The lines of its keys in its file.
     pub lines: KeyLines,
-    /// Keys that this program does not know, kept as written.
+    /// Unknown keys, kept as written.
     pub extra: serde_json::Map<String, serde_json::Value>,
 }
 

@@ -21,9 +21,9 @@ struct Source {
     /// The id that the file requests; that of `profile` is the one in use.
     #[serde(default)]
     wanted: Option<Id>,
-    /// The last text could not be used; `profile` is the last good one, or the least that could be made of it.
+    /// Whether the last text could not be parsed; `profile` is then the last valid one, or a minimal one.
     malformed: bool,
-    /// From its newest usable text.
+    /// The profile from its newest valid text.
     profile: AgentProfile,
     problems: Vec<Problem>,
 }
@@ -44,19 +44,19 @@ struct Withdrawn {
     profile: AgentProfile,
 }
 
-/// How many profiles of deleted files are remembered; beyond that it is only remembered that there were more.
+/// How many profiles of deleted files are remembered; beyond that only the fact that there were more.
 const FORMER_AT_MOST: usize = 1_000;
 /// How many bytes of unknown keys are remembered of a profile whose file was deleted.
 const FORMER_KEYS_BYTES_AT_MOST: usize = 4 * 1024;
 
-/// The permissions of an id whose file was deleted and that nobody runs.
+/// The permissions of an id whose file was deleted and that no agent runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Former<'a> {
     /// There was no such profile.
     Never,
-    /// This: what bounds it, without its words.
+    /// The limits of the deleted profile, without its texts.
     Known(&'a AgentProfile),
-    /// It may have been among those that are not remembered any more.
+    /// The profile may have been dropped from the remembered ones.
     Unknown,
 }
 
@@ -66,7 +66,7 @@ pub enum Former<'a> {
 pub struct Profiles {
     sources: BTreeMap<String, Source>,
     by_id: BTreeMap<Id, String>,
-    /// Longer ids that mean a file as well, with the id in use: `team-two` for `two`.
+    /// Longer ids that also refer to a file, with the id in use: `team-two` for `two`.
     #[serde(default)]
     longer: BTreeMap<Id, Id>,
     withdrawn: BTreeMap<Id, Withdrawn>,
@@ -74,10 +74,10 @@ pub struct Profiles {
     /// New files with the tick of their arrival, remembered for a while in case their former path is deleted.
     #[serde(default)]
     came: BTreeMap<String, u64>,
-    /// The restrictions of profiles whose file was deleted, even if nobody runs them any more: a new file of that name
-    /// must not give the agent more than it had.
+    /// The restrictions of profiles whose file was deleted, even if no agent runs them any more: a new file with that
+    /// name must not give the agent more than it had.
     former: BTreeMap<Id, AgentProfile>,
-    /// Whether there were more of those than are remembered.
+    /// Whether profiles were dropped from `former`.
     former_is_full: bool,
     /// Whether the files that the room started from were read.
     pub(super) started: bool,
@@ -86,18 +86,18 @@ pub struct Profiles {
 /// How the profiles changed because of changed files.
 #[derive(Default, PartialEq, Debug)]
 pub(super) struct Outcome {
-    /// Registered, changed, renamed or withdrawn.
+    /// The ids of profiles that were registered, changed, renamed or withdrawn.
     pub(super) changed: BTreeSet<Id>,
-    /// Old id and new id of profiles whose file was renamed.
+    /// The old and new ids of profiles whose file was renamed.
     pub(super) renamed: Vec<(Id, Id)>,
     /// The paths whose problems must be reported again.
     pub(super) touched: BTreeSet<String>,
-    /// Whether ids were added, removed or passed to another file.
+    /// Whether ids were added, removed or reassigned to another file.
     pub(super) is_another_list: bool,
 }
 
 impl Profiles {
-    /// What an agent of this profile is: the last good version, even if its file is gone and an agent still runs it.
+    /// The last valid profile with this id, even if its file is gone and an agent still runs it.
     pub fn get(&self, id: &str) -> Option<&AgentProfile> {
         match self.by_id.get(id) {
             Some(path) => self.sources.get(path).map(|source| &source.profile),
@@ -105,8 +105,8 @@ impl Profiles {
         }
     }
 
-    /// The id by which a file's profile goes that is named so: `two` where `team-two` means agents/team/two.md and no
-    /// other file has its name. Any other id means itself.
+    /// Resolves a longer id to the one in use: `two` if `team-two` refers to agents/team/two.md and no other file has
+    /// its name. Any other id is returned unchanged.
     pub fn meant(&self, id: &Id) -> Id {
         match self.longer.get(id).filter(|_| !self.by_id.contains_key(id) && !self.withdrawn.contains_key(id)) {
             Some(meant) => meant.clone(),
@@ -114,13 +114,13 @@ impl Profiles {
         }
     }
 
-    /// The id by which the profile of a file goes.
+    /// The id in use of a file's profile.
     pub fn id_at(&self, path: &str) -> Option<&Id> {
         let id = &self.sources.get(path)?.profile.id;
         (self.by_id.get(id)? == path).then_some(id)
     }
 
-    /// Files that go by a longer id than they ask for, because another file has that one.
+    /// Files that have a longer id than they ask for, because another file has that one.
     pub fn with_longer_ids(&self) -> impl Iterator<Item = (&str, &Id, &Id)> {
         self.sources.iter().filter_map(|(path, source)| {
             let wanted = source.wanted.as_ref().filter(|wanted| **wanted != source.profile.id)?;
@@ -141,7 +141,7 @@ impl Profiles {
         self.by_id.get(id).or_else(|| self.withdrawn.get(id).map(|withdrawn| &withdrawn.path)).map(String::as_str)
     }
 
-    /// What a profile could do whose file went.
+    /// The permissions of a profile whose file was deleted.
     pub fn former(&self, id: &str) -> Former<'_> {
         match self.former.get(id) {
             Some(profile) => Former::Known(profile),
@@ -150,7 +150,7 @@ impl Profiles {
         }
     }
 
-    /// All that files define now, in order of id.
+    /// All profiles that files define now, in order of id.
     pub fn iter(&self) -> impl Iterator<Item = (&Id, &AgentProfile)> {
         self.by_id.iter().filter_map(|(id, path)| Some((id, &self.sources.get(path)?.profile)))
     }
@@ -165,7 +165,7 @@ impl Profiles {
         self.withdrawn.iter().map(|(id, withdrawn)| (id, withdrawn.path.as_str()))
     }
 
-    /// Forgets a withdrawn profile that nobody runs, and files that were deleted long ago.
+    /// Forgets withdrawn profiles that no agent runs, and files that were deleted before this tick.
     pub(super) fn forget(&mut self, unused: &BTreeSet<Id>, gone_before: u64) {
         self.gone.retain(|gone| gone.tick >= gone_before);
         self.came.retain(|_, tick| *tick >= gone_before);
@@ -178,8 +178,7 @@ impl Profiles {
         self.sources.keys()
     }
 
-    /// Whether a file was just added with the content of the file that owns its id: that one may be about to be
-    /// deleted.
+    /// Whether a file was just added with the content of the file that has its id, which may be about to be deleted.
     fn is_moving(&self, path: &str) -> bool {
         let source = self.sources.get(path).filter(|_| self.came.contains_key(path));
         let holder = source.and_then(|source| self.by_id.get(source.wanted.as_ref().unwrap_or(&source.profile.id)));
@@ -187,12 +186,12 @@ impl Profiles {
         source.zip(holder).is_some_and(|(source, holder)| source.hash == holder.hash)
     }
 
-    /// Whether files were added before this tick for which it was not yet clear whether they were moved.
+    /// Whether files were added before this tick for which it is not yet decided whether they were moved.
     pub(super) fn has_undecided_moves(&self, oldest: u64) -> bool {
         self.came.values().any(|tick| *tick < oldest)
     }
 
-    /// Treats those as copies. Returns the paths about which there is something to report now.
+    /// Treats those files as copies. Returns the paths whose problems must be reported now.
     pub(super) fn copies_to_report(&mut self, oldest: u64) -> Vec<String> {
         let over: Vec<String> =
             self.came.iter().filter(|(_, tick)| **tick < oldest).map(|(path, _)| path.clone()).collect();
@@ -203,7 +202,7 @@ impl Profiles {
         copies
     }
 
-    /// What is wrong with a file now.
+    /// The current problems of a file.
     pub(super) fn problems(&self, path: &str) -> Vec<Problem> {
         let Some(source) = self.sources.get(path) else { return Vec::new() };
         let mut problems = source.problems.clone();
@@ -265,7 +264,7 @@ impl Profiles {
         outcome
     }
 
-    /// Assigns files to ids again, and reports which files get another message because of it.
+    /// Assigns files to ids again, and adds the files whose problems change because of it to the outcome.
     fn assign(&mut self, before: &BTreeMap<Id, String>, outcome: &mut Outcome) {
         let claims = self.sources.iter().map(|(path, source)| {
             let id = &source.profile.id;
@@ -279,7 +278,7 @@ impl Profiles {
             asking.entry(source.wanted.as_ref().unwrap_or(&source.profile.id)).or_default().push(path);
         }
         let ids: BTreeSet<&Id> = before.keys().chain(claimed.by_id.keys()).collect();
-        // Who was second may be first now, and the other way round.
+        // Files that compete for an id may have changed their order.
         for id in ids.into_iter().filter(|id| before.get(*id) != claimed.by_id.get(*id)) {
             outcome.touched.extend(asking.get(id).into_iter().flatten().map(|path| (*path).clone()));
         }
@@ -295,7 +294,7 @@ impl Profiles {
         (self.by_id, self.longer) = (claimed.by_id, claimed.longer);
     }
 
-    /// Those that these files define, all of them found at once.
+    /// Creates the profiles of these files, all read at once.
     pub fn of_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a FileContent)>) -> Self {
         let mut profiles = Self::default();
         profiles.apply_file_changes(files, 1, 60);
@@ -315,7 +314,7 @@ impl Profiles {
             skills: Vec::new(),
             own_tools: Vec::new(),
             avatar: None,
-            // Without them it could do less: that errs on the safe side.
+            // Without these keys the profile could do less, which is the safe side.
             extra: if has_room { profile.extra.clone() } else { serde_json::Map::new() },
             ..profile.clone()
         };
@@ -358,7 +357,7 @@ impl Profiles {
                 }
                 let file = (format.read)(path, text);
                 match old {
-                    // The last good version stays while a person is in the middle of editing.
+                    // The last valid version stays while a person is in the middle of editing.
                     Some(old) if file.malformed && !old.malformed => {
                         old.hash = hash;
                         old.problems = file.problems;
@@ -385,9 +384,9 @@ impl Profiles {
         outcome.touched.insert(path.to_owned());
     }
 
-    /// Finds the files that replaced a deleted one; the order in which the two were seen is random. The new file
-    /// requests its id again, now that the other does not have it any more. Returns the ids of the deleted files, each
-    /// with the path of the new one.
+    /// Finds the files that replaced deleted ones; additions and deletions arrive in any order. A new file then
+    /// requests its id again, which is free now. Returns the ids of the deleted files, each with the path of the new
+    /// one.
     fn follow_renames(&mut self, since: u64, outcome: &mut Outcome) -> Vec<(Id, String)> {
         self.gone.retain(|gone| gone.tick >= since);
         self.came.retain(|_, tick| *tick >= since);

@@ -6,33 +6,33 @@ fn text(text: &str) -> FileContent {
     FileContent::Text(text.into())
 }
 
-fn take_in(profiles: &mut Profiles, tick: u64, changes: &[(&str, FileContent)]) -> Outcome {
+fn apply(profiles: &mut Profiles, tick: u64, changes: &[(&str, FileContent)]) -> Outcome {
     profiles.apply_file_changes(changes.iter().map(|(path, content)| (*path, content)), tick, 60)
 }
 
 #[test]
-fn files_come_and_change() {
+fn files_are_added_and_changed() {
     let mut profiles = Profiles::default();
-    let outcome = take_in(&mut profiles, 1, &[("agents/ada.md", text("# Ada")), ("boards/x.md", text("x"))]);
+    let outcome = apply(&mut profiles, 1, &[("agents/ada.md", text("# Ada")), ("boards/x.md", text("x"))]);
     assert_eq!(outcome.changed, BTreeSet::from(["ada".into()]));
     assert_eq!(profiles.path("ada"), Some("agents/ada.md"));
-    assert!(take_in(&mut profiles, 2, &[("agents/ada.md", text("# Ada"))]).changed.is_empty());
-    take_in(&mut profiles, 3, &[("agents/ada.md", text("# Bea"))]);
+    assert!(apply(&mut profiles, 2, &[("agents/ada.md", text("# Ada"))]).changed.is_empty());
+    apply(&mut profiles, 3, &[("agents/ada.md", text("# Bea"))]);
     assert_eq!(profiles.get("ada").unwrap().name, "Bea");
 }
 
 #[test]
 fn the_last_good_version_stays_while_the_new_text_is_unusable() {
     let mut profiles = Profiles::default();
-    take_in(&mut profiles, 1, &[("agents/ada.md", text("# Ada"))]);
+    apply(&mut profiles, 1, &[("agents/ada.md", text("# Ada"))]);
     for bad in [text("---\nname: [\n"), FileContent::Unusable { what: "not UTF-8".into(), remedy: "save it so".into() }]
     {
-        let outcome = take_in(&mut profiles, 2, &[("agents/ada.md", bad)]);
+        let outcome = apply(&mut profiles, 2, &[("agents/ada.md", bad)]);
         assert!(outcome.changed.is_empty());
         assert_eq!(profiles.get("ada").unwrap().name, "Ada");
         assert_eq!(profiles.problems("agents/ada.md").len(), 1);
     }
-    take_in(&mut profiles, 3, &[("agents/ada.md", text("# Ada"))]);
+    apply(&mut profiles, 3, &[("agents/ada.md", text("# Ada"))]);
     assert_eq!(profiles.problems("agents/ada.md"), []);
 }
 
@@ -40,11 +40,11 @@ fn the_last_good_version_stays_while_the_new_text_is_unusable() {
 fn the_first_of_two_files_with_one_id_wins_and_the_problem_names_both() {
     let mut profiles = Profiles::default();
     let second = text("---\nid: ada\nname: Second\n---\n");
-    take_in(&mut profiles, 1, &[("agents/zoe.md", second), ("agents/ada.md", text("# First"))]);
+    apply(&mut profiles, 1, &[("agents/zoe.md", second), ("agents/ada.md", text("# First"))]);
     assert_eq!(profiles.get("ada").unwrap().name, "First");
     let what = &profiles.problems("agents/zoe.md")[0].what;
     assert!(what.contains("agents/ada.md") && what.contains("agents/zoe.md"), "{what}");
-    let outcome = take_in(&mut profiles, 2, &[("agents/ada.md", FileContent::Removed)]);
+    let outcome = apply(&mut profiles, 2, &[("agents/ada.md", FileContent::Removed)]);
     assert_eq!(profiles.get("ada").unwrap().name, "Second");
     assert!(outcome.touched.contains("agents/zoe.md") && profiles.problems("agents/zoe.md").is_empty());
 }
@@ -53,15 +53,15 @@ fn the_first_of_two_files_with_one_id_wins_and_the_problem_names_both() {
 fn a_renamed_file_is_followed() {
     for later in [0, 60] {
         let mut profiles = Profiles::default();
-        take_in(&mut profiles, 1, &[("agents/ada.md", text("# Ada"))]);
+        apply(&mut profiles, 1, &[("agents/ada.md", text("# Ada"))]);
         let mut renamed = Vec::new();
         if later == 0 {
             let both = [("agents/bea.md", text("# Ada")), ("agents/ada.md", FileContent::Removed)];
-            renamed.extend(take_in(&mut profiles, 2, &both).renamed);
+            renamed.extend(apply(&mut profiles, 2, &both).renamed);
         } else {
-            renamed.extend(take_in(&mut profiles, 2, &[("agents/ada.md", FileContent::Removed)]).renamed);
+            renamed.extend(apply(&mut profiles, 2, &[("agents/ada.md", FileContent::Removed)]).renamed);
             assert!(profiles.get("ada").is_some());
-            let outcome = take_in(&mut profiles, 2 + later, &[("agents/bea.md", text("# Ada"))]);
+            let outcome = apply(&mut profiles, 2 + later, &[("agents/bea.md", text("# Ada"))]);
             renamed.extend(outcome.renamed);
         }
         assert_eq!(renamed, [("ada".into(), "bea".into())]);
@@ -70,22 +70,22 @@ fn a_renamed_file_is_followed() {
 }
 
 #[test]
-fn a_late_or_different_file_is_another() {
+fn a_late_or_different_file_is_a_new_one() {
     let mut profiles = Profiles::default();
-    take_in(&mut profiles, 1, &[("agents/ada.md", text("# Ada"))]);
-    take_in(&mut profiles, 2, &[("agents/ada.md", FileContent::Removed), ("agents/bea.md", text("# B"))]);
-    assert!(take_in(&mut profiles, 63, &[("agents/cy.md", text("# Ada"))]).renamed.is_empty());
+    apply(&mut profiles, 1, &[("agents/ada.md", text("# Ada"))]);
+    apply(&mut profiles, 2, &[("agents/ada.md", FileContent::Removed), ("agents/bea.md", text("# B"))]);
+    assert!(apply(&mut profiles, 63, &[("agents/cy.md", text("# Ada"))]).renamed.is_empty());
     assert!(!profiles.is_defined("ada") && profiles.get("ada").is_some());
     profiles.forget(&BTreeSet::from(["ada".into()]), 10);
     assert!(profiles.get("ada").is_none());
 }
 
 #[test]
-fn what_bounded_a_profile_is_remembered_when_its_file_is_gone_and_after_reopening() {
+fn limits_of_a_profile_are_remembered_after_its_file_was_deleted_and_after_reopening() {
     let mut profiles = Profiles::default();
     let meek = text("---\ntools: [vfs_read]\nwrites: []\n---\nYou read.");
-    take_in(&mut profiles, 1, &[("agents/meek.md", meek.clone())]);
-    take_in(&mut profiles, 2, &[("agents/meek.md", FileContent::Removed)]);
+    apply(&mut profiles, 1, &[("agents/meek.md", meek.clone())]);
+    apply(&mut profiles, 2, &[("agents/meek.md", FileContent::Removed)]);
     profiles.forget(&BTreeSet::from(["meek".into()]), 1_000);
     assert!(profiles.get("meek").is_none(), "nobody runs it");
     let mut reopened: Profiles =
@@ -95,12 +95,12 @@ fn what_bounded_a_profile_is_remembered_when_its_file_is_gone_and_after_reopenin
     assert_eq!(bounds.tools, Some(vec!["vfs_read".to_owned()]));
     assert!(bounds.instructions.is_empty(), "its words bound nothing");
     assert_eq!(reopened.former("other"), Former::Never);
-    take_in(&mut reopened, 2_000, &[("agents/meek.md", meek)]);
+    apply(&mut reopened, 2_000, &[("agents/meek.md", meek)]);
     assert_eq!(reopened.former("meek"), Former::Never, "its file says what it may do");
 }
 
 #[test]
-fn when_too_many_files_went_it_is_not_claimed_that_there_was_none() {
+fn beyond_the_limit_former_profiles_are_unknown_rather_than_absent() {
     let mut profiles = Profiles::default();
     for number in 0..=FORMER_AT_MOST {
         profiles.remember(&format!("a{number}").into(), &AgentProfile::default());
@@ -113,15 +113,15 @@ fn when_too_many_files_went_it_is_not_claimed_that_there_was_none() {
 const GONE: FileContent = FileContent::Removed;
 
 #[test]
-fn a_renamed_file_is_followed_in_whichever_order_it_is_seen() {
+fn a_renamed_file_is_followed_in_any_order_of_events() {
     for came_first in [true, false] {
         for later in [0, 9, 60] {
             let mut profiles = Profiles::default();
-            take_in(&mut profiles, 1, &[("agents/one.md", text("# One"))]);
+            apply(&mut profiles, 1, &[("agents/one.md", text("# One"))]);
             let (came, gone) = (("agents/first.md", text("# One")), ("agents/one.md", GONE));
             let (a, b) = if came_first { (came, gone) } else { (gone, came) };
-            let mut renamed = take_in(&mut profiles, 10, &[a]).renamed;
-            renamed.extend(take_in(&mut profiles, 10 + later, &[b]).renamed);
+            let mut renamed = apply(&mut profiles, 10, &[a]).renamed;
+            renamed.extend(apply(&mut profiles, 10 + later, &[b]).renamed);
             assert_eq!(renamed, [("one".into(), "first".into())], "{came_first} {later}");
             assert_eq!(profiles.withdrawn().count(), 0);
             assert!(profiles.get("one").is_none() && profiles.is_defined("first"));
@@ -130,15 +130,15 @@ fn a_renamed_file_is_followed_in_whichever_order_it_is_seen() {
 }
 
 #[test]
-fn a_file_that_says_its_id_keeps_it_wherever_it_goes() {
+fn a_file_that_states_its_id_keeps_it_when_moved() {
     for came_first in [true, false] {
         let mut profiles = Profiles::default();
         let (old, new) = (text("---\nid: ada\n---\nOld."), text("---\nid: ada\n---\nNew."));
-        take_in(&mut profiles, 1, &[("agents/one.md", old)]);
+        apply(&mut profiles, 1, &[("agents/one.md", old)]);
         let (came, gone) = (("agents/team/first.md", new), ("agents/one.md", GONE));
         let (a, b) = if came_first { (came, gone) } else { (gone, came) };
-        take_in(&mut profiles, 10, &[a]);
-        let outcome = take_in(&mut profiles, 19, &[b]);
+        apply(&mut profiles, 10, &[a]);
+        let outcome = apply(&mut profiles, 19, &[b]);
         assert_eq!((outcome.renamed, profiles.path("ada")), (Vec::new(), Some("agents/team/first.md")));
         assert_eq!(profiles.get("ada").unwrap().instructions, "New.");
         assert!(profiles.problems("agents/team/first.md").is_empty() && profiles.withdrawn().count() == 0);
@@ -149,11 +149,11 @@ fn a_file_that_says_its_id_keeps_it_wherever_it_goes() {
 fn a_file_that_is_moved_into_a_folder_keeps_its_id() {
     for came_first in [true, false] {
         let mut profiles = Profiles::default();
-        take_in(&mut profiles, 1, &[("agents/two.md", text("# Two"))]);
+        apply(&mut profiles, 1, &[("agents/two.md", text("# Two"))]);
         let (came, gone) = (("agents/team/two.md", text("# Two")), ("agents/two.md", GONE));
         let (a, b) = if came_first { (came, gone) } else { (gone, came) };
-        let mut renamed = take_in(&mut profiles, 10, &[a]).renamed;
-        renamed.extend(take_in(&mut profiles, 19, &[b]).renamed);
+        let mut renamed = apply(&mut profiles, 10, &[a]).renamed;
+        renamed.extend(apply(&mut profiles, 19, &[b]).renamed);
         assert!(renamed.iter().all(|(_, to)| &**to == "two"), "{renamed:?}");
         assert_eq!(profiles.path("two"), Some("agents/team/two.md"));
         assert_eq!(profiles.ids().count(), 1);
@@ -161,15 +161,15 @@ fn a_file_that_is_moved_into_a_folder_keeps_its_id() {
 }
 
 #[test]
-fn a_file_on_its_way_is_not_called_a_second_one_until_it_is() {
+fn a_file_being_moved_is_not_reported_as_a_duplicate() {
     for (old, new, front) in
         [("agents/two.md", "agents/team/two.md", ""), ("agents/two.md", "agents/x.md", "---\nid: two\n---\n")]
     {
         let content = || text(&format!("{front}# Two"));
         let mut profiles = Profiles::default();
-        take_in(&mut profiles, 1, &[(old, content())]);
+        apply(&mut profiles, 1, &[(old, content())]);
         profiles.copies_to_report(9);
-        take_in(&mut profiles, 10, &[(new, content())]);
+        apply(&mut profiles, 10, &[(new, content())]);
         let told = |profiles: &Profiles| profiles.with_longer_ids().count() + profiles.problems(new).len();
         assert_eq!(told(&profiles), 0, "{new}");
         assert!(!profiles.has_undecided_moves(10) && profiles.has_undecided_moves(11));
@@ -179,38 +179,38 @@ fn a_file_on_its_way_is_not_called_a_second_one_until_it_is() {
 }
 
 #[test]
-fn a_copy_is_another_agent_and_follows_nobody() {
+fn a_copy_is_a_different_agent() {
     let mut profiles = Profiles::default();
-    take_in(&mut profiles, 1, &[("agents/one.md", text("# One"))]);
-    assert!(take_in(&mut profiles, 10, &[("agents/copy.md", text("# One"))]).renamed.is_empty());
-    assert!(take_in(&mut profiles, 99, &[("agents/one.md", GONE)]).renamed.is_empty());
+    apply(&mut profiles, 1, &[("agents/one.md", text("# One"))]);
+    assert!(apply(&mut profiles, 10, &[("agents/copy.md", text("# One"))]).renamed.is_empty());
+    assert!(apply(&mut profiles, 99, &[("agents/one.md", GONE)]).renamed.is_empty());
     assert_eq!(profiles.withdrawn().count(), 1);
 }
 
 #[test]
-fn a_file_in_a_folder_makes_way_and_whoever_runs_it_goes_with_it() {
+fn a_file_in_a_folder_yields_its_id_and_its_agents_follow_it() {
     let mut profiles = Profiles::default();
-    take_in(&mut profiles, 1, &[("agents/team/two.md", text("# Of the team"))]);
+    apply(&mut profiles, 1, &[("agents/team/two.md", text("# Of the team"))]);
     assert_eq!(profiles.path("two"), Some("agents/team/two.md"));
     assert_eq!(profiles.meant(&"team-two".into()), "two".into());
-    let outcome = take_in(&mut profiles, 2, &[("agents/two.md", text("# Alone"))]);
+    let outcome = apply(&mut profiles, 2, &[("agents/two.md", text("# Alone"))]);
     assert_eq!(outcome.renamed, [("two".into(), "team-two".into())]);
     assert_eq!((profiles.path("two"), profiles.path("team-two")), (Some("agents/two.md"), Some("agents/team/two.md")));
     assert_eq!(profiles.get("team-two").unwrap().id, "team-two".into());
     assert_eq!(profiles.with_longer_ids().count(), 1);
     // An edit does not change any of that, and neither does the removal of the other one.
-    take_in(&mut profiles, 3, &[("agents/team/two.md", text("# Of a team"))]);
+    apply(&mut profiles, 3, &[("agents/team/two.md", text("# Of a team"))]);
     assert_eq!(profiles.get("team-two").unwrap().name, "Of a team");
-    let outcome = take_in(&mut profiles, 4, &[("agents/two.md", GONE)]);
+    let outcome = apply(&mut profiles, 4, &[("agents/two.md", GONE)]);
     assert_eq!((outcome.renamed, profiles.path("team-two")), (Vec::new(), Some("agents/team/two.md")));
 }
 
 #[test]
-fn the_same_files_have_the_same_ids_in_whichever_order_they_are_found() {
+fn ids_do_not_depend_on_the_order_of_files() {
     let files = ["agents/a/two.md", "agents/b/two.md", "agents/two.md"].map(|path| (path, text(path)));
     let ids = |order: [usize; 3]| {
         let mut profiles = Profiles::default();
-        take_in(&mut profiles, 1, &order.map(|index| files[index].clone()));
+        apply(&mut profiles, 1, &order.map(|index| files[index].clone()));
         profiles.ids().map(|id| (id.clone(), profiles.path(id).unwrap().to_owned())).collect::<Vec<_>>()
     };
     assert_eq!(ids([0, 1, 2]), ids([2, 1, 0]));

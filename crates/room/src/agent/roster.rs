@@ -11,100 +11,100 @@ use crate::base::{AgentKey, Behaviour, Id, Seq};
 use crate::log::events::AgentInput;
 use crate::schedule::Input;
 
-/// One running instance of a profile. Higher floors add the entity's other components when it is created
-/// (`On<Add, Agent>`).
+/// One running instance of a profile. Higher floors add the entity's other components when it is created (`On<Add,
+/// Agent>`).
 #[derive(Component, Clone, Debug)]
 pub struct Agent {
-    /// The room's number for it.
+    /// Its key in the room.
     pub key: AgentKey,
     /// Its id in the scene.
     pub id: Id,
-    /// The profile it runs.
+    /// The id of its profile.
     pub profile: Id,
-    /// Its name on screen and in prompts: the profile's, told apart by the id where several share one.
+    /// Its name on screen and in prompts: the profile's, with a number if several agents share one.
     pub name: Id,
-    /// Where it came in, which is its home until someone moves it.
+    /// The position at which it was added, which is its home until somebody moves it.
     pub start: Vec2,
-    /// What it does when it has nothing to do, as the scene or its profile says.
+    /// Its initial idle behaviour, from the scene or its profile.
     pub start_behaviour: Behaviour,
-    /// The record of its coming.
+    /// The log record of its addition.
     pub added: Seq,
 }
 
-/// What a person, or the scene file, does to agents. As an input it is recorded.
+/// A command about agents by a person or the scene file. As an input it is recorded.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub enum AgentCommand {
-    /// Puts an agent into the room.
+    /// Adds an agent to the room.
     Add {
-        /// Its id; one is made from the profile where absent.
+        /// Its id; derived from the profile if absent.
         id: Option<Id>,
-        /// The profile it runs.
+        /// The id of its profile.
         profile: Id,
-        /// Where it was dropped.
+        /// The position at which it was dropped.
         position: Vec2,
-        /// What it does when it has nothing to do; the profile's choice where absent.
+        /// Its idle behaviour; that of the profile if absent.
         behaviour: Option<Behaviour>,
-        /// Put it exactly there, instead of above the elements.
+        /// Whether it is placed exactly there, instead of above the elements.
         exactly: bool,
     },
-    /// Removes an agent from the room. Its memories are kept in case it comes back under this id.
+    /// Removes an agent from the room. Its memories are kept in case it returns with this id.
     Remove {
-        /// Which.
+        /// The id of the agent.
         agent: Id,
     },
-    /// Changes what it does when it has nothing to do.
+    /// Changes its idle behaviour.
     SetBehaviour {
-        /// Which.
+        /// The id of the agent.
         agent: Id,
-        /// To what.
+        /// The new behaviour.
         behaviour: Behaviour,
     },
     /// Gives it a new home and sends it there.
     SetHome {
-        /// Which.
+        /// The id of the agent.
         agent: Id,
-        /// Where.
+        /// The new home.
         position: Vec2,
     },
-    /// Puts it elsewhere at once; that is its new home.
+    /// Moves it at once to a new home.
     Place {
-        /// Which.
+        /// The id of the agent.
         agent: Id,
-        /// Where.
+        /// The new home.
         position: Vec2,
     },
-    /// Lifts it off the floor. The window ends a drag with a single [`Place`](Self::Place); this and the next two occur
-    /// in runs that were recorded before.
+    /// Lifts it off the floor. The window ends a drag with a single [`Place`](Self::Place); this and the next two only
+    /// occur in older recordings.
     PickUp {
-        /// Which.
+        /// The id of the agent.
         agent: Id,
     },
     /// Moves it while it is lifted.
     Carry {
-        /// Which.
+        /// The id of the agent.
         agent: Id,
-        /// Where.
+        /// The new position.
         position: Vec2,
     },
-    /// Puts it down; that place is its new home.
+    /// Puts it down; that position is its new home.
     PutDown {
-        /// Which.
+        /// The id of the agent.
         agent: Id,
     },
     /// Pauses it in place until it is resumed.
     Pause {
-        /// Which.
+        /// The id of the agent.
         agent: Id,
     },
     /// Resumes it.
     Resume {
-        /// Which.
+        /// The id of the agent.
         agent: Id,
     },
 }
 
-/// As the log says it.
+/// Converts a command to its form in the log.
 impl From<&AgentCommand> for AgentInput {
     fn from(command: &AgentCommand) -> Self {
         use AgentCommand as Command;
@@ -127,7 +127,7 @@ impl From<&AgentCommand> for AgentInput {
 }
 
 impl AgentCommand {
-    /// The id of whom it is about; the profile's where an agent is to come in under an id of the room's choice.
+    /// The id of the agent concerned; the id of the profile for an added agent without an id.
     pub fn agent(&self) -> &Id {
         match self {
             Self::Add { id, profile, .. } => id.as_ref().unwrap_or(profile),
@@ -153,34 +153,34 @@ impl Input for AgentCommand {
 pub struct AgentAdded {
     /// Its key.
     pub agent: AgentKey,
-    /// The record of it.
+    /// The log record of its addition.
     pub cause: Seq,
 }
 
 /// An agent left the room.
 #[derive(Message, Clone, Debug)]
 pub struct AgentRemoved {
-    /// Its key; no entity has it any more.
+    /// Its key, which no entity has any more.
     pub agent: AgentKey,
     /// Its id.
     pub id: Id,
-    /// The record of it.
+    /// The log record of its removal.
     pub cause: Seq,
 }
 
-/// An agent's behaviour follows its file or the scene, and is now this. Not written to the scene.
+/// An agent's behaviour changed because of its file or the scene. Not written to the scene.
 #[derive(Message, Clone, Debug)]
 pub struct BehaviourFollows {
-    /// Which agent.
+    /// The key of the agent.
     pub agent: AgentKey,
-    /// What it does.
+    /// The new behaviour.
     pub behaviour: Behaviour,
 }
 
 /// A profile was registered, changed, renamed or withdrawn.
 #[derive(Message, Clone, Debug)]
 pub struct ProfileChanged {
-    /// Which.
+    /// The id of the profile.
     pub profile: Id,
 }
 
@@ -208,17 +208,17 @@ impl Roster {
         self.ids.get(agent.0 as usize)?.as_ref()
     }
 
-    /// Everyone in the room, in order of key.
+    /// All agents in the room, in order of key.
     pub fn iter(&self) -> impl Iterator<Item = (AgentKey, Entity)> + '_ {
         (0..).map(AgentKey).zip(&self.entities).filter_map(|(key, entity)| Some((key, (*entity)?)))
     }
 
-    /// How many are in the room.
+    /// The number of agents in the room.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether nobody is.
+    /// Whether no agent is in the room.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
@@ -228,7 +228,7 @@ impl Roster {
         AgentKey(u32::try_from(self.entities.len()).expect("a room never has four billion agents"))
     }
 
-    /// An agent came into the room.
+    /// Adds an agent that came into the room.
     pub fn insert(&mut self, key: AgentKey, id: Id, entity: Entity) {
         let index = key.0 as usize;
         if self.entities.len() <= index {
@@ -240,13 +240,13 @@ impl Roster {
         self.keys.insert(id, key);
     }
 
-    /// Never issues a key below this one again.
+    /// Ensures that no key below this one is issued again.
     pub(crate) fn count_on_from(&mut self, next: AgentKey) {
         let length = self.entities.len().max(next.0 as usize);
         self.entities.resize(length, None);
     }
 
-    /// An agent left the room.
+    /// Removes an agent that left the room.
     pub fn remove(&mut self, key: AgentKey, id: &str) {
         if let Some(entity) = self.entities.get_mut(key.0 as usize) {
             *entity = None;

@@ -1,4 +1,4 @@
-//! The saved state of the agents: the profiles as the world knew them, and who was in the room.
+//! The saved state of the agents: the profiles as the world knew them, and the agents in the room.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
@@ -36,7 +36,7 @@ impl Section for ProfilesSaved {
     }
 }
 
-/// One agent as it is kept.
+/// A saved agent.
 #[derive(Serialize, Deserialize)]
 struct AgentSaved {
     key: AgentKey,
@@ -49,7 +49,7 @@ struct AgentSaved {
     random: AgentRandom,
 }
 
-/// The agents in the room, in order of key.
+/// The saved agents, in order of key.
 #[derive(Serialize, Deserialize)]
 pub(super) struct AgentsSaved {
     next_key: AgentKey,

@@ -15,12 +15,12 @@ use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 /// The folder of skills, each in a folder of its own.
 const SKILLS: &str = "skills";
 
-/// Every skill of the room, by the folder whose `skills/` it lies in; the workspace's own under an empty path.
+/// All skills of the room, by the folder that contains their `skills/`; the workspace's own under an empty path.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct KnownSkills(BTreeMap<String, SkillIndex>);
 
 impl KnownSkills {
-    /// Those of these files.
+    /// Indexes the skills in these files.
     pub fn of_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut homes: BTreeMap<&str, Vec<SkillFile>> = BTreeMap::new();
         for (path, text) in files {
@@ -31,8 +31,8 @@ impl KnownSkills {
         Self(homes.into_iter().map(|(home, files)| (home.to_owned(), index(files))).collect())
     }
 
-    /// Those that an agent has whose file lies there: its own, and the workspace's as far as its file does not name
-    /// others. Of two with one name it has its own.
+    /// The skills of an agent whose file has this path: its own, and those of the workspace, limited to the ones that
+    /// its file names, if any. Its own take precedence over those with the same name.
     pub fn of_agent(&self, path: &str, profile: &AgentProfile) -> SkillIndex {
         let own = folder_of_agent(path).and_then(|folder| self.0.get(folder));
         let mut skills: Vec<Skill> = own.into_iter().flat_map(|own| own.skills.iter().cloned()).collect();
@@ -45,14 +45,14 @@ impl KnownSkills {
         SkillIndex { skills, problems: Vec::new() }
     }
 
-    /// What the prompt of an agent says of its skills, which it reads with this tool; empty where it has none. The
+    /// The section of an agent's prompt that lists its skills, which it reads with this tool; empty if it has none. The
     /// agent's paths start at `folder`; empty for the workspace.
     pub fn listing(&self, path: &str, profile: &AgentProfile, (tool, folder): (&str, &str)) -> String {
         listing(&self.of_agent(path, profile).seen_from(folder), tool)
     }
 
-    /// What a person's words to an agent mean: for `/skill:name words` the skill followed by the words, for anything
-    /// else nothing. The agent's paths start at `folder`; empty for the workspace.
+    /// Expands a person's message to an agent: `/skill:name words` becomes the skill followed by the words; `None` for
+    /// anything else. The agent's paths start at `folder`; empty for the workspace.
     pub fn expand(
         &self,
         path: &str,
@@ -62,7 +62,7 @@ impl KnownSkills {
         expand(&self.of_agent(path, profile).seen_from(folder), said)
     }
 
-    /// What is wrong with those in the `skills/` of this folder.
+    /// The problems of the skills in the `skills/` of this folder.
     fn problems(&self, home: &str) -> Vec<Problem> {
         let told = self.0.get(home).into_iter().flat_map(|index| &index.problems);
         told.map(|told| problem_of(&told.path, &told.problem)).collect()
@@ -79,7 +79,7 @@ fn home(path: &str) -> Option<&str> {
     Some(path[..begins].trim_end_matches('/'))
 }
 
-/// Keeps the skills as their files say.
+/// Keeps the skills in sync with their files.
 pub(super) fn follow(
     mut changes: MessageReader<FileChanged>,
     known: Option<Res<KnownFiles>>,
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_skill_is_reported_with_its_file() {
+    fn problems_of_skills_name_their_file() {
         let known = KnownSkills::of_files([("skills/cook/SKILL.md", "No front matter.")]);
         let problems = known.problems("");
         assert!(problems.iter().any(|problem| problem.what.contains("has no description")), "{problems:?}");

@@ -9,7 +9,7 @@ pub fn spawn_place(dropped: Vec2, topmost: Option<f32>, margin: Option<f32>) -> 
     Vec2::new(dropped.x, dropped.y.max(least))
 }
 
-/// To a tenth of a unit, as a person would write it.
+/// Rounds a position to a tenth of a unit, as a person would write it.
 pub fn tenths(place: Vec2) -> Vec2 {
     (place * 10.0).round() / 10.0
 }
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_dropped_among_or_below_the_elements_is_lifted_above_them() {
+    fn agents_dropped_among_or_below_the_elements_are_moved_above_them() {
         for (dropped, topmost, margin, y) in [
             (-40.0, Some(200.0), Some(120.0), 320.0),
             (319.9, Some(200.0), Some(120.0), 320.0),
@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_written_to_a_tenth() {
+    fn positions_are_rounded_to_a_tenth() {
         assert_eq!(tenths(Vec2::new(1.26, -0.04)), Vec2::new(1.3, 0.0));
     }
 }

@@ -155,7 +155,7 @@ fn a_loaded_room_continues_as_the_saved_one() {
 }
 
 #[test]
-fn whoever_comes_back_has_its_name_again_and_nobody_else_gets_it() {
+fn a_returning_agent_gets_its_name_back_and_nobody_else_does() {
     let mut app = room();
     file(&mut app, "agents/ada.md", Some("# Ada"));
     advance(app.world_mut());
@@ -185,7 +185,7 @@ fn whoever_comes_back_has_its_name_again_and_nobody_else_gets_it() {
 }
 
 #[test]
-fn a_hundred_thousand_agents_come_in_at_once() {
+fn a_hundred_thousand_agents_can_be_added_at_once() {
     let mut app = room();
     file(&mut app, "agents/ada.md", Some("# Ada"));
     advance(app.world_mut());

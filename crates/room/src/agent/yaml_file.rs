@@ -11,10 +11,10 @@ use crate::base::Problem;
 use crate::workspace::layout::is_agent_at_top;
 use crate::workspace::yaml;
 
-/// `agents/**/*.agent.yaml` and `templates/**/*.agent.yaml`, in capitals or not, also as `.yml`.
+/// The format of `agents/**/*.agent.yaml` and `templates/**/*.agent.yaml`, ignoring case, also as `.yml`.
 pub static FORMAT: AgentFormat = AgentFormat { matches: is_agent_file, read };
 
-/// What such a file's name ends in.
+/// The extensions of such files.
 pub const ENDINGS: [&str; 2] = [".agent.yaml", ".agent.yml"];
 
 const REMEDY: &str = "fix it; until then the whole file is used as instructions, without tools";
@@ -33,7 +33,7 @@ fn is_agent_file(path: &str) -> bool {
     ENDINGS.iter().any(|ending| name.strip_suffix(ending).is_some_and(|stem| !stem.is_empty()))
 }
 
-/// Reads the file; see [`AgentFile`]. One that is not a list of keys is the instructions of an agent with the least
+/// Parses the file; see [`AgentFile`]. A file that is not a mapping becomes the instructions of an agent with the least
 /// privileges.
 pub fn read(path: &str, text: &str) -> AgentFile {
     let text = normalise(text);
@@ -48,7 +48,7 @@ pub fn read(path: &str, text: &str) -> AgentFile {
             return malformed(path, &text, &FrontMatterError { what, line: error.line }, REMEDY);
         }
     };
-    // Lines are found as in front matter, which has one more line above it.
+    // Lines are counted as in front matter, which has one more line above it.
     let lines = FrontMatter { yaml: &text, ..FrontMatter::default() };
     let line = |key: &str| lines.line_of(key).map(|line| line - 1);
     let (mut entries, mut prompts) = (Vec::new(), Vec::new());

@@ -74,7 +74,7 @@ fn mistakes_are_named_with_their_line() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_may_do_nothing() {
+fn an_unreadable_file_gives_an_agent_without_permissions() {
     for text in ["", "---", "just words", "- a\n- b\n", "agent_id: x\ntools: [a\n", "a: 1\na: 2\n"] {
         let file = read(PATH, text);
         assert!(file.malformed && !file.problems.is_empty(), "{text:?}");

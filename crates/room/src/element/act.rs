@@ -1,5 +1,5 @@
 //! Acts on an element, as data: a word declared by its kind, and arguments. A kind parses its acts into its own types;
-//! code that passes on, records and checks acts need not know these.
+//! code that forwards, records and checks acts need not know these.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -21,44 +21,44 @@ pub struct ElementAct {
 }
 
 impl ElementAct {
-    /// An act of this word.
+    /// Creates an act with this word.
     pub fn new(word: impl Into<String>, arguments: Map<String, Value>) -> Self {
         Self { act: word.into(), arguments }
     }
 
-    /// An act that is a value of a kind's own type: an enum that is tagged with `act`.
+    /// Creates an act from a value of a kind's own type: an enum tagged with `act`.
     pub fn of(act: &impl Serialize) -> Self {
         let mut arguments = match serde_json::to_value(act) {
             Ok(Value::Object(map)) => map,
-            // What is no such enum is an act that no kind knows, and refused as that.
+            // Anything else becomes an act that no kind knows, and is refused.
             _ => Map::new(),
         };
         let word = arguments.shift_remove(WORD).and_then(|word| word.as_str().map(str::to_owned));
         Self { act: word.unwrap_or_default(), arguments }
     }
 
-    /// The same with this argument.
+    /// Adds an argument.
     pub fn with(mut self, name: &str, value: Value) -> Self {
         self.arguments.insert(name.to_owned(), value);
         self
     }
 
-    /// Its word.
+    /// The word.
     pub fn word(&self) -> &str {
         &self.act
     }
 
-    /// Its arguments, by name.
+    /// The arguments, by name.
     pub fn arguments(&self) -> &Map<String, Value> {
         &self.arguments
     }
 
-    /// An argument that is a text; empty where there is none.
+    /// A text argument; empty if absent.
     pub fn text(&self, name: &str) -> &str {
         self.arguments.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The act as a value of a kind's own type, if it is one of those.
+    /// Parses the act as a kind's own type, if it is one of its acts.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         let mut map = Map::with_capacity(self.arguments.len() + 1);
         map.insert(WORD.to_owned(), Value::String(self.act.clone()));
@@ -67,7 +67,7 @@ impl ElementAct {
     }
 }
 
-/// Makes the acts of a kind's own type acts of an element.
+/// Converts a kind's own types of acts to acts of an element.
 macro_rules! element_acts {
     ($($act:ty),*) => {
         $(impl From<$act> for $crate::element::ElementAct {
@@ -82,13 +82,13 @@ pub(super) use element_acts;
 /// Who does an act, when, and within which limits.
 #[derive(Clone, Copy, Debug)]
 pub struct ActContext<'a> {
-    /// Who does it.
+    /// The author of the act.
     pub by: &'a Author,
-    /// When, in seconds of simulated time.
+    /// The time in seconds of simulated time.
     pub now_secs: f64,
-    /// How much elements hold.
+    /// The limits of elements.
     pub limits: &'a ElementSettings,
-    /// The id of the message that the act makes, if it makes one; the copy that its sender keeps has the same.
+    /// The id of the message that the act creates, if it creates one; the sender's copy has the same id.
     pub message: MessageKey,
 }
 
@@ -98,61 +98,61 @@ pub enum Actor {
     /// Its owner, and the person.
     #[default]
     Keeper,
-    /// Everyone: it is delivered.
+    /// Everyone, as for delivered mail.
     Anyone,
 }
 
-/// For whom an act is news: news creates a new version of the element.
+/// Whether an act counts as news, which increases the version of the element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum News {
-    /// Everyone.
+    /// Always.
     #[default]
     Always,
-    /// Everyone where the person did it; of an agent it is no news to it.
+    /// Only if the person did it.
     OfPerson,
-    /// Nobody.
+    /// Never.
     Never,
 }
 
 /// An act that a kind declares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ActKind {
-    /// Its word.
+    /// The word.
     pub word: &'static str,
-    /// Who may do this to something that belongs to someone else.
+    /// Who may do it to an element of somebody else.
     pub doer: Actor,
-    /// Whom it is news to.
+    /// Whether it counts as news.
     pub news: News,
-    /// How the window offers it to the person, with one text; not at all where absent.
+    /// The field that the window shows for it, if any.
     pub offer: Option<Offer>,
-    /// The marker by which agents do it; none where absent.
+    /// The marker by which agents do it, if any.
     pub marker: Option<Marker>,
 }
 
 impl ActKind {
-    /// An act of this word that is news to everyone.
+    /// Creates an act that only the owner may do, that is always news and that is not offered anywhere.
     pub const fn new(word: &'static str) -> Self {
         Self { word, doer: Actor::Keeper, news: News::Always, offer: None, marker: None }
     }
 }
 
-/// How the window offers an act that takes one text.
+/// The field and button that the window shows for an act with one text argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offer {
-    /// What the button says: "Draw".
+    /// The label of the button: "Draw".
     pub button: &'static str,
-    /// The argument that is the text.
+    /// The name of the argument for the text.
     pub argument: &'static str,
     /// The placeholder of the empty field.
     pub hint: &'static str,
 }
 
-/// The marker with which agents do an act that takes one text, on the nearest element of the kind.
+/// The marker with which agents do an act with one text argument, on the nearest element of the kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Marker {
-    /// Its word, in capitals: `DRAW`.
+    /// The word in capitals: `DRAW`.
     pub word: &'static str,
-    /// The argument that is the text.
+    /// The name of the argument for the text.
     pub argument: &'static str,
     /// The effect, as described to agents after `[DRAW: text]`: "draws on the nearest whiteboard".
     pub purpose: &'static str,

@@ -1,6 +1,6 @@
 //! Applies an agent's change of a file to the element that it shows. A file describes the element's new content, but an
-//! agent can only bring it about as far as its own acts allow: add pins in its own name, change and remove its own,
-//! vote and comment for itself, and manage its own inbox. Everything else is rejected with a reason.
+//! agent may only do what its own acts allow: add pins in its own name, change and remove its own, vote and comment for
+//! itself, and manage its own inbox. Everything else is rejected with a reason.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,8 @@ use super::mail::{MailAct, MailStatus};
 use super::pin::PinAct;
 use crate::base::{Author, Id};
 
-/// The acts that an agent may do with a pinboard's file. Whether the board accepts an act is the board's decision.
+/// The act for an agent's change of a pinboard's file, or the reason for a refusal. Whether the board accepts the act
+/// is the board's decision.
 pub(super) fn own_pin_act(act: ElementAct, by: &Author) -> Result<ElementAct, String> {
     if let Some(ListAct::Put { item, .. }) = act.read() {
         return new_pin(&item, by);
@@ -41,7 +42,7 @@ pub(super) fn own_pin_act(act: ElementAct, by: &Author) -> Result<ElementAct, St
     }
 }
 
-/// What an inbox's file lets its owner do.
+/// The act for an owner's change of an inbox's file, or the reason for a refusal.
 pub(super) fn own_mail_act(act: ElementAct, _by: &Author) -> Result<ElementAct, String> {
     match act.read::<ListAct>() {
         Some(ListAct::Put { .. }) => Err("mail must be sent; it cannot be written into an inbox".to_owned()),
@@ -62,11 +63,11 @@ fn text_of(item: &Map<String, Value>) -> String {
     item.get("text").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// A pin that a file has and the board does not: it belongs to the editing agent, whatever author the file names.
+/// A pin that is only in the file: it belongs to the editing agent, whatever author the file names.
 fn new_pin(item: &Map<String, Value>, by: &Author) -> Result<ElementAct, String> {
     in_own_name(item, by, "pins")?;
     let is_others = item.get("author").and_then(Value::as_str) != Some(&*by.0);
-    // A pin that names its id was not just made up: it is someone's who does not act here.
+    // A pin with an id was not just written: it is the pin of somebody who does not act here.
     if is_others && item.contains_key("id") {
         return Err("only a person can add pins in the name of a person".to_owned());
     }
@@ -76,13 +77,14 @@ fn new_pin(item: &Map<String, Value>, by: &Author) -> Result<ElementAct, String>
     Ok(PinAct::AddPin { id: None, text: text_of(item) }.into())
 }
 
-/// What names nobody is the user's where the user writes it, and the agent's where the agent does.
+/// Checks that an item names its editor as author. An item without an author is the user's if the user wrote it, and
+/// the agent's if the agent did.
 fn in_own_name(item: &Map<String, Value>, by: &Author, what: &str) -> Result<(), String> {
     let named = item.get("author").and_then(Value::as_str).unwrap_or("user");
     if named == "user" || named == &*by.0 { Ok(()) } else { Err(format!("{by} cannot add a {what} of {named}")) }
 }
 
-/// What an agent may say of a piece of mail in its own box.
+/// The act for an agent's change of a mail in its own inbox.
 fn own_mail(id: Id, keys: &Map<String, Value>) -> Result<ElementAct, String> {
     let mut pairs = keys.iter();
     match (pairs.next(), pairs.next()) {
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_agent_writes_is_its_own_act_or_none() {
+    fn an_agents_edit_becomes_its_own_act_or_is_refused() {
         let put = |item: Value| own(json!({ "act": "put", "list": "pins", "item": item, "at": 0 }));
         let pin = Ok(PinAct::AddPin { id: None, text: "x".into() }.into());
         assert_eq!(put(json!({ "text": "x", "author": "user" })), pin, "nobody is named: it is the writer's");
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn of_its_mail_an_agent_says_only_where_it_stands() {
+    fn an_agent_may_only_change_the_status_of_its_mail() {
         let own = |act: Value| own_mail_act(serde_json::from_value(act).unwrap(), &Author("ada-1".into()));
         let correct = |keys: Value| own(json!({ "act": "correct", "list": "items", "id": "m1", "keys": keys }));
         let closed = MailAct::SetMailStatus { id: "m1".into(), status: MailStatus::Closed }.into();

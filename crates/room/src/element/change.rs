@@ -22,91 +22,91 @@ impl ElementChange {
     pub const ADDED: &'static str = "added";
     /// The element left the room.
     pub const REMOVED: &'static str = "removed";
-    /// Its position, its name or its owner changed.
+    /// Its position, its label or its owner changed.
     pub const REARRANGED: &'static str = "rearranged";
-    /// Its text is another.
+    /// Its text changed.
     pub const TEXT_SET: &'static str = "text_set";
 
-    /// A change of the element as a whole.
+    /// Creates a change of the element as a whole.
     pub fn new(word: impl Into<Word>) -> Self {
         Self { change: word.into(), id: None, why: None, message: None }
     }
 
-    /// A change of an item of its list.
+    /// Creates a change of an item in its list.
     pub fn of_item(word: impl Into<Word>, id: &Id) -> Self {
         Self { id: Some(id.clone()), ..Self::new(word) }
     }
 
-    /// The same, with why it was done.
+    /// Adds a reason.
     pub fn because(self, why: impl Into<String>) -> Self {
         Self { why: Some(why.into()), ..self }
     }
 
-    /// The same, where the item is a message.
+    /// Adds the id of the message that the item is.
     pub fn of_message(self, message: MessageKey) -> Self {
         Self { message: Some(message), ..self }
     }
 
-    /// Its word.
+    /// The word.
     pub fn word(&self) -> &str {
         &self.change
     }
 
-    /// Whether it is of this word.
+    /// Whether it has this word.
     pub fn is(&self, word: &str) -> bool {
         self.change == word
     }
 
-    /// Why it was done, where a reason is given.
+    /// The reason, if there is one.
     pub fn why(&self) -> Option<&str> {
         self.why.as_deref()
     }
 
-    /// The message that it brought.
+    /// The id of the message that it added, if any.
     pub fn message(&self) -> Option<MessageKey> {
         self.message
     }
 
-    /// The item of a list that it is about, where it is about one.
+    /// The id of the changed item, if it is about one.
     pub fn item(&self) -> Option<&Id> {
         self.id.as_ref()
     }
 }
 
-/// Whom a change wakes.
+/// Who is woken by a change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Wake {
     /// Nobody.
     Nobody,
     /// Every agent in the room.
     Everyone(Urgency),
-    /// The agent that the element belongs to.
+    /// The agent that owns the element.
     Owner(Urgency),
-    /// The agent that wrote the item that changed.
+    /// The author of the changed item.
     Author(Urgency),
 }
 
 /// A change that a kind declares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChangeKind {
-    /// Its word.
+    /// The word.
     pub word: &'static str,
-    /// Whom it wakes.
+    /// Who is woken by it.
     pub wakes: Wake,
     /// The change as news for those who read the item before; `None` if they are not notified.
     pub news: Option<ItemNews>,
-    /// What the log says of it, between who did it and what the element is called: "drew a stroke on". The changes
-    /// that the log has sentences of its own for need none.
+    /// The verb phrase in the log, between the author and the element's label: "drew a stroke on". Empty for changes
+    /// for which the log has its own sentences.
     pub says: &'static str,
 }
 
 impl ChangeKind {
-    /// A change of this word that wakes these.
+    /// Creates a change with this word that wakes these agents.
     pub const fn new(word: &'static str, wakes: Wake) -> Self {
         Self { word, wakes, news: None, says: "" }
     }
 
-    /// The same, of an item that is this to those who read it before.
+    /// Makes the change news for those who read the item before.
     pub const fn news(self, news: ItemNews) -> Self {
         Self { news: Some(news), ..self }
     }
@@ -119,12 +119,12 @@ pub enum ItemNews {
     /// The item is new.
     #[default]
     Added,
-    /// It says something else.
+    /// Its text changed.
     Edited,
-    /// Somebody commented on it.
+    /// It has a new comment.
     Commented,
-    /// Somebody voted on it.
+    /// It has a new vote.
     VotedOn,
-    /// It was taken away.
+    /// It was removed.
     Removed,
 }

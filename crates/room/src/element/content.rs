@@ -22,22 +22,22 @@ use crate::workspace::task_files::TaskFile;
 /// An element without its content.
 #[derive(Component, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Element {
-    /// The room's number for it.
+    /// Its key in the room.
     pub key: ElementKey,
     /// Its id in the scene.
     pub id: Id,
-    /// The kind's word: `pinboard`.
+    /// The word of its kind: `pinboard`.
     pub kind: Id,
-    /// What it is called on screen and in prompts; never empty.
+    /// Its name on screen and in prompts; never empty.
     pub label: Id,
-    /// Its middle, in world units.
+    /// Its center, in world units.
     pub position: Vec2,
-    /// The agent it belongs to (an inbox), by id.
+    /// The id of the agent that owns it (an inbox).
     pub owner: Option<Id>,
-    /// The file that holds its content, relative to the workspace; the scene file where absent.
+    /// The file with its content, relative to the workspace; `None` if the scene file contains it.
     pub file: Option<String>,
-    /// Counts the changes of its content; equal versions of one element read the same. Mail that becomes read,
-    /// or is closed by its owner, is no such change: its owner knows.
+    /// The number of changes of its content: equal versions read the same. Marking mail as read and closing it do not
+    /// count, because the owner knows about them.
     pub version: u32,
 }
 
@@ -47,49 +47,49 @@ pub struct HeldContent(pub Box<dyn Content>);
 
 /// The content of one kind of element. Pure: no ECS, no files, no clock.
 pub trait Content: Any + Send + Sync + Debug {
-    /// As the keys of the scene entry: `{ text: … }`, `{ pins: […] }`, `{ items: […] }`. Unknown keys within are kept.
+    /// The content as keys of the scene entry: `{ text: … }`, `{ pins: […] }`, `{ items: […] }`. Unknown keys within
+    /// are kept.
     fn to_scene(&self) -> serde_json::Map<String, serde_json::Value>;
 
-    /// As the text of the file that an element names: plain Markdown that a person can edit.
+    /// The content as the text of the element's file: plain Markdown that a person can edit.
     fn to_markdown(&self) -> String;
 
-    /// What was done to it in a file: the acts that lead from `self` to `newer`.
+    /// The acts that change `self` to `newer`, for a change made in a file.
     fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct>;
 
-    /// The same where the file was changed before it held what `self` holds by now: the acts that lead from `base`
-    /// to `newer`, named as `self` knows the items.
+    /// The acts for a change from `base` to `newer` in a file, when the content has become `self` meanwhile. Items are
+    /// named as in `self`.
     fn acts_since(&self, base: &dyn Content, newer: &dyn Content) -> Vec<ElementAct> {
         base.acts_to(newer)
     }
 
-    /// What takes back what was done between `before` and `self`, for a person who undoes it; others may have done more
-    /// until then.
+    /// The acts with which a person undoes the change from `before` to `self`; others may have changed more until then.
     fn acts_back_to(&self, before: &dyn Content) -> Vec<ElementAct> {
         self.acts_to(before)
     }
 
-    /// Applies an act to it, or returns why not, in words for the author of the act. An answer without a change means
-    /// that nothing changed.
+    /// Applies an act, or returns the reason for a refusal, as a sentence for the author of the act. An empty result
+    /// means that nothing changed.
     fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String>;
 
-    /// As [`Content::to_scene`], plus what only the room needs to continue (such as counters). The kind's `from_scene`
-    /// reads it back.
+    /// The content as in [`Content::to_scene`], plus what only the room needs to continue (such as counters). The
+    /// kind's `from_scene` reads it back.
     fn to_saved(&self) -> serde_json::Map<String, serde_json::Value> {
         self.to_scene()
     }
 
-    /// Tells a private element which agents it belongs to now, by id.
+    /// Sets the ids of the agents that currently own a private element.
     fn set_readers(&mut self, _readers: &BTreeSet<Id>) {}
 
-    /// The text for a reader's prompt; `None` for agents that it is not meant for.
+    /// The text for a reader's prompt; empty for agents that may not read it.
     fn prompt_text(&self, reader: &Reader) -> String;
 
-    /// The author of an item of its list (a pin, a piece of mail), and its text.
+    /// The author and text of an item in its list (a pin, a mail).
     fn item(&self, _id: &str) -> Option<(&Id, &str)> {
         None
     }
 
-    /// The text that it holds, where it holds one.
+    /// Its text, if it is one.
     fn text(&self) -> Option<&str> {
         None
     }
@@ -99,7 +99,7 @@ pub trait Content: Any + Send + Sync + Debug {
         None
     }
 
-    /// The task file that it shows, where it shows one.
+    /// The task file that it shows, if any.
     fn tasks(&self) -> Option<&Arc<TaskFile>> {
         None
     }
@@ -112,44 +112,44 @@ pub trait Content: Any + Send + Sync + Debug {
     /// At most `max_chars` of the content, for the reader's memory.
     fn summary(&self, reader: &Reader, max_chars: usize) -> String;
 
-    /// Itself, for the code that knows the kind.
+    /// The content as `Any`, for code that knows the kind.
     fn as_any(&self) -> &dyn Any;
 
-    /// Itself, copied.
+    /// A boxed copy.
     fn boxed_clone(&self) -> Box<dyn Content>;
 }
 
-/// Who reads an element.
+/// The reader of an element.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
-    /// The agent's id; empty where nobody reads for itself.
+    /// The agent's id; empty if there is no particular reader.
     pub id: &'a str,
-    /// What the reader calls an author.
+    /// Returns the name of an author for the reader.
     pub called: &'a dyn Fn(&str) -> Id,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of this id who calls everyone by id.
+    /// Creates a reader with this id that names everyone by id.
     pub fn of_id(id: &'a str) -> Self {
         Self { id, called: &|author| author.into() }
     }
 
-    /// An author as this reader calls it, on one line.
+    /// The name of an author for this reader, on one line.
     pub fn called(&self, author: &str) -> String {
         one_line(&(self.called)(author))
     }
 }
 
-/// An edit of an element: by the person (through the door) or by an agent's intent (within the world).
+/// An edit of an element: by the person (as an input) or by an agent's intent (within the world).
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ElementEdit {
-    /// Which, by id.
+    /// The id of the element.
     pub element: Id,
-    /// What.
+    /// The act.
     pub act: ElementAct,
-    /// Who does it.
+    /// The author.
     pub by: Author,
-    /// The record that it comes from.
+    /// The log record that caused it.
     pub cause: Option<Seq>,
 }
 
@@ -157,28 +157,28 @@ impl Input for ElementEdit {
     const KIND: &'static str = "element_edit";
 }
 
-/// An element changed. There is exactly one message for each change, sent after the change.
+/// A change of an element. There is exactly one message for each change, sent after the change.
 #[derive(Message, Clone, Debug)]
 pub struct ElementChanged {
-    /// Which.
+    /// The key of the element.
     pub element: ElementKey,
-    /// What became different.
+    /// The change.
     pub change: ElementChange,
-    /// Who did it.
+    /// The author.
     pub by: Author,
-    /// The record of it in the log.
+    /// The log record of the change.
     pub cause: Seq,
 }
 
-/// A refused edit; its author must be told.
+/// A refused edit, to be reported to its author.
 #[derive(Message, Clone, Debug)]
 pub struct ElementRefused {
-    /// Who tried.
+    /// The author.
     pub by: Author,
-    /// Why not, as a sentence for the one who tried.
+    /// The reason, as a sentence for the author.
     pub why: String,
-    /// The file in which it was tried, where it was done by changing one.
+    /// The file, if the edit was a change of a file.
     pub file: Option<String>,
-    /// The record of it in the log.
+    /// The log record of the refusal.
     pub cause: Seq,
 }

@@ -33,7 +33,7 @@ struct Gone {
 }
 
 impl Departed {
-    /// An element leaves with what it holds.
+    /// Remembers an element that leaves the room, with its content.
     pub(super) fn put(&mut self, element: &Element, content: Map<String, Value>) {
         let Element { id, kind, key, version, .. } = element.clone();
         self.0.retain(|gone| gone.id != id);
@@ -69,12 +69,12 @@ impl Elements {
         self.keys.get(id).copied()
     }
 
-    /// All of them, in order of key.
+    /// All elements, in order of key.
     pub fn iter(&self) -> impl Iterator<Item = (ElementKey, Entity)> + '_ {
         (0..).map(ElementKey).zip(&self.entities).filter_map(|(key, entity)| Some((key, (*entity)?)))
     }
 
-    /// The ids, in order.
+    /// The ids, sorted.
     pub fn ids(&self) -> impl Iterator<Item = &Id> {
         self.keys.keys()
     }
@@ -84,7 +84,7 @@ impl Elements {
         ElementKey(u32::try_from(self.entities.len()).expect("a room never has four billion elements"))
     }
 
-    /// An element came into the room.
+    /// Adds an element that came into the room.
     pub fn insert(&mut self, key: ElementKey, id: Id, entity: Entity) {
         let index = key.0 as usize;
         if self.entities.len() <= index {
@@ -94,13 +94,13 @@ impl Elements {
         self.keys.insert(id, key);
     }
 
-    /// Never issues a key below this one again.
+    /// Ensures that no key below this one is issued again.
     pub(crate) fn count_on_from(&mut self, next: ElementKey) {
         let length = self.entities.len().max(next.0 as usize);
         self.entities.resize(length, None);
     }
 
-    /// An element left the room.
+    /// Removes an element that left the room.
     pub fn remove(&mut self, key: ElementKey, id: &str) {
         if let Some(entity) = self.entities.get_mut(key.0 as usize) {
             *entity = None;

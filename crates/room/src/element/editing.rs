@@ -1,4 +1,4 @@
-//! Applies edits: each once, reported once, and written to where the element's content is stored.
+//! Applies edits: each once, with one report, and written to where the element's content is stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use crate::schedule::SimClock;
 use crate::workspace::SceneWrite;
 use crate::workspace::path::{Reach, WorkspacePath};
 
-/// How far edits have been read: shared by the two points in a tick at which they are applied, so that none is applied
+/// The cursor of processed edits, shared by the two points in a tick at which they are applied, so that none is applied
 /// twice.
 #[derive(Resource, Default)]
 pub(super) struct EditsRead(MessageCursor<ElementEdit>);
@@ -33,12 +33,12 @@ pub(super) struct EditsRead(MessageCursor<ElementEdit>);
 #[derive(Resource, Default)]
 pub(super) struct Unwritten(pub(super) BTreeSet<ElementKey>);
 
-/// Whether what belongs to this owner belongs to an agent: it names the agent, or the profile that the agent runs.
+/// Whether an owner is this agent: the owner is the id of the agent or of its profile.
 pub fn owns(owner: Option<&Id>, agent: &Agent) -> bool {
     owner.is_some_and(|owner| *owner == agent.id || *owner == agent.profile)
 }
 
-/// Applies the edits that are due.
+/// Applies the pending edits.
 pub(super) fn apply_edits(world: &mut World) {
     let edits = world.resource_scope(|world, mut cursor: Mut<EditsRead>| read(world, &mut cursor.0));
     for edit in edits {
@@ -60,7 +60,7 @@ fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     {
         return Err(format!("{file} cannot be changed here: answer on the approval card, or in the file"));
     }
-    // A message and the copy that is kept of it are one message.
+    // A message and the sender's copy of it have the same id.
     let message = next_message(world);
     do_act_as(world, entity, &edit.act, (&edit.by, message), edit.cause)?;
     // It is attributed to the actual author, whatever the act says.
@@ -74,12 +74,12 @@ fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the room writes what an element holds into this file. What is the room's own record is only shown.
+/// Whether the room may write an element's content to this file. The room's own records are only shown.
 fn is_open_file(file: &str) -> bool {
     WorkspacePath::new(file).is_ok_and(|path| path.reach() == Reach::Open)
 }
 
-/// Several task boards of one file show the same at every moment, so that none writes over what was done on another.
+/// Updates the other task boards of the same file at once, so that none overwrites what was done on another.
 fn show_alike(world: &mut World, entity: Entity, edit: &ElementEdit) {
     let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<HeldContent>(entity)) else { return };
     let Some(file) = element.file.clone().filter(|_| kind(&element.kind).is_some_and(|kind| kind.task_file)) else {
@@ -98,7 +98,7 @@ fn show_alike(world: &mut World, entity: Entity, edit: &ElementEdit) {
     }
 }
 
-/// The entity of an id, or why there is none, with the id that was perhaps meant.
+/// The entity with this id, or an error with the most similar id.
 pub(super) fn find(world: &World, id: &str) -> Result<Entity, String> {
     let elements = world.resource::<Elements>();
     elements.key(id).and_then(|key| elements.entity(key)).ok_or_else(|| {
@@ -146,12 +146,12 @@ pub(super) fn do_act(
     do_act_as(world, entity, act, (by, message), cause)
 }
 
-/// The id of the message that an act makes, if it makes one.
+/// The id of the message that an act creates, if it creates one.
 fn next_message(world: &World) -> MessageKey {
     world.resource::<MessageCount>().next(world.resource::<EventLog>())
 }
 
-/// The same, where the message that it makes has an id already.
+/// Performs one act with a given id for the message that it creates.
 fn do_act_as(
     world: &mut World,
     entity: Entity,
@@ -192,7 +192,7 @@ fn do_act_as(
     Ok(())
 }
 
-/// Writes the record of a change and sends the news of it.
+/// Logs a change and sends the message about it.
 pub(super) fn record_change(
     world: &mut World,
     element: &Element,
@@ -222,7 +222,7 @@ pub(super) fn record_change(
     world.write_message(ElementChanged { element: element.key, change, by: by.clone(), cause });
 }
 
-/// Records a refusal and tells the author of the attempt; `file` is the file, if it was tried by changing one.
+/// Logs a refusal and reports it to the author; `file` is the file, if the edit was a change of one.
 pub(super) fn refuse(
     world: &mut World,
     by: &Author,
@@ -241,7 +241,8 @@ pub(super) fn refuse(
     world.write_message(ElementRefused { by: by.clone(), why, file: file.map(str::to_owned), cause });
 }
 
-/// Writes each changed element once, to its file or into the scene. A file with errors is left alone until it is fixed.
+/// Writes each changed element once, to its file or into the scene. A file with errors is not written until it is
+/// fixed.
 pub(super) fn write_back(
     mut unwritten: ResMut<Unwritten>,
     held_back: Res<HeldBack>,
@@ -259,7 +260,7 @@ pub(super) fn write_back(
     }
 }
 
-/// Tells every private element which agents it belongs to now.
+/// Updates the current owners of all private elements.
 pub(super) fn set_readers(agents: Query<&Agent>, mut elements: Query<(&Element, &mut HeldContent)>) {
     let mut owned: BTreeMap<Id, BTreeSet<Id>> = elements
         .iter()

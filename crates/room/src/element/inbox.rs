@@ -23,7 +23,7 @@ use super::settings::{ElementSettings, tidy, within};
 use crate::base::text_normalization::folded_text;
 use crate::base::{Id, Problem, Urgency, text};
 
-/// Inboxes.
+/// The kind of inboxes.
 pub static KIND: Kind = Kind {
     purpose: "Mail for one agent",
     colour: [0x47, 0x55, 0x69],
@@ -49,7 +49,7 @@ pub static KIND: Kind = Kind {
         _ => None,
     },
     follows: |act, change| {
-        // Nobody has read an edited letter, unless the edit itself says so.
+        // An edited mail counts as unread, unless the edit itself sets `read`.
         let Some(ListAct::Correct { list, keys, .. }) = act.read() else { return None };
         let id = change.item().filter(|_| change.is(changed::EDITED) && !keys.contains_key("read"))?.clone();
         Some(ListAct::Correct { list, id, keys: Map::from_iter([("read".to_owned(), Value::Null)]) }.into())
@@ -65,24 +65,24 @@ pub static KIND: Kind = Kind {
     )
 };
 
-/// Why a box refuses what does not fit it.
-const TAKES: &str = "an inbox only accepts mail";
+/// The refusal of other acts.
+const REFUSAL: &str = "an inbox only accepts mail";
 
 /// The content of an inbox.
 #[derive(Clone, Debug, Default)]
 pub struct Inbox {
-    /// Mail that came in, oldest first.
+    /// Received mail, oldest first.
     pub items: Vec<Mail>,
     /// Copies of mail that the owner sent, oldest first.
     pub outbox: Vec<Mail>,
-    /// The agents that it belongs to, by id. Follows from the roster and is not saved.
+    /// The ids of the agents that own it. Derived from the roster and not saved.
     readers: BTreeSet<Id>,
     below: Vec<String>,
     counter: u32,
     sent_counter: u32,
 }
 
-/// Boxes are equal that look equal to a person; what is only counted does not matter.
+/// Compares what a person sees; counters and readers do not matter.
 impl PartialEq for Inbox {
     fn eq(&self, other: &Self) -> bool {
         self.to_scene() == other.to_scene()
@@ -90,7 +90,7 @@ impl PartialEq for Inbox {
 }
 
 impl Inbox {
-    /// The mail of this id.
+    /// The mail with this id.
     pub fn find_mail(&self, id: &str) -> Option<&Mail> {
         self.items.iter().find(|mail| &*mail.id == id)
     }
@@ -131,7 +131,7 @@ impl Inbox {
         let file = list_file::read(text, &["mail", "sent"], false);
         let mut inbox = Self { below: file.below, ..Self::default() };
         for item in file.items {
-            // One that a person wrote into the comment is the subject, too.
+            // A bold first line becomes the subject, unless the comment has one.
             let said = subject_and_text(&item.text).filter(|_| !item.keys.contains_key("subject"));
             let (subject, text) = said.map_or((None, &*item.text), |(subject, text)| (Some(subject), text));
             let mut keys = with_text(item.keys, text.to_owned());
@@ -171,7 +171,7 @@ impl Inbox {
         if let Some(id) = id.as_ref().filter(|id| self.find_mail(id).is_some()) {
             return Err(format!("there is already mail {id} in this inbox"));
         }
-        // What a person sends twice is meant so, and a letter with another file is another letter.
+        // A person may send the same mail twice, and a mail with another attachment is a different one.
         let says = |subject: &str, text: &str| folded_text(if text.trim().is_empty() { subject } else { text });
         let says_this = says(subject, &text);
         let is_same = |mail: &Mail| mail.attachments == *attachments && says(&mail.subject, &mail.text) == says_this;
@@ -197,7 +197,7 @@ impl Inbox {
         Ok(changes)
     }
 
-    /// Makes room for another piece: closed mail beyond the limit is removed, oldest first, but never open mail.
+    /// Makes room for another mail: closed mail beyond the limit is removed, oldest first, but never open mail.
     fn thin(&mut self, limits: &ElementSettings) -> Vec<ElementChange> {
         let closed = self.items.len() - self.open().count();
         let too_many = (self.items.len() + 1).saturating_sub(limits.mail_per_box);
@@ -230,7 +230,7 @@ impl Inbox {
         set_keys(&mut map, keys);
         let old = std::mem::replace(mail, Mail { id: id.clone(), ..Mail::from_map(&map, &mut Vec::new()) });
         let says = |mail: &Mail| (mail.subject.clone(), mail.text.clone(), mail.attachments.clone());
-        // A letter that its owner is done with calls nobody any more, and copies of sent ones never did.
+        // Closed mail and copies of sent mail no longer wake anybody.
         if list != ItemList::Items || says(&old) == says(mail) || mail.status == MailStatus::Closed {
             return Ok(vec![ElementChange::of_item(changed::CHANGED, id)]);
         }
@@ -264,7 +264,7 @@ impl Inbox {
             }
             MailAct::RemoveMail { id } => {
                 let index = self.find(ItemList::Items, id)?;
-                // A person takes the lines above it away with it.
+                // If a person removes it, the lines above it are removed as well.
                 if by.is_user() {
                     self.items.remove(index);
                 } else {
@@ -294,7 +294,7 @@ impl Inbox {
     }
 }
 
-/// Mail in a file begins with its subject in bold, on a line of its own, if it has one.
+/// Splits the text of a mail in a file: its subject is in bold on a line of its own, if it has one.
 fn subject_and_text(written: &str) -> Option<(&str, &str)> {
     let (first, rest) = written.split_once('\n').unwrap_or((written, ""));
     let subject = first.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"))?;
@@ -308,7 +308,7 @@ fn written(mail: &Mail, word: &str) -> ListItem {
     }
     let Mail { subject, text, .. } = mail;
     let text = match (subject.is_empty(), text.is_empty()) {
-        // A first line that would be taken for a subject is preceded by an empty one.
+        // A first line that would be parsed as a subject is preceded by an empty line.
         (true, false) if subject_and_text(text).is_none() => text.clone(),
         (_, false) => format!("**{subject}**\n{text}"),
         (_, true) => format!("**{subject}**"),
@@ -348,7 +348,7 @@ impl Content for Inbox {
         for (list, old, new) in
             [(ItemList::Items, &self.items, &newer.items), (ItemList::Outbox, &self.outbox, &newer.outbox)]
         {
-            // Copies of sent mail are taken away by an empty correction of their list; see `apply`.
+            // Copies of sent mail are removed by an empty correction; see `apply`.
             let remove = |id: &Id| match list {
                 ItemList::Outbox => ListAct::Correct { list, id: id.clone(), keys: Map::new() }.into(),
                 _ => MailAct::RemoveMail { id: id.clone() }.into(),
@@ -395,7 +395,7 @@ impl Content for Inbox {
                 let word = if list == ItemList::Outbox { changed::CHANGED } else { changed::ADDED };
                 Ok(vec![ElementChange::of_item(word, &id)])
             }
-            // A copy without any keys has nothing left.
+            // A correction without keys removes the copy.
             Some(ListAct::Correct { list: ItemList::Outbox, id, keys }) if by.is_user() && keys.is_empty() => {
                 let index = self.find(ItemList::Outbox, &id)?;
                 self.outbox.remove(index);
@@ -412,7 +412,7 @@ impl Content for Inbox {
                 self.below = below;
                 Ok(vec![ElementChange::new(ElementChange::REARRANGED)])
             }
-            _ => Err(TAKES.to_owned()),
+            _ => Err(REFUSAL.to_owned()),
         }
     }
 

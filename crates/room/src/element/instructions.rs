@@ -8,10 +8,10 @@ use crate::base::Problem;
 use crate::workspace::layout::INSTRUCTIONS;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
-/// The source of problems found here, for the list of problems.
+/// The source of these problems.
 const SOURCE: &str = "instructions";
 
-/// Tells, whenever the elements or the files are others, which instructions agents do not know.
+/// Reports instruction files that agents do not see, whenever elements or files change.
 pub(super) fn report_unshown(
     directory: Res<Elements>,
     elements: Query<&Element>,

@@ -1,4 +1,4 @@
-//! Lists of items with ids (pins, mail) as data: their keys, and the acts that lead from one list to another.
+//! Lists of items with ids (pins, mail) as data: their keys, and the acts that change one list to another.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -8,20 +8,20 @@ use serde_json::{Map, Value};
 use super::act::{ElementAct, element_acts};
 use crate::base::{Id, Problem};
 
-/// Which list of an element an item is in.
+/// The list of an element that contains an item.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemList {
     /// The pins of a pinboard.
     Pins,
-    /// The mail that came in.
+    /// Received mail.
     Items,
-    /// The copies of mail that went out.
+    /// Copies of sent mail.
     Outbox,
 }
 
 impl ItemList {
-    /// The key of the scene entry that holds the list.
+    /// The key of the scene entry that contains the list.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pins => "pins",
@@ -31,18 +31,18 @@ impl ItemList {
     }
 }
 
-/// What a person's file does to a list: acts for all kinds that contain lists.
+/// A change of a list in a person's file: acts for all kinds with lists.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum ListAct {
-    /// Puts a whole pin or piece of mail in at a place of its list.
+    /// Inserts a pin or mail at an index of its list.
     Put { list: ItemList, item: Map<String, Value>, at: usize },
-    /// Sets these keys of a pin or piece of mail; null takes a key away.
+    /// Sets these keys of a pin or mail; null removes a key.
     Correct { list: ItemList, id: Id, keys: Map<String, Value> },
-    /// The listed items that exist are in this order.
+    /// Sets the order of the listed items that exist.
     Order { list: ItemList, ids: Vec<Id> },
-    /// The lines below the list, which belong to no item, are these.
+    /// Sets the lines below the list, which belong to no item.
     KeepLines { below: Vec<String> },
 }
 
@@ -52,21 +52,21 @@ element_acts!(ListAct);
 pub(super) trait Item: Clone + PartialEq {
     /// Its id within the list.
     fn id(&self) -> &Id;
-    /// Gives it an id.
+    /// Sets its id.
     fn set_id(&mut self, id: Id);
     /// Its text, by which an item without a written id is recognised.
     fn text(&self) -> &str;
-    /// Whether its id was made here because its file gives none.
+    /// Whether its id was generated because its file has none.
     fn made_up(&self) -> bool;
     /// The lines above it in its file.
     fn above_mut(&mut self) -> &mut Vec<String>;
-    /// All its keys, unknown ones among them.
+    /// All its keys, including unknown ones.
     fn to_map(&self) -> Map<String, Value>;
-    /// From its keys; a key that cannot be used is a problem in words and stays unset.
+    /// Reads an item from its keys; an unusable key is reported in `problems` and stays unset.
     fn from_map(map: &Map<String, Value>, problems: &mut Vec<String>) -> Self;
 }
 
-/// The first id `{prefix}1`, `{prefix}2`, … above `counter` that is free; the counter moves along.
+/// The first unused id `{prefix}1`, `{prefix}2`, … above `counter`, which is advanced.
 pub(super) fn fresh_id(prefix: &str, counter: &mut u32, taken: impl Fn(&str) -> bool) -> Id {
     loop {
         *counter += 1;
@@ -77,7 +77,7 @@ pub(super) fn fresh_id(prefix: &str, counter: &mut u32, taken: impl Fn(&str) -> 
     }
 }
 
-/// Moves the counter on where an id was chosen as [`fresh_id`] would have, so that none is given twice.
+/// Advances the counter past an id in the form of [`fresh_id`], so that none is given twice.
 pub(super) fn count_on(prefix: &str, counter: &mut u32, id: &str) {
     if let Some(number) = id.strip_prefix(prefix).and_then(|number| number.parse().ok())
         && number == counter.saturating_add(1)
@@ -86,7 +86,7 @@ pub(super) fn count_on(prefix: &str, counter: &mut u32, id: &str) {
     }
 }
 
-/// Gives an id to each item that has none, and another to each that repeats one; says which repeated.
+/// Gives an id to each item that has none, and a new one to each duplicate; returns the duplicates.
 pub(super) fn assign_ids<T: Item>(items: &mut [T], prefix: &str, counter: &mut u32) -> Vec<String> {
     let mut taken: BTreeSet<Id> = items.iter().map(|item| item.id().clone()).collect();
     let mut seen = BTreeSet::new();
@@ -106,7 +106,8 @@ pub(super) fn assign_ids<T: Item>(items: &mut [T], prefix: &str, counter: &mut u
     repeated
 }
 
-/// Takes an item out, as the room does: the lines that a person wrote above it stay, above the next one or below all.
+/// Removes an item on behalf of the room: the lines that a person wrote above it stay, above the next item or below
+/// all.
 pub(super) fn take_out<T: Item>(items: &mut Vec<T>, index: usize, below: &mut Vec<String>) -> T {
     let mut item = items.remove(index);
     let lines = std::mem::take(item.above_mut());
@@ -114,7 +115,7 @@ pub(super) fn take_out<T: Item>(items: &mut Vec<T>, index: usize, below: &mut Ve
     item
 }
 
-/// Reads a list of an entry. What is no item becomes a problem; the rest is used.
+/// Reads a list of an entry. Invalid items are reported as problems; the rest is used.
 pub(super) fn read_list<T: Item>(
     entry: &Map<String, Value>,
     list: ItemList,
@@ -135,7 +136,7 @@ pub(super) fn read_list<T: Item>(
         let mut wrong = Vec::new();
         match value {
             Value::Object(map) => items.push(T::from_map(map, &mut wrong)),
-            // A bare text is the shortest way to write one.
+            // A plain text is the shortest way to write an item.
             Value::String(text) => {
                 let map = Map::from_iter([("text".to_owned(), Value::String(text.clone()))]);
                 items.push(T::from_map(&map, &mut wrong));
@@ -148,7 +149,7 @@ pub(super) fn read_list<T: Item>(
     items
 }
 
-/// The items of a list by their texts: for each text their places, the first in front.
+/// Indexes of items by text, lowest first.
 struct ByText<'a>(BTreeMap<&'a str, VecDeque<usize>>);
 
 impl<'a> ByText<'a> {
@@ -173,8 +174,8 @@ impl<'a> ByText<'a> {
     }
 }
 
-/// The items of `newer` under the ids that `older` knows them by: an item without a written id is the one with
-/// the same text. The flag says whether the id is still to be made by the element.
+/// The items of `newer` with the ids that they have in `older`: an item without a written id is the one with the same
+/// text. The flag says whether the element has still to give the item an id.
 fn recognise<T: Item>(older: &[T], newer: &[T]) -> Vec<(T, bool)> {
     let mut claimed: BTreeSet<Id> = newer.iter().filter(|item| !item.made_up()).map(|item| item.id().clone()).collect();
     let mut known = ByText::new(older);
@@ -194,7 +195,7 @@ fn recognise<T: Item>(older: &[T], newer: &[T]) -> Vec<(T, bool)> {
 }
 
 /// Gives items of `base` without an id in the file the ids that `held` has for them now. Items that no longer exist are
-/// removed from `base` and `newer` alike, because nobody has added them again.
+/// removed from both `base` and `newer`, because nobody has added them again.
 pub(super) fn name_alike<T: Item>(held: &[T], base: &mut Vec<T>, newer: &mut Vec<T>) {
     let mut claimed: BTreeSet<Id> = base.iter().filter(|item| !item.made_up()).map(|item| item.id().clone()).collect();
     let mut known = ByText::new(held);
@@ -218,7 +219,7 @@ pub(super) fn name_alike<T: Item>(held: &[T], base: &mut Vec<T>, newer: &mut Vec
     });
 }
 
-/// The acts that lead from one list to another. `changed` makes those for an item that both have.
+/// The acts that change one list to another. `changed` returns those for an item in both.
 pub(super) fn acts_between<T: Item>(
     list: ItemList,
     older: &[T],
@@ -259,14 +260,14 @@ pub(super) fn acts_between<T: Item>(
     acts
 }
 
-/// The keys that differ, with their new values; null where one is gone.
+/// The keys that differ, with their new values; null for removed ones.
 pub(super) fn differing(older: &Map<String, Value>, newer: &Map<String, Value>) -> Map<String, Value> {
     let gone = older.keys().filter(|key| !newer.contains_key(*key)).map(|key| (key.clone(), Value::Null));
     let set = newer.iter().filter(|(key, value)| older.get(*key) != Some(value));
     gone.chain(set.map(|(key, value)| (key.clone(), value.clone()))).collect()
 }
 
-/// Sets keys; null takes one away.
+/// Sets keys; null removes one.
 pub(super) fn set_keys(map: &mut Map<String, Value>, keys: &Map<String, Value>) {
     for (key, value) in keys {
         if value.is_null() {
@@ -277,7 +278,7 @@ pub(super) fn set_keys(map: &mut Map<String, Value>, keys: &Map<String, Value>) 
     }
 }
 
-/// Puts those items that are named into the order of the names, in the places that they hold together.
+/// Puts the named items into this order, within the positions that they occupy together.
 pub(super) fn reorder<T: Item>(items: &mut [T], ids: &[Id]) {
     let mut order: BTreeMap<&Id, usize> = BTreeMap::new();
     for (place, id) in ids.iter().enumerate() {

@@ -16,51 +16,50 @@ pub type ReadContent = (Box<dyn Content>, Vec<Problem>);
 /// Reads the keys of a scene entry. Invalid parts are reported as problems; the rest is used.
 pub type FromScene = fn(entry: &Map<String, Value>, place: &str) -> ReadContent;
 
-/// Reads the file that an element names.
+/// Parses the file of an element.
 pub type FromMarkdown = fn(text: &str) -> Box<dyn Content>;
 
 /// One kind of element.
 pub struct Kind {
     /// The word in scene files.
     pub word: &'static str,
-    /// How a person would say it: "message board".
+    /// The name for people: "message board".
     pub name: &'static str,
-    /// What it is for, in a few words.
+    /// The purpose, in a few words.
     pub purpose: &'static str,
-    /// Its colour: red, green, blue.
+    /// The colour: red, green, blue.
     pub colour: [u8; 3],
-    /// Whether its content is at the head of every prompt (a rulebook).
+    /// Whether its content is at the start of every prompt (a rulebook).
     pub standing_instructions: bool,
-    /// Whether its content is in every prompt of those who see the workspace (a message board).
+    /// Whether its content is in every prompt of agents that see the workspace (a message board).
     pub in_every_prompt: bool,
-    /// Whether only its owner reads it (an inbox).
+    /// Whether only its owner can read it (an inbox).
     pub private: bool,
-    /// Whether it shows a task file (a task board): what it holds is the text of that file, byte for byte. Elements of
-    /// other kinds name none.
+    /// Whether it shows a task file (a task board): its content is the text of that file, byte for byte. Elements of
+    /// other kinds cannot have a task file.
     pub task_file: bool,
-    /// What can be done to it, as far as anybody but the kind itself is to know it.
+    /// The acts on it that other code has to know.
     pub acts: &'static [ActKind],
-    /// What becomes different by that.
+    /// The changes that acts cause.
     pub changes: &'static [ChangeKind],
-    /// What a file of its own begins with.
+    /// The initial text of a new file.
     pub file_begins: &'static str,
     /// Reads a scene entry.
     pub from_scene: FromScene,
-    /// Reads the file that an element names.
+    /// Parses the file of an element.
     pub from_markdown: FromMarkdown,
-    /// What in such a file cannot be read, so that its text does not say what the element is to hold.
+    /// The parts of such a file that cannot be read, so that its text does not define the content.
     pub faults: fn(text: &str) -> Vec<Fault>,
-    /// The act that an agent does itself where its file says this, or why there is none: a clause that begins with who
-    /// may.
+    /// The act of an agent that edits the file, or the reason for a refusal: a clause that begins with who may do it.
     pub own_act: fn(act: ElementAct, by: &Author) -> Result<ElementAct, String>,
-    /// What whoever did an act keeps of it in its own element of this kind (a copy of what was sent).
+    /// The act with which the author keeps a copy in its own element of this kind (a copy of sent mail).
     pub kept_by_doer: fn(act: &ElementAct) -> Option<ElementAct>,
-    /// What else is done to the element, unseen, once an act has made this change.
+    /// A further act without news that follows a change caused by an act.
     pub follows: fn(act: &ElementAct, change: &ElementChange) -> Option<ElementAct>,
 }
 
 impl Kind {
-    /// A kind with nothing but what every kind needs: a public one whose acts agents do through files as well.
+    /// Creates a kind with defaults: public, with acts that agents can also do through files.
     pub const fn new(
         word: &'static str,
         name: &'static str,
@@ -88,17 +87,17 @@ impl Kind {
         }
     }
 
-    /// The act of this word; one that the kind does not declare is an ordinary one.
+    /// The declaration of an act; default values if the kind does not declare it.
     pub fn act(&self, word: &str) -> ActKind {
         self.acts.iter().find(|act| act.word == word).copied().unwrap_or(ActKind::new(""))
     }
 
-    /// The change of this word, if the kind declares it.
+    /// The declaration of a change, if the kind declares it.
     pub fn change(&self, change: &ElementChange) -> Option<&'static ChangeKind> {
         self.changes.iter().find(|kind| change.is(kind.word))
     }
 
-    /// Whether an element of this kind can hold what it holds in this file, or why not.
+    /// Checks whether an element of this kind can store its content in this file.
     pub fn check_file(&self, file: &str) -> Result<(), String> {
         match (self.task_file, is_task_file(file)) {
             (true, false) => Err(format!("{file} is not a task file, but a {} shows one", self.name)),
@@ -107,12 +106,12 @@ impl Kind {
         }
     }
 
-    /// Whom a change wakes.
+    /// Who is woken by a change.
     pub fn wakes(&self, change: &ElementChange) -> Wake {
         self.change(change).map_or(Wake::Nobody, |kind| kind.wakes)
     }
 
-    /// The acts that agents do by markers.
+    /// The acts that agents do with markers.
     pub fn markers(&self) -> impl Iterator<Item = (&'static str, Marker)> {
         self.acts.iter().filter_map(|act| Some((act.word, act.marker?)))
     }

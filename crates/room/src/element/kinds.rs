@@ -9,25 +9,25 @@ use super::act::Marker;
 use super::kind::Kind;
 use super::{inbox, messageboard, pinboard, rulebook, taskboard};
 
-/// Every kind of the house.
+/// All built-in kinds.
 pub static KINDS: &[&Kind] = &[&pinboard::KIND, &messageboard::KIND, &inbox::KIND, &rulebook::KIND, &taskboard::KIND];
 
-/// Those that were registered while the program runs. A kind is code and no state of a room: what it decides follows
-/// from the acts and entries alone, so that a run with it replays wherever it is registered.
+/// Kinds registered at run time. A kind is code and not state of a room: its decisions depend only on acts and entries,
+/// so a run with it can be replayed wherever it is registered.
 static REGISTERED: RwLock<Vec<&'static Kind>> = RwLock::new(Vec::new());
 
 /// Why a kind was not registered.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum KindRefusal {
-    /// Another kind has the word.
+    /// Another kind has the same word.
     #[error("there is already a kind of element {0:?}")]
     Taken(&'static str),
-    /// Another kind has the marker.
+    /// Another kind has the same marker.
     #[error("there is already a marker [{0}: …]")]
     MarkerTaken(&'static str),
 }
 
-/// Adds a kind, for every room of this program. The same one again changes nothing.
+/// Registers a kind for every room of this program. Registering the same kind again has no effect.
 pub fn register(kind: &'static Kind) -> Result<(), KindRefusal> {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     let known = || KINDS.iter().chain(registered.iter()).copied();
@@ -45,20 +45,20 @@ pub fn register(kind: &'static Kind) -> Result<(), KindRefusal> {
     Ok(())
 }
 
-/// Every kind there is: those of the house first.
+/// All kinds, built-in ones first.
 pub fn kinds() -> Vec<&'static Kind> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     KINDS.iter().chain(registered.iter()).copied().collect()
 }
 
-/// The kind of this word.
+/// The kind with this word.
 pub fn kind(word: &str) -> Option<&'static Kind> {
     let of_house = KINDS.iter().copied().find(|kind| kind.word == word);
     let registered = || REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     of_house.or_else(|| registered().iter().copied().find(|kind| kind.word == word))
 }
 
-/// The marker of this word, in whatever case, the act that agents do by it, and the kind that it is done to.
+/// The kind, act and marker for a marker's word, ignoring case.
 pub fn marker(word: &str) -> Option<(&'static Kind, &'static str, Marker)> {
     let of = |kind: &'static Kind| {
         let mut markers = kind.markers();

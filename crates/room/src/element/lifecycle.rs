@@ -1,4 +1,4 @@
-//! Adds, moves and removes elements: by the scene, and by what people do on the canvas.
+//! Adds, moves and removes elements, for changes of the scene and for commands on the canvas.
 
 use bevy::ecs::message::{Message, MessageCursor};
 use bevy::ecs::prelude::*;
@@ -23,46 +23,46 @@ use crate::schedule::Input;
 use crate::workspace::layout::element_file;
 use crate::workspace::{ElementEntry, SceneEdit, SceneWrite};
 
-/// What a person does to elements on the canvas. As an input it is recorded.
+/// A person's command about elements on the canvas. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub enum ElementCommand {
-    /// Puts an element into the room and the scene.
+    /// Adds an element to the room and the scene.
     Add {
-        /// The keys of its entry: `kind` at least; `id` is made from the kind where absent.
+        /// The keys of its entry: at least `kind`; `id` is derived from the kind if absent.
         keys: Map<String, Value>,
     },
-    /// Takes it out of the room and the scene; a file that it names stays.
+    /// Removes an element from the room and the scene; its file stays.
     Remove {
-        /// Which.
+        /// The id of the element.
         element: Id,
     },
-    /// Puts it elsewhere.
+    /// Moves an element.
     Move {
-        /// Which.
+        /// The id of the element.
         element: Id,
-        /// Where its middle is to be.
+        /// The new center.
         position: Vec2,
     },
-    /// Calls it something else.
+    /// Changes the label of an element.
     Relabel {
-        /// Which.
+        /// The id of the element.
         element: Id,
-        /// What; its id where empty.
+        /// The new label; empty for its id.
         label: String,
     },
-    /// Gives it to someone else.
+    /// Changes the owner of an element.
     SetOwner {
-        /// Which.
+        /// The id of the element.
         element: Id,
-        /// An agent's or a profile's id; nobody where absent.
+        /// The id of an agent or a profile; `None` for no owner.
         owner: Option<Id>,
     },
-    /// Lets a message board show a channel.
+    /// Sets the channel that a message board shows.
     SetChannel {
-        /// Which.
+        /// The id of the element.
         element: Id,
-        /// The name of the channel; none is shown where absent.
+        /// The name of the channel; `None` for no channel.
         channel: Option<String>,
     },
 }
@@ -71,7 +71,7 @@ impl Input for ElementCommand {
     const KIND: &'static str = "element";
 }
 
-/// Makes so what the scene says about elements.
+/// Applies changes of elements in the scene.
 pub(super) fn apply_scene_edits(world: &mut World, mut cursor: Local<MessageCursor<SceneEdit>>) {
     for edit in read(world, &mut cursor) {
         match edit {
@@ -105,7 +105,7 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
         spawn(world, &now, writer.by, writer.cause);
         return;
     };
-    // An entry that is new to the scene but not to the room is our own writing, come back.
+    // An entry that is new to the scene but not to the room was written by the room itself.
     let (Some(before), Some(mut element)) = (before, world.get::<Element>(entity).cloned()) else { return };
     let Some(kind) = kind(&now.kind) else {
         // The last valid state stays until the word is corrected.
@@ -144,7 +144,7 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
     let (written, mut problems) = kind_from_entry(world, kind, &as_written);
     let base =
         if now.file.is_some() || before.file.is_some() { None } else { Some((kind.from_scene)(&before.keys, "").0) };
-    // A newly named file that does not exist gets the element's present content.
+    // A new file name whose file does not exist gets the element's present content.
     let is_missing = now.file.as_ref().is_some_and(|path| known_text(world, path).is_none());
     let is_other_file = now.file != before.file;
     if is_other_file {
@@ -153,7 +153,7 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
     if is_missing && is_other_file {
         world.resource_mut::<Unwritten>().0.insert(element.key);
     } else if is_other_file && hold_back_faulty(world, kind, entity) {
-        // What it held stays until the file can be read.
+        // The content stays until the file can be read.
     } else if !is_missing && (now.file.is_none() || now.file != before.file) {
         problems.extend(merge(world, entity, base.as_deref(), &*written, writer));
     }
@@ -182,7 +182,7 @@ fn spawn(world: &mut World, entry: &ElementEntry, by: &Author, cause: Option<Seq
     };
     let (content, problems) = kind_from_entry(world, kind, entry);
     report(world, &entry.id, problems);
-    // It returns unchanged, and agents that had read it still know it.
+    // If it returns unchanged, agents that had read it still know it.
     let back = world.resource_mut::<Departed>().take(&entry.id, kind.word, &content.to_scene());
     let (key, version) = back.unwrap_or_else(|| (world.resource::<Elements>().next_key(), 0));
     let element = Element {
@@ -201,7 +201,7 @@ fn spawn(world: &mut World, entry: &ElementEntry, by: &Author, cause: Option<Seq
     true
 }
 
-/// Puts the entity into the world and the directory.
+/// Spawns the entity and adds it to the directory.
 pub(super) fn insert_entity(world: &mut World, element: Element, content: Box<dyn Content>) -> Entity {
     let entity = world.spawn_empty().id();
     world.resource_mut::<Elements>().insert(element.key, element.id.clone(), entity);
@@ -232,7 +232,7 @@ fn rearrange(world: &mut World, entity: Entity, old: &Element, new: Element, (by
     record_change(world, &new, ElementChange::new(ElementChange::REARRANGED), by, cause);
 }
 
-/// Does what persons ask for on the canvas.
+/// Applies a person's commands on the canvas.
 pub(super) fn apply_commands(world: &mut World, mut cursor: Local<MessageCursor<ElementCommand>>) {
     for command in read(world, &mut cursor) {
         let (id, done) = match command {
@@ -276,7 +276,7 @@ pub(super) fn apply_commands(world: &mut World, mut cursor: Local<MessageCursor<
                     Ok(Some(kind)) if *kind != *messageboard::KIND.word => {
                         Err("only a message board can show a channel".to_owned())
                     }
-                    // Agents that know the channels read it in the scene.
+                    // The floor of channels reads it from the scene.
                     _ => set(world, &element, json!({ "channel": channel }), |_| {}),
                 };
                 (element, done)
@@ -347,7 +347,7 @@ fn begin_file(world: &mut World, kind: &Kind, entry: &ElementEntry) {
     }
 }
 
-/// Tells how high the elements reach, when that changes.
+/// Reports the extent of the elements when it changes.
 pub(super) fn report_reach(
     elements: Query<&Element>,
     topmost: Res<TopmostElement>,

@@ -9,8 +9,8 @@
 //! - a line that a person wrote needs no comment
 //! ```
 //!
-//! Lines that belong to no item are kept where they are, and HTML comments by others are part of the text. This is why no
-//! Markdown parser reads it: one reports what a text means, not how each line of it was written.
+//! Lines that belong to no item are kept where they are, and HTML comments by others are part of the text. This is why
+//! no Markdown parser reads it: one reports what a text means, not how each line of it was written.
 
 use std::borrow::Cow;
 
@@ -19,18 +19,18 @@ use serde_json::{Map, Value};
 /// A line of a file that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Counted from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The error.
     pub what: String,
 }
 
-/// The word in the comment behind a nested item.
+/// The word in the HTML comment of a nested item.
 const NESTED: &str = "comment";
-/// Every word that a comment of this program's making begins with.
+/// All words with which HTML comments of this program begin.
 const WORDS: [&str; 4] = ["pin", "mail", "sent", NESTED];
 
-/// A file with more items than this is not read any further, and has a fault.
+/// The maximum number of items; a longer file is not read further and has a fault.
 const ITEMS_AT_MOST: usize = 20_000;
 
 /// A list with everything around it.
@@ -51,7 +51,7 @@ pub(super) struct ListItem {
     pub(super) word: String,
     /// The keys in its comment.
     pub(super) keys: Map<String, Value>,
-    /// Text and keys of what is nested in it.
+    /// The text and keys of nested items.
     pub(super) nested: Vec<(String, Map<String, Value>)>,
 }
 
@@ -85,14 +85,14 @@ pub(super) fn read(text: &str, words: &[&str], nests: bool) -> ListFile {
 
 type One = (String, String, Map<String, Value>, usize);
 
-/// The item that begins on a line, and the line after it.
+/// Parses the item that begins on a line, and returns it with the line after it.
 fn read_one(lines: &[&str], at: usize, indent: &str, words: &[&str], nests: bool) -> Option<One> {
     let first = lines[at].strip_prefix(indent)?;
     let first = first.strip_prefix("- ").or_else(|| (first == "-").then_some(""))?;
     let inner = format!("{indent}  ");
     let inside = |line: &str| line.is_empty() || line.starts_with(&inner) || line.trim().is_empty();
     let mut text: Vec<Cow<str>> = Vec::new();
-    // With a comment, everything up to it is text, whatever it looks like.
+    // With a comment, everything before it is text, whatever it looks like.
     for (index, line) in lines.iter().enumerate().skip(at) {
         let line = if index == at {
             first
@@ -110,7 +110,7 @@ fn read_one(lines: &[&str], at: usize, indent: &str, words: &[&str], nests: bool
         }
         text.push(line.into());
     }
-    // Without one, it ends where the indented lines end or a nested item begins.
+    // Without one, the text ends where the indented lines end or a nested item begins.
     let is_nested = |line: &str| nests && line.strip_prefix(&inner).is_some_and(|line| line.starts_with("- "));
     let more = lines[at + 1..].iter().take_while(|line| inside(line) && !is_nested(line));
     let mut text: Vec<&str> =
@@ -122,7 +122,7 @@ fn read_one(lines: &[&str], at: usize, indent: &str, words: &[&str], nests: bool
     Some((unescape(text.join("\n").trim_end()), String::new(), Map::new(), next))
 }
 
-/// The lines that end in a comment of this program's making which cannot be read any more.
+/// The lines that end in a damaged comment of this program.
 pub(super) fn faults(text: &str, words: &[&str]) -> Vec<Fault> {
     let is_meant = |line: &str| {
         let begins = |rest: &str| {
@@ -148,7 +148,7 @@ pub(super) fn faults(text: &str, words: &[&str]) -> Vec<Fault> {
     faults
 }
 
-/// Splits `text <!-- word {…} -->`; a person's own comments behind it are text.
+/// Splits `text <!-- word {…} -->`; a person's own comments after it are text.
 fn comment(line: &str) -> Option<(Cow<'_, str>, &str, Map<String, Value>)> {
     let line = line.trim_end();
     let mut end = line.len();
@@ -166,7 +166,7 @@ fn comment(line: &str) -> Option<(Cow<'_, str>, &str, Map<String, Value>)> {
     }
 }
 
-/// Keeps a person's text under a key that has another value here, or an unusable one.
+/// Keeps a person's value under another key if the key has another value here, or cannot be used.
 pub(super) fn keep_aside(keys: &mut Map<String, Value>, key: &str, value: Value) {
     let mut aside = format!("{key}?");
     while keys.contains_key(&aside) {
@@ -175,7 +175,7 @@ pub(super) fn keep_aside(keys: &mut Map<String, Value>, key: &str, value: Value)
     keys.insert(aside, value);
 }
 
-/// Writes a file that [`read`] reads back as it was.
+/// Writes a file that [`read`] parses to the same content.
 pub(super) fn write(file: &ListFile) -> String {
     let mut text = String::new();
     let mut line = |line: &str| {
@@ -194,14 +194,14 @@ pub(super) fn write(file: &ListFile) -> String {
 }
 
 fn one(text: &str, indent: &str, word: &str, keys: &Map<String, Value>) -> String {
-    // Within a JSON text a dash may be written as its number; so no comment ends before its end.
+    // JSON can escape dashes, so that no comment ends early.
     let keys = Value::Object(keys.clone()).to_string().replace("--", "-\\u002d").replace("->", "-\\u003e");
     let text = escape(text).replace('\n', &format!("\n{indent}  "));
     format!("{indent}- {text} <!-- {word} {keys} -->")
 }
 
-/// `<!--` in a text becomes `<!\--`, and `<!\--` becomes `<!\\--`, where a word of ours follows, so that no text looks
-/// like a comment of this program's making.
+/// Escapes `<!--` in a text as `<!\--`, and `<!\--` as `<!\\--`, before one of our words, so that no text looks like a
+/// comment of this program.
 fn escape(text: &str) -> String {
     shift(text, |slashes| slashes + 1)
 }
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_written_by_hand_is_understood() {
+    fn a_handwritten_file_is_parsed() {
         let file = read("# Ideas\n\n- one\n  more\n\n  and more\n- two\n  - said\n\nfoot\n", &["pin"], true);
         let texts: Vec<&str> = file.items.iter().map(|item| item.text.as_str()).collect();
         assert_eq!(texts, ["one\nmore\n\nand more", "two"]);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_that_is_not_whole_is_a_fault_and_any_other_is_not() {
+    fn only_damaged_comments_are_faults() {
         let lines = |text: &str| faults(text, &["pin"]).iter().map(|fault| fault.line).collect::<Vec<_>>();
         assert_eq!(lines("- a <!-- pin {\"id\":\"p1\"} -->\n- b <!-- pin {\"id\":\"p2\" -->\n"), [2]);
         assert_eq!(lines("- a <!-- pin {\"id\":\"p1\"}\n  - b <!-- comment \"author\":\"x\"} -->\n"), [1, 2]);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_of_a_person_are_text_wherever_they_stand() {
+    fn a_persons_comments_are_text_anywhere() {
         let text =
             "- a <!-- todo --> <!-- pin {\"id\":\"p1\"} --> <!-- why? -->\n- b <!-- note {\"x\":1} -->\n  more\n";
         let file = read(text, &["pin"], true);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_by_hand_does_not_swallow_the_next() {
+    fn a_handwritten_item_does_not_include_the_next() {
         let file = read("- mine\n- theirs <!-- pin {\"id\":\"p1\"} -->\n", &["pin"], true);
         assert_eq!(file.items.len(), 2);
     }

@@ -10,15 +10,15 @@ use super::pin::{put_time, read_lines, read_text};
 use super::settings::tidy;
 use crate::base::{Id, MessageKey};
 
-/// The words of what becomes different about mail.
+/// The words of changes of mail.
 pub mod changed {
     /// Mail arrived.
     pub const ADDED: &str = "mail_added";
-    /// It says something else now.
+    /// The text of a mail changed.
     pub const EDITED: &str = "mail_edited";
-    /// Its status, or that it was read.
+    /// Its status or whether it was read changed.
     pub const CHANGED: &str = "mail_changed";
-    /// It was taken out.
+    /// It was removed.
     pub const REMOVED: &str = "mail_removed";
 }
 
@@ -27,15 +27,15 @@ pub mod changed {
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum MailAct {
-    /// Puts mail into an inbox.
+    /// Adds mail to an inbox.
     AddMail { id: Option<Id>, from: Id, to: Id, subject: String, text: String, attachments: Vec<String> },
-    /// Changes whether a piece of mail is open, pending or closed.
+    /// Changes whether a mail is open, pending or closed.
     SetMailStatus { id: Id, status: MailStatus },
-    /// The model has seen these pieces of mail.
+    /// Marks mail as seen by the model.
     MarkMailRead { ids: Vec<Id> },
-    /// Takes mail out of the box.
+    /// Removes mail from the inbox.
     RemoveMail { id: Id },
-    /// Keeps a copy of mail that the owner sent; the oldest copy goes.
+    /// Keeps a copy of mail that the owner sent; the oldest copy is dropped.
     KeepSent { to: Id, subject: String, text: String, attachments: Vec<String> },
 }
 
@@ -50,37 +50,37 @@ pub enum MailStatus {
     Open,
     /// Being worked on.
     Pending,
-    /// Done with.
+    /// Done.
     Closed,
 }
 
 /// A mail, or the sender's copy of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mail {
-    /// Its id in the list; empty only before the box gives it one.
+    /// Its id in the list; empty only before the inbox gives it one.
     pub id: Id,
-    /// Its id as a message, which its copy has as well; none where a person wrote it into a file,
-    /// or an older version kept it.
+    /// Its id as a message, shared with its copy; `None` if a person wrote it into a file, or an older version saved
+    /// it.
     pub message: Option<MessageKey>,
-    /// Who sent it.
+    /// The sender.
     pub from: Id,
-    /// To whom.
+    /// The receiver.
     pub to: Id,
-    /// What it is about, on one line.
+    /// The subject, on one line.
     pub subject: String,
-    /// What it says.
+    /// The text.
     pub text: String,
     /// Its status.
     pub status: MailStatus,
-    /// When it came in or went out, in seconds of simulated time.
+    /// When it was received or sent, in seconds of simulated time.
     pub sent: f64,
     /// When the model saw it, in seconds of simulated time.
     pub read: Option<f64>,
-    /// Paths in the workspace that go with it.
+    /// Paths of attachments in the workspace.
     pub attachments: Vec<String>,
     /// Lines above it in its file that belong to no mail.
     pub(super) above: Vec<String>,
-    /// Keys that this program does not know.
+    /// Unknown keys, which are preserved.
     pub extra: Map<String, Value>,
     pub(super) made_up: bool,
 }
@@ -168,7 +168,7 @@ impl Item for Mail {
                 "text" => read_text(value).map(|text| mail.text = tidy(&text)),
                 "status" => serde_json::from_value(value.clone()).ok().map(|status| mail.status = status),
                 "sent" => value.as_f64().map(|sent| mail.sent = sent),
-                // A person may tick it off without knowing the second.
+                // A person may mark it as read without knowing the time.
                 "read" => match value {
                     Value::Bool(read) => Some(read.then_some(0.0)),
                     Value::Null => Some(None),

@@ -30,7 +30,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Tells an agent which of its changes the element did not accept.
+    /// Reports to the author that the element refused a change.
     pub(super) fn refuse(&self, world: &mut World, element: &Id, why: String) {
         refuse(world, self.by, element, why, Some(self.file), self.cause);
     }
@@ -65,7 +65,7 @@ pub(super) fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) 
             ((kind.from_markdown)(&text), problems)
         }
         None => {
-            // Nobody writes the record of questions by hand: it is made with the first one.
+            // The record of questions is created with the first question.
             if path != APPROVALS_FILE {
                 let what = format!("the file {path} does not exist");
                 let remedy = "create it, or wait: it is created when something is added to the element";
@@ -82,14 +82,14 @@ pub(super) fn fitting_file(kind: &Kind, entry: &ElementEntry) -> Option<String> 
     entry.file.clone().filter(|file| kind.check_file(file).is_ok())
 }
 
-/// What of a file's text cannot be read, as problems.
+/// The faults of a file's text, as problems.
 fn faults(kind: &Kind, path: &str, text: &str) -> Vec<Problem> {
     let faults = (kind.faults)(text).into_iter();
     let remedy = "fix the line; until then the last readable text is used, and the file is left as it is";
     faults.map(|fault| Problem::error(path, fault.what, remedy).at_line(Some(fault.line))).collect()
 }
 
-/// Keeps an element as it is, and its file too, where the file has faults; whether it has.
+/// Holds back an element and its file if the file has faults; returns whether it has.
 pub(super) fn hold_back_faulty(world: &mut World, kind: &Kind, entity: Entity) -> bool {
     let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<HeldContent>(entity)) else {
         return false;
@@ -155,7 +155,7 @@ pub(super) fn merge(
     problems
 }
 
-/// Follows the files that elements name.
+/// Applies changes of elements' files.
 pub(super) fn follow_files(world: &mut World, mut cursor: Local<MessageCursor<FileChanged>>) {
     let changes = read(world, &mut cursor);
     if changes.is_empty() {
@@ -174,8 +174,8 @@ pub(super) fn follow_files(world: &mut World, mut cursor: Local<MessageCursor<Fi
     }
 }
 
-/// Shows task files as the room itself wrote them (questions to a person, another board of the same file); at first all
-/// of them, so that nothing is missed while a room is closed.
+/// Shows task files that the room itself wrote (questions to a person, another board of the same file); at first all of
+/// them, so that no change made while the room was closed is missed.
 pub(super) fn follow_own_writes(
     world: &mut World,
     mut cursor: Local<MessageCursor<FileWritten>>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::{MessageKey, RunTag};
 use crate::log::EventLog;
 
-/// How many messages were created in this room.
+/// The number of messages created in this room.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MessageCount(u64);
@@ -17,7 +17,7 @@ impl MessageCount {
         MessageKey::new(self.0 + 1, RunTag::of(log.run()))
     }
 
-    /// Gives that id away.
+    /// Issues that id.
     pub fn take(&mut self, log: &EventLog) -> MessageKey {
         let key = self.next(log);
         self.0 += 1;

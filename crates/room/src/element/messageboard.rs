@@ -5,7 +5,7 @@ use super::kind::Kind;
 use super::text_content::TextContent;
 use crate::base::Urgency;
 
-/// Message boards.
+/// The kind of message boards.
 pub static KIND: Kind = Kind {
     purpose: "One text that everyone reads",
     colour: [0x25, 0x63, 0xeb],

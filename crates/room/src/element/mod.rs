@@ -1,4 +1,4 @@
-//! Elements: things on the canvas that hold information. Their content, the acts on it, and messages about changes.
+//! Elements: things on the canvas that contain information. Their content, the acts on it, and messages about changes.
 //!
 //! A kind of element is one file (its content, acts, changes and colour) and one line in [`kinds::KINDS`], or one call
 //! of [`kinds::register`].
@@ -61,13 +61,13 @@ use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::{FileWritten, SettingsExt};
 
-/// Adds this floor to the room.
+/// Registers the systems, resources and messages of elements.
 pub fn plugin(app: &mut App) {
     app.add_settings::<ElementSettings>();
     app.add_input::<ElementCommand>().add_input::<ElementEdit>();
     app.add_tick_message::<ElementChanged>()
         .add_tick_message::<ElementRefused>()
-        // Owned by floors below, which register them too.
+        // Owned by lower floors, which also register them.
         .add_tick_message::<FileWritten>()
         .add_tick_message::<ElementsReach>();
     app.init_resource::<Elements>()
@@ -111,6 +111,6 @@ fn owners_may_differ(
     let arranged =
         |changed: &ElementChanged| matches!(changed.change.word(), ElementChange::ADDED | ElementChange::REARRANGED);
     let news = added.read().count() + removed.read().count() + profiles.read().count();
-    // Each reader reads to its end, or old news would be news again.
+    // Each reader is read to its end; otherwise old messages would be seen again.
     elements.read().filter(|changed| arranged(changed)).count() + news > 0
 }

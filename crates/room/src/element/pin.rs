@@ -11,13 +11,13 @@ use super::list_file::keep_aside;
 use super::settings::tidy;
 use crate::base::{Author, Id};
 
-/// The words of what becomes different about pins.
+/// The words of changes of pins.
 pub mod changed {
-    /// A pin was put up.
+    /// A pin was added.
     pub const ADDED: &str = "pin_added";
-    /// A pin says something else.
+    /// The text of a pin changed.
     pub const EDITED: &str = "pin_edited";
-    /// A pin was taken down.
+    /// A pin was removed.
     pub const REMOVED: &str = "pin_removed";
     /// Somebody voted on a pin.
     pub const VOTED: &str = "pin_voted";
@@ -32,11 +32,11 @@ pub mod changed {
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum PinAct {
-    /// Pins a text up; the id is made by the board where absent.
+    /// Adds a pin; the board generates the id if absent.
     AddPin { id: Option<Id>, text: String },
     /// Changes the text of a pin.
     EditPin { id: Id, text: String },
-    /// Takes a pin down: its author or the person only.
+    /// Removes a pin; only for its author and the person.
     RemovePin { id: Id },
     /// Votes on a pin; voting the other way moves the vote.
     Vote { id: Id, up: bool },
@@ -44,9 +44,9 @@ pub enum PinAct {
     Comment { id: Id, text: String },
     /// From a person's file: appends a comment as written there.
     PutComment { id: Id, comment: Map<String, Value> },
-    /// From a person: takes the last comment away that reads like this one.
+    /// From a person: removes the last comment that equals this one.
     RemoveComment { id: Id, comment: Map<String, Value> },
-    /// From a person's file: this voter votes so, or not at all.
+    /// From a person's file: sets or removes the vote of this voter.
     CorrectVote { id: Id, voter: Id, up: Option<bool> },
 }
 
@@ -57,21 +57,21 @@ element_acts!(PinAct);
 pub struct Pin {
     /// Its id on the board; empty only before the board gives it one.
     pub id: Id,
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// Who pinned it up.
+    /// The author.
     pub author: Author,
-    /// When, in seconds of simulated time.
+    /// When it was added, in seconds of simulated time.
     pub time: f64,
     /// Who voted for it.
     pub up: BTreeSet<Id>,
     /// Who voted against it.
     pub down: BTreeSet<Id>,
-    /// What was said about it, oldest first.
+    /// The comments, oldest first.
     pub comments: Vec<Comment>,
     /// Lines above it in its file that belong to no pin.
     pub(super) above: Vec<String>,
-    /// Keys that this program does not know.
+    /// Unknown keys, which are preserved.
     pub extra: Map<String, Value>,
     pub(super) made_up: bool,
 }
@@ -79,29 +79,29 @@ pub struct Pin {
 /// A comment on a pin.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Comment {
-    /// Who said it.
+    /// The author.
     pub author: Author,
-    /// What.
+    /// The text.
     pub text: String,
-    /// When, in seconds of simulated time.
+    /// When it was added, in seconds of simulated time.
     pub time: f64,
-    /// Keys that this program does not know.
+    /// Unknown keys, which are preserved.
     pub extra: Map<String, Value>,
 }
 
 impl Pin {
-    /// Up-votes less down-votes.
+    /// Votes for it minus votes against it.
     pub fn net(&self) -> i64 {
         let count = |voters: &BTreeSet<Id>| i64::try_from(voters.len()).unwrap_or(i64::MAX);
         count(&self.up) - count(&self.down)
     }
 
-    /// How this voter votes: up, down, or not at all.
+    /// The vote of this voter: `Some(true)` for up, `Some(false)` for down.
     pub fn vote_of(&self, voter: &str) -> Option<bool> {
         if self.up.contains(voter) { Some(true) } else { self.down.contains(voter).then_some(false) }
     }
 
-    /// Lets this voter vote so, whatever it voted before.
+    /// Sets or removes the vote of this voter.
     pub(super) fn set_vote(&mut self, voter: &Id, up: Option<bool>) {
         self.up.remove(voter);
         self.down.remove(voter);
@@ -247,14 +247,14 @@ impl Comment {
     }
 }
 
-/// A time of 0 is the start of the room and is not written.
+/// Writes a time, unless it is 0, the start of the room.
 pub(super) fn put_time(map: &mut Map<String, Value>, key: &str, secs: f64) {
     if secs != 0.0 {
         map.insert(key.into(), json!(secs));
     }
 }
 
-/// A text; a number or flag is taken as one, since YAML makes them of unquoted words.
+/// Reads a text; also accepts a number or flag, which YAML makes of unquoted words.
 pub(super) fn read_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

@@ -20,7 +20,7 @@ use super::settings::{ElementSettings, tidy, within};
 use crate::base::text_normalization::folded_text;
 use crate::base::{Author, Id, Problem, Urgency, text};
 
-/// Pinboards.
+/// The kind of pinboards.
 pub static KIND: Kind = Kind {
     purpose: "Short notes to vote and comment on",
     colour: [0x8b, 0x69, 0x14],
@@ -44,8 +44,8 @@ pub static KIND: Kind = Kind {
     )
 };
 
-/// Why a board refuses what does not fit it.
-const TAKES: &str = "a pinboard only accepts pins, votes and comments";
+/// The refusal of other acts.
+const REFUSAL: &str = "a pinboard only accepts pins, votes and comments";
 
 /// The content of a pinboard.
 #[derive(Clone, Debug, Default)]
@@ -54,11 +54,11 @@ pub struct Pinboard {
     pub pins: Vec<Pin>,
     /// The lines of its file below the last pin.
     below: Vec<String>,
-    /// The highest number that was made into an id; none is given twice.
+    /// The highest number used in an id; none is given twice.
     counter: u32,
 }
 
-/// Boards are equal that look equal to a person; what is only counted does not matter.
+/// Compares what a person sees; the counter does not matter.
 impl PartialEq for Pinboard {
     fn eq(&self, other: &Self) -> bool {
         self.to_scene() == other.to_scene()
@@ -66,7 +66,7 @@ impl PartialEq for Pinboard {
 }
 
 impl Pinboard {
-    /// The pin of this id.
+    /// The pin with this id.
     pub fn pin(&self, id: &str) -> Option<&Pin> {
         self.pins.iter().find(|pin| &*pin.id == id)
     }
@@ -138,7 +138,7 @@ impl Pinboard {
             let why = format!("its author added another pin, and may only have {} on a board", limits.pins_per_author);
             changes.extend(self.drop_oldest(why, |pin| pin.author == *by));
         }
-        // One for one: a board that a person filled above the limit is not cut down behind their back.
+        // Only one pin is dropped for one added, so a board that a person filled above the limit is not cut down.
         if self.pins.len() >= limits.pins_per_board {
             let why = format!("another pin was added, and the board may only have {}", limits.pins_per_board);
             changes.extend(self.drop_oldest(why, |_| true));
@@ -151,7 +151,7 @@ impl Pinboard {
         Ok(changes)
     }
 
-    /// Refuses an agent's text that is on another pin already, whoever wrote it. A person may repeat a text.
+    /// Refuses an agent's text that is already on another pin, whoever wrote it. A person may repeat a text.
     fn refuse_again(&self, text: &str, by: &Author, but: Option<&Id>) -> Result<(), String> {
         if by.is_user() {
             return Ok(());
@@ -167,7 +167,8 @@ impl Pinboard {
     }
 
     fn drop_oldest(&mut self, why: String, among: impl Fn(&Pin) -> bool) -> Option<ElementChange> {
-        // By place, not by time: what a person writes into a file has none, and would always go first.
+        // By position, not by time: a pin that a person wrote into a file has no time, and would always be dropped
+        // first.
         let index = self.pins.iter().position(among)?;
         let id = take_out(&mut self.pins, index, &mut self.below).id;
         Some(ElementChange::of_item(changed::REMOVED, &id).because(why))
@@ -220,7 +221,7 @@ impl Pinboard {
             PinAct::AddPin { id, text } => self.add(id.as_ref(), text, context),
             PinAct::EditPin { id, text } => {
                 self.own(id, by, "change")?;
-                // What a person wrote into a file is theirs, however long or short.
+                // A person's text in a file is accepted in any length.
                 let text = if by.is_user() { tidy(text) } else { checked(text, "a pin", limits)? };
                 self.refuse_again(&text, by, Some(id))?;
                 let (_, pin) = self.find(id)?;
@@ -232,7 +233,7 @@ impl Pinboard {
             }
             PinAct::RemovePin { id } => {
                 let (index, _) = self.own(id, by, "remove")?;
-                // A person takes the lines above it away with it.
+                // If a person removes it, the lines above it are removed as well.
                 if by.is_user() {
                     self.pins.remove(index);
                 } else {
@@ -276,13 +277,13 @@ impl Pinboard {
                 Ok(vec![ElementChange::of_item(changed::VOTED, id)])
             }
             PinAct::PutComment { .. } | PinAct::RemoveComment { .. } | PinAct::CorrectVote { .. } => {
-                Err(TAKES.to_owned())
+                Err(REFUSAL.to_owned())
             }
         }
     }
 }
 
-/// A text that may be pinned up.
+/// Checks a text for a pin or comment and trims it.
 fn checked(text: &str, what: &str, limits: &ElementSettings) -> Result<String, String> {
     let text = tidy(text).trim().to_owned();
     if text.is_empty() {
@@ -292,8 +293,8 @@ fn checked(text: &str, what: &str, limits: &ElementSettings) -> Result<String, S
     Ok(text)
 }
 
-/// The keys of a comment in a file and the text before it. If the comment contains a key as well, the file's own value
-/// is kept beside it.
+/// The keys of a comment in a file, with the text before it. If the comment contains a `text` key as well, that value
+/// is kept under another key.
 pub(super) fn with_text(mut keys: Map<String, Value>, text: String) -> Map<String, Value> {
     for key in ["text", "above"] {
         if let Some(said) = keys.shift_remove(key) {
@@ -377,7 +378,7 @@ impl Content for Pinboard {
                 self.below = below;
                 Ok(vec![ElementChange::new(ElementChange::REARRANGED)])
             }
-            _ => Err(TAKES.to_owned()),
+            _ => Err(REFUSAL.to_owned()),
         }
     }
 
@@ -432,7 +433,7 @@ impl Content for Pinboard {
     }
 }
 
-/// The acts that lead from a pin to what a person made of it, so fine that what agents did meanwhile stays.
+/// The acts for a person's change of a pin, as fine as possible, so that agents' changes made meanwhile stay.
 fn acts_to_pin(old: &Pin, new: &Pin) -> Vec<ElementAct> {
     let id = &old.id;
     let mut acts = Vec::new();

@@ -21,13 +21,13 @@ use crate::workspace::{ElementEntry, FileChanged, KnownFiles, SceneState, SceneW
 /// Keys of an entry that reveal neither the content of its element nor its owner.
 const PLACE_KEYS: [&str; 4] = ["id", "kind", "label", "position"];
 
-/// Where a scene keeps what an element holds.
+/// The place where a scene stores an element's content.
 #[derive(Clone, PartialEq, Debug)]
 struct HeldPlace {
-    /// Whether only the owner reads it.
+    /// Whether only the owner may read it.
     is_private: bool,
     owner: Option<Id>,
-    /// The file that holds it; the scene itself where absent.
+    /// The file with the content; `None` for the scene itself.
     file: Option<String>,
 }
 
@@ -48,7 +48,7 @@ fn private_kinds() -> impl Iterator<Item = &'static Kind> {
 fn places_in_text(text: &str) -> Vec<HeldPlace> {
     match yaml::parse(text) {
         Ok(root) => places_in(&root),
-        // What cannot be read may hold anything.
+        // A text that cannot be parsed may contain anything.
         Err(_) if private_kinds().any(|kind| text.contains(kind.word)) => {
             vec![HeldPlace { is_private: true, owner: None, file: None }]
         }
@@ -56,7 +56,7 @@ fn places_in_text(text: &str) -> Vec<HeldPlace> {
     }
 }
 
-/// The same of a scene's data, entries that are of no use to a room among them.
+/// The places in a scene's data, including those of entries that a room cannot use.
 fn places_in(root: &Value) -> Vec<HeldPlace> {
     let entries = root.get("elements").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
     let word =
@@ -105,7 +105,7 @@ pub(super) fn note_places(
     }
 }
 
-/// What the room knows about who may read what.
+/// The system parameters for questions about who may read what.
 #[derive(SystemParam)]
 pub struct Privacy<'w, 's> {
     places: Res<'w, PrivatePlaces>,
@@ -114,8 +114,8 @@ pub struct Privacy<'w, 's> {
 }
 
 impl Privacy<'_, '_> {
-    /// The rights of an order by the agent with this id and profile, without what is private to others, and without
-    /// what elements of other scenes hold: their rules are not there to judge it.
+    /// The rights of an order by this agent and profile, without what is private to others, and without the content of
+    /// other scenes' elements, whose rules cannot be checked here.
     pub fn within(&self, mut rights: FileRights, agent: &Id, profile: &Id) -> FileRights {
         let is_own = |owner: &Option<Id>| owner.as_ref().is_some_and(|owner| owner == agent || owner == profile);
         // A session contains everything that its agent was shown, including its mail.
@@ -156,7 +156,7 @@ impl Privacy<'_, '_> {
     }
 }
 
-/// The entry of an element that this author may not look into, as it is to stay in the scene; nothing if it may.
+/// The entry of an element that this author may not change, as it is to stay in the scene; `None` if it may.
 pub(super) fn kept_from(world: &World, id: &str, by: &Author) -> Option<Map<String, Value>> {
     let entity = find(world, id).ok()?;
     if may_keep(world, entity, by) {

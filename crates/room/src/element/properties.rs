@@ -1,5 +1,5 @@
-//! What must hold for any content: nothing is lost on the way through files, and what a person changed in a
-//! file joins what agents did meanwhile.
+//! Properties of all content: nothing is lost in files, and a person's change of a file is merged with what agents did
+//! meanwhile.
 
 use std::sync::LazyLock;
 
@@ -15,13 +15,13 @@ use super::pinboard::Pinboard;
 use super::settings::ElementSettings;
 use crate::base::{Author, MessageKey, RunTag};
 
-/// What is done at this time, within the limits of a new room.
+/// The context of an act at this time, within the limits of a new room.
 fn context(by: &Author, now_secs: f64) -> ActContext<'_> {
     static LIMITS: LazyLock<ElementSettings> = LazyLock::new(ElementSettings::default);
     ActContext { by, now_secs, limits: &LIMITS, message: MessageKey::new(1, RunTag::of("r-1")) }
 }
 
-/// Texts that are hard on Markdown: list signs, comments, blank lines, backslashes, other scripts, nothing.
+/// Texts that are difficult in Markdown: list markers, comments, blank lines, backslashes, other scripts, nothing.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("- "),
@@ -76,7 +76,7 @@ fn mail() -> impl Strategy<Value = Value> {
     )
 }
 
-/// A list of items under ids that are chosen from few, in any order.
+/// A list of items in any order, with ids from a small set.
 fn list(item: impl Strategy<Value = Value>, prefix: &'static str) -> impl Strategy<Value = Vec<Value>> {
     vec(item, 0..6).prop_flat_map(move |items| {
         let ids: Vec<usize> = (1..=8).collect();
@@ -112,11 +112,11 @@ fn apply_all(content: &mut dyn Content, acts: &[ElementAct]) {
 }
 
 proptest! {
-    // A failure is to become a test of its own, not an entry in a file that nobody reads.
+    // A failure should become a test of its own, not an entry in a file that nobody reads.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_scene_form_loses_nothing((word, entry) in entry()) {
+    fn content_round_trips_through_scenes((word, entry) in entry()) {
         let content = read(word, &entry);
         let again = read(word, &content.to_scene());
         prop_assert_eq!(content.to_scene(), again.to_scene());
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn the_markdown_form_loses_nothing((word, entry) in entry()) {
+    fn content_round_trips_through_markdown((word, entry) in entry()) {
         let content = read(word, &entry);
         let written = content.to_markdown();
         let again = (kind(word).unwrap().from_markdown)(&written);
@@ -142,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn the_acts_between_two_contents_lead_from_one_to_the_other(
+    fn acts_between_two_contents_change_one_to_the_other(
         (word, one) in entry(), pins in list(pin(), "p"), items in list(mail(), "m"), outbox in list(mail(), "s"),
         text in text(),
     ) {
@@ -155,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_person_wrote_joins_what_agents_did(before in list(pin(), "p"), added in text()) {
+    fn a_persons_change_is_merged_with_changes_by_agents(before in list(pin(), "p"), added in text()) {
         let before = json!({ "pins": before });
         let before = read("pinboard", before.as_object().unwrap());
         let mut now = before.boxed_clone();
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn votes_are_one_each_and_minus_three_takes_a_pin_down(votes in vec((0..6_u8, any::<bool>()), 0..40)) {
+    fn each_voter_has_one_vote_and_a_pin_at_minus_three_is_removed(votes in vec((0..6_u8, any::<bool>()), 0..40)) {
         let mut board = read("pinboard", json!({ "pins": ["a"] }).as_object().unwrap());
         let mut model = std::collections::BTreeMap::new();
         for (voter, up) in votes {
@@ -227,7 +227,7 @@ fn apart_from(pin: &Value, agent: &str) -> Value {
     pin
 }
 
-/// Does what an agent's file says, as far as the agent may.
+/// Applies an agent's change of a file, as far as the agent may.
 fn write_as(content: &mut dyn Content, newer: &dyn Content, agent: &str) {
     let by = Author(agent.into());
     for act in content.acts_to(newer) {
@@ -247,7 +247,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_an_agent_writes_into_a_boards_file_is_no_act_of_others(
+    fn an_agents_edit_of_a_boards_file_never_acts_for_others(
         before in list(pin(), "p"), after in list(pin(), "p"), by_hand in vec(text(), 0..3),
     ) {
         let agent = "bo-1";
@@ -270,7 +270,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_an_agent_writes_into_its_inbox_nobody_sent_it_anything(
+    fn an_agents_edit_of_its_inbox_never_adds_mail(
         before in list(mail(), "m"), sent in list(mail(), "s"), after in list(mail(), "m"), copies in list(mail(), "s"),
     ) {
         let mut inbox = read("inbox", json!({ "items": before, "outbox": sent }).as_object().unwrap());
@@ -286,12 +286,12 @@ proptest! {
     }
 
     #[test]
-    fn what_a_person_took_down_stays_down_whatever_the_room_noted_meanwhile(
+    fn items_removed_by_a_person_stay_removed_despite_changes_by_the_room(
         texts in proptest::collection::btree_set("[a-f]{1,3}", 1..6), gone in any::<proptest::sample::Index>(),
         voted in any::<proptest::sample::Index>(),
     ) {
         let texts: Vec<String> = texts.into_iter().collect();
-        // A file that a person wrote: nothing in it has an id.
+        // A handwritten file: nothing in it has an id.
         let base = (kind("pinboard").unwrap().from_markdown)(&texts.iter().map(|text| format!("- {text}\n")).collect::<String>());
         let mut held = base.boxed_clone();
         let voted = held.to_scene()["pins"][voted.index(texts.len())]["id"].as_str().unwrap().to_owned();
@@ -337,7 +337,7 @@ fn line_by_hand() -> impl Strategy<Value = &'static str> {
     ]
 }
 
-/// The file that a person wrote with these lines, and every word of it.
+/// A handwritten file with these lines, and every word of it.
 fn by_hand(lines: &[&str], kind: &str) -> (String, Vec<String>) {
     let (mut text, mut words) = (String::new(), Vec::new());
     for line in lines {
@@ -356,7 +356,7 @@ fn by_hand(lines: &[&str], kind: &str) -> (String, Vec<String>) {
     (text, words)
 }
 
-/// The room's own changes of a list: none of them removes an item.
+/// A change of a list by the room; none of them removes an item.
 fn touch(content: &mut dyn Content, word: &str) {
     let act = match word {
         "pinboard" => PinAct::AddPin { id: None, text: "new".into() }.into(),
@@ -377,7 +377,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_list_that_a_person_wrote_keeps_every_line_and_comment_when_the_room_saves(lines in vec(line_by_hand(), 0..12)) {
+    fn a_handwritten_list_keeps_every_line_and_comment_when_the_room_saves(lines in vec(line_by_hand(), 0..12)) {
         for (word, kind_word) in [("pinboard", "pin"), ("inbox", "mail"), ("inbox", "sent")] {
             let (text, words) = by_hand(&lines, kind_word);
             let mut content = (kind(word).unwrap().from_markdown)(&text);
@@ -386,7 +386,7 @@ proptest! {
             for wanted in &words {
                 prop_assert!(saved.contains(wanted.as_str()), "{wanted} of\n{text}\nis not in\n{saved}");
             }
-            // Lines that belong to no item, and comments that are not notes of the room, stay unchanged.
+            // Lines that belong to no item, and comments that are not written by the room, stay unchanged.
             for line in text.lines().filter(|line| line.starts_with(['#', '*', '<']) || line.starts_with("w")) {
                 prop_assert!(saved.lines().any(|now| now == line), "{line} of\n{text}\nis not in\n{saved}");
             }
@@ -394,7 +394,7 @@ proptest! {
                 let comment = &comment[..comment.find("-->").unwrap() + 3];
                 prop_assert!(saved.contains(comment), "{comment} of\n{text}\nis not in\n{saved}");
             }
-            // A line that was not nested may be taken for a comment on what the room inserted above it.
+            // A line that was not nested may become a comment on what the room inserted above it.
             let again = (kind(word).unwrap().from_markdown)(&saved).to_markdown();
             prop_assert!(words.iter().all(|wanted| again.contains(wanted.as_str())), "{again}");
             prop_assert_eq!((kind(word).unwrap().from_markdown)(&again).to_markdown(), again);

@@ -15,18 +15,18 @@ const CHANGES_KEPT: usize = 200;
 /// One change of an element's content.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RecentChange {
-    /// The version that the element had then.
+    /// The version of the element after the change.
     pub version: u32,
-    /// What became different.
+    /// The change.
     pub change: ElementChange,
-    /// Who did it.
+    /// The author.
     pub by: Author,
 }
 
 /// The changes of one element, oldest first.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 struct ElementHistory {
-    /// Everything after this version is among them.
+    /// All changes after this version are included.
     complete_from: u32,
     changes: VecDeque<RecentChange>,
 }
@@ -37,7 +37,7 @@ struct ElementHistory {
 pub struct RecentChanges(BTreeMap<ElementKey, ElementHistory>);
 
 impl RecentChanges {
-    /// Everything that changed after this version, oldest first; `None` where that is not known any more.
+    /// All changes after this version, oldest first; `None` if they are no longer known.
     pub fn since(&self, element: ElementKey, version: u32) -> Option<impl Iterator<Item = &RecentChange>> {
         let kept = self.0.get(&element).filter(|kept| kept.complete_from <= version)?;
         Some(kept.changes.iter().filter(move |change| change.version > version))
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_is_told_what_came_after_its_version_or_that_nobody_knows() {
+    fn a_reader_gets_all_changes_after_its_version_or_none_if_they_are_unknown() {
         let mut recent = RecentChanges::default();
         let by = Author::user();
         assert_eq!(ids(&recent, 0), None, "nothing was noted yet");

@@ -5,7 +5,7 @@ use super::kind::Kind;
 use super::text_content::TextContent;
 use crate::base::Urgency;
 
-/// Rulebooks.
+/// The kind of rulebooks.
 pub static KIND: Kind = Kind {
     purpose: "Rules at the start of every prompt",
     colour: [0x1a, 0x47, 0x2a],

@@ -21,7 +21,7 @@ use crate::schedule::Section;
 use crate::workspace::ProblemReport;
 use crate::workspace::layout::element_file;
 
-/// One element as it is kept.
+/// A saved element.
 #[derive(Serialize, Deserialize)]
 struct ElementSaved {
     element: Element,
@@ -69,11 +69,11 @@ impl Section for ElementsSaved {
         }
         world.insert_resource(Elements::default());
         for ElementSaved { mut element, content } in self.elements {
-            // What is no place for it now may have been one when the room was saved.
+            // A path that is no longer allowed may have been allowed when the room was saved.
             element.file = element.file.and_then(|file| element_file(&file).ok());
             match kind(&element.kind) {
                 Some(kind) => {
-                    // What was saved here was read before; there is nothing new to say about it.
+                    // Saved content was parsed before, so its problems are not reported again.
                     let (content, _) = (kind.from_scene)(&content, "");
                     let _entity = insert_entity(world, element, content);
                 }

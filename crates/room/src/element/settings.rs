@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::{Range, SettingsSection};
 
-/// The limits of what elements hold.
+/// The limits of elements' content.
 #[derive(Resource, Clone, Serialize, Deserialize, Debug)]
 #[serde(default)]
 pub struct ElementSettings {
@@ -57,12 +57,13 @@ impl SettingsSection for ElementSettings {
         &[Range::of("pin_removed_at_net", -1_000_000.0, 0.0), Range::of("pin_flagged_at_net", -1_000_000.0, 0.0)];
 }
 
-/// A text as it is kept: `\n` between lines.
+/// Normalizes line ends to `
+/// `.
 pub(super) fn tidy(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// Refuses a text that is too long, saying so.
+/// Refuses a text that is too long, with the reason.
 pub(super) fn within(text: &str, what: &str, most: usize) -> Result<(), String> {
     let length = text.chars().count();
     if length > most {

@@ -15,7 +15,7 @@ use crate::workspace::task_files::{Column, Priority, TaskFile, carry_over, colum
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum TaskAct {
-    /// Adds an open task, written as behind its dash in the file (`A @ada #tag Title`), last or below another.
+    /// Adds an open task, written as after its dash in the file (`A @ada #tag Title`), last or below another.
     AddTask {
         line: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ pub enum TaskAct {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tags: Option<Vec<String>>,
     },
-    /// Moves a task into a column, or to another place in its list, or both.
+    /// Moves a task to a column, to another place in its list, or both.
     MoveTask {
         id: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub enum TaskAct {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         place: Option<TaskPlace>,
     },
-    /// Removes a task and all below it.
+    /// Removes a task and all tasks below it.
     RemoveTask { id: String },
     /// Restores earlier lines: at this byte, the text after a change (`is`) is replaced by the text before it (`was`).
     /// If others changed the file since, the two are merged task by task.
@@ -49,7 +49,7 @@ pub enum TaskAct {
         at: usize,
         is: String,
         was: String,
-        /// The task at the top of the file behind which that is, and how many bytes behind its end.
+        /// The top-level task after which that place is, and the distance from its end in bytes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         behind: Option<(String, usize)>,
     },
@@ -59,15 +59,15 @@ pub enum TaskAct {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskPlace {
-    /// Before the task of this id.
+    /// Before the task with this id.
     Before(String),
-    /// Behind all others.
+    /// After all others.
     Last,
 }
 
 element_acts!(TaskAct);
 
-/// The text of a task file after an act, or why nothing is changed, for whoever tried.
+/// The text of a task file after an act, or the reason for a refusal, for the author.
 pub fn applied(file: &TaskFile, act: &TaskAct) -> Result<String, String> {
     match act {
         TaskAct::AddTask { line, below } => add(file, line, below.as_deref()),
@@ -118,7 +118,7 @@ fn find(file: &TaskFile, id: &str) -> Result<usize, String> {
     at.ok_or_else(|| format!("task {id:?} is no longer on this board"))
 }
 
-/// A task that is changed here. A question is answered on its card or in its file, and nowhere else.
+/// The index of a task that can be changed here. A question can only be answered on its card or in its file.
 fn changeable(file: &TaskFile, id: &str) -> Result<usize, String> {
     let index = find(file, id)?;
     if columns::is_question(&file.tasks[index]) {
@@ -146,7 +146,7 @@ fn add(file: &TaskFile, line: &str, below: Option<&str>) -> Result<String, Strin
     edit::insert(file, below, &task).map(|(text, _)| text).map_err(|error| error.to_string())
 }
 
-/// The task that a line says, as it is written in a file behind the dash.
+/// Parses a task line as written after the dash in a file.
 pub fn written_task(line: &str) -> Result<NewTask, String> {
     let line = one_line(line);
     let read = parse(format!("- {line}"));
@@ -158,13 +158,13 @@ pub fn written_task(line: &str) -> Result<NewTask, String> {
     Ok(task)
 }
 
-/// What takes a change back: the lines of the tasks at the top of the file in which the two texts differ.
+/// The act that undoes a change: it restores the top-level tasks in which the two texts differ.
 pub fn taken_back(before: &TaskFile, after: &TaskFile) -> TaskAct {
     let (old, new) = (before.text.as_bytes(), after.text.as_bytes());
     let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let most = old.len().min(new.len()) - same;
     let same_end = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(one, other)| one == other).count();
-    // Whole tasks on both sides, with all below them, so that each part can be read by itself.
+    // Whole tasks on both sides, with all tasks below them, so that each part can be parsed by itself.
     let starts = [before, after].map(|file| span_start(file, same));
     let start = starts[0].min(starts[1]);
     let ends = [before, after].map(|file| file.text.len() - span_end(file, file.text.len() - same_end));
@@ -175,7 +175,7 @@ pub fn taken_back(before: &TaskFile, after: &TaskFile) -> TaskAct {
     TaskAct::RestoreTasks { at: start, is: part(after), was: part(before), behind }
 }
 
-/// The beginning of the top task, or of the line, in which a place lies.
+/// The start of the top-level task, or of the line, that contains a position.
 fn span_start(file: &TaskFile, at: usize) -> usize {
     let line = file.text.as_bytes()[..at.min(file.text.len())].iter().rposition(|byte| *byte == b'\n');
     let line = line.map_or(0, |line| line + 1);
@@ -183,7 +183,7 @@ fn span_start(file: &TaskFile, at: usize) -> usize {
     task.map_or(line, |span| span.start)
 }
 
-/// The end of the top task, or of the line, in which a place lies.
+/// The end of the top-level task, or of the line, that contains a position.
 fn span_end(file: &TaskFile, at: usize) -> usize {
     let is_at_start = at == 0 || file.text.as_bytes().get(at - 1) == Some(&b'\n');
     let line = file.text.as_bytes()[at..].iter().position(|byte| *byte == b'\n').map(|line| at + line + 1);
@@ -207,7 +207,7 @@ fn restore(
         let other = file.tasks.iter().find(|task| task.depth == 0 && task.id == *id)?;
         other.span.end.checked_add(*bytes)
     });
-    // Where it is behind the same task, or where nothing before it is another.
+    // Tries the place after the same task first, then the same byte.
     for at in after_other.into_iter().chain([at]) {
         let end = at.saturating_add(is.len());
         if file.text.get(at..end) == Some(is) && is_between(file, at) && is_between(file, end) {
@@ -221,7 +221,7 @@ fn restore(
     }
 }
 
-/// Whether a place is between two lines, and within no task.
+/// Whether a position is between two lines, and within no task.
 fn is_between(file: &TaskFile, at: usize) -> bool {
     let is_line = at == 0 || at == file.text.len() || file.text.as_bytes().get(at - 1) == Some(&b'\n');
     is_line && !top_tasks(file).any(|span| span.start < at && at < span.end)
@@ -245,7 +245,7 @@ mod tests {
         TaskAct::ChangeTask { id: id.into(), title: None, priority: None, assignees: None, tags: None }
     }
 
-    /// Every act that a person can do to the plan.
+    /// Every act that a person can do on the plan.
     fn acts() -> Vec<TaskAct> {
         let add =
             |line: &str, below: Option<&str>| TaskAct::AddTask { line: line.into(), below: below.map(Into::into) };
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_did_meanwhile_stays_when_an_act_is_undone() {
+    fn changes_by_others_stay_when_an_act_is_undone() {
         let done = act(PLAN, TaskAct::AddTask { line: "@ada Sweep".into(), below: None }).unwrap();
         let back = taken_back(&parse(PLAN), &parse(done.as_str()));
         let meanwhile = done.replace("- [ ] Paint", "- [x] Paint").replace("# Plan", "# Our plan");
@@ -297,11 +297,11 @@ mod tests {
         let undelete = taken_back(&parse(PLAN), &parse(deleted.as_str()));
         let meanwhile = deleted.replace("Count the chairs", "Count all of the chairs");
         assert_eq!(act(&meanwhile, undelete), Ok(PLAN.replace("Count the chairs", "Count all of the chairs")));
-        // The new task was taken up already: it is undone with all of its notes.
+        // The new task was already started: it is undone with all of its notes.
         let taken = done.replace("  id: sweep\r\n", "  id: sweep\r\n  status: working\r\n");
         assert_ne!(taken, done);
         assert_eq!(act(&taken, back).as_deref(), Ok(PLAN));
-        // The same task was changed by another: what this act did is taken back, and the rest of it stays.
+        // The same task was changed by another: what this act did is undone, and the rest of it stays.
         let done =
             act(PLAN, TaskAct::MoveTask { id: "chairs".into(), column: Some(Column::Done), place: None }).unwrap();
         let back = taken_back(&parse(PLAN), &parse(done.as_str()));
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_said_and_changes_nothing() {
+    fn impossible_acts_are_refused_without_changes() {
         let why = |one: TaskAct| act(PLAN, one).expect_err("it is refused");
         assert!(why(change("nobody")).contains("task \"nobody\" is no longer on this board"));
         let answer = TaskAct::MoveTask { id: "q1".into(), column: Some(Column::Done), place: None };
@@ -332,7 +332,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn acts_touch_their_task_only(picks in proptest::collection::vec(0_usize..11, 1..8), ends_open in any::<bool>()) {
+        fn acts_change_only_their_task(picks in proptest::collection::vec(0_usize..11, 1..8), ends_open in any::<bool>()) {
             let mut text = if ends_open { PLAN.trim_end().to_owned() } else { PLAN.to_owned() };
             for pick in picks {
                 let Ok(done) = act(&text, acts().swap_remove(pick)) else { continue };

@@ -21,29 +21,29 @@ use crate::workspace::task_files::{Column, Task, TaskFile, carry_over, parse};
 
 /// The words of changes of a task board.
 pub mod changed {
-    /// A task is new.
+    /// A task was added.
     pub const ADDED: &str = "task_added";
-    /// A task says something else.
+    /// The text or attributes of a task changed.
     pub const EDITED: &str = "task_edited";
-    /// Somebody has taken a task up.
+    /// Somebody started a task.
     pub const TAKEN: &str = "task_taken";
     /// A task is done.
     pub const DONE: &str = "task_done";
-    /// A task is not going to be done.
+    /// A task was skipped.
     pub const SKIPPED: &str = "task_skipped";
-    /// A task is to be done again.
+    /// A task was reopened.
     pub const REOPENED: &str = "task_reopened";
-    /// A task is gone.
+    /// A task was removed.
     pub const REMOVED: &str = "task_removed";
     /// Something was noted at a task, such as its result.
     pub const NOTED: &str = "task_noted";
-    /// Only lines around the tasks, or their order, became others.
+    /// Only lines around the tasks, or their order, changed.
     pub const LINES: &str = "lines_edited";
-    /// So many tasks became others that they are not told one by one.
+    /// So many tasks changed that they are not listed one by one.
     pub const MANY: &str = "tasks_changed";
 }
 
-/// Task boards.
+/// The kind of task boards.
 pub static KIND: Kind = Kind {
     purpose: "Tasks from a file, to do, assign and track",
     colour: [0x0f, 0x76, 0x6e],
@@ -102,24 +102,24 @@ pub static KIND: Kind = Kind {
     )
 };
 
-/// What a new task file begins with.
+/// The initial text of a new task file.
 pub const BEGINNING: &str = "## TODO\n";
 /// The maximum number of changes that are described one by one.
 const CHANGES_AT_MOST: usize = 40;
 /// How many tasks are described to a reader.
-const TASKS_TOLD: usize = 40;
-/// How many characters of a title are shown.
+const TASKS_DESCRIBED: usize = 40;
+/// The maximum length of a shown title, in characters.
 const TITLE_CHARS: usize = 160;
 
 /// Acts that result from changes of a board's file, by their author.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 enum FollowAct {
-    /// The file says this.
+    /// Sets the text of the file.
     FollowFile { text: String },
-    /// The same, where only what is noted at tasks became other.
+    /// Sets the text of the file if only notes of tasks changed.
     FollowNotes { text: String },
-    /// What was done here to a task could not be carried over to what the file says now.
+    /// Reports that a change of a task on the board could not be carried over to the new text of the file.
     TellNotKept { id: String, why: String },
 }
 
@@ -129,7 +129,7 @@ element_acts!(FollowAct);
 #[derive(Clone, Debug)]
 pub struct TaskBoard {
     file: Arc<TaskFile>,
-    /// Who wrote each task, where it says so.
+    /// The author of each task, if it names one.
     authors: Vec<Id>,
 }
 
@@ -151,7 +151,7 @@ impl TaskBoard {
     }
 }
 
-/// What became different between two states of a file, task by task.
+/// The changes between two states of a file, task by task.
 fn changes_between(older: &TaskFile, newer: &TaskFile) -> Vec<ElementChange> {
     let by_id = |file: &TaskFile| -> BTreeMap<String, usize> {
         file.tasks.iter().enumerate().rev().map(|(place, task)| (task.id.clone(), place)).collect()
@@ -177,7 +177,7 @@ fn changes_between(older: &TaskFile, newer: &TaskFile) -> Vec<ElementChange> {
     }
 }
 
-/// What became different about one task: the most important of it.
+/// The word of the most important change of one task.
 fn word_of(older: &TaskFile, old: &Task, newer: &TaskFile, new: &Task) -> Option<&'static str> {
     let names = |names: &[crate::workspace::task_files::model::Name]| -> Vec<String> {
         names.iter().map(|name| name.text.to_string()).collect()
@@ -209,7 +209,7 @@ fn own_lines<'a>(file: &'a TaskFile, task: &Task) -> &'a str {
     file.text.get(task.head.start..task.own_end).unwrap_or_default()
 }
 
-/// Whether changes are only notes: nobody who knows the tasks has to look again.
+/// Whether changes are only notes, which are not news to those who know the tasks.
 fn are_notes(changes: &[ElementChange]) -> bool {
     changes.iter().all(|change| [changed::TAKEN, changed::NOTED, changed::LINES].contains(&change.word()))
 }
@@ -239,7 +239,7 @@ impl Content for TaskBoard {
 
     fn acts_since(&self, base: &dyn Content, newer: &dyn Content) -> Vec<ElementAct> {
         let Some((base, newer)) = base.tasks().zip(newer.tasks()) else { return Vec::new() };
-        // What was done here meanwhile is carried over to what the file says now.
+        // Changes made on the board meanwhile are carried over to the new text of the file.
         let carried = carry_over(&base.text, &self.file.text, &newer.text);
         let not_kept = carried.left.into_iter().map(|(id, why)| FollowAct::TellNotKept { id, why }.into());
         follow(&self.file, &carried.text).into_iter().chain(not_kept).collect()
@@ -279,10 +279,10 @@ impl Content for TaskBoard {
         let is_told = |task: &Task| !is_question(task);
         let open = self.file.tasks.iter().zip(&columns).filter(|(task, column)| !column.is_over() && is_told(task));
         let mut lines = String::new();
-        for (task, column) in open.clone().take(TASKS_TOLD) {
+        for (task, column) in open.clone().take(TASKS_DESCRIBED) {
             let _ = writeln!(lines, "{}", task_line(&self.file, task, *column, reader));
         }
-        let left_out = open.count().saturating_sub(TASKS_TOLD);
+        let left_out = open.count().saturating_sub(TASKS_DESCRIBED);
         if left_out > 0 {
             let _ = writeln!(lines, "… and {left_out} more open tasks");
         }
@@ -346,7 +346,7 @@ fn task_line(file: &TaskFile, task: &Task, column: Column, reader: &Reader) -> S
     format!("{} ({}): {title}", text::one_line(&task.id), about.join(", "))
 }
 
-/// The ids that a task waits for and that are not done, as far as this file knows.
+/// The ids of unfinished tasks that a task waits for, as far as this file knows.
 pub fn waits_for<'a>(file: &TaskFile, task: &'a Task) -> Vec<&'a str> {
     let is_done = |id: &&str| file.tasks.iter().any(|task| task.id == *id && Column::of(task) == Column::Done);
     task.dependencies().filter(|id| !is_done(id)).collect()
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_its_file_byte_for_byte() {
+    fn a_board_contains_its_file_byte_for_byte() {
         let board = TaskBoard::new(PLAN);
         assert_eq!(board.to_markdown(), PLAN);
         let saved = (KIND.from_scene)(&board.to_saved(), "").0;
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_says_and_what_was_done_here_are_joined() {
+    fn changes_of_the_file_and_on_the_board_are_merged() {
         let mut board = TaskBoard::new(PLAN);
         let done = TaskAct::MoveTask { id: "count".into(), column: Some(Column::Done), place: None };
         assert_eq!(apply(&mut board, done, &Author::user()), Ok(vec![changed::DONE.to_owned()]));
@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(changes, Ok(vec![changed::EDITED.to_owned()]));
         assert_eq!(board.to_markdown(), theirs.to_markdown().replace("[ ] A @ada", "[x] A @ada"));
         assert!(board.acts_to(&board.clone()).is_empty());
-        // Actions on a task that is gone from the file are reported.
+        // Acts on a task that is gone from the file are reported.
         let gone = TaskBoard::new(PLAN.replace("- [ ] A @ada \"Count\"\r\n  id: count\r\n", "- new\r\n"));
         let mut board = TaskBoard::new(PLAN);
         let done = TaskAct::MoveTask { id: "count".into(), column: Some(Column::Done), place: None };
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_noted_is_no_news_and_the_rest_is() {
+    fn notes_are_no_news_and_other_changes_are() {
         let board = TaskBoard::new(PLAN);
         let word = |text: String| board.acts_to(&TaskBoard::new(text))[0].word().to_owned();
         assert_eq!(word(PLAN.replace("  id: count\r\n", "  id: count\r\n  status: working\r\n")), "follow_notes");
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_are_told_who_has_what_and_change_nothing_here() {
+    fn agents_see_the_assignees_and_cannot_change_the_board() {
         let mut board = TaskBoard::new(PLAN);
         let called = |id: &str| if id == "ada" { "Ada".into() } else { id.into() };
         let text = board.prompt_text(&Reader { id: "bo", called: &called });
@@ -433,6 +433,6 @@ mod tests {
         assert!(apply(&mut board, remove, &Author("bo".into())).is_err_and(|why| why.contains("update_task")));
         assert_eq!(board.to_markdown(), PLAN);
         let many: String = (0..100).map(|number| format!("- task {number}\n")).collect();
-        assert_eq!(TaskBoard::new(many).prompt_text(&Reader::of_id("bo")).lines().count(), TASKS_TOLD + 1);
+        assert_eq!(TaskBoard::new(many).prompt_text(&Reader::of_id("bo")).lines().count(), TASKS_DESCRIBED + 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Elements in a room: edits through the inbox, files that persons write, and a restart.
+//! Elements in a room: edits as inputs, files that people write, and a restart.
 
 use crate::element::{ElementAct, MailAct, PinAct, TextAct};
 use bevy::app::App;
@@ -83,7 +83,7 @@ fn agent(app: &mut App, id: &str) {
 }
 
 #[test]
-fn an_edit_is_applied_once_told_once_and_written_once() {
+fn an_edit_is_applied_reported_and_written_once() {
     let mut app = room();
     scene(&mut app, entry("ideas", "pinboard", json!({ "y": 90 })), None);
     assert_eq!(app.world().resource::<crate::agent::TopmostElement>().0, Some(90.0));
@@ -102,7 +102,7 @@ fn an_edit_is_applied_once_told_once_and_written_once() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_to_whoever_tried() {
+fn refusals_are_reported_to_the_author() {
     let mut app = room();
     scene(&mut app, entry("ideas", "pinboard", json!({ "pins": ["mine"] })), None);
     for act in [
@@ -122,7 +122,7 @@ fn what_cannot_be_done_is_told_to_whoever_tried() {
 }
 
 #[test]
-fn a_list_that_a_person_wrote_too_long_is_not_cut_to_the_limit() {
+fn a_persons_list_beyond_the_limit_is_not_cut() {
     let many: Vec<String> = (0..5000).map(|index| format!("pin {index}")).collect();
     let mut app = room();
     scene(&mut app, entry("ideas", "pinboard", json!({ "pins": many })), None);
@@ -133,7 +133,7 @@ fn a_list_that_a_person_wrote_too_long_is_not_cut_to_the_limit() {
 }
 
 #[test]
-fn a_changed_entry_joins_what_agents_did_meanwhile() {
+fn a_changed_entry_is_merged_with_changes_by_agents() {
     let mut app = room();
     let before = entry("ideas", "pinboard", json!({ "pins": [{ "id": "p1", "text": "a" }] }));
     scene(&mut app, before.clone(), None);
@@ -149,7 +149,7 @@ fn a_changed_entry_joins_what_agents_did_meanwhile() {
 }
 
 #[test]
-fn an_element_holds_what_its_file_says() {
+fn an_element_has_the_content_of_its_file() {
     let mut app = room();
     scene(&mut app, entry("ideas", "pinboard", json!({ "file": "boards/ideas.md" })), None);
     assert_eq!(told::<ProblemReport>(&app)[0].source, "element ideas");
@@ -206,7 +206,7 @@ fn mail_reaches_its_owner_only_and_the_sender_keeps_a_copy() {
 }
 
 #[test]
-fn a_piece_of_mail_and_its_copy_are_one_message_which_no_other_run_names() {
+fn mail_and_its_copy_share_a_message_id_that_is_unique_across_runs() {
     let sent_in = |app: &mut App, run: &str, text: &str| {
         app.insert_resource(EventLog::new(run.into(), Seq(1)));
         let mail = MailAct::AddMail {
@@ -249,7 +249,7 @@ fn a_piece_of_mail_and_its_copy_are_one_message_which_no_other_run_names() {
 }
 
 #[test]
-fn closed_mail_makes_room_the_oldest_first_and_open_mail_never_goes() {
+fn the_oldest_closed_mail_is_dropped_and_open_mail_never_is() {
     let mut app = room();
     let piece = |number: usize| {
         let status = if number.is_multiple_of(2) { "closed" } else { "open" };
@@ -289,7 +289,7 @@ fn closed_mail_makes_room_the_oldest_first_and_open_mail_never_goes() {
 }
 
 #[test]
-fn what_is_there_already_is_refused_to_agents_whoever_wrote_it() {
+fn agents_cannot_repeat_a_text_whoever_wrote_it() {
     let mut app = room();
     let there = json!({ "pins": [{ "id": "p3", "text": "The bridge is closed." }] });
     scene(&mut app, entry("ideas", "pinboard", there), None);
@@ -336,7 +336,7 @@ fn what_is_there_already_is_refused_to_agents_whoever_wrote_it() {
 }
 
 #[test]
-fn persons_arrange_elements() {
+fn people_arrange_elements() {
     let mut app = room();
     let command = |app: &mut App, command| {
         app.world_mut().resource_mut::<InputQueue<ElementCommand>>().push(command);
@@ -481,7 +481,7 @@ fn rules_are_the_users_and_an_inbox_is_its_owners_through_files_too() {
 }
 
 #[test]
-fn what_an_agent_writes_into_a_scene_is_its_own_act_too() {
+fn an_agents_edit_of_a_scene_is_its_own_act_too() {
     let mut app = room();
     let mail = json!({ "owner": "ada-1", "items": [{ "id": "m1", "from": "bo-1", "text": "secret" }] });
     let before = entry("mail", "inbox", mail);
@@ -524,7 +524,7 @@ fn what_an_agent_writes_into_a_scene_is_its_own_act_too() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_leaves_the_board_as_it_was_until_it_is_right() {
+fn an_unreadable_file_leaves_the_board_unchanged_until_it_is_fixed() {
     let (mut app, path) = board_with_a_file(json!([{ "id": "p1", "text": "one", "up": ["bo-1"] }]));
     let broken = "- one <!-- pin {\"id\":\"p1\",\"up\":[\"bo-1\"} -->\n- two\n";
     let by_hand = |app: &mut App, text: &str| {
@@ -554,7 +554,7 @@ fn a_file_that_cannot_be_read_leaves_the_board_as_it_was_until_it_is_right() {
 }
 
 #[test]
-fn a_word_that_is_no_kind_leaves_the_element_as_it_was() {
+fn an_unknown_kind_leaves_the_element_unchanged() {
     let mut app = room();
     let before = entry("ideas", "pinboard", json!({ "pins": ["a"] }));
     scene(&mut app, before.clone(), None);

@@ -18,7 +18,7 @@ use crate::workspace::text_merge::merge_keeping_both;
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum TextAct {
-    /// Replaces it.
+    /// Replaces the text.
     SetText { text: String },
 }
 
@@ -31,7 +31,7 @@ pub struct TextContent {
     pub text: String,
     /// The kind of element, for refusals.
     on: &'static str,
-    /// Whether nobody but the person changes it.
+    /// Whether only the person may change it.
     is_persons: bool,
 }
 
@@ -56,7 +56,7 @@ impl TextContent {
 
     pub(super) fn from_markdown(text: &str, on: &'static str, is_persons: bool) -> Box<dyn Content> {
         let text = tidy(text.strip_prefix('\u{feff}').unwrap_or(text));
-        // Every file ends with a line end; that one is the file's, not the text's.
+        // The line end at the end of the file belongs to the file, not to the text.
         Box::new(Self { text: text.strip_suffix('\n').unwrap_or(&text).to_owned(), on, is_persons })
     }
 }

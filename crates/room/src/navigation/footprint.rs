@@ -2,10 +2,10 @@
 
 use bevy::math::Vec2;
 
-/// Touching is not overlapping: how far something may reach over an edge.
+/// How far something may reach over an edge and still count as only touching.
 const TOLERANCE: f32 = 0.01;
 
-/// A rectangle of the ground, by its corners.
+/// A rectangle on the ground, by its corners.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Footprint {
     /// The lower left corner.
@@ -15,14 +15,14 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// The rectangle of this size about a point; nothing where that is no rectangle.
+    /// The rectangle of this size around a point; `None` if the size is not positive.
     pub fn about(middle: Vec2, size: Vec2) -> Option<Self> {
         let half = size / 2.0;
         let (low, high) = (middle - half, middle + half);
         (low.is_finite() && high.is_finite() && low.cmplt(high).all()).then_some(Self { low, high })
     }
 
-    /// The same, so much larger on every side.
+    /// The rectangle enlarged by `units` on every side.
     pub fn grown(self, units: f32) -> Self {
         Self { low: self.low - units, high: self.high + units }
     }
@@ -41,7 +41,7 @@ impl Footprint {
         self.low.cmplt(other.high).all() && other.low.cmplt(self.high).all()
     }
 
-    /// Where on a straight way, from 0 to 1, this is entered; nothing where the way leads past it.
+    /// Where a straight path, as a fraction from 0 to 1, enters the rectangle; `None` if it does not.
     pub fn entered_at(&self, from: Vec2, to: Vec2) -> Option<f32> {
         let way = to - from;
         let (mut begin, mut end) = (0.0_f32, 1.0_f32);
@@ -79,13 +79,13 @@ impl Footprint {
         }
     }
 
-    /// The corners, a little outside.
+    /// The corners, moved outwards by `outside`.
     pub fn corners(&self, outside: f32) -> [Vec2; 4] {
         let (low, high) = (self.low - outside, self.high + outside);
         [low, Vec2::new(high.x, low.y), high, Vec2::new(low.x, high.y)]
     }
 
-    /// How far a point outside is from this; 0 inside.
+    /// The distance of a point from the rectangle; 0 inside.
     pub fn distance(&self, point: Vec2) -> f32 {
         (point - point.clamp(self.low, self.high)).length()
     }
@@ -100,14 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rectangle_takes_up_nothing() {
+    fn invalid_sizes_have_no_footprint() {
         for size in [Vec2::ZERO, Vec2::new(-5.0, 5.0), Vec2::new(f32::NAN, 5.0), Vec2::new(f32::INFINITY, 5.0)] {
             assert_eq!(Footprint::about(Vec2::ZERO, size), None);
         }
     }
 
     #[test]
-    fn a_way_through_enters_and_one_along_the_edge_does_not() {
+    fn a_path_through_it_enters_and_one_along_the_edge_does_not() {
         let (left, right) = (Vec2::new(-100.0, 0.0), Vec2::new(100.0, 0.0));
         assert!((table().entered_at(left, right).expect("it leads through") - 0.25).abs() < 1.0e-3);
         let edge = Vec2::new(0.0, 40.0);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_inside_is_let_out_at_the_nearest_edge() {
+    fn a_point_inside_leaves_at_the_nearest_edge() {
         assert_eq!(table().edge_beside(Vec2::new(10.0, -35.0)), Vec2::new(10.0, -40.0));
         assert_eq!(table().edge_beside(Vec2::new(45.0, 3.0)), Vec2::new(50.0, 3.0));
         assert!(!table().holds(Vec2::new(50.0, 3.0)));

@@ -15,20 +15,20 @@ pub const ELEMENT_SIZE: Vec2 = Vec2::new(100.0, 80.0);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Use {
-    /// It sits down.
+    /// Sitting down.
     Sit,
-    /// It gets itself a coffee.
+    /// Getting a coffee.
     Coffee,
-    /// It looks out of the window.
+    /// Looking out of the window.
     Window,
-    /// It looks along a shelf.
+    /// Looking along a shelf.
     Browse,
-    /// It works there.
+    /// Working.
     Work,
 }
 
 impl Use {
-    /// The activity of someone on the way there, in words for a person.
+    /// The activity of an agent on its way there, for people.
     pub fn going(self) -> &'static str {
         match self {
             Self::Sit => "going to sit down for a while",
@@ -39,7 +39,7 @@ impl Use {
         }
     }
 
-    /// The activity of someone there, in words for a person.
+    /// The activity of an agent there, for people.
     pub fn doing(self) -> &'static str {
         match self {
             Self::Sit => "sitting on the bench",
@@ -56,19 +56,19 @@ impl Use {
     }
 }
 
-/// Where agents use a piece of furniture.
+/// A position at which agents use a piece of furniture.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Seat {
     /// The position for standing or sitting.
     pub at: Vec2,
-    /// For what.
+    /// The use.
     pub used_for: Use,
 }
 
-/// What a kind of decor is.
+/// A kind of decor.
 struct Kind {
     word: &'static str,
-    /// What it takes up of its drawing: left, lower, right and upper edge, as shares of the drawing's size.
+    /// The occupied part of its drawing: left, lower, right and upper edge, as fractions of the drawing's size.
     footprint: Option<[f32; 4]>,
     used_for: Option<Use>,
 }
@@ -93,7 +93,7 @@ const KINDS: [Kind; 13] = [
     Kind { word: "carpet", footprint: None, used_for: None },
 ];
 
-/// Of a kind that nobody knows the whole drawing is in the way.
+/// An unknown kind, whose whole drawing is in the way.
 const UNKNOWN: Kind = Kind { word: "", footprint: WHOLE, used_for: None };
 
 /// The words of all kinds of furniture.
@@ -105,12 +105,12 @@ fn kind_of(decor: &Decor) -> &'static Kind {
     KINDS.iter().find(|kind| kind.word == &*decor.kind).unwrap_or(&UNKNOWN)
 }
 
-/// What an element takes up of the floor.
+/// The area that an element occupies.
 pub fn element_footprint(middle: Vec2) -> Option<Footprint> {
     Footprint::about(middle, ELEMENT_SIZE)
 }
 
-/// What a piece of decor takes up of the floor; nothing where one walks over it.
+/// The area that a piece of decor occupies; `None` if agents can walk over it.
 pub fn decor_footprint(decor: &Decor) -> Option<Footprint> {
     let [left, low, right, high] = kind_of(decor).footprint?;
     let corner = decor.position - decor.size / 2.0;
@@ -118,7 +118,7 @@ pub fn decor_footprint(decor: &Decor) -> Option<Footprint> {
     Footprint::about(corner + (low + high) / 2.0, high - low)
 }
 
-/// Where one uses a piece of decor, from left to right: beside each other before it, in the light of a window.
+/// The seats of a piece of decor, from left to right: side by side in front of it, in the light of a window.
 pub fn seats_of(decor: &Decor) -> Vec<Seat> {
     let Some(used_for) = kind_of(decor).used_for else { return Vec::new() };
     let (line, spacing) = match decor_footprint(decor) {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn one_walks_over_coverings_rugs_and_light_and_round_everything_else() {
+    fn agents_walk_over_rugs_and_light_and_around_everything_else() {
         for kind in ["rug", "window", "tiles", "stone", "carpet"] {
             assert_eq!(decor_footprint(&decor(kind, 300.0, 200.0)), None);
         }
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn seats_are_a_body_apart_and_outside_of_what_they_belong_to() {
+    fn seats_are_a_body_apart_and_outside_their_furniture() {
         for (kind, wide) in [("bench", 140.0), ("coffee", 66.0), ("window", 300.0), ("shelf", 320.0), ("desk", 110.0)] {
             let decor = decor(kind, wide, 80.0);
             let obstacles = Obstacles::new(decor_footprint(&decor));

@@ -5,7 +5,7 @@ use bevy::math::Vec2;
 use super::footprint::Footprint;
 use super::{CLEARANCE_UNITS, TOUCH_UNITS};
 
-/// The width of a cell in which obstacles are looked up; wider where the room would have too many of them.
+/// The width of a grid cell; wider if the room would have too many cells.
 const CELL_UNITS: f32 = 128.0;
 const CELLS_AT_MOST: f32 = 65_536.0;
 /// The distance of a point beside an obstacle from its edge.
@@ -60,12 +60,12 @@ impl Obstacles {
         self.shapes.is_empty()
     }
 
-    /// The obstacles, each grown by [`CLEARANCE_UNITS`].
+    /// The obstacles, each enlarged by [`CLEARANCE_UNITS`].
     pub fn shapes(&self) -> &[Footprint] {
         &self.shapes
     }
 
-    /// The cells between two points, clamped to those that there are.
+    /// The cells between two points, clamped to the grid.
     fn cells(&self, low: Vec2, high: Vec2) -> impl Iterator<Item = usize> + use<> {
         let index = |value: f32, count: usize| (value / self.cell).clamp(0.0, count as f32 - 1.0) as usize;
         let (low, high, columns) = (low - self.low, high - self.low, self.columns);
@@ -74,7 +74,7 @@ impl Obstacles {
             .flat_map(move |row| across.clone().map(move |column| row * columns + column))
     }
 
-    /// The obstacles that may hold a point.
+    /// The obstacles that may contain a point.
     #[inline]
     fn at(&self, point: Vec2) -> &[u32] {
         let place = (point - self.low) / self.cell;
@@ -109,7 +109,7 @@ impl Obstacles {
         Some(if is_free { beside } else { self.free_point(point) })
     }
 
-    /// The first obstacle on a straight way.
+    /// The first obstacle on a straight path.
     pub fn first_on(&self, from: Vec2, to: Vec2) -> Option<usize> {
         if self.shapes.is_empty() {
             return None;
@@ -148,7 +148,7 @@ impl Obstacles {
         }
         let all = across.iter().flat_map(|x| up.iter().map(|y| Vec2::new(*x, *y)));
         let free = all.filter(|candidate| !self.blocks(*candidate));
-        // Of points equally far away the lower one: before a thing rather than behind it.
+        // Of points at the same distance the lower one: in front of a thing rather than behind it.
         let order = |one: &Vec2, other: &Vec2| {
             let far = |at: &Vec2| at.distance_squared(point);
             far(one).total_cmp(&far(other)).then(one.y.total_cmp(&other.y)).then(one.x.total_cmp(&other.x))
@@ -156,7 +156,7 @@ impl Obstacles {
         free.min_by(order).unwrap_or(point)
     }
 
-    /// The other obstacles that leave no way between themselves and this one.
+    /// The other obstacles that leave no path between themselves and this one.
     pub(super) fn leaning_on(&self, index: usize) -> impl Iterator<Item = usize> {
         let shape = self.shapes[index].grown(2.0 * BESIDE);
         let all = self.shapes.iter().enumerate();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_two_things_on_a_way_is_found() {
+    fn the_first_of_two_obstacles_on_a_path_is_found() {
         let two = obstacles(&[(600.0, 0.0, 100.0, 80.0), (300.0, 0.0, 100.0, 80.0)]);
         assert_eq!(two.first_on(Vec2::ZERO, Vec2::new(900.0, 0.0)), Some(1));
         assert_eq!(two.first_on(Vec2::new(900.0, 0.0), Vec2::ZERO), Some(0));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_things_that_touch_nobody_is_let_out() {
+    fn nobody_is_moved_out_between_two_touching_obstacles() {
         let row = obstacles(&[(0.0, 0.0, 100.0, 80.0), (100.0, 0.0, 100.0, 80.0)]);
         let out = row.free_point(Vec2::new(50.0, -5.0));
         assert_eq!(out, Vec2::new(50.0, -54.5), "before them, not in the middle of the row");
@@ -235,7 +235,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_first_on_a_way_is_found_as_by_looking_at_everything(
+        fn the_first_obstacle_equals_that_of_an_exhaustive_search(
             shapes in rectangles(),
             ax in -900.0_f32..900.0, ay in -900.0_f32..900.0, bx in -900.0_f32..900.0, by in -900.0_f32..900.0,
         ) {

@@ -7,9 +7,9 @@ use bevy::math::Vec2;
 
 use super::obstacles::{BESIDE, Obstacles};
 
-/// How often a search continues from a corner; a route that is not found by then does not exist.
-const TRIES_AT_MOST: usize = 600;
-/// The positions of the goal and the start among the points of a search.
+/// The maximum number of expanded corners; a route that is not found by then counts as nonexistent.
+const EXPANSIONS_AT_MOST: usize = 600;
+/// The indexes of the goal and the start among the points of a search.
 const GOAL: usize = 0;
 const START: usize = 1;
 
@@ -35,18 +35,18 @@ pub fn route(obstacles: &Obstacles, from: Vec2, to: Vec2) -> Option<Vec<Vec2>> {
     Some(way)
 }
 
-/// How long a way is.
+/// The length of a path.
 pub fn length(from: Vec2, way: &[Vec2]) -> f32 {
     way.iter().fold((0.0, from), |(sum, at), next| (sum + at.distance(*next), *next)).0
 }
 
-/// A corner that a way may turn at.
+/// A corner at which a path may turn.
 struct Point {
     at: Vec2,
     /// The length of the shortest known path to it.
     cost: f32,
     from: usize,
-    /// How many of the others were tried from here.
+    /// The number of other points that were tried from here.
     tried: usize,
 }
 
@@ -54,7 +54,7 @@ struct Search<'a> {
     obstacles: &'a Obstacles,
     points: Vec<Point>,
     met: BTreeSet<usize>,
-    /// The points to continue from, by the estimated length of the whole path.
+    /// The points to expand, by the estimated length of the whole path.
     open: BinaryHeap<Reverse<(u32, usize)>>,
 }
 
@@ -70,12 +70,12 @@ impl<'a> Search<'a> {
     fn push(&mut self, index: usize) {
         let Point { at, cost, .. } = self.points[index];
         let whole = cost + at.distance(self.points[GOAL].at);
-        // The bits of what is not negative are in the order of the numbers.
+        // The bits of non-negative floats sort like the numbers.
         self.open.push(Reverse((whole.to_bits(), index)));
     }
 
     fn run(mut self) -> Option<Vec<Vec2>> {
-        for _ in 0..TRIES_AT_MOST {
+        for _ in 0..EXPANSIONS_AT_MOST {
             let Reverse((_, index)) = self.open.pop()?;
             if index == GOAL {
                 return Some(self.way());
@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Tries straight lines from a point to all others; obstacles on them are walked around from then on.
+    /// Tries straight lines from a point to all others; the corners of obstacles on them are added to the search.
     fn go_on_from(&mut self, index: usize) {
         while self.points[index].tried < self.points.len() {
             let other = self.points[index].tried;
@@ -118,10 +118,10 @@ impl<'a> Search<'a> {
                     self.points.push(Point { at, cost: f32::INFINITY, from: START, tried: 0 });
                 }
             }
-            // What leans against it hides its corners.
+            // Adjacent obstacles hide its corners.
             due.extend(self.obstacles.leaning_on(obstacle).filter(|other| self.met.insert(*other)));
         }
-        // Those who were done have new corners to try.
+        // Points that were expanded have new corners to try.
         for index in START..known {
             if self.points[index].cost.is_finite() {
                 self.push(index);
@@ -161,13 +161,13 @@ mod tests {
     }
 
     #[test]
-    fn a_free_way_is_straight() {
+    fn an_unobstructed_path_is_straight() {
         let way = route(&room(&[(0.0, 300.0, 100.0, 80.0)]), Vec2::ZERO, Vec2::new(500.0, 0.0));
         assert_eq!(way, Some(vec![Vec2::new(500.0, 0.0)]));
     }
 
     #[test]
-    fn a_shelf_is_gone_round_on_the_nearer_side() {
+    fn a_shelf_is_passed_on_the_nearer_side() {
         let room = room(&[(250.0, 40.0, 80.0, 240.0)]);
         let way = route(&room, Vec2::ZERO, Vec2::new(500.0, 0.0)).expect("there is a way");
         assert_eq!(way.len(), 3, "{way:?}");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn out_of_a_bay_the_way_leads_back_first() {
+    fn a_path_out_of_a_bay_leads_back_first() {
         let bay = [(100.0, 0.0, 40.0, 400.0), (0.0, 200.0, 240.0, 40.0), (0.0, -200.0, 240.0, 40.0)];
         let room = room(&bay);
         let goal = Vec2::new(300.0, 0.0);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_walled_in_has_no_way_and_that_is_found_out_soon() {
+    fn an_enclosed_agent_has_no_path_and_the_search_ends_early() {
         let walls = [
             (150.0, 0.0, 40.0, 400.0),
             (-150.0, 0.0, 40.0, 400.0),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stands_in_something_steps_out_of_it_first_and_nobody_is_sent_into_something() {
+    fn an_agent_inside_an_obstacle_leaves_it_first_and_no_path_ends_inside_one() {
         let room = room(&[(0.0, 0.0, 100.0, 80.0), (500.0, 0.0, 100.0, 80.0)]);
         let way = route(&room, Vec2::new(0.0, -30.0), Vec2::new(500.0, 0.0)).expect("there is a way");
         assert_eq!(way[0], Vec2::new(0.0, -54.5));
@@ -206,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_way_leads_through_nothing_and_is_the_same_each_time(
+        fn paths_are_deterministic_and_avoid_obstacles(
             shapes in prop::collection::vec(
                 (-500.0_f32..500.0, -500.0_f32..500.0, 20.0_f32..260.0, 20.0_f32..160.0), 0..20),
             ax in -700.0_f32..700.0, ay in -700.0_f32..700.0, bx in -700.0_f32..700.0, by in -700.0_f32..700.0,
@@ -222,7 +222,7 @@ mod tests {
         }
 
         #[test]
-        fn with_a_few_things_in_an_open_room_there_is_always_a_way(
+        fn in_an_open_room_with_few_obstacles_there_is_always_a_path(
             shapes in prop::collection::vec(
                 (-500.0_f32..500.0, -500.0_f32..500.0, 20.0_f32..120.0, 20.0_f32..90.0), 0..3),
             ax in -700.0_f32..700.0, ay in -700.0_f32..700.0, bx in -700.0_f32..700.0, by in -700.0_f32..700.0,

@@ -16,16 +16,16 @@ use crate::base::{AgentKey, ElementKey};
 pub enum Turn {
     /// To a place of its own.
     Place(Vec2),
-    /// All are taken: it waits, as the so manyth from 0, at a place in the line or where it is.
+    /// All places are taken, so it waits in the queue or where it is.
     Wait {
-        /// How many are before it.
+        /// Its position in the queue, from 0.
         number: usize,
-        /// The place in the line.
+        /// Its place in the queue, if there is one.
         at: Option<Vec2>,
     },
 }
 
-/// The places of one board that are taken, and who waits, the first first.
+/// The taken places of one board, and the queue of waiting agents.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 struct Board {
     taken: Vec<(AgentKey, Slot)>,
@@ -36,12 +36,13 @@ struct Board {
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Claims {
     boards: BTreeMap<ElementKey, Board>,
-    /// Who has which seat, by where that is.
+    /// The taken seats by position, with their agents.
     seats: Vec<(AgentKey, Vec2)>,
 }
 
 impl Claims {
-    /// Gives an agent at `from` a place before a board, or the end of the line. What it had there is given back first.
+    /// Claims a place in front of a board for an agent at `from`, or the end of the queue. An earlier claim there is
+    /// released first.
     pub fn claim(&mut self, board: (ElementKey, Vec2), agent: AgentKey, from: Vec2, obstacles: &Obstacles) -> Turn {
         self.release(board.0, agent);
         let claims = self.boards.entry(board.0).or_default();
@@ -56,7 +57,7 @@ impl Claims {
         Turn::Wait { number, at: waiting_place(board.1, number, obstacles) }
     }
 
-    /// Gives back what an agent has before a board.
+    /// Releases an agent's claim in front of a board.
     pub fn release(&mut self, board: ElementKey, agent: AgentKey) {
         if let Some(claims) = self.boards.get_mut(&board) {
             claims.taken.retain(|(holder, _)| *holder != agent);
@@ -67,13 +68,13 @@ impl Claims {
         }
     }
 
-    /// The reserved place of an agent before a board at this position.
+    /// The reserved place of an agent in front of a board at this position.
     pub fn place_of(&self, board: (ElementKey, Vec2), agent: AgentKey) -> Option<Vec2> {
         let claims = self.boards.get(&board.0)?;
         claims.taken.iter().find(|(holder, _)| *holder == agent).map(|(_, slot)| place(board.1, *slot))
     }
 
-    /// The nearest unreserved place before a board, for an agent that only passes by.
+    /// The nearest unreserved place in front of a board, for an agent that only passes by.
     pub fn free_place(&self, board: (ElementKey, Vec2), from: Vec2, obstacles: &Obstacles) -> Option<Vec2> {
         let nobody = Board::default();
         let slot = self.boards.get(&board.0).unwrap_or(&nobody).free_slot(board.1, from, obstacles)?;
@@ -85,7 +86,7 @@ impl Claims {
         self.seats.iter().any(|(holder, at)| *holder != but && *at == seat)
     }
 
-    /// Gives an agent a seat; the one that it had is free.
+    /// Claims a seat for an agent; its earlier seat is released.
     pub fn take_seat(&mut self, seat: Vec2, agent: AgentKey) {
         self.seats.retain(|(holder, _)| *holder != agent);
         self.seats.push((agent, seat));
@@ -96,7 +97,7 @@ impl Claims {
         self.seats.retain(|(holder, seat)| keep(*holder, *seat));
     }
 
-    /// Everyone who has a place or waits for one, by board.
+    /// All agents that have a place or wait for one, by board.
     pub fn held(&self) -> Vec<(ElementKey, AgentKey)> {
         let of = |(board, claims): (&ElementKey, &Board)| {
             let all = claims.taken.iter().map(|(agent, _)| *agent).chain(claims.waiting.iter().copied());
@@ -105,12 +106,12 @@ impl Claims {
         self.boards.iter().flat_map(of).collect()
     }
 
-    /// The boards with a waiting line.
+    /// The boards with a queue.
     pub fn with_a_line(&self) -> Vec<ElementKey> {
         self.boards.iter().filter(|(_, claims)| !claims.waiting.is_empty()).map(|(board, _)| *board).collect()
     }
 
-    /// Lets those move up who wait before a board. Says where everyone who moves goes now.
+    /// Moves the queue in front of a board up. Returns the new places of all agents that move.
     pub fn move_up(&mut self, board: (ElementKey, Vec2), obstacles: &Obstacles) -> Vec<(AgentKey, Turn)> {
         let Some(claims) = self.boards.get_mut(&board.0) else { return Vec::new() };
         let mut moved = Vec::new();
@@ -123,7 +124,7 @@ impl Claims {
             moved.push((agent, Turn::Place(place(board.1, slot))));
         }
         if !moved.is_empty() {
-            // Those behind the line wait where they are.
+            // Agents beyond the queue's places wait where they are.
             let rest = claims.waiting.iter().enumerate().take(WAITING_PLACES);
             moved.extend(
                 rest.map(|(number, agent)| {
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_has_a_place_of_its_own_and_the_rest_waits_in_line() {
+    fn every_agent_has_its_own_place_and_the_rest_queue() {
         let (claims, turns) = full();
         let places: Vec<Vec2> = turns
             .iter()
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_moves_up_in_order_when_somebody_leaves() {
+    fn the_queue_moves_up_in_order_when_an_agent_leaves() {
         let (mut claims, turns) = full();
         let seated = turns.iter().filter(|turn| matches!(turn, Turn::Place(_))).count() as u32;
         let Turn::Place(freed) = turns[3] else { panic!("the fourth has a place") };
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_is_taken_by_one_who_has_one_seat() {
+    fn an_agent_has_at_most_one_seat() {
         let (mut claims, seats) = (Claims::default(), [Vec2::ZERO, Vec2::new(50.0, 0.0)]);
         claims.take_seat(seats[0], AgentKey(1));
         assert!(claims.is_seat_taken(seats[0], AgentKey(2)) && !claims.is_seat_taken(seats[0], AgentKey(1)));
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_while_others_wait_waits_behind_them() {
+    fn newcomers_join_the_end_of_the_queue() {
         let (mut claims, _) = full();
         claims.release(BOARD.0, AgentKey(0));
         let late = claims.claim(BOARD, AgentKey(99), Vec2::ZERO, &Obstacles::default());

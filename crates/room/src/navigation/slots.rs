@@ -5,8 +5,8 @@ use bevy::math::{Vec2, ops};
 use super::obstacles::Obstacles;
 use super::{BODY_UNITS, CLEARANCE_UNITS};
 
-/// The places in front of a board, relative to its middle: two arcs, in which nobody covers the board or overlaps
-/// another agent, and the queue of those who wait behind them. The lower side of a board is its front.
+/// The places in front of a board, relative to its center: two arcs, in which nobody covers the board or overlaps
+/// another agent, and the queue behind them. The lower side of a board is its front.
 const FRONT: [[(f32, f32); 10]; 2] = [
     [
         (0.0, -100.0),
@@ -34,7 +34,7 @@ const FRONT: [[(f32, f32); 10]; 2] = [
         (113.0, -6.0),
     ],
 ];
-/// How many of the first arc are in front of the board or beside it.
+/// How many places of the first arc are in front of the board or beside it.
 const BEFORE: usize = 7;
 const LINE: [(f32, f32); 7] = [
     (0.0, -187.0),
@@ -45,17 +45,17 @@ const LINE: [(f32, f32); 7] = [
     (-133.0, -146.0),
     (133.0, -146.0),
 ];
-/// So many of those who wait have a place in the line.
+/// The number of places in the queue.
 pub const WAITING_PLACES: usize = LINE.len();
 /// The distance between two who talk, so that both are fully visible.
 pub const TALK_UNITS: f32 = 1.5 * BODY_UNITS;
-/// Places in rings around a point, and the number of rings.
+/// The number of rings of places around a point.
 const RINGS: usize = 5;
 
 /// The number of a place in front of a board, while an agent has it.
 pub type Slot = u8;
 
-/// The place of this number at a board.
+/// The position of a place at a board.
 pub fn place(board: Vec2, slot: Slot) -> Vec2 {
     let (row, index) = (usize::from(slot) / FRONT[0].len(), usize::from(slot) % FRONT[0].len());
     let (x, y) = FRONT[row.min(FRONT.len() - 1)][index];
@@ -63,7 +63,7 @@ pub fn place(board: Vec2, slot: Slot) -> Vec2 {
 }
 
 /// The places at a board from which an agent can read, in order of preference: by row, then by distance. The places
-/// behind a board are used only if there is no room before it.
+/// behind a board are used only if there is no room in front of it.
 pub fn reading_places(board: Vec2, from: Vec2, obstacles: &Obstacles) -> Vec<Slot> {
     let slots = 0..(FRONT.len() * FRONT[0].len()) as Slot;
     let row = |slot: Slot| match usize::from(slot) {
@@ -80,13 +80,13 @@ pub fn reading_places(board: Vec2, from: Vec2, obstacles: &Obstacles) -> Vec<Slo
     open
 }
 
-/// The position of the waiting agent with this number, counted from 0; later ones wait where they are.
+/// The position of the waiting agent with this number, from 0; `None` for later ones, which wait where they are.
 pub fn waiting_place(board: Vec2, number: usize, obstacles: &Obstacles) -> Option<Vec2> {
     let open = LINE.iter().map(|(x, y)| board + Vec2::new(*x, *y)).filter(|place| !obstacles.blocks(*place));
     open.into_iter().nth(number)
 }
 
-/// Points about a point, the nearest first: the point itself, then ring by ring, each a body from the next.
+/// Points around a point, the nearest first: the point itself, then ring by ring, each a body's width from the next.
 pub fn around(middle: Vec2) -> impl Iterator<Item = Vec2> {
     let ring = move |ring: usize| {
         let count = 6 * ring;
@@ -116,7 +116,7 @@ pub fn talk_places(at: &[Vec2], obstacles: &Obstacles, is_free: impl Fn(Vec2) ->
     }
 }
 
-/// The places of a group from its middle, so that nobody has to cross the way of another.
+/// The places of a group around its center, assigned so that nobody has to cross the path of another.
 fn circle_of(at: &[Vec2], middle: Vec2) -> Vec<Vec2> {
     let angle = |place: Vec2| ops::atan2(place.y - middle.y, place.x - middle.x);
     let count = at.len().max(1) as f32;
@@ -137,8 +137,7 @@ fn circle_of(at: &[Vec2], middle: Vec2) -> Vec<Vec2> {
     places
 }
 
-/// A point of the walk around home in this direction, for use when obstacles are in the way; closer to home if the
-/// point is blocked.
+/// A point on the circle around home in this direction; closer to home if the point is blocked.
 pub fn round_point(home: Vec2, radius: f32, angle: f32, obstacles: &Obstacles) -> Vec2 {
     let direction = Vec2::new(ops::cos(angle), ops::sin(angle));
     let steps = (radius / CLEARANCE_UNITS).ceil().clamp(1.0, 64.0);
@@ -148,7 +147,7 @@ pub fn round_point(home: Vec2, radius: f32, angle: f32, obstacles: &Obstacles) -
     free.unwrap_or_else(|| obstacles.free_point(home))
 }
 
-/// Whether a round of this radius leads through nothing.
+/// Whether a circle of this radius is free of obstacles.
 pub fn round_is_free(home: Vec2, radius: f32, obstacles: &Obstacles) -> bool {
     const SIDES: usize = 16;
     let point = |side: usize| {
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn before_a_board_seventeen_read_in_two_rows_and_seven_wait_each_a_body_apart() {
+    fn seventeen_agents_read_in_two_rows_and_seven_wait_each_a_body_apart() {
         let slots = reading_places(Vec2::ZERO, Vec2::new(0.0, 300.0), &board());
         let mut places: Vec<Vec2> = slots.iter().map(|slot| place(Vec2::ZERO, *slot)).collect();
         assert_eq!(places.len(), 17);
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_covers_nothing_of_the_board() {
+    fn readers_do_not_cover_the_board() {
         /// The height of a figure and half of its width, as drawn.
         const FIGURE: (f32, f32) = (56.0, 16.0);
         let half = ELEMENT_SIZE / 2.0;
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_place_of_a_row_is_taken_and_the_back_only_where_the_front_is_blocked() {
+    fn the_nearest_place_is_taken_and_the_back_only_if_the_front_is_blocked() {
         let from_left = reading_places(Vec2::ZERO, Vec2::new(-500.0, 0.0), &board());
         assert_eq!(place(Vec2::ZERO, from_left[0]), Vec2::new(-66.0, 0.0));
         let shelf = Footprint::about(Vec2::new(0.0, -90.0), Vec2::new(400.0, 200.0));
@@ -228,7 +227,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_talks_in_a_board_or_across_one(
+        fn nobody_talks_inside_or_across_a_board(
             ax in -150.0_f32..150.0, ay in -150.0_f32..150.0, bx in -150.0_f32..150.0, by in -150.0_f32..150.0,
         ) {
             let at = [Vec2::new(ax, ay), Vec2::new(bx, by)];
@@ -239,7 +238,7 @@ mod tests {
         }
 
         #[test]
-        fn a_round_keeps_to_free_points(x in -200.0_f32..200.0, y in -200.0_f32..200.0, angle in 0.0_f32..6.3) {
+        fn circle_points_are_free(x in -200.0_f32..200.0, y in -200.0_f32..200.0, angle in 0.0_f32..6.3) {
             let home = Vec2::new(x, y);
             prop_assert!(!board().blocks(round_point(home, 100.0, angle, &board())));
         }

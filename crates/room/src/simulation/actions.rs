@@ -22,7 +22,7 @@ use crate::log::events::ActionDropped;
 use crate::navigation::BODY_UNITS;
 use crate::schedule::ticks;
 
-/// Why nobody is told what it knows by now.
+/// Why an agent is not told what it already knows.
 const KNOWS: &str = "the other agent already knows";
 
 /// Lets all idle agents start their next action.
@@ -66,7 +66,7 @@ pub(super) fn start_next_actions(
 /// The agent that is to be told something.
 struct Listener {
     name: Id,
-    /// Whether it knows it by now.
+    /// Whether it already knows it.
     knows: bool,
 }
 
@@ -77,7 +77,7 @@ fn listener(sim: &SimContext, bodies: &Query<AgentQuery>, agent: Entity) -> Opti
     Some(Listener { name: other.agent.name.clone(), knows: other.activity.knows(news.element, news.version) })
 }
 
-/// Takes up the next thing. Whether there was one.
+/// Starts the next queued action or work; returns whether there was one.
 fn take_up(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
@@ -151,7 +151,7 @@ fn set_out_to_read(
     sim.set(body, Timer::GiveUp, patience);
 }
 
-/// Why an agent waits in front of an element without free places, in words for a person.
+/// The reason of an agent that waits in front of an element without free places, for people.
 fn waiting_at(label: &str) -> String {
     format!("waiting for a place at {label}")
 }
@@ -180,7 +180,7 @@ fn walk_to_tell(
     sim.shift(body, StateEvent::SetOut { why }, next.cause);
 }
 
-/// Lets an agent turn to a reason: it walks there first, if that is somewhere else.
+/// Lets an agent turn to an interest: it walks there first if that is somewhere else.
 fn set_out_to_attend(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
@@ -194,7 +194,7 @@ fn set_out_to_attend(
     sim.set(body, Timer::GiveUp, patience);
 }
 
-/// Lets an agent think about the thing it turned to, from where it is.
+/// Lets an agent think about the interest it turned to, from where it is.
 pub(super) fn attend(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
     sim.go(body, Course::STAND);
     let ActivityKind::Attending { pending, cause, .. } = &body.activity.doing else { return };
@@ -207,8 +207,8 @@ pub(super) fn attend(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut 
     think(body, Think::Attend { interest: Box::new(interest) }, urgency, cause, due);
 }
 
-/// Lets an agent leave its errand. Returns what it was to tell one of the agents that it talks with now, because it can
-/// tell that at once; what it was to tell others comes later.
+/// Ends an agent's errand. Returns its news for one of the agents that it talks with now, because it can tell that at
+/// once; news for others is queued again.
 pub(super) fn leave_errand(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
@@ -254,14 +254,14 @@ fn think(body: &mut AgentQueryItem, think: Think, urgency: Urgency, cause: Seq, 
     due.write(ThinkDue { agent: body.agent.key, activity, think, urgency, cause });
 }
 
-/// Counts what an agent begins now, whose end it waits for.
+/// Starts a new activity of an agent, whose end it waits for.
 fn begin_activity(body: &mut AgentQueryItem) -> ActivityId {
     let activity = body.activity.next_activity();
     body.activity.awaited = Some(activity);
     activity
 }
 
-/// Runs the action of an agent that has arrived.
+/// Continues the action of an agent that has arrived.
 pub(super) fn arrive(
     In(Walked { arrived, astray }): In<Walked>,
     mut sim: SimContext,
@@ -318,7 +318,7 @@ fn take_from_board(sim: &mut SimContext, body: &mut AgentQueryItem) {
     let ActivityKind::Working { at, cause, .. } = &mut body.activity.doing else { return };
     let (board, cause) = (at.take(), *cause);
     let board = board.and_then(|board| sim.space.sights.iter().find(|sight| sight.id == board));
-    // Any other message about its work meanwhile is newer.
+    // If the reason changed meanwhile, it is newer.
     if let Some(board) = board.filter(|board| body.state.0.why() == on_the_way(&board.label)) {
         let why = format!("working on its task from {}", board.label).into();
         sim.shift(body, StateEvent::Explain(why), cause);
@@ -335,7 +335,7 @@ fn arrive_at_element(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut 
     let ActivityKind::Reading { element, spot, waits, .. } = body.activity.doing else { return };
     match sim.space.sight(element).map(|sight| sight.position) {
         Some(_) if waits => {}
-        // It was moved meanwhile.
+        // The element was moved meanwhile.
         Some(at) if sim.claims.place_of((element, at), body.agent.key) != Some(spot) => {
             go_to_read(sim, body, element, at);
         }
@@ -353,7 +353,7 @@ pub(super) fn read_without_place(sim: &mut SimContext, body: &mut AgentQueryItem
     read_here(sim, body, due);
 }
 
-/// Reads what is new of the element that an agent has come to.
+/// Lets an agent read what is new at the element that it has reached.
 fn read_here(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
     let ActivityKind::Reading { action, element, cause, .. } = &body.activity.doing else { return };
     let (action, element, cause) = (action.clone(), *element, *cause);
@@ -376,7 +376,7 @@ fn read_here(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageW
     let read = body.activity.version_read(element);
     match sim.changes.since(element, read) {
         Some(origin) => body.activity.origin = origin,
-        // What agents made of what they made of something is seen with whatever is new next.
+        // Further reactions of agents to reactions are read with the next news.
         None => {
             let why = if read == Some(seen) { "nothing new there" } else { "nothing new from outside" };
             let doing = std::mem::take(&mut body.activity.doing);

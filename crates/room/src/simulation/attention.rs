@@ -64,7 +64,7 @@ fn stroll(sim: &mut SimContext, body: &mut AgentQueryItem) {
     let next = sim.now() + ticks(sim.movement.stroll_secs);
     sim.set(body, Timer::Stroll, next);
     if body.queue.0.first_due(sim.now()).is_some() || !body.activity.work.is_empty() {
-        // A target too far to reach in time must not starve the queue: here is as good as there.
+        // A target too far to reach in time must not starve the queue, so the agent stops here.
         sim.go(body, Course::STAND);
         sim.wake(body);
         return;
@@ -102,7 +102,7 @@ fn beside_others(sim: &SimContext, target: Vec2, from: Vec2, me: u32) -> Vec2 {
     other.position + way.unwrap_or(Vec2::NEG_Y) * gap
 }
 
-/// An idle agent looks around. Returns whom or what it looks at.
+/// Lets an idle agent look around. Returns whom or what it looks at.
 fn heartbeat(sim: &mut SimContext, body: &mut AgentQueryItem) -> Option<Passed> {
     if !body.state.0.is_at_leisure() || body.state.0.under() != State::Idle {
         return None;
@@ -142,7 +142,7 @@ fn heartbeat(sim: &mut SimContext, body: &mut AgentQueryItem) -> Option<Passed> 
     let something = sim.space.elements.nearest(position, units, |_| true);
     let someone = someone.map(|entry| Passed::Agent(AgentKey(entry.key)));
     let something = something.map(|entry| Passed::Element(ElementKey(entry.key)));
-    // Now at the one, now at the other.
+    // Alternates between the two.
     let turn = (sim.now() / GLANCE_TICKS + u64::from(me)).is_multiple_of(2);
     if turn { someone.or(something) } else { something.or(someone) }
 }
@@ -176,7 +176,7 @@ fn give_up(sim: &mut SimContext, body: &mut AgentQueryItem, thinks: &mut Message
             let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
             sim.set(body, Timer::GiveUp, patience);
         } else {
-            // It could not get there in time: what called it is thought about where it is.
+            // It could not get there in time, so it thinks about the interest where it is.
             attend(sim, body, thinks);
         }
     }

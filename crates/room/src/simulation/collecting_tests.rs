@@ -42,7 +42,7 @@ fn reads(room: &Room, agent: AgentKey) -> usize {
 }
 
 #[test]
-fn what_agents_pin_collects_until_the_last_read_is_long_enough_ago() {
+fn pins_by_agents_are_collected_until_some_time_after_the_last_read() {
     let (mut room, [ada, ben, cy], board) = beside_a_board();
     let collects_secs = room.app.world().resource::<AttentionSettings>().collect_secs;
     pin(&mut room, "user", "from outside");
@@ -62,7 +62,7 @@ fn what_agents_pin_collects_until_the_last_read_is_long_enough_ago() {
 }
 
 #[test]
-fn what_concerns_the_reader_or_comes_from_a_person_does_not_wait() {
+fn changes_that_concern_the_reader_or_come_from_a_person_are_read_at_once() {
     let vote = |up| PinAct::Vote { id: "p1".into(), up }.into();
     let comment = PinAct::Comment { id: "p1".into(), text: "Which?".into() }.into();
     let add = |text: &str| PinAct::AddPin { id: None, text: text.into() }.into();
@@ -86,7 +86,7 @@ fn what_concerns_the_reader_or_comes_from_a_person_does_not_wait() {
 }
 
 #[test]
-fn a_person_hastens_a_read_that_waits() {
+fn a_persons_change_makes_a_delayed_read_due() {
     let (mut room, [ada, ..], _) = beside_a_board();
     pin(&mut room, "user", "from outside");
     room.run(ticks(20.0));
@@ -99,7 +99,7 @@ fn a_person_hastens_a_read_that_waits() {
 }
 
 #[test]
-fn what_was_handed_on_often_enough_wakes_nobody_and_is_sought_by_nobody() {
+fn changes_passed_on_too_often_wake_nobody_and_are_not_sought() {
     let (mut room, [ada, ben, cy], board) = beside_a_board();
     let mut minds = room.app.world_mut().resource_mut::<AttentionSettings>();
     (minds.hops_at_most, minds.collect_secs) = (1, 0.0);
@@ -127,7 +127,7 @@ fn news_of(agent: AgentKey, element: ElementKey, note: &str) -> NewsHeard {
     NewsHeard { agent, element, version: 1, note: note.into(), may_tell: true, cause: Seq(1) }
 }
 
-/// This many agents in a ring, each nearest to the next, with something to tell about an element of its own.
+/// Agents in a ring, each nearest to the next, and each with news about an element of its own.
 fn with_news(ids: &[&str]) -> (Room, Vec<AgentKey>, Vec<ElementKey>) {
     let mut room = Room::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
@@ -142,7 +142,7 @@ fn with_news(ids: &[&str]) -> (Room, Vec<AgentKey>, Vec<ElementKey>) {
 }
 
 #[test]
-fn two_who_want_to_tell_each_other_something_begin_at_once() {
+fn two_agents_that_want_to_tell_each_other_something_begin_at_once() {
     let (mut room, agents, elements) = with_news(&["ada", "ben"]);
     room.run(ticks(8.0));
     assert_eq!(room.events::<events::ConversationStart>().len(), 1);
@@ -161,7 +161,7 @@ fn two_who_want_to_tell_each_other_something_begin_at_once() {
 }
 
 #[test]
-fn nobody_waits_for_somebody_who_waits() {
+fn nobody_waits_for_an_agent_that_waits() {
     let (mut room, agents, elements) = with_news(&["ada", "ben", "cy"]);
     room.run(ticks(30.0));
     let tells = room.events::<events::ConversationStart>().iter().filter(|start| start.kind == "tell").count();
@@ -172,7 +172,7 @@ fn nobody_waits_for_somebody_who_waits() {
 }
 
 #[test]
-fn whoever_goes_to_tell_something_turns_back_for_what_must_be_read_and_tells_it_then() {
+fn an_agent_on_its_way_to_tell_something_first_reads_what_is_urgent() {
     for waits in [false, true] {
         let mut room = Room::furnished();
         room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
@@ -205,7 +205,7 @@ fn whoever_goes_to_tell_something_turns_back_for_what_must_be_read_and_tells_it_
 }
 
 #[test]
-fn what_is_to_be_told_is_in_the_hand_until_the_talk_begins() {
+fn an_agent_carries_its_news_until_the_conversation_begins() {
     let mut room = Room::furnished();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let news = place(&mut room, "news", "messageboard", json!({ "position": [0, 9000] }));
@@ -213,7 +213,7 @@ fn what_is_to_be_told_is_in_the_hand_until_the_talk_begins() {
     room.agent("ben", (380.0, 0.0), Behaviour::Stationary);
     room.run(1);
     room.say(NewsHeard { version: 0, ..news_of(ada, news, "the bridge is closed") });
-    // She comes to him and waits, because a person holds him.
+    // She reaches him and waits, because a person holds him.
     room.say(AgentCommand::PickUp { agent: "ben".into() });
     room.run(2);
     let held = |room: &Room, activity: &Activity| {
@@ -239,7 +239,7 @@ fn what_is_to_be_told_is_in_the_hand_until_the_talk_begins() {
 }
 
 #[test]
-fn a_room_at_rest_is_alive_to_look_at_in_every_minute() {
+fn an_idle_room_shows_activity_in_every_minute() {
     use bevy::ecs::message::{MessageCursor, Messages};
     for behaviour in [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol] {
         let mut room = Room::furnished();

@@ -20,7 +20,7 @@ use crate::log::EventDraft;
 use crate::log::events::{Input, Message, Warning};
 use crate::workspace::{SceneEdit, SceneWrite};
 
-/// Does what a person asks of agents.
+/// Applies a person's commands about agents.
 pub(super) fn apply_commands(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -49,7 +49,7 @@ pub(super) fn apply_commands(
     }
 }
 
-/// Lets agents do what follows for them from their files and the scene.
+/// Applies changes of agents' behaviour in their files and the scene.
 pub(super) fn apply_behaviour_changes(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -96,7 +96,7 @@ fn apply_command(
         }
         AgentCommand::Place { position, .. } if position.is_finite() => {
             put_down(sim, body, *position, writes);
-            // Who was on the way to somewhere at leisure does not walk back there.
+            // An agent that was walking somewhere while idle does not continue there.
             go_home(sim, body);
         }
         AgentCommand::PickUp { .. } => sim.shift(body, StateEvent::PickedUp, cause),
@@ -110,17 +110,17 @@ fn apply_command(
     }
 }
 
-/// The place where it is put down becomes its home, rounded to a tenth of a unit as in the scene file.
+/// Puts an agent down; the position becomes its home, rounded to a tenth of a unit as in the scene file.
 fn put_down(sim: &mut SimContext, body: &mut AgentQueryItem, position: Vec2, writes: &mut MessageWriter<SceneWrite>) {
     body.position.0 = tenths(position);
     body.home.0 = body.position.0;
     sim.space.place(body.agent.key, body.position.0);
-    // Who is put into something steps out of it.
+    // An agent inside an obstacle steps out of it.
     sim.calendar.stopped.push(body.agent.key);
     writes.write(agent_keys(body, "position", place(body.home.0)));
 }
 
-/// Who is at leisure goes to its home.
+/// Sends an idle agent home.
 fn go_home(sim: &mut SimContext, body: &mut AgentQueryItem) {
     if !body.state.0.is_at_leisure() {
         return;
@@ -144,7 +144,7 @@ fn agent_keys(body: &AgentQueryItem, key: &str, value: Value) -> SceneWrite {
     SceneWrite::Agent { id: body.agent.id.clone(), keys: Map::from_iter([(key.to_owned(), value)]) }
 }
 
-/// Does what a person asks about conversations, and learns who is related.
+/// Applies a person's commands about conversations, and changes of relationships in the scene.
 pub(super) fn lead_conversations(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,

@@ -13,7 +13,7 @@ use crate::schedule::ticks;
 /// The maximum length of an answer in the log, in characters.
 const ANSWER_CHARS: usize = 2_000;
 
-/// Puts what an agent reads or turns to, or goes to, back into its queue.
+/// Puts what an agent reads or turns to, or walks to, back into its queue.
 pub(super) fn read_later(sim: &mut SimContext, body: &mut AgentQueryItem) {
     let cause = body.activity.state_record;
     let Some(again) = std::mem::take(&mut body.activity.doing).queued_again() else { return };
@@ -21,7 +21,7 @@ pub(super) fn read_later(sim: &mut SimContext, body: &mut AgentQueryItem) {
     sim.enqueue_later(body, again);
 }
 
-/// Ends what an agent did, now that it has thought about it or need not.
+/// Ends an agent's activity after thinking, or if there was nothing to think about.
 pub(super) fn finish(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
@@ -86,7 +86,7 @@ pub(super) fn finish(
         return;
     };
     if let ActivityKind::Compacting { .. } = doing {
-        // The owner of the session says why, and requests it again in time: nothing else waits for that.
+        // The owner of the session gives the reason, and requests it again in time: nothing else waits for it.
         sim.shift(body, StateEvent::Done, cause);
         return;
     }

@@ -40,7 +40,7 @@ pub struct Home(pub Vec2);
 pub struct Walk {
     /// The agent's key.
     pub key: AgentKey,
-    /// Where to.
+    /// The course.
     pub course: Course,
 }
 
@@ -62,87 +62,87 @@ pub struct AgentState(pub Fsm);
 #[serde(transparent)]
 pub struct Queue(pub ActionQueue);
 
-/// What an agent is busy with.
+/// The current activity of an agent.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "doing", rename_all = "snake_case")]
 pub enum ActivityKind {
-    /// Nothing that was called for.
+    /// Nothing: it is idle.
     #[default]
     Nothing,
-    /// It goes to an element and reads it.
+    /// It walks to an element and reads it.
     Reading {
-        /// The action it came from.
+        /// The action that started it.
         action: Action,
-        /// Which element.
+        /// The element.
         element: ElementKey,
         /// The place that it walks to.
         spot: Vec2,
-        /// How near to that is near enough.
+        /// The distance at which it has arrived.
         arrive: f32,
-        /// Whether all places before the element are taken, so that it waits for one there.
+        /// Whether it waits for a place because all places in front of the element are taken.
         #[serde(default)]
         waits: bool,
-        /// The version that it reads once it is there.
+        /// The version that it reads when it is there.
         version: u32,
-        /// The record that it came from.
+        /// The log record that caused it.
         cause: Seq,
-        /// How often that failed before.
+        /// The number of earlier failures.
         #[serde(default)]
         failures: u32,
     },
-    /// It goes to where a reason calls it, and thinks about that.
+    /// It walks to where an interest calls it, and thinks about it.
     Attending {
-        /// What it turns to.
+        /// The interest.
         pending: Box<PendingInterest>,
-        /// The record that it came from.
+        /// The log record that caused it.
         cause: Seq,
-        /// How often that failed before.
+        /// The number of earlier failures.
         failures: u32,
     },
-    /// It sums up its session.
+    /// It compacts its session.
     Compacting {
-        /// The record that it came from.
+        /// The log record that caused it.
         cause: Seq,
     },
-    /// It is at work.
+    /// It works.
     Working {
-        /// At which piece.
+        /// The piece of work.
         activation: ActivationKey,
         /// The record that queued it.
         cause: Seq,
         /// The agent that hands it over, where it goes first; `None` once it was there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<AgentKey>,
-        /// To which element it goes before, where its work is found, by id; none once it was there.
+        /// The id of the element at which the work is found, where it goes first; `None` once it was there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<Id>,
     },
-    /// It goes to tell an agent something.
+    /// It walks to an agent to tell it something.
     Telling {
-        /// Whom.
+        /// The agent.
         to: AgentKey,
         /// The record of the note.
         cause: Seq,
     },
     /// It walks to the place of a conversation, or waits there.
     Gathering {
-        /// Which proposal.
+        /// The id of the proposal.
         proposal: u32,
-        /// Whom it goes to; itself where it waits.
+        /// The agent that it walks to; itself if it waits.
         to: AgentKey,
-        /// Whether it has come to tell something there.
+        /// Whether it comes to tell something there.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         tells: bool,
     },
     /// It takes part in a conversation.
     Talking {
-        /// In which.
+        /// The conversation.
         conversation: ConversationKey,
     },
 }
 
 impl ActivityKind {
-    /// The action that caused this, to be repeated, if it was one that can be.
+    /// The action to queue again, if the activity can be repeated.
     pub(super) fn queued_again(self) -> Option<QueuedAction> {
         let (action, cause, failures) = match self {
             Self::Reading { action, cause, failures, .. } => (action, cause, failures),
@@ -153,20 +153,20 @@ impl ActivityKind {
     }
 }
 
-/// Something that an agent has to tell.
+/// News that an agent wants to tell another.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct News {
-    /// Whom.
+    /// The agent to tell.
     pub to: AgentKey,
-    /// About which element.
+    /// The element.
     pub element: ElementKey,
-    /// Which version of it.
+    /// The version of the element.
     pub version: u32,
-    /// What.
+    /// The note.
     pub note: String,
     /// The record of the note.
     pub cause: Seq,
-    /// Where it comes from.
+    /// The origin.
     #[serde(default)]
     pub origin: Provenance,
 }
@@ -174,7 +174,7 @@ pub struct News {
 /// Work that waits until the agent is free.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PendingWork {
-    /// Which piece.
+    /// The activation.
     pub activation: ActivationKey,
     /// The record that queued it.
     pub cause: Seq,
@@ -193,22 +193,22 @@ pub struct PendingWork {
 pub struct ReadVersion {
     /// The version.
     pub version: u32,
-    /// In ticks.
+    /// When it looked, in ticks.
     pub tick: u64,
 }
 
 /// The kinds of timers an agent has.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Timer {
-    /// The state ends by itself.
+    /// The state ends.
     State,
-    /// A stroll wants a new target.
+    /// A stroll gets a new target.
     Stroll,
     /// An idle agent looks around.
     Heartbeat,
     /// It seeks information.
     Seek,
-    /// An action of its queue is due that had to wait.
+    /// A delayed action in its queue is due.
     Due,
     /// It stops trying to tell something.
     GiveUp,
@@ -219,40 +219,40 @@ const TIMERS: [Timer; 6] = [Timer::State, Timer::Stroll, Timer::Heartbeat, Timer
 /// All other state that the room has of an agent.
 #[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Activity {
-    /// What it is busy with.
+    /// The current activity.
     pub doing: ActivityKind,
-    /// What it does when it has nothing to do.
+    /// Its behaviour when idle.
     pub behaviour: Behaviour,
-    /// Counts what it has set out to think about.
+    /// The number of the last activity.
     #[serde(rename = "activity")]
     pub last_activity: ActivityId,
     /// The activity whose end it waits for.
     pub awaited: Option<ActivityId>,
-    /// What it has read.
+    /// The versions of elements that it has read.
     pub read: BTreeMap<ElementKey, ReadVersion>,
     /// The versions of elements that others told it about.
     pub told: BTreeMap<ElementKey, u32>,
-    /// What could not be thought about however often that was tried, by version: of itself it does not go there again
-    /// before a thought succeeds, so that a model that never answers is asked for a while and not for ever.
+    /// The versions of elements on which thinking failed too often: the agent does not go there again on its own until
+    /// a thought succeeds, so that a model that never answers is not called forever.
     #[serde(default)]
     pub given_up: BTreeMap<ElementKey, u32>,
-    /// What it has to tell.
+    /// News that it wants to tell.
     pub news: Option<News>,
     /// Work that waits.
     pub work: VecDeque<PendingWork>,
-    /// Where that comes from which it thinks about, or thought about last: what it does comes of it.
+    /// The origin of its current or last thought, which is the origin of its actions.
     #[serde(default)]
     pub origin: Provenance,
-    /// The newest that it has heard from outside.
+    /// The newest origin that it has heard of.
     #[serde(default)]
     pub heard: Provenance,
-    /// The record of the state that it was seen in last: what ends by itself comes from that.
+    /// The log record of its last visible state, which causes events that happen only by time.
     #[serde(default)]
     pub state_record: Option<Seq>,
     /// The piece of furniture that it uses, or goes to.
     #[serde(default)]
     pub visit: Option<Visit>,
-    /// When each timer is due; 0 where it is not set.
+    /// When each timer is due; 0 if it is not set.
     pub(super) alarms: [u64; TIMERS.len()],
 }
 
@@ -262,12 +262,12 @@ impl Activity {
         self.read.get(&element).map(|read| read.version)
     }
 
-    /// Whether it has read this version of an element, or heard of it.
+    /// Whether it has read this version of an element, or was told about it.
     pub fn knows(&self, element: ElementKey, version: u32) -> bool {
         self.version_read(element).max(self.told.get(&element).copied()).is_some_and(|known| known >= version)
     }
 
-    /// Whether it reads an element, or goes to.
+    /// Whether it reads an element, or walks there to read it.
     pub(super) fn reads(&self, element: ElementKey) -> bool {
         matches!(self.doing, ActivityKind::Reading { element: wanted, .. } if wanted == element)
     }
@@ -278,7 +278,7 @@ impl Activity {
     }
 }
 
-/// All of an agent at once.
+/// All components of an agent.
 #[derive(QueryData)]
 #[query_data(mutable)]
 pub(super) struct AgentQuery {
@@ -294,12 +294,12 @@ pub(super) struct AgentQuery {
 }
 
 impl AgentQueryItem<'_, '_> {
-    /// Whether it is on the way to a talk, and something must be read before.
+    /// Whether it is on the way to a conversation, and has to read something first.
     pub fn wants_to_turn_back(&self, now: u64) -> bool {
         self.is_on_the_way() && self.must_read(now)
     }
 
-    /// Whether it reads or turns to something, or goes to, and something else goes before.
+    /// Whether it reads or turns to something, or walks there, while something else is more urgent.
     pub fn reads_with_less_need(&self, now: u64) -> bool {
         let gives_way = match &self.activity.doing {
             ActivityKind::Reading { action, .. } => !action.is_urgent(),
@@ -313,7 +313,7 @@ impl AgentQueryItem<'_, '_> {
         self.queue.0.iter().any(|next| next.not_before <= now && next.action.is_urgent())
     }
 
-    /// Whether it is on the way to a talk, or waits for one to begin, and nobody holds it.
+    /// Whether it is on the way to a conversation, or waits for one to begin, and is not held by a person.
     pub fn is_on_the_way(&self) -> bool {
         !self.state.0.is_held()
             && matches!(self.activity.doing, ActivityKind::Telling { .. } | ActivityKind::Gathering { .. })
@@ -338,7 +338,8 @@ impl AttentionCalendar {
         self.calendar.entry(at).or_default().push((agent, timer));
     }
 
-    /// Takes what is due, in order of agent and timer. Whether it is still meant, [`Activity::alarms`] says.
+    /// Removes and returns the due timers, in order of agent and timer. [`Activity::alarms`] says whether they still
+    /// apply.
     pub fn due(&mut self, now: u64) -> Vec<(AgentKey, Timer)> {
         let mut due = Vec::new();
         while let Some(entry) = self.calendar.first_entry().filter(|entry| *entry.key() <= now) {
@@ -349,7 +350,7 @@ impl AttentionCalendar {
         due
     }
 
-    /// Forgets every date and takes them up again from the agents themselves.
+    /// Rebuilds the calendar from the agents' timers.
     pub fn restore<'a>(&mut self, activities: impl Iterator<Item = (AgentKey, &'a Activity)>) {
         self.calendar.clear();
         for (agent, activity) in activities {
@@ -389,12 +390,12 @@ impl Sight {
         }
     }
 
-    /// Whether only its owner reads it.
+    /// Whether only its owner may read it.
     pub fn is_private(&self) -> bool {
         self.private
     }
 
-    /// Whether this agent may read it: anyone, or of what is private its owner only.
+    /// Whether this agent may read it: anyone, or only the owner if it is private.
     pub fn may_be_read_by(&self, agent: &Agent) -> bool {
         !self.private || owns(self.owner.as_ref(), agent)
     }
@@ -403,18 +404,18 @@ impl Sight {
 /// The positions of all agents and elements. Rebuilt when something moved.
 #[derive(Resource, Debug)]
 pub struct SpatialIndex {
-    /// Agents by key; not finite where an agent has left.
+    /// Agents by key; the position is not finite if an agent has left.
     pub(super) bodies: Vec<Entry>,
     pub(super) agents: Grid,
     pub(super) sights: Vec<Sight>,
     pub(super) elements: Grid,
     pub(super) moved: bool,
     pub(super) rearranged: bool,
-    /// What the room is furnished with; nothing before that was seen.
+    /// The furniture; `None` before the scene was read.
     pub(super) decor: Option<Vec<Decor>>,
     /// The obstacles: elements and furniture.
     pub(super) obstacles: Obstacles,
-    /// Where one uses the furniture.
+    /// The seats of the furniture.
     pub(super) seats: Vec<Seat>,
 }
 
@@ -435,12 +436,12 @@ impl Default for SpatialIndex {
 }
 
 impl SpatialIndex {
-    /// Where an agent is, if it is in the room.
+    /// The position of an agent, if it is in the room.
     pub fn position(&self, agent: AgentKey) -> Option<Vec2> {
         self.bodies.get(agent.0 as usize).map(|entry| entry.position).filter(|position| position.is_finite())
     }
 
-    /// The agents not farther than `radius`, nearest first; of equally near ones the smaller key first.
+    /// The agents within `radius`, nearest first; at equal distance by key.
     pub fn agents_within(&self, middle: Vec2, radius: f32) -> Vec<AgentKey> {
         let mut found = Vec::new();
         self.agents.within(middle, radius, |entry, distance| found.push((distance, entry.key)));
@@ -463,7 +464,7 @@ impl SpatialIndex {
     }
 }
 
-/// Puts on an agent that has just come in what the room knows of it.
+/// Adds the simulation's components to a new agent.
 pub(super) fn add_agent_components(
     on: On<Add, Agent>,
     agents: Query<(&Agent, Option<&AgentRandom>)>,
@@ -513,7 +514,7 @@ pub(super) fn add_agent_components(
     ));
 }
 
-/// Takes an agent that leaves out of everyone's sight.
+/// Removes an agent that leaves from the spatial index.
 pub(super) fn remove_agent_position(on: On<Remove, Agent>, agents: Query<&Agent>, mut space: ResMut<SpatialIndex>) {
     if let Ok(agent) = agents.get(on.entity) {
         space.place(agent.key, Vec2::NAN);
@@ -541,7 +542,7 @@ pub(super) fn update_spatial_index(
         let points: Vec<Entry> =
             space.sights.iter().map(|sight| Entry { position: sight.position, key: sight.key.0 }).collect();
         space.elements.rebuild(&points);
-        // A room that was saved before furniture was an obstacle finds it in its scene.
+        // A room that was saved before furniture was an obstacle reads it from its scene.
         let decor =
             space.decor.get_or_insert_with(|| scene.map_or_else(Vec::new, |scene| Decor::all_of(&scene.doc.root)));
         let elements = space.sights.iter().filter_map(|sight| element_footprint(sight.position));

@@ -1,5 +1,4 @@
-//! What is needed to change an agent besides the agent itself: changing its state, sending it somewhere and queueing
-//! actions.
+//! The context for changing an agent: its state, its course and its queue.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -19,7 +18,7 @@ use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::navigation::Claims;
 use crate::schedule::{SimClock, ticks};
 
-/// What changing an agent's state needs besides the agent.
+/// The system parameters for changing an agent's state.
 #[derive(SystemParam)]
 pub(super) struct SimContext<'w> {
     pub clock: Res<'w, SimClock>,
@@ -45,12 +44,12 @@ impl SimContext<'_> {
         self.calendar.set(body.agent.key, &mut body.activity, timer, at);
     }
 
-    /// Writes a record about an agent.
+    /// Writes a log record about an agent.
     pub fn write(&mut self, body: &AgentQueryItem, cause: impl Into<Option<Seq>>, event: &impl EventData) -> Seq {
         self.log.write(EventDraft::of(event).agent(&body.agent.id).cause(cause))
     }
 
-    /// Lets something happen to an agent's state: the log says so, and feet and timers follow.
+    /// Applies an event to an agent's state, logs the change, and updates its course and timers.
     pub fn shift(&mut self, body: &mut AgentQueryItem, event: StateEvent, cause: impl Into<Option<Seq>>) {
         let now = self.now();
         let fsm = &mut body.state.0;
@@ -60,7 +59,7 @@ impl SimContext<'_> {
         if let Some(transition) = transition {
             let (from, to) = (transition.from.word().into(), transition.to.word().into());
             let state = events::State { from, to, why: body.state.0.why().to_owned().into() };
-            // What has no other cause than time is caused by the agent's presence.
+            // A change without another cause is caused by the agent's presence.
             let cause = cause.into().unwrap_or(body.agent.added);
             body.activity.state_record = Some(self.write(body, cause, &state));
         }
@@ -69,7 +68,7 @@ impl SimContext<'_> {
         }
     }
 
-    /// Sets feet and timers as the state wants them.
+    /// Sets an agent's course and timers according to its state.
     pub fn apply_state(&mut self, body: &mut AgentQueryItem) {
         let now = self.now();
         let key = body.agent.key;
@@ -123,7 +122,7 @@ impl SimContext<'_> {
         self.wake(body);
     }
 
-    /// Has the agent's queue looked at, if it holds anything and the agent is at leisure.
+    /// Marks the agent's queue for draining, if it is not empty and the agent is at leisure.
     pub fn wake(&mut self, body: &AgentQueryItem) {
         let has_something = !body.queue.0.is_empty() || !body.activity.work.is_empty();
         let now = self.now();
@@ -133,12 +132,12 @@ impl SimContext<'_> {
         }
     }
 
-    /// Queues an action for an agent; the log says what became of it.
+    /// Queues an action for an agent, and logs the result.
     pub fn enqueue(&mut self, body: &mut AgentQueryItem, action: Action, cause: Seq) -> bool {
         self.enqueue_later(body, QueuedAction::new(action, cause))
     }
 
-    /// The same for an action that may have to wait.
+    /// Queues an action that may have to wait, and logs the result.
     pub fn enqueue_later(&mut self, body: &mut AgentQueryItem, new: QueuedAction) -> bool {
         let result = body.queue.0.enqueue(new.clone(), self.attention.queue_at_most);
         let is_refused = result == Queued::Refused;
@@ -163,7 +162,7 @@ impl SimContext<'_> {
         !is_refused
     }
 
-    /// Sets the timer for the first of those actions that have to wait.
+    /// Sets the timer for the first delayed action.
     pub fn await_next(&mut self, body: &mut AgentQueryItem) {
         if let Some(due) = body.queue.0.next_due(self.now()) {
             self.set(body, Timer::Due, due);
@@ -199,7 +198,7 @@ impl SimContext<'_> {
         self.write(body, queued.cause, &dropped);
     }
 
-    /// The id of the element or agent that an action is about; none once that is gone.
+    /// The id of the element or agent that an action is about; `None` once that is gone.
     fn target(&self, action: &Action) -> Option<Id> {
         match action {
             Action::ApproachAgent { agent } => self.roster.id(*agent).cloned(),

@@ -14,58 +14,58 @@ use crate::schedule::Input;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConversationKind {
-    /// A person set them a topic.
+    /// A person gave them a topic.
     Task,
     /// One went to tell the other something.
     Tell,
-    /// They are related and ran into each other.
+    /// They are related and met.
     Relationship,
-    /// They ran into each other.
+    /// They met by chance.
     Chance,
 }
 
-/// One thing said.
+/// One utterance.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Utterance {
-    /// Who said it: an agent's id, or the person.
+    /// The author: an agent's id, or the person.
     pub by: Author,
-    /// What, without markers.
+    /// The text, without markers.
     pub text: String,
-    /// When, in ticks.
+    /// The tick.
     pub tick: u64,
-    /// Its id as a message; none where an older version kept it.
+    /// Its id as a message; `None` if an older version saved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<MessageKey>,
 }
 
-/// Agents talking to each other.
+/// A conversation between agents.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Conversation {
-    /// The room's number for it.
+    /// Its key in the room.
     pub key: ConversationKey,
     /// Why they talk.
     pub kind: ConversationKind,
-    /// Those who still take part, in speaking order.
+    /// The present participants, in speaking order.
     pub participants: Vec<AgentKey>,
-    /// Those who left it before its end and had heard something.
+    /// Former participants that left before its end and had heard something.
     #[serde(default)]
     pub left: Vec<AgentKey>,
-    /// What it is about, where there is something.
+    /// The topic, if there is one.
     pub topic: Option<String>,
-    /// What was said in it.
+    /// All utterances.
     pub said: Vec<Utterance>,
-    /// Turns taken by agents.
+    /// The number of turns taken by agents.
     pub turns_taken: u32,
-    /// After so many turns it ends; the last one asks for a conclusion.
+    /// The maximum number of turns; the last one asks for a conclusion.
     pub turns_at_most: u32,
-    /// Index into `participants` of whose turn it is.
+    /// The index in `participants` of the agent whose turn it is.
     pub speaker: usize,
     /// The record of its start.
     pub started: Seq,
 }
 
 impl Conversation {
-    /// Whether the turn that is due is the last.
+    /// Whether the next turn is the last.
     pub fn is_last_turn(&self) -> bool {
         self.turns_taken + 1 >= self.turns_at_most
     }
@@ -74,24 +74,24 @@ impl Conversation {
 /// All running conversations, and what pairs said to each other before. Written by `simulation` only.
 #[derive(Resource, Default, Debug, Serialize, Deserialize)]
 pub struct Conversations {
-    /// Going on, by key.
+    /// The running conversations, by key.
     pub(super) running: BTreeMap<ConversationKey, Conversation>,
     /// The last things that a pair (smaller key first) said to each other in earlier conversations.
     pub(super) earlier: BTreeMap<AgentKey, BTreeMap<AgentKey, Vec<Utterance>>>,
 }
 
 impl Conversations {
-    /// One that goes on.
+    /// A running conversation.
     pub fn get(&self, key: ConversationKey) -> Option<&Conversation> {
         self.running.get(&key)
     }
 
-    /// All that go on, in order of key.
+    /// All running conversations, in order of key.
     pub fn iter(&self) -> impl Iterator<Item = &Conversation> {
         self.running.values()
     }
 
-    /// Keeps the last lines that these two said to each other, for a limited number of pairs.
+    /// Keeps the last utterances of a pair, for a limited number of pairs.
     pub(super) fn keep(&mut self, pair: (AgentKey, AgentKey), said: &[Utterance], (utterances, pairs): (usize, usize)) {
         let (low, high) = (pair.0.min(pair.1), pair.0.max(pair.1));
         let earlier = self.earlier.entry(low).or_default().entry(high).or_default();
@@ -117,7 +117,7 @@ impl Conversations {
         }
     }
 
-    /// Forgets an agent that has left the room: its number is never given to another.
+    /// Forgets an agent that has left the room; its key is never reused.
     pub(super) fn forget(&mut self, agent: AgentKey) {
         self.earlier.remove(&agent);
         for with in self.earlier.values_mut() {
@@ -133,12 +133,12 @@ impl Conversations {
     }
 }
 
-/// A conversation is over.
+/// A conversation has ended.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ConversationEnded {
-    /// As it was when it ended; it is not among the [`Conversations`] any more.
+    /// The conversation at its end; it is no longer in [`Conversations`].
     pub conversation: Conversation,
-    /// Why it ended, in words.
+    /// The reason as text.
     pub why: String,
     /// The record of its end.
     pub cause: Seq,
@@ -148,33 +148,33 @@ pub struct ConversationEnded {
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub enum ConversationCommand {
-    /// Lets these agents talk about something.
+    /// Starts a conversation.
     Start {
         /// At least two agents, by id.
         participants: Vec<Id>,
-        /// About what.
+        /// The topic.
         topic: String,
     },
     /// Says something in a conversation.
     Speak {
-        /// In which.
+        /// The conversation.
         conversation: ConversationKey,
-        /// What.
+        /// The text.
         text: String,
     },
     /// Ends a conversation.
     Stop {
-        /// Which.
+        /// The conversation.
         conversation: ConversationKey,
     },
-    /// The master switch: off ends all conversations among agents and prevents new ones. Solo tasks continue.
+    /// Sets the master switch: off ends all conversations among agents and prevents new ones. Solo tasks continue.
     Switch {
         /// Whether agents may talk to each other.
         on: bool,
     },
 }
 
-/// As the log says it.
+/// Converts a command to its form in the log.
 impl From<&ConversationCommand> for TalkInput {
     fn from(command: &ConversationCommand) -> Self {
         match command.clone() {

@@ -11,7 +11,7 @@ use super::settings::ConversationSettings;
 use crate::base::{AgentKey, ElementKey, Seq};
 use crate::schedule::ticks;
 
-/// Ticks in an hour.
+/// The ticks in an hour.
 fn hour() -> u64 {
     ticks(3600.0)
 }
@@ -19,26 +19,26 @@ fn hour() -> u64 {
 /// A proposed conversation.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Proposal {
-    /// Names it among the proposals of a room.
+    /// An id that is unique in the room.
     pub id: u32,
-    /// Why.
+    /// Why they would talk.
     pub kind: ConversationKind,
-    /// Who; the others come to the first.
+    /// The participants; the others come to the first.
     pub participants: Vec<AgentKey>,
-    /// About what.
+    /// The topic.
     pub topic: String,
     /// The news to tell, if any: the element and its version.
     pub news: Option<(ElementKey, u32)>,
-    /// When patience ends, once they have begun to come together.
+    /// The tick at which participants stop waiting, once they have begun to come together.
     pub deadline: Option<u64>,
-    /// The record that it comes from.
+    /// The log record that caused it.
     pub cause: Seq,
-    /// Where what they talk about comes from, handed on by talking about it.
+    /// The origin of the topic, which is passed on by talking about it.
     #[serde(default)]
     pub origin: Provenance,
 }
 
-/// Puts a proposal among those that wait: by precedence of its kind, then first come. Hands it back if too many wait.
+/// Queues a proposal: by precedence of its kind, then first come. Returns it if too many are waiting.
 pub fn enqueue(waiting: &mut Vec<Proposal>, proposal: Proposal, at_most: usize) -> Result<(), Proposal> {
     if waiting.len() >= at_most {
         return Err(proposal);
@@ -48,10 +48,11 @@ pub fn enqueue(waiting: &mut Vec<Proposal>, proposal: Proposal, at_most: usize) 
     Ok(())
 }
 
-/// What the rules of conversations remember.
+/// The state of the rules of conversations.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct TalkLedger {
-    /// When the next banter would begin if it were spread evenly, in ticks; those saved up may begin sooner.
+    /// When the next unprompted conversation would begin if they were evenly spaced, in ticks; saved-up ones may begin
+    /// sooner.
     #[serde(default)]
     next_banter: u64,
     /// When pairs (smaller key first) last talked, and the newest news that either had received by then.
@@ -66,14 +67,15 @@ struct LastTalk {
     newest: Seq,
 }
 
-/// Ticks between two that begin, so that no hour holds more than it may however many were saved up.
+/// The interval in ticks between two unprompted conversations, such that no hour exceeds its limit even with all
+/// saved-up ones.
 fn banter_every(settings: &ConversationSettings) -> Option<u64> {
     let (most, saved) = (settings.banter_per_hour, settings.banter_saved_up.max(1));
     (most > 0).then(|| hour().div_ceil((most + 1).saturating_sub(saved).max(1) as u64))
 }
 
 impl TalkLedger {
-    /// Whether another conversation that nobody asked for may begin.
+    /// Whether another unprompted conversation may begin.
     pub fn may_banter(&self, now: u64, settings: &ConversationSettings) -> bool {
         let saved = settings.banter_saved_up.clamp(1, settings.banter_per_hour.max(1)) as u64;
         banter_every(settings).is_some_and(|every| self.next_banter <= now + every * (saved - 1))
@@ -88,9 +90,9 @@ impl TalkLedger {
         self.last_talk(one, other).map(|last| last.tick)
     }
 
-    /// Whether these two may begin to banter: if one has lately heard of something from outside, and they never met or
-    /// it is newer than what either knew when they last talked. What came of their own talks is not, so that a room
-    /// in which nothing changes costs nothing. `heard` is the newest that either has heard.
+    /// Whether these two may begin an unprompted conversation: one has recently heard something from outside, and they
+    /// never met or it is newer than what either knew when they last talked. Their own talks do not count, so a room in
+    /// which nothing changes costs nothing. `heard` is the newest that either has heard.
     pub fn fits(
         &self,
         pair: (AgentKey, AgentKey),
@@ -105,14 +107,14 @@ impl TalkLedger {
                 .is_none_or(|last| now >= last.tick + ticks(settings.pair_secs) && heard.root > last.newest)
     }
 
-    /// Notes that a conversation began.
+    /// Records that a conversation began.
     pub fn began(&mut self, kind: ConversationKind, now: u64, settings: &ConversationSettings) {
         if kind >= ConversationKind::Relationship {
             self.next_banter = self.next_banter.max(now) + banter_every(settings).unwrap_or(0);
         }
     }
 
-    /// Notes that these have talked, and what was the newest that one of them had heard.
+    /// Records that these agents have talked, and the newest origin that one of them had heard of.
     pub fn talked(&mut self, participants: &[AgentKey], newest: Seq, now: u64) {
         for (index, one) in participants.iter().enumerate() {
             for other in &participants[index + 1..] {
@@ -132,8 +134,8 @@ impl TalkLedger {
         self.pairs.retain(|_, with| !with.is_empty());
     }
 
-    /// Of the pairs that fit, the one that talked least recently; of equal ones the smallest keys. Ends early at a
-    /// pair that never met, so `pairs` is to be in order of keys.
+    /// Of the pairs that fit, the one that talked least recently; of equal ones the smallest keys. Ends early at a pair
+    /// that never met, so `pairs` must be in order of keys.
     pub fn choose(&self, pairs: impl Iterator<Item = (AgentKey, AgentKey)>) -> Option<(AgentKey, AgentKey)> {
         let mut best: Option<(u64, (AgentKey, AgentKey))> = None;
         for pair in pairs {
@@ -154,14 +156,14 @@ impl TalkLedger {
 pub struct TurnState {
     /// The agent that is thinking about its turn, if any.
     pub awaited: Option<(AgentKey, ActivityId)>,
-    /// Turns that failed one after another.
+    /// The number of consecutive failed turns.
     pub failures: u32,
-    /// Turns one after another in which nothing was said.
+    /// The number of consecutive turns in which nothing was said.
     #[serde(default)]
     pub silences: u32,
-    /// The record that the next turn comes from.
+    /// The log record that causes the next turn.
     pub cause: Seq,
-    /// Where what they talk about comes from.
+    /// The origin of the topic.
     #[serde(default)]
     pub origin: Provenance,
 }
@@ -171,13 +173,13 @@ pub struct TurnState {
 pub enum TurnTaken {
     /// Something was said.
     Said,
-    /// Nothing was.
+    /// Nothing was said.
     Silent,
     /// No answer came.
     Failed,
 }
 
-/// Takes the turn of whoever's it is: goes on to the next, or says why the conversation is over.
+/// Applies the result of a turn: passes the turn to the next participant, or returns why the conversation ended.
 pub fn turn_taken(conversation: &mut Conversation, turn: &mut TurnState, taken: TurnTaken) -> Option<&'static str> {
     turn.awaited = None;
     let counted = |is_so: bool, before: u32| if is_so { before + 1 } else { 0 };
@@ -198,7 +200,7 @@ pub fn turn_taken(conversation: &mut Conversation, turn: &mut TurnState, taken: 
     }
 }
 
-/// Takes an agent out: the one whose turn it is stays the same, or becomes the next. Whether it was in it.
+/// Removes a participant: the current speaker stays the same, or becomes the next one. Returns whether it took part.
 pub fn leave(conversation: &mut Conversation, turn: &mut TurnState, agent: AgentKey) -> bool {
     let Some(index) = conversation.participants.iter().position(|one| *one == agent) else { return false };
     conversation.participants.remove(index);
@@ -332,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn banter_is_spread_over_the_hour_and_a_few_are_saved_up() {
+    fn unprompted_conversations_are_spread_over_the_hour_and_a_few_are_saved_up() {
         let settings = ConversationSettings::default();
         let mut ledger = TalkLedger::default();
         let mut began = Vec::new();

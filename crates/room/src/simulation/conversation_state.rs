@@ -1,5 +1,5 @@
-//! The room's state of conversations besides what is said in them: who waits for one, whose turn it is, who talked with
-//! whom, and whether they are enabled.
+//! The room's state of conversations besides what is said in them: proposals, turns, who talked with whom, and whether
+//! conversations are enabled.
 
 use std::collections::BTreeMap;
 
@@ -19,19 +19,19 @@ pub(super) struct ConversationState {
     pub ledger: TalkLedger,
     pub ties: Vec<Relationship>,
     pub next_check: u64,
-    /// With whom the next look for a pair begins, in a room too large to look at everyone.
+    /// The agent with which the next search for a pair begins, in a room too large to search at once.
     #[serde(default)]
     pub(super) next_look: u32,
     pub(super) next_proposal: u32,
     pub(super) next_conversation: u32,
-    /// What a person set the master switch to; the settings' choice where absent.
+    /// The person's choice of the master switch; `None` for that of the settings.
     pub switch: Option<bool>,
-    /// The record of that.
+    /// The log record of that choice.
     #[serde(default)]
     pub switch_record: Option<Seq>,
-    /// What the settings say, as of this tick.
+    /// The choice of the settings, as of this tick.
     pub(super) enabled: bool,
-    /// Whether everybody rests who is not at work.
+    /// Whether rest mode is on.
     #[serde(default)]
     pub(super) resting: bool,
     /// Ended but not reported yet. Most end with their last turn, at the end of a tick: the next tick reports it, and a
@@ -55,7 +55,7 @@ impl ConversationState {
     }
 }
 
-/// Whether nobody talks, and nobody is about to.
+/// Whether there is no conversation, proposal or unreported end.
 pub(super) fn is_quiet(state: &ConversationState, conversations: &Conversations) -> bool {
     state.waiting.is_empty() && state.over.is_empty() && conversations.running.is_empty()
 }

@@ -30,7 +30,7 @@ pub fn session_of(conversation: ConversationKey) -> Id {
     format!("conversation-{conversation}").into()
 }
 
-/// Forgets with whom an agent that leaves has talked.
+/// Forgets the conversations of an agent that leaves.
 pub(super) fn forget_departed(
     on: On<Remove, Agent>,
     agents: Query<&Agent>,
@@ -43,7 +43,7 @@ pub(super) fn forget_departed(
     }
 }
 
-/// Everything that conversations touch.
+/// Everything that conversations access.
 type ConversationContext<'a, 'd, 'w, 's> =
     (&'a mut SimContext<'d>, &'a mut Query<'w, 's, AgentQuery>, &'a mut ConversationState, &'a mut Conversations);
 
@@ -129,7 +129,7 @@ fn leave_if_away(table: &mut ConversationContext, key: ConversationKey) {
     }
 }
 
-/// Ends a conversation: its participants cool down, and what they said is remembered for the next time.
+/// Ends a conversation: its participants cool down, and what they said is kept for their next conversation.
 pub(super) fn end(table: &mut ConversationContext, key: ConversationKey, why: &str, because: Option<Seq>) {
     let (sim, bodies, talks, conversations) = table;
     let Some(conversation) = conversations.running.remove(&key) else { return };
@@ -137,7 +137,7 @@ pub(super) fn end(table: &mut ConversationContext, key: ConversationKey, why: &s
     let now = sim.now();
     let ended = events::ConversationEnd { why: why.to_owned(), turns: Some(conversation.turns_taken) };
     let cause = sim.log.write(EventDraft::of(&ended).session(session_of(key)).cause(because.unwrap_or(turn.cause)));
-    // An agent that left early was there, too; one that left the room does not count any more.
+    // An agent that left early took part as well; one that left the room does not count.
     let all = conversation.participants.iter().chain(&conversation.left).copied();
     let all: Vec<AgentKey> = all.filter(|agent| sim.roster.entity(*agent).is_some()).collect();
     mark_as_informed(sim, bodies, talks, &all, turn.origin);
@@ -158,7 +158,7 @@ pub(super) fn end(table: &mut ConversationContext, key: ConversationKey, why: &s
     talks.over.push(ConversationEnded { conversation, why: why.to_owned(), cause });
 }
 
-/// Those who talked know what each of them knew, and that they talked.
+/// Marks what each participant knew as known to the others, and that they talked.
 fn mark_as_informed(
     sim: &SimContext,
     bodies: &mut Query<AgentQuery>,
@@ -210,7 +210,7 @@ pub(super) fn apply_turn(
     let name = body.agent.name.clone();
     match conversation_rules::turn_taken(conversation, turn, taken) {
         Some(why) => end(table, key, why, None),
-        // Two agents are alone without the third; more continue among themselves.
+        // Two agents cannot continue without a third; more continue among themselves.
         None if says_bye && conversation.participants.len() <= 2 => {
             end(table, key, &format!("{name} ended it"), None);
         }
@@ -219,7 +219,7 @@ pub(super) fn apply_turn(
     }
 }
 
-/// Lets an agent go that leaves a conversation before its end.
+/// Removes a participant that leaves a conversation before its end.
 fn leave(table: &mut ConversationContext, key: ConversationKey, agent: AgentKey) {
     let (sim, bodies, talks, conversations) = table;
     let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
@@ -237,18 +237,18 @@ fn leave(table: &mut ConversationContext, key: ConversationKey, agent: AgentKey)
     }
 }
 
-/// The agents, by key, for which one check considers a chat.
+/// The keys of the agents that one check considers.
 fn looked_at(begin: u32, everyone: u32) -> impl Iterator<Item = u32> + Clone {
     let begin = if everyone <= LOOK_AT_MOST as u32 { 0 } else { begin };
     (begin..begin + everyone.min(LOOK_AT_MOST as u32)).map(move |agent| agent % everyone)
 }
 
-/// Now and then, looks for two who could have a chat.
+/// Looks for two agents that could have an unprompted conversation, at intervals.
 fn look_for_banter(table: &mut ConversationContext) {
     let (sim, bodies, talks, conversations) = table;
     let now = sim.now();
     if talks.next_check == 0 {
-        // Nobody chats before anyone had time to look about.
+        // Nobody talks before agents had time to look around.
         talks.next_check = now + ticks(sim.conversation.check_secs);
     }
     if now < talks.next_check {
@@ -266,7 +266,7 @@ fn look_for_banter(table: &mut ConversationContext) {
             .filter(|body| body.state.0.may_converse())
             .map(|body| body.activity.heard)
     };
-    // What was handed on often enough is nothing to talk about any more.
+    // What was passed on too often is no topic.
     let hops_at_most = sim.attention.hops_at_most;
     let fits = |pair: (AgentKey, AgentKey)| {
         let (Some(one), Some(other)) = (free(pair.0), free(pair.1)) else { return false };
@@ -302,7 +302,7 @@ fn look_for_banter(table: &mut ConversationContext) {
             let round = looked_at(talks.next_look, everyone);
             let pairs = round.clone().flat_map(|agent| near(AgentKey(agent))).filter(|pair| fits(*pair));
             let pair = talks.ledger.choose(pairs);
-            // A small room is looked at whole, from its first agent on; a large one in turns.
+            // A small room is searched completely, from its first agent on; a large one in parts.
             next_look = round.last().map_or(0, |last| (last + 1) % everyone);
             (ConversationKind::Chance, pair)
         }
@@ -310,7 +310,7 @@ fn look_for_banter(table: &mut ConversationContext) {
     talks.next_look = next_look;
     let Some(pair) = pair else { return };
     let origin = [pair.0, pair.1].into_iter().filter_map(free).reduce(Provenance::newer).unwrap_or_default();
-    // What one of them read last is something to talk about.
+    // What one of them read last can be the topic.
     let last_read = |agent: AgentKey| {
         let body = bodies.get(sim.roster.entity(agent)?).ok()?;
         body.activity.read.iter().map(|(element, read)| (read.tick, *element)).max()
@@ -391,7 +391,7 @@ fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
     false
 }
 
-/// Whether an agent is on its way to a talk, or waits for one, that is not this one.
+/// Whether an agent is on its way to another conversation, or waits for one.
 fn is_elsewhere(doing: &ActivityKind, proposal: &Proposal) -> bool {
     match doing {
         ActivityKind::Telling { .. } => true,
@@ -401,7 +401,8 @@ fn is_elsewhere(doing: &ActivityKind, proposal: &Proposal) -> bool {
 }
 
 /// Whether an agent that walks to a conversation, or waits for one, joins this one: two that want to tell each other
-/// something begin at once, and nobody waits for an agent that waits itself. A person's wish goes first.
+/// something begin at once, and nobody waits for an agent that waits itself. A conversation started by a person takes
+/// precedence.
 fn may_be_stopped(talks: &ConversationState, body: &AgentQueryReadOnlyItem, proposal: &Proposal) -> bool {
     let waits_for = |id: u32| talks.waiting.iter().find(|waiting| waiting.id == id);
     let is_free = match body.activity.doing {
@@ -472,7 +473,7 @@ fn begin(table: &mut ConversationContext, proposal: Proposal, participants: Vec<
     );
 }
 
-/// Sends those who begin to talk to where they see each other, and are seen.
+/// Sends the participants to places where they see each other and are visible.
 fn face_each_other(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, participants: &[AgentKey]) {
     let at: Vec<Vec2> = participants.iter().filter_map(|agent| sim.space.position(*agent)).collect();
     if at.len() != participants.len() {
@@ -496,7 +497,7 @@ fn turns_of(kind: ConversationKind, settings: &ConversationSettings) -> u32 {
     if kind == ConversationKind::Task { settings.task_turns } else { settings.other_turns }
 }
 
-/// Lets go of those who were on their way to a conversation that begins without them, or not at all.
+/// Releases agents that were on their way to a conversation that begins without them, or not at all.
 fn release(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Proposal, but: &[AgentKey], cause: Seq) {
     for agent in proposal.participants.iter().filter(|agent| !but.contains(agent)) {
         let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
@@ -521,7 +522,7 @@ fn refuse(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Propo
     release(sim, bodies, proposal, &[], cause);
 }
 
-/// Whether an agent in this state is about to be free or is free.
+/// Whether an agent in this state is free, or about to be.
 pub(super) fn rests(state: State) -> bool {
     state.is_rest() || matches!(state, State::Heartbeat | State::Paused | State::Dragged)
 }
@@ -531,7 +532,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_room_is_looked_at_whole_and_a_large_one_in_turns() {
+    fn a_small_room_is_searched_completely_and_a_large_one_in_parts() {
         assert_eq!(looked_at(0, 0).count(), 0);
         assert!(looked_at(3, 5).eq(0..5));
         let (mut seen, mut next) = (vec![0; 1200], 0);

@@ -10,7 +10,7 @@ use crate::log::{EventDraft, EventLog};
 use crate::schedule::Input;
 use crate::workspace::{Decor, DecorChange, SceneEdit, SceneState, SceneWrite};
 
-/// What a person does to the furniture. As an input it is recorded.
+/// A person's change of the furniture. As an input it is recorded.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FurnishCommand(pub DecorChange);
@@ -19,7 +19,7 @@ impl Input for FurnishCommand {
     const KIND: &'static str = "decor";
 }
 
-/// As the log says it.
+/// Converts a command to its form in the log.
 impl From<&FurnishCommand> for events::Input {
     fn from(command: &FurnishCommand) -> Self {
         let (decor, did) = match &command.0 {
@@ -31,7 +31,7 @@ impl From<&FurnishCommand> for events::Input {
     }
 }
 
-/// Takes in what the scene's file says about furniture.
+/// Applies changes of furniture in the scene file.
 pub(super) fn apply_scene_edits(mut space: ResMut<SpatialIndex>, mut edits: MessageReader<SceneEdit>) {
     for edit in edits.read() {
         if let SceneEdit::Decor(decor) = edit {
@@ -41,7 +41,7 @@ pub(super) fn apply_scene_edits(mut space: ResMut<SpatialIndex>, mut edits: Mess
     }
 }
 
-/// Does what a person asks about furniture, in the room and in its scene.
+/// Applies a person's changes of furniture, in the room and in its scene.
 pub(super) fn apply_furnish_commands(
     mut space: ResMut<SpatialIndex>,
     scene: Option<Res<SceneState>>,

@@ -19,7 +19,7 @@ fn row(room: &mut Room, ids: &[&str]) -> Vec<AgentKey> {
 }
 
 #[test]
-fn whoever_is_paused_leaves_a_conversation_and_the_others_continue() {
+fn a_paused_agent_leaves_its_conversation_and_the_others_continue() {
     for speaker in ["ada", "ben"] {
         let mut room = Room::new();
         let agents = row(&mut room, &["ada", "ben", "cy"]);
@@ -74,7 +74,7 @@ fn two_end_their_talk_when_one_stays_paused_and_both_keep_what_was_said() {
 }
 
 #[test]
-fn what_failed_holds_up_nothing_but_itself() {
+fn a_failed_action_delays_only_itself() {
     let mut room = Room::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let elements = [room.element("rules", (50.0, 0.0), None), room.element("news", (60.0, 0.0), None)];
@@ -112,7 +112,7 @@ fn a_stationary_agent_ends_at_home_and_not_beside_it() {
 }
 
 #[test]
-fn two_whose_homes_are_one_come_to_rest() {
+fn two_agents_with_the_same_home_come_to_rest() {
     let mut room = Room::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     room.app.world_mut().resource_mut::<AttentionSettings>().heartbeat_units = 0.0;
@@ -127,7 +127,7 @@ fn two_whose_homes_are_one_come_to_rest() {
 }
 
 #[test]
-fn talk_is_kept_of_so_many_pairs_and_of_nobody_who_left() {
+fn conversations_are_kept_for_a_limited_number_of_pairs_and_not_for_removed_agents() {
     let mut room = Room::new();
     let mut settings = room.app.world_mut().resource_mut::<ConversationSettings>();
     (settings.history_pairs, settings.banter_per_hour) = (2, 0);

@@ -1,4 +1,4 @@
-//! What resting agents do: now and then one sits on a bench, gets a coffee, or looks out of a window or along a shelf;
+//! What idle agents do: now and then one sits on a bench, gets a coffee, or looks out of a window or along a shelf;
 //! working agents go to a desk. All of it without model calls.
 
 use super::components::{AgentQueryItem, Timer};
@@ -10,9 +10,9 @@ use crate::navigation::{Seat, Use};
 use crate::schedule::ticks;
 
 impl SimContext<'_> {
-    /// Lets an agent at rest, now and then, go to something that the room has for it. Whether it goes.
+    /// With this probability, sends an idle agent to a piece of furniture. Returns whether it goes.
     pub fn may_visit(&mut self, body: &mut AgentQueryItem, probability: f32) -> bool {
-        // Where there is nothing to go to, no chance is drawn.
+        // Without seats no random number is drawn.
         if self.space.seats.is_empty() || !body.random.chance(probability) {
             return false;
         }
@@ -50,7 +50,7 @@ impl SimContext<'_> {
         body.activity.visit = Some(Visit { at: seat.at, used_for: seat.used_for, until: None });
     }
 
-    /// Lets an agent that has come to its seat stay there for a while.
+    /// Lets an agent that has reached its seat stay there for a while.
     pub fn begin_visit(&mut self, body: &mut AgentQueryItem) {
         let Some(visit) = body.activity.visit.filter(|visit| visit.until.is_none()) else { return };
         if visit.used_for == Use::Work {
@@ -62,7 +62,7 @@ impl SimContext<'_> {
         self.shift(body, StateEvent::AtRest(visit.used_for.doing().into()), None);
     }
 
-    /// Whether an agent is on a visit and stays. This timer rings again then; one whose time has come gets up.
+    /// Whether an agent stays on its visit; the timer is then set again. If the time is over, the agent gets up.
     pub fn stays(&mut self, body: &mut AgentQueryItem, timer: Timer) -> bool {
         let Some(visit) = body.activity.visit else { return false };
         let now = self.now();
@@ -72,7 +72,7 @@ impl SimContext<'_> {
                 self.set(body, timer, until);
                 true
             }
-            // An agent that is kept from getting there gives up.
+            // An agent that cannot get there gives up.
             None if body.walk.course.kind == WalkKind::ToPlace => {
                 self.set(body, timer, patience.min(now + ticks(self.movement.stroll_secs)));
                 true

@@ -10,11 +10,11 @@ use super::provenance::Provenance;
 use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, Seq, Urgency};
 
-/// Characters of the sentence that says why.
+/// The maximum length of the sentence with the reason, in characters.
 const SENTENCE_CHARS_AT_MOST: usize = 200;
-/// Characters of what the agent is asked.
+/// The maximum length of the request to the agent, in characters.
 const ASK_CHARS_AT_MOST: usize = 2_000;
-/// Characters of one piece of what others said.
+/// The maximum length of one quote, in characters.
 const QUOTE_CHARS_AT_MOST: usize = 4_000;
 /// How many quotes of others are kept; older ones are dropped, and their number is given.
 const QUOTES_AT_MOST: usize = 8;
@@ -22,11 +22,11 @@ const QUOTES_AT_MOST: usize = 8;
 /// A reason to wake an agent: why, how urgent it is, and what the agent is asked.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Interest {
-    /// Why.
+    /// The reason.
     pub why: Reason,
-    /// How soon.
+    /// The urgency.
     pub urgency: Urgency,
-    /// What the agent is asked.
+    /// The request to the agent.
     pub moment: Moment,
 }
 
@@ -39,18 +39,18 @@ pub struct Reason {
     pub sentence: String,
 }
 
-/// What an agent is asked, and where it goes first.
+/// The request to an agent, and where it goes first.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Moment {
-    /// What it is to do, in the words of whoever has the reason: the agent follows them.
+    /// The instruction by the sender of the interest, which the agent follows.
     pub ask: String,
-    /// What others said or wrote about it, oldest first: the agent reads that as data and never follows it.
+    /// What others said or wrote about it, oldest first: data that the agent reads and never follows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quote>,
-    /// How many older pieces were left out because there were too many.
+    /// The number of older quotes that were dropped.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub quotes_left_out: u32,
-    /// Where it goes before it is asked; nowhere where absent.
+    /// Where it goes before it is asked; `None` if it stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }
@@ -59,29 +59,29 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Something that others said or wrote.
+/// A quote of somebody.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Quote {
-    /// The author, as the agent is told.
+    /// The author, as named to the agent.
     pub by: Id,
-    /// What.
+    /// The text.
     pub text: String,
 }
 
-/// Where an agent goes for a reason.
+/// Where an agent goes for an interest.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// To an element, by id.
+    /// An element, by id.
     Element(Id),
-    /// To an agent, by id.
+    /// An agent, by id.
     Agent(Id),
-    /// To a point of the room.
+    /// A point of the room.
     Point(Vec2),
 }
 
 impl Place {
-    /// The id of the element or agent that it is.
+    /// The id of the element or agent.
     pub fn id(&self) -> Option<&Id> {
         match self {
             Self::Element(id) | Self::Agent(id) => Some(id),
@@ -91,25 +91,25 @@ impl Place {
 }
 
 impl Interest {
-    /// A reason for an agent to turn to something, without moving.
+    /// Creates an interest without a place.
     pub fn new(word: impl Into<Id>, sentence: impl Into<String>, urgency: Urgency, ask: impl Into<String>) -> Self {
         let why = Reason { word: word.into(), sentence: sentence.into() };
         Self { why, urgency, moment: Moment { ask: ask.into(), ..Moment::default() } }
     }
 
-    /// The same, at this place.
+    /// Sets the place.
     pub fn at(mut self, place: Place) -> Self {
         self.moment.place = Some(place);
         self
     }
 
-    /// The same reason, with a quotation of something said or written about it.
+    /// Adds a quote of something said or written about it.
     pub fn quoting(mut self, by: impl Into<Id>, text: impl Into<String>) -> Self {
         self.moment.quotes.push(Quote { by: by.into(), text: text.into() });
         self
     }
 
-    /// The same, shortened for a queue.
+    /// Truncates its texts for a queue.
     pub(super) fn bounded(mut self) -> Self {
         self.why.sentence = truncate(&one_line(&self.why.sentence), SENTENCE_CHARS_AT_MOST);
         self.moment.ask = truncate(&self.moment.ask, ASK_CHARS_AT_MOST);
@@ -125,7 +125,7 @@ impl Interest {
         self
     }
 
-    /// Whether both are the same reason at the same place, so that one stands for both.
+    /// Whether both have the same reason and place, so that they can be merged.
     fn is_like(&self, other: &Self) -> bool {
         self.why.word == other.why.word && self.moment.place == other.moment.place
     }
@@ -134,20 +134,20 @@ impl Interest {
 /// An interest that an agent has not handled yet, and its origin.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PendingInterest {
-    /// What.
+    /// The interest.
     pub interest: Interest,
-    /// Where it comes from.
+    /// The origin.
     #[serde(default)]
     pub origin: Provenance,
 }
 
 impl PendingInterest {
-    /// Whether one of them covers both.
+    /// Whether both can be merged.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.interest.is_like(&other.interest)
     }
 
-    /// Merges two: the newer request, the quotes of both, as early as the more urgent of the two.
+    /// Merges two: the newer request, the quotes of both, and the higher urgency.
     pub(super) fn merged(self, newer: &Self) -> Self {
         let mut quotes = self.interest.moment.quotes;
         quotes.extend(newer.interest.moment.quotes.iter().cloned());
@@ -166,14 +166,14 @@ impl PendingInterest {
 /// Wakes an agent for a reason given as data. Send it before the phase `Record` of a tick, in which it is processed.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct WakeAgent {
-    /// Whom.
+    /// The agent.
     pub agent: AgentKey,
-    /// Why, how soon, and what it is asked then.
+    /// The reason, the urgency and the request.
     pub interest: Interest,
-    /// Whose doing it is. What an agent did wakes others only as often as it may be handed on, so that a room in which
-    /// nothing comes in from outside comes to rest; everybody else is outside.
+    /// Who caused it. What an agent did wakes others only as often as it may be passed on, so that a room without new
+    /// input comes to rest; everybody else counts as outside.
     pub by: Author,
-    /// The record that it comes from.
+    /// The log record that caused it.
     pub cause: Seq,
 }
 
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_reason_at_the_same_place_is_one_and_keeps_what_was_said_to_each() {
+    fn equal_reasons_at_the_same_place_are_merged_with_all_quotes() {
         let mut second = bell("It rains.");
         second.interest.urgency = Urgency::Mail;
         assert!(bell("Hello?").is_like(&second));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_said_it_stays_small_and_tells_what_is_left_out() {
+    fn interests_are_bounded_and_state_omissions() {
         let mut pending = bell(&"x".repeat(100_000));
         for ring in 0..30 {
             pending = pending.merged(&bell(&format!("ring {ring}")));

@@ -20,63 +20,63 @@ pub struct ActivityId(pub u32);
 pub enum Think {
     /// The agent is at an element and reads it.
     Read {
-        /// Which.
+        /// The element.
         element: ElementKey,
     },
     /// It is the agent's turn to speak (see [`super::Conversations`]).
     Turn {
-        /// In which conversation.
+        /// The conversation.
         conversation: ConversationKey,
     },
-    /// Its session has grown long and is to be summed up.
+    /// Its session has become long and is to be compacted.
     Compact,
-    /// A reason called it: which one, and what it is asked.
+    /// An interest called it.
     Attend {
-        /// Why it turns to that, and what it is asked.
+        /// The interest.
         interest: Box<Interest>,
     },
 }
 
-/// An agent is ready to think about something: `mind` answers each with exactly one [`ThinkDone`],
-/// at once or many ticks later.
+/// An agent is ready to think about something. `mind` answers each with exactly one [`ThinkDone`], at once or many
+/// ticks later.
 #[derive(Message, Clone, Debug)]
 pub struct ThinkDue {
-    /// Who.
+    /// The agent.
     pub agent: AgentKey,
-    /// Which of its activities; goes back in [`ThinkDone`].
+    /// The number of its activity, returned in [`ThinkDone`].
     pub activity: ActivityId,
-    /// About what.
+    /// The subject.
     pub think: Think,
-    /// How soon.
+    /// The urgency.
     pub urgency: Urgency,
-    /// The record that this came from.
+    /// The log record that caused it.
     pub cause: Seq,
 }
 
-/// An agent arrived for the work that was requested of it: the floor that owns the work reports with one [`ThinkDone`]
+/// An agent arrived for the work that was requested of it. The floor that owns the work answers with one [`ThinkDone`]
 /// when it is over.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArrivedForWork {
-    /// Who.
+    /// The agent.
     pub agent: AgentKey,
-    /// Which of its activities; goes back in [`ThinkDone`].
+    /// The number of its activity, returned in [`ThinkDone`].
     pub activity: ActivityId,
-    /// To which piece of work.
+    /// The activation.
     pub activation: ActivationKey,
-    /// The record that this came from.
+    /// The log record that caused it.
     pub cause: Seq,
 }
 
 /// Thinking or work is over.
 #[derive(Message, Clone, Debug)]
 pub struct ThinkDone {
-    /// Who.
+    /// The agent.
     pub agent: AgentKey,
-    /// Which of its activities.
+    /// The number of its activity.
     pub activity: ActivityId,
-    /// About what; nothing where it was at work.
+    /// The subject; `None` for work.
     pub think: Option<Think>,
-    /// How it went.
+    /// The outcome.
     pub outcome: ThinkOutcome,
     /// The record of the model's answer, or of why there is none.
     pub cause: Seq,
@@ -88,31 +88,31 @@ pub struct ThinkDone {
 pub enum ThinkOutcome {
     /// Its reply, without markers; may be empty.
     Said {
-        /// The words.
+        /// The text.
         text: String,
     },
-    /// Its reply about what it read, which was too much for one prompt: the rest has still to be read.
+    /// Its reply about a part of what it read, which was too long for one prompt: the rest has still to be read.
     Partly {
-        /// The words.
+        /// The text.
         text: String,
     },
     /// In a conversation: its reply, possibly empty, which ends the conversation.
     Bye {
-        /// The words.
+        /// The text.
         text: String,
     },
     /// There was nothing to ask a model about; no call was made.
     Nothing {
-        /// Why, for the log and the badge.
+        /// The reason, for the log and the badge.
         why: String,
     },
-    /// No model was asked yet, and the question gave way to something more urgent.
+    /// No model was called yet, and the request was postponed for something more urgent.
     PutOff,
-    /// It failed, in words for a person.
+    /// It failed.
     Failed {
-        /// What failed and what to do.
+        /// What failed and what to do, for a person.
         why: String,
-        /// Whether the same may work later without anybody doing anything.
+        /// Whether the failure is temporary, so that a retry may succeed.
         passing: bool,
     },
 }
@@ -121,9 +121,9 @@ pub enum ThinkOutcome {
 /// cancelled and ends with [`ThinkOutcome::PutOff`].
 #[derive(Message, Clone, Copy, Debug)]
 pub struct ThinkPutOff {
-    /// Who.
+    /// The agent.
     pub agent: AgentKey,
-    /// Which of its activities.
+    /// The number of its activity.
     pub activity: ActivityId,
 }
 
@@ -131,28 +131,28 @@ pub struct ThinkPutOff {
 /// over.
 #[derive(Message, Clone, Debug)]
 pub struct Explain {
-    /// Who.
+    /// The agent.
     pub agent: AgentKey,
-    /// Which of its activities.
+    /// The number of its activity.
     pub activity: ActivityId,
-    /// "waiting for a free model slot, 2nd of 5"
+    /// The reason, such as "waiting for a free model slot, 2nd of 5".
     pub why: Cow<'static, str>,
     /// Whether it waits for a person to decide.
     pub for_person: bool,
-    /// The record that it comes from, if there is one.
+    /// The log record that caused it, if there is one.
     pub cause: Option<Seq>,
 }
 
-/// Work waits for an agent: it comes as soon as it is free, with [`ArrivedForWork`].
+/// Work waits for an agent, which begins it with [`ArrivedForWork`] as soon as it is free.
 #[derive(Message, Clone, Debug)]
 pub struct WorkRequested {
-    /// Who.
+    /// The agent.
     pub agent: AgentKey,
-    /// To which piece of work.
+    /// The activation.
     pub activation: ActivationKey,
     /// The agent that hands it over: the receiver goes there first.
     pub from: Option<AgentKey>,
-    /// The element at which the work is found, by id: the agent goes there before all else.
+    /// The element at which the work is found, by id: the agent goes there first.
     pub at: Option<Id>,
     /// The record that queued it.
     pub cause: Seq,
@@ -161,18 +161,18 @@ pub struct WorkRequested {
 /// Work that was requested of an agent ended before the agent arrived.
 #[derive(Message, Clone, Copy, Debug)]
 pub struct WorkRequestWithdrawn {
-    /// Who.
+    /// The agent.
     pub agent: AgentKey,
-    /// To which piece of work.
+    /// The activation.
     pub activation: ActivationKey,
 }
 
 /// An agent noticed something that is new to others: it has news about this element.
 #[derive(Message, Clone, Debug)]
 pub struct NewsHeard {
-    /// Who noted it.
+    /// The agent that noted it.
     pub agent: AgentKey,
-    /// What it is about.
+    /// The element.
     pub element: ElementKey,
     /// The version of the element that it read.
     pub version: u32,
@@ -187,18 +187,18 @@ pub struct NewsHeard {
 /// An agent's session has become long: it is to be compacted when the agent has time ([`Think::Compact`]).
 #[derive(Message, Clone, Debug)]
 pub struct CompactionWanted {
-    /// Whose.
+    /// The agent.
     pub agent: AgentKey,
-    /// The record that it comes from.
+    /// The log record that caused it.
     pub cause: Seq,
 }
 
 /// A person gives an agent a task. An input; the kernel queues it as work.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TaskCommand {
-    /// Who, by id.
+    /// The id of the agent.
     pub agent: Id,
-    /// What, in the person's words.
+    /// The task, in the person's words.
     pub text: String,
 }
 

@@ -65,7 +65,7 @@ use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, room_goes_on, saved as sections};
 use crate::workspace::{SceneEdit, SceneWrite, SettingsExt};
 
-/// Adds this floor to the room.
+/// Registers the systems, resources and messages of the simulation.
 pub fn plugin(app: &mut App) {
     app.add_settings::<MovementSettings>().add_settings::<AttentionSettings>().add_settings::<ConversationSettings>();
     app.add_input::<ConversationCommand>()
@@ -150,8 +150,8 @@ pub fn plugin(app: &mut App) {
     sections::register::<saved::SimulationSaved>(app);
 }
 
-/// Whether nothing goes on that anybody called for: no action or task waits, nobody reads, works, talks,
-/// goes to tell something or cools down. Agents that a person holds do not count.
+/// Whether the room is idle: no action or task waits, and no agent reads, works, talks, goes to tell something or cools
+/// down. Agents held by a person do not count.
 pub fn is_idle(world: &mut World) -> bool {
     is_idle_but(world, |_| false)
 }
@@ -190,13 +190,13 @@ pub struct BusyCounts {
     pub reading: usize,
     /// Agents in a conversation.
     pub conversing: usize,
-    /// Agents at a task or summing up.
+    /// Agents that work or compact their session.
     pub working: usize,
-    /// Actions queued, over all agents.
+    /// Queued actions of all agents.
     pub queued: usize,
 }
 
-/// Counts who is at what.
+/// Counts agents by activity.
 pub fn busy_counts(world: &mut World) -> BusyCounts {
     let mut agents = world.query::<(&AgentState, &Queue)>();
     agents.iter(world).fold(BusyCounts::default(), |mut counts, (state, queue)| {

@@ -16,7 +16,8 @@ use crate::schedule::{SimClock, TICKS_PER_SEC, ticks};
 
 /// The interval in ticks between two looks of a walking agent at whom it passes.
 const LOOK_EVERY: u64 = 8;
-/// How often an agent that walks around an obstacle to another agent recalculates its route, because the other moves.
+/// How often, in ticks, an agent that walks around an obstacle to another agent recalculates its route, because the
+/// other moves.
 const SEEK_WAY_EVERY: u64 = 16;
 /// Two agents that overlap by less than this do not move.
 const LEAST_STEP_UNITS: f32 = 0.25;
@@ -27,11 +28,11 @@ const REACTIONS_KEPT: usize = 4;
 /// An agent reacted to someone or something that it passed or looked at. For the view only.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct Reacted {
-    /// Who.
+    /// The agent.
     pub agent: AgentKey,
-    /// To whom or what.
+    /// Whom or what it reacted to.
     pub to: Passed,
-    /// What is shown above it.
+    /// The emoji shown above it.
     pub emoji: &'static str,
 }
 
@@ -80,7 +81,7 @@ impl Reactions {
         self.react(agent, to, now, settings).then(|| Reacted { agent, to, emoji: emoji(agent, to, now) })
     }
 
-    /// Notes a reaction, if the pair has not reacted for long enough.
+    /// Records a reaction, if the pair has not reacted for long enough; returns whether it did.
     fn react(&mut self, agent: AgentKey, to: Passed, now: u64, settings: &AttentionSettings) -> bool {
         let (keeper, about) = match to {
             Passed::Agent(other) if other < agent => (other, Passed::Agent(agent)),
@@ -103,7 +104,7 @@ impl Reactions {
     }
 }
 
-/// Lets those who have stopped in something, because they were put there or it was, step out of it.
+/// Moves agents out of obstacles in which they have stopped, because they or the obstacles were put there.
 pub(super) fn step_out(mut sim: SimContext, mut bodies: Query<AgentQuery>) {
     if sim.calendar.stopped.is_empty() || sim.space.obstacles.is_empty() {
         return;
@@ -142,15 +143,15 @@ pub(super) fn part(
     let mut stopped = std::mem::take(&mut calendar.stopped);
     stopped.sort_unstable();
     stopped.dedup();
-    // What is missing by a hair is not worth a step.
+    // A tiny overlap is not worth a step.
     let (gap, space) = (movement.standing_units, &mut *space);
     let near = gap - LEAST_STEP_UNITS;
     let free = |bodies: &Query<(&mut Position, &Walk, &AgentState)>, agent: AgentKey| {
         let (_, walk, state) = bodies.get(roster.entity(agent)?).ok()?;
         (!walk.course.moves() && !state.0.is_held()).then_some(())
     };
-    // Agents that are too near to one of them, and they themselves: based on all positions before, so that both see the
-    // same.
+    // The agents that are too near to one of them, and they themselves: based on all positions before, so that both see
+    // the same.
     let mut aside = Vec::new();
     for agent in stopped {
         let (Some(here), Some(())) = (space.position(agent), free(&bodies, agent)) else { continue };
@@ -191,9 +192,9 @@ pub(super) fn part(
 /// The result of one tick of walking, in order of key.
 #[derive(Default)]
 pub(super) struct Walked {
-    /// Who has come to where it went, or to where its way turns.
+    /// Agents that have reached their target, or a turn of their path.
     pub arrived: Vec<AgentKey>,
-    /// Whose way leads against something, or may no longer be the best.
+    /// Agents whose path is blocked, or may no longer be the best.
     pub astray: Vec<AgentKey>,
 }
 

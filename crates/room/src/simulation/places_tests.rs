@@ -29,7 +29,7 @@ fn nearest_two(room: &Room, agents: &[AgentKey]) -> f32 {
 }
 
 #[test]
-fn a_desk_that_is_put_onto_somebody_moves_them_aside_and_the_scene_hears_of_it() {
+fn a_desk_put_onto_an_agent_moves_it_aside_and_is_written_to_the_scene() {
     let mut room = Room::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     furnish(&mut room, Vec::new());
@@ -51,7 +51,7 @@ fn a_desk_that_is_put_onto_somebody_moves_them_aside_and_the_scene_hears_of_it()
 }
 
 #[test]
-fn forty_who_read_one_board_stand_in_rows_and_in_line_and_all_come_to_read() {
+fn forty_readers_of_one_board_stand_in_rows_and_a_queue_and_all_get_to_read() {
     let mut room = Room::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().heartbeat_units = 0.0;
     room.say(ConversationCommand::Switch { on: false });
@@ -88,7 +88,7 @@ fn forty_who_read_one_board_stand_in_rows_and_in_line_and_all_come_to_read() {
 }
 
 #[test]
-fn who_has_waited_long_for_a_place_reads_from_where_it_stands() {
+fn an_agent_that_waited_too_long_for_a_place_reads_from_where_it_stands() {
     let mut room = Room::new();
     room.say(ConversationCommand::Switch { on: false });
     let board = room.element("board", (0.0, -600.0), None);
@@ -111,7 +111,7 @@ fn who_has_waited_long_for_a_place_reads_from_where_it_stands() {
 }
 
 #[test]
-fn a_board_that_no_way_leads_to_is_not_read_and_the_log_says_why() {
+fn an_unreachable_board_is_not_read_and_the_log_says_why() {
     let mut room = Room::new();
     let board = room.element("board", (900.0, 0.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
@@ -122,7 +122,7 @@ fn a_board_that_no_way_leads_to_is_not_read_and_the_log_says_why() {
     room.run(3);
     assert_eq!(room.events::<events::ActionDropped>()[0].why, "it cannot be reached");
     assert_eq!(room.state(ada), State::Idle);
-    // Once it is walled in on its way, it gives up in time.
+    // When a wall around it is built on its way, it gives up in time.
     furnish(&mut room, Vec::new());
     room.enqueue(ada, read(board));
     room.run(ticks(2.0));
@@ -135,7 +135,7 @@ fn a_board_that_no_way_leads_to_is_not_read_and_the_log_says_why() {
 }
 
 #[test]
-fn a_shelf_on_the_way_is_walked_round_and_what_is_put_on_somebody_is_stepped_out_of() {
+fn agents_walk_around_a_shelf_and_step_out_of_one_put_onto_them() {
     let mut room = Room::new();
     let board = room.element("board", (600.0, 0.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
@@ -156,7 +156,7 @@ fn a_shelf_on_the_way_is_walked_round_and_what_is_put_on_somebody_is_stepped_out
 }
 
 #[test]
-fn two_who_talk_face_each_other_and_four_open_a_circle_and_nobody_stands_in_a_board() {
+fn two_participants_face_each_other_four_form_a_circle_and_none_stands_in_a_board() {
     for who in [vec!["ada", "ben"], vec!["ada", "ben", "cy", "dov"]] {
         let mut room = Room::new();
         room.answer = |_| None;
@@ -188,7 +188,7 @@ fn two_who_talk_face_each_other_and_four_open_a_circle_and_nobody_stands_in_a_bo
 }
 
 #[test]
-fn who_rests_uses_the_room_now_and_then_without_a_call_and_says_so() {
+fn idle_agents_use_the_furniture_without_model_calls_and_show_it() {
     let mut room = Room::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let agents =
@@ -226,7 +226,7 @@ fn who_rests_uses_the_room_now_and_then_without_a_call_and_says_so() {
 }
 
 #[test]
-fn who_works_goes_to_a_free_desk_and_begins_at_once() {
+fn a_working_agent_goes_to_a_free_desk_and_begins_at_once() {
     let mut room = Room::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     let desk = decor("desk", (200.0, 200.0), (90.0, 80.0));
@@ -242,7 +242,7 @@ fn who_works_goes_to_a_free_desk_and_begins_at_once() {
 }
 
 #[test]
-fn who_has_a_task_carries_it_to_its_desk_and_who_fetches_one_has_empty_hands_until_then() {
+fn agents_carry_tasks_to_their_desks_once_they_have_fetched_them() {
     let mut room = Room::new();
     room.say(ConversationCommand::Switch { on: false });
     let boss = room.agent("boss", (300.0, 0.0), Behaviour::Stationary);
@@ -270,7 +270,7 @@ fn who_has_a_task_carries_it_to_its_desk_and_who_fetches_one_has_empty_hands_unt
 }
 
 #[test]
-fn who_reads_holds_a_sheet_and_a_book_where_that_is_what_it_reads() {
+fn readers_hold_a_sheet_or_a_book() {
     let activity = Activity { doing: reading(false), ..Activity::default() };
     let held = |kind: Option<&str>| Held::of(Posture::Reading, State::Reading, &activity, kind);
     assert_eq!(held(Some("rulebook")), Some(Held::Book));
@@ -288,7 +288,7 @@ fn who_reads_holds_a_sheet_and_a_book_where_that_is_what_it_reads() {
 }
 
 #[test]
-fn who_goes_to_tell_something_carries_a_letter_until_they_talk() {
+fn an_agent_with_news_carries_a_letter_until_it_talks() {
     let telling = Activity { doing: ActivityKind::Telling { to: AgentKey(1), cause: Seq(1) }, ..Activity::default() };
     let held = |posture, state| Held::of(posture, state, &telling, None);
     assert_eq!(held(Posture::Walking, State::Wandering), Some(Held::Letter));
@@ -299,7 +299,7 @@ fn who_goes_to_tell_something_carries_a_letter_until_they_talk() {
 }
 
 #[test]
-fn who_is_asked_to_wait_stands_up_and_who_walks_sits_on_nothing() {
+fn waiting_agents_stand_up_and_walking_agents_do_not_sit() {
     let visit = Visit { at: Vec2::ZERO, used_for: Use::Work, until: None };
     let works = Activity { visit: Some(visit), ..Activity::default() };
     let seated = |posture, state, here: f32| Seated::of(posture, state, &works, Vec2::new(here, 0.0));

@@ -18,13 +18,13 @@ pub enum Posture {
     /// Standing, or sitting and doing nothing.
     #[default]
     Standing,
-    /// It is on its feet.
+    /// Walking.
     Walking,
-    /// It reads.
+    /// Reading.
     Reading,
-    /// It writes or works with its hands.
+    /// Writing, or working with its hands.
     Writing,
-    /// It raises a hand: a person is to decide.
+    /// Raising a hand, because a person has to decide.
     RaisingHand,
 }
 
@@ -46,7 +46,7 @@ impl Posture {
 /// Something in an agent's hands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Held {
-    /// A pen, and what it writes on.
+    /// A pen, and something to write on.
     Pen,
     /// A sheet of paper that it reads.
     Sheet,
@@ -59,15 +59,15 @@ pub enum Held {
 }
 
 impl Held {
-    /// What an agent has in its hands; `reads` is the kind of the element that it reads.
+    /// What an agent holds; `reads` is the kind of the element that it reads.
     pub fn of(posture: Posture, state: State, activity: &Activity, reads: Option<&str>) -> Option<Self> {
         match (posture, &activity.doing) {
-            // Until whoever is to be told has time for it.
+            // Until the listener has time for it.
             (
                 Posture::Walking | Posture::Standing,
                 ActivityKind::Telling { .. } | ActivityKind::Gathering { tells: true, .. },
             ) if !is_held_up(state) => Some(Self::Letter),
-            // Once it was where its work is found, it has it with it.
+            // Once it has fetched its work from the element, it carries it.
             (Posture::Walking, ActivityKind::Working { from: None, at: None, .. }) => Some(Self::Letter),
             (Posture::Reading, _) => {
                 let is_book = reads.map_or(uses(state, activity) == Some(Use::Browse), |kind| kind == BOOK);
@@ -90,19 +90,19 @@ pub enum Seated {
 }
 
 impl Seated {
-    /// What an agent sits on that is here.
+    /// What an agent at this position sits on.
     pub fn of(posture: Posture, state: State, activity: &Activity, here: Vec2) -> Option<Self> {
         if uses(state, activity) == Some(Use::Sit) && posture == Posture::Standing {
             return Some(Self::OnBench);
         }
         let desk = activity.visit.filter(|visit| visit.used_for == Use::Work)?;
-        // The work does not wait for its feet.
+        // An agent may start working before it reaches its desk.
         let is_there = posture == Posture::Writing && desk.at.distance(here) <= ON_SEAT_UNITS;
         is_there.then_some(Self::AtDesk)
     }
 }
 
-/// What somebody at rest does with the furniture that it has come to.
+/// How an idle agent uses the furniture that it has reached.
 fn uses(state: State, activity: &Activity) -> Option<Use> {
     let visit = activity.visit.filter(|visit| visit.until.is_some() && state.is_rest())?;
     Some(visit.used_for)

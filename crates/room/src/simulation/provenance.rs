@@ -13,33 +13,33 @@ use crate::base::{ElementKey, Seq};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
-    /// The record of what came in from outside; 0 for what was there from the start.
+    /// The log record of the external input; 0 for what was there from the start.
     pub root: Seq,
-    /// When that came in, in ticks.
+    /// The tick of that record.
     pub tick: u64,
-    /// How often agents have handed it on since.
+    /// How often agents have passed it on since.
     pub hops: u32,
 }
 
 impl Provenance {
-    /// What comes in with this record, at this tick.
+    /// The origin of an external input with this record, at this tick.
     pub fn outside(root: Seq, tick: u64) -> Self {
         Self { root, tick, hops: 0 }
     }
 
-    /// The same, as an agent passes it on.
+    /// The origin after an agent passed it on.
     pub fn handed_on(self) -> Self {
         Self { hops: self.hops.saturating_add(1), ..self }
     }
 
-    /// Of two the one that came in later, and of the same the one that was handed on less.
+    /// Of two the newer one; with the same root, the one that was passed on less.
     pub fn newer(self, other: Self) -> Self {
         let rank = |one: Self| (one.root, std::cmp::Reverse(one.hops), one.tick);
         if rank(other) > rank(self) { other } else { self }
     }
 }
 
-/// The last change of an element at one distance from outside.
+/// The last change of an element with a certain number of hops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 struct LastChange {
     version: u32,
@@ -52,7 +52,7 @@ struct LastChange {
 pub(super) struct LastChanges(BTreeMap<ElementKey, Vec<Option<LastChange>>>);
 
 impl LastChanges {
-    /// An element changed. What was handed on too often is not news.
+    /// Records a change of an element. Changes with too many hops are ignored.
     pub fn note(&mut self, element: ElementKey, version: u32, origin: Provenance, hops_at_most: u32) {
         let by_hops = self.0.entry(element).or_default();
         if origin.hops > hops_at_most {
@@ -65,8 +65,8 @@ impl LastChanges {
         by_hops[index] = Some(LastChange { version, origin });
     }
 
-    /// Where that comes from which changed on an element since a version was read, or since ever: the nearest to
-    /// outside. `None` where nothing did that is news to anyone.
+    /// The origin of the changes of an element since a version was read, or since the start: the one with the fewest
+    /// hops. `None` if there are no changes that count as news.
     pub fn since(&self, element: ElementKey, read: Option<u32>) -> Option<Provenance> {
         let is_unread = |change: &LastChange| read.is_none_or(|read| change.version > read);
         match self.0.get(&element) {
@@ -74,7 +74,7 @@ impl LastChanges {
                 let nearest = by_hops.iter().flatten().find(|change| is_unread(change));
                 nearest.map(|change| change.origin).or(read.is_none().then(Provenance::default))
             }
-            // Nobody noted how it became what it is.
+            // The changes of this element were not recorded.
             None => Some(Provenance::default()),
         }
     }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newer_counts_and_of_the_same_what_is_nearer_to_outside() {
+    fn the_newer_origin_wins_and_of_equal_ones_the_one_with_fewer_hops() {
         assert_eq!(Provenance::default().newer(origin(5, 1)), origin(5, 1));
         assert_eq!(origin(5, 1).newer(origin(5, 0)), origin(5, 0));
         assert_eq!(origin(5, 1).newer(origin(5, 2)), origin(5, 1));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_a_reader_missed_the_nearest_to_outside_counts_and_the_far_is_no_news() {
+    fn of_missed_changes_the_one_with_the_fewest_hops_counts() {
         let mut changes = LastChanges::default();
         assert_eq!(changes.since(IDEAS, Some(3)), Some(Provenance::default()), "nobody knows what changed");
         changes.note(IDEAS, 4, origin(10, 0), 2);

@@ -10,31 +10,31 @@ use crate::log::events::Word;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
-    /// Sum up the session.
+    /// Compacts the session.
     CompactContext,
-    /// Walk to an element and read it.
+    /// Walks to an element and reads it.
     ReadElement {
-        /// Which.
+        /// The element.
         element: ElementKey,
-        /// Before everything that is merely normal.
+        /// Whether it comes before everything with normal urgency.
         high: bool,
     },
-    /// Look at an element for want of anything else.
+    /// Looks at an element because there is nothing else to do.
     SeekInfo {
-        /// Which.
+        /// The element.
         element: ElementKey,
     },
-    /// Go to an agent and tell it the news.
+    /// Goes to an agent and tells it the news.
     ApproachAgent {
-        /// Whom.
+        /// The agent.
         agent: AgentKey,
     },
-    /// Turn to something for a reason that is data.
+    /// Turns to an interest.
     Attend(Box<PendingInterest>),
 }
 
 impl Action {
-    /// Smaller goes first.
+    /// The rank in the queue: smaller goes first.
     fn rank(&self) -> u8 {
         match self {
             Self::CompactContext => 0,
@@ -46,7 +46,7 @@ impl Action {
         }
     }
 
-    /// Whether both are of one type and have one target.
+    /// Whether both have the same type and target.
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::ReadElement { element, .. }, Self::ReadElement { element: other, .. }) => element == other,
@@ -55,7 +55,7 @@ impl Action {
         }
     }
 
-    /// One that stands for both, where they are alike: the more urgent, with what is new about it.
+    /// Merges two such actions: the higher urgency, with the newer information.
     fn merged(self, newer: &Self) -> Self {
         match (self, newer) {
             (Self::Attend(pending), Self::Attend(newer)) => Self::Attend(Box::new(pending.merged(newer))),
@@ -84,7 +84,7 @@ impl Action {
         }
     }
 
-    /// Why it is to be done, as a person reads it, where the word does not say it.
+    /// The reason for people, if the word does not give it.
     pub fn why(&self) -> Option<&str> {
         match self {
             Self::Attend(pending) => Some(&pending.interest.why.sentence),
@@ -92,7 +92,7 @@ impl Action {
         }
     }
 
-    /// How urgent it is, where that differs among actions of its type.
+    /// The priority, if it varies among actions of its type.
     pub fn priority(&self) -> Option<&'static str> {
         match self {
             Self::ReadElement { .. } | Self::Attend(_) => Some(if self.is_urgent() { "high" } else { "normal" }),
@@ -100,7 +100,7 @@ impl Action {
         }
     }
 
-    /// The element it is about, if it is about one.
+    /// The element that it is about, if any.
     pub fn element(&self) -> Option<ElementKey> {
         match self {
             Self::ReadElement { element, .. } | Self::SeekInfo { element } => Some(*element),
@@ -108,7 +108,7 @@ impl Action {
         }
     }
 
-    /// The id of the element or agent that it leads to, where it names one by id.
+    /// The id of the element or agent that it leads to, if it names one by id.
     pub fn place(&self) -> Option<&Id> {
         match self {
             Self::Attend(pending) => pending.interest.moment.place.as_ref()?.id(),
@@ -120,25 +120,25 @@ impl Action {
 /// An action and the record that caused it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct QueuedAction {
-    /// What.
+    /// The action.
     pub action: Action,
-    /// The record that it came from.
+    /// The log record that caused it.
     pub cause: Seq,
-    /// It waits until this tick, and holds up nothing meanwhile.
+    /// The earliest tick at which it can start. It does not hold up other actions until then.
     #[serde(default)]
     pub not_before: u64,
-    /// How often it failed in passing.
+    /// The number of temporary failures.
     #[serde(default)]
     pub failures: u32,
 }
 
 impl QueuedAction {
-    /// An action to be done as soon as it is its turn.
+    /// Creates an action that can start at once.
     pub fn new(action: Action, cause: Seq) -> Self {
         Self { action, cause, not_before: 0, failures: 0 }
     }
 
-    /// The same, not before this tick.
+    /// Sets the earliest tick.
     pub fn not_before(self, tick: u64) -> Self {
         Self { not_before: tick, ..self }
     }
@@ -157,7 +157,7 @@ pub enum Queued {
     Raised,
     /// It was added to the queue, and this action was removed.
     Displaced(QueuedAction),
-    /// The queue is full of what matters more.
+    /// The queue is full of more important actions.
     Refused,
 }
 
@@ -211,7 +211,7 @@ impl ActionQueue {
         Queued::Raised
     }
 
-    /// Names the record that an action in the queue comes from.
+    /// Sets the log record that caused an action in the queue.
     pub fn set_cause(&mut self, action: &Action, cause: Seq) {
         if let Some(queued) = self.0.iter_mut().find(|queued| queued.action.is_like(action)) {
             queued.cause = cause;
@@ -224,40 +224,40 @@ impl ActionQueue {
         self.0.insert(index, queued);
     }
 
-    /// Takes the next one out that does not wait.
+    /// Removes and returns the next action that can start.
     pub fn pop(&mut self, now: u64) -> Option<QueuedAction> {
         let index = self.0.iter().position(|queued| queued.not_before <= now)?;
         Some(self.0.remove(index))
     }
 
-    /// The next one that does not wait.
+    /// The next action that can start.
     pub fn first_due(&self, now: u64) -> Option<&QueuedAction> {
         self.0.iter().find(|queued| queued.not_before <= now)
     }
 
-    /// When the first of those that wait is due.
+    /// The tick at which the first delayed action can start.
     pub fn next_due(&self, now: u64) -> Option<u64> {
         self.0.iter().map(|queued| queued.not_before).filter(|due| *due > now).min()
     }
 
-    /// Whether an element is to be read.
+    /// Whether a read of this element is queued.
     pub fn holds_read_of(&self, element: ElementKey) -> bool {
         self.0
             .iter()
             .any(|queued| matches!(queued.action, Action::ReadElement { element: wanted, .. } if wanted == element))
     }
 
-    /// All of them, next one first.
+    /// All actions, next one first.
     pub fn iter(&self) -> impl Iterator<Item = &QueuedAction> {
         self.0.iter()
     }
 
-    /// Whether there is nothing to do.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are, the compaction among them.
+    /// The number of actions, including the compaction.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_stands_once_and_may_be_raised() {
+    fn equal_actions_are_queued_once_and_may_be_raised() {
         let (queue, results) = queue_of(&[read(1, false), read(2, true), read(1, true), read(1, false), seek(1)]);
         assert_eq!(results, [Queued::Added, Queued::Added, Queued::Raised, Queued::AlreadyThere, Queued::Added]);
         assert_eq!(order(&queue), [read(2, true), read(1, true), seek(1)]);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_holds_up_nothing_and_is_hastened_by_the_same_that_does_not_wait() {
+    fn delayed_actions_hold_up_nothing_and_equal_undelayed_ones_make_them_due() {
         let mut queue = ActionQueue::default();
         let waiting = |action| QueuedAction::new(action, Seq(1)).not_before(100);
         assert_eq!(queue.enqueue(waiting(read(1, false)), CAP), Queued::Added);

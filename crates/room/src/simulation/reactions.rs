@@ -27,7 +27,7 @@ use crate::log::events::{self};
 use crate::schedule::ticks;
 use crate::workspace::layout::APPROVALS_FILE;
 
-/// Processes why agents wait, and the results of their requests.
+/// Applies why agents wait, and the results of their requests.
 pub(super) fn apply_think_results(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -73,7 +73,7 @@ pub(super) fn apply_think_results(
     }
 }
 
-/// Tells agents that work waits for them, or does so no more.
+/// Applies requests for agents to come to work, and their withdrawal.
 pub(super) fn apply_work_requests(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -99,7 +99,7 @@ pub(super) fn apply_work_requests(
     }
 }
 
-/// Lets changes of elements wake whom they concern.
+/// Wakes the agents that changes of elements concern.
 pub(super) fn wake_on_element_changes(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -122,7 +122,7 @@ pub(super) fn wake_on_element_changes(
         if changed.change.is(ElementChange::REARRANGED) {
             redirect_walkers(&mut sim, &mut bodies, element);
         }
-        // The first sight of an element wakes nobody.
+        // A new element wakes nobody.
         if changed.change.is(ElementChange::ADDED) {
             continue;
         }
@@ -137,7 +137,7 @@ pub(super) fn wake_on_element_changes(
     }
 }
 
-/// The cause of something: an agent's act is caused by its last request, everything else comes from outside.
+/// The origin of an event: an agent's act has the origin of its last request, everything else comes from outside.
 fn origin_of(sim: &SimContext, bodies: &Query<AgentQuery>, by: &Author, cause: Seq) -> Provenance {
     let agent = sim.roster.key(&by.0).and_then(|key| sim.roster.entity(key));
     match agent.and_then(|entity| bodies.get(entity).ok()) {
@@ -146,7 +146,7 @@ fn origin_of(sim: &SimContext, bodies: &Query<AgentQuery>, by: &Author, cause: S
     }
 }
 
-/// Lets agents turn to what calls them.
+/// Wakes agents for interests.
 pub(super) fn wake(mut sim: SimContext, mut bodies: Query<AgentQuery>, mut wakes: MessageReader<WakeAgent>) {
     for wake in wakes.read() {
         let WakeAgent { agent, interest, by, cause } = wake;
@@ -166,17 +166,17 @@ pub(super) fn wake(mut sim: SimContext, mut bodies: Query<AgentQuery>, mut wakes
     }
 }
 
-/// A change, as those see it whom it may wake.
+/// A change with the data that decides whom it wakes.
 struct Change<'a> {
     changed: &'a ElementChanged,
     element: &'a Element,
     wake: Wake,
     origin: Provenance,
-    /// Who wrote the item that it is about, by id.
+    /// The id of the author of the changed item.
     author: Option<&'a Id>,
 }
 
-/// Whether a change wakes this agent, and whether urgently.
+/// Whether a change wakes this agent, and if so, whether it is urgent.
 fn wakes(change: &Change, agent: &Agent, sight: &Sight) -> Option<bool> {
     let urgency = match change.wake {
         Wake::Nobody => return None,
@@ -274,7 +274,7 @@ fn follow_to_work(sim: &mut SimContext, body: &mut AgentQueryItem, element: &Ele
     }
 }
 
-/// Processes which agents have something to tell, and which sessions are to be summarized.
+/// Applies which agents have something to tell, and which sessions are to be compacted.
 pub(super) fn apply_news_and_compactions(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,

@@ -12,37 +12,37 @@ use crate::log::{EventDraft, EventLog};
 use crate::schedule::Input;
 use crate::workspace::{Relationship, SceneWrite};
 
-/// A label is at most so long.
+/// The maximum length of a label, in characters.
 pub const LABEL_CHARS_AT_MOST: usize = 60;
-/// A room takes no more relationships by hand than this. A file may name more.
+/// The maximum number of relationships that can be added by command. A file may contain more.
 pub const RELATIONSHIPS_AT_MOST: usize = 2_000;
 
-/// What a person does to relationships. As an input it is recorded.
+/// A person's command about relationships. As an input it is recorded.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub enum RelationshipCommand {
-    /// Relates one agent to another.
+    /// Adds a relationship.
     Add {
-        /// Who, to whom, and how.
+        /// The relationship.
         relationship: Relationship,
-        /// At which place of the list; at its end where absent.
+        /// The index in the list; `None` for its end.
         at: Option<usize>,
     },
-    /// Ends a relationship.
+    /// Removes a relationship.
     Remove {
-        /// Which.
+        /// The relationship.
         relationship: Relationship,
     },
-    /// Calls a relationship something else.
+    /// Changes the label of a relationship.
     Relabel {
-        /// Which.
+        /// The relationship.
         relationship: Relationship,
-        /// What; nothing is a label too.
+        /// The new label; may be empty.
         label: String,
     },
 }
 
-/// As the log says it.
+/// Converts a command to its form in the log.
 impl From<&RelationshipCommand> for RelationshipInput {
     fn from(command: &RelationshipCommand) -> Self {
         let tie = |Relationship { from, to, label }| Tie { from, to, label };
@@ -65,7 +65,7 @@ pub fn relationships(world: &World) -> &[Relationship] {
     world.get_resource::<ConversationState>().map_or(&[], |talks| &talks.ties)
 }
 
-/// A label as it is kept: on one line, without blanks at its ends.
+/// A label as it is stored: on one line, trimmed.
 pub fn label_of(written: &str) -> String {
     text::one_line(written).trim().to_owned()
 }
@@ -103,7 +103,7 @@ pub(super) fn apply_relationship_commands(
 /// Why a change is refused, and how to fix it.
 pub type Refusal = (String, &'static str);
 
-/// Does one change to a list of relationships, or says why not and what to do about it.
+/// Applies one change to a list of relationships, or returns why it is refused and what to do about it.
 pub fn change(
     ties: &mut Vec<Relationship>,
     command: &RelationshipCommand,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn relationships_are_made_at_their_place_called_something_else_and_ended() {
+    fn relationships_are_added_at_an_index_relabelled_and_removed() {
         let mut ties = vec![tie("ada", "ben", "mentors")];
         done(&mut ties, &add(tie("ben", "cy", "  likes\nmuch "), Some(0))).expect("both are here");
         assert_eq!(ties, [tie("ben", "cy", "likes much"), tie("ada", "ben", "mentors")]);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    fn invalid_commands_are_refused_without_changes() {
         let before = vec![tie("ada", "ben", "mentors"), tie("ada", "ben", "likes")];
         let mut ties = before.clone();
         for (command, why) in [

@@ -17,7 +17,7 @@ use crate::schedule::Input;
 pub struct RestMode(pub(super) bool);
 
 impl RestMode {
-    /// Whether it holds.
+    /// Whether rest mode is on.
     pub fn holds(self) -> bool {
         self.0
     }
@@ -26,7 +26,7 @@ impl RestMode {
 /// Turns rest mode on or off.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SetRestMode {
-    /// Whether they are to rest.
+    /// Whether to turn it on.
     pub on: bool,
 }
 
@@ -56,12 +56,12 @@ fn set(
     rest.0 = on;
     talks.set_resting(on);
     if !on {
-        // What waited meanwhile is taken up.
+        // Actions that were queued meanwhile are started.
         calendar.awake.extend(roster.iter().map(|(key, _)| key));
     }
 }
 
-/// A new run begins: what was wanted of the last one does not count.
+/// Turns rest mode off at the start of a new run.
 pub fn begin_run(world: &mut World) {
     if !world.resource::<RestMode>().0 {
         return;

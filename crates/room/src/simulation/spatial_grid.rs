@@ -1,22 +1,21 @@
 //! Finds nearby agents: a uniform grid of cells, hashed into buckets and filled by counting sort.
 //!
-//! Neighbouring cells of a row are in consecutive buckets, so a search reads one contiguous range of memory per
-//! row. Different rows may share buckets: every candidate is verified by its row and its distance, so any
-//! extent works and nobody is found twice. The order of results depends only on the positions and the
-//! order in which they were given.
+//! Neighbouring cells of a row are in consecutive buckets, so a search reads one contiguous range of memory per row.
+//! Different rows may share buckets: every candidate is verified by its row and its distance, so any extent works and
+//! nobody is found twice. The order of results depends only on the positions and the order in which they were given.
 
 use bevy::math::Vec2;
 
 /// One thing in the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
-    /// Where it is.
+    /// The position.
     pub position: Vec2,
-    /// The number that it was given under.
+    /// The key of the thing.
     pub key: u32,
 }
 
-/// A spatial index of numbered points.
+/// A spatial index of points with keys.
 #[derive(Clone, Debug)]
 pub struct Grid {
     inverse_cell: f32,
@@ -30,14 +29,14 @@ pub struct Grid {
 const ROW_STRIDE: u32 = 0x9E37_79B1;
 
 impl Grid {
-    /// An empty grid of square cells this wide.
+    /// Creates an empty grid with square cells of this width.
     pub fn new(cell_units: f32) -> Self {
         Self { inverse_cell: cell_units.max(1.0).recip(), mask: 0, starts: vec![0, 0], entries: Vec::new() }
     }
 
-    /// Replaces everything in the grid. Points that are not finite are left out: nobody is near them.
+    /// Replaces all points. Points that are not finite are omitted: nobody is near them.
     pub fn rebuild(&mut self, points: &[Entry]) {
-        // Counted first: where things are found must not depend on how many have left.
+        // Counted first, because the order of results must not depend on how many agents have left.
         let kept = points.iter().filter(|point| point.position.is_finite()).count();
         let buckets = kept.next_power_of_two().max(64);
         self.mask = (buckets - 1) as u32;
@@ -62,28 +61,28 @@ impl Grid {
         }
     }
 
-    /// How many things are in the grid.
+    /// The number of points.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing is in the grid.
+    /// Whether the grid is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Everything in the grid, in the order of its cells.
+    /// All points, in the order of their cells.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Calls `found` with everything not farther than `radius`, and the square of its distance.
+    /// Calls `found` with every point within `radius` and the square of its distance.
     #[inline]
     pub fn within(&self, middle: Vec2, radius: f32, mut found: impl FnMut(&Entry, f32)) {
         let radius_squared = radius * radius;
         let (low, high) = (middle - radius, middle + radius);
         let (first, last) = (self.cell_of(low.x), self.cell_of(high.x));
-        // A search wider than the table would meet its own buckets again.
+        // A search wider than the table would visit its own buckets again.
         if self.entries.is_empty() || !middle.is_finite() {
             return;
         }
@@ -129,7 +128,7 @@ impl Grid {
         }
     }
 
-    /// The nearest thing not farther than `radius` that `fits`; of several equally near ones the smallest key.
+    /// The nearest point within `radius` for which `fits` returns true; at equal distance the smallest key.
     pub fn nearest(&self, middle: Vec2, radius: f32, mut fits: impl FnMut(u32) -> bool) -> Option<Entry> {
         let mut reach = (self.inverse_cell.recip() * 0.75).min(radius);
         loop {
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_out_what_is_nowhere() {
+    fn omits_points_that_are_not_finite() {
         let grid = grid_of(&[(f32::NAN, 0.0), (f32::INFINITY, 1.0), (1.0, 1.0)]);
         assert_eq!(found(&grid, Vec2::ZERO, 10.0), [2]);
         assert!(found(&grid, Vec2::new(f32::NAN, 0.0), 10.0).is_empty());
@@ -205,7 +204,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn finds_exactly_what_is_near_and_each_once(
+        fn finds_every_point_within_the_radius_once(
             points in prop::collection::vec((coordinate(), coordinate()), 0..200),
             x in coordinate(), y in coordinate(), radius in 1.0_f32..900.0,
         ) {

@@ -1,8 +1,8 @@
 //! The state of an agent, with its start time and reason: the only source of its badge, glow and log entries.
 //!
-//! Two layers: what the agent does ([`Fsm::under`]) and what a person does to it (carried, paused), which
-//! covers the first without ending it. Timers and replies work on the lower layer even while it is covered,
-//! so an agent that is put down continues with its current state, not with the state in which it was picked up.
+//! Two layers: what the agent does ([`Fsm::under`]) and what a person does to it (carried, paused), which covers the
+//! first without ending it. Timers and replies work on the lower layer even while it is covered, so an agent that is
+//! put down continues with its current state, not with the state in which it was picked up.
 
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ pub enum State {
 }
 
 impl State {
-    /// Every state, in the order of the design.
+    /// All states, in the order of the design.
     pub const ALL: [Self; 12] = [
         Self::Idle,
         Self::Wandering,
@@ -68,7 +68,7 @@ impl State {
         }
     }
 
-    /// What a behaviour looks like while it has nothing to do.
+    /// The state of an idle agent with this behaviour.
     pub fn of(behaviour: Behaviour) -> Self {
         match behaviour {
             Behaviour::Stationary => Self::Idle,
@@ -77,7 +77,7 @@ impl State {
         }
     }
 
-    /// Whether it has nothing to do: the states that are remembered and gone back to.
+    /// Whether the agent is idle in this state: such states are remembered and returned to.
     pub fn is_rest(self) -> bool {
         matches!(self, Self::Idle | Self::Wandering | Self::Patrolling)
     }
@@ -86,18 +86,18 @@ impl State {
 /// An event of an agent's state machine.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StateEvent {
-    /// From now on it does this when it has nothing to do.
+    /// Its behaviour when idle changes.
     Behave(Behaviour),
     /// An idle agent looks around until this tick.
     Heartbeat {
-        /// The tick at which it has looked.
+        /// The tick at which it stops.
         until: u64,
         /// What it looks at.
         why: Why,
     },
     /// It joins a conversation.
     ConversationStarted {
-        /// With whom, about what.
+        /// With whom and about what.
         why: Why,
     },
     /// The conversation is over for it; it cools down until this tick.
@@ -107,17 +107,17 @@ pub enum StateEvent {
     },
     /// It sets out to read an element: covers the walk and the thinking.
     ReadingStarted {
-        /// "walking to House rules to read it"
+        /// The reason, such as "walking to House rules to read it".
         why: Why,
     },
-    /// It works: sums up its session, or does a task.
+    /// It works: compacts its session, or does a task.
     WorkStarted {
-        /// At what.
+        /// The work.
         why: Why,
     },
     /// It walks somewhere on an errand, or waits for others to come.
     SetOut {
-        /// "going to tell Ada about News"
+        /// The reason, such as "going to tell Ada about News".
         why: Why,
     },
     /// A person must decide before it can continue.
@@ -125,26 +125,26 @@ pub enum StateEvent {
         /// What must be decided.
         why: Why,
     },
-    /// The activity is over: what it read, worked at, waited for or walked to.
+    /// Its activity is over: reading, working, waiting or walking.
     Done,
-    /// What it read or worked at failed; it shows that until this tick.
+    /// Reading or working failed; it shows that until this tick.
     Failed {
         /// What failed and what to do.
         why: Why,
         /// The tick at which it continues.
         until: u64,
     },
-    /// Another reason for the same state: what it waits for, how far it is.
+    /// The reason for the same state changes: what it waits for, or its progress.
     Explain(Why),
-    /// At rest it does this, in words for a person; empty for what it always does.
+    /// The description of what it does when idle; empty for the default.
     AtRest(Why),
-    /// A timer of the state's went off.
+    /// A timer of the state fired.
     TimerDue,
     /// A person lifts it.
     PickedUp,
     /// A person puts it down.
     PutDown,
-    /// A person stops it.
+    /// A person pauses it.
     Paused,
     /// A person resumes it.
     Resumed,
@@ -153,22 +153,22 @@ pub enum StateEvent {
 /// A change of the visible state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transition {
-    /// What was seen.
+    /// The previous visible state.
     pub from: State,
-    /// What is seen now.
+    /// The new visible state.
     pub to: State,
 }
 
 /// An agent's state machine. Pure: the only way to change it is [`Fsm::on`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Fsm {
-    /// What it does, whether or not that is covered. Never `Dragged` or `Paused`.
+    /// The lower layer, whether or not it is covered. Never `Dragged` or `Paused`.
     under: State,
-    /// What it goes back to when it has nothing to do.
+    /// The idle state to which it returns.
     remembered: State,
     /// The tick at which `under` ends by itself, if it does.
     until: Option<u64>,
-    /// Whether it is out on an errand: seen as wandering, but not at leisure.
+    /// Whether it is on an errand: visible as wandering, but not at leisure.
     errand: bool,
     dragged: bool,
     paused: bool,
@@ -177,7 +177,7 @@ pub struct Fsm {
 }
 
 impl Fsm {
-    /// An agent that has just come in.
+    /// The state of a newly added agent.
     pub fn new(behaviour: Behaviour, now: u64) -> Self {
         let rest = State::of(behaviour);
         Self {
@@ -192,7 +192,7 @@ impl Fsm {
         }
     }
 
-    /// What is seen.
+    /// The visible state.
     pub fn state(&self) -> State {
         match (self.dragged, self.paused) {
             (true, _) => State::Dragged,
@@ -201,22 +201,22 @@ impl Fsm {
         }
     }
 
-    /// What it does underneath a person's hand.
+    /// The state of the lower layer.
     pub fn under(&self) -> State {
         self.under
     }
 
-    /// What it goes back to when it has nothing to do: idle, wandering or patrolling.
+    /// The idle state to which it returns: idle, wandering or patrolling.
     pub fn remembered(&self) -> State {
         self.remembered
     }
 
-    /// The tick since which it is seen like this.
+    /// The tick since which the visible state is unchanged.
     pub fn since_tick(&self) -> u64 {
         self.since_tick
     }
 
-    /// Why, in words for a person; may be empty where the state says it all.
+    /// The reason, as text for a person; may be empty if the state says it all.
     pub fn why(&self) -> &str {
         match self.state() {
             State::Dragged => "carried by a person",
@@ -235,7 +235,7 @@ impl Fsm {
         self.dragged || self.paused
     }
 
-    /// Whether nothing needs it and nobody holds it: it may take up the next action.
+    /// Whether it is idle and not held, so that it may start its next action.
     pub fn is_at_leisure(&self) -> bool {
         !self.is_held() && !self.errand && self.under.is_rest()
     }
@@ -252,7 +252,7 @@ impl Fsm {
         self.errand
     }
 
-    /// Takes in what happened. `None`: nothing that is seen changed.
+    /// Applies an event. Returns the change of the visible state, if there is one.
     pub fn on(&mut self, event: StateEvent, now: u64) -> Option<Transition> {
         let from = self.state();
         let before = (self.under, self.errand);
@@ -359,7 +359,7 @@ mod tests {
         StateEvent::ReadingStarted { why: "walking to House rules to read it".into() }
     }
 
-    /// Brings a machine that rests as `rest` into any state.
+    /// Brings a machine with this idle behaviour into any state.
     fn in_state(state: State, rest: Behaviour) -> Fsm {
         let mut fsm = start(rest);
         let steps: Vec<StateEvent> = match state {
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn is_carried_from_every_state_and_put_down_into_it() {
+    fn can_be_carried_in_every_state_and_returns_to_it() {
         for state in State::ALL {
             let mut fsm = in_state(state, Behaviour::Wander);
             let seen = fsm.state();
@@ -542,7 +542,7 @@ mod tests {
                     matches!(fsm.under(), State::Cooldown | State::Heartbeat | State::Error)
                 );
             }
-            // Only outstanding answers of the person, the model and the timers bring it back.
+            // Only pending answers of the person, the model and the timers bring it back.
             for event in [StateEvent::PutDown, StateEvent::Resumed, StateEvent::Done, talk_over(1000), StateEvent::TimerDue] {
                 fsm.on(event, 2000);
             }

@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use super::settings::MovementSettings;
 use crate::schedule::{AgentRandom, TICKS_PER_SEC};
 
-/// Seconds in a tick.
+/// The seconds in a tick.
 const STEP_SECS: f32 = 1.0 / TICKS_PER_SEC as f32;
-/// Turns the spots of agents that come one after another far apart: the golden angle.
+/// The golden angle, which places agents with consecutive keys far apart.
 const GOLDEN_ANGLE: f32 = 2.399_963_2;
 
 /// Why an agent walks. Decides what happens on arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WalkKind {
-    /// Stand.
+    /// It stands.
     #[default]
     Stand,
     /// It strolls.
@@ -32,24 +32,24 @@ pub enum WalkKind {
     Notice,
     /// It goes to a place of its own: out of the way, or to those it talks with.
     ToPlace,
-    /// It walks a round that leads round things, from one point of it to the next.
+    /// It walks a circle around obstacles, from one point of it to the next.
     Lap,
 }
 
 /// The course of a walking agent.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Course {
-    /// What for.
+    /// The purpose.
     pub kind: WalkKind,
-    /// Where to; of a round its middle.
+    /// The target; for a circle, its center.
     pub target: Vec2,
-    /// How near is near enough.
+    /// The distance at which it has arrived.
     pub arrive: f32,
-    /// Where on a round it is, as an angle.
+    /// The position on a circle, as an angle.
     pub phase: f32,
     /// The key of the agent that it goes to.
     pub whom: u32,
-    /// Whether the target is a point on the way, where it turns.
+    /// Whether the target is only a turn of its path.
     #[serde(default)]
     pub via: bool,
 }
@@ -64,12 +64,12 @@ impl Course {
         Self { kind, target, arrive, ..Self::STAND }
     }
 
-    /// Walking to where an agent is.
+    /// Walking to an agent at this position.
     pub fn to_agent(whom: u32, at: Vec2, arrive: f32) -> Self {
         Self { whom, ..Self::to(WalkKind::ToAgent, at, arrive) }
     }
 
-    /// A round about home, taken up where the agent is nearest to it.
+    /// A circle around home, starting at the point nearest to the agent.
     pub fn round(position: Vec2, home: Vec2) -> Self {
         let out = position - home;
         let phase = if out.length_squared() > 1.0 { ops::atan2(out.y, out.x) } else { 0.0 };
@@ -82,7 +82,7 @@ impl Course {
     }
 }
 
-/// One tick of walking: where the agent is then, and whether it has arrived.
+/// One tick of walking: returns the new position, and whether the agent has arrived.
 #[inline]
 pub fn step(position: Vec2, course: &mut Course, push: Vec2, settings: &MovementSettings) -> (Vec2, bool) {
     let target = if course.kind == WalkKind::Round {
@@ -101,15 +101,15 @@ pub fn step(position: Vec2, course: &mut Course, push: Vec2, settings: &Movement
     let stride = if far <= reach { way } else { way * (reach / far) };
     let moved = position + stride + push * STEP_SECS;
     let arrived = course.kind != WalkKind::Round && moved.distance_squared(target) <= course.arrive * course.arrive;
-    // A target at the edge of numbers must not make an agent that is nowhere.
+    // A target beyond the range of floats must not give the agent an invalid position.
     if moved.is_finite() { (moved, arrived) } else { (position, true) }
 }
 
-/// How one neighbour at `other` pushes an agent at `position`: away, the more the nearer, at most 1.
+/// How one neighbour at `other` pushes an agent at `position`: away, the stronger the nearer, at most 1.
 #[inline]
 pub fn push_of(position: Vec2, key: u32, other: Vec2, distance_squared: f32, both_bodies: f32) -> Vec2 {
     if distance_squared < 1.0e-4 {
-        // Two on one point: each goes its own way.
+        // Two agents at the same point are pushed in different directions.
         let angle = key as f32 * GOLDEN_ANGLE;
         return Vec2::new(ops::cos(angle), ops::sin(angle));
     }
@@ -127,7 +127,7 @@ pub fn aside_of(position: Vec2, key: u32, other: Vec2, distance_squared: f32, ga
     (position - other) * ((gap - distance) / (2.0 * distance))
 }
 
-/// A new target for a wandering agent: toward what is near, or somewhere about its home.
+/// A new target for a wandering agent: toward what is near, or somewhere around its home.
 pub fn stroll_target(
     home: Vec2,
     near: impl FnOnce() -> Option<Vec2>,
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn two_who_stand_too_near_each_step_aside_by_half_of_what_is_missing() {
+    fn two_agents_that_stand_too_near_each_step_aside_by_half_of_the_missing_distance() {
         let (one, other) = (Vec2::ZERO, Vec2::new(30.0, 0.0));
         let step = aside_of(one, 1, other, 900.0, 44.0);
         assert!((step - Vec2::new(-7.0, 0.0)).length() < 1.0e-4, "{step}");

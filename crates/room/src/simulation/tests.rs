@@ -35,7 +35,7 @@ impl Room {
         Self::of(app)
     }
 
-    /// A room in which the layers below do their part: real elements, and agents that come and go.
+    /// A room with the lower layers: real elements, and agents that come and go.
     pub fn furnished() -> Self {
         let mut app = App::empty();
         app.add_plugins((crate::schedule::plugin, crate::agent::plugin, crate::element::plugin, plugin));
@@ -138,7 +138,7 @@ impl Room {
             .unwrap();
     }
 
-    /// Every event of this type that was written, oldest first.
+    /// All events of this type in the log, oldest first.
     pub fn events<E: EventData>(&self) -> Vec<E> {
         self.app.world().resource::<EventLog>().unwritten().iter().filter_map(EventRecord::read).collect()
     }
@@ -153,7 +153,7 @@ pub fn read(element: ElementKey) -> Action {
 }
 
 #[test]
-fn what_must_be_read_comes_before_what_is_read_already() {
+fn urgent_reads_interrupt_other_reads() {
     for is_there in [false, true] {
         let mut room = Room::new();
         room.answer = |_| None;
@@ -303,7 +303,7 @@ fn an_idle_agent_that_a_heartbeat_moved_goes_home() {
 }
 
 #[test]
-fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what_it_did() {
+fn a_summoned_agent_comes_to_work_when_free_and_then_returns_to_its_behaviour() {
     let mut room = Room::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Patrol);
     room.answer = |_| None;
@@ -347,7 +347,7 @@ fn a_summons_that_is_withdrawn_calls_nobody() {
 }
 
 #[test]
-fn a_passing_failure_is_tried_again_later_and_not_for_ever() {
+fn temporary_failures_are_retried_a_limited_number_of_times() {
     let mut room = Room::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let rules = room.element("rules", (0.0, 100.0), None);
@@ -412,7 +412,7 @@ fn a_goodbye_ends_a_talk_of_two_and_leaves_a_larger_one_to_the_others() {
 }
 
 #[test]
-fn two_who_have_nothing_to_say_stop_talking() {
+fn two_agents_with_nothing_to_say_end_their_conversation() {
     let mut room = Room::new();
     room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.agent("ben", (50.0, 0.0), Behaviour::Stationary);
@@ -424,7 +424,7 @@ fn two_who_have_nothing_to_say_stop_talking() {
 }
 
 #[test]
-fn who_is_put_elsewhere_is_at_home_there_at_once_by_one_input_and_one_write_of_the_scene() {
+fn placing_an_agent_sets_its_home_with_one_input_and_one_scene_write() {
     for behaviour in [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol] {
         let mut room = Room::new();
         let ada = room.agent("ada", (0.0, 0.0), behaviour);
@@ -528,7 +528,7 @@ fn related_agents_talk_first_and_nobody_chats_at_once() {
 }
 
 #[test]
-fn who_has_something_to_tell_goes_and_tells_it_once() {
+fn an_agent_with_news_goes_and_tells_it_once() {
     let mut room = Room::new();
     let news = room.element("news", (0.0, 900.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
@@ -556,7 +556,7 @@ fn who_has_something_to_tell_goes_and_tells_it_once() {
 }
 
 #[test]
-fn those_who_pass_each_other_react() {
+fn agents_that_pass_each_other_react() {
     let mut room = Room::new();
     for index in 0..20 {
         room.agent(&format!("a{index}"), ((index % 5) as f32 * 80.0, (index / 5) as f32 * 80.0), Behaviour::Wander);
@@ -588,7 +588,7 @@ fn busy_room() -> Room {
 }
 
 #[test]
-fn the_same_start_makes_the_same_world() {
+fn equal_starts_give_equal_worlds() {
     let (mut one, mut other) = (busy_room(), busy_room());
     for _ in 0..120 {
         one.run(30);

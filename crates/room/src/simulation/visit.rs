@@ -8,10 +8,10 @@ use crate::navigation::Use;
 /// An agent's visit to a piece of furniture.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Visit {
-    /// Where it is there.
+    /// The position of the agent there.
     pub at: Vec2,
-    /// For what.
+    /// The use.
     pub used_for: Use,
-    /// The tick at which it has been there for long enough; nothing while it is on its way.
+    /// The tick at which the visit ends; `None` while the agent is on its way.
     pub until: Option<u64>,
 }

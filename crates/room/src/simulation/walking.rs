@@ -11,15 +11,15 @@ use crate::navigation::{BODY_UNITS, Turn, route, slots};
 
 /// How near an agent comes to a point at which its path turns.
 const TURN_UNITS: f32 = 2.0;
-/// How near an agent comes to a point of a round that leads around obstacles.
+/// How near an agent comes to a point of a circle around obstacles.
 const LAP_UNITS: f32 = 8.0;
 /// An agent no farther from home than this counts as being at home.
 const BESIDE_HOME_UNITS: f32 = 1.1 * BODY_UNITS;
-/// How many points a round around obstacles has.
+/// How many points a circle around obstacles has.
 const LAP_POINTS: usize = 12;
 
 impl SimContext<'_> {
-    /// The way to a place, if that is in the room and not where the agent is.
+    /// The course to a place, if it is in the room and not where the agent is.
     pub fn course_to(&self, body: &AgentQueryItem, place: &Place) -> Option<Course> {
         let (here, arrive) = (body.position.0, self.movement.arrive_units);
         match place {
@@ -54,7 +54,7 @@ impl SimContext<'_> {
         Course::to(WalkKind::Home, spot, arrive)
     }
 
-    /// Whether nobody else is at a point.
+    /// Whether no other agent is at a point.
     pub fn is_free(&self, point: Vec2, but: AgentKey) -> bool {
         self.space.agents.nearest(point, self.movement.standing_units - 1.0, |other| other != but.0).is_none()
     }
@@ -70,7 +70,7 @@ impl SimContext<'_> {
         Course { phase: circle.phase, ..Course::to(WalkKind::Lap, target, LAP_UNITS) }
     }
 
-    /// The next point of a round that leads round things; those that cannot be reached are left out.
+    /// Sends the agent to the next point of a circle around obstacles; unreachable points are skipped.
     pub fn go_on_round(&mut self, body: &mut AgentQueryItem) {
         let (home, radius) = (body.home.0, self.movement.patrol_units);
         let mut phase = body.walk.course.phase;
@@ -112,7 +112,7 @@ impl SimContext<'_> {
         is_open
     }
 
-    /// Lets an agent whose way turns here walk on. Whether it did.
+    /// Lets an agent at a turn of its path walk on. Returns whether it did.
     pub fn turn(&mut self, body: &mut AgentQueryItem) -> bool {
         if !body.walk.course.via {
             return false;
@@ -145,8 +145,8 @@ impl SimContext<'_> {
         }
     }
 
-    /// Takes a place before an element for an agent, or the end of the line of those who wait for one: where it goes,
-    /// and whether it waits there. Nothing where no way leads to it.
+    /// Claims a place in front of an element for an agent, or the end of the queue. Returns where it goes, and whether
+    /// it waits there; `None` if there is no route.
     pub fn take_place(&mut self, body: &AgentQueryItem, element: ElementKey, at: Vec2) -> Option<(Vec2, bool)> {
         let (here, agent) = (body.position.0, body.agent.key);
         let turn = self.claims.claim((element, at), agent, here, &self.space.obstacles);

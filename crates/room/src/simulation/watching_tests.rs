@@ -125,7 +125,7 @@ fn trap_an_edited_letter_is_read_again_by_its_owner() {
 }
 
 #[test]
-fn what_an_agent_walks_to_is_read_as_it_is_when_it_arrives() {
+fn an_element_is_read_as_it_is_on_arrival() {
     let (mut room, ada, _) = furnished();
     let board = place(&mut room, "news", "messageboard", json!({}));
     edit(&mut room, "news", "user", text("Closed."));
@@ -199,7 +199,7 @@ fn a_paused_agent_keeps_its_queue_and_continues_when_it_may() {
 }
 
 #[test]
-fn a_new_home_is_gone_to_and_written_however_near_it_is() {
+fn an_agent_goes_to_a_new_home_and_it_is_written_however_near_it_is() {
     let (mut room, ada, _) = furnished();
     let mut writes = MessageCursor::<SceneWrite>::default();
     for x in [5200.0, 5215.0] {
@@ -233,7 +233,7 @@ fn trap_another_behaviour_during_a_conversation_takes_effect_after_it() {
 }
 
 #[test]
-fn a_session_is_summed_up_before_anything_else_and_a_failure_holds_nothing_back() {
+fn compaction_comes_first_and_its_failure_delays_nothing() {
     let (mut room, ada, _) = furnished();
     place(&mut room, "rules", "rulebook", json!({}));
     edit(&mut room, "rules", "user", text("Be brief."));
@@ -252,7 +252,7 @@ fn a_session_is_summed_up_before_anything_else_and_a_failure_holds_nothing_back(
 }
 
 #[test]
-fn who_cannot_reach_whom_it_wants_to_tell_gives_up_after_a_minute() {
+fn an_agent_that_cannot_reach_its_listener_gives_up_after_a_minute() {
     let mut room = Room::furnished();
     room.answer = |_| None;
     let news = place(&mut room, "news", "messageboard", json!({ "position": [0, 9000] }));
@@ -323,7 +323,7 @@ fn least_gap(room: &Room, agents: &[AgentKey]) -> f32 {
 }
 
 #[test]
-fn those_who_stand_on_one_point_softly_part_and_then_stand_still() {
+fn agents_at_one_point_softly_part_and_then_stand_still() {
     for count in [2, 3, 25] {
         let (mut room, agents) = heap(count);
         room.run(1);
@@ -355,7 +355,7 @@ fn parting_continues_after_a_restart_as_it_would_have() {
 }
 
 #[test]
-fn whoever_is_carried_moves_nobody_and_is_not_moved() {
+fn a_carried_agent_moves_nobody_and_is_not_moved() {
     let (mut room, agents) = heap(1);
     let ben = room.agent("ben", (500.0, 0.0), Behaviour::Stationary);
     room.say(AgentCommand::PickUp { agent: "ben".into() });

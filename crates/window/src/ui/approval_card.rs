@@ -17,7 +17,7 @@ use crate::gate::RiskLevel;
 use crate::kernel::ApprovalId;
 use crate::tools::{Mark, Preview, PreviewLine};
 use crate::ui::commands::{RoomAct, WindowCommand};
-use crate::ui::server_form::{Filled, form_ui};
+use crate::ui::server_form::{FormValues, form_ui};
 use crate::ui::state::approvals::InputLock;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
@@ -84,7 +84,7 @@ struct CardMemory {
     input_lock: InputLock,
     scope: AllowScope,
     comment: String,
-    form: Filled,
+    form: FormValues,
 }
 
 /// The cached lines of a preview.

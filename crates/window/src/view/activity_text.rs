@@ -1,4 +1,4 @@
-//! What each agent is doing, in one line, and how much that matters to a person: the only place that words this.
+//! Words each agent's activity in one line, and ranks how much it matters to a person: the only place for this wording.
 
 use bevy::platform::collections::HashMap;
 
@@ -8,30 +8,30 @@ use crate::base::AgentKey;
 use crate::base::text::{first_paragraph, one_line, truncate};
 use crate::simulation::State;
 
-/// So much of a task is told in a line.
+/// Maximum length of a task in an activity line, in characters.
 const TASK_CHARS: usize = 30;
-/// So much of a name in a line about somebody else.
+/// Maximum length of another agent's name in an activity line, in characters.
 const NAME_CHARS: usize = 20;
 
-/// How much it matters to a person what somebody does, what matters most first.
+/// How much an agent's activity matters to a person, most important first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Importance {
     /// It waits for a person, or is stuck.
     NeedsYou,
-    /// The person looks at it: it is selected, pointed at, or in the hand.
+    /// It is selected, hovered or being dragged.
     Selected,
-    /// It works at a task, or thinks.
+    /// It works on a task, or thinks.
     Working,
     /// It talks.
     Talking,
-    /// It reads, or goes to read.
+    /// It reads, or is going to read.
     Reading,
-    /// It does nothing that anybody waits for.
+    /// It is idle.
     Rest,
 }
 
 impl Importance {
-    /// How much it matters what an agent does.
+    /// The importance of an agent's activity.
     pub fn of(agent: &AgentView) -> Self {
         match agent.state {
             State::Waiting | State::Error => Self::NeedsYou,
@@ -45,8 +45,8 @@ impl Importance {
         }
     }
 
-    /// Whether it is told of in any case, however crowded the room is.
-    pub fn is_always_told(self) -> bool {
+    /// Whether its label is always shown, however crowded the room is.
+    pub fn is_always_shown(self) -> bool {
         self <= Self::Talking
     }
 
@@ -55,18 +55,18 @@ impl Importance {
         matches!(self, Self::Working | Self::Talking | Self::Reading)
     }
 
-    /// Whether it is an exception among many at rest: seen from afar.
+    /// Whether it stands out among resting agents when zoomed out.
     pub fn stands_out(self) -> bool {
-        self.is_always_told() && self != Self::Selected
+        self.is_always_shown() && self != Self::Selected
     }
 }
 
-/// The state in whose colour somebody is told of: who thinks works, whatever it does beside that.
-pub fn told_as(agent: &AgentView) -> State {
+/// The state whose colour the label has: thinking counts as working.
+pub fn label_state(agent: &AgentView) -> State {
     if Importance::of(agent) == Importance::Working { State::Working } else { agent.state }
 }
 
-/// A state, in a word or two.
+/// The display name of a state.
 pub fn state(state: State) -> &'static str {
     match state {
         State::Idle => "Idle",
@@ -84,7 +84,7 @@ pub fn state(state: State) -> &'static str {
     }
 }
 
-/// Looks up what everybody does: made once for all who are asked about.
+/// Index for wording the activities of many agents; build it once per frame.
 #[derive(Default)]
 pub struct ActivityTexts<'a> {
     room: Option<&'a RoomModel>,
@@ -93,12 +93,12 @@ pub struct ActivityTexts<'a> {
 }
 
 impl<'a> ActivityTexts<'a> {
-    /// What goes on in a room.
+    /// Indexes the work and conversations of a room.
     pub fn of(room: &'a RoomModel) -> Self {
         let mut pieces: HashMap<&str, &PieceView> = HashMap::new();
         for piece in &room.work.pieces {
             let known = pieces.entry(&*piece.agent).or_insert(piece);
-            // What it asks a person is what it is at.
+            // A piece of work that awaits approval takes precedence.
             if known.question.is_none() && piece.question.is_some() {
                 *known = piece;
             }
@@ -107,7 +107,7 @@ impl<'a> ActivityTexts<'a> {
         Self { room: Some(room), pieces, talks: talks.collect() }
     }
 
-    /// What somebody does: “Reading House rules”, “Working: Write a summary…”.
+    /// An agent's activity: “Reading House rules”, “Working: Write a summary…”.
     pub fn line(&self, agent: &AgentView) -> String {
         let task = || self.pieces.get(&*agent.id).map(|piece| truncate(&first_paragraph(&piece.task), TASK_CHARS));
         let of_task = |word: &str| task().map_or_else(|| word.to_owned(), |task| format!("{word}: {task}"));
@@ -156,7 +156,7 @@ mod tests {
     use crate::view::paint::tests::{agent, element};
     use bevy::math::Vec2;
 
-    /// Two who talk, and a rulebook.
+    /// A room with two talking agents and a rulebook.
     fn room() -> RoomModel {
         let talk = TalkView {
             key: ConversationKey(0),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_s_line_says_what_it_is_at() {
+    fn activity_lines_describe_the_current_state() {
         let mut room = room();
         room.work.pieces = vec![piece("ada-0", "Write a summary of what\nwas decided on Monday")];
         let line = |room: &RoomModel| ActivityTexts::of(room).line(&room.agents[0]);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_a_person_matters_most_and_who_rests_least() {
+    fn agents_that_need_a_person_rank_first_and_idle_ones_last() {
         let mut ada = agent(0, "Ada", State::Idle);
         let mut of = |state| {
             ada.state = state;
@@ -224,7 +224,7 @@ mod tests {
         assert!(all.is_sorted(), "{all:?}");
         assert_eq!(of(State::Error), Importance::NeedsYou);
         let thinks = AgentView { thinking: true, ..agent(0, "Ada", State::Idle) };
-        assert_eq!((Importance::of(&thinks), told_as(&thinks)), (Importance::Working, State::Working));
-        assert_eq!(all.map(Importance::is_always_told), [true, true, true, false, false]);
+        assert_eq!((Importance::of(&thinks), label_state(&thinks)), (Importance::Working, State::Working));
+        assert_eq!(all.map(Importance::is_always_shown), [true, true, true, false, false]);
     }
 }

@@ -1,4 +1,4 @@
-//! All agents of the room, read once per frame: what has not changed since the last frame is reused.
+//! Reads all agents of the room once per frame, reusing what has not changed since the last frame.
 
 use std::sync::Arc;
 
@@ -15,102 +15,105 @@ use crate::mind::PendingRequests;
 use crate::schedule::TICKS_PER_SEC;
 use crate::simulation::{Activity, ActivityKind, AgentState, Held, Position, Posture, Queue, Seated, State, Walk};
 
-/// What is kept of everybody between frames.
+/// Per-agent state that is kept between frames.
 #[derive(Default)]
 pub(super) struct AgentCache {
-    glide: Interpolation,
+    interpolation: Interpolation,
     headings: Vec<Vec2>,
-    /// The agents of the frame before.
+    /// The agents of the previous frame.
     agents: Vec<AgentView>,
-    /// When the profiles last changed of which looks were taken.
+    /// Change tick of the profiles from which the looks were derived.
     looks: Option<ChangeTick>,
 }
 
 impl AgentCache {
-    /// Takes in where everybody is at this tick.
+    /// Records the positions of all agents at this tick.
     pub(super) fn update(&mut self, world: &mut World, tick: u64) {
         let mut agents = world.query::<(&Agent, &Position)>();
-        self.glide.update(tick, agents.iter(world).map(|(agent, position)| (agent.key, position.0)));
+        self.interpolation.update(tick, agents.iter(world).map(|(agent, position)| (agent.key, position.0)));
     }
 
-    /// Takes back the agents of a frame that is over.
+    /// Takes back the agents of the previous frame so that their allocations are reused.
     pub(super) fn reuse(&mut self, agents: Vec<AgentView>) {
         self.agents = agents;
     }
 
-    /// Everybody, drawn after this share of the way from the last tick to this one, and whether they are others than in
-    /// the frame before.
+    /// Returns all agents with positions interpolated by `share`, and whether agents came, left or changed their look
+    /// since the previous frame.
     pub(super) fn read(&mut self, world: &World, share: f32, room: &RoomModel) -> (Vec<AgentView>, bool) {
         let roster = world.resource::<Roster>();
         let Some(profiles) = world.get_resource_ref::<Profiles>() else { return Default::default() };
         let look = |agent: &Agent| profiles.get(&agent.profile).map_or_else(|| agent.profile.clone(), look_of);
         let thinking: HashSet<AgentKey> = world.resource::<PendingRequests>().asking().collect();
-        let are_looks_old = self.looks.replace(profiles.last_changed()) != Some(profiles.last_changed());
+        let looks_changed = self.looks.replace(profiles.last_changed()) != Some(profiles.last_changed());
         let now = room.tick;
         let mut seen = std::mem::take(&mut self.agents);
-        let (mut count, mut is_other_crowd) = (0, are_looks_old);
+        let (mut count, mut agents_changed) = (0, looks_changed);
         for (key, entity) in roster.iter() {
             let Ok(entity) = world.get_entity(entity) else { continue };
             let parts = entity.get_components::<(&Agent, &Position, &AgentState, &Queue, &Activity, &Walk)>();
-            let Ok((agent, position, state, queue, life, walk)) = parts else { continue };
+            let Ok((agent, position, state, queue, activity, walk)) = parts else { continue };
             if seen.get(count).is_none_or(|view| view.key != key) {
                 seen.truncate(count);
-                seen.push(newcomer(agent, look(agent)));
-                is_other_crowd = true;
+                seen.push(new_agent_view(agent, look(agent)));
+                agents_changed = true;
             }
             let view = &mut seen[count];
             count += 1;
-            if are_looks_old || !Arc::ptr_eq(&view.profile, &agent.profile) {
+            if looks_changed || !Arc::ptr_eq(&view.profile, &agent.profile) {
                 (view.profile, view.look) = (agent.profile.clone(), look(agent));
-                is_other_crowd = true;
+                agents_changed = true;
             }
             for (known, own) in [(&mut view.id, &agent.id), (&mut view.name, &agent.name)] {
                 if !Arc::ptr_eq(known, own) {
                     *known = own.clone();
                 }
             }
-            view.position =
-                if state.0.state() == State::Dragged { position.0 } else { self.glide.place(key, position.0, share) };
-            view.reads = match &life.doing {
+            view.position = if state.0.state() == State::Dragged {
+                position.0
+            } else {
+                self.interpolation.place(key, position.0, share)
+            };
+            view.reads = match &activity.doing {
                 ActivityKind::Reading { element, .. } => Some(*element),
                 _ => None,
             };
-            view.heading = self.heading(key, view.position, view.reads, life, room);
+            view.heading = self.heading(key, view.position, view.reads, activity, room);
             view.state = state.0.state();
-            view.posture = Posture::of(view.state, walk, life);
-            view.holds = Held::of(view.posture, view.state, life, kind_read(view.posture, view.reads, room));
-            view.seated = Seated::of(view.posture, view.state, life, position.0);
+            view.posture = Posture::of(view.state, walk, activity);
+            view.holds = Held::of(view.posture, view.state, activity, element_kind(view.posture, view.reads, room));
+            view.seated = Seated::of(view.posture, view.state, activity, position.0);
             view.walks = walk.course.moves() && !state.0.is_held();
             view.in_state_secs = now.saturating_sub(state.0.since_tick()) as f32 / TICKS_PER_SEC as f32;
             view.thinking = thinking.contains(&key);
             view.queued = queue.0.len();
             view.detail = None;
         }
-        is_other_crowd |= count < seen.len();
+        agents_changed |= count < seen.len();
         seen.truncate(count);
-        (seen, is_other_crowd)
+        (seen, agents_changed)
     }
 
-    /// Where an agent looks: to whom it talks, what it reads, or where it last went.
+    /// The direction an agent faces: toward the agent it talks to, the element it reads, or its last step.
     fn heading(
         &mut self,
         key: AgentKey,
         place: Vec2,
         reads: Option<ElementKey>,
-        life: &Activity,
+        activity: &Activity,
         room: &RoomModel,
     ) -> Vec2 {
         let index = key.0 as usize;
         if self.headings.len() <= index {
             self.headings.resize(index + 1, Vec2::ZERO);
         }
-        let step = self.glide.step(key);
-        let toward = match life.doing {
+        let step = self.interpolation.step(key);
+        let toward = match activity.doing {
             ActivityKind::Talking { conversation } => {
                 let found = room.talks.binary_search_by_key(&conversation, |talk| talk.key);
                 let talk = found.ok().map(|index| &room.talks[index]);
                 let others = talk.into_iter().flat_map(|talk| &talk.participants).filter(|other| **other != key);
-                others.filter_map(|other| self.glide.last(*other)).next()
+                others.filter_map(|other| self.interpolation.last(*other)).next()
             }
             _ => reads.and_then(|element| room.element_of(element)).map(|element| element.position),
         };
@@ -123,14 +126,14 @@ impl AgentCache {
     }
 }
 
-/// The kind of the element that somebody reads; looked up of those alone who do.
-fn kind_read(posture: Posture, reads: Option<ElementKey>, room: &RoomModel) -> Option<&str> {
+/// The kind of the element that is being read; looked up only for agents that are reading.
+fn element_kind(posture: Posture, reads: Option<ElementKey>, room: &RoomModel) -> Option<&str> {
     let element = reads.filter(|_| posture == Posture::Reading)?;
     room.element_of(element).map(|element| &*element.kind)
 }
 
-/// Somebody of whom nothing is known yet but who it is.
-fn newcomer(agent: &Agent, look: Id) -> AgentView {
+/// An agent with its identity only; the caller fills in the rest.
+fn new_agent_view(agent: &Agent, look: Id) -> AgentView {
     AgentView {
         key: agent.key,
         id: agent.id.clone(),

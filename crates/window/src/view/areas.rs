@@ -1,4 +1,4 @@
-//! Counts of agents by area, for the zoomed-out view: those at each board, and those in each other part of the floor. A
+//! Counts agents by area for the zoomed-out view: those near each element, and those on each other part of the floor. A
 //! pure function of the room, computed at most once per tick.
 
 use std::sync::Arc;
@@ -12,39 +12,39 @@ use super::model::{ElementView, RoomModel};
 use crate::base::ElementKey;
 use crate::simulation::State;
 
-/// Who is no farther from a board than this is about it, in world units: those who read it and those who wait for that.
+/// Agents within this distance of an element are counted there, in world units.
 const REACH_UNITS: f32 = 220.0;
-/// From farther away than this, boards are too small to be told apart.
+/// Below this zoom, elements are too small to be told apart.
 const BOARDS_FROM: f32 = 0.18;
-/// A part of the floor is at least so wide on screen, in points, so that what is said of it has room.
+/// Minimum width of a floor square on screen, in points, so that its label fits.
 const PART_POINTS: f32 = 240.0;
 
-/// Where an area is.
+/// The location of an area.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum AreaPlace {
-    /// About an element.
+    /// Near an element.
     Element(ElementKey),
-    /// A square of the floor, by its row and its column.
+    /// A square of the floor, by row and column.
     Square(i32, i32),
 }
 
-/// Those who are in one area.
+/// The agents in one area.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Area {
-    /// Where it is.
+    /// The location.
     pub place: AreaPlace,
-    /// The middle of them all.
+    /// The mean of the agents' positions.
     pub middle: Vec2,
-    /// How many.
+    /// Number of agents.
     pub count: usize,
-    /// How many of them work.
+    /// Number of agents that work.
     pub working: usize,
-    /// How many of them need a person.
+    /// Number of agents that need a person.
     pub needing: usize,
 }
 
 impl Area {
-    /// How many they are, and how many of them are busy or need a person: “12 · 3 working · 1 needs you”.
+    /// The label, such as “12 · 3 working · 1 needs you”.
     pub fn label(&self) -> String {
         let mut words = self.count.to_string();
         if self.working > 0 {
@@ -57,15 +57,15 @@ impl Area {
     }
 }
 
-/// Who is where in a room that is seen at this zoom, in order of places. Everybody is in one area.
+/// The areas of the room at this zoom, sorted by place. Each agent is in exactly one.
 pub fn areas(room: &RoomModel, zoom: f32) -> Vec<Area> {
     let side = side_at(zoom);
     let boards = if zoom >= BOARDS_FROM { Boards::of(&room.elements) } else { Boards::default() };
     let mut areas: Vec<Area> = Vec::new();
-    let mut known: HashMap<AreaPlace, usize> = HashMap::default();
+    let mut indices: HashMap<AreaPlace, usize> = HashMap::default();
     for agent in room.agents.iter().filter(|agent| agent.position.is_finite()) {
         let place = boards.about(agent.position).map_or_else(|| square(agent.position, side), AreaPlace::Element);
-        let index = *known.entry(place).or_insert_with(|| {
+        let index = *indices.entry(place).or_insert_with(|| {
             areas.push(Area { place, middle: Vec2::ZERO, count: 0, working: 0, needing: 0 });
             areas.len() - 1
         });
@@ -83,7 +83,7 @@ pub fn areas(room: &RoomModel, zoom: f32) -> Vec<Area> {
     areas
 }
 
-/// The side of the squares at a zoom: a power of two, so that they stay what they are while the view comes a little nearer.
+/// The side of the squares at a zoom: a power of two, so that squares are stable while zooming.
 fn side_at(zoom: f32) -> f32 {
     2.0_f32.powi((PART_POINTS / zoom).log2().ceil() as i32)
 }
@@ -98,7 +98,7 @@ fn cell(at: Vec2, side: f32) -> (i32, i32) {
     (cell.x as i32, cell.y as i32)
 }
 
-/// The boards that somebody may be about, by cells of the floor.
+/// The elements near which agents are counted, in a spatial hash of floor cells.
 #[derive(Default)]
 struct Boards(HashMap<(i32, i32), Vec<(ElementKey, Vec2)>>);
 
@@ -118,7 +118,7 @@ impl Boards {
         boards
     }
 
-    /// The nearest board that somebody who is here is about.
+    /// The nearest element within [`REACH_UNITS`].
     fn about(&self, here: Vec2) -> Option<ElementKey> {
         let near = self.0.get(&cell(here, REACH_UNITS))?.iter();
         let far = near.map(|(key, at)| (at.distance_squared(here), *key));
@@ -127,31 +127,31 @@ impl Boards {
     }
 }
 
-/// The areas of the last frame: worked out anew once a tick, where a hand moves something, and where the view came so
-/// much nearer that others are told.
+/// The areas of the last frame, recomputed once per tick, when something is dragged, and when zooming changes the
+/// squares.
 #[derive(Clone, Debug, Default)]
 pub struct AreaCache {
-    seen: Option<Seen>,
+    cache_key: Option<CacheKey>,
     areas: Arc<Vec<Area>>,
     #[cfg(test)]
-    worked_out: usize,
+    computations: usize,
 }
 
-/// What areas follow from, as far as it changes between two ticks.
+/// The inputs that the areas depend on, as far as they can change between ticks.
 #[derive(Clone, PartialEq, Debug)]
-struct Seen {
+struct CacheKey {
     tick: u64,
     side: f32,
     has_boards: bool,
     count: (usize, usize),
-    /// Tells the room apart from another one.
+    /// Address of the furniture list, which tells rooms apart.
     decor: usize,
-    /// Where that is which a person moves about in a room that stands still: there, no tick tells of it.
+    /// Positions of everything that can be dragged while the simulation is paused and no tick reports it.
     moved: Vec<[u32; 2]>,
 }
 
-/// Where those are whom a person holds, and all elements.
-fn moved_by_hand(room: &RoomModel) -> Vec<[u32; 2]> {
+/// Positions of dragged agents and of all elements, as bits.
+fn draggable_positions(room: &RoomModel) -> Vec<[u32; 2]> {
     let held = room.agents.iter().filter(|agent| agent.state == State::Dragged).map(|agent| agent.position);
     held.chain(room.elements.iter().map(|element| element.position))
         .map(|at| [at.x.to_bits(), at.y.to_bits()])
@@ -159,22 +159,22 @@ fn moved_by_hand(room: &RoomModel) -> Vec<[u32; 2]> {
 }
 
 impl AreaCache {
-    /// The areas of a room that is seen at this zoom.
+    /// The areas of the room at this zoom.
     pub fn of(&mut self, room: &RoomModel, zoom: f32) -> Arc<Vec<Area>> {
-        let seen = Seen {
+        let cache_key = CacheKey {
             tick: room.tick,
             side: side_at(zoom),
             has_boards: zoom >= BOARDS_FROM,
             count: (room.agents.len(), room.elements.len()),
             decor: Arc::as_ptr(&room.decor).addr(),
-            moved: if room.paused { moved_by_hand(room) } else { Vec::new() },
+            moved: if room.paused { draggable_positions(room) } else { Vec::new() },
         };
-        if self.seen.as_ref() != Some(&seen) {
-            self.seen = Some(seen);
+        if self.cache_key.as_ref() != Some(&cache_key) {
+            self.cache_key = Some(cache_key);
             self.areas = Arc::new(areas(room, zoom));
             #[cfg(test)]
             {
-                self.worked_out += 1;
+                self.computations += 1;
             }
         }
         self.areas.clone()
@@ -187,7 +187,7 @@ mod tests {
     use crate::view::model::ContentView;
     use crate::view::paint::tests::{agent, element};
 
-    /// A board in the middle and one far to the right, and agents in these states at these places.
+    /// A room with a board in the middle and one far to the right, and agents at these positions.
     fn room(agents: &[(f32, f32, State)]) -> RoomModel {
         let board = |key, x: f32| element(key, "pinboard", "Ideas", Vec2::new(x, 0.0), ContentView::Pins(Vec::new()));
         let agents = agents.iter().zip(0..).map(|((x, y, state), key)| {
@@ -198,12 +198,12 @@ mod tests {
         RoomModel { agents: agents.collect(), elements: vec![board(0, 0.0), board(1, 300.0)], ..RoomModel::default() }
     }
 
-    fn words_of(room: &RoomModel, zoom: f32) -> Vec<(AreaPlace, String)> {
+    fn labels_of(room: &RoomModel, zoom: f32) -> Vec<(AreaPlace, String)> {
         areas(room, zoom).iter().map(|area| (area.place, area.label())).collect()
     }
 
     #[test]
-    fn everybody_is_counted_at_the_nearest_board_or_in_a_part_of_the_floor() {
+    fn each_agent_is_counted_at_the_nearest_board_or_its_floor_square() {
         let (idle, works, waits) = (State::Idle, State::Working, State::Waiting);
         let room = room(&[
             (0.0, -100.0, idle),
@@ -214,18 +214,18 @@ mod tests {
         ]);
         let [left, right] = [0, 1].map(|key| AreaPlace::Element(ElementKey(key)));
         let expected = [(left, "2 · 1 working"), (right, "2 · 2 need you"), (AreaPlace::Square(8, 8), "1")];
-        assert_eq!(words_of(&room, 0.3), expected.map(|(place, words)| (place, words.to_owned())));
+        assert_eq!(labels_of(&room, 0.3), expected.map(|(place, words)| (place, words.to_owned())));
         assert_eq!(areas(&room, 0.3).iter().map(|area| area.count).sum::<usize>(), room.agents.len());
     }
 
     #[test]
-    fn from_very_far_boards_are_no_places_of_their_own() {
+    fn zoomed_far_out_boards_have_no_areas() {
         let room = room(&[(10.0, 10.0, State::Waiting), (300.0, 10.0, State::Working), (200.0, 90.0, State::Idle)]);
-        assert_eq!(words_of(&room, 0.1), [(AreaPlace::Square(0, 0), "3 · 1 working · 1 needs you".to_owned())]);
+        assert_eq!(labels_of(&room, 0.1), [(AreaPlace::Square(0, 0), "3 · 1 working · 1 needs you".to_owned())]);
     }
 
     #[test]
-    fn parts_of_the_floor_are_wide_enough_for_words_and_stay_while_the_view_comes_a_little_nearer() {
+    fn floor_squares_fit_their_label_and_are_stable_while_zooming() {
         for zoom in [0.1, 0.15, 0.24, 0.3, 0.44] {
             let points = side_at(zoom) * zoom;
             assert!((PART_POINTS..2.0 * PART_POINTS + 1.0).contains(&points), "{zoom}: {points}");
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_areas_are_worked_out_once_a_tick_however_many_frames_there_are() {
+    fn areas_are_computed_once_per_tick() {
         let mut room = room(&[(0.0, 0.0, State::Idle)]);
         let mut cache = AreaCache::default();
         for tick in 0..3 {
@@ -243,11 +243,11 @@ mod tests {
                 assert_eq!(cache.of(&room, 0.3)[0].count, 1);
             }
         }
-        assert_eq!(cache.worked_out, 3);
+        assert_eq!(cache.computations, 3);
     }
 
     #[test]
-    fn in_a_room_that_stands_still_they_are_worked_out_only_where_a_hand_moves_something() {
+    fn in_a_paused_room_areas_are_recomputed_only_after_a_drag() {
         let mut room = room(&[(0.0, 0.0, State::Idle), (40.0, 0.0, State::Idle)]);
         room.paused = true;
         let mut cache = AreaCache::default();
@@ -258,17 +258,17 @@ mod tests {
         (room.agents[0].position, room.agents[0].state) = (Vec2::new(5_000.0, 0.0), State::Dragged);
         let carried = cache.of(&room, 0.3);
         assert_eq!(carried.iter().map(|area| area.count).collect::<Vec<_>>(), [1, 1], "it was carried away meanwhile");
-        // It is put down there, and the board is put elsewhere.
+        // Drop the agent there, and move the board.
         room.agents[0].state = State::Idle;
         room.elements[0].position = Vec2::new(-5_000.0, 0.0);
         let put = cache.of(&room, 0.3);
         assert!(put.iter().all(|area| area.place != AreaPlace::Element(ElementKey(0))), "{put:?}");
         assert!(Arc::ptr_eq(&put, &cache.of(&room, 0.3)));
-        assert_eq!(cache.worked_out, 3);
+        assert_eq!(cache.computations, 3);
     }
 
     #[test]
-    fn ten_thousand_are_counted_in_one_go_and_what_stands_nowhere_is_left_out() {
+    fn ten_thousand_agents_are_counted_and_invalid_positions_are_skipped() {
         let states = [State::Idle, State::Working, State::Waiting, State::Reading];
         let place = |key: usize| ((key % 100) as f32 * 52.0, (key / 100) as f32 * 52.0, states[key % 4]);
         let mut room = room(&(0..10_000).map(place).collect::<Vec<_>>());

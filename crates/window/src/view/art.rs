@@ -1,7 +1,7 @@
-//! The program's own drawings: SVG sources, rasterised once at the display's scale into textures from which figures are
-//! composed.
+//! The built-in drawings: SVG sources, rasterised once at the display's scale into texture atlases from which figures
+//! are composed.
 //!
-//! Every drawing is kept at several sizes, because a picture that is drawn much smaller than its texture shimmers.
+//! Every drawing is kept at several sizes, because a sprite that is drawn much smaller than its texture shimmers.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use resvg::usvg::{Options, Tree};
 
 use crate::base::Problem;
 
-/// The largest size of the drawings: pixels per unit and display scale, so that nothing blurs at the largest zoom.
+/// Pixels per unit of the largest atlas at display scale 1, so that nothing blurs at the largest zoom.
 const LARGEST: f32 = 3.0;
-/// Each size is half of the one before.
+/// Number of atlases; each has half the scale of the one before.
 const SIZES: usize = 4;
-/// Sides of a texture that every graphics card takes.
+/// Texture side that every graphics card supports.
 const SAFE_SIDE: usize = 2048;
-/// Empty texels around each drawing, so that none bleeds into another.
+/// Empty texels around each drawing, against bleeding.
 const GAP: usize = 2;
-/// One tile of the floor, in world units.
+/// Side of one floor tile, in world units.
 pub const FLOOR_TILE: f32 = 256.0;
 
 macro_rules! sprites {
     ($($name:ident = $path:literal,)*) => {
-        /// A drawing. Those without colours of their own are white and grey, and are tinted.
+        /// A drawing. Those without colours of their own are white and grey, to be tinted.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[expect(missing_docs, reason = "the names say what they show")]
         pub enum Sprite { $($name),* }
@@ -115,18 +115,18 @@ sprites! {
 const FLOOR: (&str, &str) =
     ("decor/floor.svg", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/decor/floor.svg")));
 
-/// Where a drawing lies in the texture, and what part of its canvas is drawn on.
+/// The place of a drawing in the atlas, and the drawn part of its canvas.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Piece {
-    /// In the texture, from 0 to 1.
+    /// Texture coordinates, from 0 to 1.
     pub uv: Rect,
-    /// On the drawing's canvas, in its units, y downward; the empty margin is left out.
+    /// The non-empty part of the canvas, in canvas units with y down.
     pub ink: Rect,
-    /// The size of the whole canvas.
+    /// Size of the whole canvas.
     pub canvas: Vec2,
 }
 
-/// All drawings at one size.
+/// A texture atlas with all drawings at one scale.
 pub struct Sheet {
     texture: TextureHandle,
     pieces: Vec<Piece>,
@@ -134,18 +134,18 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// The texture that holds the drawings.
+    /// The atlas texture.
     pub fn texture(&self) -> TextureId {
         self.texture.id()
     }
 
-    /// Where a drawing lies.
+    /// The place of a drawing.
     pub fn piece(&self, sprite: Sprite) -> Piece {
         self.pieces[sprite as usize]
     }
 }
 
-/// The drawings, ready to be painted. The default holds none, and nothing is painted of it.
+/// All atlases. The default has none, so that nothing is painted.
 #[derive(Default)]
 pub struct Art {
     sheets: Vec<Sheet>,
@@ -154,8 +154,8 @@ pub struct Art {
 }
 
 impl Art {
-    /// Rasterises every drawing for a display of this scale. What is wrong with a drawing is told, and a plain
-    /// shape stands in for it.
+    /// Rasterises all drawings for a display of this scale. Reports invalid drawings, which are replaced by plain
+    /// shapes.
     pub fn load(context: &Context, pixels_per_point: f32) -> (Self, Vec<Problem>) {
         let pixels_per_point = if pixels_per_point.is_finite() { pixels_per_point.clamp(0.5, 4.0) } else { 1.0 };
         let side = context.input(|input| input.max_texture_side).max(SAFE_SIDE);
@@ -168,7 +168,7 @@ impl Art {
         while sheets.len() < SIZES {
             match Packed::of(&drawings, scale, side) {
                 Some(packed) => sheets.push(packed.upload(context, sheets.len())),
-                // Drawings that do not fit at this size are blurred a little at the largest zoom; so be it.
+                // If the largest scale does not fit, a slightly blurred drawing at the largest zoom is acceptable.
                 None if sheets.is_empty() && scale > 0.5 => {
                     scale *= 0.75;
                     continue;
@@ -179,7 +179,7 @@ impl Art {
         }
         let floors = (0..SIZES).map(|size| {
             let pixels = FLOOR_TILE * LARGEST * pixels_per_point / 2.0_f32.powi(size as i32);
-            // Whole pixels only: a tile that ends within one would show a seam where it repeats.
+            // Whole pixels only: a tile with a partial pixel would show a seam where it repeats.
             let scale = pixels.min(SAFE_SIDE as f32).round() / FLOOR_TILE;
             let image = floor.rasterise(scale).map_or_else(|| ColorImage::filled([1, 1], Color32::TRANSPARENT), image);
             let options = TextureOptions::LINEAR_REPEAT;
@@ -189,14 +189,14 @@ impl Art {
         (Self { sheets, floors, pixels_per_point }, problems)
     }
 
-    /// The drawings at the size that suits a zoom: the smallest that need not be enlarged.
+    /// The atlas for a zoom: the smallest one that need not be enlarged.
     pub fn sheet(&self, zoom: f32) -> Option<&Sheet> {
         let wanted = zoom * self.pixels_per_point * 0.95;
         self.sheets.iter().rev().find(|sheet| sheet.pixels_per_unit >= wanted).or(self.sheets.first())
     }
 
-    /// The tile of the floor at the size that suits a zoom: drawn at most 1.4 times smaller or larger than it is. Much
-    /// smaller, its seams would flicker, and differ from display to display.
+    /// The floor tile for a zoom, scaled by at most 1.4 in either direction. Scaled down further, its seams would
+    /// flicker, and differ between displays.
     pub fn floor(&self, zoom: f32) -> Option<TextureId> {
         let wanted = zoom * self.pixels_per_point * std::f32::consts::FRAC_1_SQRT_2;
         let fits = self.floors.iter().rev().find(|(_, scale)| *scale >= wanted).or(self.floors.first());
@@ -204,7 +204,7 @@ impl Art {
     }
 }
 
-/// One SVG source, understood.
+/// A parsed SVG source.
 struct Drawing {
     tree: Option<Tree>,
     size: Vec2,
@@ -239,7 +239,7 @@ impl Drawing {
     }
 }
 
-/// A square drawing in so many pixels a side, as bytes of red, green, blue and opacity. Nothing where it is none.
+/// Renders a square SVG with `pixels` per side as straight RGBA bytes. `None` if it is invalid.
 pub fn picture_of(source: &str, pixels: u32) -> Option<Vec<u8>> {
     let tree = Tree::from_str(source, &Options::default()).ok()?;
     let mut pixmap = Pixmap::new(pixels, pixels)?;
@@ -252,7 +252,7 @@ pub fn picture_of(source: &str, pixels: u32) -> Option<Vec<u8>> {
     Some(pixmap.pixels().iter().flat_map(straight).collect())
 }
 
-/// The part of a picture that is not empty: left, top, right and bottom, the last two exclusive.
+/// The bounds of the non-transparent part: left, top, right and bottom, the last two exclusive.
 fn ink_of(pixmap: &Pixmap) -> [usize; 4] {
     let (width, height) = (pixmap.width() as usize, pixmap.height() as usize);
     let mut bounds = [width, height, 0, 0];
@@ -269,7 +269,7 @@ fn image(pixmap: Pixmap) -> ColorImage {
     ColorImage::from_rgba_premultiplied([pixmap.width() as usize, pixmap.height() as usize], pixmap.data())
 }
 
-/// Drawings of one size, laid out side by side.
+/// An atlas before it is uploaded.
 struct Packed {
     image: ColorImage,
     pieces: Vec<Piece>,
@@ -277,7 +277,7 @@ struct Packed {
 }
 
 impl Packed {
-    /// Lays the drawings out in rows, the tallest first; nothing where they do not fit into a texture.
+    /// Packs the drawings in rows, tallest first; `None` if they do not fit into a texture.
     fn of(drawings: &[Drawing], scale: f32, side: usize) -> Option<Self> {
         let pixmaps: Vec<Pixmap> =
             drawings.iter().map(|drawing| drawing.rasterise(scale)).collect::<Option<Vec<_>>>()?;
@@ -315,7 +315,7 @@ impl Packed {
     }
 }
 
-/// A place for each rectangle, in rows of the given width, and the height that all take; nothing where one is wider.
+/// A position for each rectangle, packed in rows of the given width, and the total height; `None` if one is too wide.
 fn rows_of(inks: &[[usize; 4]], width: usize) -> Option<(Vec<[usize; 2]>, usize)> {
     let size = |index: usize| {
         let [left, top, right, bottom] = inks[index];
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_drawing_is_told_and_something_stands_in_for_it() {
+    fn a_broken_drawing_is_reported_and_replaced() {
         let mut problems = Vec::new();
         let drawing = Drawing::read("figures/head.svg", "<svg", &mut problems);
         assert_eq!(problems.len(), 1);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn far_away_the_small_drawings_are_used() {
+    fn small_drawings_are_used_when_zoomed_out() {
         let (art, problems) = Art::load(&Context::default(), 1.0);
         assert_eq!(problems, []);
         let scale = |zoom: f32| art.sheet(zoom).unwrap().pixels_per_unit;

@@ -1,16 +1,16 @@
-//! Speech bubbles: how long one stays, how it appears and disappears, and how much text it holds. The sign above an
-//! agent that was refused something appears in the same way, but stays longer.
+//! Speech bubbles: how long they stay, how they fade in and out, and how much text fits. The refusal sign above an
+//! agent fades in the same way but stays longer.
 
 use crate::base::text;
 
-/// A bubble holds so many characters at most.
+/// Maximum length of a bubble's text, in characters.
 const CHARS_AT_MOST: usize = 120;
-/// It appears and fades within so many seconds.
+/// Durations of the fade-in and the fade-out, in seconds.
 const APPEARS_SECS: f64 = 0.16;
 const FADES_SECS: f64 = 0.9;
-/// So long the mouth of whoever said it aloud moves.
+/// How long the speaker's mouth moves, in seconds.
 const SPEAKS_SECS: f64 = 2.6;
-/// A bubble is this small when it appears.
+/// Scale of a bubble at the start of its fade-in.
 const GROWS_FROM: f64 = 0.9;
 
 /// How long something is shown, in seconds of real time.
@@ -18,17 +18,17 @@ const GROWS_FROM: f64 = 0.9;
 pub struct Life(f64);
 
 impl Life {
-    /// Of a bubble.
+    /// The lifetime of a speech bubble.
     pub const BUBBLE: Self = Self(5.0);
-    /// Of the sign over an agent that was refused something.
+    /// The lifetime of the sign above an agent whose request was refused.
     pub const REFUSAL: Self = Self(2.0 * Self::BUBBLE.0);
 
-    /// Whether it is over for what appeared then.
+    /// Whether something that appeared at `born_secs` is no longer shown.
     pub fn is_over(self, born_secs: f64, now_secs: f64) -> bool {
         now_secs - born_secs >= self.0
     }
 
-    /// How much is seen of what appeared then, from 0 to 1.
+    /// Opacity, from 0 to 1, of something that appeared at `born_secs`.
     pub fn strength(self, born_secs: f64, now_secs: f64) -> f32 {
         let age_secs = now_secs - born_secs;
         let fades = ((self.0 - age_secs) / FADES_SECS).clamp(0.0, 1.0);
@@ -40,40 +40,40 @@ fn appeared(age_secs: f64) -> f64 {
     (age_secs / APPEARS_SECS).clamp(0.0, 1.0)
 }
 
-/// Something said, shown above whoever said it.
+/// Text shown above the agent that said it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bubble {
-    /// What.
+    /// Plain text, already truncated by [`cut`].
     pub text: String,
-    /// When it appeared, in seconds of real time.
+    /// When the bubble appeared, in seconds of real time.
     pub born_secs: f64,
-    /// Whether it was said to somebody; a remark of one's own otherwise.
+    /// Whether it was said to another agent, rather than a remark to nobody in particular.
     pub aloud: bool,
 }
 
 impl Bubble {
-    /// Whether it is shown no more.
+    /// Whether the bubble is no longer shown.
     pub fn is_over(&self, now_secs: f64) -> bool {
         Life::BUBBLE.is_over(self.born_secs, now_secs)
     }
 
-    /// How much of it is seen, from 0 to 1.
+    /// Opacity, from 0 to 1.
     pub fn strength(&self, now_secs: f64) -> f32 {
         Life::BUBBLE.strength(self.born_secs, now_secs)
     }
 
-    /// How large it is, as a share of its size.
+    /// Scale, growing to 1 while the bubble appears.
     pub fn size(&self, now_secs: f64) -> f32 {
         (GROWS_FROM + (1.0 - GROWS_FROM) * appeared(now_secs - self.born_secs)) as f32
     }
 
-    /// Whether it is being said at this moment.
+    /// Whether the speaker's mouth moves at this moment.
     pub fn is_spoken(&self, now_secs: f64) -> bool {
         self.aloud && now_secs - self.born_secs < SPEAKS_SECS
     }
 }
 
-/// So much of plain words fits into a bubble.
+/// Truncates plain text to the length of a bubble.
 pub fn cut(plain: &str) -> String {
     text::truncate(plain, CHARS_AT_MOST)
 }
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bubble_appears_quickly_fades_and_is_gone_after_five_seconds() {
+    fn a_bubble_fades_in_and_is_gone_after_five_seconds() {
         let at = |age_secs: f64| (bubble(true).strength(10.0 + age_secs), bubble(true).is_over(10.0 + age_secs));
         assert!(at(0.0).0 < 0.01);
         assert_eq!(at(1.0), (1.0, false));
@@ -98,20 +98,20 @@ mod tests {
     }
 
     #[test]
-    fn the_sign_of_a_refusal_stays_twice_as_long() {
+    fn a_refusal_sign_stays_twice_as_long_as_a_bubble() {
         assert_eq!(Life::REFUSAL.strength(0.0, 5.0), 1.0);
         assert!(!Life::REFUSAL.is_over(0.0, 9.9) && Life::REFUSAL.is_over(0.0, 10.0));
         assert_eq!(Life::REFUSAL.strength(0.0, 10.0), 0.0);
     }
 
     #[test]
-    fn only_what_is_said_aloud_moves_the_mouth_and_not_for_as_long_as_it_is_read() {
+    fn the_mouth_moves_only_for_speech_and_stops_before_the_bubble_disappears() {
         assert!(bubble(true).is_spoken(12.0) && !bubble(true).is_spoken(13.0));
         assert!(!bubble(false).is_spoken(12.0));
     }
 
     #[test]
-    fn a_long_text_is_cut() {
+    fn a_long_text_is_truncated() {
         assert_eq!(cut(&"word ".repeat(99)).chars().count(), CHARS_AT_MOST);
         assert_eq!(cut("short"), "short");
     }

@@ -1,25 +1,25 @@
-//! The view onto the room: its centre and zoom.
+//! The camera of the room: its centre and zoom.
 //!
-//! Why not `bevy_pancam`: it moves a camera of Bevy, but no such camera sees the room. `egui` paints the room from
-//! plain data; the only camera of the window shows what `egui` drew. Dragging and scrolling also come from `egui`,
-//! which knows whether a panel covers the room.
+//! Why not `bevy_pancam`: it moves a Bevy camera, but no Bevy camera sees the room. `egui` paints the room from plain
+//! data, and the window's only camera shows what `egui` drew. Dragging and scrolling also come from `egui`, which knows
+//! whether a panel covers the room.
 
 use bevy::math::Vec2;
 use egui::{Pos2, Rect, Vec2 as Points, vec2};
 
-/// Smallest and largest zoom.
+/// The range of the zoom.
 pub const ZOOM: std::ops::RangeInclusive<f32> = 0.1..=3.0;
 
-/// A view onto the room. World units, y upward; the screen's points, y downward.
+/// A camera on the room. World units with y up; screen points with y down.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Camera {
-    /// What stands in the middle of the view.
+    /// The world position in the centre of the viewport.
     pub middle: Vec2,
     /// Points per world unit, within [`ZOOM`].
     pub zoom: f32,
-    /// Where on screen the room is shown.
+    /// The screen rectangle in which the room is shown.
     pub viewport: Rect,
-    /// Whether everything becomes larger or smaller just now: type is scaled then, and laid out anew once this is over.
+    /// Whether the zoom is changing. Meanwhile text is scaled, and laid out again when it ends.
     pub is_zooming: bool,
 }
 
@@ -31,19 +31,19 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// Where a place of the room is on screen.
+    /// Converts a world position to a screen point.
     pub fn to_screen(&self, place: Vec2) -> Pos2 {
         let from_middle = (place - self.middle) * self.zoom;
         self.viewport.center() + vec2(from_middle.x, -from_middle.y)
     }
 
-    /// Which place of the room a point of the screen shows.
+    /// Converts a screen point to a world position.
     pub fn to_world(&self, point: Pos2) -> Vec2 {
         let from_middle = (point - self.viewport.center()) / self.zoom;
         self.middle + Vec2::new(from_middle.x, -from_middle.y)
     }
 
-    /// Zooms by a factor; what is under `pivot` stays there.
+    /// Zooms by a factor, keeping the world position under `pivot` fixed.
     pub fn zoom_at(&mut self, pivot: Pos2, factor: f32) {
         if !factor.is_finite() || factor <= 0.0 {
             return;
@@ -53,12 +53,12 @@ impl Camera {
         self.middle += kept - self.to_world(pivot);
     }
 
-    /// Moves the view so that what was under the pointer follows it.
+    /// Moves the view by a drag, in points.
     pub fn pan(&mut self, by: Points) {
         self.middle += Vec2::new(-by.x, by.y) / self.zoom;
     }
 
-    /// Shows all of these places with some air around; nothing to show changes nothing.
+    /// Fits all of these positions into the viewport, with a margin. Does nothing if there are none.
     pub fn frame(&mut self, places: impl IntoIterator<Item = Vec2>) {
         const AIR: f32 = 120.0;
         let mut bounds: Option<(Vec2, Vec2)> = None;
@@ -73,13 +73,13 @@ impl Camera {
         self.zoom = fits.clamp(*ZOOM.start(), 1.5);
     }
 
-    /// The part of the room that can be seen, lower left and upper right, with a margin in world units.
+    /// The visible part of the room, as lower left and upper right corner, extended by a margin in world units.
     pub fn visible(&self, margin: f32) -> (Vec2, Vec2) {
         let half = Vec2::new(self.viewport.width(), self.viewport.height()) / (2.0 * self.zoom) + Vec2::splat(margin);
         (self.middle - half, self.middle + half)
     }
 
-    /// A rectangle of the room, on screen.
+    /// Converts a rectangle of the room to the screen.
     pub fn rect_to_screen(&self, middle: Vec2, size: Vec2) -> Rect {
         Rect::from_center_size(self.to_screen(middle), vec2(size.x, size.y) * self.zoom)
     }
@@ -93,7 +93,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_under_the_pointer_stays_there_when_zooming(
+        fn zooming_keeps_the_position_under_the_pointer(
             x in 0.0_f32..1280.0, y in 0.0_f32..800.0, factor in 0.2_f32..5.0, zoom in 0.1_f32..3.0,
         ) {
             let mut camera = Camera { zoom, ..Camera::default() };
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn framing_shows_every_place() {
+    fn framing_shows_every_position() {
         let mut camera = Camera::default();
         camera.frame([Vec2::new(-900.0, 10.0), Vec2::new(700.0, -2000.0)]);
         for place in [Vec2::new(-900.0, 10.0), Vec2::new(700.0, -2000.0)] {

@@ -1,5 +1,5 @@
-//! The chat of an agent and its model with the tools that were used, as lines for a person: of running work, of the
-//! short exchange of an agent without work, and of finished work, from its file.
+//! The chat between an agent and its model, with tool calls, as display lines: of running work, of the conversation
+//! session of an agent without work, and of finished work from its session file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,65 +18,65 @@ use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase, prompt_messag
 use crate::mind::{CallEnd, PromptMessage, Role, Session, ToolCall};
 use crate::workspace::{session_files, yaml};
 
-/// Longer results and longer words are cut on screen; the session's file has them whole.
+/// Longer texts are truncated on screen; the session file has them whole.
 pub const SHOWN_CHARS: usize = 8_000;
-/// Of what a call is about, so much is shown.
+/// Maximum length of a call's subject, in characters.
 const ABOUT_CHARS: usize = 80;
-/// Where what a call is about stands among its arguments, the most telling first.
+/// Argument names that contain the subject of a call, most specific first.
 const ABOUT_KEYS: [&str; 9] = ["path", "file_path", "filename", "from", "prefix", "text", "glob", "message", "task"];
-/// Larger session files are not taken apart.
+/// Larger session files are not parsed, in bytes.
 const FILE_BYTES_AT_MOST: usize = 8_000_000;
 
 /// One line of a chat.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ChatLine {
-    /// What the agent was told: a task, mail, a nudge.
+    /// Input to the agent: a task, mail or a nudge.
     Room(String),
-    /// What it said that it thought, before it spoke: nobody else hears it.
+    /// The model's thoughts before an answer, which no other agent sees.
     Thought(String),
-    /// What it said.
+    /// The model's answer.
     Agent(String),
-    /// A tool that it used.
+    /// A tool call.
     Tool(ToolLine),
 }
 
-/// A tool that was used.
+/// A tool call with its outcome.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ToolLine {
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
-    /// What it was used on: a path, mostly. May be empty.
+    /// The subject of the call, usually a path. May be empty.
     pub about: String,
-    /// All arguments, for reading.
+    /// All arguments as text.
     pub arguments: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: ToolOutcome,
 }
 
-/// What came of a tool call.
+/// The outcome of a tool call.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ToolOutcome {
-    /// Its turn has not come.
+    /// It is queued.
     Waiting,
-    /// It is being carried out.
+    /// It is running.
     Running,
-    /// A person is asked; why.
+    /// It waits for a person's approval, for this reason.
     Asked(String),
-    /// What the model was told.
+    /// It returned a result to the model.
     Answered {
-        /// The text, cut to a bearable length.
+        /// The result, truncated.
         text: String,
-        /// Characters of the whole text.
+        /// Number of characters of the whole result.
         chars: usize,
-        /// What became of the call; nothing in a session of an older version, whose words say it.
+        /// How the call ended; `None` in sessions of older versions, which only have the text.
         end: Option<CallEnd>,
     },
-    /// Nothing is known of an answer.
+    /// No result is known.
     Unanswered,
 }
 
 impl ToolLine {
-    /// The line while it is folded: `[vfs_read] artifacts/spec.md (1,247 characters)`.
+    /// The collapsed line: `[vfs_read] artifacts/spec.md (1,247 characters)`.
     pub fn heading(&self) -> String {
         let about = if self.about.is_empty() { String::new() } else { format!(" {}", self.about) };
         let outcome = match &self.outcome {
@@ -92,7 +92,7 @@ impl ToolLine {
         format!("[{}]{about} ({outcome})", self.name)
     }
 
-    /// Whether it came to nothing.
+    /// Whether the call failed or was denied.
     pub fn has_failed(&self) -> bool {
         match &self.outcome {
             ToolOutcome::Answered { end: Some(end), .. } => *end == CallEnd::NotDone,
@@ -102,7 +102,7 @@ impl ToolLine {
     }
 }
 
-/// A number as a person reads it: `1,247`.
+/// A number with thousands separators: `1,247`.
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -115,15 +115,15 @@ pub fn grouped(number: usize) -> String {
     grouped
 }
 
-/// Messages as lines: each call with its answer. `thought` is what was told of thoughts with the message of a number;
-/// `calls` are those of the last message that are not over yet.
+/// Converts messages to lines, each call with its result. `thought` returns the thoughts of the message with an index;
+/// `calls` are the unfinished calls of the last message.
 pub fn lines<'a>(
     messages: &[PromptMessage],
     thought: impl Fn(usize) -> Option<&'a str>,
     calls: &[Call],
 ) -> Vec<ChatLine> {
     let mut lines = Vec::with_capacity(messages.len());
-    // Calls of the last message of the agent that have no answer yet: their id, and where they stand.
+    // Calls of the agent's last message without a result: the call id, and the index of its line.
     let mut open: Vec<(&str, usize)> = Vec::new();
     for (number, message) in messages.iter().enumerate() {
         match message.role {
@@ -142,11 +142,11 @@ pub fn lines<'a>(
             }
             Role::Tool => {
                 let answers = message.answers.as_deref().unwrap_or_default();
-                let outcome = answered(&message.text, message.end);
+                let outcome = answered_outcome(&message.text, message.end);
                 let called = open.iter().position(|(id, _)| *id == answers);
                 match called.map(|at| open.remove(at).1).and_then(|at| lines.get_mut(at)) {
                     Some(ChatLine::Tool(line)) => line.outcome = outcome,
-                    _ => lines.push(ChatLine::Tool(stray(answers, outcome))),
+                    _ => lines.push(ChatLine::Tool(unmatched_result(answers, outcome))),
                 }
             }
         }
@@ -155,46 +155,46 @@ pub fn lines<'a>(
         if let Some(ChatLine::Tool(line)) = lines.get_mut(at) {
             line.outcome = match &call.progress {
                 CallProgress::Pending => ToolOutcome::Waiting,
-                CallProgress::Running => asked_within(calls, number).unwrap_or(ToolOutcome::Running),
+                CallProgress::Running => nested_approval(calls, number).unwrap_or(ToolOutcome::Running),
                 CallProgress::Asked(why) => ToolOutcome::Asked(why.clone()),
-                CallProgress::Answered(text) => answered(text, call.end),
+                CallProgress::Answered(text) => answered_outcome(text, call.end),
             };
         }
     }
     lines
 }
 
-/// What a person is asked about a call that the code of this one wants made.
-fn asked_within(calls: &[Call], number: usize) -> Option<ToolOutcome> {
+/// The approval that is pending for a nested call made by this call's code.
+fn nested_approval(calls: &[Call], number: usize) -> Option<ToolOutcome> {
     let mut own = calls.iter().filter(|call| call.within.as_ref().is_some_and(|within| within.call == number));
     own.find_map(|call| {
         if let CallProgress::Asked(why) = &call.progress { Some(ToolOutcome::Asked(why.clone())) } else { None }
     })
 }
 
-fn answered(text: &str, end: Option<CallEnd>) -> ToolOutcome {
+fn answered_outcome(text: &str, end: Option<CallEnd>) -> ToolOutcome {
     ToolOutcome::Answered { text: truncate(text, SHOWN_CHARS), chars: text.chars().count(), end }
 }
 
-/// An answer to a call that is not known.
-fn stray(answers: &str, outcome: ToolOutcome) -> ToolLine {
+/// A result whose call is unknown.
+fn unmatched_result(answers: &str, outcome: ToolOutcome) -> ToolLine {
     ToolLine { name: "a tool".to_owned(), about: truncate(answers, ABOUT_CHARS), arguments: String::new(), outcome }
 }
 
 fn tool_line(call: &ToolCall) -> ToolLine {
     let about = ABOUT_KEYS.iter().find_map(|key| call.arguments.get(key)?.as_str());
     let outcome = ToolOutcome::Unanswered;
-    ToolLine { name: call.name.clone(), about: short(about), arguments: argument_words(&call.arguments), outcome }
+    ToolLine { name: call.name.clone(), about: short(about), arguments: format_arguments(&call.arguments), outcome }
 }
 
 fn short(about: Option<&str>) -> String {
-    // Only the start of what may be a whole text is looked at.
+    // The argument may be a whole text; only its start is needed.
     let start: String = about.unwrap_or_default().chars().take(ABOUT_CHARS * 4).collect();
     truncate(&one_line(&start), ABOUT_CHARS)
 }
 
-/// Arguments for reading: one to a line, texts as they are.
-fn argument_words(arguments: &Value) -> String {
+/// Arguments as readable text: one per line, strings unquoted.
+fn format_arguments(arguments: &Value) -> String {
     let words = match arguments {
         Value::Object(map) => {
             let lines = map.iter().map(|(key, value)| match value {
@@ -210,71 +210,71 @@ fn argument_words(arguments: &Value) -> String {
     truncate(&words, SHOWN_CHARS)
 }
 
-/// What goes on between an agent and its model.
+/// The chat between an agent and its model.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ChatView {
-    /// The piece of work; absent while it has none and only reads and talks.
+    /// The current piece of work; `None` if the agent only reads and talks.
     pub work: Option<PieceFacts>,
-    /// What was said so far.
+    /// All completed lines.
     pub lines: Arc<Vec<ChatLine>>,
-    /// What is being said now.
+    /// The answer that is being streamed.
     pub live: Option<LiveAnswer>,
 }
 
-/// What there is to know of a piece of work that goes on.
+/// Facts about a running piece of work.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PieceFacts {
-    /// Names it.
+    /// Identifies the piece.
     pub activation: ActivationKey,
     /// The task.
     pub task: Arc<str>,
-    /// What it is at, in a word.
+    /// Its progress in a word, such as “thinking”.
     pub stage: &'static str,
-    /// Questions that it asked.
+    /// Number of model requests so far.
     pub turn: u32,
-    /// What it used.
+    /// Usage so far.
     pub spent: Tally,
-    /// What a person must decide.
+    /// The pending approval.
     pub question: Option<QuestionView>,
 }
 
-/// An answer that is coming in.
+/// An answer that is being streamed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LiveAnswer {
-    /// What a coding agent told of its thoughts so far.
+    /// The thoughts that a coding agent has reported so far.
     pub thought: Arc<str>,
-    /// The words so far.
+    /// The text so far.
     pub text: Arc<str>,
-    /// The tools that it has begun to call: name, and what on.
+    /// The tool calls so far: name and subject.
     pub calls: Vec<(String, String)>,
 }
 
-/// What was made of an agent's chat, and of what.
-struct Known {
+/// The cached lines of an agent's chat, and their source.
+struct CachedChat {
     of: Source,
     lines: Arc<Vec<ChatLine>>,
     task: Arc<str>,
     live: (Arc<str>, Arc<str>),
 }
 
-/// What lines were made from: as long as it is the same, they are.
+/// What lines were made from; they are reused while it is equal.
 #[derive(PartialEq, Debug)]
 enum Source {
     Work { activation: ActivationKey, turn: u32, messages: usize, progress: Vec<u8> },
     Exchange(Option<ChangeTick>),
 }
 
-/// The chats of those who are looked at, kept between frames.
+/// Cached chats of the agents that are inspected.
 #[derive(Default)]
-pub struct Chats(BTreeMap<Id, Known>);
+pub struct Chats(BTreeMap<Id, CachedChat>);
 
 impl Chats {
-    /// Forgets everybody who is looked at no more.
+    /// Drops the chats of agents that are no longer inspected.
     pub fn keep(&mut self, looked_at: &BTreeSet<&Id>) {
         self.0.retain(|agent, _| looked_at.contains(agent));
     }
 
-    /// What an agent and its model say to each other.
+    /// The chat of an agent.
     pub fn read(&mut self, world: &World, entity: EntityRef, agent: &Id) -> ChatView {
         let kernel = world.get_resource::<Kernel>();
         let work = kernel.and_then(|kernel| current(kernel, agent));
@@ -292,7 +292,7 @@ impl Chats {
             };
             let task = work.map_or("", |work| &work.input).into();
             let live = self.0.remove(agent).map_or_else(|| ("".into(), "".into()), |known| known.live);
-            self.0.insert(agent.clone(), Known { of: source, lines: lines.into(), task, live });
+            self.0.insert(agent.clone(), CachedChat { of: source, lines: lines.into(), task, live });
         }
         let Some(known) = self.0.get_mut(agent) else { return ChatView::default() };
         let live = live_answer(world.resource::<LiveText>(), agent, &mut known.live);
@@ -308,7 +308,7 @@ impl Chats {
     }
 }
 
-/// The piece that an agent is at, or else the one that waits longest.
+/// The agent's running piece of work, otherwise the one that has waited longest.
 fn current<'a>(kernel: &'a Kernel, agent: &Id) -> Option<&'a Activation> {
     let mut own = kernel.activations().filter(|one| one.agent == *agent);
     let first = own.next()?;
@@ -349,32 +349,32 @@ fn live_answer(live: &LiveText, agent: &Id, known: &mut (Arc<str>, Arc<str>)) ->
     Some(LiveAnswer { thought: known_thought.clone(), text: known.clone(), calls })
 }
 
-/// A session as its file has it.
+/// A parsed session file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SessionRead {
-    /// The piece of work: `act-12`.
+    /// The activation's id: `act-12`.
     pub activation: String,
-    /// The session's own id, by which its file is called; empty in those that older versions wrote.
+    /// The session's id, after which its file is named; empty in files of older versions.
     pub session_id: String,
-    /// The thread that it belongs to, whose file this is; empty in those that older versions wrote.
+    /// The id of the session's thread; empty in files of older versions.
     pub thread: String,
-    /// Whose.
+    /// The agent's id.
     pub agent: String,
-    /// What it was asked.
+    /// The task.
     pub task: String,
-    /// Who set it going.
+    /// Who started it.
     pub started_by: String,
     /// `completed`, `failed`, `aborted`, `running`, …
     pub status: String,
-    /// Why it ended like that.
+    /// The reason for the status.
     pub why: String,
-    /// Questions that it asked.
+    /// Number of model requests.
     pub turns: u32,
-    /// What was said.
+    /// The messages as lines.
     pub lines: Vec<ChatLine>,
 }
 
-/// What of a session's file is shown beside its messages: in files of older versions at the top, else below `metadata`.
+/// The displayed fields of a session file: at the top level in older versions, otherwise below `metadata`.
 #[derive(Deserialize)]
 struct SessionFile {
     activation: String,
@@ -414,7 +414,7 @@ struct CallLine {
     arguments: Value,
 }
 
-/// Takes a session's file apart. The error says in words why that cannot be done.
+/// Parses a session file. The error is a sentence for the person.
 pub fn parse_session(text: &str) -> Result<SessionRead, String> {
     if text.len() > FILE_BYTES_AT_MOST {
         return Err(format!("The session file is too long to show here: {} bytes.", grouped(text.len())));
@@ -422,7 +422,7 @@ pub fn parse_session(text: &str) -> Result<SessionRead, String> {
     let unreadable = |why: String| format!("The session file could not be read: {why}. Open the file to see its text.");
     let data = yaml::parse(text).map_err(|error| unreadable(error.what))?;
     if data.get("session_id").is_some() || data.get("agent_id").is_some() {
-        return parse_new(text, &data).map_err(unreadable);
+        return parse_current(text, &data).map_err(unreadable);
     }
     let file: SessionFile = serde_json::from_value(data).map_err(|error| unreadable(error.to_string()))?;
     let messages: Vec<PromptMessage> = file.messages.into_iter().map(message).collect();
@@ -440,8 +440,8 @@ pub fn parse_session(text: &str) -> Result<SessionRead, String> {
     })
 }
 
-/// The same of a file of this version. One that a person began has no work yet.
-fn parse_new(text: &str, data: &Value) -> Result<SessionRead, String> {
+/// Parses a file in the current format. A session that a person began has no work yet.
+fn parse_current(text: &str, data: &Value) -> Result<SessionRead, String> {
     let session = session_files::parse(text).map_err(|fault| match fault.line {
         Some(line) => format!("line {line}: {fault}"),
         None => fault.to_string(),
@@ -469,7 +469,7 @@ fn message(line: Line) -> PromptMessage {
     let role = match line.by.as_str() {
         "agent" => Role::Assistant,
         "tool" => Role::Tool,
-        // Whatever else spoke to the agent is the room.
+        // Everything else comes from the room.
         _ => Role::User,
     };
     let calls = line.calls.into_iter().map(|call| ToolCall::new(call.id, call.tool, call.arguments));

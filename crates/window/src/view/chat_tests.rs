@@ -1,4 +1,4 @@
-//! Tests of how messages become lines.
+//! Tests of converting messages to chat lines.
 
 use std::collections::VecDeque;
 
@@ -80,7 +80,7 @@ fn headings(lines: &[ChatLine]) -> Vec<String> {
 }
 
 #[test]
-fn what_became_of_a_call_is_what_is_known_and_not_how_its_words_begin() {
+fn the_outcome_of_a_call_is_not_guessed_from_its_text() {
     let told = |text: &str, end| {
         let messages =
             [PromptMessage::calls("", vec![read_call()]), PromptMessage::result(&read_call(), text).ended(end)];
@@ -92,7 +92,7 @@ fn what_became_of_a_call_is_what_is_known_and_not_how_its_words_begin() {
 }
 
 #[test]
-fn every_call_stands_with_its_answer() {
+fn every_call_is_shown_with_its_answer() {
     let wanted = [
         "room: Write the plan",
         "agent: I look at the **specification**.",
@@ -104,7 +104,7 @@ fn every_call_stands_with_its_answer() {
 }
 
 #[test]
-fn what_was_thought_stands_before_what_was_said() {
+fn thoughts_come_before_answers() {
     let told = |number| (number == 1 || number == 4).then_some(if number == 1 { "Where is it?" } else { " " });
     let lines = headings(&lines(&exchange(), told, &[]));
     assert_eq!(lines[1..3], ["thought: Where is it?", "agent: I look at the **specification**."]);
@@ -112,7 +112,7 @@ fn what_was_thought_stands_before_what_was_said() {
 }
 
 #[test]
-fn a_session_that_was_written_down_reads_the_same_as_it_was() {
+fn a_saved_session_reads_like_the_live_one() {
     let ending = Ending::Completed { text: "Done: ✓".to_owned() };
     let about = SessionAbout { scene: "scenes/s.yaml", ..SessionAbout::default() };
     let work = activation(exchange());
@@ -144,7 +144,7 @@ fn a_session_of_an_older_version_and_one_that_a_person_began_are_shown() {
 }
 
 #[test]
-fn what_is_no_session_is_said_in_words() {
+fn an_invalid_session_file_is_explained() {
     for text in ["", "[1, 2", "activation: act-1", "\u{0}\u{1}", "just words"] {
         let error = parse_session(text).unwrap_err();
         assert!(error.starts_with("The session file could not be read"), "{text:?}: {error}");
@@ -163,7 +163,7 @@ fn calls_without_answers_and_answers_without_calls_are_shown() {
 }
 
 #[test]
-fn calls_that_are_under_way_say_how_far_they_are() {
+fn running_calls_show_their_progress() {
     let call = |call: ToolCall, progress| Call {
         call,
         progress,
@@ -194,7 +194,7 @@ fn calls_that_are_under_way_say_how_far_they_are() {
 }
 
 #[test]
-fn the_same_id_in_a_later_turn_is_another_call() {
+fn a_call_id_can_be_reused_in_a_later_turn() {
     let again = ToolCall::new("c1", "vfs_read", json!({ "path": "b.md" }));
     let messages = vec![
         PromptMessage::calls("", vec![read_call()]),
@@ -206,7 +206,7 @@ fn the_same_id_in_a_later_turn_is_another_call() {
 }
 
 #[test]
-fn what_is_very_long_is_cut_and_counted_whole() {
+fn long_results_are_truncated_but_counted_in_full() {
     let messages = [
         PromptMessage::calls(
             "ü".repeat(100_000),
@@ -228,7 +228,7 @@ fn what_is_very_long_is_cut_and_counted_whole() {
 }
 
 #[test]
-fn lines_are_made_once_and_anew_when_something_was_said() {
+fn lines_are_rebuilt_only_after_new_messages() {
     let mut world = World::new();
     world.init_resource::<Kernel>();
     world.init_resource::<LiveText>();

@@ -1,4 +1,4 @@
-//! Channels and blackboards as plain data for the screen.
+//! Channels and blackboards as plain data for the UI.
 
 use std::collections::BTreeMap;
 
@@ -12,86 +12,86 @@ use crate::kernel::Kernel;
 use crate::orchestration::blackboard::Written;
 use crate::orchestration::{ArchivedEntry, Blackboards, BoardArchive, Channel, Channels, RunBoard, Shown};
 
-/// Of a channel so many messages are shown, the newest.
+/// Number of messages shown per channel, newest ones.
 const MESSAGES_SHOWN: usize = 20;
-/// Of a message so many characters are shown.
+/// Number of characters shown per message.
 const MESSAGE_CHARS: usize = 600;
-/// Of what an entry said before so much is shown.
+/// Number of characters shown of an entry's earlier value.
 const BEFORE_CHARS: usize = 200;
 
 /// Channels and blackboards.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CollaborationView {
-    /// By name.
+    /// The channels, sorted by name.
     pub channels: Vec<ChannelView>,
-    /// Those of runs that go on first, each newest first.
+    /// The blackboards, those of running runs first, newest first.
     pub boards: Vec<BoardView>,
-    /// What runs that are over left, the newest first.
+    /// Entries kept from ended runs, newest first.
     pub kept: Vec<KeptView>,
-    /// Which message board shows which channel, by the board's id.
+    /// The channel shown on each message board, by element id.
     pub shown: BTreeMap<Id, String>,
 }
 
-/// An entry that a run that is over left.
+/// An entry kept from an ended run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KeptView {
-    /// The entry.
+    /// The archived entry.
     pub entry: ArchivedEntry,
-    /// What it says, as a person edits it.
+    /// Its value as editable text.
     pub value: String,
 }
 
 /// A channel.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ChannelView {
-    /// Its name.
+    /// The channel's name.
     pub name: String,
-    /// Who listens, by id, and how many messages wait for each.
+    /// The subscribers' ids, each with its number of unread messages.
     pub listeners: Vec<(Id, u64)>,
-    /// What was said last, the oldest first: number, who, and what.
+    /// The newest messages, oldest first: number, author id and text.
     pub messages: Vec<(u64, Id, String)>,
-    /// So many messages were said in all, so often one was heard, and so many were refused.
+    /// Numbers of messages sent, delivered and rejected.
     pub counts: (u64, u64, u64),
 }
 
-/// A blackboard.
+/// The blackboard of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BoardView {
-    /// The piece of work that began its run.
+    /// The activation that started the run.
     pub run: ActivationKey,
-    /// What that run is about, and whose it is; empty where that is not known any more.
+    /// The run's task; empty if it is no longer known.
     pub task: String,
-    /// Who began it, by id.
+    /// The id of the agent that started the run.
     pub agent: Option<Id>,
-    /// Whether its run is over.
+    /// Whether the run has ended.
     pub is_over: bool,
-    /// By name.
+    /// The entries, sorted by name.
     pub entries: Vec<EntryView>,
-    /// How much the agents of its run exchanged.
+    /// How much the agents of the run exchanged.
     pub exchanged: ExchangeCounts,
 }
 
 /// An entry of a blackboard.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct EntryView {
-    /// Its name.
+    /// The entry's name.
     pub key: String,
-    /// What it says, as a person edits it.
+    /// The value as editable text.
     pub value: String,
-    /// Who wrote it, by id.
+    /// The author's id.
     pub by: Id,
-    /// The tick in which that was.
+    /// The tick of the last write.
     pub tick: u64,
-    /// Its version.
+    /// The version number.
     pub version: u64,
-    /// Whether it is kept when the run ends.
+    /// Whether the entry is kept when the run ends.
     pub shared: bool,
-    /// What it said before, the newest first: the version, who wrote it, when, and what in short.
+    /// Earlier values, newest first: version, author id, tick, and a shortened value.
     pub before: Vec<(u64, Id, u64, String)>,
 }
 
 impl CollaborationView {
-    /// Reads it out of the world.
+    /// Reads channels and blackboards from the world.
     pub fn read(world: &World) -> Self {
         let channels = world.get_resource::<Channels>();
         let channels = channels.into_iter().flat_map(Channels::iter).map(|(name, channel)| channel_view(name, channel));
@@ -118,7 +118,7 @@ impl CollaborationView {
 
 fn channel_view(name: &str, channel: &Channel) -> ChannelView {
     let from = channel.messages().len().saturating_sub(MESSAGES_SHOWN);
-    let (heard, bounced) = channel.counts();
+    let (delivered, rejected) = channel.counts();
     ChannelView {
         name: name.to_owned(),
         listeners: channel.subscribers().map(|(agent, one)| (agent.clone(), channel.waits(one))).collect(),
@@ -127,7 +127,7 @@ fn channel_view(name: &str, channel: &Channel) -> ChannelView {
             .skip(from)
             .map(|message| (message.number, message.by.clone(), truncate(&message.text, MESSAGE_CHARS)))
             .collect(),
-        counts: (channel.message_count(), heard, bounced),
+        counts: (channel.message_count(), delivered, rejected),
     }
 }
 
@@ -154,7 +154,7 @@ fn board_view(run: ActivationKey, board: &RunBoard, kernel: &Kernel) -> BoardVie
     }
 }
 
-/// A value as a person edits it: words as they are, everything else as JSON.
+/// A value as editable text: strings unquoted unless that would be ambiguous, everything else as JSON.
 fn edited(value: &Value) -> String {
     match value {
         Value::String(words) if serde_json::from_str::<Value>(words).is_err() => words.clone(),

@@ -1,4 +1,5 @@
-//! Formats times for people: simulated time from ticks, and dates in the person's language and time zone. Pure.
+//! Formats times for people: simulated time from ticks, and dates in the person's language and time zone. Pure
+//! functions.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schedule::TICKS_PER_SEC;
 
-/// In which words dates are written.
+/// The language or format in which dates are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DateLanguage {
@@ -24,7 +25,7 @@ pub enum DateLanguage {
 }
 
 impl DateLanguage {
-    /// Every language, and what it is called in itself.
+    /// Every language with its own name for itself.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::English, "English"),
         (Self::German, "Deutsch"),
@@ -59,10 +60,10 @@ impl DateLanguage {
     }
 }
 
-/// How dates are written: the language, and where the person is.
+/// How dates are formatted: language and time zone.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dates {
-    /// In which words.
+    /// The language.
     pub language: DateLanguage,
     zone: TimeZone,
 }
@@ -84,13 +85,13 @@ impl Dates {
         Some(timestamp.to_zoned(self.zone.clone()))
     }
 
-    /// The time of day of a moment, from milliseconds since 1970: `14:05:09`.
+    /// The time of day: `14:05:09`. `time_ms` counts from 1970.
     pub fn clock(&self, time_ms: u64) -> String {
         self.moment(time_ms)
             .map_or_else(unknown, |at| format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second()))
     }
 
-    /// A moment beside another: `today, 14:05`, `yesterday, 14:05`, `3 Feb, 14:05`, `3 Feb 2024, 14:05`.
+    /// A date relative to `now_ms`: `today, 14:05`, `yesterday, 14:05`, `3 Feb, 14:05`, `3 Feb 2024, 14:05`.
     pub fn when(&self, time_ms: u64, now_ms: u64) -> String {
         let (Some(at), Some(now)) = (self.moment(time_ms), self.moment(now_ms)) else { return unknown() };
         let time = format!("{:02}:{:02}", at.hour(), at.minute());
@@ -104,7 +105,7 @@ impl Dates {
         }
     }
 
-    /// A moment in full, to the second: `3 Feb 2024, 14:05:09`.
+    /// A full date, to the second: `3 Feb 2024, 14:05:09`.
     pub fn in_full(&self, time_ms: u64) -> String {
         let Some(at) = self.moment(time_ms) else { return unknown() };
         let between = if self.language == DateLanguage::Numbers { " " } else { ", " };
@@ -122,7 +123,7 @@ impl Dates {
     }
 }
 
-/// What is said of a moment beyond all calendars.
+/// Text for a time outside the calendar's range.
 fn unknown() -> String {
     "at an unknown time".to_owned()
 }
@@ -151,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_as_near_as_they_are() {
+    fn nearby_dates_are_relative() {
         let now = moment("2026-03-01T10:00:00Z");
-        let said = |text: &str| Dates::default().when(moment(text), now);
-        assert_eq!(said("2026-03-01T08:05:59Z"), "today, 08:05");
-        assert_eq!(said("2026-02-28T23:59:00Z"), "yesterday, 23:59");
-        assert_eq!(said("2026-01-31T00:00:00Z"), "31 Jan, 00:00");
-        assert_eq!(said("2024-02-29T12:00:00Z"), "29 Feb 2024, 12:00");
-        assert_eq!(said("2026-03-02T01:00:00Z"), "2 Mar, 01:00", "a clock that was wrong once");
+        let formatted = |text: &str| Dates::default().when(moment(text), now);
+        assert_eq!(formatted("2026-03-01T08:05:59Z"), "today, 08:05");
+        assert_eq!(formatted("2026-02-28T23:59:00Z"), "yesterday, 23:59");
+        assert_eq!(formatted("2026-01-31T00:00:00Z"), "31 Jan, 00:00");
+        assert_eq!(formatted("2024-02-29T12:00:00Z"), "29 Feb 2024, 12:00");
+        assert_eq!(formatted("2026-03-02T01:00:00Z"), "2 Mar, 01:00", "a clock that was wrong once");
         assert_eq!(Dates::default().in_full(0), "1 Jan 1970, 00:00:00");
         assert_eq!(Dates::default().in_full(u64::MAX), "at an unknown time");
     }
@@ -166,9 +167,9 @@ mod tests {
     #[test]
     fn every_language_says_the_same_day() {
         let at = moment("2024-02-03T14:05:09Z");
-        let said = DateLanguage::ALL.map(|(language, _)| Dates { language, ..Dates::default() }.in_full(at));
+        let formatted = DateLanguage::ALL.map(|(language, _)| Dates { language, ..Dates::default() }.in_full(at));
         assert_eq!(
-            said,
+            formatted,
             [
                 "3 Feb 2024, 14:05:09",
                 "3. Feb. 2024, 14:05:09",
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_s_zone_counts() {
+    fn dates_use_the_person_s_time_zone() {
         let zone = TimeZone::fixed(jiff::tz::offset(9));
         let tokyo = Dates { language: DateLanguage::English, zone };
         assert_eq!(tokyo.in_full(moment("2024-02-03T20:00:00Z")), "4 Feb 2024, 05:00:00");

@@ -1,4 +1,4 @@
-//! Details that the screen only needs for some: of agents that are inspected, and of the readers of an element.
+//! Details that are only read when they are shown: of inspected agents, and of the readers of an element.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,42 +23,43 @@ use crate::schedule::SimClock;
 use crate::simulation::{Action, Activity, AgentState, Home, Queue};
 use crate::tools::Tools;
 
-/// So many of those who are seen are looked at closely at once; the others show what everybody shows.
+/// Maximum number of visible agents with details while the overlay is on.
 const DETAILED_AT_MOST: usize = 120;
 
-/// Who has read what is looked up for so many elements at once: those that are selected or under the pointer, not
-/// those of a whole room in a box.
+/// Maximum number of elements whose readers are looked up at once: the selected or hovered ones, not a whole box
+/// selection.
 const ELEMENTS_KNOWN: usize = 2;
-/// And so often while nothing is written on them, in ticks.
+/// Interval at which readers are looked up while the element does not change, in ticks.
 const KNOWN_TICKS: u64 = 15;
 
-/// What is looked at more closely.
+/// What to read in detail.
 pub struct Wanted<'a> {
-    /// From where the room is seen.
+    /// The camera.
     pub camera: &'a Camera,
-    /// What is selected or under the pointer.
+    /// Everything that is selected or hovered.
     pub things: &'a BTreeSet<Thing>,
-    /// Whether everybody who can be seen is looked at closely.
+    /// Whether the overlay is on, which shows details of all visible agents.
     pub overlay: bool,
-    /// Which share of the time from the last tick to the next has passed, 0 to 1.
+    /// The share of the time from the last tick to the next that has passed, from 0 to 1.
     pub share: f32,
 }
 
-/// What is kept between frames of whom and what is looked at closely.
+/// Details kept between frames.
 #[derive(Default)]
 pub(super) struct DetailCache {
     chats: Chats,
     profiles: Option<(ChangeTick, BTreeMap<Id, Arc<ProfileFacts>>)>,
-    known: BTreeMap<Id, (Moment, Arc<KnownBy>)>,
+    known: BTreeMap<Id, (ReadersVersion, Arc<KnownBy>)>,
 }
 
-/// When it was looked up who has read what: the version of the element, the time, and how many agents there were.
-type Moment = (u32, u64, usize);
+/// When readers were looked up: version of the element, time in units of `KNOWN_TICKS`, and number of agents.
+type ReadersVersion = (u32, u64, usize);
 
 type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Activity, &'a Home);
 
 impl DetailCache {
-    /// Looks closely at who is selected or pointed at, and with the overlay at who is seen nearest to the middle.
+    /// Reads details of selected and hovered agents, and with the overlay on of the visible agents nearest to the
+    /// centre.
     pub(super) fn look(&mut self, world: &World, wanted: &Wanted, room: &mut RoomModel) {
         let roster = world.resource::<Roster>();
         let close: BTreeSet<&Id> = wanted.things.iter().filter_map(Thing::agent).collect();
@@ -93,7 +94,7 @@ impl DetailCache {
         }
     }
 
-    /// What there is to know about an agent; with its chat and its rights for those who are looked at.
+    /// The details of an agent; chat and profile only if it is selected or hovered (`is_close`).
     fn detail(
         &mut self,
         world: &World,
@@ -126,7 +127,7 @@ impl DetailCache {
         Some(facts)
     }
 
-    /// Who has read what of the elements among these things, by element.
+    /// The readers of the elements among these things, by element id.
     pub(super) fn known(&mut self, world: &World, things: &BTreeSet<Thing>) -> BTreeMap<Id, Arc<KnownBy>> {
         let ids: Vec<&Id> = things
             .iter()
@@ -184,7 +185,8 @@ fn known_by(world: &World, element: &Element) -> KnownBy {
     readers(element.version, agents)
 }
 
-/// Who knows the newest, an older version or nothing, in this order; `seen` is the version and when it was read.
+/// Sorts agents by what they know: the newest version, an older one, nothing. The tuple in `agents` is id, name, and
+/// the version and tick of the last reading.
 fn readers(version: u32, agents: impl IntoIterator<Item = (Id, Id, Option<(u32, u64)>)>) -> KnownBy {
     let knows = |seen| match seen {
         None => Knows::Nothing,
@@ -205,7 +207,7 @@ fn readers(version: u32, agents: impl IntoIterator<Item = (Id, Id, Option<(u32, 
 }
 
 fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> AgentDetail {
-    let (agent, state, queue, life, home) = parts;
+    let (agent, state, queue, activity, home) = parts;
     let profile = world.resource::<Profiles>().get(&agent.profile);
     let model = profile.and_then(|profile| profile.model.as_deref());
     let answered_by = world.resource::<RequestQueue>().choose(world.resource::<GatewaySettings>(), model);
@@ -213,9 +215,9 @@ fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> A
     let live = world.resource::<LiveText>();
     AgentDetail {
         why: state.0.why().to_owned(),
-        behaviour: life.behaviour,
+        behaviour: activity.behaviour,
         home: home.0,
-        queue: queue.0.iter().map(|queued| told_action(&queued.action, world, room)).collect(),
+        queue: queue.0.iter().map(|queued| action_label(&queued.action, world, room)).collect(),
         tasks: tasks_of(world, &agent.id),
         memory: entity.get::<Memory>().cloned().unwrap_or_default(),
         session: session.map_or((0, 0), |session| (session.turns as usize, session.tokens())),
@@ -223,24 +225,24 @@ fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> A
         last_prompt: entity.get::<LastPrompt>().map(|last| last.0.clone()).filter(|prompt| !prompt.system.is_empty()),
         live_text: live.iter().find(|(id, _)| **id == agent.id).map(|(_, text)| text.to_owned()),
         answered_by: answered_by
-            .map_or_else(|problem| problem.what, |choice| told_choice(&choice.provider, &choice.model)),
+            .map_or_else(|problem| problem.what, |choice| provider_label(&choice.provider, &choice.model)),
         chat: None,
         profile: None,
     }
 }
 
-/// What work waits for an agent, the oldest first.
+/// The tasks that wait for an agent, oldest first.
 fn tasks_of(world: &World, agent: &Id) -> Vec<String> {
     let Some(kernel) = world.get_resource::<Kernel>() else { return Vec::new() };
     let waiting = kernel.activations().filter(|one| one.agent == *agent && one.activity.is_none());
     waiting.map(|one| one.input.clone()).collect()
 }
 
-pub(super) fn told_choice(provider: &str, model: &str) -> String {
+pub(super) fn provider_label(provider: &str, model: &str) -> String {
     if provider == model { provider.to_owned() } else { format!("{provider} · {model}") }
 }
 
-fn told_action(action: &Action, world: &World, room: &RoomModel) -> String {
+fn action_label(action: &Action, world: &World, room: &RoomModel) -> String {
     let label = |key: ElementKey| room.element_of(key).map_or("a deleted item", |element| &*element.label);
     match action {
         Action::CompactContext => "sum up what it knows".to_owned(),
@@ -262,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_knows_the_newest_comes_first_and_who_knows_nothing_last() {
+    fn readers_are_sorted_by_the_version_they_know() {
         let agent = |name: &str, seen| (Id::from(name), Id::from(name), seen);
         let known = readers(
             3,
@@ -273,14 +275,14 @@ mod tests {
                 agent("cleo", Some((3, 7))),
             ],
         );
-        let told: Vec<(&str, Knows)> = known.readers.iter().map(|reader| (&*reader.name, reader.knows)).collect();
+        let actual: Vec<(&str, Knows)> = known.readers.iter().map(|reader| (&*reader.name, reader.knows)).collect();
         let wanted = [
             ("cleo", Knows::Newest { read_tick: 7 }),
             ("zoe", Knows::Newest { read_tick: 40 }),
             ("bram", Knows::Older { version: 2, read_tick: 90 }),
             ("ada", Knows::Nothing),
         ];
-        assert_eq!(told, wanted);
+        assert_eq!(actual, wanted);
         assert_eq!(known.counts(), [2, 1, 1]);
         assert_eq!(readers(0, []).counts(), [0; 3]);
     }

@@ -1,5 +1,5 @@
-//! The event log as the window reads it: the records of this run and of earlier ones, newest last, each as a row with
-//! what lists, filters and graphs need. Bounded, and only for display.
+//! The event log as the window shows it: records of this run and earlier ones, newest last, each as a row with the
+//! fields that lists, filters and graphs need. Bounded, and only for display.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,37 +8,37 @@ use crate::base::{Id, Seq, Severity};
 use crate::log::events::{Error, FileChange, ToolCall, ToolResult, Warning};
 use crate::log::{Event, EventData, EventDraft, EventJson, EventKind, EventRecord};
 
-/// So many rows are kept; older ones are in the log on disk.
+/// Maximum number of rows in memory; older ones are in the log on disk.
 pub const ROWS_KEPT: usize = 200_000;
 
-/// A record as it is listed.
+/// A log record as a list row.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EventRow {
-    /// Its place in the log.
+    /// Sequence number in the log.
     pub seq: Seq,
-    /// The tick in which it happened.
+    /// The simulation tick.
     pub tick: u64,
-    /// When, in milliseconds since 1970.
+    /// Wall-clock time, in milliseconds since 1970.
     pub time_ms: u64,
-    /// The run in which it happened.
+    /// The id of the run.
     pub run: Id,
-    /// What it is about.
+    /// The event kind.
     pub kind: EventKind,
-    /// How bad it is; nothing where it is no trouble.
+    /// `None` for events that are no problem.
     pub severity: Option<Severity>,
-    /// The agent that it concerns.
+    /// The agent concerned.
     pub agent: Option<Id>,
-    /// The activation that it belongs to.
+    /// The activation it belongs to.
     pub activation: Option<Id>,
-    /// The session or conversation that it belongs to.
+    /// The session or conversation it belongs to.
     pub session: Option<Id>,
-    /// The record that it came from.
+    /// The record that caused it.
     pub cause: Option<Seq>,
-    /// The tool that it is about.
+    /// The tool concerned.
     pub tool: Option<Id>,
-    /// The file that it is about.
+    /// The path of the file concerned.
     pub path: Option<Id>,
-    /// What it says, as the log has it.
+    /// The event data as in the log.
     pub data: EventJson,
 }
 
@@ -65,7 +65,7 @@ impl EventRow {
         }
     }
 
-    /// The record, without what is kept beside it.
+    /// The record, without the fields that were derived from it.
     pub fn record(&self) -> EventRecord {
         let mut draft = EventDraft::kept(self.kind.clone(), self.data.clone());
         (draft.agent, draft.activation) = (self.agent.clone(), self.activation.clone());
@@ -73,18 +73,18 @@ impl EventRow {
         EventRecord { seq: self.seq, tick: self.tick, time_ms: self.time_ms, run: self.run.clone(), draft }
     }
 
-    /// What happened.
+    /// The parsed event.
     pub fn event(&self) -> Event {
         Event::parse(&self.kind, &self.data)
     }
 
-    /// The event of this type that it says, if it says one.
+    /// The event data as `E`, if the row is of that kind.
     pub fn read<E: EventData>(&self) -> Option<E> {
         self.data.read(&self.kind)
     }
 }
 
-/// The tool and the file that a record is about. Only what may be about either is looked into.
+/// The tool and the file that a record concerns. Parses only the kinds that can have either.
 fn about(draft: &EventDraft) -> (Option<Id>, Option<Id>) {
     match &draft.kind {
         EventKind::ToolCall => draft.read::<ToolCall>().map(|call| (Some(call.tool.clone()), call.file())),
@@ -112,18 +112,18 @@ fn severity(kind: &EventKind) -> Option<Severity> {
 #[derive(Clone, Debug, Default)]
 pub struct EventList {
     rows: VecDeque<Arc<EventRow>>,
-    /// Rows that were let go because there are too many, and such that are not at hand.
+    /// Number of older rows that are not in memory.
     dropped: u64,
     generation: u64,
 }
 
 impl EventList {
-    /// Takes in a record that just happened.
+    /// Appends a record that just happened.
     pub fn push(&mut self, record: &EventRecord) {
         self.push_row(Arc::new(EventRow::of(record)));
     }
 
-    /// Takes in a row that comes after all others.
+    /// Appends a row that comes after all others.
     pub fn push_row(&mut self, row: Arc<EventRow>) {
         if self.rows.len() >= ROWS_KEPT {
             self.rows.pop_front();
@@ -132,7 +132,7 @@ impl EventList {
         self.rows.push_back(row);
     }
 
-    /// Puts what happened earlier before everything else, in order. Whoever has counted rows counts anew.
+    /// Prepends earlier rows, in order. This starts a new generation: row numbers change.
     pub fn put_before(&mut self, earlier: Vec<Arc<EventRow>>) {
         let first = self.rows.front().map_or(Seq(u64::MAX), |row| row.seq);
         let room = ROWS_KEPT.saturating_sub(self.rows.len());
@@ -145,30 +145,29 @@ impl EventList {
         self.dropped = 0;
     }
 
-    /// Forgets everything: other rows follow.
+    /// Removes all rows and starts a new generation.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.generation += 1;
         self.dropped = 0;
     }
 
-    /// Changes whenever rows were put anywhere but at the end.
+    /// Changes whenever row numbers change.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// How many rows there ever were in this generation: grows by one with every row. The row of this number less
-    /// one is the newest.
+    /// Total number of rows in this generation, including dropped ones. The newest row has this number minus one.
     pub fn count(&self) -> u64 {
         self.dropped + self.rows.len() as u64
     }
 
-    /// The number of the oldest row that is still at hand.
+    /// The number of the oldest row in memory.
     pub fn first(&self) -> u64 {
         self.dropped
     }
 
-    /// The row of this number, if it is at hand.
+    /// The row with this number, if it is in memory.
     pub fn row(&self, number: u64) -> Option<&Arc<EventRow>> {
         self.rows.get(usize::try_from(number.checked_sub(self.dropped)?).ok()?)
     }
@@ -181,18 +180,19 @@ impl EventList {
         rows.enumerate().map(move |(index, row)| (first + index as u64, row))
     }
 
-    /// The number of the record of this place in the log.
+    /// The row number of the record with this sequence number.
     pub fn number_of(&self, seq: Seq) -> Option<u64> {
         let index = self.rows.binary_search_by_key(&seq, |row| row.seq).ok()?;
         Some(self.dropped + index as u64)
     }
 
-    /// The record of this place in the log.
+    /// The row of the record with this sequence number.
     pub fn find(&self, seq: Seq) -> Option<&Arc<EventRow>> {
         self.row(self.number_of(seq)?)
     }
 
-    /// What came of a record, oldest first. Looks through everything after it: for a click, not for every frame.
+    /// The records that were caused by a record, oldest first. Scans all later rows: use it on a click, not every
+    /// frame.
     pub fn effects(&self, seq: Seq) -> Vec<Arc<EventRow>> {
         let after = self.number_of(seq).map_or(self.first(), |number| number + 1);
         self.since(after).filter(|(_, row)| row.cause == Some(seq)).map(|(_, row)| row.clone()).collect()
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_keep_their_numbers_and_lead_to_what_came_of_them() {
+    fn rows_keep_their_numbers_and_link_to_their_effects() {
         let mut book = EventList::default();
         for seq in [10, 11, 13] {
             book.push_row(row(seq, Some(10).filter(|cause| *cause < seq)));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_names_the_tool_and_the_file_that_its_record_is_about() {
+    fn a_row_has_the_tool_and_file_of_its_record() {
         let about = |draft: EventDraft| {
             let row = EventRow::of(&record(1, draft));
             let word = |id: Option<Id>| id.map(|id| id.to_string());
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_gives_its_record_back() {
+    fn a_row_converts_back_to_its_record() {
         let draft = EventDraft::of(&FileChange::new("a.md", "ada")).agent(&"ada".into()).session("s").cause(Seq(3));
         let record = record(4, draft.enclose("beside it"));
         let text = |record: &EventRecord| serde_json::to_string(record).expect("a record is plain data");
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_earlier_comes_before_and_nothing_twice() {
+    fn earlier_rows_are_prepended_without_duplicates() {
         let mut book = EventList::default();
         book.push_row(row(5, None));
         let before = book.generation();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_rows_go_when_there_are_too_many_and_numbers_stay() {
+    fn the_oldest_rows_are_dropped_and_numbers_stay() {
         let mut book = EventList::default();
         let shared = row(1, None);
         for seq in 0..ROWS_KEPT as u64 + 10 {

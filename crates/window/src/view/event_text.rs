@@ -1,4 +1,4 @@
-//! The rows of the log in plain words, from the same narration as everywhere.
+//! Words log rows as sentences, using the shared narration.
 
 use super::event_list::EventRow;
 use super::model::RoomModel;
@@ -6,25 +6,25 @@ use crate::base::Id;
 pub use crate::log::narration::{Names, SENTENCE_CHARS, kind_words, thousands};
 use crate::log::{EventJson, Naming, Narrator};
 
-/// Learns the names of everyone and everything in the room. Costs nothing where nothing changed.
+/// Records the names of all agents and elements. Costs nothing if nothing changed.
 pub fn learn_room(names: &mut Names, room: &RoomModel) {
     names.learn_agents(room.agents.iter().map(|agent| (&agent.id, &agent.name)));
     names.learn_elements(room.elements.iter().map(|element| (&element.id, &element.label)));
     names.learn_events(&room.added_events);
 }
 
-/// The record in one line, in plain words.
+/// The record as one sentence.
 pub fn sentence(row: &EventRow, names: &Names) -> String {
     names.narrator().sentence_of(&row.kind, row.agent.as_ref(), &row.data)
 }
 
-/// The record as it reads where several did the same: its agent is called so, and its data is what holds for all.
+/// The sentence of several similar records: `who` stands for their agents, and `data` is what they have in common.
 pub fn sentence_of_many(row: &EventRow, who: &str, data: &EventJson, names: &Names) -> String {
     let many = Many { names, agent: row.agent.as_deref().unwrap_or_default(), who };
     Narrator::new(&many).sentence_of(&row.kind, row.agent.as_ref(), data)
 }
 
-/// Names, with several agents under the name of one.
+/// Names in which `who` replaces one agent's name.
 struct Many<'a> {
     names: &'a Names,
     agent: &'a str,

@@ -1,4 +1,4 @@
-//! Extracts the room from the world, once per frame: the only place where the screen accesses the ECS.
+//! Extracts the room from the world, once per frame: the only place where the UI reads the ECS.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::agent_cache::AgentCache;
 use super::collaboration::CollaborationView;
 pub use super::details::Wanted;
-use super::details::{DetailCache, told_choice};
+use super::details::{DetailCache, provider_label};
 use super::model::{
     AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, ServerView,
     SettingsView, TalkView, TasksView, TieView, look_of,
@@ -34,11 +34,11 @@ use crate::simulation::{Conversations, relationships, talk_is_on};
 use crate::tools::document_runtime::{DocumentRunner, DocumentSettings};
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
-/// What the screen keeps between frames of one room.
+/// State that the UI keeps between frames of one room.
 #[derive(Default)]
 pub struct RoomExtractor {
-    crowd: AgentCache,
-    closer: DetailCache,
+    agents_cache: AgentCache,
+    details_cache: DetailCache,
     contents: BTreeMap<ElementKey, (ChangeTick, Arc<ContentView>)>,
     profiles: Shared<Vec<ProfileView>>,
     scenes: Shared<Vec<String>>,
@@ -52,10 +52,10 @@ pub struct RoomExtractor {
     workflow_reader: WorkflowReader,
 }
 
-/// What is made of something in the world when that changes, and shared by all frames until then.
+/// A value that is derived from the world, shared by all frames until `When` changes.
 type Shared<T, When = ChangeTick> = Option<(When, Arc<T>)>;
 
-/// What was made already, or made anew because it changed.
+/// Returns the cached value, or makes it anew if it changed.
 fn shared<T, When: PartialEq>(known: &mut Shared<T, When>, changed: When, make: impl FnOnce() -> T) -> Arc<T> {
     match known {
         Some((seen, made)) if *seen == changed => made.clone(),
@@ -68,10 +68,10 @@ fn shared<T, When: PartialEq>(known: &mut Shared<T, When>, changed: When, make: 
 }
 
 impl RoomExtractor {
-    /// The room as it is now.
+    /// The current state of the room.
     pub fn read(&mut self, world: &mut World, wanted: &Wanted) -> RoomModel {
         let clock = world.resource::<SimClock>().clone();
-        self.crowd.update(world, clock.tick());
+        self.agents_cache.update(world, clock.tick());
         let start = world.get_resource::<RoomStart>();
         let scene = start.map(|start| stem(&start.scene).to_owned()).unwrap_or_default();
         let questions = world.resource::<RequestQueue>();
@@ -79,7 +79,7 @@ impl RoomExtractor {
         let provider = world
             .resource::<GatewaySettings>()
             .choose(provider_override.as_deref(), None)
-            .map_or_else(|problem| problem.what, |choice| told_choice(&choice.provider, &choice.model));
+            .map_or_else(|problem| problem.what, |choice| provider_label(&choice.provider, &choice.model));
         let mut room = RoomModel {
             tick: clock.tick(),
             speed: Some(clock.speed),
@@ -104,22 +104,22 @@ impl RoomExtractor {
             ..RoomModel::default()
         };
         room.elements = self.elements(world);
-        room.known = self.closer.known(world, wanted.things);
+        room.known = self.details_cache.known(world, wanted.things);
         room.decor = self.decor(world);
         room.talks = talks(world);
-        let (agents, is_other_crowd) = self.crowd.read(world, wanted.share, &room);
+        let (agents, agents_changed) = self.agents_cache.read(world, wanted.share, &room);
         room.agents = agents;
-        self.closer.look(world, wanted, &mut room);
+        self.details_cache.look(world, wanted, &mut room);
         room.provider_faults = self.provider_faults(world);
         room.failing_agents = failing_agents(world, &room.provider_faults);
         room.ties = ties(world);
-        room.profiles = self.profiles(world, &room.agents, is_other_crowd);
+        room.profiles = self.profiles(world, &room.agents, agents_changed);
         room
     }
 
-    /// Takes back the agents of a frame that is over.
+    /// Takes back the agents of the previous frame so that their allocations are reused.
     pub fn reuse(&mut self, agents: Vec<AgentView>) {
-        self.crowd.reuse(agents);
+        self.agents_cache.reuse(agents);
     }
 
     fn elements(&mut self, world: &World) -> Vec<ElementView> {
@@ -155,10 +155,10 @@ impl RoomExtractor {
         shared(&mut self.decor, scene.last_changed(), || DecorView::all_of(&scene.doc.root))
     }
 
-    fn profiles(&mut self, world: &World, agents: &[AgentView], is_other_crowd: bool) -> Arc<Vec<ProfileView>> {
+    fn profiles(&mut self, world: &World, agents: &[AgentView], agents_changed: bool) -> Arc<Vec<ProfileView>> {
         let Some(profiles) = world.get_resource_ref::<Profiles>() else { return Arc::default() };
-        // Who came in or left is counted anew.
-        if is_other_crowd {
+        // Recount agents per profile if agents came or left.
+        if agents_changed {
             self.profiles = None;
         }
         shared(&mut self.profiles, profiles.last_changed(), || {
@@ -231,7 +231,7 @@ impl RoomExtractor {
     }
 }
 
-/// Which agents are answered by what fails. Looked up only where something does.
+/// The agents whose provider fails. Computed only if there are faults.
 fn failing_agents(world: &World, faults: &[ProviderFault]) -> BTreeMap<AgentKey, usize> {
     if faults.is_empty() {
         return BTreeMap::new();
@@ -272,7 +272,7 @@ fn settings_view(world: &World) -> SettingsView {
     }
 }
 
-/// The settings that a scene makes, as `section.key`, or as the bare key that it writes.
+/// The settings that a scene overrides, as `section.key` or as a bare key.
 fn settings_of_scene(scene: &SceneState) -> Vec<String> {
     let settings = scene.doc.settings.iter();
     let made = settings.flat_map(|(name, value)| match value {
@@ -355,7 +355,7 @@ mod tests {
     use super::*;
     use crate::workspace::starter;
 
-    /// A rectangle of the floor: its middle and half of its size.
+    /// A rectangle of the floor: its centre and half its size.
     type Place = (Vec2, Vec2);
 
     fn apart((one, half): Place, (other, other_half): Place) -> bool {
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn the_furniture_of_the_starter_scenes_stands_in_nobody_s_way() {
+    fn furniture_of_the_starter_scenes_blocks_no_one() {
         for (path, text) in starter::files().iter().filter(|(path, _)| path.starts_with("scenes/")) {
             let scene: Value = serde_yaml::from_slice(text).expect("starter scenes are YAML");
             let decor: Vec<DecorView> = DecorView::all_of(&scene);
@@ -381,7 +381,7 @@ mod tests {
             let standing = decor.iter().filter(|decor| !crate::view::furniture::lies(&decor.kind));
             let furniture: Vec<Place> = standing.map(|decor| (decor.position, decor.size / 2.0)).collect();
             let elements = pairs(&scene, "elements", Vec2::new(52.0, 46.0));
-            // Around a home there is some air, for whoever stands there is to be seen.
+            // With a margin, so that agents at their homes are completely visible.
             let homes = pairs(&scene, "agents", Vec2::new(24.0, 40.0));
             for (index, thing) in furniture.iter().enumerate() {
                 for other in furniture[index + 1..].iter().chain(&elements).chain(&homes) {
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_change_is_shared_by_all_frames() {
+    fn unchanged_data_is_shared_by_all_frames() {
         let (mut known, now) = (None, ChangeTick::new(1));
         let first = shared(&mut known, now, || vec![1]);
         assert!(Arc::ptr_eq(&first, &shared(&mut known, now, || vec![2])));

@@ -1,30 +1,30 @@
-//! Geometry of arranging furniture: which piece is at a point, and where a piece ends up when it is moved, resized or
-//! mirrored. Pure.
+//! Geometry of arranging furniture: which piece is at a point, and where it is after moving, resizing or turning it.
+//! Pure functions.
 
 use bevy::math::Vec2;
 
 use super::model::DecorView;
 use crate::workspace::DECOR_SIDE;
 
-/// Pieces stand on a grid of this many world units, unless they are put exactly.
+/// Grid spacing in world units, to which pieces snap.
 pub const GRID_UNITS: f32 = 10.0;
-/// An edge or a middle is drawn to that of another piece from so many points away.
+/// Distance in points within which edges and centres snap to those of other pieces.
 const REACH_POINTS: f32 = 8.0;
-/// A corner can be taken hold of from so many points away.
+/// Distance in points within which a corner can be grabbed.
 const CORNER_POINTS: f32 = 9.0;
 
-/// What is drawn before what, and taken hold of after it.
+/// Drawing layer. Later variants are drawn first and are hit last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Layer {
-    /// It stands on the floor.
+    /// Stands on the floor.
     Standing,
-    /// It lies on the floor: rugs and light.
+    /// Lies flat on the floor: rugs and light.
     Lying,
-    /// It is what the floor is covered with.
+    /// Covers the floor itself.
     Covering,
 }
 
-/// Where a kind of furniture belongs.
+/// The layer of a kind of furniture.
 pub fn layer(kind: &str) -> Layer {
     match kind {
         "tiles" | "stone" | "carpet" => Layer::Covering,
@@ -33,25 +33,23 @@ pub fn layer(kind: &str) -> Layer {
     }
 }
 
-/// What lies on the floor or is one, under everything that stands.
+/// Whether a kind lies flat, below everything that stands.
 pub fn lies(kind: &str) -> bool {
     layer(kind) != Layer::Standing
 }
 
-/// Whether its size is a person's to choose: coverings, rugs and walls are as large as they are needed, a bench seats more the
-/// wider it is; a plant or a lamp is one.
+/// Whether pieces of a kind can be resized. Plants and lamps have a fixed size.
 pub fn can_be_resized(kind: &str) -> bool {
     !matches!(kind, "plant" | "lamp" | "coffee")
 }
 
-/// The piece under a place: what stands before what lies and that before coverings, and of each what is drawn last: of
-/// what stands or lies the nearest to the viewer, of coverings the last of the scene.
+/// The topmost piece at a position: standing before lying before covering, and within a layer the one drawn last.
 pub fn decor_at(all: &[DecorView], place: Vec2) -> Option<&DecorView> {
     let under = |decor: &&DecorView| {
         let from_middle = (place - decor.position).abs() * 2.0;
         from_middle.x <= decor.size.x && from_middle.y <= decor.size.y
     };
-    // As they are drawn: what stands by its foot, what lies by its middle.
+    // The depth used for drawing: standing pieces by their lower edge, lying ones by their centre.
     let height = |decor: &DecorView| decor.position.y - if lies(&decor.kind) { 0.0 } else { decor.size.y / 2.0 };
     let topmost = |one: &&DecorView, other: &&DecorView| {
         let layers = (layer(&one.kind), layer(&other.kind));
@@ -60,20 +58,21 @@ pub fn decor_at(all: &[DecorView], place: Vec2) -> Option<&DecorView> {
             Layer::Standing | Layer::Lying => height(one).total_cmp(&height(other)),
         })
     };
-    // Of equals the first one of the reversed list, so the last of the scene's.
+    // `min_by` returns the first of equal pieces, which is the last one of the scene.
     all.iter().rev().filter(under).min_by(topmost)
 }
 
-/// A line along which a piece has been drawn to another one.
+/// An alignment line to another piece.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Guide {
-    /// From top to bottom, at this x.
+    /// A vertical line at this x.
     Upright(f32),
-    /// From left to right, at this y.
+    /// A horizontal line at this y.
     Level(f32),
 }
 
-/// The piece where it comes to stand: in line with the edges and middles of others that are near, else on the grid.
+/// Snaps a piece to nearby edges and centres of other pieces, otherwise to the grid. Returns it with the alignment
+/// lines.
 pub fn snapped(moved: &DecorView, others: &[DecorView], zoom: f32) -> (DecorView, Vec<Guide>) {
     let reach = REACH_POINTS / zoom.max(0.05);
     let mut guides = Vec::new();
@@ -100,7 +99,7 @@ fn to_grid(number: f32) -> f32 {
     (number / GRID_UNITS).round() * GRID_UNITS
 }
 
-/// A corner of a piece, as which side of its middle it is on.
+/// The corner at a position, as its direction (±1, ±1) from the centre.
 pub fn corner_at(decor: &DecorView, place: Vec2, zoom: f32) -> Option<Vec2> {
     let reach = CORNER_POINTS / zoom.max(0.05);
     let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)].map(|(x, y)| Vec2::new(x, y));
@@ -109,7 +108,7 @@ pub fn corner_at(decor: &DecorView, place: Vec2, zoom: f32) -> Option<Vec2> {
     found.filter(|_| can_be_resized(&decor.kind))
 }
 
-/// The piece with one corner pulled to a place; the opposite one stays.
+/// Resizes a piece by dragging a corner to a position; the opposite corner stays.
 pub fn resized(decor: &DecorView, corner: Vec2, to: Vec2, exactly: bool) -> DecorView {
     let fixed = decor.position - corner * decor.size / 2.0;
     let to = if exactly { to } else { Vec2::new(to_grid(to.x), to_grid(to.y)) };
@@ -118,7 +117,7 @@ pub fn resized(decor: &DecorView, corner: Vec2, to: Vec2, exactly: bool) -> Deco
     DecorView { position: fixed + corner * size / 2.0, size, ..decor.clone() }
 }
 
-/// The piece turned: what is seen from above by a quarter, what is seen from the front in a mirror.
+/// Turns a piece: kinds drawn from above by 90°, kinds drawn from the front by mirroring.
 pub fn turned(decor: &DecorView) -> DecorView {
     match &*decor.kind {
         "rug" | "wall" | "tiles" | "stone" | "carpet" => {
@@ -128,7 +127,7 @@ pub fn turned(decor: &DecorView) -> DecorView {
     }
 }
 
-/// A new piece of a kind, as near to a place as nothing of that kind stands.
+/// A new piece of a kind at the free place nearest to a position.
 pub fn new_piece(kind: &str, place: Vec2, others: &[DecorView]) -> DecorView {
     let size = DecorView::usual_size(kind);
     let mut position = Vec2::new(to_grid(place.x), to_grid(place.y));
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_front_is_taken_before_what_lies_under_it() {
+    fn hit_testing_prefers_furniture_in_front() {
         let all = [piece("desk", 0.0, 20.0), piece("rug", 0.0, 0.0), piece("bench", 10.0, 0.0)];
         assert_eq!(decor_at(&all, Vec2::ZERO).map(|found| &*found.kind), Some("bench"));
         assert_eq!(decor_at(&all, Vec2::new(-45.0, -25.0)).map(|found| &*found.kind), Some("rug"));
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn near_another_piece_edges_come_into_line_and_elsewhere_the_grid_holds() {
+    fn pieces_snap_to_edges_nearby_and_to_the_grid_otherwise() {
         let (shelf, desk) = (piece("shelf", 0.0, 0.0), piece("desk", 203.0, 63.0));
         let (stands, guides) = snapped(&desk, std::slice::from_ref(&shelf), 1.0);
         assert_eq!(stands.position, Vec2::new(200.0, 60.0), "its lower edge on the shelf's upper one; x on the grid");
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plant_has_one_size_and_a_rug_can_be_pulled_by_each_corner() {
+    fn rugs_can_be_resized_and_plants_cannot() {
         let rug = piece("rug", 0.0, 0.0);
         assert_eq!(corner_at(&rug, Vec2::new(51.0, -29.0), 1.0), Some(Vec2::new(1.0, -1.0)));
         assert_eq!(corner_at(&rug, Vec2::new(30.0, 0.0), 1.0), None);
@@ -182,7 +181,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pulling_a_corner_leaves_the_opposite_one_where_it_is(
+        fn resizing_keeps_the_opposite_corner(
             x in -500.0_f32..500.0, y in -500.0_f32..500.0, right in any::<bool>(), up in any::<bool>(),
         ) {
             let rug = piece("rug", 10.0, 20.0);
@@ -194,7 +193,7 @@ mod tests {
         }
 
         #[test]
-        fn turning_twice_or_four_times_is_nothing(kind in prop::sample::select(vec!["rug", "wall", "desk", "shelf", "stone"])) {
+        fn turning_twice_restores_a_piece(kind in prop::sample::select(vec!["rug", "wall", "desk", "shelf", "stone"])) {
             let before = piece(kind, 3.0, 4.0);
             prop_assert_ne!(turned(&before), before.clone());
             prop_assert_eq!(turned(&turned(&before)), before);

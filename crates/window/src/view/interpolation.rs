@@ -4,10 +4,10 @@ use bevy::math::Vec2;
 
 use crate::base::AgentKey;
 
-/// A jump farther than this in one tick is no walk and is not glided over.
+/// A longer distance in one tick is a jump and is not interpolated.
 const JUMP_UNITS: f32 = 60.0;
 
-/// The places of the last two ticks, by key.
+/// The positions at the last two ticks, indexed by agent key.
 #[derive(Clone, Debug, Default)]
 pub struct Interpolation {
     tick: u64,
@@ -16,7 +16,7 @@ pub struct Interpolation {
 }
 
 impl Interpolation {
-    /// Takes in the places at this tick; the same tick again changes nothing.
+    /// Records the positions at this tick. Calling it again for the same tick does nothing.
     pub fn update(&mut self, tick: u64, places: impl Iterator<Item = (AgentKey, Vec2)>) {
         if tick == self.tick {
             return;
@@ -33,7 +33,7 @@ impl Interpolation {
         }
     }
 
-    /// Where to draw an agent that is at `place`; `share` of the way from the last tick to this one has passed.
+    /// The position to draw for an agent at `place`, when `share` (0 to 1) of the time since the last tick has passed.
     pub fn place(&self, key: AgentKey, place: Vec2, share: f32) -> Vec2 {
         let Some(before) = self.before.get(key.0 as usize).copied().filter(|before| before.is_finite()) else {
             return place;
@@ -41,12 +41,12 @@ impl Interpolation {
         if before.distance(place) > JUMP_UNITS { place } else { before.lerp(place, share.clamp(0.0, 1.0)) }
     }
 
-    /// Where an agent was last.
+    /// The agent's position at the last tick.
     pub fn last(&self, key: AgentKey) -> Option<Vec2> {
         self.now.get(key.0 as usize).copied().filter(|place| place.is_finite())
     }
 
-    /// How an agent moved in the last tick.
+    /// The agent's movement in the last tick.
     pub fn step(&self, key: AgentKey) -> Vec2 {
         let at = |places: &[Vec2]| places.get(key.0 as usize).copied();
         let step = at(&self.now).zip(at(&self.before)).map_or(Vec2::ZERO, |(now, before)| now - before);
@@ -59,14 +59,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_is_drawn_on_its_way_and_jumps_are_jumps() {
+    fn walks_are_interpolated_and_jumps_are_not() {
         let (walker, jumper) = (AgentKey(0), AgentKey(2));
-        let mut glide = Interpolation::default();
-        glide.update(1, [(walker, Vec2::ZERO), (jumper, Vec2::ZERO)].into_iter());
-        glide.update(2, [(walker, Vec2::new(4.0, 0.0)), (jumper, Vec2::new(900.0, 0.0))].into_iter());
-        assert_eq!(glide.place(walker, Vec2::new(4.0, 0.0), 0.5), Vec2::new(2.0, 0.0));
-        assert_eq!(glide.place(jumper, Vec2::new(900.0, 0.0), 0.5), Vec2::new(900.0, 0.0));
-        assert_eq!(glide.place(AgentKey(7), Vec2::ONE, 0.5), Vec2::ONE);
-        assert_eq!(glide.step(walker), Vec2::new(4.0, 0.0));
+        let mut interpolation = Interpolation::default();
+        interpolation.update(1, [(walker, Vec2::ZERO), (jumper, Vec2::ZERO)].into_iter());
+        interpolation.update(2, [(walker, Vec2::new(4.0, 0.0)), (jumper, Vec2::new(900.0, 0.0))].into_iter());
+        assert_eq!(interpolation.place(walker, Vec2::new(4.0, 0.0), 0.5), Vec2::new(2.0, 0.0));
+        assert_eq!(interpolation.place(jumper, Vec2::new(900.0, 0.0), 0.5), Vec2::new(900.0, 0.0));
+        assert_eq!(interpolation.place(AgentKey(7), Vec2::ONE, 0.5), Vec2::ONE);
+        assert_eq!(interpolation.step(walker), Vec2::new(4.0, 0.0));
     }
 }

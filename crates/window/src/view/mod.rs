@@ -1,8 +1,8 @@
-//! The room on screen: its state at one moment, the view onto it, and how it is painted.
+//! The room on screen: a snapshot of its state, the camera, and how it is painted.
 //!
-//! Everything here is a function of plain data: [`model::RoomModel`] is read from the world once per frame, a
-//! [`camera::Camera`] is the view onto it, [`pick`] finds what is at a point, and [`paint`] draws with an `egui`
-//! painter. Nothing here changes the room.
+//! Everything here is a function of plain data: [`model::RoomModel`] is read from the world once per frame,
+//! [`camera::Camera`] is the view onto it, [`pick`] does hit testing, and [`paint`] draws with an `egui` painter.
+//! Nothing here changes the room.
 
 pub mod activity_text;
 mod agent_cache;

@@ -1,4 +1,4 @@
-//! The room at one moment as plain data for the screen, read from the world once per frame.
+//! Snapshot of the room as plain data for the UI, read from the world once per frame.
 
 use crate::element::MailStatus;
 use std::collections::BTreeMap;
@@ -26,113 +26,113 @@ pub use crate::workspace::Decor as DecorView;
 use crate::workspace::Relationship;
 use crate::workspace::task_files::{Column, TaskFile};
 
-/// Everything that can be seen. Agents and elements in order of key.
+/// Everything the UI shows. Agents and elements are sorted by key.
 #[derive(Clone, Debug, Default)]
 pub struct RoomModel {
-    /// The tick that ran last.
+    /// The last tick that ran.
     pub tick: u64,
-    /// How time passes.
+    /// The simulation speed.
     pub speed: Option<Speed>,
-    /// Whether time stands still.
+    /// Whether the simulation is paused.
     pub paused: bool,
-    /// Who is in the room.
+    /// The agents, sorted by key.
     pub agents: Vec<AgentView>,
-    /// What stands in it.
+    /// The elements, sorted by key.
     pub elements: Vec<ElementView>,
-    /// What is drawn only.
+    /// The furniture, which is decoration only.
     pub decor: Arc<Vec<DecorView>>,
-    /// Conversations that go on, in order of key.
+    /// Running conversations, sorted by key.
     pub talks: Vec<TalkView>,
-    /// Labelled ropes.
+    /// Relationships, drawn as labelled ropes.
     pub ties: Vec<TieView>,
-    /// How far above the topmost element an agent comes to stand that is dropped among them, in world units;
-    /// nothing where it stays where it is dropped.
+    /// Minimum height above the topmost element at which new agents are placed, in world units; `None` if they stay
+    /// where they are dropped.
     pub spawn_above: Option<f32>,
     /// Whether agents may talk to each other.
     pub talk_on: bool,
-    /// Who could come in, by id.
+    /// The profiles that agents can be created from, sorted by id.
     pub profiles: Arc<Vec<ProfileView>>,
-    /// The scenes of the workspace, by the stem of their files, and which of them is open.
+    /// The workspace's scenes, by file stem.
     pub scenes: Arc<Vec<String>>,
-    /// The open scene's stem.
+    /// The file stem of the open scene.
     pub scene: String,
-    /// The workspace's folder, for people.
+    /// The workspace folder, for display.
     pub workspace: String,
-    /// What was used in this run.
+    /// Usage in this run.
     pub spent: Tally,
-    /// Questions that wait for a slot, and those under way.
+    /// Numbers of model requests that are queued and under way.
     pub questions: (usize, usize),
-    /// Who answers unless an agent says otherwise: provider and model.
+    /// The default provider and model.
     pub provider: String,
-    /// The cap that stopped a question last, in words.
+    /// The sentence about the cap that last blocked a request.
     pub cap_reached: Option<String>,
-    /// The field of `budget` that sets that cap.
+    /// The field of `budget` that sets this cap.
     pub cap_name: Option<String>,
-    /// The providers that fail, each way of failing once, with how often.
+    /// The failing providers, one entry per kind of failure, with counts.
     pub provider_faults: Arc<Vec<ProviderFault>>,
-    /// The agents whose own provider and model fail, with the place of the fault in `provider_faults`.
+    /// The agents whose provider and model fail, with an index into `provider_faults`.
     pub failing_agents: BTreeMap<AgentKey, usize>,
-    /// What is wrong in the room and its files now.
+    /// The current problems of the room and its files.
     pub problems: Arc<Vec<Problem>>,
-    /// What the window has to say beside that.
+    /// Messages of the window itself.
     pub notices: Vec<Problem>,
-    /// The files of the workspace that the room knows, by path.
+    /// The paths of all workspace files.
     pub files: Arc<Vec<String>>,
-    /// What the settings say.
+    /// The settings that the window shows.
     pub settings: SettingsView,
-    /// The MCP servers that are written down, the workspace's own first.
+    /// The configured MCP servers, those of the workspace first.
     pub servers: Arc<Vec<ServerView>>,
-    /// What agents do in earnest.
+    /// The work of all agents.
     pub work: WorkView,
-    /// What those who work together have in common.
+    /// Channels and blackboards.
     pub together: Arc<CollaborationView>,
-    /// Workflows and their runs.
+    /// Workflow files and runs.
     pub workflows: Arc<WorkflowsView>,
-    /// The events that floors of the room added, in words.
+    /// Wording of events that extensions added to the log.
     pub added_events: AddedEvents,
-    /// Who has read what of the elements that were asked for, by element.
+    /// Who has read the selected or hovered elements, by element id.
     pub known: BTreeMap<Id, Arc<KnownBy>>,
 }
 
-/// What the settings say, as far as the window shows and changes them.
+/// The settings that the window shows and changes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SettingsView {
-    /// Who answers unless an agent says otherwise.
+    /// The default provider.
     pub provider: String,
-    /// Which model of it, if the settings name one.
+    /// The default model, if the settings name one.
     pub model: Option<String>,
-    /// Who answers in place of everyone's own choice in this run.
+    /// The provider that replaces all others in this run.
     pub provider_override: Option<String>,
-    /// The caps.
+    /// The budget caps.
     pub budget: BudgetSettings,
-    /// Questions under way at each provider at once.
+    /// Maximum number of concurrent requests per provider.
     pub max_concurrent: u32,
-    /// Conversations that go on at once.
+    /// Maximum number of concurrent conversations.
     pub conversations_at_once: usize,
-    /// What runs the tools that agents' documents define.
+    /// What runs the tools that agents define in documents.
     pub document_runner: DocumentRunner,
-    /// What providers outside of the room used in this run.
+    /// Usage at providers that are not local, in this run.
     pub outside: Tally,
-    /// Settings that the open scene makes itself, so that the workspace's do not count: `budget.calls_per_run`.
+    /// The settings that the open scene overrides, such as `budget.calls_per_run`.
     pub of_scene: Vec<String>,
 }
 
-/// An MCP server that is written down, and how it stands.
+/// A configured MCP server and its status.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ServerView {
-    /// It, with where it is written down.
+    /// The configuration, with the file that it comes from.
     pub written: ConfiguredServer,
-    /// How it stands.
+    /// The connection status.
     pub standing: McpServerStatus,
 }
 
 impl RoomModel {
-    /// The agent of this id.
+    /// Finds an agent by id.
     pub fn agent(&self, id: &str) -> Option<&AgentView> {
         self.agents.iter().find(|agent| &*agent.id == id)
     }
 
-    /// The agent that a name in a task file means: its id, its name, or the profile that it runs, in any case.
+    /// Finds the agent that a name in a task file refers to, by id, profile or display name, ignoring case.
     pub fn agent_named(&self, name: &str) -> Option<&AgentView> {
         let by = |is_it: &dyn Fn(&AgentView) -> bool| self.agents.iter().find(|agent| is_it(agent));
         by(&|agent| agent.id.eq_ignore_ascii_case(name))
@@ -140,43 +140,43 @@ impl RoomModel {
             .or_else(|| by(&|agent| slug(&agent.name) == name.to_lowercase()))
     }
 
-    /// What the face of the agent is drawn from that a name in a task file means.
+    /// The look of the agent that a name in a task file refers to.
     pub fn look_of(&self, name: &str) -> Option<Id> {
         self.agent_named(name).map(|agent| agent.look.clone())
     }
 
-    /// The agent of this key.
+    /// Finds an agent by key.
     pub fn agent_of(&self, key: AgentKey) -> Option<&AgentView> {
         self.agents.binary_search_by_key(&key, |agent| agent.key).ok().map(|index| &self.agents[index])
     }
 
-    /// What is wrong with the provider that answers this agent, if it fails.
+    /// The current failure of this agent's provider.
     pub fn fault_of(&self, agent: AgentKey) -> Option<&ProviderFault> {
         self.provider_faults.get(*self.failing_agents.get(&agent)?)
     }
 
-    /// The element of this id.
+    /// Finds an element by id.
     pub fn element(&self, id: &str) -> Option<&ElementView> {
         self.elements.iter().find(|element| &*element.id == id)
     }
 
-    /// The element of this key.
+    /// Finds an element by key.
     pub fn element_of(&self, key: ElementKey) -> Option<&ElementView> {
         self.elements.binary_search_by_key(&key, |element| element.key).ok().map(|index| &self.elements[index])
     }
 
-    /// Who is what to whom, by ids, in the order of the scene.
+    /// The relationships by agent id, in scene order.
     pub fn relationships(&self) -> impl Iterator<Item = Relationship> {
         self.ties.iter().filter_map(|tie| self.relationship(tie))
     }
 
-    /// A rope's relationship, by ids.
+    /// The relationship behind a tie, by agent id; `None` if an agent has left.
     pub fn relationship(&self, tie: &TieView) -> Option<Relationship> {
         let (from, to) = (self.agent_of(tie.from)?, self.agent_of(tie.to)?);
         Some(Relationship { from: from.id.clone(), to: to.id.clone(), label: tie.label.clone() })
     }
 
-    /// What an author is called: the name of an agent, “you” for the person, else the word itself.
+    /// The display name of an author: an agent's name, “you” for the person, otherwise the id itself.
     pub fn called<'a>(&'a self, author: &'a str) -> &'a str {
         match self.agent(author) {
             Some(agent) => &agent.name,
@@ -186,106 +186,106 @@ impl RoomModel {
     }
 }
 
-/// An agent as it stands there.
+/// An agent at one moment.
 #[derive(Clone, Debug)]
 pub struct AgentView {
-    /// Its key.
+    /// Key within the room.
     pub key: AgentKey,
-    /// Its id.
+    /// Id, as used in files.
     pub id: Id,
-    /// Its name on screen.
+    /// Display name.
     pub name: Id,
-    /// The profile it runs.
+    /// The id of its profile.
     pub profile: Id,
-    /// What its figure is drawn from: the profile's `avatar`, else its id.
+    /// The word its figure is derived from: the profile's `avatar`, otherwise the profile's id.
     pub look: Id,
-    /// Where it is drawn, in world units: between two ticks.
+    /// Position in world units, interpolated between two ticks.
     pub position: Vec2,
-    /// Where it looks or walks to; zero where nowhere in particular.
+    /// The direction it faces or walks; zero if none.
     pub heading: Vec2,
-    /// Whether it is on its feet.
+    /// Whether it is walking.
     pub walks: bool,
-    /// How it holds itself.
+    /// Body posture.
     pub posture: Posture,
-    /// What it has in its hands.
+    /// The object in its hands.
     pub holds: Option<Held>,
-    /// What it sits on, if it sits.
+    /// The seat, if it sits.
     pub seated: Option<Seated>,
-    /// What it does.
+    /// The state of its state machine.
     pub state: State,
-    /// How long it has been in that state, in seconds of simulated time.
+    /// Time in this state, in seconds of simulated time.
     pub in_state_secs: f32,
-    /// Whether a model is being asked for it.
+    /// Whether a model request for it is pending.
     pub thinking: bool,
-    /// Actions in its queue.
+    /// Number of queued actions.
     pub queued: usize,
-    /// The element that it reads or goes to read.
+    /// The element that it reads or is going to read.
     pub reads: Option<ElementKey>,
-    /// The rest, for those who were asked for: selected, hovered, or seen while the overlay is on.
+    /// Details; only for agents that are selected, hovered, or visible while the overlay is on.
     pub detail: Option<Arc<AgentDetail>>,
 }
 
-/// What there is to know about an agent beside how it looks.
+/// The parts of an agent that are only read when they are shown.
 #[derive(Clone, Debug, Default)]
 pub struct AgentDetail {
-    /// Why it is in its state, in words.
+    /// The reason for its state, in words.
     pub why: String,
-    /// What it does when it has nothing to do.
+    /// What it does when idle.
     pub behaviour: Behaviour,
-    /// Its home.
+    /// The position of its home, in world units.
     pub home: Vec2,
-    /// What it has set itself to do, in order, in words: “read House rules (high)”.
+    /// Its queued actions in words, in order: “read House rules (soon)”.
     pub queue: Vec<String>,
-    /// Tasks that wait.
+    /// Its waiting tasks.
     pub tasks: Vec<String>,
-    /// Its memory.
+    /// A copy of its memory.
     pub memory: Memory,
-    /// Turns with a model in its session, and the estimated tokens of them.
+    /// Turns and estimated tokens of its session.
     pub session: (usize, u32),
-    /// What it used in this run.
+    /// Usage in this run.
     pub spent: Tally,
     /// Its last prompt, each part with its origin.
     pub last_prompt: Option<Prompt>,
-    /// What a model says to it at this moment.
+    /// The answer that is being streamed.
     pub live_text: Option<String>,
-    /// Who answers it: provider and model.
+    /// Its provider and model.
     pub answered_by: String,
-    /// What it and its model say to each other; only for those who are selected or under the pointer.
+    /// Its chat with the model; only if it is selected or hovered.
     pub chat: Option<ChatView>,
-    /// What its profile says; only for those who are selected or under the pointer.
+    /// The content of its profile; only if it is selected or hovered.
     pub profile: Option<Arc<ProfileFacts>>,
 }
 
-/// What a profile says of what an agent may do, in words.
+/// What a profile allows its agents, in words.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProfileFacts {
-    /// Its file.
+    /// The path of the profile.
     pub file: String,
-    /// What it is for.
+    /// The description.
     pub description: String,
-    /// Which model it asks for; empty where it leaves that to the settings.
+    /// The requested model; empty for the default.
     pub model: String,
-    /// The tools that it may use.
+    /// The tools it may use.
     pub tools: Vec<String>,
-    /// How much it may do without a person: `safe`, `balanced` or `auto`.
+    /// The safety mode: `safe`, `balanced` or `auto`.
     pub safety: String,
-    /// What it may read, as globs; `None` is everything that the workspace allows.
+    /// Globs of readable files; `None` means everything that the workspace allows.
     pub reads: Option<Vec<String>>,
-    /// What it may write, as globs.
+    /// Globs of writable files; `None` means everything that the workspace allows.
     pub writes: Option<Vec<String>>,
 }
 
-/// Who has read what of an element: those who know the newest first.
+/// Which agents have read an element, those with the newest version first.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KnownBy {
-    /// The version that stands there now.
+    /// The current version of the element.
     pub version: u32,
-    /// Everyone who may read it.
+    /// All agents that may read it.
     pub readers: Vec<ReaderView>,
 }
 
 impl KnownBy {
-    /// How many know the newest, how many something older, how many nothing.
+    /// Numbers of agents that know the newest version, an older one, and none.
     pub fn counts(&self) -> [usize; 3] {
         let mut counts = [0; 3];
         for reader in &self.readers {
@@ -300,88 +300,88 @@ impl KnownBy {
     }
 }
 
-/// An agent, and what it knows of an element.
+/// An agent and what it knows of an element.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReaderView {
-    /// Who, by id.
+    /// The agent's id.
     pub agent: Id,
-    /// Its name on screen.
+    /// The agent's display name.
     pub name: Id,
-    /// What it knows.
+    /// The version it knows.
     pub knows: Knows,
 }
 
-/// What an agent knows of an element.
+/// The version of an element that an agent knows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Knows {
-    /// What stands there now.
+    /// The current version.
     Newest {
-        /// When it looked last, in ticks.
+        /// The tick of the last reading.
         read_tick: u64,
     },
-    /// What stood there when it looked last.
+    /// An earlier version.
     Older {
-        /// Which version that was.
+        /// The version it read.
         version: u32,
-        /// When that was, in ticks.
+        /// The tick of the last reading.
         read_tick: u64,
     },
-    /// Nothing.
+    /// It never read the element.
     Nothing,
 }
 
-/// An element as it stands there.
+/// An element at one moment.
 #[derive(Clone, Debug)]
 pub struct ElementView {
-    /// Its key.
+    /// Key within the room.
     pub key: ElementKey,
-    /// Its id.
+    /// Id, as used in files.
     pub id: Id,
-    /// `pinboard`, `messageboard`, `inbox`, `rulebook`, or another kind's word.
+    /// The kind: `pinboard`, `messageboard`, `inbox`, `rulebook` or another registered kind.
     pub kind: Id,
-    /// Its label.
+    /// Display name.
     pub label: Id,
-    /// Its middle.
+    /// Position of its centre, in world units.
     pub position: Vec2,
-    /// Whose it is.
+    /// The id of its owner.
     pub owner: Option<Id>,
-    /// The file that holds its content, if one does.
+    /// The path of the file with its content.
     pub file: Option<String>,
-    /// What it holds.
+    /// Its content.
     pub content: Arc<ContentView>,
 }
 
-/// What an element holds.
+/// The content of an element.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ContentView {
-    /// A text: message boards and rulebooks.
+    /// The text of a message board or rulebook.
     Text(String),
-    /// Pins, oldest first.
+    /// The pins of a pinboard, oldest first.
     Pins(Vec<PinView>),
-    /// Mail that came and copies of mail that went, oldest first.
+    /// The mail of an inbox, oldest first.
     Mail {
-        /// Came in.
+        /// Received mail.
         items: Vec<MailView>,
-        /// Went out.
+        /// Copies of sent mail.
         outbox: Vec<MailView>,
     },
-    /// The tasks of a file.
+    /// The tasks of a task board.
     Tasks(TasksView),
-    /// What an element of another kind holds, as the text of its file: it is changed by the kind's own acts.
+    /// The content of another kind, as the text of its file.
     Other(String),
 }
 
 /// A task file as a board shows it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TasksView {
-    /// The file.
+    /// The parsed file.
     pub file: Arc<TaskFile>,
-    /// The tasks of each column that is shown ([`Column::SHOWN`]), in the order of the file, by their places in it.
+    /// For each column in [`Column::SHOWN`], the indices of its tasks, in file order.
     pub columns: [Vec<usize>; 4],
 }
 
 impl TasksView {
-    /// What a board shows of this file.
+    /// Sorts the tasks of a file into columns.
     pub fn of(file: Arc<TaskFile>) -> Self {
         let mut columns: [Vec<usize>; 4] = Default::default();
         for (index, task) in file.tasks.iter().enumerate() {
@@ -394,94 +394,94 @@ impl TasksView {
     }
 }
 
-/// A pin.
+/// A pin on a pinboard.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PinView {
-    /// Its id.
+    /// The pin's id.
     pub id: Id,
-    /// Its text.
+    /// The note.
     pub text: String,
-    /// Who pinned it up: an agent's id or `user`.
+    /// The author: an agent's id or `user`.
     pub author: Id,
-    /// When, in seconds of simulated time.
+    /// When it was pinned, in seconds of simulated time.
     pub time_secs: f64,
-    /// Who voted for it.
+    /// The ids of those who voted for it.
     pub up: Vec<Id>,
-    /// Who voted against it.
+    /// The ids of those who voted against it.
     pub down: Vec<Id>,
-    /// Who said what about it.
+    /// Comments, each with its author.
     pub comments: Vec<(Id, String)>,
 }
 
 /// A piece of mail.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MailView {
-    /// Its id.
+    /// The mail's id.
     pub id: Id,
-    /// Who sent it.
+    /// The sender's id.
     pub from: Id,
-    /// To whom.
+    /// The recipient's id.
     pub to: Id,
-    /// Its subject.
+    /// The subject line.
     pub subject: String,
-    /// Its text.
+    /// The body.
     pub text: String,
-    /// Where it stands.
+    /// The delivery status.
     pub status: MailStatus,
-    /// Whether its owner's model saw it.
+    /// Whether the owner's model has seen it.
     pub read: bool,
     /// When it was sent, in seconds of simulated time.
     pub sent_secs: f64,
 }
 
-/// A conversation.
+/// A running conversation.
 #[derive(Clone, Debug)]
 pub struct TalkView {
-    /// Its key.
+    /// Key of the conversation.
     pub key: ConversationKey,
-    /// Why they talk.
+    /// What started it.
     pub kind: ConversationKind,
-    /// Who takes part, in speaking order.
+    /// The participants, in speaking order.
     pub participants: Vec<AgentKey>,
-    /// Whose turn it is: an index into `participants`.
+    /// The index into `participants` of the current speaker.
     pub speaker: usize,
-    /// About what.
+    /// The topic, if it has one.
     pub topic: Option<String>,
-    /// What was said: by whom (an agent's id or `user`), and what.
+    /// What was said, each with the speaker's id (or `user`).
     pub said: Vec<(Id, String)>,
-    /// Turns taken, and after how many it ends.
+    /// Number of turns taken, and the maximum.
     pub turns: (u32, u32),
 }
 
-/// A labelled rope between two agents.
+/// A relationship between two agents, drawn as a labelled rope.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TieView {
-    /// Who.
+    /// The agent the relationship starts at.
     pub from: AgentKey,
-    /// To whom.
+    /// The agent it points to.
     pub to: AgentKey,
-    /// What `from` is to `to`.
+    /// What `from` is to `to`, such as “mentor”.
     pub label: String,
 }
 
-/// A profile that agents can be made of.
+/// A profile that agents can be created from.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProfileView {
-    /// Its id.
+    /// The profile's id.
     pub id: Id,
-    /// Its name.
+    /// Display name.
     pub name: String,
-    /// What it is for.
+    /// The description.
     pub description: String,
-    /// The file that defines it.
+    /// The path of its file.
     pub file: String,
-    /// What its figure is drawn from.
+    /// The word its figure is derived from.
     pub look: Id,
-    /// Agents of it in the room.
+    /// Number of its agents in the room.
     pub agents: usize,
 }
 
-/// What a figure of this profile is drawn from.
+/// The word that figures of this profile are derived from.
 pub fn look_of(profile: &AgentProfile) -> Id {
     profile.avatar.as_deref().map_or_else(|| profile.id.clone(), Id::from)
 }

@@ -1,23 +1,23 @@
-//! Finds what is at a point of the room, and what is in a box.
+//! Hit testing in the room: what is at a point, and what is inside a box.
 
 use bevy::math::Vec2;
 
 use super::model::{AgentView, ElementView, RoomModel};
 use crate::base::Id;
 
-/// Half the width and height of a figure, for the hand; its middle is a little above where it stands.
+/// Half the width and height of a figure's hit box in world units. Its centre is [`FIGURE_LIFT`] above the feet.
 const FIGURE: Vec2 = Vec2::new(24.0, 34.0);
 const FIGURE_LIFT: f32 = 18.0;
-/// How far the middle of a face is above where the agent stands.
+/// Height of the centre of a face above the agent's position, in world units.
 pub const FACE_LIFT: f32 = 38.0;
-/// Half the width and height of a face.
+/// Half the width and height of a face, in world units.
 pub const FACE_HALF: f32 = 10.0;
-/// Half the size of an element.
+/// Half the width and height of an element, in world units.
 pub const ELEMENT_HALF: Vec2 = Vec2::new(50.0, 40.0);
-/// Small figures are still found within so many points of the pointer.
+/// Minimum half size of a figure's hit box, in screen points, so that small figures can still be clicked.
 const GRASP_POINTS: f32 = 10.0;
 
-/// Something in the room that can be pointed at, by id.
+/// Something in the room that can be clicked, by id.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Thing {
     /// An agent.
@@ -27,26 +27,26 @@ pub enum Thing {
 }
 
 impl Thing {
-    /// Its id.
+    /// The id of the agent or element.
     pub fn id(&self) -> &Id {
         match self {
             Self::Agent(id) | Self::Element(id) => id,
         }
     }
 
-    /// The agent's id, if it is one.
+    /// The agent's id, or `None` for an element.
     pub fn agent(&self) -> Option<&Id> {
         if let Self::Agent(id) = self { Some(id) } else { None }
     }
 
-    /// The element's id, if it is one.
+    /// The element's id, or `None` for an agent.
     pub fn element(&self) -> Option<&Id> {
         if let Self::Element(id) = self { Some(id) } else { None }
     }
 }
 
-/// What is under a place; agents stand before elements, and of two agents the one further down is in front. Whoever's
-/// face is pointed at is meant before everybody else.
+/// Returns what a click at `place` selects. Faces come first, then figures, then elements; among overlapping agents the
+/// one lower on screen wins.
 pub fn thing_at(room: &RoomModel, place: Vec2, zoom: f32) -> Option<Thing> {
     let grasp = GRASP_POINTS / zoom.max(0.01);
     let half = FIGURE.max(Vec2::splat(grasp));
@@ -65,8 +65,8 @@ fn element_at(room: &RoomModel, place: Vec2) -> Option<Thing> {
     element.map(|element| Thing::Element(element.id.clone()))
 }
 
-/// What is meant to be opened at a place: the element there also where somebody stands before it, unless it is a face that
-/// is pointed at.
+/// Returns what a double click at `place` opens. Unlike [`thing_at`], an element wins over an agent in front of it
+/// unless the click is on a face.
 pub fn opened_at(room: &RoomModel, place: Vec2, zoom: f32) -> Option<Thing> {
     let is_face =
         |agent: &AgentView| contains(agent.position + Vec2::new(0.0, FACE_LIFT), Vec2::splat(FACE_HALF), place);
@@ -74,7 +74,7 @@ pub fn opened_at(room: &RoomModel, place: Vec2, zoom: f32) -> Option<Thing> {
     behind.or_else(|| thing_at(room, place, zoom))
 }
 
-/// Everything whose middle lies in a box given by two corners.
+/// Everything whose position is inside the box with these two opposite corners.
 pub fn things_in(room: &RoomModel, one: Vec2, other: Vec2) -> Vec<Thing> {
     let (low, high) = (one.min(other), one.max(other));
     let inside = |place: Vec2| place.cmpge(low).all() && place.cmple(high).all();
@@ -98,7 +98,7 @@ mod tests {
     use crate::view::paint::tests::{agent, element};
 
     #[test]
-    fn a_board_is_opened_also_behind_somebody_whose_face_is_not_meant() {
+    fn a_double_click_opens_a_board_behind_an_agent_unless_it_hits_the_face() {
         let board = ContentView::Text("All is well".into());
         let elements = vec![element(0, "news", "News", Vec2::ZERO, board)];
         let room = RoomModel { agents: vec![agent(1, "Ada", State::Idle)], elements, ..RoomModel::default() };

@@ -1,12 +1,11 @@
-//! Draws the output of `egui` on the CPU: pictures of the window without a window, a display or a GPU.
+//! Rasterises the output of `egui` on the CPU: pictures of the window without a window, a display or a GPU.
 //!
-//! Colours are premultiplied and blended as they are (in gamma space), as `egui` intends.
+//! Colours are premultiplied and blended in gamma space, as `egui` does.
 //!
-//! Why `egui` paints the room, and pictures come from here: measured both ways in one run, sprites and text of Bevy
-//! drew up to a tenth fewer frames on software Vulkan and made the program 8 MB larger (`docs/figures.md` has the
-//! figures). And all that a frame of `egui` is, is one list of triangles: from it a machine without any graphics
-//! adapter draws the picture that the window shows (`tests/it/frames.rs`: at most 1 % of the pixels differ in any frame
-//! of a zoom).
+//! Why `egui` paints the room: measured in one run, sprites and text of Bevy drew up to a tenth fewer frames on
+//! software Vulkan and made the program 8 MB larger (figures in `docs/figures.md`). And a frame of `egui` is just a
+//! list of triangles, from which a machine without any graphics adapter can draw the same picture as the window
+//! (`tests/it/frames.rs`: at most 1 % of the pixels differ in any frame of a zoom).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,43 +19,43 @@ use super::text::post_layout::ShownText;
 use super::text::system_fonts::SystemFonts;
 use crate::safe_fs::replace_bytes;
 
-/// A picture cannot be kept.
+/// A picture could not be saved.
 #[derive(Debug, Error)]
 pub enum PictureError {
-    /// The file cannot be written.
+    /// The file could not be written.
     #[error("{path}: {source}")]
     File {
-        /// Which.
+        /// The path.
         path: String,
-        /// Why.
+        /// The I/O error.
         source: std::io::Error,
     },
-    /// It cannot be written as PNG.
+    /// The picture could not be encoded as PNG.
     #[error("{path}: {source}")]
     Png {
-        /// Which.
+        /// The path.
         path: String,
-        /// Why.
+        /// The encoder's error.
         source: png::EncodingError,
     },
 }
 
-/// The textures of one context, as they are after each frame.
+/// The textures of one context, updated after each frame.
 #[derive(Default)]
 pub struct Rasteriser {
     textures: HashMap<TextureId, (ColorImage, TextureOptions)>,
     text: ShownText,
-    /// Finds the fonts in which letters are looked for that the program's fonts do not have.
+    /// Loads the system fonts, once a character is missing from the bundled ones.
     find_fonts: Option<fn() -> SystemFonts>,
 }
 
 impl Rasteriser {
-    /// One that takes letters which the program's fonts do not have from these, which are found once one is missing.
+    /// A rasteriser that loads system fonts with `find` once a character is missing from the bundled fonts.
     pub fn with_fonts(find: fn() -> SystemFonts) -> Self {
         Self { find_fonts: Some(find), ..Self::default() }
     }
 
-    /// Runs a user interface for a few frames and draws the last. `size` in points.
+    /// Runs a UI for a few frames and draws the last one. `size` is in points.
     pub fn picture_of(
         &mut self,
         context: &Context,
@@ -80,7 +79,7 @@ impl Rasteriser {
             self.update(&mut output.textures_delta);
             if let (Some(find), Some(wanted)) = (self.find_fonts, self.text.take_wanted()) {
                 self.text.add(context, find().find(&wanted));
-                // One frame with new fonts, one to find new sizes.
+                // One frame to load the fonts, one to measure with them.
                 last = last.max(frame + 3);
             }
             frame += 1;
@@ -92,7 +91,7 @@ impl Rasteriser {
         picture
     }
 
-    /// Takes in new and changed textures.
+    /// Applies new and changed textures.
     pub fn update(&mut self, delta: &mut TexturesDelta) {
         for (id, change) in delta.set.iter().flat_map(|(id, changes)| changes.iter().map(move |change| (id, change))) {
             let ImageData::Color(image) = &change.image;
@@ -117,7 +116,7 @@ impl Rasteriser {
         delta.clear();
     }
 
-    /// Draws triangles onto black.
+    /// Draws primitives onto black.
     pub fn draw(&self, primitives: &[ClippedPrimitive], size: Vec2, pixels_per_point: f32) -> ColorImage {
         let pixels = (size * pixels_per_point).round();
         let (width, height) = ((pixels.x as usize).max(1), (pixels.y as usize).max(1));
@@ -149,14 +148,14 @@ impl Rasteriser {
     }
 }
 
-/// A texture to take colours from.
+/// A texture with its wrap mode.
 struct Texture<'a> {
     image: &'a ColorImage,
     repeats: bool,
 }
 
 impl Texture<'_> {
-    /// The colour at a place from 0 to 1, between its four nearest texels.
+    /// The bilinearly filtered colour at texture coordinates from 0 to 1.
     fn sample(&self, u: f32, v: f32) -> [f32; 4] {
         let [width, height] = self.image.size;
         let (x, y) = (u * width as f32 - 0.5, v * height as f32 - 0.5);
@@ -205,7 +204,7 @@ fn draw_triangle(corners: [Vertex; 3], texture: &Texture, clip: Rect, canvas: &m
     if !bounds.is_positive() {
         return;
     }
-    // A pixel on an edge that two triangles share belongs to exactly one of them.
+    // Fill rule: a pixel on an edge shared by two triangles belongs to exactly one of them.
     let owns = |p: egui::Pos2, q: egui::Pos2| (p.y == q.y && q.x > p.x) || q.y < p.y;
     let edges = [(b.pos, c.pos), (c.pos, a.pos), (a.pos, b.pos)];
     let owned = edges.map(|(p, q)| owns(p, q));
@@ -286,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_half_there_lets_half_through() {
+    fn half_transparent_colours_are_blended_once() {
         let half = Color32::from_rgba_unmultiplied(255, 255, 255, 128);
         let picture = draw(|painter| {
             painter.rect_filled(Rect::EVERYTHING, 0.0, Color32::BLACK);

@@ -1,5 +1,5 @@
-//! Recent events, taken from the log as it grows: bubbles, highlights on elements, finished conversations and the end
-//! of the log. Bounded and only for display: nothing in the room depends on it.
+//! Recent events, taken from the log as it grows: bubbles, highlights on elements, ended conversations and the newest
+//! log rows. Bounded and only for display: nothing in the simulation depends on it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,51 +17,51 @@ use crate::log::events::{
 use crate::log::{EventKind, EventRecord, Narration, Narrator};
 use crate::mind::OwnCommand;
 
-/// An element glimmers so long after it changed or was read.
+/// How long an element is highlighted after it was changed or read, in seconds.
 pub const PULSE_SECS: f64 = 1.6;
-/// Conversations that are over and can still be read.
+/// Maximum number of ended conversations that are kept.
 const TALKS_KEPT: usize = 50;
-/// Refusals that wait to be told.
+/// Maximum number of refusals that wait to be shown.
 const REFUSED_KEPT: usize = 100;
-/// Orders of a person about files whose outcome is remembered.
+/// Maximum number of file orders whose outcome is remembered.
 const ORDERS_KEPT: usize = 200;
 
-/// Why an element glimmers.
+/// Why an element is highlighted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PulseKind {
-    /// What it holds changed.
+    /// Its content changed.
     Changed,
-    /// It was read.
+    /// An agent read it.
     Read,
 }
 
-/// A conversation, as long as it can be read.
+/// A conversation that is running or can still be read.
 #[derive(Clone, Debug)]
 pub struct PastTalk {
-    /// Its session in the log: `conversation-3`.
+    /// The session in the log: `conversation-3`.
     pub session: Id,
-    /// Who took part, by id.
+    /// The ids of the participants.
     pub participants: Vec<Id>,
-    /// About what; may be empty.
+    /// The topic; may be empty.
     pub topic: String,
-    /// Who said what.
+    /// What was said, each with the speaker's id.
     pub said: Vec<(Id, String)>,
-    /// Why it ended; absent while it goes on.
+    /// The reason it ended; `None` while it goes on.
     pub ended: Option<String>,
     /// The tick it began in.
     pub began_tick: u64,
 }
 
-/// Something that a person or an agent asked for and did not get, or that a cap forbade.
+/// A request of a person or an agent that was refused, or that a cap blocked.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Refused {
-    /// What, as one sentence without a full stop.
+    /// What was refused, as a sentence without a full stop.
     pub what: String,
-    /// What to do; empty where nothing can be done.
+    /// What to do about it; may be empty.
     pub remedy: String,
-    /// The agent that it is about.
+    /// The agent concerned.
     pub agent: Option<Id>,
-    /// The element that it is about.
+    /// The element concerned.
     pub element: Option<Id>,
     /// The field of `budget` that sets the cap.
     pub cap: Option<String>,
@@ -73,84 +73,83 @@ impl Refused {
     }
 }
 
-/// A sheet that an agent has just written lies in its hands, goes to the shelf and is gone after so long.
+/// Duration of the animation of a written file flying to the shelf, in seconds.
 pub const SHEET_SECS: f64 = 3.0;
-/// More sheets than this are not in the air at once.
+/// Maximum number of such sheets at once.
 const SHEETS_SHOWN: usize = 24;
 
 /// A file that an agent has just written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sheet {
-    /// Who wrote it, by id.
+    /// The writer's id.
     pub agent: Id,
-    /// The file's name, without its folders.
+    /// The file name, without folders.
     pub name: String,
-    /// Since when, in real time.
+    /// When it was written, in seconds of real time.
     pub since_secs: f64,
 }
 
-/// A letter is on its way for so long.
+/// Duration of a letter's flight, in seconds.
 pub const LETTER_SECS: f64 = 1.8;
-/// More letters than this are not in the air at once.
+/// Maximum number of letters in flight.
 const LETTERS_SHOWN: usize = 32;
 
-/// Something that one agent said to another at work.
+/// A message from one agent to another during work.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Letter {
-    /// Who said it, by id.
+    /// The sender's id.
     pub from: Id,
-    /// Who hears it, by id.
+    /// The recipient's id.
     pub to: Id,
-    /// Since when, in real time.
+    /// When it was sent, in seconds of real time.
     pub since_secs: f64,
 }
 
-/// A thought stays over a head for so long.
+/// How long a thought is shown above a head, in seconds.
 pub const THOUGHT_SECS: f64 = 4.0;
 
-/// Something that an agent was just reminded of.
+/// A memory that an agent has just recalled.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Thought {
-    /// From whom it has that: who shared it, or with whom it talked.
+    /// The ids of the agents it came from: who shared it, or took part in the conversation.
     pub from: Vec<Id>,
-    /// Since when, in real time.
+    /// When it was recalled, in seconds of real time.
     pub since_secs: f64,
 }
 
-/// What happened lately.
+/// Recent events, for display.
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
-    /// The last thing that each agent said, by id.
+    /// The last utterance of each agent, by agent id.
     pub bubbles: HashMap<Id, Bubble>,
-    /// Elements that changed or were read, by id, and when in real time.
+    /// Elements that were changed or read, by element id, and when in real time.
     pub pulses: BTreeMap<Id, (PulseKind, f64)>,
-    /// The last change of what each element holds, by id.
+    /// The last content change of each element, by element id.
     pub changes: BTreeMap<Id, EventRow>,
-    /// A sign over an agent that passed or looked at somebody, by agent id: what, and since when in real time.
+    /// Reaction signs over agents that passed or noticed somebody, by agent id, and since when in real time.
     pub reactions: HashMap<Id, (&'static str, f64)>,
-    /// What an agent was refused last, by id, and since when in real time.
+    /// The last refusal of each agent, by agent id, and when in real time.
     pub refusals: HashMap<Id, (String, f64)>,
-    /// What agents were just reminded of, by agent id.
+    /// Memories that agents have just recalled, by agent id.
     pub thoughts: BTreeMap<Id, Thought>,
     /// Files that agents have just written, oldest first.
     pub sheets: Vec<Sheet>,
-    /// Words on their way from one agent to another, oldest first.
+    /// Messages in flight between agents, oldest first.
     pub letters: Vec<Letter>,
-    /// The commands that coding agents know, by agent, as they told of them last.
+    /// The slash commands that coding agents last reported, by agent id.
     pub own_commands: BTreeMap<Id, Vec<OwnCommand>>,
-    /// What a person is still to be told, oldest first; taken away by whoever tells it.
+    /// Refusals to show to the person, oldest first; whoever shows one removes it.
     pub refused: VecDeque<Refused>,
     /// Conversations, oldest first.
     pub talks: VecDeque<PastTalk>,
-    /// The log, newest last.
+    /// The log rows, newest last.
     pub book: EventList,
-    /// How files went that a person changed in the window, by the name of the order: newest last, bounded.
+    /// Outcomes of the person's file orders, by order key; newest last, bounded.
     pub orders: VecDeque<(Id, Result<(), String>)>,
 }
 
 impl Recent {
-    /// Takes in what happened, and has the narrator tell what a person is to be told of it. `now_secs` is real time, of
-    /// any beginning.
+    /// Applies new records, using the narrator to word refusals. `now_secs` is real time from any origin.
     pub fn apply_events(&mut self, events: Vec<EventRecord>, narrator: &Narrator<'_>, now_secs: f64) {
         for event in events {
             self.note(&event, narrator, now_secs);
@@ -162,24 +161,24 @@ impl Recent {
         self.refused.drain(..surplus);
     }
 
-    /// Takes in how orders of a person about files went.
+    /// Records the outcomes of file orders.
     pub fn take_in_orders(&mut self, told: impl IntoIterator<Item = (Id, Result<(), String>)>) {
         self.orders.extend(told);
         let surplus = self.orders.len().saturating_sub(ORDERS_KEPT);
         self.orders.drain(..surplus);
     }
 
-    /// Takes in the signs that agents showed.
+    /// Records the reaction signs that agents showed.
     pub fn take_in_reactions(&mut self, shown: BTreeMap<Id, &'static str>, now_secs: f64) {
         self.reactions.extend(shown.into_iter().map(|(agent, sign)| (agent, (sign, now_secs))));
     }
 
-    /// How an order of a person about files went, once it is known.
+    /// The outcome of a file order, once it is known.
     pub fn order(&self, key: &str) -> Option<&Result<(), String>> {
         self.orders.iter().rev().find(|(name, _)| &**name == key).map(|(_, result)| result)
     }
 
-    /// Forgets what has faded. Whether something is still fading.
+    /// Removes what has faded. Returns whether something is still fading.
     pub fn fade(&mut self, now_secs: f64) -> bool {
         self.bubbles.retain(|_, bubble| !bubble.is_over(now_secs));
         self.pulses.retain(|_, (_, since)| now_secs - *since < PULSE_SECS);
@@ -197,7 +196,7 @@ impl Recent {
             && self.refusals.is_empty())
     }
 
-    /// Only what matters is looked into: most records are about states.
+    /// Ignores most records, which are about state changes.
     fn note(&mut self, event: &EventRecord, narrator: &Narrator<'_>, now_secs: f64) {
         match event.draft.kind {
             EventKind::Message => event.read().map(|message| self.note_message(event, message, now_secs)),
@@ -216,7 +215,7 @@ impl Recent {
             EventKind::TaskResultReturned => {
                 event.read().map(|given: TaskResultReturned| self.send(event, None, &[given.to], now_secs))
             }
-            EventKind::WorkflowStep => event.read().map(|step: WorkflowStep| self.fetch(event, &step.from, now_secs)),
+            EventKind::WorkflowStep => event.read().map(|step: WorkflowStep| self.receive(event, &step.from, now_secs)),
             EventKind::Knowledge => event.read().map(|knowledge| self.note_knowledge(event, knowledge, now_secs)),
             EventKind::FileChange => event.read().map(|change| self.note_file(event, &change, now_secs)),
             EventKind::Budget => event.read().map(|budget| self.note_budget(event, budget, narrator)),
@@ -247,7 +246,7 @@ impl Recent {
         }
     }
 
-    /// The agent said something to nobody in particular.
+    /// Shows a remark that is addressed to nobody.
     fn remark(&mut self, event: &EventRecord, text: String, now_secs: f64) {
         if let Some(agent) = &event.draft.agent {
             self.bubbles.insert(agent.clone(), Bubble { text, born_secs: now_secs, aloud: false });
@@ -255,7 +254,7 @@ impl Recent {
     }
 
     fn note_element(&mut self, event: &EventRecord, change: ElementChanged, now_secs: f64) {
-        // What comes with the scene is no news.
+        // Elements that are loaded with the scene are not news.
         if change.change != ElementDeed::Added {
             self.changes.insert(change.element.clone(), EventRow::of(event));
             self.pulses.insert(change.element, (PulseKind::Changed, now_secs));
@@ -278,7 +277,7 @@ impl Recent {
         let mut from: Vec<Id> = Vec::new();
         for memory in memories {
             from.extend(memory.shared_by);
-            // Conversations of earlier runs have the same names.
+            // Conversations of earlier runs can have the same session id.
             let session = memory.session.filter(|_| memory.run.as_ref() == Some(&event.run));
             let talk = session.and_then(|session| self.talks.iter().find(|talk| talk.session == session));
             from.extend(talk.into_iter().flat_map(|talk| talk.participants.iter().cloned()));
@@ -297,14 +296,14 @@ impl Recent {
         self.sheets.drain(..surplus);
     }
 
-    /// Words go from the agent of a record, or from whoever else said them, to these.
+    /// Shows letters to these agents, from `by` or else the record's agent.
     fn send(&mut self, event: &EventRecord, by: Option<&Id>, to: &[Id], now_secs: f64) {
         let Some(from) = event.draft.agent.as_ref().or(by) else { return };
         self.post(to.iter().map(|to| (from, to)), now_secs);
     }
 
-    /// What these gave goes to the agent of a record, who goes on with it.
-    fn fetch(&mut self, event: &EventRecord, from: &[Id], now_secs: f64) {
+    /// Shows letters from these agents to the record's agent, which continues with their results.
+    fn receive(&mut self, event: &EventRecord, from: &[Id], now_secs: f64) {
         let Some(to) = event.draft.agent.as_ref() else { return };
         self.post(from.iter().map(|from| (from, to)), now_secs);
     }
@@ -325,14 +324,14 @@ impl Recent {
     fn note_warning(&mut self, event: &EventRecord, warning: Warning, narrator: &Narrator<'_>, now_secs: f64) {
         match &event.draft.agent {
             Some(agent) => {
-                // A file that changed under those who had read it concerns them as much as its writer.
+                // A conflicting change concerns the readers as much as the writer.
                 for reader in warning.readers.iter().flatten() {
                     let path = warning.path.as_deref().unwrap_or_default();
                     self.refusals.insert(reader.clone(), (format!("{path}: {}", warning.what), now_secs));
                 }
                 self.refusals.insert(agent.clone(), (warning.what.into_owned(), now_secs));
             }
-            // What is wrong in a file is a problem, and told as one for as long as it is wrong.
+            // Problems in files are listed in the problems pane as long as they exist.
             None if warning.is_problem() => {}
             None => self.push_refused(Refused { element: warning.element, ..Refused::of(narrator.narrate(event)) }),
         }
@@ -366,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_shows_for_five_seconds_and_stays_in_the_conversation() {
+    fn speech_is_shown_for_five_seconds_and_kept_in_the_conversation() {
         let mut recent = Recent::default();
         let participants = vec!["ada-1".into(), "bram-1".into()];
         let start = ConversationStart { participants, topic: "tea".into(), ..ConversationStart::default() };
@@ -382,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_of_a_person_s_wishes_wait_to_be_told_and_an_agent_s_do_not() {
+    fn refusals_of_the_person_are_queued_for_display_and_those_of_agents_are_not() {
         let of_nobody = |warning: Warning| {
             let mut record = record(&warning);
             record.draft.agent = None;
@@ -419,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_in_a_channel_is_a_letter_to_each_who_hears_it_for_a_moment() {
+    fn a_channel_message_shows_a_letter_to_each_listener() {
         let mut recent = Recent::default();
         let said = Publish { to: vec!["bram-1".into(), "cleo-1".into()], ..Publish::default() };
         add_events(&mut recent, vec![record(&said)], 1.0);
@@ -432,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_step_goes_on_with_is_a_letter_from_each_who_gave_it() {
+    fn a_result_shows_a_letter_from_each_contributor() {
         let mut recent = Recent::default();
         let step = WorkflowStep {
             to: "running".into(),
@@ -445,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_agent_was_refused_is_known_for_ten_seconds() {
+    fn an_agent_s_refusal_is_shown_for_ten_seconds() {
         let mut recent = Recent::default();
         add_events(&mut recent, vec![record(&Warning::new("there is no pin p9"))], 1.0);
         add_events(&mut recent, vec![record(&Warning::new("the board is full"))], 4.0);

@@ -1,5 +1,4 @@
-//! Moves overlapping agents near the pointer apart, so that each can be pointed at; they move back when the pointer
-//! leaves.
+//! Spreads overlapping agents near the pointer so that each can be clicked; they move back when the pointer leaves.
 
 use std::collections::BTreeMap;
 
@@ -9,44 +8,45 @@ use super::model::{AgentView, RoomModel};
 use super::paint::square_side;
 use crate::base::AgentKey;
 
-/// Figures that are closer than this cover each other's faces, in world units.
+/// Figures closer than this cover each other's faces, in world units.
 const FACE_UNITS: f32 = 22.0;
-/// What a hand points at is so high above the feet, in world units.
+/// Height above the feet of the point that people aim at, in world units.
 const WAIST_UNITS: f32 = 22.0;
-/// So many make room at once.
+/// Maximum number of agents that are spread at once.
 const MEMBERS_AT_MOST: usize = 16;
-/// So long it takes them.
+/// Duration of the movement, in seconds.
 const MAKES_ROOM_SECS: f32 = 0.14;
 
-/// Those who have made room for each other.
+/// The agents that are currently spread.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Spread {
-    /// Where each of them is shown.
+    /// The target position of each agent.
     places: BTreeMap<AgentKey, Vec2>,
     middle: Vec2,
-    /// They stand within this of the middle.
+    /// Distance of the target positions from the middle.
     radius: f32,
-    /// How far they have gone, from 0 to 1.
+    /// Progress of the movement, from 0 to 1.
     share: f32,
 }
 
 impl Spread {
-    /// What the pointer does, if it is in the room. `step_secs` have passed since the last frame; none where little is to
-    /// move. Whether somebody is on the way.
+    /// Updates the spread for the pointer's position, if it is in the room. `step_secs` is the time since the last
+    /// frame; `None` (reduced motion) moves at once. Returns whether the movement goes on.
     pub fn follow(&mut self, room: &RoomModel, pointer: Option<Vec2>, zoom: f32, step_secs: Option<f32>) -> bool {
-        let apart = apart(zoom);
+        let min_distance = min_distance(zoom);
         let stays = |spread: &Self| {
             !spread.places.is_empty()
                 && pointer.is_some_and(|pointer| {
-                    (pointer - Vec2::new(0.0, WAIST_UNITS)).distance(spread.middle) <= spread.radius + 1.2 * apart
+                    (pointer - Vec2::new(0.0, WAIST_UNITS)).distance(spread.middle)
+                        <= spread.radius + 1.2 * min_distance
                 })
         };
         let is_near = stays(self);
         if !is_near && self.share <= 0.0 {
-            *self = pointer.map_or_else(Self::default, |pointer| Self::around(room, pointer, apart));
+            *self = pointer.map_or_else(Self::default, |pointer| Self::arrange(room, pointer, min_distance));
         }
-        // Who walked away is left to it.
-        let reach = 2.0 * (self.radius + apart);
+        // Drop agents that have walked away.
+        let reach = 2.0 * (self.radius + min_distance);
         let middle = self.middle;
         self.places.retain(|key, _| room.agent_of(*key).is_some_and(|agent| agent.position.distance(middle) < reach));
         let target = if stays(self) { 1.0 } else { 0.0 };
@@ -55,12 +55,12 @@ impl Spread {
         !self.places.is_empty() && self.share != target
     }
 
-    /// Everybody goes back at once.
+    /// Moves everyone back at once.
     pub fn end(&mut self) {
         *self = Self::default();
     }
 
-    /// Shows them where they make room: for whoever picks and paints.
+    /// Applies the displacement to the room, before hit testing and painting.
     pub fn apply(&self, room: &mut RoomModel) {
         if self.share <= 0.0 {
             return;
@@ -73,16 +73,16 @@ impl Spread {
         }
     }
 
-    /// Those around the pointer who cover each other, on a circle: each at the side where it stands.
-    fn around(room: &RoomModel, pointer: Vec2, apart: f32) -> Self {
+    /// Arranges the overlapping agents near the pointer on a circle, each toward its own side.
+    fn arrange(room: &RoomModel, pointer: Vec2, min_distance: f32) -> Self {
         let waist = pointer - Vec2::new(0.0, WAIST_UNITS);
         let away = |agent: &AgentView| agent.position.distance_squared(waist);
         let mut near: Vec<&AgentView> =
-            room.agents.iter().filter(|agent| away(agent) <= (1.5 * apart) * (1.5 * apart)).collect();
+            room.agents.iter().filter(|agent| away(agent) <= (1.5 * min_distance) * (1.5 * min_distance)).collect();
         near.sort_by(|one, other| away(one).total_cmp(&away(other)).then(one.key.cmp(&other.key)));
         near.truncate(4 * MEMBERS_AT_MOST);
         let covers = |one: &AgentView, other: &AgentView| {
-            one.key != other.key && one.position.distance_squared(other.position) < apart * apart
+            one.key != other.key && one.position.distance_squared(other.position) < min_distance * min_distance
         };
         let covered: Vec<&AgentView> =
             near.iter().copied().filter(|one| near.iter().any(|other| covers(one, other))).collect();
@@ -99,9 +99,9 @@ impl Spread {
             })
             .collect();
         by_side.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-        // Neighbours on the circle are a whole figure apart.
+        // Neighbours on the circle are one figure apart.
         let turn = std::f32::consts::TAU / by_side.len() as f32;
-        let radius = 0.55 * apart / (0.5 * turn).sin();
+        let radius = 0.55 * min_distance / (0.5 * turn).sin();
         let first = by_side[0].0;
         let places = by_side
             .iter()
@@ -111,11 +111,11 @@ impl Spread {
     }
 }
 
-/// Those who are closer than this cannot be told apart by a hand, in world units.
-fn apart(zoom: f32) -> f32 {
-    // From afar, who is as far from another as the corners of a square are from each other is on no heap with them.
-    let heap = if zoom < 0.25 { square_side(zoom.max(0.01)) * std::f32::consts::SQRT_2 } else { 0.0 };
-    FACE_UNITS.max(heap)
+/// Agents closer than this cannot be clicked separately, in world units.
+fn min_distance(zoom: f32) -> f32 {
+    // When zoomed out, agents within one square are clustered; its diagonal is the largest distance within a cluster.
+    let cluster_diagonal = if zoom < 0.25 { square_side(zoom.max(0.01)) * std::f32::consts::SQRT_2 } else { 0.0 };
+    FACE_UNITS.max(cluster_diagonal)
 }
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stands_in_another_can_be_pointed_at_near_and_far() {
+    fn overlapping_agents_can_be_clicked_at_every_zoom() {
         for (count, zoom) in [(2_usize, 1.0), (5, 1.0), (5, 0.2), (12, 0.12)] {
             let places: Vec<(f32, f32)> = (0..count).map(|index| (index as f32 * 3.0, (index % 3) as f32)).collect();
             let room = cluster(&places);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn they_stay_apart_while_the_pointer_is_among_them_and_go_back_when_it_leaves() {
+    fn agents_stay_spread_while_the_pointer_is_among_them() {
         let room = cluster(&[(0.0, 0.0), (4.0, 0.0), (300.0, 0.0)]);
         let (mut spread, shown) = spread(&room, Vec2::new(0.0, WAIST_UNITS), 1.0);
         assert_eq!(shown.agents[2].position, room.agents[2].position, "who stands alone stays");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_stand_beside_each_other_do_not_move() {
+    fn agents_that_do_not_overlap_do_not_move() {
         let room = cluster(&[(0.0, 0.0), (FACE_UNITS + 1.0, 0.0)]);
         let (spread, _) = spread(&room, Vec2::new(5.0, WAIST_UNITS), 1.0);
         assert_eq!(spread, Spread::default());

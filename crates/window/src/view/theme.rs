@@ -4,82 +4,82 @@ use egui::{Color32, Stroke, Style, Visuals};
 
 use crate::simulation::State;
 
-/// Space between things, in points, small to large.
+/// Spacing in points, small to large.
 pub const SPACE: [f32; 5] = [4.0, 8.0, 12.0, 16.0, 24.0];
-/// Corners of rows and fields, of cards, of bubbles.
+/// Corner radii of rows and fields, of cards, and of bubbles.
 pub const RADIUS: [u8; 3] = [5, 10, 14];
-/// Corners of buttons, which stand among the others everywhere.
+/// Corner radius of buttons.
 pub const BUTTON_RADIUS: u8 = 7;
-/// Corners of marks: strips, bars and small squares.
+/// Corner radius of marks: strips, bars and small squares.
 pub const MARK_RADIUS: u8 = 2;
-/// Widths of lines in points: of edges, of what is marked, of what has the keyboard or is held.
+/// Line widths in points: of edges, of highlights, and of focus or drag outlines.
 pub const LINE: [f32; 3] = [1.0, 1.5, 2.0];
-/// Sizes of type in points: small, body, heading, title.
+/// Font sizes in points: small, body, heading, title.
 pub const TYPE: [f32; 4] = [11.0, 13.0, 16.0, 21.0];
 
-/// Widths of menus in points: of short words, of commands with their keys, of texts.
+/// Menu widths in points: for short words, for commands with shortcuts, for texts.
 pub const MENU: [f32; 3] = [150.0, 240.0, 340.0];
-/// Widths of dialogs in points: of a question, of a form, of a list.
+/// Dialog widths in points: for a question, a form, a list.
 pub const DIALOG: [f32; 3] = [400.0, 560.0, 640.0];
 
-/// Points of the card on which a person answers a question.
+/// Sizes of the approval card, in points.
 pub struct ApprovalSizes {
-    /// How wide it is beside who asks.
+    /// Width beside the asking agent.
     pub width: f32,
-    /// How high the words are on how far a permission reaches.
+    /// Height of the scope selection.
     pub scope: f32,
-    /// How wide each answer is.
+    /// Width of each answer button.
     pub button: f32,
-    /// How high each answer is.
+    /// Height of each answer button.
     pub row: f32,
 }
 
-/// The card on which a person answers a question.
+/// The sizes of the approval card.
 pub const APPROVAL: ApprovalSizes = ApprovalSizes { width: 380.0, scope: 30.0, button: 84.0, row: 28.0 };
 
-/// The colours of one theme. Text on its ground has a contrast of at least 4.5 : 1, which a test checks.
+/// The colours of one theme. Text has a contrast of at least 4.5 : 1 on its background, which a test checks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Theme {
-    /// Whether it is evening.
+    /// Whether this is the dark theme.
     pub dark: bool,
-    /// Panels.
+    /// Background of panels.
     pub panel: Color32,
-    /// Cards and fields on panels.
+    /// Background of cards and fields.
     pub card: Color32,
-    /// Lines between things.
+    /// Separators.
     pub line: Color32,
     /// Text.
     pub text: Color32,
-    /// Text that matters less.
+    /// Secondary text.
     pub text_soft: Color32,
-    /// What is selected or asks for a hand.
+    /// Selection and call to action.
     pub accent: Color32,
-    /// Text on the accent.
+    /// Text on the accent colour.
     pub on_accent: Color32,
-    /// Something is well.
+    /// Success.
     pub good: Color32,
-    /// Something needs a look.
+    /// Warning.
     pub warn: Color32,
-    /// Something failed.
+    /// Failure.
     pub bad: Color32,
     /// The floor.
     pub floor: Color32,
-    /// The seams of the floor.
+    /// Joints of the floor.
     pub floor_seam: Color32,
     /// Shadows on the floor.
     pub shadow: Color32,
-    /// Bubbles.
+    /// Background of bubbles.
     pub bubble: Color32,
     /// Text in bubbles and labels in the room.
     pub bubble_text: Color32,
 }
 
-/// A colour by its six digits.
+/// A colour from its hexadecimal digits.
 pub const fn rgb(hex: u32) -> Color32 {
     Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
 }
 
-/// By day: warm paper and light wood.
+/// The light theme: warm paper and light wood.
 pub const LIGHT: Theme = Theme {
     dark: false,
     panel: rgb(0xfb_f8f3),
@@ -99,7 +99,7 @@ pub const LIGHT: Theme = Theme {
     bubble_text: rgb(0x2b_2521),
 };
 
-/// In the evening: dark wood and lamplight.
+/// The dark theme: dark wood and lamplight.
 pub const DARK: Theme = Theme {
     dark: true,
     panel: rgb(0x22_1e1b),
@@ -120,12 +120,12 @@ pub const DARK: Theme = Theme {
 };
 
 impl Theme {
-    /// The theme for a dark or a light screen.
+    /// The dark or the light theme.
     pub fn of(dark: bool) -> Self {
         if dark { DARK } else { LIGHT }
     }
 
-    /// Sets the widgets of a context in these colours.
+    /// Applies the theme to the widgets of a context.
     pub fn apply(&self, context: &egui::Context) {
         let mut visuals = if self.dark { Visuals::dark() } else { Visuals::light() };
         visuals.panel_fill = self.panel;
@@ -134,7 +134,7 @@ impl Theme {
         visuals.faint_bg_color = self.card;
         visuals.override_text_color = Some(self.text);
         visuals.hyperlink_color = self.accent;
-        // Hints in empty fields; what `egui` takes otherwise is too faint to be read.
+        // Hint text: the default of `egui` is too faint to be legible.
         visuals.weak_text_color = Some(self.text_soft);
         visuals.selection.bg_fill = self.accent.gamma_multiply(0.35);
         visuals.selection.stroke = Stroke::new(LINE[0], self.accent);
@@ -171,51 +171,50 @@ impl Theme {
     }
 }
 
-/// The paper of a person's own notes.
+/// Background of the person's own notes.
 pub const OWN_NOTE: Color32 = rgb(0xf4_c93c);
-/// A wall's top, its side, and the edge between them.
+/// Top of a wall, its side, and the edge between them.
 pub const WALL: [Color32; 3] = [rgb(0xb9_a58c), rgb(0x8f_7b64), rgb(0x7a_6855)];
-/// The flag of an inbox.
+/// Flag of an inbox.
 pub const FLAG: Color32 = rgb(0xd0_4a3c);
-/// The shadow of a card on a task board.
+/// Shadow of a card on a task board.
 pub const CARD_SHADOW: Color32 = Color32::from_black_alpha(36);
-/// Strokes of chalk on a message board that stand for text.
+/// Chalk strokes that stand for text on a message board.
 pub const CHALK: Color32 = rgb(0xdf_e8ee);
-/// Text written with chalk.
+/// Chalk text.
 pub const CHALK_TEXT: Color32 = rgb(0xf2_f5f0);
 /// Lines of writing in a rulebook.
 pub const BOOK_INK: Color32 = rgb(0x7a_6855);
-/// What figures fade to while their agent is paused.
+/// The grey that paused agents fade to.
 pub const FADED: Color32 = rgb(0x96_98a5);
 
 impl Theme {
-    /// The ring round what has the keyboard: seen on every ground of the window (3 : 1, WCAG 1.4.11).
+    /// The focus ring, visible on every background of the window (3 : 1, WCAG 1.4.11).
     pub fn focus_ring(&self) -> Stroke {
         Stroke::new(LINE[2], self.accent)
     }
 
-    /// The light in which furniture and figures are seen.
+    /// The ambient light on furniture and figures.
     pub fn room_light(&self) -> Color32 {
         if self.dark { rgb(0xe4_d1c0) } else { Color32::WHITE }
     }
 
-    /// The edge of the rings under figures: seen on every floor, whatever colour the ring has (3 : 1, WCAG 1.4.11).
+    /// Edge of the rings under figures, visible on every floor whatever the ring's colour (3 : 1, WCAG 1.4.11).
     pub fn ring_edge(&self) -> Color32 {
         if self.dark { self.text } else { Color32::BLACK }
     }
 
-    /// The edge of what can be filled in or pressed: at least 3 : 1 against what is beside it, as the accessibility
-    /// guidelines ask (WCAG 2.2, 1.4.11).
+    /// Edge of fields and buttons, with a contrast of at least 3 : 1 to what is beside it (WCAG 2.2, 1.4.11).
     pub fn field_line(&self) -> Color32 {
         self.card.lerp_to_gamma(self.text_soft, if self.dark { 0.68 } else { 0.75 })
     }
 
-    /// Those at rest, where many are seen from afar.
+    /// Resting agents in a crowd, when zoomed out.
     pub fn at_rest(&self) -> Color32 {
         if self.dark { rgb(0x94_8d86) } else { rgb(0xa9_a198) }
     }
 
-    /// The light in which rugs are seen, which lie lower.
+    /// The ambient light on rugs, which lie lower.
     pub fn rug_light(&self) -> Color32 {
         if self.dark { rgb(0xc8_b2a0) } else { Color32::WHITE }
     }
@@ -225,7 +224,7 @@ impl Theme {
         if self.dark { rgb(0x5a_4330) } else { rgb(0xa8_7b4f) }
     }
 
-    /// What stands on a slate, written with chalk.
+    /// The colours of chalk on slate.
     pub fn slate(&self) -> Self {
         Self {
             panel: rgb(0x2b_3a38),
@@ -239,7 +238,7 @@ impl Theme {
         }
     }
 
-    /// What stands on a page of a book.
+    /// The colours of a book page.
     pub fn page(&self) -> Self {
         if self.dark {
             return Self { panel: rgb(0x3b_332a), card: rgb(0x41_382e), line: rgb(0x5e_5242), ..DARK };
@@ -256,7 +255,7 @@ impl Theme {
         }
     }
 
-    /// What stands on a cork board.
+    /// The colours of a pinboard.
     pub fn cork(&self) -> Self {
         if self.dark {
             return Self { panel: rgb(0x4a_3826), card: rgb(0x3a_2d20), line: rgb(0x6e_543a), ..DARK };
@@ -275,7 +274,7 @@ impl Theme {
         }
     }
 
-    /// What stands on a board for cards.
+    /// The colours of a task board.
     pub fn board(&self) -> Self {
         if self.dark {
             return Self { panel: rgb(0x2a_322e), card: rgb(0x36_403b), line: rgb(0x4c_5852), ..DARK };
@@ -292,13 +291,13 @@ impl Theme {
         }
     }
 
-    /// The paper of a note by somebody of this colour, and what it is written with.
+    /// Background and text colour of a note, from its author's colour.
     pub fn note(&self, author: Color32) -> [Color32; 2] {
         let paper = if self.dark { rgb(0xc9_bca6) } else { rgb(0xff_fbf0) };
         [paper.lerp_to_gamma(author, 0.3), LIGHT.text]
     }
 
-    /// How much darker the edges of the view are than its middle.
+    /// How much darker the edges of the view are than its centre.
     pub fn edge(&self) -> Color32 {
         Color32::from_black_alpha(if self.dark { 58 } else { 22 })
     }
@@ -328,14 +327,14 @@ pub fn element_colour(kind: &str) -> Color32 {
     Color32::from_rgb(red, green, blue)
 }
 
-/// A colour that follows from a word and stays with it: ropes by their label, pins by their author.
+/// A colour derived from a word, always the same: ropes by label, pins by author.
 pub fn word_colour(word: &str) -> Color32 {
     let hash = crate::base::hash::content_hash(word.as_bytes());
     let hue = (hash % 360) as f32 / 360.0;
     egui::epaint::Hsva::new(hue, 0.55, 0.85, 1.0).into()
 }
 
-/// How well one colour is seen on another, from 1 to 21.
+/// Contrast ratio of two colours, from 1 to 21.
 #[cfg(test)]
 pub fn contrast(one: Color32, other: Color32) -> f32 {
     let luminance = |colour: Color32| {
@@ -351,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_can_be_read() {
+    fn text_is_legible() {
         let objects = [LIGHT, DARK].map(|theme| [theme, theme.slate(), theme.page(), theme.cork(), theme.board()]);
         for theme in objects.into_iter().flatten() {
             for (what, text, ground) in [
@@ -373,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_of_fields_can_be_seen() {
+    fn field_edges_are_visible() {
         let objects = [LIGHT, DARK].map(|theme| [theme, theme.slate(), theme.page(), theme.cork()]);
         for theme in objects.into_iter().flatten() {
             for ground in [theme.panel, theme.card] {
@@ -384,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_can_be_read_whoever_wrote_them() {
+    fn notes_are_legible_for_every_author() {
         for theme in [LIGHT, DARK] {
             for author in ["ada-1", "bram-1", "cleo-1", "user", "x", "yes", "zoo"] {
                 let [paper, ink] = theme.note(word_colour(author));
@@ -394,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_has_a_colour_of_its_own() {
+    fn every_state_has_its_own_colour() {
         let colours: std::collections::BTreeSet<[u8; 4]> =
             State::ALL.into_iter().map(|state| state_colour(state).to_array()).collect();
         assert_eq!(colours.len(), State::ALL.len());

@@ -1,5 +1,5 @@
-//! Who knows something and how it reached them, from the memories themselves and from what the log says about
-//! conversations, reading and recalling. Pure.
+//! Computes who knows something and how it reached them, from memories and from what the log says about conversations,
+//! reading and recalling. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,61 +11,61 @@ use crate::knowledge::{Memory, Owner};
 use crate::log::EventKind;
 use crate::log::events::{ConversationStart, Knowledge, ToolCall};
 
-/// Rows that are looked through in one frame.
+/// Maximum number of log rows processed per frame.
 const ROWS_A_FRAME: usize = 20_000;
-/// Memories of which it is kept who was reminded of them, conversations, and pieces of work; the oldest give way.
+/// Maximum number of memories, conversations and pieces of work that are tracked; the oldest are dropped.
 const KEPT: usize = 20_000;
 
-/// How somebody came to know something.
+/// How an agent knows something.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum KnownBy {
-    /// It is among its own memories.
+    /// It is in its own memory.
     Remembers,
-    /// It told everybody.
+    /// It shared it with everybody.
     Shared,
-    /// It was reminded of what everybody knows.
+    /// It recalled shared knowledge.
     Reminded,
 }
 
-/// How something went from one to another.
+/// How knowledge travelled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Travel {
-    /// They talked, and one of them remembered it then.
+    /// Told in a conversation, and remembered.
     Told,
-    /// A file was read, and something was remembered after the work in which it was.
+    /// Read from a file during work, and remembered afterwards.
     Read,
-    /// Somebody was reminded of what another had shared.
+    /// Recalled from what another agent had shared.
     Recalled,
 }
 
 /// Who knows something.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WhoKnows {
-    /// What, in a few words.
+    /// What they know, in a few words.
     pub what: String,
-    /// Everyone who knows it, with how.
+    /// Every agent that knows it, and how.
     pub knowers: BTreeMap<Id, BTreeSet<KnownBy>>,
-    /// The ways that it went: from an agent, or the path of a file, to an agent.
+    /// Its routes: from an agent id or file path, to an agent id.
     pub ways: BTreeSet<(Id, Id, Travel)>,
 }
 
-/// What the log says of how knowledge travels.
+/// How knowledge travels, according to the log.
 #[derive(Clone, Debug, Default)]
 pub struct KnowledgeTrail {
-    /// The generation of the log that this follows.
+    /// The generation of the log that is being followed.
     generation: u64,
-    /// The number of the row that comes next.
+    /// The number of the next row to process.
     next: u64,
-    /// Who was reminded of a memory, by its id.
+    /// Which agents recalled a memory, by memory id.
     reminded: BTreeMap<Id, BTreeSet<Id>>,
-    /// Who took part in a conversation, by its run and its session.
+    /// The participants of conversations, by run and session.
     talks: BTreeMap<(Id, Id), Vec<Id>>,
-    /// Which files were read in a piece of work, by its run and its id.
+    /// The files that were read during activations, by run and activation id.
     reads: BTreeMap<(Id, Id), BTreeSet<Id>>,
 }
 
 impl KnowledgeTrail {
-    /// Takes in what was logged since. Whether there is more to take in.
+    /// Processes new log rows. Returns whether there are more.
     pub fn follow(&mut self, book: &EventList) -> bool {
         if self.generation != book.generation() || self.next > book.count() {
             *self = Self { generation: book.generation(), ..Self::default() };
@@ -105,12 +105,12 @@ impl KnowledgeTrail {
         }
     }
 
-    /// Who was reminded of a memory.
+    /// The agents that recalled a memory.
     pub fn reminded(&self, memory: &str) -> impl Iterator<Item = &Id> {
         self.reminded.get(memory).into_iter().flatten()
     }
 
-    /// Who knows these memories, and how they came to know them.
+    /// Who knows these memories, and how it reached them.
     pub fn who_knows<'a>(&self, what: String, memories: impl IntoIterator<Item = (&'a Memory, &'a Owner)>) -> WhoKnows {
         let mut known = WhoKnows { what, ..WhoKnows::default() };
         for (memory, owner) in memories {
@@ -139,7 +139,7 @@ impl KnowledgeTrail {
         }
     }
 
-    /// From whom or from what an agent has a memory.
+    /// Adds the sources from which an agent has a memory.
     fn note_origin(&self, known: &mut WhoKnows, memory: &Memory, agent: &Id) {
         let (Some(run), Some(session)) = (&memory.source.run, &memory.source.session) else { return };
         let key = (run.clone(), session.clone());
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_who_knows_it_is_found_with_the_ways_that_it_went() {
+    fn all_knowers_are_found_with_the_routes_of_knowledge() {
         let mut book = EventList::default();
         let talk = ConversationStart { participants: vec!["ada".into(), "bob".into()], ..Default::default() };
         row(&mut book, &talk, None, Some("conversation-1"));
@@ -195,10 +195,10 @@ mod tests {
         row(&mut book, &recalled("k-shared"), Some("cy"), None);
         let mut trail = KnowledgeTrail::default();
         assert!(!trail.follow(&book));
-        let heard = memory("k-1", "ada", Some("conversation-1"));
+        let conversation_memory = memory("k-1", "ada", Some("conversation-1"));
         let shared = Memory { shared: true, ..memory("k-shared", "cy", Some("act-7")) };
         let (ada, all) = (Owner::Agent("ada".into()), Owner::Shared);
-        let known = trail.who_knows("ports".to_owned(), [(&heard, &ada), (&shared, &all)]);
+        let known = trail.who_knows("ports".to_owned(), [(&conversation_memory, &ada), (&shared, &all)]);
         let knowers: Vec<(&str, Vec<KnownBy>)> =
             known.knowers.iter().map(|(agent, how)| (&**agent, how.iter().copied().collect())).collect();
         assert_eq!(
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_wrote_is_known_by_whoever_was_reminded_of_it() {
+    fn a_person_s_note_is_known_by_agents_that_recalled_it() {
         let mut book = EventList::default();
         row(&mut book, &recalled("k-9"), Some("ada"), None);
         let mut trail = KnowledgeTrail::default();

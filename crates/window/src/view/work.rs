@@ -1,5 +1,5 @@
-//! Work at one moment as plain data for the screen: what waits, what is running, who started whom, which approvals are
-//! needed.
+//! Snapshot of all work for the UI: what is queued and running, which agent started which, and which approvals are
+//! pending.
 
 use std::collections::BTreeSet;
 
@@ -13,66 +13,66 @@ use crate::kernel::{Activation, Approval, CallProgress, Kernel, KernelSettings, 
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::tools::Preview;
 
-/// Pieces of work that are shown one by one.
+/// Maximum number of pieces of work that are listed.
 const SHOWN: usize = 200;
-/// What a later task of an agent is at that asks a person about an earlier one.
+/// Stage of a queued task whose agent awaits approval for an earlier task.
 const WAITS_FOR_ANSWER: &str = "waits for your answer to its earlier task";
 
-/// All work.
+/// Snapshot of the kernel's work.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorkView {
-    /// How many pieces go on.
+    /// Number of running pieces.
     pub going_on: usize,
-    /// How many wait.
+    /// Number of waiting pieces.
     pub waiting: usize,
-    /// Whether a person paused it.
+    /// Whether a person paused work.
     pub is_paused: bool,
-    /// The cap that stopped it, in words.
+    /// The sentence about the cap that stopped work.
     pub stopped_by: Option<String>,
-    /// Seconds of simulated time until a rate limit has passed.
+    /// Seconds of simulated time until a rate limit ends.
     pub resumes_in_secs: Option<f32>,
-    /// How many pieces may go on at once.
+    /// Maximum number of pieces that run at once.
     pub concurrency: u32,
-    /// How deep agents may start agents.
+    /// Maximum depth to which agents may start other agents.
     pub depth_at_most: u32,
-    /// The pieces, in the order in which they were queued.
+    /// The first pieces, in queue order.
     pub pieces: Vec<PieceView>,
-    /// Who started whom, of runs that are not over.
+    /// Pairs of parent and child agents, of runs that have not ended.
     pub threads: Vec<(AgentKey, AgentKey)>,
 }
 
 /// One piece of work.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PieceView {
-    /// Names it.
+    /// Identifies the piece.
     pub activation: ActivationKey,
-    /// Whose it is, by id.
+    /// The id of its agent.
     pub agent: Id,
-    /// What it is asked.
+    /// The task text.
     pub task: String,
-    /// What it is at, in a word.
+    /// Its progress in a word, such as “thinking”.
     pub stage: &'static str,
-    /// Questions that it asked.
+    /// Number of model requests so far.
     pub turn: u32,
-    /// How deep it is.
+    /// Depth below the piece that a person or event started.
     pub depth: u32,
-    /// Tokens that it used.
+    /// Number of tokens used.
     pub tokens: u64,
-    /// What a person must decide.
+    /// The pending approval.
     pub question: Option<QuestionView>,
 }
 
-/// What a person must decide before work goes on.
+/// An approval that a person must give before work goes on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QuestionView {
-    /// What is asked, and how far an answer may reach.
+    /// The tool call and the scopes that can be granted.
     pub approval: Approval,
-    /// What would happen, as far as the room knows it.
+    /// The expected effect of the call, as far as it can be computed.
     pub preview: Preview,
 }
 
 impl QuestionView {
-    /// What this piece of work asks.
+    /// The pending approval of a piece of work.
     pub fn read(world: &World, one: &Activation) -> Option<Self> {
         let approval = one.approval()?;
         let preview = preview(world, one.key).unwrap_or_else(|| Preview::arguments(&approval.arguments));
@@ -81,7 +81,7 @@ impl QuestionView {
 }
 
 impl WorkView {
-    /// Reads all work out of the world.
+    /// Reads all work from the world.
     pub fn read(world: &World) -> Self {
         let (Some(kernel), Some(settings)) = (world.get_resource::<Kernel>(), world.get_resource::<KernelSettings>())
         else {
@@ -123,12 +123,12 @@ impl WorkView {
         }
     }
 
-    /// What a person must decide, the oldest first.
+    /// The pending approvals, oldest first.
     pub fn questions(&self) -> impl Iterator<Item = (&PieceView, &QuestionView)> {
         self.pieces.iter().filter_map(|piece| Some((piece, piece.question.as_ref()?)))
     }
 
-    /// All of it in one sentence.
+    /// A one-sentence summary.
     pub fn sentence(&self) -> String {
         let held_up = match (self.is_paused, &self.stopped_by, self.resumes_in_secs) {
             (true, ..) => Some("work is paused".to_owned()),
@@ -153,7 +153,7 @@ impl WorkView {
     }
 }
 
-/// What a piece of work is at, in a word.
+/// The progress of a piece of work in a word, such as “thinking”.
 pub(super) fn stage(one: &Activation) -> &'static str {
     match &one.phase {
         Phase::Queued => "queued",
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_waits_for_the_answer_to_an_earlier_one_says_so() {
+    fn a_task_blocked_by_an_earlier_approval_says_so() {
         let (mut kernel, settings) = (Kernel::default(), KernelSettings::default());
         queue(&mut kernel, 1, "lead");
         kernel.present(&"lead".into(), AgentKey(1));

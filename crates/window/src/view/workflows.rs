@@ -1,4 +1,4 @@
-//! Workflows at one moment as plain data for the screen: the content of their files, and the progress of their runs.
+//! Snapshot of workflows for the UI: the content of their files, and the progress of their runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,99 +15,99 @@ use crate::orchestration::workflow::{Run, RunKey, RunStatus, StepStatus, Workflo
 /// All workflows and their runs.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorkflowsView {
-    /// The files, by path.
+    /// The workflow files, sorted by path.
     pub files: Arc<Vec<WorkflowView>>,
-    /// The runs that are known, the newest first.
+    /// The known runs, newest first.
     pub runs: Vec<Arc<RunView>>,
 }
 
-/// A workflow's file.
+/// A workflow file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorkflowView {
-    /// Its path.
+    /// The path.
     pub path: String,
-    /// What it is called.
+    /// The display name.
     pub name: String,
-    /// What it is for, in one line.
+    /// A one-line description.
     pub description: String,
-    /// When it begins.
+    /// The trigger, in words.
     pub trigger: String,
-    /// What keeps it from running, with line and remedy.
+    /// Errors that keep it from running, with line and remedy.
     pub problems: Vec<String>,
-    /// Whether nothing else is wrong with it than that no step was drawn yet.
+    /// Whether its only error is that it has no steps.
     pub is_blank: bool,
-    /// What it is asked about: name, what that is, and what it is where nobody says.
+    /// Its variables: name, description, and default value.
     pub variables: Vec<(String, String, String)>,
-    /// Its steps, in the order of the file.
+    /// The steps, in file order.
     pub steps: Vec<StepView>,
 }
 
 /// A step as its file defines it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StepView {
-    /// Names it.
+    /// The step's id.
     pub id: String,
-    /// Who does it, in words.
+    /// The assignee, in words.
     pub who: String,
-    /// Who does it, as its file names them.
+    /// The assignee, as in the file.
     pub doer: StepAssignee,
-    /// What the workflow that it does is asked about, by variable.
+    /// Variables passed to the nested workflow.
     pub with: BTreeMap<String, String>,
-    /// What is to be done.
+    /// The prompt.
     pub prompt: String,
-    /// What it must give.
+    /// The names of the required outputs.
     pub outputs: Vec<String>,
-    /// What its other keys say, by key: `when`, `retry`.
+    /// Other keys and their values, such as `when` and `retry`.
     pub keys: BTreeMap<String, String>,
-    /// The places of the steps that come before it.
+    /// Indices of the steps it depends on.
     pub before: Vec<usize>,
 }
 
-/// A run.
+/// A workflow run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunView {
-    /// Names it.
+    /// Identifies the run.
     pub key: RunKey,
-    /// The file of its workflow.
+    /// The path of the workflow file.
     pub file: String,
-    /// What it is at.
+    /// The status.
     pub status: RunStatus,
-    /// Why, in words.
+    /// The reason for the status, in words.
     pub why: String,
-    /// The file with what it came to.
+    /// The path of the result file.
     pub result: Option<String>,
-    /// Its steps: which, what each is at, why, and who is at it.
+    /// The steps: id, status, reason, and the agent working on it.
     pub steps: Vec<(String, StepStatus, String, Option<Id>)>,
-    /// What it asks the person.
+    /// Pending questions to the person.
     pub asked: Vec<AskedView>,
 }
 
 /// A step that asks the person.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct AskedView {
-    /// Which.
+    /// The step's id.
     pub step: String,
-    /// What.
+    /// The question.
     pub question: String,
-    /// The fields of a form; none where yes or no is asked.
+    /// The fields of a form; empty for a yes/no question.
     pub fields: Vec<Output>,
 }
 
 impl RunView {
-    /// What the step is at that is named so and mostly stands at this place, why, and who is at it.
+    /// Status, reason and agent of a step. `at` is the index at which the step usually is.
     pub fn step_at(&self, at: usize, id: &str) -> Option<(StepStatus, &str, Option<&Id>)> {
         let found = self.steps.get(at).filter(|(step, ..)| step == id);
         found.map(|(_, status, why, agent)| (*status, why.as_str(), agent.as_ref())).or_else(|| self.step(id))
     }
 
-    /// What a step of it is at, and why.
+    /// Status, reason and agent of a step.
     pub fn step(&self, id: &str) -> Option<(StepStatus, &str, Option<&Id>)> {
         let found = self.steps.iter().find(|(step, ..)| step == id)?;
         Some((found.1, found.2.as_str(), found.3.as_ref()))
     }
 }
 
-/// What was read of workflows, of which only what is another since is read again.
+/// Cached workflow data; only what changed is read again.
 #[derive(Debug, Default)]
 pub struct WorkflowReader {
     files: Option<(Tick, Arc<Vec<WorkflowView>>)>,
@@ -115,7 +115,7 @@ pub struct WorkflowReader {
 }
 
 impl WorkflowReader {
-    /// Reads them out of the world.
+    /// Reads workflows and runs from the world.
     pub fn read(&mut self, world: &World) -> WorkflowsView {
         let (files, runs) = (world.get_resource_ref::<Workflows>(), world.get_resource_ref::<WorkflowRuns>());
         let (Some(workflows), Some(all)) = (files, runs) else { return WorkflowsView::default() };
@@ -164,7 +164,7 @@ fn workflow_view(workflows: &Workflows, path: &str) -> WorkflowView {
     }
 }
 
-/// A step as its file has it, but for what comes before it.
+/// A step as its file defines it, without its dependencies.
 fn step_view(step: &Step) -> StepView {
     let (doer, with) = match &step.doer {
         Assignee::Agent { agent } => (StepAssignee::Agent(agent.to_string()), None),
@@ -172,7 +172,7 @@ fn step_view(step: &Step) -> StepView {
         Assignee::Workflow { workflow, with } => (StepAssignee::Workflow(workflow.clone()), Some(with)),
         Assignee::Join => (StepAssignee::default(), None),
     };
-    let said = [
+    let optional_keys = [
         ("when", step.when.as_ref().map(ToString::to_string)),
         ("for_each", step.for_each.as_ref().map(ToString::to_string)),
         ("repeat_until", step.repeat_until.as_ref().map(ToString::to_string)),
@@ -180,7 +180,7 @@ fn step_view(step: &Step) -> StepView {
         ("max_turns", step.max_turns.map(|turns| turns.to_string())),
         ("model", step.model.clone()),
     ];
-    let said = said.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text?)));
+    let optional_keys = optional_keys.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text?)));
     StepView {
         id: step.id.clone(),
         who: who(&step.doer),
@@ -188,13 +188,13 @@ fn step_view(step: &Step) -> StepView {
         with: with.into_iter().flatten().map(|(name, text)| (name.clone(), text.to_string())).collect(),
         prompt: step.prompt.to_string(),
         outputs: step.outputs.iter().map(|output| output.name.clone()).collect(),
-        keys: said.chain(step.unread.clone()).collect(),
+        keys: optional_keys.chain(step.unread.clone()).collect(),
         before: Vec::new(),
     }
 }
 
 impl WorkflowsView {
-    /// What runs ask the person, the oldest run first.
+    /// Pending questions to the person, oldest run first.
     pub fn asked(&self) -> impl Iterator<Item = (&RunView, &AskedView)> {
         self.runs.iter().rev().flat_map(|run| run.asked.iter().map(move |asked| (&**run, asked)))
     }
@@ -215,14 +215,14 @@ fn who(doer: &Assignee) -> String {
     }
 }
 
-/// What a step is at that is a workflow of its own and not over, by what the steps of that are at.
-fn of_inner_steps(statuses: impl Iterator<Item = StepStatus>) -> StepStatus {
+/// The status of an unfinished step that is a nested workflow, derived from its inner steps.
+fn nested_status(statuses: impl Iterator<Item = StepStatus>) -> StepStatus {
     let statuses: Vec<StepStatus> = statuses.collect();
     let has = |status: StepStatus| statuses.contains(&status);
     match () {
         () if has(StepStatus::Running) => StepStatus::Running,
         () if has(StepStatus::Asked) => StepStatus::Asked,
-        // Between two of its steps it goes on all the same.
+        // Between two inner steps it is still running.
         () if has(StepStatus::Done) || has(StepStatus::Failed) => StepStatus::Running,
         () => StepStatus::Waiting,
     }
@@ -232,11 +232,11 @@ fn run_view(run: &Run) -> RunView {
     let steps = run.plan.steps.iter().zip(&run.steps).map(|(step, state)| {
         let agent = state.parts.iter().filter_map(|part| part.work.as_ref()).next_back().map(|work| work.agent.clone());
         let status = match state.status {
-            // It stands for the end of a workflow, whose steps stand before it in the same list.
+            // The join step marks the end of a nested workflow, whose steps precede it in the list.
             StepStatus::Waiting if step.doer == Assignee::Join => {
                 let prefix = format!("{}/", step.id);
                 let all = run.plan.steps.iter().zip(&run.steps);
-                of_inner_steps(all.filter(|(step, _)| step.id.starts_with(&prefix)).map(|(_, state)| state.status))
+                nested_status(all.filter(|(step, _)| step.id.starts_with(&prefix)).map(|(_, state)| state.status))
             }
             status => status,
         };
@@ -263,13 +263,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_seen_with_all_that_its_file_says_of_it() {
+    fn a_step_view_has_every_key_of_its_file() {
         let text = "---\nsteps:\n  - id: a\n    agent: x\n    prompt: go\n    retry: 2\n    max_turns: lots\n    model: m\n    \
                     for_each: \"{b.parts} at most 3\"\n    when: \"{b.ok} ==\"\n  - id: b\n    workflow: tea\n    \
                     with: { topic: \"{name}\" }\n---\n";
         let steps = crate::orchestration::workflow::format::read("workflows/t.md", text).workflow.steps;
         let seen = step_view(&steps[0]);
-        let said: Vec<(&str, &str)> = seen.keys.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
+        let optional_keys: Vec<(&str, &str)> =
+            seen.keys.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
         let expected = [
             ("for_each", "{b.parts} at most 3"),
             ("max_turns", "lots"),
@@ -277,14 +278,14 @@ mod tests {
             ("retry", "2"),
             ("when", "{b.ok} =="),
         ];
-        assert_eq!(said, expected, "also what nobody understands");
+        assert_eq!(optional_keys, expected, "also what nobody understands");
         assert_eq!(seen.doer, StepAssignee::Agent("x".into()));
         let inner = step_view(&steps[1]);
         assert_eq!((inner.doer, inner.with["topic"].as_str()), (StepAssignee::Workflow("tea".into()), "{name}"));
     }
 
     #[test]
-    fn a_workflow_within_another_is_at_what_its_steps_are_at() {
+    fn a_nested_workflow_s_status_follows_its_steps() {
         use StepStatus::{Asked, Done, Failed, Running, Skipped, Waiting};
         for (steps, expected) in [
             (vec![], Waiting),
@@ -296,7 +297,7 @@ mod tests {
             (vec![Skipped, Waiting], Waiting),
             (vec![Failed, Waiting], Running),
         ] {
-            assert_eq!(of_inner_steps(steps.iter().copied()), expected, "{steps:?}");
+            assert_eq!(nested_status(steps.iter().copied()), expected, "{steps:?}");
         }
     }
 }

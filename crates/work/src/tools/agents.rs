@@ -11,12 +11,12 @@ use crate::gate::{Authority, Power, inherit};
 use crate::log::events::TaskPriority;
 use crate::workspace::vfs::WorkspacePath;
 
-/// No task or message is longer, in characters.
+/// The maximum length of a task or message, in characters.
 const TASK_CHARS_AT_MOST: usize = 32 * 1024;
-/// No name of an agent's file is longer, in characters.
+/// The maximum length of the name of an agent's file, in characters.
 const FILENAME_CHARS_AT_MOST: usize = 80;
 
-/// Starts another agent.
+/// The tool that starts another agent.
 pub(super) fn spawn() -> Tool {
     Tool::new(
         "spawn_agent",
@@ -83,7 +83,7 @@ pub(super) fn spawn() -> Tool {
     .with_argument_aliases(&[("name", "filename"), ("agent", "filename"), ("prompt", "task")])
 }
 
-/// Tells the agent that started this one something.
+/// The tool that sends a message to the agent that started this one.
 pub(super) fn signal() -> Tool {
     Tool::new(
         "signal_parent",
@@ -110,7 +110,7 @@ pub(super) fn signal() -> Tool {
     .with_json_arguments(&["expected_format"])
 }
 
-/// Hands a task over to an agent in the room.
+/// The tool that hands a task over to an agent in the room.
 pub(super) fn delegate() -> Tool {
     Tool::new(
         "delegate",
@@ -151,7 +151,7 @@ pub(super) fn delegate() -> Tool {
     .with_json_arguments(&["expected_format"])
 }
 
-/// The terms in the arguments of a call. The error is a sentence for the model.
+/// Reads the terms from the arguments of a call. The error is a sentence for the model.
 fn terms(arguments: &Arguments) -> Result<Terms, String> {
     let haste = match arguments.text("priority").as_str() {
         "high" => TaskPriority::High,
@@ -168,7 +168,7 @@ fn terms(arguments: &Arguments) -> Result<Terms, String> {
     })
 }
 
-/// The arguments of terms, added to those of a tool. `who` is the agent that gets it.
+/// Adds the arguments for terms to those of a tool. `who` names the receiver.
 fn with_terms(mut properties: Value, who: &str, chars_at_most: usize) -> Value {
     let terms = json!({
         "context": {
@@ -198,13 +198,13 @@ fn with_terms(mut properties: Value, who: &str, chars_at_most: usize) -> Value {
     properties
 }
 
-/// Where a new agent's file goes.
+/// The path of a new agent's file.
 fn path_of(filename: &str) -> Result<String, String> {
     let name = filename.trim();
     let name = name.strip_prefix("./").unwrap_or(name);
     let name = name.strip_prefix("agents/").unwrap_or(name);
     let path = if name.contains('.') { format!("agents/{name}") } else { format!("agents/{name}.md") };
-    // Such characters mean something to globs, disks or terminals.
+    // These characters have a meaning in globs, on disks or in terminals.
     let is_odd = |c: char| c.is_control() || "/\\*?[]{}!\"'<>|:".contains(c);
     let is_plain =
         !name.contains(is_odd) && !name.starts_with(['.', ' ', '-']) && !name.contains("..") && path.ends_with(".md");
@@ -214,7 +214,7 @@ fn path_of(filename: &str) -> Result<String, String> {
     })
 }
 
-/// The final text of a new agent's file.
+/// The complete text of a new agent's file.
 fn new_agent(path: &str, content: &str, planning: &Planning<'_>) -> Result<String, String> {
     let Some(format) = format_of(path) else {
         return Err("'filename' is not a valid name for an agent's file".to_owned());
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_names_are_brought_into_the_agents_folder_or_refused() {
+    fn file_names_are_placed_in_the_agents_folder_or_refused() {
         for name in ["ada.md", "agents/ada.md", "./agents/ada.md", " ada ", "ada"] {
             assert_eq!(path_of(name).as_deref(), Ok("agents/ada.md"), "{name}");
         }

@@ -1,12 +1,12 @@
-//! The orders that an executor started in this process and has not finished. None of this is saved: an order that an
-//! executor finds when it first looks may already have been carried out, in part or as a whole.
+//! The orders that an executor started in this process and has not finished. Not saved: an order that an executor finds
+//! on its first look may have been executed before, partly or completely.
 
 use std::collections::BTreeSet;
 
 use super::order::{OrderKey, PendingToolOrders, ToolOrder, ToolOutcome};
 use crate::schedule::InputQueue;
 
-/// The orders of one executor.
+/// The started orders of one executor.
 #[derive(Default)]
 pub(super) struct BegunOrders {
     orders: BTreeSet<OrderKey>,
@@ -14,37 +14,37 @@ pub(super) struct BegunOrders {
 }
 
 impl BegunOrders {
-    /// How many are running.
+    /// The number of running orders.
     pub(super) fn len(&self) -> usize {
         self.orders.len()
     }
 
-    /// Whether this one is running.
+    /// Whether this order is running.
     pub(super) fn contains(&self, key: OrderKey) -> bool {
         self.orders.contains(&key)
     }
 
-    /// One was begun.
+    /// Adds a started order.
     pub(super) fn begin(&mut self, key: OrderKey) {
         self.orders.insert(key);
     }
 
-    /// One has ended; `false` if it was not begun here, or nobody waits for it any more.
+    /// Removes an ended order; returns `false` if it was not started here or was cancelled.
     pub(super) fn end(&mut self, key: OrderKey) -> bool {
         self.orders.remove(&key)
     }
 
-    /// Takes out what was begun and nobody waits for any more, and is to be stopped.
+    /// Removes and returns the started orders that were cancelled and have to be stopped.
     pub(super) fn take_given_up(&mut self, pending: &PendingToolOrders) -> Vec<OrderKey> {
         self.orders.extract_if(.., |key| pending.get(*key).is_none()).collect()
     }
 
-    /// Whether this process looks at its orders for the first time: what it finds now was given before it began.
+    /// Whether this is the first look in this process: orders found now were issued before it started.
     pub(super) fn look(&mut self) -> bool {
         !std::mem::replace(&mut self.has_looked, true)
     }
 
-    /// Whether an order is neither running nor has an outcome that is about to be admitted.
+    /// Whether an order is neither running nor has an outcome waiting to be applied.
     pub(super) fn is_due(&self, order: &ToolOrder, outcomes: &InputQueue<ToolOutcome>) -> bool {
         !self.contains(order.key) && !outcomes.waiting().any(|outcome| outcome.key == order.key)
     }

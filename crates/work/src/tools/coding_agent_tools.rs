@@ -1,6 +1,6 @@
-//! Requests of coding agents, which have their own tools: the text of a file, a program in a terminal, and the
+//! Requests of coding agents, which have tools of their own: the text of a file, a program in a terminal, and the
 //! permission to use one of their own tools. Profiles do not list these; every agent over the Agent Client Protocol has
-//! them, as far as it has the room's own tools for the same purpose.
+//! those for which it has the room's tool with the same purpose.
 
 use std::collections::BTreeSet;
 
@@ -17,18 +17,18 @@ use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
 use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
-/// Who answers that a tool of the agent's own may be used.
+/// The executor of requests to use an agent's own tool.
 pub const OWN_TOOLS: &str = "own_tools";
-/// Characters of what a use is called.
+/// The maximum length of a request's title, in characters.
 const TITLE_CHARS_AT_MOST: usize = 400;
-/// No command that is run for it is longer.
+/// The maximum length of a command, in characters.
 const COMMAND_CHARS_AT_MOST: usize = 16_000;
-/// What a permission that was given says.
+/// The result of a granted permission.
 const ALLOWED: &str = "Allowed, this once.";
 /// The activity of an agent that uses an unknown tool of its own.
 const USE: &str = "agent.own_tool";
 
-/// Reads a file for an agent: the result is data, either everything that was requested or nothing.
+/// The tool that reads a file for an agent. The result is data: everything that was requested, or nothing.
 pub(super) fn read_text() -> Tool {
     let number = json!({ "type": "integer", "minimum": 1 });
     let path = json!({ "type": "string", "minLength": 1, "maxLength": PATH_CHARS_AT_MOST });
@@ -44,7 +44,7 @@ pub(super) fn read_text() -> Tool {
     .with_power(Power::Read)
 }
 
-/// Lets an agent use a tool of its own.
+/// The tool that permits an agent to use one of its own tools.
 pub(super) fn use_own_tool() -> Tool {
     let text = |most: usize| json!({ "type": "string", "maxLength": most });
     let change = json!({
@@ -65,8 +65,8 @@ pub(super) fn use_own_tool() -> Tool {
     Tool::new(OWN_TOOL, "Lets a coding agent use one of its own tools.", arguments, plan).within(ToolScope::CodingAgent)
 }
 
-/// Lets the room run a program for an agent, which receives its output and may end it. Exactly these words in this
-/// folder are allowed; they run like those of `execute_command`.
+/// The tool that runs a program for an agent, which receives its output and may end it. Only exactly these words in
+/// this folder are allowed; they run like those of `execute_command`.
 pub(super) fn open_terminal() -> Tool {
     let arguments = object(
         json!({
@@ -99,8 +99,8 @@ pub(super) fn open_terminal() -> Tool {
     .within(ToolScope::CodingAgent)
 }
 
-/// The room's own tools for the same, by the protocol's kinds: an agent that has none of them may not do it in another
-/// way.
+/// The room's tools with the same purpose as a kind of request in the protocol. An agent needs one of them for the
+/// request to be allowed.
 fn needed(kind: &str) -> &'static [&'static str] {
     match kind {
         "read" => &["vfs_read"],
@@ -113,8 +113,8 @@ fn needed(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a coding agent has a tool in another way: it reads and writes files, and has commands run, by requests of
-/// the protocol that it speaks, and is not offered the same a second time.
+/// Whether a coding agent has this tool through the protocol, by which it reads and writes files and runs commands, so
+/// that the tool is not offered again.
 pub(super) fn has_by_protocol(tool: &str) -> bool {
     let requests = [READ_TEXT, OWN_TOOL, OPEN_TERMINAL];
     let same = ["vfs_read", "vfs_write", "vfs_append", "vfs_edit", EXECUTE_COMMAND];
@@ -156,7 +156,7 @@ fn plan(arguments: &Arguments, planning: &Planning<'_>) -> Result<Planned, Strin
         _ => Vec::new(),
     };
     if kind != "execute" && command.is_some() {
-        // Whatever it is called: if a command is given, that is what would run.
+        // Whatever its kind, a request with a command would run that command.
         touches.clear();
     }
     if touches.is_empty() {
@@ -177,11 +177,11 @@ fn doing(kind: &str) -> &'static str {
     }
 }
 
-/// Answers permitted requests in the tick in which they are seen: the agent does the rest by itself.
+/// Answers permitted requests in the tick in which they arrive; the agent does the rest itself.
 pub(super) fn answer(orders: Res<PendingToolOrders>, mut answers: MessageWriter<ToolOutcome>) {
     for order in orders.of(OWN_TOOLS) {
         let text = match order.plan.tool.as_str() {
-            // Its result is unknown here: running the same again is not a standstill.
+            // The result is unknown here, so running the same again does not count as a standstill.
             OPEN_TERMINAL => format!("Started, as call {} of turn {}.", order.key.call + 1, order.key.turn),
             _ => ALLOWED.to_owned(),
         };

@@ -1,5 +1,5 @@
 //! The tools with which working agents communicate: channels, and the blackboard of a run. A call becomes a
-//! [`CollaborationOrder`], which a higher floor carries out.
+//! [`CollaborationOrder`], which a higher floor executes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,55 +10,55 @@ use super::tool::{Arguments, Tool};
 use crate::base::text;
 use crate::gate::{DeclaredTouch, Power, TouchKind};
 
-/// Who carries out what agents say to each other in channels and write on blackboards.
+/// The executor of orders about channels and blackboards.
 pub const TOGETHER: &str = "together";
 
-/// No name of a channel or of an entry is longer, in characters.
+/// The maximum length of the name of a channel or an entry, in characters.
 pub const NAME_CHARS_AT_MOST: usize = 64;
-/// No message in a channel is longer, in characters.
+/// The maximum length of a message in a channel, in characters.
 pub const MESSAGE_CHARS_AT_MOST: usize = 8_000;
-/// No value of an entry is longer as JSON, in characters.
+/// The maximum length of an entry's value as JSON, in characters.
 pub const VALUE_CHARS_AT_MOST: usize = 8_000;
 
 /// An order of an agent about channels and the blackboard.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum CollaborationOrder {
-    /// Says something in a channel.
+    /// Publishes a message in a channel.
     Publish {
-        /// In which.
+        /// The channel.
         channel: String,
-        /// What.
+        /// The message.
         message: String,
     },
-    /// Listens to a channel from now on.
+    /// Subscribes to a channel.
     Subscribe {
-        /// To which.
+        /// The channel.
         channel: String,
         /// How many of the earlier messages are delivered as well.
         earlier: usize,
     },
-    /// Listens to a channel no more.
+    /// Unsubscribes from a channel.
     Unsubscribe {
-        /// To which.
+        /// The channel.
         channel: String,
     },
     /// Changes an entry of the blackboard.
     BlackboardWrite {
-        /// Which.
+        /// The name of the entry.
         key: String,
-        /// What it is to say; null takes it away.
+        /// The new value; null removes the entry.
         value: Value,
-        /// On which condition.
+        /// The condition for the change.
         only_if: Condition,
-        /// Whether it is kept when the run ends.
+        /// Whether it is archived when the run ends.
         shared: bool,
     },
     /// Reads the blackboard.
     BlackboardRead {
-        /// Which entry; a list of all where absent.
+        /// The entry; `None` for a list of all.
         key: Option<String>,
-        /// Whether what it said before is wanted, too.
+        /// Whether to include earlier values.
         history: bool,
     },
 }
@@ -67,19 +67,19 @@ pub enum CollaborationOrder {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Condition {
-    /// On none.
+    /// Always.
     #[default]
     Anything,
-    /// There is none of this name.
+    /// Only if there is no such entry.
     Absent,
-    /// It says this.
+    /// Only if the entry has this value.
     Value {
-        /// What.
+        /// The expected value.
         value: Value,
     },
 }
 
-/// The channel name meant by this text: `#` is optional, and upper and lower case are the same.
+/// Normalizes the name of a channel or an entry: removes a leading `#` and converts to lower case.
 pub fn name(given: &str) -> Result<String, String> {
     let name = given.trim().trim_start_matches('#').trim().to_lowercase();
     let is_odd = |c: char| c.is_control() || "\"'`<>{}[]|\\".contains(c);
@@ -90,7 +90,7 @@ pub fn name(given: &str) -> Result<String, String> {
     Ok(text::one_line(&name))
 }
 
-/// A value as it was given: JSON where it is that, else plain words.
+/// Parses a value as JSON if possible, otherwise takes it as text.
 pub fn value_of(given: &str) -> Value {
     serde_json::from_str(given).unwrap_or_else(|_| Value::String(given.to_owned()))
 }
@@ -118,7 +118,7 @@ fn channel(arguments: &Arguments) -> Result<String, String> {
     name(&arguments.text("channel")).map_err(|why| format!("'channel': {why}"))
 }
 
-/// Says something in a channel.
+/// The tool that publishes a message in a channel.
 pub(super) fn publish() -> Tool {
     Tool::new(
         "publish",
@@ -148,7 +148,7 @@ pub(super) fn publish() -> Tool {
     .by_default(Power::Talk)
 }
 
-/// Listens to a channel.
+/// The tool that subscribes to a channel.
 pub(super) fn subscribe() -> Tool {
     Tool::new(
         "subscribe",
@@ -177,7 +177,7 @@ pub(super) fn subscribe() -> Tool {
     .by_default(Power::Listen)
 }
 
-/// Listens to a channel no more.
+/// The tool that unsubscribes from a channel.
 pub(super) fn unsubscribe() -> Tool {
     Tool::new(
         "unsubscribe",
@@ -193,7 +193,7 @@ pub(super) fn unsubscribe() -> Tool {
     .by_default(Power::Listen)
 }
 
-/// Changes an entry of the blackboard.
+/// The tool that changes an entry of the blackboard.
 pub(super) fn blackboard_write() -> Tool {
     let value =
         |description: &str| json!({ "type": "string", "maxLength": VALUE_CHARS_AT_MOST, "description": description });
@@ -234,7 +234,7 @@ pub(super) fn blackboard_write() -> Tool {
     .with_json_arguments(&["value", "expected"])
 }
 
-/// Reads the blackboard.
+/// The tool that reads the blackboard.
 pub(super) fn blackboard_read() -> Tool {
     Tool::new(
         "blackboard_read",
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_one_however_it_is_written() {
+    fn names_are_normalized() {
         for given in ["findings", "#findings", " # Findings ", "FINDINGS"] {
             assert_eq!(name(given).as_deref(), Ok("findings"), "{given}");
         }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_json_where_it_is_that_and_plain_words_else() {
+    fn a_value_is_json_if_it_parses_and_text_otherwise() {
         assert_eq!(value_of("{\"a\":1}"), json!({ "a": 1 }));
         assert_eq!(value_of("12"), json!(12));
         assert_eq!(value_of("twelve chairs"), json!("twelve chairs"));

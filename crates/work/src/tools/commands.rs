@@ -1,5 +1,5 @@
 //! The tool `execute_command`: a program with its arguments, run by the gateway. The gate checks exactly the words that
-//! are started.
+//! are executed.
 
 use std::collections::BTreeSet;
 
@@ -21,28 +21,28 @@ use crate::schedule::{InputJournal, InputQueue};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
 use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, WorkspacePath};
 
-/// Who runs programs.
+/// The executor of programs.
 pub const COMMANDS: &str = "commands";
-/// The tool's name.
+/// The name of the tool.
 pub const EXECUTE_COMMAND: &str = "execute_command";
-/// What a document that is an agent calls it.
+/// The name of the tool for an agent that is a document.
 pub(super) const BASH: &str = "bash";
-/// Seconds that it may take there where the call does not say, as the format has it.
+/// The default time limit of that tool in seconds, as defined by the document format.
 const BASH_SECS: u64 = 30;
-/// No command line is longer, in characters.
+/// The maximum length of a command line, in characters.
 const LINE_CHARS_AT_MOST: usize = 4_000;
 
-/// What programs say that were kept from writing something.
+/// Error messages of programs that were prevented from writing something.
 const MEETING_A_LIMIT: [&str; 4] =
     ["Read-only file system", "Permission denied", "Device or resource busy", "Operation not permitted"];
-/// The message for an agent in that case.
+/// The explanation for an agent in that case.
 const WHAT_PROGRAMS_WRITE: &str = "Programs that you run can only write ordinary files and folders of the workspace. \
     They cannot change anything in agents, boards, inbox, memory, outbox, scenes, sessions, skills, storage, tasks, \
     templates and workflows, anything that begins with a dot, the settings or AGENTS.md; use your other tools for \
     those. Folders at the top level of the workspace cannot be moved or removed, and files there cannot be replaced. \
     On some computers, nothing new can be created there either: write to an existing folder, such as artifacts.";
 
-/// A command that is to be run.
+/// A command to execute.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct CommandOrder {
     words: Vec<String>,
@@ -50,7 +50,7 @@ struct CommandOrder {
     timeout_secs: Option<u64>,
 }
 
-/// The tool.
+/// The tool `execute_command`.
 pub fn execute_command() -> Tool {
     let arguments = object(
         json!({
@@ -77,7 +77,7 @@ pub fn execute_command() -> Tool {
     ])
 }
 
-/// The same in the words of a document that is an agent: it runs in the folder of the document.
+/// The tool with the name and arguments of the document format; it runs in the folder of the document.
 pub(super) fn bash(folder: &str) -> Tool {
     let arguments = object(
         json!({
@@ -124,20 +124,20 @@ fn planned(line: &str, cwd: String, timeout_secs: Option<u64>) -> Result<Planned
     Ok(Planned::order(COMMANDS, order, touches, ("running", &started)))
 }
 
-/// What the order is called with which the copy of an agent is made ready for a command.
+/// The key prefix of orders that prepare an agent's copy of the workspace for a command.
 const OPEN: &str = "before-command/";
-/// The same for keeping what a command left there.
+/// The key prefix of orders that commit what a command left in the copy.
 const KEEP: &str = "after-command/";
 
-/// Has the copies of agents made ready for commands that are to run in them: an order to files like any other, so that
-/// it happens once and is played again.
+/// Prepares the agents' copies of the workspace for commands. This is a file order like any other, so it happens once
+/// and is replayed.
 pub(super) fn open_copies(mut orders: MessageReader<ToolOrder>, mut files: MessageWriter<FileOrder>) {
     for order in orders.read().filter(|order| *order.plan.executor == *COMMANDS) {
         files.write_batch(file_order(order, OPEN, "state before a command".to_owned()));
     }
 }
 
-/// Keeps what commands left in the copies of agents, in the same way.
+/// Commits what commands left in the agents' copies, in the same way.
 pub(super) fn keep_copies(
     mut outcomes: MessageReader<ToolOutcome>,
     under_way: Res<PendingToolOrders>,
@@ -150,7 +150,7 @@ pub(super) fn keep_copies(
     }
 }
 
-/// The order to commit what lies in the copy in which a command runs, if it runs in one.
+/// The order to commit the content of the copy in which a command runs, if it runs in one.
 fn file_order(order: &ToolOrder, lead: &str, what: String) -> Option<FileOrder> {
     let worktree = order.worktree.clone()?;
     Some(FileOrder {
@@ -168,11 +168,11 @@ fn file_order(order: &ToolOrder, lead: &str, what: String) -> Option<FileOrder> 
 #[derive(Default)]
 pub(super) struct BegunCommands {
     orders: BegunOrders,
-    /// Commands that wait for the copies in which they run.
+    /// Commands that wait for their copies of the workspace.
     waiting: BTreeSet<OrderKey>,
 }
 
-/// Brings in how programs ended, begins what was ordered in an earlier tick, and stops what nobody waits for.
+/// Applies the results of programs, starts commands ordered in an earlier tick, and stops cancelled ones.
 pub(super) fn carry_out(
     (mut calls, mut outcomes): (ResMut<ProgramCalls>, ResMut<InputQueue<ToolOutcome>>),
     (under_way, settings, journal): (Res<PendingToolOrders>, Res<ProgramSettings>, Res<InputJournal>),
@@ -213,7 +213,7 @@ pub(super) fn carry_out(
         };
         let news = match read {
             None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
-            // It may have run, at least partly: nobody can tell, and it is not run a second time unasked.
+            // It may have run, at least partly, so it is not run again without being asked for.
             Some(_) if is_first_look => ToolNews::Aborted {
                 why: "the workshop was stopped while the command was running; its outcome is unknown".to_owned(),
             },

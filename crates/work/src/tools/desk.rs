@@ -1,5 +1,5 @@
 //! The tools with which working agents keep tasks in files, write to each other and, as planners, look after others'
-//! sessions. A call becomes a [`DeskOrder`], which the desk carries out.
+//! sessions. A call becomes a [`DeskOrder`], which the desk executes.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::base::text;
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
 use crate::workspace::vfs::WorkspacePath;
 
-/// Who carries out what agents do with tasks, messages and sessions.
+/// The executor of orders about tasks, messages and sessions.
 pub const DESK: &str = "desk";
-/// The file of tasks that name no file.
+/// The default task file.
 pub const USUAL_TASK_FILE: &str = "tasks/work.task.md";
-/// The type of agents that see the sessions of others.
+/// The type of agents that can see the sessions of others.
 pub const PLANNER: &str = "planner";
 
 const QUERY_CHARS_AT_MOST: usize = 2_000;
@@ -34,95 +34,95 @@ const NAMES_AT_MOST: usize = 40;
 pub enum DeskOrder {
     /// Finds tasks.
     QueryTasks {
-        /// By which query.
+        /// The query.
         query: String,
     },
-    /// Writes a new task into a file.
+    /// Creates a task in a file.
     CreateTask {
-        /// Which file.
+        /// The path of the file.
         file: String,
         /// The task.
         task: TaskDraft,
     },
     /// Changes a task.
     UpdateTask {
-        /// In which file.
+        /// The path of the file.
         file: String,
-        /// Which, by its id.
+        /// The id of the task.
         id: String,
-        /// How.
+        /// The change.
         update: TaskUpdate,
     },
-    /// Tells another agent something, in its session.
+    /// Sends a message to another agent, in its session.
     SendMessage {
-        /// Whom, as it was given.
+        /// The receiver, as given by the model.
         to: String,
-        /// What.
+        /// The message.
         message: String,
     },
-    /// Lists the sessions that there are.
+    /// Lists all sessions.
     ListSessions,
     /// Reads a session.
     ReadSession {
-        /// Which, as it is listed; or whose.
+        /// The session as listed, or its agent.
         session: String,
     },
-    /// Replaces what another agent's session says, or guides it.
+    /// Replaces the text of another agent's session, or adds guidance to it.
     EditSession {
-        /// Which, as it is listed; or whose.
+        /// The session as listed, or its agent.
         session: String,
-        /// The whole text of its file, as it is to be.
+        /// The new text of its whole file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
-        /// A message that is put behind what was said.
+        /// A message to append.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         guidance: Option<String>,
     },
-    /// Reads messages that came in from Slack.
+    /// Reads messages received from Slack.
     SlackRead {
-        /// Only those in this channel.
+        /// Only messages in this channel.
         channel: Option<String>,
-        /// Only those of this person.
+        /// Only messages of this person.
         from: Option<String>,
         /// The maximum number, newest first.
         count: usize,
     },
     /// Sends a message to Slack.
     SlackSend {
-        /// To which channel or person.
+        /// The channel or person.
         channel: String,
-        /// What it says.
+        /// The text.
         text: String,
-        /// The message that it answers, by its time.
+        /// The timestamp of the message that it replies to.
         thread: Option<String>,
     },
 }
 
 impl DeskOrder {
-    /// What an agent wants with this call, or why that cannot be understood.
+    /// Reads the order from a tool order; the error says why it is invalid.
     pub fn of(order: &ToolOrder) -> Result<Self, String> {
         let Work::Order { order } = &order.plan.work else { return Err("this is not for the desk".to_owned()) };
         serde_json::from_value(order.clone()).map_err(|error| format!("it cannot be read: {error}"))
     }
 }
 
-/// A task to be written.
+/// A task to create.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskDraft {
-    /// What is to be done, in one line.
+    /// The task in one line.
     pub title: String,
-    /// Whom it concerns: agents, or `human`.
+    /// The agents that it is assigned to, or `human`.
     pub assignees: Vec<String>,
     /// `A` to `D`.
     pub priority: Option<String>,
-    /// What it is about.
+    /// The tags.
     pub tags: Vec<String>,
-    /// Ids of tasks that must be done before.
+    /// The ids of tasks that must be done first.
     pub depends_on: Vec<String>,
-    /// The id of its intended parent.
+    /// The id of the intended parent.
     pub parent: Option<String>,
-    /// More about it.
+    /// A longer description.
     pub description: Option<String>,
 }
 
@@ -134,15 +134,15 @@ pub struct TaskUpdate {
     pub status: Option<String>,
     /// `A` to `D`.
     pub priority: Option<String>,
-    /// What it is called.
+    /// The title.
     pub title: Option<String>,
-    /// Whom it concerns.
+    /// The agents that it is assigned to.
     pub assignees: Option<Vec<String>>,
-    /// Keys with what they are to say; empty takes a key away.
+    /// The new values of other keys; an empty value removes the key.
     pub fields: BTreeMap<String, String>,
 }
 
-/// What an agent wants to do with such an order, for the person who is asked.
+/// Describes the order for a person who decides about it.
 pub(super) fn wants(order: &Value) -> Option<String> {
     let short = |words: &str| text::truncate(words, TITLE_CHARS_AT_MOST / 3);
     Some(match serde_json::from_value(order.clone()).ok()? {
@@ -186,7 +186,7 @@ fn task_file(arguments: &Arguments) -> Result<String, String> {
     Ok(path.as_str().to_owned())
 }
 
-/// Names without the signs that they have in task files.
+/// Names without the markers that they have in task files.
 fn list(arguments: &Arguments, name: &str) -> Option<Vec<String>> {
     let values = arguments.value(name)?.as_array()?;
     let names =
@@ -200,7 +200,7 @@ fn writes(file: &str) -> Vec<DeclaredTouch> {
 
 const FILE_ABOUT: &str = "The task file; default tasks/work.task.md.";
 
-/// Finds tasks.
+/// The tool that finds tasks.
 pub(super) fn query_tasks() -> Tool {
     Tool::new(
         "query_tasks",
@@ -218,7 +218,7 @@ pub(super) fn query_tasks() -> Tool {
     .with_argument_aliases(&[("sql", "query")])
 }
 
-/// Writes a new task.
+/// The tool that creates a task.
 pub(super) fn create_task() -> Tool {
     Tool::new(
         "create_task",
@@ -261,7 +261,7 @@ fn bare(name: &str) -> String {
     name.trim().trim_start_matches('@').to_owned()
 }
 
-/// Changes a task.
+/// The tool that changes a task.
 pub(super) fn update_task() -> Tool {
     Tool::new(
         "update_task",
@@ -302,7 +302,7 @@ pub(super) fn update_task() -> Tool {
     .with_argument_aliases(&[("task_id", "id")])
 }
 
-/// Tells another agent something.
+/// The tool that sends a message to another agent.
 pub(super) fn send_message() -> Tool {
     Tool::new(
         "send_message",
@@ -329,7 +329,7 @@ pub(super) fn send_message() -> Tool {
     .with_argument_aliases(&[("agent", "to"), ("recipient", "to"), ("agent_id", "to"), ("content", "message")])
 }
 
-/// Lists sessions.
+/// The tool that lists sessions.
 pub(super) fn list_active_sessions() -> Tool {
     Tool::new(
         "list_active_sessions",
@@ -341,7 +341,7 @@ pub(super) fn list_active_sessions() -> Tool {
     .within(ToolScope::Role(PLANNER.into()))
 }
 
-/// Reads a session.
+/// The tool that reads a session.
 pub(super) fn read_session() -> Tool {
     Tool::new(
         "read_session",
@@ -361,7 +361,7 @@ pub(super) fn read_session() -> Tool {
     .with_argument_aliases(&[("session_id", "session")])
 }
 
-/// Edits a session.
+/// The tool that edits a session.
 pub(super) fn edit_session() -> Tool {
     Tool::new(
         "edit_session",

@@ -13,16 +13,16 @@ use crate::gate::WEB_FETCH;
 use crate::gateway::acp::READ_TEXT;
 use crate::mind::ToolCall;
 
-/// So many lines of what a call logs are told as how far it is.
+/// How many logged lines of a call are reported as progress.
 pub(crate) const LINES_TOLD_AT_MOST: usize = 20;
 
 /// A running call.
 pub(super) struct OpenCall {
-    /// The folder of the document, which its paths begin from.
+    /// The folder of the document, to which its paths are relative.
     pub(super) folder: String,
-    /// What its code waits for, by number.
+    /// The requests that its code waits for, by number.
     pub(super) asked: BTreeMap<u64, HostRequest>,
-    /// How many lines that it logged were seen.
+    /// The number of its logged lines that were already handled.
     pub(super) lines_seen: usize,
     pub(super) engine: RunningCall,
 }
@@ -75,14 +75,14 @@ impl OpenCall {
     }
 }
 
-/// A file as data, in the words of the tool that reads it.
+/// The content of a file in the result of the tool that reads it.
 #[derive(serde::Deserialize)]
 struct TextRead {
     content: String,
 }
 
-/// The tool call that a request of code means, made by an agent whose document is in this folder. The error tells the
-/// code why there is none.
+/// Converts a request of code to a tool call of an agent whose document is in this folder. The error is returned to the
+/// code.
 pub(crate) fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static str, Value), String> {
     Ok(match request {
         HostRequest::ReadFile { path } => (READ_TEXT, json!({ "path": path_from(folder, path)? })),
@@ -105,7 +105,7 @@ pub(crate) fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static 
     })
 }
 
-/// What code gets for a request that was carried out.
+/// Converts the result of an executed request to an answer for the code.
 pub(crate) fn answer_for(request: &HostRequest, text: &str) -> HostAnswer {
     match request {
         HostRequest::WriteFile { .. } => HostAnswer::Done,
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_begin_at_the_folder_of_the_document_and_stay_in_the_workspace() {
+    fn paths_are_relative_to_the_folder_of_the_document_and_stay_in_the_workspace() {
         for (written, read) in [
             ("state/x.json", "agents/ada/state/x.json"),
             ("./notes.md", "agents/ada/notes.md"),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_code_asks_for_is_a_call_of_its_agents() {
+    fn requests_of_code_become_calls_of_its_agent() {
         let fetch = HostRequest::Fetch {
             method: "POST".into(),
             url: "https://a.org/".into(),

@@ -29,7 +29,7 @@ impl Input for CodeChecked {
     const KIND: &'static str = "code_checked";
 }
 
-/// A document: where it lies, and its tools.
+/// The path of a document, and its tools.
 type Document = (String, Vec<ToolDefinition>);
 
 /// Pending and running checks, and the documents with problems.
@@ -41,7 +41,7 @@ pub(super) struct Checking {
     told: BTreeSet<Id>,
 }
 
-/// Has the code of documents read that are new or changed, and brings in what was found.
+/// Parses the code of new and changed documents in the background, and collects the findings.
 pub(super) fn check(
     (profiles, code, journal): (Res<Profiles>, Res<ReadCode>, Res<InputJournal>),
     mut changed: MessageReader<ProfileChanged>,
@@ -95,7 +95,7 @@ impl Checking {
                 profile,
                 problems: code_problems(&path, &tools, &programs),
             });
-            // Nobody takes it where the room was closed meanwhile.
+            // There is no receiver if the room was closed meanwhile.
             let _ = read_in.send(checked.collect());
         };
         match std::thread::Builder::new().name("code checks".to_owned()).spawn(read) {
@@ -105,7 +105,7 @@ impl Checking {
     }
 }
 
-/// Tells what was found.
+/// Reports the findings.
 pub(super) fn report(mut found: MessageReader<CodeChecked>, mut reports: MessageWriter<ProblemReport>) {
     for CodeChecked { profile, problems } in found.read() {
         reports.write(ProblemReport { source: format!("code of {profile}"), problems: problems.clone() });

@@ -1,5 +1,5 @@
-//! What runs the code of documents: the built-in engine, or a runtime on this computer set in the settings, which is
-//! sandboxed from everything that the code reaches through calls of its agent.
+//! The runtime for the code of documents: the built-in engine, or a runtime on this computer set in the settings. That
+//! runtime is sandboxed from everything that the code reaches through calls of its agent.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::gateway::sandbox::{Confinement, Level, Limits, Rights};
 use crate::gateway::{Environment, USUAL_VARIABLES, end_group, found_program};
 use crate::workspace::SettingsSection;
 
-/// How much a runtime may take: more than any of them needs to start.
+/// The limits of a runtime's process: more than any of them needs to start.
 const LIMITS: Limits = Limits { memory_bytes: 4 << 30, processes: 64, file_bytes: 1 << 20 };
 
-/// How long code waits in total; a person's answer may take most of that.
+/// How long code may wait in total; most of it may be waiting for a person's answer.
 const A_PERSON_ANSWERS_WITHIN: Duration = Duration::from_secs(60 * 60);
 
 /// What runs the tools that agents' documents define.
@@ -32,7 +32,7 @@ pub struct DocumentSettings {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Runtime {
-    /// The engine that is part of this program.
+    /// The built-in engine.
     #[default]
     BuiltIn,
     /// Node.js.
@@ -47,16 +47,16 @@ impl SettingsSection for DocumentSettings {
     const NAME: &'static str = "documents";
 }
 
-/// Starts the code of documents in the runtime that the settings name, with the same limits for whoever calls it.
+/// Starts the code of documents in the runtime from the settings, with the same limits for every caller.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DocumentRunner {
     runtime: Runtime,
-    /// The folders that a runtime of this computer does not see.
+    /// The folders hidden from an external runtime.
     hidden: Vec<PathBuf>,
 }
 
 impl DocumentRunner {
-    /// The runner of a room with these settings.
+    /// Creates the runner for a room with these settings.
     pub fn new(settings: &DocumentSettings, environment: Option<&Environment>) -> Self {
         let hidden = match (settings.runtime, environment) {
             (Runtime::BuiltIn, _) | (_, None) => Vec::new(),
@@ -68,12 +68,12 @@ impl DocumentRunner {
         Self { runtime: settings.runtime, hidden }
     }
 
-    /// How much a call may use.
+    /// The limits of a call.
     pub fn limits() -> EngineLimits {
         EngineLimits { wait: A_PERSON_ANSWERS_WITHIN, ..EngineLimits::default() }
     }
 
-    /// Starts a call. Nothing here waits: a runtime of this computer is looked for on the call's own thread.
+    /// Starts a call without blocking: an external runtime is searched for on the call's own thread.
     pub fn start(&self, call: ToolCall) -> RunningCall {
         let Self { runtime, hidden } = self.clone();
         match runtime {
@@ -93,7 +93,7 @@ impl Runtime {
         }
     }
 
-    /// The words behind its own, before the file that it runs.
+    /// The command line arguments before the file to execute.
     fn words(self, folder: &Path) -> Vec<OsString> {
         match self {
             Self::BuiltIn | Self::Node => Vec::new(),
@@ -107,11 +107,11 @@ impl Runtime {
         }
     }
 
-    /// How one call is started; not for a thread that ticks, for it looks around on this computer. The error says to
-    /// the agent why it cannot be.
+    /// Prepares the command for one call. Searches the disk, so it must not run on the ticking thread. The error says
+    /// to the agent why it is not possible.
     fn find(self, hidden: &[PathBuf]) -> Result<ExternalRuntime, String> {
         let confinement = Confinement::of_this_computer();
-        // The others read whatever a person can read, where nothing hides it.
+        // The other runtimes can read everything that the person can read, unless it is hidden.
         if confinement.level() != Level::Bubblewrap && self != Self::Deno {
             return Err(format!(
                 "{0} cannot be sandboxed on this computer, so it runs no tools; a person can install bubblewrap, or \
@@ -152,7 +152,7 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// A new folder for the files of one call.
+/// Creates a folder for the files of one call.
 fn folder_of_call() -> Result<PathBuf, String> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_runtime_of_this_computer_sees_neither_the_workspace_nor_what_belongs_to_the_person() {
+    fn an_external_runtime_sees_neither_the_workspace_nor_personal_files() {
         let environment =
             Environment::new([], Some("/home/ada/.config".into())).in_workspace(Path::new("/home/ada/room"));
         let runner = |runtime| DocumentRunner::new(&DocumentSettings { runtime }, Some(&environment));

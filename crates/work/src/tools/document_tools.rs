@@ -29,20 +29,20 @@ use crate::gateway::GatewayEnvironment;
 use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::workspace::ProblemReport;
 
-/// Who runs them.
+/// The executor of document tools.
 pub const DOCUMENT_TOOLS: &str = "document_tools";
 
-/// How many run in parallel; the others wait.
+/// How many calls run in parallel; the others wait.
 const CALLS_AT_ONCE: usize = 8;
 
-/// A call, as its order says it: everything that the engine needs, whatever becomes of the document meanwhile.
+/// The content of a call's order: everything that the engine needs, even if the document changes meanwhile.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct CallOrder {
-    /// The document.
+    /// The path of the document.
     file: String,
     tool: String,
     code: String,
-    /// The line of the document with the first line of the code, counted from 1.
+    /// The line of the document with the first line of the code, from 1.
     first_line: usize,
     arguments: Map<String, Value>,
 }
@@ -52,7 +52,7 @@ struct CallOrder {
 pub(super) struct Registered {
     file: String,
     tools: Vec<ToolDefinition>,
-    /// Whether it asks for a shell.
+    /// Whether it requests a shell.
     has_shell: bool,
 }
 
@@ -68,7 +68,7 @@ impl Registered {
     }
 }
 
-/// Keeps the registry as the documents are.
+/// Keeps the registry in sync with the documents.
 pub(super) fn register(
     profiles: Res<Profiles>,
     mut registry: ResMut<Tools>,
@@ -103,11 +103,11 @@ pub(super) fn register(
     }
 }
 
-/// Adds the tools of a document; those that cannot be added are reported.
+/// Adds the tools of a document; returns the problems of those that cannot be added.
 fn add(registry: &mut Tools, scope: &ToolScope, document: &Registered) -> Vec<Problem> {
     if document.has_shell {
         let shell = commands::bash(folder_of_agent(&document.file).unwrap_or_default());
-        // A document's tool with the same name comes second, and is reported.
+        // A tool of the document with the same name is then refused and reported.
         let _ = registry.register(shell.within(scope.clone()).with_power(Power::Run));
     }
     let added = document.tools.iter().filter_map(|definition| {
@@ -119,7 +119,7 @@ fn add(registry: &mut Tools, scope: &ToolScope, document: &Registered) -> Vec<Pr
     added.collect()
 }
 
-/// A tool of a document.
+/// The tool for a definition in a document.
 fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
     let (file, own) = (file.to_owned(), definition.clone());
     let plan = move |arguments: &Arguments, _: &super::tool::Planning<'_>| {
@@ -143,9 +143,9 @@ fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
 #[derive(Resource, Default)]
 pub(super) struct ReadCode(pub(super) Arc<ProgramCache>);
 
-/// Collects results and requests of running calls, sends them answers, starts new orders, and stops calls that are no
-/// longer awaited. Running calls are not saved: an order that still exists after a restart begins again with the same
-/// random seed and makes the same requests, none of which is carried out twice.
+/// Collects results and requests of running calls, sends them answers, starts new orders, and stops cancelled calls.
+/// Running calls are not saved: an order that still exists after a restart begins again with the same random seed and
+/// makes the same requests, none of which is executed twice.
 pub(super) fn carry_out(
     (mut outcomes, mut answered): (ResMut<InputQueue<ToolOutcome>>, MessageReader<CallAnswered>),
     (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
@@ -188,7 +188,7 @@ pub(super) fn carry_out(
     }
 }
 
-/// The call that an order stands for. What it takes for random depends on the order alone.
+/// The call that an order represents. Its random seed depends only on the order.
 fn call_of(order: &ToolOrder, now_secs: i64, programs: &Arc<ProgramCache>) -> Option<ToolCall> {
     let Work::Order { order: wanted } = &order.plan.work else { return None };
     let wanted: CallOrder = serde_json::from_value(wanted.clone()).ok()?;

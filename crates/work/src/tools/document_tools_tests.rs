@@ -42,7 +42,7 @@ impl Room {
         room
     }
 
-    /// These are the present files.
+    /// Sets the files of the workspace.
     fn files(&mut self, files: &[(&str, &str)]) {
         let texts: Vec<(&str, FileContent)> =
             files.iter().map(|(path, text)| (*path, FileContent::Text((*text).to_owned()))).collect();
@@ -70,7 +70,7 @@ impl Room {
         self.world.resource::<Tools>().parse(&call, caller, &self.bounds(profile))
     }
 
-    /// Performs a call of Ada's to its end.
+    /// Executes a call of the agent Ada to its end.
     fn call(&mut self, arguments: Value) -> ToolNews {
         let plan = self.plan("ada", arguments.clone()).unwrap();
         let call = ModelCall::new("1", "add", arguments);
@@ -108,7 +108,7 @@ impl Room {
         panic!("the call never ended");
     }
 
-    /// The result of a call that was requested by the code of the running call.
+    /// Sends the running code the result of a call that it requested.
     fn answer(&mut self, number: u64, answer: CallAnswer) {
         let orders = self.world.resource::<PendingToolOrders>();
         let key = orders.of(DOCUMENT_TOOLS).next().expect("one is under way").key;
@@ -117,7 +117,7 @@ impl Room {
 }
 
 #[test]
-fn a_tool_is_there_for_the_agent_of_its_document_alone() {
+fn a_tool_is_available_only_to_the_agent_of_its_document() {
     let room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT), ("agents/bram.md", "You are Bram.")]);
     let plan = room.plan("ada", json!({ "a": 1 })).unwrap();
     assert_eq!((&*plan.executor, plan.touches[0].kind.as_str()), (DOCUMENT_TOOLS, "tool.run"));
@@ -130,7 +130,7 @@ fn a_tool_is_there_for_the_agent_of_its_document_alone() {
 }
 
 #[test]
-fn arguments_that_do_not_fit_never_run() {
+fn invalid_arguments_are_refused_before_code_runs() {
     let room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
     for arguments in [json!({}), json!({ "a": "one" }), json!({ "a": 1, "c": 2 })] {
         assert!(room.plan("ada", arguments.clone()).is_err(), "{arguments}");
@@ -139,7 +139,7 @@ fn arguments_that_do_not_fit_never_run() {
 }
 
 #[test]
-fn tools_come_change_and_go_with_their_document() {
+fn tools_are_added_changed_and_removed_with_their_document() {
     let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
     assert_eq!(room.problems(), [] as [&str; 0]);
     room.files(&[("agents/ada/agent.mdx", &DOCUMENT.replace("Adds", "Sums"))]);
@@ -153,7 +153,7 @@ fn tools_come_change_and_go_with_their_document() {
 }
 
 #[test]
-fn a_tool_whose_name_is_taken_is_reported_and_the_others_are_there() {
+fn a_tool_whose_name_is_taken_is_reported_and_the_others_are_added() {
     let taken = DOCUMENT.replace("name=\"add\"", "name=\"vfs_read\"");
     let room =
         Room::new(&[("agents/ada/agent.mdx", &format!("{taken}\n{}", &DOCUMENT[DOCUMENT.find("<Tool").unwrap()..]))]);
@@ -162,7 +162,7 @@ fn a_tool_whose_name_is_taken_is_reported_and_the_others_are_there() {
 }
 
 #[test]
-fn a_call_runs_and_what_it_comes_to_comes_through_the_door() {
+fn a_call_runs_and_its_result_enters_as_an_input() {
     let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
     for (arguments, text) in [(json!({ "a": 1 }), "2"), (json!({ "a": 1, "b": 5 }), "6")] {
         let ToolNews::Done { output } = room.call(arguments) else { panic!("it was not done") };
@@ -173,7 +173,7 @@ fn a_call_runs_and_what_it_comes_to_comes_through_the_door() {
 }
 
 #[test]
-fn what_code_wants_of_the_outside_is_a_call_of_its_agents() {
+fn requests_of_code_become_calls_of_its_agent() {
     let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
     let ask = |room: &mut Room| {
         let news = room.call(json!({ "a": 101 }));
@@ -192,7 +192,7 @@ fn what_code_wants_of_the_outside_is_a_call_of_its_agents() {
 }
 
 #[test]
-fn a_document_has_the_tools_of_its_format_and_a_shell_where_it_asks_for_one() {
+fn a_document_has_the_tools_of_its_format_and_a_shell_if_it_requests_one() {
     let room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT), ("agents/bram.md", "You are Bram.")]);
     let told = |room: &Room, profile: &str| {
         let caller = Caller { profile, session: ActivationKey::numbered(1) };

@@ -1,4 +1,4 @@
-//! The executor for files: turns tool orders into orders to the workspace's files.
+//! The executor for files: converts tool orders into file orders of the workspace.
 
 use bevy::ecs::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::base::Author;
 use crate::element::ElementRefused;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileOrder, FileOutcome};
 
-/// Hands orders on to the files, under the same name.
+/// Forwards orders to the file service, under the same key.
 pub(super) fn order(mut orders: MessageReader<ToolOrder>, mut files: MessageWriter<FileOrder>) {
     for order in orders.read().filter(|order| *order.plan.executor == *FILES) {
         let Work::File { operation, .. } = &order.plan.work else { continue };
@@ -25,7 +25,7 @@ pub(super) fn order(mut orders: MessageReader<ToolOrder>, mut files: MessageWrit
     }
 }
 
-/// Brings back what the files answered, in words.
+/// Converts the file service's results to tool outcomes.
 pub(super) fn answer(
     mut outcomes: MessageReader<FileOutcome>,
     mut refused: MessageReader<ElementRefused>,
@@ -55,7 +55,7 @@ fn changed(answer: &FileAnswer) -> Vec<String> {
     vec![path.clone()]
 }
 
-/// What the elements of a changed file did not accept of it.
+/// The parts of a changed file that its element refused, with reasons.
 fn kept_out(outcome: &FileOutcome, refused: &[&ElementRefused]) -> Vec<String> {
     let Ok(FileAnswer::Changed { done, .. }) = &outcome.result else { return Vec::new() };
     let is_changed = |path: &str| match done {

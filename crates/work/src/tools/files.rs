@@ -7,12 +7,13 @@ use super::tool::{Arguments, Tool};
 use crate::gate::{PROPOSE_CHANGES, Power};
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
-/// No path is longer, in characters.
+/// The maximum length of a path, in characters.
 pub const PATH_CHARS_AT_MOST: usize = 400;
-/// No text that a call brings is longer: whatever its letters, it stays within what the workspace reads back (1 MiB).
+/// The maximum length of a text in a call, in characters. In any encoding it stays below the 1 MiB that the workspace
+/// reads.
 pub const CONTENT_CHARS_AT_MOST: usize = 256 * 1024;
 
-/// Reads a file.
+/// The tool that reads a file.
 pub(super) fn read() -> Tool {
     Tool::new(
         "vfs_read",
@@ -43,7 +44,7 @@ pub(super) fn read() -> Tool {
     .with_argument_aliases(&[("file_path", "path"), ("offset", "from_line"), ("limit", "lines")])
 }
 
-/// Writes a whole file.
+/// The tool that writes a whole file.
 pub(super) fn write() -> Tool {
     Tool::new(
         "vfs_write",
@@ -66,7 +67,7 @@ pub(super) fn write() -> Tool {
     .with_argument_aliases(&[("file_path", "path")])
 }
 
-/// Puts a text behind a file.
+/// The tool that appends to a file.
 pub(super) fn append() -> Tool {
     Tool::new(
         "vfs_append",
@@ -88,7 +89,7 @@ pub(super) fn append() -> Tool {
     .with_argument_aliases(&[("file_path", "path"), ("content", "text")])
 }
 
-/// Makes a folder.
+/// The tool that creates a folder.
 pub(super) fn create_directory() -> Tool {
     Tool::new(
         "create_directory",
@@ -107,7 +108,7 @@ pub(super) fn create_directory() -> Tool {
     .with_argument_aliases(&[("directory", "path"), ("folder", "path"), ("directory_path", "path")])
 }
 
-/// Replaces a passage.
+/// The tool that replaces a passage of a file.
 pub(super) fn edit() -> Tool {
     Tool::new(
         "vfs_edit",
@@ -141,7 +142,7 @@ pub(super) fn edit() -> Tool {
     ])
 }
 
-/// Names files.
+/// The tool that lists files.
 pub(super) fn list() -> Tool {
     Tool::new(
         "vfs_list",
@@ -162,7 +163,7 @@ pub(super) fn list() -> Tool {
     .with_argument_aliases(&[("path", "prefix"), ("directory", "prefix")])
 }
 
-/// Finds lines or files.
+/// The tool that searches lines or files.
 pub(super) fn search() -> Tool {
     Tool::new(
         "vfs_search",
@@ -192,7 +193,7 @@ pub(super) fn search() -> Tool {
     .with_argument_aliases(&[("query", "text")])
 }
 
-/// Proposes what was done in the agent's own copy.
+/// The tool that proposes the changes in the agent's own copy of the workspace.
 pub(super) fn propose_changes() -> Tool {
     Tool::new(
         PROPOSE_CHANGES,
@@ -204,7 +205,7 @@ pub(super) fn propose_changes() -> Tool {
     .with_power(Power::Write)
 }
 
-/// Takes a file away.
+/// The tool that deletes a file.
 pub(super) fn delete() -> Tool {
     Tool::new(
         "vfs_delete",
@@ -217,7 +218,7 @@ pub(super) fn delete() -> Tool {
     .with_argument_aliases(&[("file_path", "path")])
 }
 
-/// Gives a file another path. An agent that may not delete files may not move them either.
+/// The tool that renames a file. An agent that may not delete files may not rename them either.
 pub(super) fn rename() -> Tool {
     Tool::new(
         "vfs_rename",
@@ -248,12 +249,12 @@ pub(super) fn rename() -> Tool {
     ])
 }
 
-/// The path that a call names, in the one form that paths have.
+/// The path that a call names, normalized.
 fn path_of(arguments: &Arguments) -> Result<String, String> {
     normal(arguments, "path")
 }
 
-/// The path that a call names, from this folder; the workspace where it is empty.
+/// The path that a call names, relative to this folder; relative to the workspace if the folder is empty.
 fn path_below(folder: &str, arguments: &Arguments) -> Result<String, String> {
     if folder.is_empty() {
         return path_of(arguments);
@@ -261,8 +262,8 @@ fn path_below(folder: &str, arguments: &Arguments) -> Result<String, String> {
     path_from(folder, &arguments.text("path")).map_err(|refusal| format!("'path': {refusal}"))
 }
 
-/// A path as an agent in a folder writes it, as a path of the workspace: relative to that folder, unless it names the
-/// folder itself.
+/// Converts a path written by an agent in a folder to a path of the workspace: relative to that folder, unless it
+/// begins with the folder itself.
 pub(super) fn path_from(folder: &str, path: &str) -> Result<String, String> {
     let path = path.trim();
     if path.starts_with('/') || path.contains('\\') {
@@ -300,7 +301,7 @@ fn content(about: &str) -> Value {
     json!({ "type": "string", "maxLength": CONTENT_CHARS_AT_MOST, "description": about })
 }
 
-/// The schema of an object with these properties and no other.
+/// The schema of an object with these properties and no others.
 pub(super) fn object(properties: Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }

@@ -8,29 +8,29 @@ use super::schema::Checker;
 use crate::base::text;
 use crate::log::events::TaskPriority;
 
-/// How many fields of a result are named.
+/// The maximum number of fields in an expected result.
 const FIELDS_AT_MOST: usize = 40;
-/// No field of a result has a longer name, in characters.
+/// The maximum length of a field's name, in characters.
 const FIELD_CHARS_AT_MOST: usize = 60;
-/// The key for a result that is not an object, while it is checked.
+/// The key under which a result that is not an object is checked.
 const RESULT: &str = "result";
-/// The words of which a schema has one at least; an object without them is an example.
+/// A schema has at least one of these keywords; an object without them is an example.
 const SCHEMA_WORDS: [&str; 9] = ["type", "properties", "required", "items", "enum", "anyOf", "oneOf", "allOf", "$ref"];
 
 /// The terms of a task or a signal.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Terms {
-    /// What whoever gets it should know.
+    /// Context for the receiver.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub context: String,
-    /// How soon.
+    /// The urgency.
     #[serde(skip_serializing_if = "is_normal")]
     pub haste: TaskPriority,
-    /// In how many turns.
+    /// The deadline in turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_turns: Option<u32>,
-    /// What the result is to look like.
+    /// The expected format of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
 }
@@ -40,7 +40,7 @@ fn is_normal(haste: &TaskPriority) -> bool {
 }
 
 impl Terms {
-    /// The rank in which work is done: lower comes sooner.
+    /// The order in which work is done: lower is sooner.
     pub fn rank(&self) -> i32 {
         match self.haste {
             TaskPriority::High => -10,
@@ -74,16 +74,16 @@ impl Terms {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expected {
-    /// As these words say: nobody can check that.
+    /// A description, which cannot be checked.
     Words(String),
     /// A JSON object with these fields.
     Fields(Vec<String>),
-    /// JSON that fits this schema.
+    /// JSON that matches this schema.
     Schema(Value),
 }
 
 impl Expected {
-    /// What is meant by what an agent wrote: a JSON schema, an example, a list of fields, or words.
+    /// Parses what an agent wrote: a JSON schema, an example, a list of fields, or a description.
     pub fn parse(given: &str) -> Result<Self, String> {
         let given = given.trim();
         if given.starts_with(['{', '[']) {
@@ -112,7 +112,7 @@ impl Expected {
         Ok(Self::Words(given.to_owned()))
     }
 
-    /// What is wanted, in words.
+    /// The description for the receiver.
     pub fn description(&self) -> String {
         match self {
             Self::Words(words) => words.trim_end_matches('.').to_owned(),
@@ -121,12 +121,12 @@ impl Expected {
         }
     }
 
-    /// Whether anything can be checked.
+    /// Whether a result can be checked against it.
     pub fn is_checked(&self) -> bool {
         !matches!(self, Self::Words(_))
     }
 
-    /// The result in an agent's last message. The error says what is wrong with it.
+    /// Extracts the result from an agent's last message. The error says what is wrong with it.
     pub fn fit(&self, said: &str) -> Result<String, String> {
         if let Self::Words(_) = self {
             return Ok(said.to_owned());
@@ -158,7 +158,7 @@ impl Expected {
     }
 }
 
-/// A fault of a result in words that speak of results, not of the arguments of a call.
+/// Rewords an error about arguments as one about a result.
 fn of_result(fault: &str) -> String {
     let fault = fault.replace(&format!("'{RESULT}."), "'").replace(&format!("the argument '{RESULT}'"), "the result");
     text::truncate(&fault.replace("the arguments", "the result").replace("argument", "field"), 600)
@@ -176,7 +176,7 @@ fn is_of_object(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "object") || schema.get("properties").is_some()
 }
 
-/// What checks a result: a schema of something else than an object is put into one.
+/// The checker of a result: a schema of anything but an object is wrapped in one.
 fn checker(schema: &Value) -> Result<Checker, String> {
     if is_of_object(schema) {
         return Checker::new(schema.clone());
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_named_in_every_form_that_models_use() {
+    fn fields_are_parsed_from_every_notation_that_models_use() {
         let wanted = Expected::Fields(vec!["summary".into(), "sources".into()]);
         for given in ["summary, sources", "[\"summary\", \"sources\"]", "{\"summary\": \"…\", \"sources\": []}"] {
             assert_eq!(Expected::parse(given), Ok(wanted.clone()), "{given}");
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_found_wherever_it_stands_in_what_was_said() {
+    fn a_result_is_found_anywhere_in_a_message() {
         for said in [
             "{\"chairs\": 12, \"tables\": 3}",
             "Here it is:\n```json\n{\"chairs\": 12, \"tables\": 3}\n```\nDone.",
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_says_what_is_wrong_in_words_about_the_result() {
+    fn schema_errors_refer_to_the_result() {
         let schema =
             "{\"type\":\"object\",\"properties\":{\"chairs\":{\"type\":\"integer\"}},\"required\":[\"chairs\"]}";
         assert_eq!(
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_with_a_task_is_reported_line_by_line() {
+    fn terms_are_described_line_by_line() {
         let terms = Terms {
             context: "The hall is open.".into(),
             haste: TaskPriority::High,

@@ -1,5 +1,5 @@
 //! The tools with which agents search and add memories. A call becomes a [`KnowledgeOrder`], which the learning floor
-//! carries out.
+//! executes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -11,12 +11,12 @@ use crate::base::{Id, text};
 use crate::gate::{DeclaredTouch, Power, TouchKind};
 use crate::knowledge::{MemoryKind, Relation};
 
-/// Who carries out what agents look up and add.
+/// The executor of orders about memories.
 pub const KNOWLEDGE: &str = "knowledge";
 
-/// No question is longer, in characters.
+/// The maximum length of a query, in characters.
 const QUESTION_CHARS_AT_MOST: usize = 2_000;
-/// Nothing that is contributed is longer, in characters.
+/// The maximum length of a contributed memory, in characters.
 const CONTENT_CHARS_AT_MOST: usize = 2_000;
 const KIND_CHARS_AT_MOST: usize = 20;
 const TAG_CHARS_AT_MOST: usize = 40;
@@ -33,26 +33,26 @@ const FOUND_AT_MOST: usize = 30;
 pub enum KnowledgeOrder {
     /// Searches its own and the shared memories.
     Query {
-        /// About what.
+        /// The query.
         question: String,
-        /// Only of these kinds; of all where empty.
+        /// The kinds to search; all if empty.
         kinds: Vec<MemoryKind>,
         /// The maximum number.
         limit: usize,
     },
-    /// Adds something, unless it is known already.
+    /// Adds a memory, unless it is already known.
     Contribute {
-        /// What.
+        /// The text.
         content: String,
-        /// What kind of memory it is.
+        /// The kind of memory.
         kind: MemoryKind,
         /// Words to find it by.
         tags: Vec<String>,
-        /// How much it matters, in hundredths; as usual where absent.
+        /// The importance in hundredths; `None` for the default.
         importance: Option<u32>,
-        /// Whether only this agent is to know it.
+        /// Whether only this agent can see it.
         is_private: bool,
-        /// How it relates to known memories, by their ids.
+        /// Relations to known memories, by their ids.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         relations: Vec<(Relation, Id)>,
     },
@@ -67,7 +67,7 @@ fn kinds() -> Vec<&'static str> {
     MemoryKind::ALL.iter().map(|kind| kind.word()).collect()
 }
 
-/// How an added memory relates to known ones, according to a call.
+/// The relations of an added memory that a call names.
 fn relations(arguments: &Arguments) -> Vec<(Relation, Id)> {
     let relation = |one: &serde_json::Value| {
         let relation = one["relation"].as_str()?.trim().parse().ok()?;
@@ -81,7 +81,7 @@ fn kind(arguments: &Arguments) -> Option<MemoryKind> {
     arguments.some_text("kind").and_then(|word| word.trim().parse().ok())
 }
 
-/// What an agent wants with an order, for a person who is asked.
+/// Describes the order for a person who decides about it.
 pub(super) fn wants(order: &serde_json::Value) -> Option<String> {
     Some(match serde_json::from_value(order.clone()).ok()? {
         KnowledgeOrder::Query { question, .. } => format!("search memories: {question}"),
@@ -90,7 +90,7 @@ pub(super) fn wants(order: &serde_json::Value) -> Option<String> {
     })
 }
 
-/// Looks up what is known.
+/// The tool that searches memories.
 pub(super) fn query() -> Tool {
     Tool::new(
         "knowledge_query",
@@ -122,7 +122,7 @@ pub(super) fn query() -> Tool {
     .with_argument_aliases(&[("question", "query"), ("text", "query"), ("type", "kind")])
 }
 
-/// Adds to what is known.
+/// The tool that adds a memory.
 pub(super) fn contribute() -> Tool {
     Tool::new(
         "knowledge_contribute",

@@ -4,7 +4,7 @@
 //! `agents`, [`collaboration`], [`desk`]), the terms of a task ([`hand_over`]), the check of a call's arguments
 //! ([`schema`]), the plan of a call ([`plan`]) and how it is shown to a person who decides ([`proposal`]), the order to
 //! an executor and its outcome ([`order`], `file_executor`), and the texts of results ([`result_text`]). The gate
-//! decides whether a plan may be carried out; the kernel gives the order.
+//! decides whether a plan may be executed; the kernel issues the order.
 
 mod agents;
 mod begun_orders;
@@ -67,26 +67,26 @@ use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, sav
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{ProblemReport, SettingsExt};
 
-/// Executors within the room answer in this set: they read [`PendingToolOrders`], and the kernel processes their
-/// answers in the same tick.
+/// The set of systems in which executors within the room answer: they read [`PendingToolOrders`], and the kernel
+/// processes their answers in the same tick.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AnswerOrders;
 
-/// Responsible for closing calls that were answered.
+/// The set of the system that closes answered calls.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CloseOrders;
 
-/// The set of systems that bring in results of external servers and programs.
+/// The set of systems that apply results of external servers and programs.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ExternalResultsReceived;
 
-/// The part of that set in this floor: executors of higher floors that answer through the door run after it.
+/// The part of that set on this floor: executors of higher floors with external results run after it.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ToolResultsReceived;
 
-/// Adds this floor to the room.
+/// Registers the systems, resources and messages of tools.
 pub fn plugin(app: &mut App) {
-    // Owned by floors below; registered here as well, so that this floor runs without their systems.
+    // Owned by lower floors; also registered here, so that this floor runs without their systems.
     app.add_tick_message::<ProblemReport>()
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<FileOrder>()
@@ -117,7 +117,7 @@ pub fn plugin(app: &mut App) {
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools)),
-            // The kernel has given its orders by now; the files take theirs up in the last phase.
+            // The kernel has issued its orders by now; the file service receives its orders in the last phase.
             (order::take_up, file_executor::order, commands::open_copies)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Tools)),
@@ -135,11 +135,11 @@ pub fn plugin(app: &mut App) {
     sections::register::<PendingToolOrders>(app);
 }
 
-/// The tools that agents ask for and that there are not, by profile.
+/// The tools that profiles list and that do not exist, by profile.
 type Missing = BTreeMap<Id, BTreeSet<String>>;
 
-/// Reports what has no effect in a profile: tools, globs and safety modes that do not exist. Tools of other products
-/// are reported in one note, for all agents that ask for them.
+/// Reports entries of profiles that have no effect: tools, globs and safety modes that do not exist. Tools of other
+/// products are reported in one problem for all agents that list them.
 fn report_profiles(
     tools: Res<Tools>,
     profiles: Res<Profiles>,
@@ -173,10 +173,10 @@ fn report_profiles(
     reports.write(ProblemReport { source: "tools that are not available".to_owned(), problems });
 }
 
-/// How many tools the note names, the most wanted first.
+/// How many missing tools are named, the most wanted first.
 const MISSING_NAMED_AT_MOST: usize = 8;
 
-/// Names of tools with how many agents want each: `Bash (127), WebFetch (31)`, the most wanted first.
+/// The problem that names missing tools with the number of agents that list each: `Bash (127), WebFetch (31)`.
 pub fn most_wanted(mut counts: Vec<(&str, usize)>) -> String {
     counts.sort_by_key(|(tool, count)| (std::cmp::Reverse(*count), *tool));
     let named = counts.iter().take(MISSING_NAMED_AT_MOST).map(|(tool, count)| format!("{tool} ({count})"));

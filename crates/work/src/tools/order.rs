@@ -1,14 +1,14 @@
 //! Orders to the executors of tool calls, and their outcomes.
 //!
 //! A call allowed by the gate becomes one [`ToolOrder`]. An executor answers it with [`ToolOutcome`]s of the same key,
-//! now or any number of ticks later: any number of progress reports, and one result at the end. Results from outside
-//! enter through the door.
+//! now or any number of ticks later: any number of progress reports, and one result at the end. External results enter
+//! as inputs.
 //!
 //! An executor checks [`PendingToolOrders`] in each tick for orders that it has not started ([`PendingToolOrders::of`])
 //! and stops cancelled ones; its running orders need not be saved, because the same orders are pending under the same
 //! keys after a restart. It does nothing during a replay
 //! ([`InputJournal::is_replaying`](crate::schedule::InputJournal::is_replaying)), and if it changes something outside,
-//! it starts once the tick that gave the order is in the log.
+//! it starts once the tick that issued the order is in the log.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,41 +28,41 @@ use crate::mind::ToolCall;
 use crate::schedule::{Input, Section};
 use crate::workspace::vfs::FileRights;
 
-/// Names an order for ever: an order that was given is the same after a crash, and another call that a model made in
-/// its place has another name. It contains the run that gave it, so that a room which goes on elsewhere from the same
-/// moment does not take what was done there for its own. Written `act-7-3kq9x2mf/1/0/0123456789abcdef`, and with the
-/// run behind it where the work was queued in an earlier one: `act-7-3kq9x2mf/1/0/0123456789abcdef/5dh0vb81`.
+/// The permanent key of an order: the same after a crash, while another call that a model made in its place has another
+/// key. It contains the run that issued it, so that a room continued elsewhere from the same moment does not mistake
+/// orders executed there for its own. Written `act-7-3kq9x2mf/1/0/0123456789abcdef`, with the run appended if the work
+/// was queued in an earlier one: `act-7-3kq9x2mf/1/0/0123456789abcdef/5dh0vb81`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct OrderKey {
-    /// Of which piece of work.
+    /// The activation.
     pub activation: ActivationKey,
-    /// In which turn of it.
+    /// The turn of the activation.
     pub turn: u32,
-    /// Which call of the turn.
+    /// The call of the turn.
     pub call: usize,
     hash: u64,
     run: RunTag,
 }
 
-/// A text that is not the key of a tool order.
+/// The error for a text that is not the key of a tool order.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{0:?} is not the key of a tool call")]
 pub struct NoOrderKey(String);
 
 impl OrderKey {
-    /// The name of the order that a call of this turn of this work gives in this run.
+    /// Creates the key of the order for a call in this turn and this run.
     pub fn new(run: RunTag, (activation, turn, call): (ActivationKey, u32, usize), asked: &ToolCall) -> Self {
         Self { activation, turn, call, hash: call_hash(asked), run }
     }
 
-    /// As files know it.
+    /// The key as the id used by files.
     pub fn id(&self) -> Id {
         self.to_string().into()
     }
 }
 
-/// A call, by hash.
+/// The hash of a call.
 pub fn call_hash(call: &ToolCall) -> u64 {
     content_hash(format!("{}\n{}", call.name, call.arguments).as_bytes())
 }
@@ -108,22 +108,22 @@ impl From<OrderKey> for String {
     }
 }
 
-/// A tool call to be executed.
+/// A tool call to execute.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolOrder {
-    /// Names it for ever.
+    /// The permanent key.
     pub key: OrderKey,
-    /// Whose call it is, by id.
+    /// The id of the calling agent.
     pub agent: Id,
-    /// The profile that the agent runs.
+    /// The agent's profile.
     pub profile: Id,
-    /// What is to be done.
+    /// The plan to execute.
     pub plan: ToolPlan,
-    /// What it may see and change of the workspace's files.
+    /// Which files of the workspace it may see and change.
     pub rights: FileRights,
-    /// The record of the call.
+    /// The log record of the call.
     pub cause: Seq,
-    /// The agent in whose own copy of the workspace it is carried out.
+    /// The agent in whose copy of the workspace it is executed, if not in the workspace itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Id>,
 }
@@ -131,9 +131,9 @@ pub struct ToolOrder {
 /// The outcome of an order. An input if the executor is outside the world.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ToolOutcome {
-    /// Which order.
+    /// The order.
     pub key: OrderKey,
-    /// What.
+    /// The report.
     pub news: ToolNews,
 }
 
@@ -147,51 +147,51 @@ impl Input for ToolOutcome {
 pub enum ToolNews {
     /// It is running.
     Progress {
-        /// How far it is, in a few words.
+        /// The progress in a few words.
         text: String,
     },
     /// The executor asks a person something before it continues.
     Asks {
-        /// What.
+        /// The question.
         question: Box<McpElicitation>,
     },
     /// The executor calls a model before it continues.
     Samples {
-        /// What.
+        /// The request.
         question: Box<McpSampling>,
     },
-    /// It is carried out by code that wants something done: a call of its agent's, which is judged like any other and
-    /// answered with [`CallAnswered`].
+    /// The executing code requests a call of its agent, which is checked like any other and answered with
+    /// [`CallAnswered`].
     Calls {
-        /// Tells it from the other calls of the same order.
+        /// The number of the call within the order.
         number: u64,
-        /// What is called.
+        /// The call.
         call: Box<ToolCall>,
     },
-    /// It was carried out.
+    /// It was executed.
     Done {
         /// Its result.
         output: ToolOutput,
     },
-    /// It was carried out, and whoever did that says that it did not work.
+    /// It was executed, and the executor reports that it failed.
     Refused {
-        /// What it gave all the same: why, and whatever else there is.
+        /// The output all the same, with the reason.
         output: ToolOutput,
     },
-    /// It was not, or not to its end.
+    /// It was not executed, or not completely.
     Failed {
-        /// Why, for the model.
+        /// The reason, for the model.
         why: String,
     },
     /// It was stopped.
     Aborted {
-        /// By what.
+        /// The reason.
         why: String,
     },
 }
 
 impl ToolNews {
-    /// Whether nothing follows.
+    /// Whether this is the final report.
     pub fn is_last(&self) -> bool {
         match self {
             Self::Progress { .. } | Self::Asks { .. } | Self::Samples { .. } | Self::Calls { .. } => false,
@@ -204,15 +204,15 @@ impl ToolNews {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolOutput {
-    /// In words, for the model.
+    /// The result as text, for the model.
     pub text: String,
     /// The same result as data; the model gets it if there is no text.
     pub data: Option<Value>,
     /// Images.
     pub images: Vec<ToolImage>,
-    /// Paths of the workspace's files that are others now.
+    /// The paths of changed files of the workspace.
     pub changed: Vec<String>,
-    /// Whether something else was done than was asked for; the words say what.
+    /// Whether something other than requested was done; the text says what.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_otherwise: bool,
 }
@@ -220,31 +220,31 @@ pub struct ToolOutput {
 /// An image returned by a tool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolImage {
-    /// What kind of image: `image/png`.
+    /// The media type, such as `image/png`.
     pub media_type: String,
-    /// Its bytes in base64.
+    /// The bytes in base64.
     pub base64: String,
 }
 
-/// A person or a model answered a question of an order's executor.
+/// The answer of a person or a model to a question of an order's executor.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub struct OrderAnswered {
-    /// Which order.
+    /// The order.
     pub key: OrderKey,
-    /// Which question.
+    /// The number of the question.
     pub number: u64,
-    /// What.
+    /// The answer.
     pub reply: McpReply,
 }
 
 /// A call made by the code of an order has ended.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct CallAnswered {
-    /// Which order.
+    /// The order.
     pub key: OrderKey,
-    /// Which of its calls.
+    /// The number of the call.
     pub number: u64,
-    /// What it came to.
+    /// The result.
     pub answer: CallAnswer,
 }
 
@@ -252,31 +252,31 @@ pub struct CallAnswered {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallAnswer {
-    /// It was done: in words, all of them.
+    /// It was executed, with its whole text.
     Done(String),
-    /// It was not, or not as it was wanted: why.
+    /// It was not executed as requested, with the reason.
     NotDone(String),
 }
 
-/// A piece of work is over: nobody waits for its orders any more.
+/// A piece of work is over, and its orders are cancelled.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ToolOrdersWithdrawn {
-    /// Which piece.
+    /// The activation.
     pub activation: ActivationKey,
 }
 
-/// The orders without an answer, in the order in which they were given. Saved with the room.
+/// The orders without an answer, in the order in which they were issued. Saved with the room.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PendingToolOrders(Vec<ToolOrder>);
 
 impl PendingToolOrders {
-    /// Those of an executor.
+    /// The orders for an executor.
     pub fn of<'a>(&'a self, executor: &'a str) -> impl Iterator<Item = &'a ToolOrder> {
         self.0.iter().filter(move |order| *order.plan.executor == *executor)
     }
 
-    /// The order of this name.
+    /// The order with this key.
     pub fn get(&self, key: OrderKey) -> Option<&ToolOrder> {
         self.0.iter().find(|order| order.key == key)
     }
@@ -294,8 +294,7 @@ impl Section for PendingToolOrders {
     }
 }
 
-/// Takes up the orders of this tick. Those of work that is over are given up, but for orders to files, which are
-/// carried out once they are given.
+/// Adds the orders of this tick, and removes those of work that is over, except file orders, which are always executed.
 pub(super) fn take_up(
     mut orders: MessageReader<ToolOrder>,
     mut withdrawn: MessageReader<ToolOrdersWithdrawn>,
@@ -332,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_has_the_same_name_for_ever() {
+    fn the_key_of_an_order_is_permanent() {
         let call = ToolCall::new("c", "vfs_write", json!({ "path": "a.md" }));
         let (older, run) = (ActivationKey::numbered(7), RunTag::of("r-1"));
         let hash = format!("{:016x}", content_hash(b"vfs_write\n{\"path\":\"a.md\"}"));

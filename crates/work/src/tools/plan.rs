@@ -11,41 +11,41 @@ use crate::workspace::vfs::{FileOperation, WorktreeChanges};
 
 /// The maximum length of a description of a call, in characters.
 const TARGET_CHARS: usize = 80;
-/// The log says no more of what a call touches, and of each not more than this.
+/// How many touches of a call are logged, and the maximum length of each in characters.
 const TOUCHES_LOGGED: usize = 16;
 const TOUCH_CHARS: usize = 1_000;
 
-/// Who carries out orders to files.
+/// The executor of file orders.
 pub const FILES: &str = "files";
-/// Who carries out what is about agents: the kernel itself.
+/// The executor of orders about agents: the kernel itself.
 pub const AGENTS: &str = "agents";
 
 /// The plan of a call, executed if the gate allows it. Created once, and kept with the call until it is answered.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolPlan {
-    /// The tool's name.
+    /// The name of the tool.
     pub tool: String,
-    /// Who carries it out.
+    /// The executor.
     pub executor: Id,
-    /// What is to be done.
+    /// The work to execute.
     pub work: Work,
     /// What it touches, for the gate to judge.
     pub touches: Vec<DeclaredTouch>,
-    /// What an agent does while this is carried out, for the screen.
+    /// The description of the call on the screen.
     pub doing: CallDescription,
 }
 
 /// What an agent does while a call is executed: "reading artifacts/spec.md".
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CallDescription {
-    /// A verb.
+    /// The verb.
     pub verb: String,
-    /// On what, in one short line.
+    /// The object, in one short line.
     pub target: String,
 }
 
 impl CallDescription {
-    /// A verb and on what; the latter is cut to one short line.
+    /// Creates a description; the object is cut to one short line.
     pub fn new(verb: &str, target: &str) -> Self {
         let start: String = target.chars().take(TARGET_CHARS * 4).collect();
         Self { verb: verb.to_owned(), target: text::truncate(&text::one_line(&start), TARGET_CHARS) }
@@ -58,12 +58,12 @@ impl std::fmt::Display for CallDescription {
     }
 }
 
-/// The name of an agent's file, as models know it: `researcher.md`.
+/// The file name of an agent as models know it: `researcher.md`.
 pub fn file_name(path: &str) -> &str {
     path.strip_prefix("agents/").unwrap_or(path)
 }
 
-/// What a tool makes of a call: a plan without the tool's own name.
+/// The plan that a tool makes for a call, without the name of the tool.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {
     executor: Id,
@@ -73,14 +73,14 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// An order to files; of a text that is read, perhaps some lines only.
+    /// A file order, with an excerpt if only some lines are read.
     pub fn files(operation: FileOperation, excerpt: Option<Excerpt>) -> Self {
         let (verb, target) = doing_files(&operation);
         let (touches, doing) = (file_touches(&operation), CallDescription::new(verb, target));
         Self { executor: FILES.into(), work: Work::File { operation, excerpt }, touches, doing }
     }
 
-    /// What an agent did in its own copy, to be taken over into the workspace: exactly this, or nothing.
+    /// The merge of exactly these changes from the agent's copy into the workspace.
     pub fn merge(changes: &WorktreeChanges) -> Self {
         let merged: Vec<&str> =
             (changes.files.iter().filter(|file| file.left_out.is_none())).map(|file| file.path.as_str()).collect();
@@ -99,7 +99,7 @@ impl Planned {
         }
     }
 
-    /// The start of an agent with a file of its own.
+    /// The start of an agent with a new file.
     pub fn spawn(path: String, content: String, task: String) -> Self {
         let becomes = TouchEffect::Text { content: content.clone() };
         Self {
@@ -110,8 +110,7 @@ impl Planned {
         }
     }
 
-    /// The start of an agent that is there, by the id of its profile, or by the name under which it is to be looked
-    /// for.
+    /// The start of an existing agent, by the id of its profile, or by the name to search for.
     pub fn start(name: String, agent: Option<Id>, task: String) -> Self {
         Self {
             executor: AGENTS.into(),
@@ -121,7 +120,7 @@ impl Planned {
         }
     }
 
-    /// A word to the agent that started this one.
+    /// A message to the agent that started this one.
     pub fn signal(message: String, terms: Terms) -> Self {
         Self {
             executor: AGENTS.into(),
@@ -131,7 +130,7 @@ impl Planned {
         }
     }
 
-    /// A task that is handed over: to the agent of this name, or to one whose profile is this, once that is known.
+    /// A task handed over to the agent with this name, or one with this profile if it is already known.
     pub fn delegate(name: String, agent: Option<Id>, task: String, terms: Terms) -> Self {
         Self {
             executor: AGENTS.into(),
@@ -141,8 +140,8 @@ impl Planned {
         }
     }
 
-    /// An order to any other executor, in its own terms. What it touches must be said, or the gate denies it; `verb`
-    /// and `target` say what the agent does meanwhile.
+    /// An order to any other executor, as JSON. What it touches must be declared, or the gate denies it; `verb` and
+    /// `target` describe it on the screen.
     pub fn order(executor: &str, order: Value, touches: Vec<DeclaredTouch>, (verb, target): (&str, &str)) -> Self {
         Self {
             executor: executor.into(),
@@ -163,80 +162,80 @@ impl Planned {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "work", rename_all = "snake_case")]
 pub enum Work {
-    /// An order to files.
+    /// A file order.
     File {
-        /// The order.
+        /// The operation.
         operation: FileOperation,
-        /// Of a text that is read: which lines are shown.
+        /// The lines to show if a text is read.
         excerpt: Option<Excerpt>,
     },
-    /// Another agent is started.
+    /// Creates and starts another agent.
     Spawn {
-        /// The file that defines it: `agents/researcher.md`.
+        /// The path of its file, such as `agents/researcher.md`.
         path: String,
-        /// The whole text of that file, with what it inherits written out.
+        /// The whole text of that file, including inherited values.
         content: String,
-        /// What it is to do.
+        /// The task.
         task: String,
     },
-    /// An agent that is there is started.
+    /// Starts an existing agent.
     Start {
-        /// Its name as it was given: the id of an agent, or the name of its file. The id of its profile, once it is
-        /// known which agent is meant.
+        /// Its name as given: the id of an agent or the name of its file. The id of its profile once the agent is
+        /// resolved.
         name: String,
-        /// Which agent is meant, once that is known.
+        /// The resolved agent.
         #[serde(default)]
         agent: Option<Id>,
-        /// What it is to do.
+        /// The task.
         task: String,
     },
-    /// A message to the agent that started this one.
+    /// Sends a message to the agent that started this one.
     Signal {
-        /// What.
+        /// The message.
         message: String,
-        /// What is said with it.
+        /// The terms.
         #[serde(default)]
         terms: Terms,
     },
-    /// A task is handed over to an agent in the room.
+    /// Hands a task over to an agent in the room.
     Delegate {
-        /// Its name as it was given; the id of its profile, once it is known which agent is meant.
+        /// Its name as given; the id of its profile once the agent is resolved.
         name: String,
-        /// Which agent is meant, once that is known.
+        /// The resolved agent.
         #[serde(default)]
         agent: Option<Id>,
-        /// What it is to do.
+        /// The task.
         task: String,
-        /// What is said with it.
+        /// The terms.
         #[serde(default)]
         terms: Terms,
     },
-    /// Something for another executor.
+    /// An order to another executor.
     Order {
-        /// What, in its own terms.
+        /// The order as JSON.
         order: Value,
     },
 }
 
-/// Some lines of a text.
+/// A range of lines of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Excerpt {
-    /// The first, counted from 1.
+    /// The first line, from 1.
     pub first_line: usize,
-    /// How many; all that follow where absent.
+    /// The number of lines; all that follow if `None`.
     pub lines: Option<usize>,
-    /// Whether they are given as data, all of them or none, and not as words with notes of what is left out.
+    /// Whether the lines are returned as data, all or none, instead of as text with notes on omissions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_data: bool,
 }
 
 impl ToolPlan {
-    /// What it touches, as things are now.
+    /// The act to judge, resolved against the present state of the workspace.
     pub fn act(&self, there: &dyn GateContext, names: &ToolNames) -> Act {
         Act::of(&self.tool, &self.touches, there, names)
     }
 
-    /// What it touches, as the log says it.
+    /// What it touches, in the form for the log.
     pub fn logged_touches(&self) -> Vec<events::Touch> {
         let logged = |touch: &DeclaredTouch| {
             events::Touch::new(touch.kind.to_string(), text::truncate(&touch.target, TOUCH_CHARS))
@@ -245,7 +244,7 @@ impl ToolPlan {
     }
 }
 
-/// The id of the agent that is meant by a name: an id, or the name of its file, with or without what it ends in.
+/// Resolves a name to the id of an agent: an id, or the name of its file with or without extension.
 pub fn started(name: &str, there: &dyn GateContext) -> Option<String> {
     let name = name.trim();
     let stem = name.strip_prefix("./").unwrap_or(name);
@@ -258,7 +257,7 @@ pub fn started(name: &str, there: &dyn GateContext) -> Option<String> {
     ids.into_iter().find(|id| there.profile(id).is_some())
 }
 
-/// The difference that a person decides about, with what is not part of it and why.
+/// The patch that a person decides about, with a list of what is not part of it and why.
 fn patch_of(changes: &WorktreeChanges) -> String {
     let mut patch = changes.diff.clone();
     if changes.is_cut {
@@ -297,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_screen_says_what_is_being_done_on_one_short_line() {
+    fn calls_are_described_in_one_short_line() {
         let doing = |planned: Planned| (planned.doing.verb.clone(), planned.doing.target);
         let spec = "artifacts/spec.md".to_owned();
         let write = Planned::files(FileOperation::Write { path: spec.clone(), content: "x".into() }, None);
@@ -311,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_says_what_a_call_touches_and_not_more_than_fits() {
+    fn logged_touches_are_limited() {
         let edit = FileOperation::Edit { path: "a.md".into(), old: "x".into(), new: "y".into() };
         let touches = Planned::files(edit, None).of("vfs_edit").logged_touches();
         assert_eq!(touches, [events::Touch::new("file.read", "a.md"), events::Touch::new("file.write", "a.md")]);

@@ -13,11 +13,11 @@ use crate::base::text_normalization::is_unseen;
 use crate::gate::{DeclaredTouch, GateContext, TouchEffect};
 use crate::workspace::vfs::FileOperation;
 
-/// How many characters of a target a sentence shows.
+/// The maximum length of a target in a sentence, in characters.
 const TARGET_CHARS: usize = 120;
 /// How many targets of one call a sentence names.
 const TARGETS_NAMED: usize = 2;
-/// How many characters of a text are shown.
+/// The maximum length of a shown text, in characters.
 const TEXT_CHARS: usize = 60_000;
 /// How many unchanged lines are shown around a change.
 const LINES_AROUND: usize = 2;
@@ -28,77 +28,77 @@ const LINES_AROUND: usize = 2;
 pub enum Preview {
     /// A file gets a complete new text; its current content, if any, is not known here.
     Write {
-        /// Which file.
+        /// The path of the file.
         path: String,
-        /// The text.
+        /// The new text.
         text: String,
     },
-    /// A file gets another text, or a passage of it does where the whole is not known.
+    /// A file's text is changed, or a passage of it if the whole is not known.
     Change {
-        /// Which file.
+        /// The path of the file.
         path: String,
-        /// The text as it is.
+        /// The current text.
         old: String,
-        /// The text as it would be.
+        /// The new text.
         new: String,
     },
-    /// A text is put behind a file.
+    /// A text is appended to a file.
     Addition {
-        /// Which file.
+        /// The path of the file.
         path: String,
-        /// The text.
+        /// The appended text.
         text: String,
     },
-    /// A file is taken away.
+    /// A file is deleted.
     Deletion {
-        /// Which.
+        /// The path of the file.
         path: String,
-        /// Its text, where that is known.
+        /// Its text, if known.
         text: Option<String>,
     },
-    /// A file gets another path.
+    /// A file is renamed.
     Rename {
-        /// Its path as it is.
+        /// The current path.
         from: String,
-        /// Its path as it would be.
+        /// The new path.
         to: String,
     },
-    /// Files change as a patch says.
+    /// Files are changed by a patch.
     Patch {
-        /// The patch, as `diff -u` writes it.
+        /// The patch in the format of `diff -u`.
         text: String,
     },
-    /// An agent is made and given a task.
+    /// An agent is created and gets a task.
     NewAgent {
-        /// Its file.
+        /// The path of its file.
         path: String,
         /// The whole text of that file.
         text: String,
         /// The task.
         task: String,
     },
-    /// An agent that is there is given a task.
+    /// An existing agent gets a task.
     Task {
-        /// Which.
+        /// The agent.
         agent: String,
         /// The task.
         task: String,
     },
-    /// A command is run.
+    /// A command is executed.
     Command {
         /// The command line.
         line: String,
-        /// In which folder, where it is said.
+        /// The folder in which it runs, if given.
         folder: Option<String>,
     },
-    /// An address is reached.
+    /// A web address is requested.
     Address {
         /// The address.
         address: String,
-        /// What else is said of it: names and values.
+        /// Other parameters: names and values.
         details: Vec<(String, String)>,
     },
-    /// A tool is called with these values.
+    /// A tool is called with these arguments.
     Arguments {
         /// Names and values.
         rows: Vec<(String, String)>,
@@ -108,9 +108,9 @@ pub enum Preview {
 /// A line of the preview.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PreviewLine {
-    /// What becomes of it.
+    /// The kind of line.
     pub mark: Mark,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
@@ -128,18 +128,18 @@ impl PreviewLine {
     }
 }
 
-/// Whether a line is added, removed or unchanged.
+/// The kind of a preview line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
-    /// It says what the lines below it are.
+    /// A heading for the lines below it.
     Heading,
-    /// It stays, or is only shown.
+    /// An unchanged line.
     Plain,
-    /// It comes.
+    /// An added line.
     Added,
-    /// It goes.
+    /// A removed line.
     Removed,
-    /// It says how much is not shown.
+    /// A note about lines that are not shown.
     Gap,
 }
 
@@ -215,13 +215,13 @@ fn wants_of_files(operation: &FileOperation, there: &dyn GateContext) -> String 
     }
 }
 
-/// What the agent is called that a file with this text defines.
+/// The name of the agent that a file with this text defines.
 fn agent_name(path: &str, content: &str) -> Option<String> {
     let profile = (format_of(path)?.read)(path, content).profile;
     Some(text::truncate(&text::one_line(&profile.name), TARGET_CHARS))
 }
 
-/// A call's effect that only others know, described by what it declares to touch.
+/// Describes a call by what it declares to touch, because only its executor knows its effect.
 fn wants_of_touches(plan: &ToolPlan) -> String {
     let one = |touch: &DeclaredTouch| {
         let target = text::truncate(&text::one_line(&touch.target), TARGET_CHARS);
@@ -251,7 +251,7 @@ fn wants_of_touches(plan: &ToolPlan) -> String {
 }
 
 impl Preview {
-    /// What a call would do. `arguments` are those that the model gave.
+    /// The preview of a call with these arguments from the model.
     pub fn of(plan: &ToolPlan, arguments: &Value, there: &dyn GateContext) -> Self {
         match &plan.work {
             Work::File { operation: FileOperation::MergeWorktree { .. }, .. } => Self::of_merge(plan, arguments),
@@ -313,12 +313,12 @@ impl Preview {
         }
     }
 
-    /// The values that a tool is called with.
+    /// A preview of plain arguments.
     pub fn arguments(arguments: &Value) -> Self {
         Self::Arguments { rows: rows(arguments) }
     }
 
-    /// The file whose text now would show more of what happens.
+    /// The file whose current text would make the preview more detailed.
     pub fn unknown_file(&self) -> Option<&str> {
         match self {
             Self::Write { path, .. } | Self::Deletion { path, text: None } => Some(path),
@@ -326,7 +326,7 @@ impl Preview {
         }
     }
 
-    /// The same, where this is the text of that file now.
+    /// The same preview, given the current text of that file.
     #[must_use]
     pub fn knowing(self, now: &str) -> Self {
         match self {
@@ -336,7 +336,7 @@ impl Preview {
         }
     }
 
-    /// As a person reads it, line by line.
+    /// The lines of the preview as shown to a person.
     pub fn lines(&self) -> Vec<PreviewLine> {
         let mut lines = Vec::new();
         match self {
@@ -405,8 +405,8 @@ fn list(lines: &mut Vec<PreviewLine>, rows: &[(String, String)]) {
     }
 }
 
-/// A patch, with a heading for each file. The lines of a file are recognized by their numbers, so that no text looks
-/// like a heading.
+/// Adds a patch, with a heading for each file. Hunks are parsed by their line counts, so that no content looks like a
+/// heading.
 fn patch(lines: &mut Vec<PreviewLine>, text: &str) {
     let (mut old, mut left) = ("", (0_usize, 0_usize));
     for line in text.lines() {
@@ -441,7 +441,7 @@ fn patch(lines: &mut Vec<PreviewLine>, text: &str) {
     }
 }
 
-/// How many lines of the old and of the new text follow: `1,3 +1,4 @@`.
+/// The number of old and new lines in a hunk, from its header: `1,3 +1,4 @@`.
 fn lines_of_hunk(numbers: &str) -> Option<(usize, usize)> {
     let (old, rest) = numbers.split_once(" +")?;
     let (new, _) = rest.split_once(" @@")?;
@@ -449,7 +449,7 @@ fn lines_of_hunk(numbers: &str) -> Option<(usize, usize)> {
     Some((count(old)?, count(new)?))
 }
 
-/// The lines in which two texts differ, with some around them.
+/// Adds the lines in which two texts differ, with some context.
 fn changed(lines: &mut Vec<PreviewLine>, old: &str, new: &str) {
     let diff = TextDiff::from_lines(old, new);
     for (index, group) in diff.grouped_ops(LINES_AROUND).iter().enumerate() {

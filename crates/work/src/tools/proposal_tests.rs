@@ -1,4 +1,4 @@
-//! What every built-in tool, and tools of others, would do, in the words that a person reads.
+//! Previews and sentences for every built-in tool and for external ones.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ fn order(kind: TouchKind, target: &str, order: Value) -> ToolPlan {
 }
 
 #[test]
-fn every_tool_of_the_house_says_what_it_would_do() {
+fn every_built_in_tool_has_a_sentence_and_a_preview() {
     let cases = [
         ("vfs_read", json!({ "path": "artifacts/a.md" }), "read artifacts/a.md"),
         ("vfs_read", json!({ "path": "artifacts/a.md", "from_line": 2 }), "read artifacts/a.md"),
@@ -144,7 +144,7 @@ fn no_text_of_a_patch_looks_like_a_heading() {
 }
 
 #[test]
-fn tools_of_others_say_what_they_touch() {
+fn external_tools_are_described_by_what_they_touch() {
     for (kind, target, expected) in [
         (TouchKind::PROCESS_RUN, "cargo test", "run `cargo test`"),
         (TouchKind::NET_FETCH, "https://example.org/a", "fetch https://example.org/a"),
@@ -161,7 +161,7 @@ fn tools_of_others_say_what_they_touch() {
 }
 
 #[test]
-fn a_change_is_shown_as_what_goes_and_what_comes() {
+fn a_change_is_shown_as_removed_and_added_lines() {
     let shown = |tool: &str, arguments: Value| {
         let lines = Preview::of(&plan(tool, &arguments), &arguments, &Texts::new()).lines();
         let mark = |mark| match mark {
@@ -195,7 +195,7 @@ fn a_change_is_shown_as_what_goes_and_what_comes() {
 }
 
 #[test]
-fn a_text_that_becomes_known_shows_more() {
+fn knowing_the_current_text_adds_details() {
     let arguments = json!({ "path": "b.md", "content": "x\ny" });
     let written = Preview::of(&plan("vfs_write", &arguments), &arguments, &Texts::new());
     assert_eq!(written.unknown_file(), Some("b.md"));
@@ -207,7 +207,7 @@ fn a_text_that_becomes_known_shows_more() {
 }
 
 #[test]
-fn commands_and_addresses_are_shown_with_where_and_what_else() {
+fn commands_and_addresses_are_shown_with_folder_and_details() {
     let run = order(TouchKind::PROCESS_RUN, "cargo test", json!({ "cwd": "crates" }));
     let expected = Preview::Command { line: "cargo test".into(), folder: Some("crates".into()) };
     assert_eq!(Preview::of(&run, &Value::Null, &Texts::new()), expected);
@@ -225,7 +225,7 @@ fn commands_and_addresses_are_shown_with_where_and_what_else() {
 }
 
 #[test]
-fn what_is_very_long_is_cut_and_says_so() {
+fn long_texts_are_truncated_with_a_note() {
     let arguments = json!({ "path": "b.md", "content": "x".repeat(TEXT_CHARS + 7) });
     let Preview::Write { text, .. } = Preview::of(&plan("vfs_write", &arguments), &arguments, &Texts::new()) else {
         panic!("its text is not known");

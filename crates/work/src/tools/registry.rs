@@ -1,8 +1,8 @@
 //! The registry of all tools in a room, and how a call becomes a plan.
 //!
-//! The registry is a resource that floors fill: built-in tools when the room is created, others while it runs. Tools
-//! from outside (of a server, for example) are registered by a system that received them as an input, so that a replay
-//! has them in the same tick. A built-in tool is one function in its family's file and one line in [`builtin`].
+//! The registry is a resource that floors fill: built-in tools when the room is created, others while it runs. External
+//! tools (of a server, for example) are registered by a system that received them as an input, so that a replay has
+//! them in the same tick. A built-in tool is one function in its family's file and one line in [`builtin`].
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -19,12 +19,12 @@ use crate::base::{ActivationKey, Id, Problem, text};
 use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
 use crate::mind::{ToolCall, ToolDeclaration};
 
-/// No tool has a longer name.
+/// The maximum length of a tool's name.
 const NAME_CHARS_AT_MOST: usize = 64;
-/// There are never more tools.
+/// The maximum number of tools.
 const TOOLS_AT_MOST: usize = 20_000;
 
-/// The built-in tools, in the order in which models are told of them.
+/// The built-in tools, in the order in which they are declared to models.
 fn built_in_tools() -> Vec<Tool> {
     vec![
         files::read(),
@@ -64,19 +64,19 @@ fn built_in_tools() -> Vec<Tool> {
     ]
 }
 
-/// The tools whose paths begin at the folder of an agent that is one.
+/// Tools whose paths are relative to the agent's folder, for agents that are a folder.
 const PATHS_FROM_FOLDER: [&str; 2] = ["vfs_read", "vfs_write"];
 
-/// Who carries out their calls.
+/// The executors of the built-in tools.
 const EXECUTORS: [&str; 6] =
     [FILES, AGENTS, commands::COMMANDS, document_tools::DOCUMENT_TOOLS, coding_agent_tools::OWN_TOOLS, web::WEB];
 
-/// The built-in tools alone: what there is where no room is open.
+/// The registry of built-in tools only, for use without an open room.
 pub fn builtin() -> &'static Tools {
     static BUILTIN: LazyLock<Tools> = LazyLock::new(|| {
         let mut tools = Tools { executors: EXECUTORS.map(Id::from).into(), ..Tools::default() };
         for tool in built_in_tools() {
-            // A test sees to it that none is refused.
+            // A test ensures that none is refused.
             drop(tools.register(tool));
         }
         tools
@@ -87,16 +87,16 @@ pub fn builtin() -> &'static Tools {
 /// Why a tool cannot be registered.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ToolRefusal {
-    /// Providers would not take the name.
+    /// Providers would not accept the name.
     #[error("{0:?} is not a valid tool name: use letters, digits, _ and -, at most {NAME_CHARS_AT_MOST}")]
     Name(String),
-    /// Somebody may have two tools of this name then.
+    /// The name is already taken by a tool that the same agent may have.
     #[error("there is already a tool {0:?}")]
     Taken(String),
-    /// The schema of its arguments cannot be used.
+    /// The schema of its arguments is invalid.
     #[error("the arguments of the tool {0:?} cannot be checked: {1}")]
     Schema(String, String),
-    /// There are too many.
+    /// There are too many tools.
     #[error("there are already {TOOLS_AT_MOST} tools; {0:?} was not added")]
     TooMany(String),
 }
@@ -104,13 +104,13 @@ pub enum ToolRefusal {
 /// The caller of a tool, for tools that are not available to everyone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Caller<'a> {
-    /// The profile that runs.
+    /// The profile of the agent.
     pub profile: &'a str,
-    /// The session that the work belongs to.
+    /// The session of its work.
     pub session: ActivationKey,
 }
 
-/// A tool with what checks its arguments.
+/// A tool with the checker of its arguments.
 #[derive(Debug)]
 struct Registered {
     tool: Tool,
@@ -120,14 +120,14 @@ struct Registered {
 /// The registered tools and their executors.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Tools {
-    /// In the order of registration, in which they are declared to models: what a provider has cached stays valid.
+    /// In the order of registration, in which they are declared to models, so that a provider's cache stays valid.
     tools: Vec<Arc<Registered>>,
     names: ToolNames,
     executors: BTreeSet<Id>,
 }
 
 impl Tools {
-    /// Adds a tool. Nobody may have two of one name, in whatever case.
+    /// Adds a tool. No agent may have two tools whose names are equal, ignoring case.
     pub fn register(&mut self, tool: Tool) -> Result<(), ToolRefusal> {
         let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
         if tool.name.is_empty() || tool.name.len() > NAME_CHARS_AT_MOST || !is_plain(&tool.name) {
@@ -148,7 +148,7 @@ impl Tools {
         Ok(())
     }
 
-    /// Takes a tool away; whether there was one. What is under way goes on.
+    /// Removes a tool; returns whether there was one. Running calls continue.
     pub fn remove(&mut self, scope: &ToolScope, name: &str) -> bool {
         let before = self.tools.len();
         self.tools.retain(|one| one.tool.name != name || one.tool.scope != *scope);
@@ -156,7 +156,7 @@ impl Tools {
         self.tools.len() < before
     }
 
-    /// All of them, in the order in which they were registered.
+    /// All tools, in the order in which they were registered.
     pub fn iter(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter().map(|one| &one.tool)
     }
@@ -171,7 +171,7 @@ impl Tools {
         self.executors.contains(executor)
     }
 
-    /// Says which MCP servers the workspace has, by name, each with its key.
+    /// Sets the MCP servers of the workspace: their keys by name.
     pub(super) fn set_servers(&mut self, servers: std::collections::BTreeMap<String, Id>) {
         self.names.1 = servers;
     }
@@ -181,7 +181,7 @@ impl Tools {
         &self.names
     }
 
-    /// What a profile may do, and what in it cannot be used; `place` is its file.
+    /// The authority of a profile, and the problems of entries without effect; `place` is its file.
     pub fn authority(&self, place: &str, profile: &AgentProfile) -> (Authority, Vec<Problem>) {
         Authority::of(place, profile, &self.names)
     }
@@ -199,7 +199,7 @@ impl Tools {
         self.tools.iter().map(|one| &**one).filter(move |one| is_its(&one.tool))
     }
 
-    /// The declarations of the tools permitted within these bounds, as a model gets them, always in the same order.
+    /// The declarations of the tools permitted within these bounds, always in the same order.
     pub fn declarations(&self, caller: Caller<'_>, bounds: &Bounds) -> Vec<ToolDeclaration> {
         let declared = |one: &Registered| {
             let mut declared = one.tool.declaration(bounds.called(&one.tool.name));
@@ -212,14 +212,14 @@ impl Tools {
         self.of(caller, bounds).map(declared).collect()
     }
 
-    /// The subset for a coding agent, which has the other tools through its own protocol.
+    /// The declarations for a coding agent, which has the other tools through its own protocol.
     pub fn declarations_to_coding_agent(&self, caller: Caller<'_>, bounds: &Bounds) -> Vec<ToolDeclaration> {
         let offered = self.of(caller, bounds).filter(|one| !coding_agent_tools::has_by_protocol(&one.tool.name));
         offered.map(|one| one.tool.declaration(bounds.called(&one.tool.name))).collect()
     }
 
-    /// What a model's call comes to within these bounds. The error is the result for the model: it says what is wrong
-    /// and how to do better.
+    /// Parses a model's call within these bounds. The error is the result for the model: it says what is wrong and how
+    /// to correct it.
     pub fn parse(&self, call: &ToolCall, caller: Caller<'_>, bounds: &Bounds) -> Result<ToolPlan, String> {
         let name = call.name.trim();
         let Some(Registered { tool, checker }) = self.find(name, caller, bounds) else {
@@ -231,14 +231,14 @@ impl Tools {
             .map_err(|what| format!("Error: {name}: {what}. Its arguments: {}.", schema::summary(checker.schema())))
     }
 
-    /// The tool that is called by this name: its own, or that under which it is offered.
+    /// The tool with this name, or offered under this name.
     fn find<'a>(&'a self, name: &str, caller: Caller<'a>, bounds: &'a Bounds) -> Option<&'a Registered> {
         let is_it = |one: &&Registered| one.tool.name == name || bounds.called(&one.tool.name) == name;
         self.of(caller, bounds).find(is_it)
     }
 
     fn no_tool(&self, name: &str, caller: Caller<'_>, bounds: &Bounds) -> String {
-        // Those by which requests of a coding agent are taken are called by nobody.
+        // Models never call the tools behind a coding agent's requests.
         let own = self.of(caller, bounds).filter(|one| one.tool.scope != ToolScope::CodingAgent);
         let listed: Vec<&str> = own.map(|one| bounds.called(&one.tool.name)).collect();
         let yours = match listed.as_slice() {

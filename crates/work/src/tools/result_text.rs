@@ -1,4 +1,4 @@
-//! The results of tools as text for the model. Content of files is data: it is bounded, and omissions are stated.
+//! The results of tools as text for the model. Content of files is data: it is truncated, and omissions are stated.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,23 @@ use crate::base::text;
 use crate::mind::CallEnd;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, TextMatch, Unsearched};
 
-/// Of a file so many characters are shown at once, some ten thousand tokens.
+/// The maximum length of a file shown at once, in characters: about ten thousand tokens.
 pub const READ_CHARS_AT_MOST: usize = 40_000;
-/// Of a file that is given as data, no more characters than these.
+/// The maximum length of a file returned as data, in characters.
 const DATA_CHARS_AT_MOST: usize = 120_000;
-/// Lists of paths and matches end after so many characters.
+/// The maximum length of lists of paths and matches, in characters.
 pub const LIST_CHARS_AT_MOST: usize = 12_000;
-/// A text with fewer odd characters is a text, and so is one with less than this share of them (one in so many).
+/// A text counts as binary if it has at least this number of unprintable characters, and at least one in `ODD_SHARE`.
 const ODD_CHARS_AT_LEAST: usize = 8;
 const ODD_SHARE: usize = 20;
 /// How many images of a result are named one by one.
 const IMAGES_NAMED_AT_MOST: usize = 8;
-/// The maximum length of foreign reasons, in characters.
+/// The maximum length of reasons from elsewhere, in characters.
 const REASON_CHARS_AT_MOST: usize = 2_000;
 /// The maximum length of shown paths, in characters.
 const PATH_CHARS_AT_MOST: usize = 400;
 
-/// What an order to files came to.
+/// The result of a file order.
 pub fn files(work: Option<&Work>, result: &Result<FileAnswer, FileFailure>) -> String {
     let answer = match result {
         Ok(answer) => answer,
@@ -61,8 +61,8 @@ pub fn files(work: Option<&Work>, result: &Result<FileAnswer, FileFailure>) -> S
     }
 }
 
-/// What of a changed file was not taken over by the element that holds it, if anything: the file says again what the
-/// element holds.
+/// The note that an element refused part of a changed file; empty if it refused nothing. The file is then written again
+/// from the element.
 pub fn kept_out(reasons: &[String]) -> String {
     if reasons.is_empty() {
         return String::new();
@@ -71,7 +71,7 @@ pub fn kept_out(reasons: &[String]) -> String {
     format!("\nThis file belongs to an element of the room, which did not accept all of it: {reasons}. Read it again.")
 }
 
-/// The message to an agent that proposes something it did not do.
+/// The error for an agent that proposes changes without having made any.
 pub fn nothing_to_propose() -> String {
     "Error: there are no changes in your copy to propose.".to_owned()
 }
@@ -124,7 +124,7 @@ fn listing(prefix: &str, paths: &[String], more: usize, prefixes: &[String]) -> 
     }
 }
 
-/// Quoted paths between brackets, and how many more there are than have room.
+/// Joins quoted paths up to the length limit; returns them and the number of remaining ones.
 fn list(paths: &[String]) -> (String, usize) {
     let mut chars = 0;
     let mut named = Vec::new();
@@ -201,7 +201,7 @@ fn not_searched(unsearched: &Unsearched) -> String {
     words
 }
 
-/// Some lines of a large file, with how to see the rest.
+/// A part of a large file, with how to read the rest.
 fn part(content: &str, (next_line, count): (Option<usize>, Option<usize>), first_line: usize) -> String {
     match (next_line, count) {
         (None, Some(count)) if first_line > count => {
@@ -215,7 +215,7 @@ fn part(content: &str, (next_line, count): (Option<usize>, Option<usize>), first
     }
 }
 
-/// A text, or the lines of it that are wanted, as data: all of it, or a word that it is too much.
+/// The requested lines as data: all of them, or an error if they are too long.
 fn data(content: &str, excerpt: Excerpt) -> String {
     let lines = content.split_inclusive('\n').skip(excerpt.first_line.max(1) - 1);
     let wanted: String = lines.take(excerpt.lines.unwrap_or(usize::MAX)).collect();
@@ -228,7 +228,7 @@ fn data(content: &str, excerpt: Excerpt) -> String {
     }
 }
 
-/// A text, or the lines of it that are wanted, as far as there is room, with how to see the rest.
+/// The requested lines up to the length limit, with how to read the rest.
 fn shown(content: &str, excerpt: Option<Excerpt>) -> String {
     if content.is_empty() {
         return "[the file is empty]".to_owned();
@@ -252,7 +252,7 @@ fn shown(content: &str, excerpt: Option<Excerpt>) -> String {
         let line_chars = line.chars().count();
         if chars + line_chars > READ_CHARS_AT_MOST {
             if chars == 0 {
-                // A single line without end: its beginning is all that can be shown of it.
+                // A single line beyond the limit: only its beginning can be shown.
                 shown.extend(line.chars().take(READ_CHARS_AT_MOST));
                 let rest = line_chars - READ_CHARS_AT_MOST;
                 shown += &format!("\n[… cut, {rest} more characters in this line]");
@@ -282,9 +282,9 @@ fn shown(content: &str, excerpt: Option<Excerpt>) -> String {
 /// The outcome of a call: as text for the model, and as data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// In words.
+    /// The text.
     pub words: String,
-    /// What became of the call.
+    /// How the call ended.
     pub end: CallEnd,
 }
 
@@ -293,7 +293,7 @@ impl Outcome {
         Self { words, end: if is_done { CallEnd::Done } else { CallEnd::NotDone } }
     }
 
-    /// Something that went wrong, in the words of whoever says so.
+    /// An error with this message.
     pub fn error(what: &str) -> Self {
         Self::of(error(what), false)
     }
@@ -308,19 +308,19 @@ pub enum Spawned {
         depth: u32,
         /// The limit.
         depth_limit: u32,
-        /// Whether there was no such agent before.
+        /// Whether the agent is new.
         is_new: bool,
     },
-    /// There is no such agent; the names that are like it, if any.
+    /// There is no such agent.
     Unknown {
-        /// Agents that there are, the likeliest first.
+        /// Agents with similar names, the most similar first.
         there: Vec<String>,
     },
-    /// It is the one that starts it.
+    /// The agent tried to start itself.
     Itself,
-    /// It has its file and waits: why ("token budget reached").
+    /// It has its file and waits.
     Deferred {
-        /// Why.
+        /// The reason, such as "token budget reached".
         why: String,
     },
     /// Starts are nested too deeply.
@@ -328,7 +328,7 @@ pub enum Spawned {
         /// The limit.
         depth_limit: u32,
     },
-    /// This agent has started as many as it may.
+    /// This agent has started as many agents as it may.
     TooMany {
         /// The limit.
         fan_out_limit: u32,
@@ -339,7 +339,7 @@ pub enum Spawned {
     NotWritten(FileFailure),
 }
 
-/// What the start of another agent came to, with whether it was done; `path` is its file.
+/// The result of starting another agent; `path` is its file.
 pub fn spawned(path: &str, outcome: &Spawned) -> Outcome {
     let name = quoted(file_name(path));
     let words = match outcome {
@@ -378,31 +378,31 @@ pub fn spawned(path: &str, outcome: &Spawned) -> Outcome {
 /// The outcome of handing a task over.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandedOver {
-    /// It is the agent's next work, or waits for its turn.
+    /// It is queued as the agent's next work.
     Queued {
         /// Whether the agent has other work.
         is_busy: bool,
     },
-    /// It waits, and so does all work: why.
+    /// It waits because all work waits.
     Deferred {
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// There is no such agent in the room.
     Unknown {
-        /// Those that there are, the likeliest first.
+        /// Agents with similar names, the most similar first.
         there: Vec<String>,
     },
-    /// It is the one that hands it over.
+    /// The agent tried to hand the task over to itself.
     Itself,
     /// A limit forbids it.
     Refused {
-        /// Which.
+        /// The reason.
         why: String,
     },
 }
 
-/// What handing a task over came to, with whether it was done; `agent` is who was meant.
+/// The result of handing a task over; `agent` is the intended receiver.
 pub fn handed_over(agent: &str, outcome: &HandedOver) -> Outcome {
     let name = quoted(agent);
     let words = match outcome {
@@ -436,13 +436,13 @@ pub fn handed_over(agent: &str, outcome: &HandedOver) -> Outcome {
 /// The outcome of a signal to the parent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Signalled {
-    /// It is activated again with it.
+    /// The parent is activated again with it.
     Sent,
-    /// Nobody started this agent.
+    /// No agent started this one.
     NoParent,
-    /// The message is kept, and the parent waits: why ("token budget reached").
+    /// The message is kept, and the parent waits.
     Deferred {
-        /// Why.
+        /// The reason, such as "token budget reached".
         why: String,
     },
     /// A person stopped the parent: the message is in the log and starts nothing.
@@ -451,8 +451,7 @@ pub enum Signalled {
     Again,
 }
 
-/// What a word to the agent that started this one came to, with whether it was done; `parent` is the file of that
-/// agent's profile.
+/// The result of a signal; `parent` is the file of the parent's profile.
 pub fn signalled(parent: &str, outcome: &Signalled) -> Outcome {
     let name = quoted(file_name(parent));
     let words = match outcome {
@@ -473,8 +472,8 @@ pub fn signalled(parent: &str, outcome: &Signalled) -> Outcome {
     Outcome::of(words, is_done)
 }
 
-/// What a tool outside the house came to: its text, else its data as JSON, cut where it is too long, and its images by
-/// name, with word of those that are not among the `kept` ones.
+/// The result of an external tool: its text, else its data as JSON, truncated, and its images by name, with a note on
+/// those that are not among the `kept` ones.
 pub fn output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     let text = match (output.text.trim().is_empty(), &output.data) {
         (true, Some(data)) => data.to_string(),
@@ -496,8 +495,8 @@ pub fn output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     if shown.trim().is_empty() { "Done.".to_owned() } else { shown.trim_start_matches('\n').to_owned() }
 }
 
-/// A text as it can be read. What is no text is said with its size instead; a head above it that is one stays, as in the
-/// answer of a server.
+/// A text that is readable. Binary content is replaced by its size; readable text before it, as in a server's answer,
+/// is kept.
 pub fn readable(text: &str) -> Cow<'_, str> {
     if is_text(text) {
         return Cow::Borrowed(text);
@@ -509,8 +508,7 @@ pub fn readable(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether something is a text and not bytes that were taken for one: it has no zeros, and hardly any characters that
-/// stand for nothing.
+/// Whether something is text and not binary data: it has no zeros, and hardly any unprintable characters.
 fn is_text(text: &str) -> bool {
     let is_odd =
         |c: &char| (c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{1b}')) || *c == char::REPLACEMENT_CHARACTER;
@@ -518,7 +516,7 @@ fn is_text(text: &str) -> bool {
     !text.contains('\0') && (odd < ODD_CHARS_AT_LEAST || odd * ODD_SHARE < text.chars().count())
 }
 
-/// The same of a tool that says itself that it did not work.
+/// The result of an external tool that reports a failure.
 pub fn error_output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     if output.text.trim().is_empty() && output.data.is_none() && output.images.is_empty() {
         return error("it failed without giving a reason.");
@@ -527,7 +525,7 @@ pub fn error_output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     if said.starts_with("Error") { said } else { format!("Error: {said}") }
 }
 
-/// An image of a result by its kind and size, with what more is to be said of it.
+/// An image of a result by its kind and size, with a note.
 pub fn image(image: &ToolImage, more: &str) -> String {
     // Four characters of base64 are three bytes.
     let kb = (image.base64.len() * 3 / 4).div_ceil(1024);
@@ -535,22 +533,22 @@ pub fn image(image: &ToolImage, more: &str) -> String {
     format!("[image: {}, {kb} KB{more}]", reason(&image.media_type))
 }
 
-/// Nobody is there any more who carries out calls of this tool.
+/// The error for a tool whose executor no longer exists.
 pub fn nobody_carries_out(tool: &str) -> String {
     error(&format!("the tool {} is no longer available; continue without it", quoted(tool)))
 }
 
-/// A call was stopped by whoever carries it out.
+/// The error for a call that its executor stopped.
 pub fn aborted(why: &str) -> String {
     error(&format!("it was stopped: {}.", reason(why)))
 }
 
-/// What the gate denied.
+/// The error for a call that the gate denied.
 pub fn denied(why: &str) -> String {
     format!("Error: not allowed: {}.", reason(why))
 }
 
-/// What a person refused, with what they said of it.
+/// The error for a call that a person refused, with their note.
 pub fn refused(note: Option<&str>) -> String {
     match note.map(reason).filter(|note| !note.is_empty()) {
         Some(note) => format!("Error: a person refused this, with this comment: {note}. Follow it."),
@@ -558,7 +556,7 @@ pub fn refused(note: Option<&str>) -> String {
     }
 }
 
-/// Something that went wrong, in the words of whoever says so.
+/// An error with this message.
 pub fn error(what: &str) -> String {
     let what = text::truncate(readable(what).trim(), REASON_CHARS_AT_MOST);
     if what.starts_with("Error") { what } else { format!("Error: {what}") }
@@ -572,7 +570,7 @@ fn quoted(path: &str) -> String {
     format!("'{}'", text::truncate(&unbroken(path), PATH_CHARS_AT_MOST).replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
-/// One line, so that a name cannot pass for a line of its own.
+/// The text in one line, so that a name cannot look like a separate line.
 fn unbroken(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! The words for results are those of the design, and stay bounded.
+//! The texts of results are those of the design, and stay within their limits.
 
 use super::*;
 
@@ -95,7 +95,7 @@ fn a_file_is_shown_unchanged_and_cut_where_it_is_long() {
     let first = reading(&lines, None);
     let next: usize = first.rsplit("from_line ").next().unwrap().trim_end_matches(']').parse().unwrap();
     assert!(first.chars().count() <= READ_CHARS_AT_MOST + 100);
-    // Reading on from there shows the rest, and nothing twice.
+    // Reading on from there shows the rest, without repetition.
     let mut whole = String::new();
     let mut offset = Some(1);
     while let Some(from) = offset {
@@ -109,7 +109,7 @@ fn a_file_is_shown_unchanged_and_cut_where_it_is_long() {
 }
 
 #[test]
-fn lines_can_be_asked_for() {
+fn a_range_of_lines_can_be_requested() {
     let text = "a\nb\nc\nd";
     assert_eq!(reading(text, Some((3, None))), "c\nd");
     assert_eq!(reading(text, Some((2, Some(2)))), "b\nc\n[… cut, 1 more characters; continue with from_line 4]");
@@ -122,7 +122,7 @@ fn lines_can_be_asked_for() {
 }
 
 #[test]
-fn a_line_without_end_is_cut_and_the_rest_can_still_be_read() {
+fn a_very_long_line_is_truncated_and_the_rest_can_still_be_read() {
     let text = format!("{}\nlast", "ä".repeat(READ_CHARS_AT_MOST + 7));
     let shown = reading(&text, None);
     assert!(shown.contains("[… cut, 8 more characters in this line]"), "{}", &shown[shown.len() - 200..]);
@@ -131,7 +131,7 @@ fn a_line_without_end_is_cut_and_the_rest_can_still_be_read() {
 }
 
 #[test]
-fn lists_and_finds_are_bounded_and_a_name_is_one_line() {
+fn lists_and_matches_are_limited_and_names_stay_on_one_line() {
     let many: Vec<String> = (0..5_000).map(|number| format!("artifacts/file-{number}.md")).collect();
     let answer = FileAnswer::Listing { paths: many, more: 10, prefixes: Vec::new() };
     let listed = files(Some(&file(FileOperation::List { prefix: String::new() })), &Ok(answer));
@@ -157,13 +157,13 @@ fn lists_and_finds_are_bounded_and_a_name_is_one_line() {
 }
 
 #[test]
-fn what_is_the_same_already_is_said_so() {
+fn unchanged_files_are_reported_as_such() {
     let same = FileAnswer::Unchanged { path: "a.md".into(), version: 3 };
     assert_eq!(files(Some(&write()), &Ok(same)), "Unchanged: 'a.md' already has exactly this content");
 }
 
 #[test]
-fn a_search_says_what_it_did_not_look_into_also_where_it_found_nothing() {
+fn a_search_reports_what_it_skipped_even_without_matches() {
     let search = file(FileOperation::Search { text: Some("x".into()), glob: None });
     let unsearched = Unsearched {
         too_large: 1,
@@ -194,7 +194,7 @@ fn a_part_of_a_large_file_says_how_to_read_on() {
 }
 
 #[test]
-fn starting_an_agent_that_is_not_there_names_those_that_are() {
+fn starting_an_unknown_agent_names_similar_ones() {
     let told = spawned("reseacher", &Spawned::Unknown { there: paths(&["researcher", "writer"]) }).words;
     let words = "Error: there is no agent 'reseacher'. Available agents: ['researcher', 'writer']. To create a new one, set 'content'.";
     assert_eq!(told, words);
@@ -206,7 +206,7 @@ fn starting_an_agent_that_is_not_there_names_those_that_are() {
 }
 
 #[test]
-fn a_tool_that_says_that_it_failed_is_quoted_with_all_that_it_gave() {
+fn a_failed_external_tool_is_quoted_with_all_its_output() {
     let image = ToolImage { media_type: "image/png".into(), base64: "aGk=".into() };
     let output = ToolOutput {
         text: "no such branch\nthere are two".into(),
@@ -221,7 +221,7 @@ fn a_tool_that_says_that_it_failed_is_quoted_with_all_that_it_gave() {
 }
 
 #[test]
-fn bytes_are_said_with_their_size_and_never_shown() {
+fn binary_content_is_replaced_by_its_size() {
     let of = |text: &str| output(&ToolOutput { text: text.into(), ..ToolOutput::default() }, &[]);
     let lossy = String::from_utf8_lossy(&[0x89, 0xff, 0xfe, 0x1a, 1, 2, 3, 0xd8, 0xee, 0xa0]).into_owned();
     for bytes in ["\u{89}PNG\0\0", &lossy] {

@@ -1,8 +1,8 @@
 //! Checks a call's arguments against its tool's JSON schema, and describes the first error in one sentence, so that a
 //! model can correct itself.
 //!
-//! Why not `jsonschema` alone: its errors name a keyword and a value, but not the argument that was meant by a misspelled
-//! one, and it corrects nothing; so it has the last word here, not the first.
+//! Why not `jsonschema` alone: its errors name a keyword and a value, but not the argument meant by a misspelled one,
+//! and it corrects nothing; so it is used last, not first.
 //!
 //! Common deviations of models are corrected if there is only one possible meaning and nothing is lost: arguments as
 //! the text of an object, a whole number or flag where a text is expected, digits where a number is expected, optional
@@ -16,15 +16,15 @@ use serde_json::{Map, Value};
 use super::schema_rules;
 use crate::base::text;
 
-/// How many characters of a wrong value are shown.
+/// The maximum length of a wrong value in an error, in characters.
 const SHOWN_CHARS: usize = 60;
-/// How many names of arguments an error lists.
+/// How many argument names an error lists.
 const NAMES_AT_MOST: usize = 12;
 
-/// Parts of a schema that stand for the same value are followed no deeper.
+/// The maximum nesting depth of `anyOf`, `oneOf` and `allOf`, references followed.
 const NESTED_AT_MOST: usize = 64;
 
-/// A schema of arguments, ready to check them.
+/// A schema of arguments with its validator.
 #[derive(Clone, Debug)]
 pub struct Checker {
     schema: Value,
@@ -32,7 +32,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// A checker for this schema; the error says why the schema cannot be used.
+    /// Creates a checker for this schema; the error says why the schema cannot be used.
     pub fn new(schema: Value) -> Result<Self, String> {
         let validator = schema_rules::validator(&schema)?;
         Ok(Self { schema, validator })
@@ -43,8 +43,8 @@ impl Checker {
         &self.schema
     }
 
-    /// The arguments of a call as the schema wants them, or a sentence on what does not fit. `aliases` are names under
-    /// which other products know arguments, each with the name that is meant.
+    /// Returns the arguments of a call in the form that the schema requires, or a sentence on what is wrong. `aliases`
+    /// are names of arguments in other products, each with the intended name.
     pub fn check(&self, arguments: &Value, aliases: &[(&str, &str)]) -> Result<Map<String, Value>, String> {
         let arguments = put_right(&self.schema, arguments, aliases)?;
         match schema_rules::fault(&self.validator, &arguments) {
@@ -54,7 +54,7 @@ impl Checker {
     }
 }
 
-/// The corrected arguments, or their obvious fault.
+/// Corrects the arguments, or returns the first obvious error.
 fn put_right(schema: &Value, arguments: &Value, aliases: &[(&str, &str)]) -> Result<Map<String, Value>, String> {
     let mut arguments = object(arguments)?;
     for (alias, meant) in aliases {
@@ -67,7 +67,7 @@ fn put_right(schema: &Value, arguments: &Value, aliases: &[(&str, &str)]) -> Res
     check_object(within, within.meant(schema), arguments, "")
 }
 
-/// The schema that a part belongs to, and how many parts were followed to it.
+/// The root schema that a part belongs to, and the nesting depth of the part.
 #[derive(Clone, Copy)]
 struct Within<'a> {
     root: &'a Value,
@@ -75,7 +75,7 @@ struct Within<'a> {
 }
 
 impl<'a> Within<'a> {
-    /// A schema with the references followed at its head.
+    /// Follows the references of a schema to the schema that they name.
     fn meant(self, schema: &'a Value) -> &'a Value {
         let mut meant = schema;
         for _ in 0..NESTED_AT_MOST {
@@ -93,14 +93,14 @@ impl<'a> Within<'a> {
     }
 }
 
-/// The schemas of which a value fits one, or all, if it is that kind of schema.
+/// The alternatives of `anyOf` or `oneOf`, or with `true` the parts of `allOf`, if the schema has them.
 fn parts(schema: &Value) -> Option<(&[Value], bool)> {
     let list = |key: &str| schema.get(key).and_then(Value::as_array).map(Vec::as_slice);
     list("anyOf").or_else(|| list("oneOf")).map(|parts| (parts, false)).or_else(|| Some((list("allOf")?, true)))
 }
 
-/// A value put right for one or all of several schemas, where only one of them can be meant. Whether it fits is not
-/// said here.
+/// Corrects a value for one or all of several schemas if only one correction is possible. Does not check whether it
+/// matches.
 fn fitted<'a>(within: Within<'a>, (parts, is_all): (&'a [Value], bool), value: Value, at: &str) -> Value {
     let within = within.deeper();
     if within.depth > NESTED_AT_MOST {
@@ -119,10 +119,10 @@ fn fitted<'a>(within: Within<'a>, (parts, is_all): (&'a [Value], bool), value: V
     }
 }
 
-/// Arguments are an object, or the text of one.
+/// Parses arguments as an object, or the text of one.
 fn object(arguments: &Value) -> Result<Map<String, Value>, String> {
     let mut held = arguments.clone();
-    // Some send the text of the text of an object.
+    // Some models send the text of the text of an object.
     for _ in 0..2 {
         let Value::String(text) = &held else { break };
         if text.trim().is_empty() {
@@ -195,7 +195,7 @@ fn unknown(name: &str, within: &str, properties: &Map<String, Value>) -> String 
 fn check_value<'a>(within: Within<'a>, schema: &'a Value, value: Value, at: &str) -> Result<Value, String> {
     let schema = within.meant(schema);
     if let Some(parts) = parts(schema) {
-        // Whether it fits, the rules of all schemas say.
+        // Whether it matches is checked afterwards by the library.
         return Ok(fitted(within, parts, value, at));
     }
     if let Some(kinds) = schema.get("type").and_then(Value::as_array) {
@@ -248,7 +248,7 @@ fn kind(schema: &Value) -> &str {
     schema.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The value as one of several types, where only one of them can be meant; else as it is.
+/// Converts the value to one of several types if only one is possible; otherwise returns it unchanged.
 fn of_kinds(kinds: &[Value], value: Value) -> Value {
     let kinds = || kinds.iter().filter_map(Value::as_str);
     if kinds().any(|kind| is_of(kind, &value)) {
@@ -274,16 +274,16 @@ fn is_of(kind: &str, value: &Value) -> bool {
     }
 }
 
-/// The value as the expected type if the conversion is certain; otherwise unchanged.
+/// Converts the value to the expected type if the conversion is certain; otherwise returns it unchanged.
 fn coerce(kind: &str, value: Value) -> Value {
     match (kind, &value) {
-        // A fraction may have been written in several ways, a whole number in one.
+        // A fraction has several notations, a whole number only one.
         ("string", Value::Number(number)) if !number.is_f64() => Value::String(number.to_string()),
         ("string", Value::Bool(flag)) => Value::String(flag.to_string()),
         ("integer", Value::String(digits)) => digits.trim().parse::<i64>().map_or(value, Value::from),
         ("integer", Value::Number(number)) if number.is_f64() => {
             let number = number.as_f64().unwrap_or(f64::NAN);
-            // Beyond 2^53 a fraction no longer counts every whole number.
+            // Beyond 2^53, floating point cannot represent every whole number.
             let is_whole = number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
             if is_whole { format!("{number:.0}").parse::<i64>().map_or(value, Value::from) } else { value }
         }
@@ -300,7 +300,7 @@ fn coerce(kind: &str, value: Value) -> Value {
     }
 }
 
-/// What a value should be, in words.
+/// Describes the value that a schema expects.
 fn expected(schema: &Value) -> String {
     let kind = match kind(schema) {
         "string" if schema.get("minLength").and_then(Value::as_u64) >= Some(1) => "a text that is not empty",
@@ -328,7 +328,7 @@ fn expected(schema: &Value) -> String {
     }
 }
 
-/// What a value is, in words that stay short.
+/// Describes a value in a few words.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -336,7 +336,7 @@ fn shown(value: &Value) -> String {
         Value::Object(keys) => format!("an object of {} keys", keys.len()),
         Value::String(text) if text.is_empty() => "an empty text".to_owned(),
         Value::String(words) => {
-            // Cut before it is brought into one line: it may be very long.
+            // Truncated before it is joined to one line, because it may be very long.
             let start: String = words.chars().take(SHOWN_CHARS * 2).collect();
             format!("\"{}\"", text::truncate(&text::one_line(&start), SHOWN_CHARS))
         }
@@ -344,7 +344,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The arguments that a schema takes, in words: `path (a text), offset (a whole number, optional)`.
+/// Lists the arguments of a schema in words: `path (a text), offset (a whole number, optional)`.
 pub fn summary(schema: &Value) -> String {
     let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty()) else {
         return "none".to_owned();
@@ -391,7 +391,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_can_mean_one_thing_only_is_put_right() {
+    fn unambiguous_deviations_are_corrected() {
         for (sent, meant) in [
             (json!("{\"path\": \"a\"}"), json!({ "path": "a" })),
             (json!("\"{\\\"path\\\": \\\"a\\\"}\""), json!({ "path": "a" })),
@@ -412,7 +412,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn everything_else_is_named_with_what_was_expected() {
+    fn other_errors_name_the_argument_and_what_was_expected() {
         for (sent, words) in [
             (json!({}), &["'path' is missing", "a text that is not empty (Where)"][..]),
             (json!(null), &["'path' is missing"]),
@@ -443,7 +443,7 @@ pub(super) mod tests {
         }
     }
 
-    /// As servers of tools have them.
+    /// A schema as tool servers have it.
     fn wild() -> Value {
         json!({
             "$schema": "http://json-schema.org/draft-07/schema#",
@@ -471,7 +471,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn schemas_in_the_wild_are_checked_and_what_is_sent_is_put_right_for_them() {
+    fn real_world_schemas_are_checked_and_arguments_corrected_for_them() {
         let checker = checker(wild());
         for (sent, meant) in [
             (json!({ "unit": "c" }), Some(json!({ "unit": "c" }))),
@@ -507,7 +507,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_summary_says_what_is_taken() {
+    fn a_summary_lists_the_arguments() {
         assert!(summary(&schema()).starts_with("path (a text), line (a whole number, optional), "));
         assert_eq!(summary(&json!({})), "none");
     }
@@ -532,12 +532,12 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn any_arguments_and_any_schema_are_answered(schema_too in any_json(), arguments in any_json()) {
+        fn checking_never_panics_and_is_idempotent(schema_too in any_json(), arguments in any_json()) {
             for schema in [schema(), schema_too] {
                 summary(&schema);
                 let Ok(checker) = Checker::new(schema) else { continue };
                 match checker.check(&arguments, &[("file_path", "path")]) {
-                    // What was put right needs no putting right.
+                    // Corrected arguments need no further correction.
                     Ok(fine) => prop_assert_eq!(checker.check(&Value::Object(fine.clone()), &[]), Ok(fine)),
                     Err(error) => prop_assert!(error.chars().count() < 2_000, "{}", error),
                 }

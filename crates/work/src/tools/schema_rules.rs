@@ -8,24 +8,24 @@ use serde_json::{Map, Value};
 
 use crate::base::text;
 
-/// No schema is longer, as JSON.
+/// The maximum size of a schema as JSON, in bytes.
 const SCHEMA_BYTES_AT_MOST: usize = 256 * 1024;
-/// Parts of a schema that stand for the same value are nested no deeper, references followed.
+/// The maximum nesting depth of schemas that apply to the same value, references followed.
 const NESTED_AT_MOST: usize = 64;
 /// The maximum number of steps for checking that a schema is finite.
 const STEPS_AT_MOST: usize = 100_000;
-/// How many characters of an expected value are shown.
+/// The maximum length of a library's error, in characters.
 const WHY_CHARS: usize = 300;
-/// How many faults are examined to report the first.
+/// How many errors are examined to report the first.
 const FAULTS_AT_MOST: usize = 100;
-/// A pattern that takes more steps on a text does not fit it.
+/// The maximum number of backtracking steps of a pattern; beyond it the pattern counts as not matching.
 const BACKTRACKS_AT_MOST: usize = 20_000;
 
 /// Keywords whose schemas apply to the same value as the schema that contains them.
 const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const IN_PLACE: [&str; 4] = ["not", "if", "then", "else"];
 
-/// A validator for a schema of arguments; the error says why the schema is not taken.
+/// Creates a validator for a schema of arguments; the error says why the schema is rejected.
 pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
     let Some(keys) = schema.as_object() else { return Err("the schema is not an object".to_owned()) };
     if schema.to_string().len() > SCHEMA_BYTES_AT_MOST {
@@ -42,7 +42,7 @@ pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
     options.build(schema).map_err(|error| text::truncate(&text::one_line(&error.to_string()), WHY_CHARS))
 }
 
-/// The first fault of arguments, as a sentence for the model. Which is the first does not depend on chance.
+/// The first error of arguments, as a sentence for the model. The choice is deterministic.
 pub(super) fn fault(validator: &Validator, arguments: &Map<String, Value>) -> Option<String> {
     let arguments = Value::Object(arguments.clone());
     let faults = validator.iter_errors(&arguments).take(FAULTS_AT_MOST);
@@ -56,12 +56,12 @@ pub(super) fn fault(validator: &Validator, arguments: &Map<String, Value>) -> Op
     })
 }
 
-/// The part of a schema that a reference within it names.
+/// The part of a schema that a reference names.
 pub(super) fn referred<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     root.pointer(reference.strip_prefix('#')?)
 }
 
-/// Refuses references to elsewhere and those that lead back to themselves without a step into the value.
+/// Rejects external references, and references to themselves without a step into the value.
 fn comes_to_an_end(root: &Value) -> Result<(), String> {
     let mut open = vec![(root, 0)];
     let mut steps = 0;

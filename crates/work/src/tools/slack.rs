@@ -7,17 +7,17 @@ use super::files::object;
 use super::tool::Tool;
 use crate::gate::{DeclaredTouch, Power, TouchKind};
 
-/// The maximum length of a message: Slack cuts longer ones.
+/// The maximum length of a message: Slack truncates longer ones.
 const MESSAGE_CHARS_AT_MOST: usize = 4_000;
 /// How many messages are read by default, and at most.
 const READ: usize = 20;
 const READ_AT_MOST: usize = 200;
 /// The file with the messages received from Slack.
 pub const SLACK_INBOX: &str = "inbox/slack-messages.jsonl";
-/// Where what is sent to Slack is written, unless it is sent there.
+/// The file to which messages for Slack are written if they are not sent.
 pub const SLACK_OUTBOX: &str = "outbox/slack-messages.jsonl";
 
-/// Reads what came in.
+/// The tool that reads received messages.
 pub(super) fn slack_read() -> Tool {
     Tool::new(
         "slack_read",
@@ -44,7 +44,7 @@ pub(super) fn slack_read() -> Tool {
     .with_argument_aliases(&[("user", "from"), ("limit", "count")])
 }
 
-/// Sends a message.
+/// The tool that sends a message.
 pub(super) fn slack_send() -> Tool {
     Tool::new(
         "slack_send",

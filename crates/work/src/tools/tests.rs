@@ -1,4 +1,4 @@
-//! Declarations, and calls as models make them, right and wrong.
+//! Declarations of tools, and valid and invalid calls as models make them.
 
 use std::collections::BTreeSet;
 
@@ -46,13 +46,13 @@ fn file(operation: FileOperation) -> Result<Work, String> {
     Ok(Work::File { operation, excerpt: None })
 }
 
-/// The built-in tools, as a model is told of them that may use them all.
+/// The declarations of the built-in tools for an agent that may use all of them.
 fn built_in_tools() -> Vec<ToolDeclaration> {
     builtin().declarations(ADA, &free())
 }
 
 #[test]
-fn a_model_is_told_of_what_its_profile_lists_in_one_order() {
+fn a_model_gets_the_tools_in_its_profile_in_a_fixed_order() {
     let told = |front: &str| -> Vec<String> {
         builtin().declarations(ADA, &bounds(front)).into_iter().map(|declaration| declaration.name).collect()
     };
@@ -82,10 +82,10 @@ fn the_example_for_starting_an_agent_is_an_agent_without_problems() {
 }
 
 #[test]
-fn every_tool_is_named_once_and_its_schema_is_of_the_kind_that_is_checked() {
+fn tool_names_are_unique_and_their_schemas_are_supported() {
     let mut seen = BTreeSet::new();
     assert_eq!(built_in_tools().len(), 18, "one was refused");
-    // No model is told of those of coding agents.
+    // Models do not get the tools behind coding agents' requests.
     let others = [crate::gate::ToolScope::Role(PLANNER.into()), crate::gate::ToolScope::CodingAgent];
     for tool in builtin().iter().filter(|tool| !others.contains(&tool.scope)) {
         for name in [&tool.name].into_iter().chain(&tool.aliases) {
@@ -275,7 +275,7 @@ fn a_wrong_argument_is_named_with_what_was_expected() {
 }
 
 #[test]
-fn a_tool_is_one_under_whatever_name_its_file_has_it() {
+fn a_tool_is_found_by_its_name_and_its_aliases() {
     let (own, reference) = (bounds("tools: [vfs_read]"), bounds("tools: [read_file]"));
     let by = |name: &str, bounds: &Bounds| parse(&call(name, json!({ "path": "a.md" })), bounds);
     let plan = by("vfs_read", &own).unwrap();
@@ -285,7 +285,7 @@ fn a_tool_is_one_under_whatever_name_its_file_has_it() {
 }
 
 #[test]
-fn a_folder_is_made_by_whom_its_file_gives_the_tool() {
+fn a_folder_is_created_only_by_agents_with_the_tool() {
     let make = call("create_directory", json!({ "directory": "./artifacts/new/" }));
     let operation = FileOperation::CreateFolder { path: "artifacts/new".into() };
     let planned = parse(&make, &bounds("tools: [create_directory]")).unwrap();
@@ -294,7 +294,7 @@ fn a_folder_is_made_by_whom_its_file_gives_the_tool() {
 }
 
 #[test]
-fn tools_of_planners_are_given_to_nobody_else() {
+fn only_planners_have_the_tools_for_sessions() {
     let profile = |front: &str| markdown::read("agents/ada.md", &format!("---\n{front}\n---\n")).profile;
     let told = |front: &str| builtin().authority("agents/ada.md", &profile(front));
     let (authority, problems) = told("agent_type: executor\ntools: [read_session]");
@@ -311,7 +311,7 @@ fn tools_of_planners_are_given_to_nobody_else() {
 }
 
 #[test]
-fn an_unknown_tool_is_answered_with_the_one_that_is_meant() {
+fn an_unknown_tool_is_answered_with_a_suggestion() {
     let few = bounds("tools: [vfs_read, vfs_write]");
     for (name, words) in [
         ("vfs_raed", "Did you mean 'vfs_read'? Your tools: vfs_read, vfs_write."),
@@ -330,7 +330,7 @@ fn an_unknown_tool_is_answered_with_the_one_that_is_meant() {
 }
 
 #[test]
-fn a_started_agent_has_from_its_starter_what_its_file_leaves_out() {
+fn a_started_agent_inherits_from_its_starter_what_its_file_omits() {
     let careful = bounds("tools: [vfs_read, spawn_agent]\nwrites: []\nsafety_mode: balanced");
     let arguments = json!({ "filename": "bea.md", "content": "# Bea", "task": "Go." });
     let plan = parse(&call("spawn_agent", arguments), &careful).unwrap();
@@ -345,14 +345,14 @@ fn a_started_agent_has_from_its_starter_what_its_file_leaves_out() {
 }
 
 #[test]
-fn plans_are_kept_as_they_are() {
+fn plans_round_trip() {
     let arguments = json!({ "path": "a.md", "from_line": 2 });
     let plan = parse(&call("vfs_read", arguments), &free()).unwrap();
     let kept: ToolPlan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
     assert_eq!(kept, plan);
 }
 
-/// A workspace with nothing in it.
+/// An empty workspace.
 struct Empty;
 
 impl crate::gate::GateContext for Empty {
@@ -371,7 +371,7 @@ impl crate::gate::GateContext for Empty {
 
 proptest! {
     #[test]
-    fn whatever_a_model_sends_is_a_plan_or_a_bounded_answer(
+    fn any_call_becomes_a_plan_or_a_bounded_error(
         index in 0..16_usize,
         arguments in any_json(),
         as_text in any::<bool>(),
@@ -411,7 +411,7 @@ const FORMS: &[&str] = &[
 
 proptest! {
     #[test]
-    fn nobody_is_started_whose_file_cannot_say_what_it_inherits(
+    fn an_agent_is_not_started_if_its_file_cannot_express_what_it_inherits(
         front in prop::collection::vec(prop::sample::select(FORMS), 0..3),
         own in prop::sample::select(&["name: Ada", "tools: [vfs_read, spawn_agent]\nreads: [artifacts/**]\nsafety_mode: safe",
             "tools: [vfs_read, spawn_agent]\nwrites: []\nmodel: openai:gpt-5\nshare_workspace_info: false"][..]),

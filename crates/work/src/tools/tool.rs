@@ -17,41 +17,41 @@ pub type Planner = Arc<dyn Fn(&Arguments, &Planning<'_>) -> Result<Planned, Stri
 /// A function that a model may call. Register it with [`Tools::register`](super::Tools::register).
 #[derive(Clone)]
 pub struct Tool {
-    /// Its name; profiles list it. Letters, digits, `_` and `-`, at most 64: what every provider takes.
+    /// The name in profiles: letters, digits, `_` and `-`, at most 64, as every provider accepts.
     pub name: String,
-    /// What other products call a tool that does the same, where profiles list it.
+    /// Names of equivalent tools in other products, which profiles may list.
     pub aliases: Vec<String>,
-    /// Its aliases under which a model gets it if a profile lists them.
+    /// The aliases under which a model gets it if a profile lists them.
     pub offered_as: Vec<String>,
-    /// Who may have it.
+    /// Which agents may have it.
     pub scope: ToolScope,
-    /// Whether an agent whose profile lists no tools has it.
+    /// Whether agents whose profiles list no tools have it.
     pub is_default: bool,
-    /// What it lets an agent do, for limits that tell tools apart.
+    /// What it lets an agent do, for limits by kind of tool.
     pub power: Power,
-    /// What it does, for the model.
+    /// The description for the model.
     pub description: String,
-    /// Its arguments: a JSON schema of an object.
+    /// The arguments: a JSON schema of an object.
     pub parameters: Arc<Value>,
     /// Names of arguments in other products, each with ours.
     pub argument_aliases: Vec<(String, String)>,
-    /// Texts among its arguments that hold JSON: what a model sends there as a value is taken as its text.
+    /// Text arguments that contain JSON: a model may also send a JSON value, which is converted to text.
     pub json_arguments: Vec<String>,
-    /// What a call is to do.
+    /// The function that plans a call.
     pub plan: Planner,
 }
 
 /// The context of planning a call.
 #[derive(Clone, Copy)]
 pub struct Planning<'a> {
-    /// What whoever calls may do.
+    /// What the caller may do.
     pub bounds: &'a Bounds,
-    /// The tools that there are.
+    /// The names of all tools.
     pub names: &'a ToolNames,
 }
 
 impl Tool {
-    /// A tool for everyone whose profile lists it, which reaches outside the workspace.
+    /// Creates a tool for everyone whose profile lists it, with access outside the workspace.
     pub fn new(
         name: &str,
         description: &str,
@@ -73,47 +73,47 @@ impl Tool {
         }
     }
 
-    /// The same, for those who may have it.
+    /// Restricts the tool to a scope.
     pub fn within(self, scope: ToolScope) -> Self {
         Self { scope, ..self }
     }
 
-    /// The same, which lets an agent do this.
+    /// Sets what the tool lets an agent do.
     pub(super) fn with_power(self, power: Power) -> Self {
         Self { power, ..self }
     }
 
-    /// The same, also for agents whose profiles list no tools, with the powers that it gives.
+    /// Makes the tool available also to agents whose profiles list no tools, and sets what it lets them do.
     pub(crate) fn by_default(self, power: Power) -> Self {
         Self { is_default: true, power, ..self }
     }
 
-    /// The same, under the names that it has in other products.
+    /// Adds names that it has in other products.
     pub fn also_called(mut self, aliases: &[&str]) -> Self {
         self.aliases.extend(aliases.iter().map(|alias| (*alias).to_owned()));
         self
     }
 
-    /// The same tool, also offered under an alias if a profile lists that.
+    /// Adds an alias under which the tool is also offered if a profile lists it.
     pub fn also_offered_as(mut self, alias: &str) -> Self {
         self.offered_as.push(alias.to_owned());
         self.also_called(&[alias])
     }
 
-    /// The same, with names that arguments have in other products, each with ours.
+    /// Adds names that arguments have in other products, each with ours.
     pub fn with_argument_aliases(mut self, aliases: &[(&str, &str)]) -> Self {
         let owned = |(alias, meant): &(&str, &str)| ((*alias).to_owned(), (*meant).to_owned());
         self.argument_aliases.extend(aliases.iter().map(owned));
         self
     }
 
-    /// The same, with texts among its arguments that hold JSON.
+    /// Sets which text arguments contain JSON.
     pub fn with_json_arguments(mut self, names: &[&str]) -> Self {
         self.json_arguments.extend(names.iter().map(|name| (*name).to_owned()));
         self
     }
 
-    /// Arguments with values where JSON is taken as a text put into that text.
+    /// Converts JSON values to text in the arguments that contain JSON as text.
     fn with_texts<'a>(&self, arguments: &'a Value) -> Cow<'a, Value> {
         let is_value = |name: &String| !matches!(arguments.get(name), None | Some(Value::String(_)));
         let named: Vec<&String> = self.json_arguments.iter().filter(|name| is_value(name)).collect();
@@ -127,7 +127,7 @@ impl Tool {
         Cow::Owned(arguments)
     }
 
-    /// As profiles may name it.
+    /// The name and aliases, as profiles may list them.
     pub(super) fn named(&self) -> ToolName {
         ToolName {
             name: self.name.clone(),
@@ -139,7 +139,7 @@ impl Tool {
         }
     }
 
-    /// The declaration for a model that knows it by this name.
+    /// The declaration for a model that gets it under this name.
     pub(super) fn declaration(&self, name: &str) -> ToolDeclaration {
         ToolDeclaration {
             name: name.to_owned(),
@@ -148,7 +148,7 @@ impl Tool {
         }
     }
 
-    /// The plan of a call with these arguments. The error says what does not fit.
+    /// Plans a call with these arguments. The error says what is wrong with them.
     pub(super) fn planned(
         &self,
         checker: &Checker,
@@ -173,17 +173,17 @@ impl fmt::Debug for Tool {
 pub struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// A text; empty where it was left out.
+    /// A text argument; empty if absent.
     pub fn text(&self, name: &str) -> String {
         self.some_text(name).unwrap_or_default()
     }
 
-    /// A text that is not empty, if one was given.
+    /// A text argument, if present and not empty.
     pub fn some_text(&self, name: &str) -> Option<String> {
         self.0.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
     }
 
-    /// A whole number, if one was given.
+    /// A whole number, if present.
     pub fn number(&self, name: &str) -> Option<usize> {
         self.0.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok())
     }
@@ -193,17 +193,17 @@ impl Arguments {
         self.0.get(name).and_then(Value::as_bool).unwrap_or_default()
     }
 
-    /// A value as it was given, unless it was null.
+    /// A value as given, unless absent or null.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// All of them, for an executor.
+    /// All arguments as a JSON value, for an executor.
     pub fn to_value(&self) -> Value {
         Value::Object(self.to_map())
     }
 
-    /// The same by name.
+    /// All arguments by name.
     pub fn to_map(&self) -> Map<String, Value> {
         self.0.clone()
     }

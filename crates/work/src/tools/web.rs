@@ -14,18 +14,18 @@ use crate::gate::{DeclaredTouch, Power, TouchKind, WEB_FETCH};
 use crate::gateway::{METHODS, WebAnswer, WebCalls, WebCommand, WebQuestion, web_address};
 use crate::schedule::{InputJournal, InputQueue};
 
-/// Who asks servers.
+/// The executor of web requests.
 pub const WEB: &str = "web";
-/// No address is longer, in characters.
+/// The maximum length of an address, in characters.
 const ADDRESS_CHARS_AT_MOST: usize = 2_000;
-/// No more is sent, in characters.
+/// The maximum length of a request body, in characters.
 const BODY_CHARS_AT_MOST: usize = 200_000;
 /// How many requests run in parallel; the others wait.
-const QUESTIONS_AT_ONCE: usize = 8;
+const REQUESTS_IN_PARALLEL: usize = 8;
 /// Methods without side effects: they may be repeated after the workshop was stopped.
 const CHANGES_NOTHING: [&str; 2] = ["GET", "HEAD"];
 
-/// A question, as its order says it.
+/// The content of a request's order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct WebOrder {
     method: String,
@@ -36,7 +36,7 @@ struct WebOrder {
     body: Option<String>,
 }
 
-/// The tool.
+/// The tool `web_fetch`.
 pub(super) fn web_fetch() -> Tool {
     let arguments = object(
         json!({
@@ -76,7 +76,7 @@ fn asking(method: &str) -> &'static str {
     if CHANGES_NOTHING.contains(&method) { "fetching" } else { "sending something to" }
 }
 
-/// Receives answers, sends requests that were ordered in an earlier tick, and stops those that nobody waits for.
+/// Receives answers, sends requests that were ordered in an earlier tick, and stops cancelled ones.
 pub(super) fn carry_out(
     (mut calls, mut outcomes): (ResMut<WebCalls>, ResMut<InputQueue<ToolOutcome>>),
     (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
@@ -101,7 +101,7 @@ pub(super) fn carry_out(
     }
     let is_first_look = begun.look();
     for order in under_way.of(WEB) {
-        if begun.len() >= QUESTIONS_AT_ONCE {
+        if begun.len() >= REQUESTS_IN_PARALLEL {
             return;
         }
         if !begun.is_due(order, &outcomes) {
@@ -113,7 +113,7 @@ pub(super) fn carry_out(
         };
         let news = match read {
             None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
-            // It may have been sent: nobody can tell, and nothing is sent a second time unasked.
+            // It may have been sent, so it is not sent again without being asked for.
             Some(wanted) if is_first_look && !CHANGES_NOTHING.contains(&&*wanted.method) => ToolNews::Aborted {
                 why: "the workshop was stopped while this was being sent; whether it arrived is unknown".to_owned(),
             },
@@ -128,7 +128,7 @@ pub(super) fn carry_out(
     }
 }
 
-/// An answer in words: a line with its status and address, its headers, an empty line, and what was sent.
+/// The answer as text: a line with its status and address, its headers, an empty line, and the body.
 fn text_of(answer: &WebAnswer) -> String {
     let WebAnswer { status, url, headers, body } = answer;
     let mut text = format!("{status} {url}\n");
@@ -152,7 +152,7 @@ pub(super) struct ReadAnswer {
 }
 
 impl ReadAnswer {
-    /// Reads it.
+    /// Parses the text of an answer.
     pub(super) fn of(text: &str) -> Option<Self> {
         let (head, body) = text.split_once("\n\n")?;
         let mut lines = head.lines();
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_in_words_is_read_as_what_it_was() {
+    fn an_answer_round_trips_through_its_text() {
         let headers = vec![("content-type".to_owned(), "text/plain".to_owned())];
         for body in ["", "a\n\nb\n"] {
             let (url, body) = ("https://a.org/x".to_owned(), body.as_bytes().to_vec());

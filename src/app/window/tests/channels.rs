@@ -1,8 +1,8 @@
-//! A person lets a message board show a channel, and undoes that.
+//! Connecting a message board to a channel, and undoing that.
 
 use serde_json::{Map, json};
 
-use super::{House, SCENE};
+use super::{Fixture, SCENE};
 use crate::base::Id;
 use crate::element::ElementCommand;
 use crate::orchestration::{CollaborationCommand, Shown};
@@ -10,7 +10,7 @@ use crate::ui::Command;
 use crate::ui::commands::RoomAct;
 use crate::view::model::ContentView;
 
-impl House {
+impl Fixture {
     /// Runs the room until a message is shown on the board.
     fn let_speak(&mut self) {
         self.perform(Command::SetPaused(false));
@@ -44,52 +44,52 @@ fn set(board: &str, channel: Option<&str>, before: Option<&str>) -> Command {
 }
 
 #[test]
-fn a_board_shows_a_channel_with_one_change_of_the_scene_and_gets_its_text_back() {
-    let mut house = House::new();
-    let before = house.stands_on("news");
-    house.say("12 chairs");
-    house.act(set("news", Some("findings"), None));
-    house.let_speak();
+fn showing_a_channel_is_one_scene_change_and_undo_restores_the_text() {
+    let mut fixture = Fixture::new();
+    let before = fixture.stands_on("news");
+    fixture.say("12 chairs");
+    fixture.act(set("news", Some("findings"), None));
+    fixture.let_speak();
     let with_channel = SCENE.replace("file: boards/news.md }", "file: boards/news.md, channel: findings }");
     assert_ne!(with_channel, SCENE);
-    assert_eq!(house.saved("scenes/test.yaml"), with_channel, "all else stands as it was written");
-    assert!(house.stands_on("news").starts_with("#findings") && house.stands_on("news").contains("12 chairs"));
-    house.act(Command::Undo);
-    house.let_speak();
-    assert_eq!(house.saved("scenes/test.yaml"), SCENE);
-    assert_eq!(house.stands_on("news"), before);
-    house.say("and a table");
-    assert_eq!(house.stands_on("news"), before, "it shows no channel any more");
-    house.act(Command::Redo);
-    house.let_speak();
-    assert_eq!(house.saved("scenes/test.yaml"), with_channel);
-    assert!(house.stands_on("news").contains("and a table"));
+    assert_eq!(fixture.saved("scenes/test.yaml"), with_channel, "all else stands as it was written");
+    assert!(fixture.stands_on("news").starts_with("#findings") && fixture.stands_on("news").contains("12 chairs"));
+    fixture.act(Command::Undo);
+    fixture.let_speak();
+    assert_eq!(fixture.saved("scenes/test.yaml"), SCENE);
+    assert_eq!(fixture.stands_on("news"), before);
+    fixture.say("and a table");
+    assert_eq!(fixture.stands_on("news"), before, "it shows no channel any more");
+    fixture.act(Command::Redo);
+    fixture.let_speak();
+    assert_eq!(fixture.saved("scenes/test.yaml"), with_channel);
+    assert!(fixture.stands_on("news").contains("and a table"));
 }
 
 #[test]
-fn a_new_board_of_a_channel_shows_it_at_once_and_is_taken_away_as_one() {
-    let mut house = House::new();
-    house.say("12 chairs");
+fn a_new_channel_board_is_added_and_undone_in_one_step() {
+    let mut fixture = Fixture::new();
+    fixture.say("12 chairs");
     let keys = Map::from_iter([
         ("kind".to_owned(), json!("messageboard")),
         ("position".to_owned(), json!([0, -200])),
         ("channel".to_owned(), json!("findings")),
     ]);
-    house.act(Command::Act(RoomAct::Element(ElementCommand::Add { keys }), None));
-    house.let_speak();
-    assert!(house.stands_on("messageboard-1").contains("12 chairs"));
-    house.act(Command::Undo);
-    house.let_speak();
-    assert_eq!(house.saved("scenes/test.yaml"), SCENE);
+    fixture.act(Command::Act(RoomAct::Element(ElementCommand::Add { keys }), None));
+    fixture.let_speak();
+    assert!(fixture.stands_on("messageboard-1").contains("12 chairs"));
+    fixture.act(Command::Undo);
+    fixture.let_speak();
+    assert_eq!(fixture.saved("scenes/test.yaml"), SCENE);
     let shown: Vec<Id> =
-        house.room.world().expect("it is open").resource::<Shown>().iter().map(|(id, _)| id.clone()).collect();
+        fixture.room.world().expect("it is open").resource::<Shown>().iter().map(|(id, _)| id.clone()).collect();
     assert!(shown.is_empty(), "{shown:?}");
 }
 
 #[test]
-fn what_is_no_message_board_shows_no_channel() {
-    let mut house = House::new();
-    house.act(set("ideas", Some("findings"), None));
-    house.let_speak();
-    assert_eq!(house.saved("scenes/test.yaml"), SCENE);
+fn only_message_boards_show_channels() {
+    let mut fixture = Fixture::new();
+    fixture.act(set("ideas", Some("findings"), None));
+    fixture.let_speak();
+    assert_eq!(fixture.saved("scenes/test.yaml"), SCENE);
 }

@@ -1,17 +1,17 @@
-//! Opening another workspace from the window: in the background, and without losing the present one.
+//! Opening another workspace from the window: in the background, and without losing the current one.
 
 use std::fs;
 use std::path::Path;
 
-use super::{House, continue_pending, handle_command};
+use super::{Fixture, continue_pending, handle_command};
 use crate::app::room::OpenOptions;
 use crate::app::window::command_handling::Outcome;
 use crate::app::window::open_room::OpenRoom;
 use crate::ui::Command;
 use crate::ui::commands::job::Job;
 
-impl House {
-    /// Asks for another workspace. Returns the job that opens it.
+impl Fixture {
+    /// Requests another workspace. Returns the job that opens it.
     fn ask_for_workspace(&mut self, folder: &Path) -> Job {
         let model = self.model();
         let command = Command::OpenWorkspace(folder.to_owned());
@@ -31,51 +31,51 @@ impl House {
 }
 
 #[test]
-fn another_workspace_is_opened_beside_the_present_one_which_continues_until_then() {
-    let mut house = House::new();
-    let here = house.room.folder().clone();
+fn the_current_workspace_continues_until_another_is_open() {
+    let mut fixture = Fixture::new();
+    let here = fixture.room.folder().clone();
     let other = tempfile::tempdir().expect("a temporary folder can be made");
-    let job = house.ask_for_workspace(other.path());
-    assert!(!house.go_on(), "nothing has opened it yet");
-    house.act(Command::SetPaused(false));
-    assert_eq!(house.model().scene, "test");
-    assert_eq!(house.room.folder(), &here);
+    let job = fixture.ask_for_workspace(other.path());
+    assert!(!fixture.go_on(), "nothing has opened it yet");
+    fixture.act(Command::SetPaused(false));
+    assert_eq!(fixture.model().scene, "test");
+    assert_eq!(fixture.room.folder(), &here);
     assert!(job.run().is_ok());
     drop(job);
-    assert!(house.go_on());
-    assert_eq!(house.room.folder(), other.path());
+    assert!(fixture.go_on());
+    assert_eq!(fixture.room.folder(), other.path());
     assert!(other.path().join("settings.yaml").exists(), "in an empty folder a new one is begun");
-    house.settle();
-    assert!(!house.model().agents.is_empty(), "the room is there and lives");
+    fixture.settle();
+    assert!(!fixture.model().agents.is_empty(), "the room is there and lives");
     let old = OpenOptions { folder: here, provider: Some("offline".into()), ..OpenOptions::default() };
     assert!(OpenRoom::open(old).is_ok(), "the one before was closed");
 }
 
 #[test]
-fn a_workspace_that_cannot_be_opened_or_is_given_up_leaves_the_present_one_open() {
-    let mut house = House::new();
-    let here = house.room.folder().clone();
+fn a_failed_or_cancelled_opening_keeps_the_current_workspace() {
+    let mut fixture = Fixture::new();
+    let here = fixture.room.folder().clone();
     let full = tempfile::tempdir().expect("a temporary folder can be made");
     fs::write(full.path().join("letter.txt"), "Dear Ada").expect("files can be written");
     for (folder, why) in [(full.path().to_owned(), "no settings.yaml"), (here.clone(), "already open")] {
-        let job = house.ask_for_workspace(&folder);
-        let told = job.run().expect_err("it is no other workspace");
-        assert!(told.contains(why), "{told}");
+        let job = fixture.ask_for_workspace(&folder);
+        let error = job.run().expect_err("it is no other workspace");
+        assert!(error.contains(why), "{error}");
         drop(job);
-        assert!(!house.go_on());
+        assert!(!fixture.go_on());
     }
     let empty = tempfile::tempdir().expect("a temporary folder can be made");
-    let job = house.ask_for_workspace(empty.path());
+    let job = fixture.ask_for_workspace(empty.path());
     job.control.cancel();
     let _given_up = job.run();
     drop(job);
-    assert!(!house.go_on() && house.room.opening_workspace.is_none());
-    let job = house.ask_for_workspace(empty.path());
+    assert!(!fixture.go_on() && fixture.room.opening_workspace.is_none());
+    let job = fixture.ask_for_workspace(empty.path());
     assert!(job.run().is_ok(), "nobody holds it any more");
     job.control.cancel();
-    assert!(!house.go_on(), "what was given up at last is not gone on in");
-    assert_eq!(house.model().scene, "test");
-    assert_eq!(house.room.folder(), &here);
+    assert!(!fixture.go_on(), "what was given up at last is not gone on in");
+    assert_eq!(fixture.model().scene, "test");
+    assert_eq!(fixture.room.folder(), &here);
     let options = OpenOptions { folder: empty.path().to_owned(), ..OpenOptions::default() };
     assert!(OpenRoom::open(options).is_ok(), "it was closed");
 }

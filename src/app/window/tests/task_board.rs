@@ -2,19 +2,19 @@
 
 use bevy::math::Vec2;
 
-use super::House;
+use super::Fixture;
 use crate::element::{TaskAct, TaskPlace};
 use crate::ui::Command;
 use crate::ui::commands::create;
 use crate::workspace::task_files::Column;
 
 #[test]
-fn what_is_done_on_a_task_board_is_undone_and_redone() {
-    let mut house = House::new();
-    let model = house.model();
-    house.act(create::element_at(&model, "taskboard", Vec2::new(900.0, 100.0)));
+fn task_board_changes_are_undone_and_redone() {
+    let mut fixture = Fixture::new();
+    let model = fixture.model();
+    fixture.act(create::element_at(&model, "taskboard", Vec2::new(900.0, 100.0)));
     let file = "tasks/board.task.md";
-    assert_eq!(house.saved(file), "## TODO\n");
+    assert_eq!(fixture.saved(file), "## TODO\n");
     let change = TaskAct::ChangeTask {
         id: "count".into(),
         title: None,
@@ -32,21 +32,21 @@ fn what_is_done_on_a_task_board_is_undone_and_redone() {
         to(None, Some(TaskPlace::Last)),
         TaskAct::RemoveTask { id: "count".into() },
     ];
-    let mut texts = vec![house.saved(file)];
+    let mut texts = vec![fixture.saved(file)];
     for act in acts {
-        house.edit("taskboard-1", act.into());
-        texts.push(house.saved(file));
+        fixture.edit("taskboard-1", act.into());
+        texts.push(fixture.saved(file));
     }
     for text in texts.iter().rev().skip(1) {
-        house.act(Command::Undo);
-        assert_eq!(house.saved(file), *text);
+        fixture.act(Command::Undo);
+        assert_eq!(fixture.saved(file), *text);
     }
     for text in texts.iter().skip(1) {
-        house.act(Command::Redo);
-        assert_eq!(house.saved(file), *text);
+        fixture.act(Command::Redo);
+        assert_eq!(fixture.saved(file), *text);
     }
-    // External changes of another task stay.
-    house.notify_at(file, &texts[7].replace("\"Sweep\"", "\"Sweep all\""));
-    house.act(Command::Undo);
-    assert_eq!(house.saved(file), texts[6].replace("\"Sweep\"", "\"Sweep all\""));
+    // External changes to another task are kept.
+    fixture.notify_at(file, &texts[7].replace("\"Sweep\"", "\"Sweep all\""));
+    fixture.act(Command::Undo);
+    assert_eq!(fixture.saved(file), texts[6].replace("\"Sweep\"", "\"Sweep all\""));
 }

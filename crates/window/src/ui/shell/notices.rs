@@ -286,7 +286,7 @@ mod tests {
         let mut board = NoticeBoard::default();
         board.update(&room);
         assert_eq!((board.open(), board.groups.len()), (5_000, 5_000));
-        board.put_all_aside();
+        board.dismiss_all();
         assert_eq!(board.open(), 0);
         let began = std::time::Instant::now();
         for _ in 0..1_000 {

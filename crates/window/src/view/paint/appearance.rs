@@ -1,4 +1,4 @@
-//! The appearance of a figure: hair or hat, clothes and their colours, all derived from a hash of one word.
+//! The appearance of a figure: hair or hat, clothes and colours, all derived from a hash of its look word.
 
 use egui::Color32;
 
@@ -41,39 +41,39 @@ const BACKS: [Sprite; 4] = [Sprite::BackBob, Sprite::BackLong, Sprite::BackTail,
 const HATS: [Sprite; 5] = [Sprite::HatBeret, Sprite::HatCap, Sprite::HatBeanie, Sprite::HatStraw, Sprite::HatScarf];
 const STRAW: Color32 = rgb(0xe8cf94);
 
-/// What a figure looks like.
+/// The parts and colours of a figure.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outfit {
-    /// Its skin.
+    /// Skin colour.
     pub skin: Color32,
-    /// Its hair's colour.
+    /// Hair colour.
     pub hair: Color32,
-    /// What it wears above.
+    /// Upper garment.
     pub body: Sprite,
-    /// In which colour.
+    /// Colour of the upper garment.
     pub cloth: Color32,
-    /// What is on it.
+    /// Detail on the upper garment.
     pub trim: Sprite,
-    /// In which colour.
+    /// Colour of the detail.
     pub trim_colour: Color32,
-    /// The colour of what it wears below.
+    /// Colour of the trousers.
     pub trousers: Color32,
-    /// The hair in front, or the hat.
+    /// The front hair, or the hat.
     pub top: Sprite,
-    /// The hat's or hair's colour.
+    /// Colour of the hat or the hair.
     pub top_colour: Color32,
-    /// Whether that is a hat.
+    /// Whether `top` is a hat.
     pub hat: bool,
     /// The hair behind the head.
     pub back: Option<Sprite>,
     /// Glasses, a beard or a moustache.
     pub extra: Option<Sprite>,
-    /// Where in its own time it is, so that not all bob at once.
+    /// Offset of its animations, so that figures do not bob in step.
     pub phase: f32,
 }
 
 impl Outfit {
-    /// The same with so much of its colours lost to a grey.
+    /// The same outfit, desaturated toward `grey` by `share` (0 to 1).
     pub fn faded(self, grey: Color32, share: f32) -> Self {
         let fade = |colour: Color32| colour.lerp_to_gamma(grey, share);
         Self {
@@ -87,13 +87,13 @@ impl Outfit {
         }
     }
 
-    /// The outfit that goes with a word; always the same.
+    /// The outfit of a look word; always the same for the same word.
     pub fn of(look: &str) -> Self {
         let mut dice = Dice(content_hash(look.as_bytes()));
         let hat = dice.roll(100) < 38;
         let hair = HAIRS[dice.roll(HAIRS.len())];
         let cloth = dice.roll(CLOTHES.len());
-        // The second colour is never the first.
+        // The second colour differs from the first.
         let second = (cloth + 1 + dice.roll(CLOTHES.len() - 1)) % CLOTHES.len();
         let hat_colour = CLOTHES[(second + 1 + dice.roll(CLOTHES.len() - 1)) % CLOTHES.len()];
         let top = if hat { HATS[dice.roll(HATS.len())] } else { FRONTS[dice.roll(FRONTS.len())] };
@@ -127,7 +127,7 @@ impl Outfit {
     }
 }
 
-/// Small numbers out of one hash.
+/// Draws small numbers from one hash.
 struct Dice(u64);
 
 impl Dice {
@@ -144,13 +144,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_always_means_the_same_outfit() {
+    fn the_same_word_gives_the_same_outfit() {
         assert_eq!(Outfit::of("researcher"), Outfit::of("researcher"));
         assert_eq!(Outfit::of("").skin, Outfit::of("").skin);
     }
 
     #[test]
-    fn a_hundred_words_are_a_hundred_figures() {
+    fn a_hundred_words_give_a_hundred_figures() {
         let key = |outfit: Outfit| (outfit.top, outfit.top_colour, outfit.cloth, outfit.body, outfit.skin, outfit.trim);
         let seen: HashSet<_> = (0..100).map(|number| key(Outfit::of(&format!("agent-{number}")))).collect();
         assert!(seen.len() >= 98, "only {} of a hundred differ", seen.len());

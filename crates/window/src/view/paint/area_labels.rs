@@ -1,10 +1,10 @@
-//! Labels of areas in the zoomed-out view, where names no longer fit: how many agents are at each board and on each
+//! Labels of areas in the zoomed-out view, where names no longer fit: how many agents are near each element and on each
 //! part of the floor, and how many of them are busy or need a person.
 
 use egui::{Rect, Vec2};
 
 use super::label::{self, Label, Measure, Style, Wanted};
-use super::label_input::Told;
+use super::label_input::LabelInput;
 use super::label_layout::{self, Ground, Owner, Placed, Places, Reach, Wish};
 use super::occupancy::Occupancy;
 use super::{Detail, element};
@@ -13,27 +13,27 @@ use crate::view::activity_text::Importance;
 use crate::view::areas::{Area, AreaPlace};
 use crate::view::theme::state_colour;
 
-/// The air between the middle of a crowd and what is said of it, in points.
+/// Distance between the middle of a crowd and its label, in points.
 const AIR_POINTS: f32 = 14.0;
 
-/// The words of each area in view.
-pub(super) fn wanted<'a>(told: &Told<'a>, areas: &[Area], measure: Measure<'_>) -> Wanted<'a> {
+/// The labels of all visible areas.
+pub(super) fn wanted<'a>(input: &LabelInput<'a>, areas: &[Area], measure: Measure<'_>) -> Wanted<'a> {
     let mut wanted = Wanted::default();
-    if told.detail == Detail::Names {
+    if input.detail == Detail::Names {
         return wanted;
     }
-    let camera = told.scene.camera;
+    let camera = input.scene.camera;
     let (size, small) = (label::type_size(11.0, camera.zoom), label::type_size(10.0, camera.zoom));
     for area in areas {
         let (style, importance) = look(area);
         let (label, owner, body) = match area.place {
             AreaPlace::Element(key) => {
-                let Some(board) = told.room.element_of(key) else { continue };
+                let Some(board) = input.room.element_of(key) else { continue };
                 let body = camera.rect_to_screen(board.position, element::SIZE);
                 let label = Label::new(&board.label, size, style).with_line(area.label(), small);
                 (label, Owner::About(key), body)
             }
-            // Who stands there alone is seen.
+            // A single agent needs no count.
             AreaPlace::Square(..) if area.count < 2 => continue,
             AreaPlace::Square(row, column) => {
                 let body = Rect::from_center_size(camera.to_screen(area.middle), Vec2::splat(2.0 * AIR_POINTS));
@@ -44,13 +44,13 @@ pub(super) fn wanted<'a>(told: &Told<'a>, areas: &[Area], measure: Measure<'_>) 
             continue;
         }
         let home = body.center_bottom() + egui::vec2(0.0, 2.0);
-        let (size, distance, reach) = (label.size(measure), told.distance(home), Reach::Around);
+        let (size, distance, reach) = (label.size(measure), input.distance(home), Reach::Around);
         wanted.push(Wish { owner, body, home, size, importance, distance, reach }, label);
     }
     wanted
 }
 
-/// What is most pressing in an area gives its colour to what is said of it, and its turn.
+/// Style and importance of a label, by the most urgent state in its area.
 fn look(area: &Area) -> (Style, Importance) {
     match (area.needing, area.working) {
         (1.., _) => (Style::Busy(state_colour(State::Waiting)), Importance::NeedsYou),
@@ -59,8 +59,8 @@ fn look(area: &Area) -> (Style, Importance) {
     }
 }
 
-/// Places them, each near its area. In a crowd there is no ground without a face: there, what is said of it stands over
-/// it, but never over what is said of another area.
+/// Places the labels near their areas. In a crowd, every place covers a face; labels may then cover faces but never
+/// another area's label.
 pub(super) fn place(wanted: &Wanted<'_>, ground: Ground<'_>, taken: &mut Occupancy, previous: &Places) -> Vec<Placed> {
     let mut placed = label_layout::place(&wanted.wishes, ground, taken, previous);
     let mut is_placed = vec![false; wanted.wishes.len()];
@@ -94,7 +94,7 @@ mod tests {
     use crate::view::recent_events::Recent;
     use crate::view::theme::Theme;
 
-    /// A label as it is shown: whose, its words, and where.
+    /// A label as shown: its owner, text and rectangle.
     type Shown = (Owner, String, Rect);
 
     fn shown(room: &RoomModel, camera: Camera) -> Vec<Shown> {
@@ -113,11 +113,19 @@ mod tests {
         let (seen, chosen) = (Seen::of(room, camera), Chosen::of(&scene));
         let detail = Detail::at(camera.zoom);
         let everybody = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
-        let heaps = if detail == Detail::Dots { clusters::heaps(everybody, camera.zoom) } else { Vec::new() };
-        let told = Told { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &heaps };
+        let clusters = if detail == Detail::Dots { clusters::group(everybody, camera.zoom) } else { Vec::new() };
+        let input = LabelInput {
+            room,
+            recent: &recent,
+            seen: &seen,
+            chosen: &chosen,
+            scene: &scene,
+            detail,
+            clusters: &clusters,
+        };
         let mut measure = |text: &str| egui::vec2(0.55 * text.chars().count() as f32, 1.3);
-        let wanted = wanted(&told, &areas(room, camera.zoom), &mut measure);
-        let (faces, bodies) = (told.faces(), told.bodies());
+        let wanted = wanted(&input, &areas(room, camera.zoom), &mut measure);
+        let (faces, bodies) = (input.faces(), input.bodies());
         let ground = Ground { view: camera.viewport.shrink(2.0), faces: &faces, bodies: &bodies };
         let placed = place(&wanted, ground, &mut Occupancy::new(camera.viewport), &Places::default());
         let label = |one: &Placed| {
@@ -146,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_board_says_from_afar_how_many_are_about_it_and_what_they_do() {
+    fn zoomed_out_boards_show_counts_and_activities() {
         let mut room = crowd(9, &[State::Idle, State::Working, State::Waiting]);
         room.elements = vec![board(0, "pinboard", "Ideas", World::new(0.0, 90.0), ContentView::Pins(Vec::new()))];
         for zoom in [0.2, 0.3, 0.44] {
@@ -158,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn at_ten_thousand_every_part_of_the_floor_in_view_says_how_many_are_there_and_no_label_covers_another() {
+    fn with_ten_thousand_agents_every_visible_square_has_a_label_and_none_overlap() {
         for zoom in [0.1, 0.15, 0.2, 0.26, 0.4] {
             let room = crowd(10_000, &State::ALL);
             let camera = Camera { zoom, ..Camera::default() };
@@ -173,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn boards_side_by_side_all_find_a_place_for_their_words() {
+    fn adjacent_boards_all_get_labels() {
         let mut room = crowd(64, &[State::Reading, State::Working]);
         let place = |key: u32| World::new((key % 4) as f32 * 130.0 - 195.0, (key / 4) as f32 * 130.0 - 195.0);
         let boards =

@@ -1,12 +1,12 @@
-//! Batches many drawings into one mesh: figures, furniture and ropes are quads from one texture, drawn in the order in
-//! which they are added.
+//! Batches sprites into one mesh: figures, furniture and ropes are quads from one texture, drawn in the order in which
+//! they are added.
 
 use egui::epaint::Vertex;
 use egui::{Color32, Mesh, Painter, Pos2, Rect, Shape, Vec2, pos2, vec2};
 
 use crate::view::art::{Sheet, Sprite};
 
-/// Where a drawing's canvas lies on screen: its corner, and what one unit to the right and one downward are.
+/// An affine placement of a sprite's canvas on screen: its origin and its two unit vectors.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Placement {
     corner: Pos2,
@@ -15,27 +15,27 @@ pub(super) struct Placement {
 }
 
 impl Placement {
-    /// A canvas whose point `origin` lies at `at`, `scale` points to the unit.
+    /// Places the canvas so that its point `origin` is at `at`, with `scale` points per unit.
     pub(super) fn new(at: Pos2, scale: f32, origin: Vec2) -> Self {
         Self { corner: at - origin * scale, right: vec2(scale, 0.0), down: vec2(0.0, scale) }
     }
 
-    /// Where a point of the canvas is on screen.
+    /// Converts a canvas point to the screen.
     pub(super) fn point(&self, place: Vec2) -> Pos2 {
         self.corner + self.right * place.x + self.down * place.y
     }
 
-    /// Moved by units of the canvas.
+    /// Moved by canvas units.
     pub(super) fn moved(self, by: Vec2) -> Self {
         Self { corner: self.point(by), ..self }
     }
 
-    /// Mirrored left to right about the upright line at `x`.
+    /// Mirrored about the vertical line at `x`.
     pub(super) fn mirrored(self, x: f32) -> Self {
         Self { corner: self.corner + self.right * (2.0 * x), right: -self.right, ..self }
     }
 
-    /// Turned about a point of the canvas; clockwise, in radians.
+    /// Rotated clockwise about a canvas point, in radians.
     pub(super) fn turned(self, about: Vec2, angle: f32) -> Self {
         let (sin, cos) = angle.sin_cos();
         let fixed = self.point(about);
@@ -44,21 +44,21 @@ impl Placement {
         Self { corner: fixed - right * about.x - down * about.y, right, down }
     }
 
-    /// Made larger or smaller about a point of the canvas.
+    /// Scaled about a canvas point.
     pub(super) fn scaled(self, about: Vec2, by: Vec2) -> Self {
         let fixed = self.point(about);
         let (right, down) = (self.right * by.x, self.down * by.y);
         Self { corner: fixed - right * about.x - down * about.y, right, down }
     }
 
-    /// Leaned to the right by so many units per unit of height; what is at `ground` stays.
+    /// Sheared to the right by `by` units per unit of height; points at height `ground` stay in place.
     pub(super) fn leaned(self, ground: f32, by: f32) -> Self {
         let down = self.down - self.right * by;
         Self { corner: self.corner + self.right * (by * ground), down, ..self }
     }
 }
 
-/// Quads that are painted together.
+/// A mesh of sprites that are painted together.
 pub(super) struct Batch<'a> {
     mesh: Mesh,
     sheet: &'a Sheet,
@@ -72,7 +72,7 @@ impl<'a> Batch<'a> {
         Self { mesh, sheet }
     }
 
-    /// A drawing on its canvas, in this tint.
+    /// Adds a sprite with this tint.
     pub(super) fn draw(&mut self, sprite: Sprite, place: &Placement, tint: Color32) {
         let piece = self.sheet.piece(sprite);
         let (left, top) = (piece.ink.left(), piece.ink.top());
@@ -81,7 +81,7 @@ impl<'a> Batch<'a> {
         self.quad([start, start + across, start + across + along, start + along], piece.uv, tint);
     }
 
-    /// A drawing whose whole canvas fills a rectangle.
+    /// Adds a sprite whose whole canvas fills a rectangle.
     pub(super) fn fill(&mut self, sprite: Sprite, rect: Rect, tint: Color32) {
         let canvas = self.sheet.piece(sprite).canvas;
         let scale = rect.size() / canvas;
@@ -89,21 +89,21 @@ impl<'a> Batch<'a> {
         self.draw(sprite, &place, tint);
     }
 
-    /// A plain rectangle of a canvas.
+    /// Adds a plain rectangle on a canvas.
     pub(super) fn plain(&mut self, rect: Rect, place: &Placement, tint: Color32) {
         let middle = self.sheet.piece(Sprite::White).uv.center();
         let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
         self.quad(corners.map(|corner| place.point(corner.to_vec2())), Rect::from_min_max(middle, middle), tint);
     }
 
-    /// A soft line.
+    /// Adds a line with soft edges.
     pub(super) fn line(&mut self, from: Pos2, to: Pos2, width: f32, tint: Color32) {
         let along = to - from;
         let length = along.length();
         if length < 0.01 {
             return;
         }
-        // The soft edges of the band take up a half of its width.
+        // Half of the band sprite's width is its soft edges.
         let half = along.rot90() / length * width.max(1.0);
         let band = self.sheet.piece(Sprite::Band).uv;
         let middle = band.center().x;
@@ -111,19 +111,19 @@ impl<'a> Batch<'a> {
         self.quad([from - half, to - half, to + half, from + half], uv, tint);
     }
 
-    /// A disc.
+    /// Adds a disc.
     pub(super) fn disc(&mut self, middle: Pos2, radius: f32, tint: Color32) {
         self.fill(Sprite::Disc, Rect::from_center_size(middle, Vec2::splat(2.0 * radius)), tint);
     }
 
-    /// Hands everything to the painter.
+    /// Paints the batch.
     pub(super) fn paint(self, painter: &Painter) {
         if !self.mesh.is_empty() {
             painter.add(Shape::mesh(self.mesh));
         }
     }
 
-    /// Hands what there is to the painter, and goes on.
+    /// Paints what was added so far, and continues with an empty mesh.
     pub(super) fn flush(&mut self, painter: &Painter) {
         if !self.mesh.is_empty() {
             let mesh = std::mem::replace(&mut self.mesh, Mesh::with_texture(self.sheet.texture()));
@@ -141,25 +141,25 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// One colour seen in the light of another.
+/// A colour under a coloured light (component-wise product).
 pub(super) fn lit(colour: Color32, light: Color32) -> Color32 {
     let [r, g, b, a] = colour.to_array();
     let part = |one: u8, other: u8| ((u16::from(one) * u16::from(other) + 127) / 255) as u8;
     Color32::from_rgba_premultiplied(part(r, light.r()), part(g, light.g()), part(b, light.b()), a)
 }
 
-/// Between two opaque colours.
+/// Interpolates between two opaque colours.
 pub(super) fn mixed(one: Color32, other: Color32, share: f32) -> Color32 {
     one.lerp_to_gamma(other, share.clamp(0.0, 1.0))
 }
 
-/// Light that is added to what is there.
+/// An additive light colour.
 pub(super) fn glow(colour: [u8; 3], strength: f32) -> Color32 {
     let part = |part: u8| (f32::from(part) * strength.clamp(0.0, 1.0)) as u8;
     Color32::from_rgba_premultiplied(part(colour[0]), part(colour[1]), part(colour[2]), 0)
 }
 
-/// From 0 below `low` to 1 above `high`, softly.
+/// Smoothstep from 0 below `low` to 1 above `high`.
 pub(super) fn fade(low: f32, high: f32, value: f32) -> f32 {
     let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
     share * share * (3.0 - 2.0 * share)
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placements_keep_the_point_they_turn_about() {
+    fn rotation_keeps_its_centre_fixed() {
         let place = Placement::new(pos2(100.0, 50.0), 2.0, vec2(24.0, 60.0));
         assert_eq!(place.point(vec2(24.0, 60.0)), pos2(100.0, 50.0));
         let turned = place.turned(vec2(10.0, 20.0), 1.0);

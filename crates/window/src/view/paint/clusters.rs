@@ -1,89 +1,89 @@
-//! Groups agents that would cover each other in the zoomed-out view: how many are in each square, and which of them
-//! matters most.
+//! Clusters agents that would overlap in the zoomed-out view: the number of agents in each square, and the most
+//! important one.
 
 use bevy::math::Vec2 as World;
 use bevy::platform::collections::HashMap;
 use egui::{Rect, Vec2};
 
 use crate::simulation::State;
-use crate::view::activity_text::{Importance, told_as};
+use crate::view::activity_text::{Importance, label_state};
 use crate::view::camera::Camera;
 use crate::view::model::AgentView;
 
-/// Agents within one square are drawn as one dot. Its side is at least this, in points, and less than twice that.
+/// Minimum side of a square, in points; agents within a square are drawn as one dot. The actual side is less than twice
+/// this.
 const LEAST_SIDE_POINTS: f32 = 18.5;
-/// A badge is as wide as twice this, in points.
+/// Radius of a badge, in points.
 const BADGE_RADIUS: f32 = 8.0;
-/// A number stands so far from the edges of its square at least, in points: so that it never lies on the next one.
+/// Minimum distance of a number from the edges of its square, in points, so that it never overlaps the next one.
 const NUMBER_INSET: f32 = 9.0;
 
-/// Agents that stand close together.
+/// The agents in one square.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Cluster {
-    /// The square of the room that they stand in.
+    /// Column and row of the square.
     pub(super) square: (i32, i32),
-    /// The middle of them all, as far as their number has room there.
+    /// Mean position of the agents, kept away from the edges so that the number fits.
     pub(super) middle: World,
-    /// How many.
+    /// Number of agents.
     pub(super) count: usize,
-    /// The one of them that matters most, by its place among the agents of the room.
+    /// Index of the most important agent.
     pub(super) first: u32,
-    /// How much what that one does matters, and its state.
+    /// Importance of that agent.
     pub(super) importance: Importance,
     pub(super) state: State,
 }
 
-/// The side of the squares at a zoom, in units of the room: a power of two. So squares stay what they are while the
-/// view comes a little nearer, and fall into four, or become one of four, where it comes nearer or goes farther by an
-/// octave: no heap flickers on the way.
+/// Side of the squares at a zoom, in world units: a power of two. So squares stay fixed while zooming a little, and
+/// split into four or merge when crossing an octave, which keeps clusters from flickering.
 pub fn square_side(zoom: f32) -> f32 {
     2.0_f32.powi((LEAST_SIDE_POINTS / zoom).log2().ceil() as i32)
 }
 
-/// The square, by its row and its column, in which a place of the room lies.
+/// Row and column of the square that contains a world position.
 fn square_of(place: World, side: f32) -> (i32, i32) {
     let square = (place / side).floor();
     (square.y as i32, square.x as i32)
 }
 
-/// Puts agents that would cover each other at this zoom on one heap. Squares lie fast in the room, so that heaps
-/// stay what they are while the view moves. In order of their squares.
-pub(super) fn heaps<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom: f32) -> Vec<Cluster> {
+/// Clusters agents that would overlap at this zoom, sorted by square. Squares are fixed in the world, so that clusters
+/// are stable while the view moves.
+pub(super) fn group<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom: f32) -> Vec<Cluster> {
     let side = square_side(zoom);
-    let mut heaps: Vec<Cluster> = Vec::new();
+    let mut clusters: Vec<Cluster> = Vec::new();
     let mut at: HashMap<(i32, i32), usize> = HashMap::default();
     for (index, agent) in agents {
         let square = square_of(agent.position, side);
         let importance = Importance::of(agent);
         let place = *at.entry(square).or_insert_with(|| {
-            let (middle, state) = (World::ZERO, told_as(agent));
-            heaps.push(Cluster { square, middle, count: 0, first: index, importance, state });
-            heaps.len() - 1
+            let (middle, state) = (World::ZERO, label_state(agent));
+            clusters.push(Cluster { square, middle, count: 0, first: index, importance, state });
+            clusters.len() - 1
         });
-        let heap = &mut heaps[place];
-        heap.middle += agent.position;
-        heap.count += 1;
-        if importance < heap.importance {
-            (heap.importance, heap.state, heap.first) = (importance, told_as(agent), index);
+        let cluster = &mut clusters[place];
+        cluster.middle += agent.position;
+        cluster.count += 1;
+        if importance < cluster.importance {
+            (cluster.importance, cluster.state, cluster.first) = (importance, label_state(agent), index);
         }
     }
-    heaps.sort_unstable_by_key(|heap| heap.square);
+    clusters.sort_unstable_by_key(|cluster| cluster.square);
     let inset = World::splat(NUMBER_INSET / zoom);
-    for heap in &mut heaps {
-        heap.middle /= heap.count as f32;
-        // Who stands alone is where it is.
-        if heap.count > 1 {
-            let corner = World::new(heap.square.1 as f32, heap.square.0 as f32) * side;
-            heap.middle = heap.middle.clamp(corner + inset, corner + World::splat(side) - inset);
+    for cluster in &mut clusters {
+        cluster.middle /= cluster.count as f32;
+        // A single agent is drawn at its own position.
+        if cluster.count > 1 {
+            let corner = World::new(cluster.square.1 as f32, cluster.square.0 as f32) * side;
+            cluster.middle = cluster.middle.clamp(corner + inset, corner + World::splat(side) - inset);
         }
     }
-    heaps
+    clusters
 }
 
-/// How large a heap is painted, in points.
-pub(super) fn radius(heap: &Cluster, have_faces: bool) -> f32 {
-    let more = if heap.importance.stands_out() { 2.5 } else { 0.0 };
-    let radius = match heap.count {
+/// Radius of a cluster's dot, in points.
+pub(super) fn radius(cluster: &Cluster, have_faces: bool) -> f32 {
+    let more = if cluster.importance.stands_out() { 2.5 } else { 0.0 };
+    let radius = match cluster.count {
         1 if have_faces => BADGE_RADIUS,
         1 => 4.0,
         many => (6.0 + 1.1 * (many as f32).log2()).min(11.0),
@@ -91,10 +91,10 @@ pub(super) fn radius(heap: &Cluster, have_faces: bool) -> f32 {
     radius + more
 }
 
-/// Where a heap is painted, and whether it stands out.
-pub(super) fn place(heap: &Cluster, camera: Camera) -> (Rect, bool) {
-    let size = Vec2::splat(2.0 * radius(heap, true));
-    (Rect::from_center_size(camera.to_screen(heap.middle), size), heap.importance.stands_out())
+/// The rectangle in which a cluster is painted, and whether it stands out.
+pub(super) fn place(cluster: &Cluster, camera: Camera) -> (Rect, bool) {
+    let size = Vec2::splat(2.0 * radius(cluster, true));
+    (Rect::from_center_size(camera.to_screen(cluster.middle), size), cluster.importance.stands_out())
 }
 
 #[cfg(test)]
@@ -106,11 +106,11 @@ mod tests {
     use crate::view::paint::Seen;
     use crate::view::paint::tests::agent;
 
-    /// A crowd that stands here and there, the same in every run.
+    /// An irregular crowd, the same in every run.
     fn crowd(count: u32) -> RoomModel {
         let agents = (0..count).map(|key| {
             let mut agent = agent(key, "Ada", State::ALL[key as usize % State::ALL.len()]);
-            // Steps of the golden ratio go everywhere and meet no grid.
+            // Multiples of the golden ratio are spread evenly and fit no grid.
             let share = |by: f32| (key as f32 * by).fract() - 0.5;
             agent.position = World::new(share(0.618_034), share(0.754_878)) * 9_000.0;
             agent
@@ -118,29 +118,29 @@ mod tests {
         RoomModel { agents: agents.collect(), ..RoomModel::default() }
     }
 
-    /// The zooms that the wheel leads through from afar to near.
+    /// The zoom levels of the mouse wheel, from far to near.
     fn zooms() -> impl Iterator<Item = f32> {
         std::iter::successors(Some(0.1_f32), |zoom| Some(zoom * 1.013)).take_while(|zoom| *zoom < 0.25)
     }
 
     #[test]
-    fn while_the_view_comes_nearer_heaps_stay_as_they_are_or_fall_apart() {
+    fn clusters_only_split_while_zooming_in() {
         let room = crowd(800);
         let together = |zoom: f32| -> Vec<(i32, i32)> {
             let side = square_side(zoom);
             room.agents.iter().map(|agent| square_of(agent.position, side)).collect()
         };
-        let said = |zoom: f32| -> Vec<(usize, u32, Importance)> {
-            let heaps = heaps((0..).zip(&room.agents), zoom);
-            heaps.iter().map(|heap| (heap.count, heap.first, heap.importance)).collect()
+        let summary = |zoom: f32| -> Vec<(usize, u32, Importance)> {
+            let clusters = group((0..).zip(&room.agents), zoom);
+            clusters.iter().map(|cluster| (cluster.count, cluster.first, cluster.importance)).collect()
         };
-        let (mut before, mut told, mut changes) = (together(0.1), said(0.1), 0);
+        let (mut before, mut input, mut changes) = (together(0.1), summary(0.1), 0);
         for zoom in zooms() {
             let points = square_side(zoom) * zoom;
             assert!((LEAST_SIDE_POINTS - 0.01..2.0 * LEAST_SIDE_POINTS + 0.01).contains(&points), "{zoom}: {points}");
-            let (now, tells) = (together(zoom), said(zoom));
+            let (now, tells) = (together(zoom), summary(zoom));
             if now == before {
-                assert_eq!(tells, told, "at {zoom}");
+                assert_eq!(tells, input, "at {zoom}");
                 continue;
             }
             changes += 1;
@@ -148,29 +148,29 @@ mod tests {
                 let apart = (0..index).find(|other| now[*other] == *one && before[*other] != before[index]);
                 assert_eq!(apart, None, "at {zoom} the heap of {index} takes somebody in");
             }
-            (before, told) = (now, tells);
+            (before, input) = (now, tells);
         }
         assert!(changes <= 2, "{changes}");
     }
 
     #[test]
-    fn a_heap_at_the_edge_of_the_view_counts_those_beyond_it() {
+    fn clusters_at_the_edge_count_agents_outside_the_view() {
         let room = crowd(2_000);
         for zoom in [0.1, 0.13, 0.2, 0.24] {
             let side = square_side(zoom);
-            let all = heaps((0..).zip(&room.agents), zoom);
+            let all = group((0..).zip(&room.agents), zoom);
             for step in 0..40 {
                 let camera =
                     Camera { middle: World::new(step as f32 * 37.0, step as f32 * -23.0), zoom, ..Camera::default() };
                 let seen = Seen::of(&room, camera);
-                let shown = heaps(seen.agents.iter().map(|index| (*index, &room.agents[*index as usize])), zoom);
+                let shown = group(seen.agents.iter().map(|index| (*index, &room.agents[*index as usize])), zoom);
                 let (low, high) = camera.visible(0.0);
-                let in_view = |heap: &&Cluster| {
-                    let corner = World::new(heap.square.1 as f32, heap.square.0 as f32) * side;
+                let in_view = |cluster: &&Cluster| {
+                    let corner = World::new(cluster.square.1 as f32, cluster.square.0 as f32) * side;
                     corner.cmplt(high).all() && (corner + World::splat(side)).cmpgt(low).all()
                 };
-                let counts = |heaps: &[Cluster]| -> Vec<((i32, i32), usize)> {
-                    heaps.iter().filter(in_view).map(|heap| (heap.square, heap.count)).collect()
+                let counts = |clusters: &[Cluster]| -> Vec<((i32, i32), usize)> {
+                    clusters.iter().filter(in_view).map(|cluster| (cluster.square, cluster.count)).collect()
                 };
                 assert_eq!(counts(&shown), counts(&all), "at {zoom}, step {step}");
             }
@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_number_lies_on_another_however_a_crowd_stands(
+        fn numbers_of_clusters_never_overlap(
             places in prop::collection::vec((-900.0_f32..900.0, -900.0_f32..900.0), 2..300),
             zoom in 0.1_f32..0.25,
         ) {
@@ -189,10 +189,10 @@ mod tests {
                 agent
             });
             let agents: Vec<AgentView> = agents.collect();
-            let heaps = heaps((0..).zip(&agents), zoom);
-            prop_assert_eq!(heaps.iter().map(|heap| heap.count).sum::<usize>(), agents.len());
-            let numbered = heaps.iter().filter(|heap| heap.count > 1);
-            let numbers: Vec<World> = numbered.map(|heap| heap.middle * zoom).collect();
+            let clusters = group((0..).zip(&agents), zoom);
+            prop_assert_eq!(clusters.iter().map(|cluster| cluster.count).sum::<usize>(), agents.len());
+            let numbered = clusters.iter().filter(|cluster| cluster.count > 1);
+            let numbers: Vec<World> = numbered.map(|cluster| cluster.middle * zoom).collect();
             for (index, one) in numbers.iter().enumerate() {
                 for other in &numbers[index + 1..] {
                     let apart = (*one - *other).abs().max_element();

@@ -8,56 +8,57 @@ use crate::simulation::State;
 use crate::view::furniture;
 use crate::view::model::{AgentView, RoomModel};
 
-/// Who stands higher than this share of the upper half of a thing stands behind it. Who stands farther down is in
-/// front of it, so that nobody is ever hidden whole.
+/// Agents above this share of the upper half of an object are behind it, others in front, so that no agent is ever
+/// completely hidden.
 const HIDDEN_FROM: f32 = 0.3;
 
-/// Something that stands on the floor; an index into the list of its kind.
+/// Something that stands on the floor, as an index into the list of its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DrawItem {
-    /// An agent; whether it stands in front of a thing, so that its ring covers part of that.
+    /// An agent, and whether it stands in front of an object that its ring overlaps.
     Agent(u32, bool),
     /// An element.
     Element(usize),
-    /// Furniture.
+    /// A piece of furniture.
     Decor(usize),
 }
 
-/// Everything that stands in view, what is farthest away first.
+/// Everything visible that stands on the floor, farthest first.
 pub(super) fn back_to_front(room: &RoomModel, seen: &Seen, with_agents: bool) -> Vec<DrawItem> {
     let elements = seen.elements.iter().map(|index| {
         let element = &room.elements[*index];
-        (line(element.position, SIZE), DrawItem::Element(*index), element.position, SIZE)
+        (hidden_from_y(element.position, SIZE), DrawItem::Element(*index), element.position, SIZE)
     });
     let decor = seen.decor.iter().filter(|index| !furniture::lies(&room.decor[**index].kind)).map(|index| {
         let decor = &room.decor[*index];
-        (line(decor.position, decor.size), DrawItem::Decor(*index), decor.position, decor.size)
+        (hidden_from_y(decor.position, decor.size), DrawItem::Decor(*index), decor.position, decor.size)
     });
     let things: Vec<(f32, DrawItem, World, World)> = elements.chain(decor).collect();
     let is_before = |agent: &AgentView| {
-        things.iter().any(|(line, _, middle, size)| {
+        things.iter().any(|(hidden_from_y, _, middle, size)| {
             let from = (agent.position - *middle).abs();
-            depth(agent) <= *line && from.x < 0.5 * size.x + 18.0 && from.y < 0.5 * size.y + 10.0
+            depth(agent) <= *hidden_from_y && from.x < 0.5 * size.x + 18.0 && from.y < 0.5 * size.y + 10.0
         })
     };
-    let mut all: Vec<(f32, DrawItem)> = things.iter().map(|(line, thing, ..)| (*line, *thing)).collect();
+    let mut all: Vec<(f32, DrawItem)> =
+        things.iter().map(|(hidden_from_y, thing, ..)| (*hidden_from_y, *thing)).collect();
     if with_agents {
         all.extend(seen.agents.iter().map(|index| {
             let agent = &room.agents[*index as usize];
             (depth(agent), DrawItem::Agent(*index, is_before(agent)))
         }));
     }
-    // The sort is stable: of those equally far away, agents are in front of things.
+    // The sort is stable: at equal depth, agents are in front of objects.
     all.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     all.into_iter().map(|(_, standing)| standing).collect()
 }
 
-/// From where on somebody stands behind a thing.
-fn line(middle: World, size: World) -> f32 {
+/// The y coordinate above which agents are behind an object.
+fn hidden_from_y(middle: World, size: World) -> f32 {
     middle.y + HIDDEN_FROM * 0.5 * size.y
 }
 
-/// Who is carried hangs in front of everything.
+/// The depth of an agent; one that is dragged is in front of everything.
 fn depth(agent: &AgentView) -> f32 {
     if agent.state == State::Dragged { f32::NEG_INFINITY } else { agent.position.y }
 }
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stands_at_the_upper_edge_of_a_board_is_behind_it_and_others_are_before_it() {
+    fn agents_at_the_upper_edge_of_a_board_are_behind_it_and_others_in_front() {
         let idle = State::Idle;
         let order = order(&[(10.0, -20.0, idle), (0.0, 30.0, idle), (0.0, 60.0, idle)]);
         let (board, plant) = (DrawItem::Element(0), DrawItem::Decor(1));
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_carried_is_before_everything() {
+    fn a_dragged_agent_is_in_front_of_everything() {
         let order = order(&[(0.0, 35.0, State::Dragged), (0.0, -300.0, State::Idle)]);
         assert_eq!(order.last(), Some(&DrawItem::Agent(0, true)));
     }

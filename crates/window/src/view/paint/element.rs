@@ -1,4 +1,4 @@
-//! Paints elements and furniture: boards that show their content, and other things.
+//! Paints elements with their content, and furniture.
 
 use bevy::math::Vec2 as World;
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
@@ -14,26 +14,26 @@ use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView}
 use crate::view::recent_events::{PULSE_SECS, PulseKind};
 use crate::view::theme::{BOOK_INK, CHALK, CHALK_TEXT, FLAG, Theme, WALL, element_colour, state_colour, word_colour};
 
-/// The size of an element, in world units.
+/// Size of an element, in world units.
 pub(super) const SIZE: World = crate::navigation::furniture::ELEMENT_SIZE;
-/// Pins that fit onto a cork board: columns and rows.
+/// Columns and rows of notes that fit on a pinboard.
 const PINS: (usize, usize) = (5, 3);
-/// Text of this many characters fills a book.
+/// Number of characters that fills a rulebook.
 const FULL_BOOK_CHARS: usize = 1600;
-/// Lines on the two pages of the book.
+/// Number of lines on the two pages of a rulebook.
 const BOOK_LINES: usize = 16;
 
-/// The corner of an element's canvas lies so far from its own corner: drawings have air around them.
+/// Offset of an element's corner from the corner of its canvas: drawings have a margin.
 const AIR: Vec2 = vec2(10.0, 10.0);
 
-/// Shadows under furniture and elements.
+/// Paints the shadow of a piece of furniture or an element.
 pub(super) fn shadow(batch: &mut Batch, middle: World, size: World, camera: Camera, theme: Theme) {
     let foot = camera.to_screen(middle - World::new(-0.04 * size.x, 0.5 * size.y));
     let spread = vec2(size.x * 1.25, (size.x * 0.3).min(34.0)) * camera.zoom;
     batch.fill(Sprite::Shadow, Rect::from_center_size(foot, spread), theme.shadow);
 }
 
-/// A wall seen from above and a little from the front: its top, and its side below.
+/// Paints a wall seen from above and slightly from the front: its top, and its side below.
 fn wall(batch: &mut Batch, rect: Rect, height: f32, light: Color32) {
     let whole = Placement::new(Pos2::ZERO, 1.0, Vec2::ZERO);
     let side = (height * 0.45).min(rect.height());
@@ -44,14 +44,14 @@ fn wall(batch: &mut Batch, rect: Rect, height: f32, light: Color32) {
     batch.plain(edge, &whole, lit(WALL[2], light));
 }
 
-/// A shelf has so many cases beside each other at most.
+/// Maximum number of cases of a shelf.
 const CASES_AT_MOST: f32 = 40.0;
 
-/// Furniture that stands on the floor.
+/// Paints furniture that stands on the floor.
 pub(super) fn furniture(batch: &mut Batch, decor: &DecorView, camera: Camera, light: Color32, dark: bool) {
     let mut rect = camera.rect_to_screen(decor.position, decor.size);
     if decor.turned {
-        // A drawing from right to left is seen in a mirror.
+        // A rectangle with swapped sides mirrors the drawing.
         (rect.min.x, rect.max.x) = (rect.max.x, rect.min.x);
     }
     match &*decor.kind {
@@ -62,7 +62,7 @@ pub(super) fn furniture(batch: &mut Batch, decor: &DecorView, camera: Camera, li
             for index in 0..cases {
                 let left = rect.left() + index as f32 * wide;
                 let mut case = Rect::from_min_size(pos2(left, rect.top()), vec2(wide, rect.height()));
-                // Every second case is seen in a mirror, so that the books do not repeat side by side.
+                // Mirror every second case, so that the books do not repeat side by side.
                 if index % 2 == 1 {
                     (case.min.x, case.max.x) = (case.max.x, case.min.x);
                 }
@@ -70,18 +70,18 @@ pub(super) fn furniture(batch: &mut Batch, decor: &DecorView, camera: Camera, li
             }
         }
         "plant" => batch.fill(Sprite::Plant, rect, light),
-        // A lamp that is lit is not in the dark itself.
+        // A lit lamp is not darkened by the ambient light.
         "lamp" => batch.fill(Sprite::Lamp, rect, if dark { Color32::WHITE } else { light }),
         "workbench" => batch.fill(Sprite::Workbench, rect, light),
         "coffee" => batch.fill(Sprite::Coffee, rect, light),
         "bench" => batch.fill(Sprite::Bench, rect, light),
         "desk" => batch.fill(Sprite::Desk, rect, light),
-        // Of a kind that nobody knows, a chest is seen, so that its place in the file is found.
+        // Furniture of an unknown kind is drawn as a chest, so that it can be found and fixed.
         _ => batch.fill(Sprite::OtherElement, rect, light),
     }
 }
 
-/// How much larger an element is drawn while it reacts to being changed or read.
+/// Scale of an element while it reacts to being changed or read.
 fn swell(pulse: Option<&(PulseKind, f64)>, now_secs: f64) -> f32 {
     let Some((kind, since)) = pulse else { return 1.0 };
     let share = ((now_secs - since) / PULSE_SECS).clamp(0.0, 1.0) as f32;
@@ -89,7 +89,7 @@ fn swell(pulse: Option<&(PulseKind, f64)>, now_secs: f64) -> f32 {
     1.0 + strength * (share * 3.0 * std::f32::consts::PI).sin().max(0.0) * (1.0 - share)
 }
 
-/// An element with what it holds, as far as that is quads.
+/// Paints an element and the part of its content that consists of sprites.
 pub(super) fn element(
     batch: &mut Batch,
     element: &ElementView,
@@ -101,7 +101,7 @@ pub(super) fn element(
 ) {
     let at = camera.to_screen(element.position);
     let canvas = Placement::new(at, camera.zoom * swell(pulse, now_secs), vec2(50.0, 40.0) + AIR);
-    // Places on the element itself: (0, 0) is its upper left corner, (100, 80) the lower right one.
+    // Element coordinates: (0, 0) is the upper left corner, (100, 80) the lower right one.
     let place = canvas.moved(AIR);
     let fine = camera.zoom >= 0.3;
     let unread = unread(&element.content);
@@ -122,7 +122,7 @@ pub(super) fn element(
     }
 }
 
-/// An element of a kind that holds nothing.
+/// Paints an element of a kind without content.
 pub(super) fn picture(batch: &mut Batch, kind: &str, middle: Pos2, zoom: f32, light: Color32) {
     let canvas = Placement::new(middle, zoom, vec2(50.0, 42.0) + AIR);
     batch.draw(sprite_of(kind), &canvas, tint(kind, light));
@@ -142,7 +142,7 @@ fn sprite_of(kind: &str) -> Sprite {
     }
 }
 
-/// Kinds without a drawing of their own are told apart by their colour.
+/// The tint of an element; kinds without a drawing of their own are told apart by it.
 fn tint(kind: &str, light: Color32) -> Color32 {
     match sprite_of(kind) {
         Sprite::OtherElement => lit(element_colour(kind), light),
@@ -155,7 +155,7 @@ fn unread(content: &ContentView) -> usize {
     items.iter().filter(|mail: &&MailView| !mail.read).count()
 }
 
-/// Papers on the cork board, the newest that fit, in the colours of their authors.
+/// Paints the newest notes that fit on a pinboard, in the colours of their authors.
 fn notes(batch: &mut Batch, pins: &[PinView], place: &Placement, light: Color32) {
     let fit = PINS.0 * PINS.1;
     for (index, pin) in pins[pins.len().saturating_sub(fit)..].iter().enumerate() {
@@ -169,10 +169,10 @@ fn notes(batch: &mut Batch, pins: &[PinView], place: &Placement, light: Color32)
     }
 }
 
-/// Strokes of chalk that stand for text: all of it from afar, what is below the first line from near.
+/// Paints chalk strokes that stand for text; when zoomed in, only for the text below the first line.
 fn chalk(batch: &mut Batch, text: &str, place: &Placement, zoom: f32, light: Color32) {
     let lines = (text.len() / 40).min(4);
-    // Where the first line is written out, the strokes begin below it.
+    // If the first line is legible, strokes begin below it.
     let first = if zoom >= LEGIBLE_ZOOM { 1 + usize::from(first_line(text).chars().count() > CHALK_CHARS) } else { 0 };
     for line in first..lines.max(usize::from(first == 0 && !text.trim().is_empty())) {
         let width = 74.0 - (content_hash(&[line as u8, text.len() as u8]) % 30) as f32;
@@ -181,23 +181,23 @@ fn chalk(batch: &mut Batch, text: &str, place: &Placement, zoom: f32, light: Col
     }
 }
 
-/// From this zoom on, there is anything written on elements at all.
+/// Minimum zoom at which anything is written on elements.
 pub(super) const WRITTEN_ZOOM: f32 = 0.3;
 
-/// From this zoom on, the first line of a message board can be read.
+/// Minimum zoom at which the first line of a message board is legible.
 const LEGIBLE_ZOOM: f32 = 0.75;
 
-/// So many letters of chalk fit beside each other.
+/// Number of chalk letters that fit on a line.
 const CHALK_CHARS: usize = 15;
 
-/// Of a board that begins with more empty lines than this, none is written out.
+/// Number of lines searched for the first non-empty one of a board.
 const LINES_READ: usize = 40;
 
 fn first_line(text: &str) -> String {
     text.lines().take(LINES_READ).map(plain_text).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// Lines of writing; the longer the text, the fuller the book.
+/// Paints lines of writing; the longer the text, the fuller the book.
 fn book_lines(batch: &mut Batch, text: &str, place: &Placement, light: Color32) {
     let ink = lit(BOOK_INK, light).gamma_multiply(0.75);
     for line in 0..book_fill(text) {
@@ -214,7 +214,7 @@ fn book_lines(batch: &mut Batch, text: &str, place: &Placement, light: Color32) 
     }
 }
 
-/// How many lines of the book are written on.
+/// Number of lines that are filled with writing.
 fn book_fill(text: &str) -> usize {
     if text.trim().is_empty() {
         return 0;
@@ -222,7 +222,7 @@ fn book_fill(text: &str) -> usize {
     (BOOK_LINES * text.len().min(FULL_BOOK_CHARS)).div_ceil(FULL_BOOK_CHARS).max(1)
 }
 
-/// What of an element is text or lines: the board's first line, the count of unread mail, glimmers.
+/// Paints the parts of an element that are text or lines: a board's first line, the unread count, and highlights.
 pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, theme: Theme) {
     let zoom = camera.zoom;
     let place = Placement::new(camera.to_screen(element.position), zoom, vec2(50.0, 40.0));
@@ -245,7 +245,7 @@ pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, 
     }
 }
 
-/// A round badge with a number.
+/// Paints a round badge with a number.
 fn count(painter: &Painter, at: Pos2, number: usize, camera: Camera, theme: Theme) {
     let size = (11.0 * camera.zoom.sqrt()).clamp(8.0, 16.0);
     let galley = text_scaling::line(painter, number.to_string(), size, camera);
@@ -255,7 +255,7 @@ fn count(painter: &Painter, at: Pos2, number: usize, camera: Camera, theme: Them
     galley.paint(painter, corner, theme.on_accent);
 }
 
-/// A ring that spreads around an element which changed or was read.
+/// Paints a ring that spreads around an element that was changed or read.
 pub(super) fn glimmer(
     painter: &Painter,
     element: &ElementView,
@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_book_fills_with_its_text() {
+    fn longer_texts_fill_more_lines_of_the_book() {
         assert_eq!(book_fill("  \n"), 0);
         assert_eq!(book_fill("One rule."), 1);
         assert!(book_fill(&"word ".repeat(80)) < book_fill(&"word ".repeat(200)));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_at_rest_has_its_own_size() {
+    fn an_element_at_rest_is_not_scaled() {
         assert_eq!(swell(None, 10.0), 1.0);
         assert!((swell(Some(&(PulseKind::Changed, 10.0)), 10.0 + PULSE_SECS) - 1.0).abs() < 1e-3);
         assert!(swell(Some(&(PulseKind::Changed, 10.0)), 10.2) > 1.02);

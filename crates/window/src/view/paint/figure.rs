@@ -12,85 +12,85 @@ use crate::view::theme::{FADED, state_colour};
 
 /// The point of a figure's canvas that stands on the floor.
 const FEET: Vec2 = vec2(24.0, 60.0);
-/// Where the left arm turns; the right one is its mirror image.
+/// The pivot of the left arm on the canvas; the right one is mirrored.
 const SHOULDER: Vec2 = vec2(16.8, 36.4);
-/// The upright line that a figure is mirrored about.
+/// The x coordinate of the vertical mirror axis.
 const AXIS: f32 = 24.0;
-/// An arm that is turned farther than this is raised, in radians.
+/// Angle from which an arm counts as raised, in radians.
 const RAISED: f32 = 1.2;
-/// So far above the floor hangs who is carried, in units.
+/// Height above the floor of a figure that is being dragged, in canvas units.
 const CARRIED: f32 = 9.0;
-/// Where the left hand is on a figure's canvas, as long as its arm hangs.
+/// Position of the left hand on the canvas while the arm hangs.
 const HAND: Vec2 = vec2(16.4, 48.0);
-/// So far a body is lower that sits.
+/// How much lower the body of a seated figure is, in canvas units.
 const SEAT: f32 = 4.5;
-/// So far its feet are apart and before it then.
+/// Offset of the feet of a seated figure, sideways and forward.
 const SEATED_FEET: Vec2 = vec2(1.2, 4.5);
-/// What is held is drawn from this zoom on: from farther away it would be a speck.
+/// Minimum zoom at which held objects are drawn.
 const HELD_FROM: f32 = 0.55;
-/// So much of their colours those lose who rest among many.
+/// How much colour resting agents lose in a crowd, from 0 to 1.
 const GREYED: f32 = 0.7;
-/// The middle of a face on a figure's canvas, and half of its height there.
+/// Centre of the face on the canvas, and half its height.
 const FACE: (Vec2, f32) = (vec2(24.0, 22.0), 14.0);
-/// The height of a figure above its feet, in world units, hat included.
+/// Height of a figure above its feet, hat included, in world units.
 pub(super) const HEIGHT: f32 = 56.0;
 
-/// What one figure is painted with.
+/// The colours and options that figures are painted with.
 #[derive(Clone, Copy)]
 pub(super) struct Scene {
     pub(super) now: Moment,
     pub(super) zoom: f32,
-    /// The light that everything is seen in.
+    /// Tint of the ambient light.
     pub(super) light: Color32,
-    /// The ground of signs.
+    /// Background of signs.
     pub(super) sign: Color32,
-    /// The lines on signs.
+    /// Lines on signs.
     pub(super) ink: Color32,
     /// Whether fine parts are left out.
     pub(super) coarse: bool,
-    /// The grey that it fades to, if it is one of many at rest.
+    /// The grey that the figure fades to, if it rests in a crowd.
     pub(super) grey: Option<Color32>,
 }
 
-/// When a figure is seen.
+/// The time at which a figure is painted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
-    /// In seconds of real time: by it figures breathe.
+    /// Real time in seconds, for breathing.
     pub(super) real_secs: f64,
-    /// In seconds of the room's own time: by it they write, so that a picture of the same tick shows the same stroke.
+    /// Simulated time in seconds, for writing strokes, so that pictures of the same tick are equal.
     pub(super) room_secs: f64,
 }
 
-/// How a figure holds itself at this moment.
+/// The pose of a figure at one moment. Lengths are in canvas units.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Pose {
-    /// How far body and head are raised, in units.
+    /// How far body and head are raised.
     pub(super) bob: f32,
     /// How far each foot is lifted.
     pub(super) feet: [f32; 2],
-    /// How far each arm is turned outward, in radians.
+    /// Outward rotation of each arm, in radians.
     pub(super) arms: [f32; 2],
-    /// How far it leans forward, per unit of height.
+    /// Forward lean, per unit of height.
     pub(super) lean: f32,
-    /// How far it hangs above the floor.
+    /// Height above the floor.
     pub(super) lift: f32,
-    /// How far the head is bent down, in units.
+    /// How far the head is bent down.
     pub(super) nod: f32,
-    /// How far the body is lowered over its feet: it sits.
+    /// How far the body is lowered toward the feet (sitting).
     pub(super) sunk: f32,
-    /// How far the feet are apart and before the body.
+    /// Offset of the feet, sideways and forward.
     pub(super) stretch: Vec2,
 }
 
 impl Pose {
-    /// The pose of an agent at a moment. `phase` keeps figures from moving in step.
+    /// The pose of an agent. `phase` keeps figures from moving in step.
     pub(super) fn of(agent: &AgentView, now: Moment, phase: f32, talks: bool) -> Self {
         let turn = |secs: f64, pace: f64| ((secs * pace + f64::from(phase)) % std::f64::consts::TAU) as f32;
         let time = |pace: f64| turn(now.real_secs, pace);
         let breath = time(1.9).sin();
         let mut pose = Self { bob: 0.5 + 0.5 * breath, arms: [0.06 + 0.03 * breath; 2], ..Self::default() };
         if agent.walks {
-            // Half of the step comes from the way covered, so that feet do not slide, half from the clock.
+            // Half of the step follows the distance walked, so that feet do not slide, half the clock.
             let way = (agent.position.x + agent.position.y) * 0.12;
             let step = (time(8.0) + way).sin();
             pose.feet = [2.8 * step.max(0.0), 2.8 * (-step).max(0.0)];
@@ -107,7 +107,7 @@ impl Pose {
                 pose.nod = 1.1;
             }
             Some(Held::Pen) => {
-                // Letter by letter, and slowly along the line.
+                // Short strokes for letters, and a slow movement along the line.
                 let stroke = 0.05 * turn(now.room_secs, 9.0).sin() + 0.06 * turn(now.room_secs, 1.3).sin();
                 pose.arms = [-0.24, -0.62 + stroke];
                 pose.lean = 0.04;
@@ -134,20 +134,20 @@ impl Pose {
     }
 }
 
-/// A figure with everything that decides how it is drawn.
-struct Doll {
+/// Everything that determines how a figure is drawn.
+struct FigureParts {
     outfit: Outfit,
     pose: Pose,
     face: Sprite,
-    /// What it has in its hands, as far as that is seen.
+    /// The object in its hands, if it is large enough to be visible.
     holds: Option<Held>,
-    /// What it sits on.
+    /// The seat.
     seated: Option<Seated>,
-    /// Whether it looks to a side.
+    /// Whether it faces sideways.
     turned: bool,
 }
 
-/// Paints an agent standing at `at` on screen. `talks`: it says something right now.
+/// Paints an agent whose feet are at the screen position `at`. `talks`: it is speaking right now.
 pub(super) fn paint(batch: &mut Batch, agent: &AgentView, at: Pos2, talks: bool, scene: &Scene) {
     let outfit = Outfit::of(&agent.look);
     let pose = Pose::of(agent, scene.now, outfit.phase, talks);
@@ -162,11 +162,11 @@ pub(super) fn paint(batch: &mut Batch, agent: &AgentView, at: Pos2, talks: bool,
     let face = face_of(agent, scene.now.real_secs, outfit.phase, talks);
     let holds = agent.holds.filter(|_| scene.zoom >= HELD_FROM);
     let turned = agent.heading.x.abs() > 0.05;
-    doll(batch, &Doll { outfit, pose, face, holds, seated: agent.seated, turned }, ground, light);
+    draw_figure(batch, &FigureParts { outfit, pose, face, holds, seated: agent.seated, turned }, ground, light);
     sign(batch, agent, &upright.moved(vec2(0.0, -0.4 * pose.bob)), scene);
 }
 
-/// Paints the figure that goes with a word, at rest, as large as fits into a rectangle.
+/// Paints the figure of a look word at rest, as large as fits into a rectangle.
 pub(super) fn portrait(batch: &mut Batch, look: &str, rect: Rect, light: Color32) {
     let scale = (rect.height() / (HEIGHT + 4.0)).min(rect.width() / 40.0);
     let feet = rect.center() + vec2(0.0, 0.5 * HEIGHT * scale);
@@ -174,7 +174,7 @@ pub(super) fn portrait(batch: &mut Batch, look: &str, rect: Rect, light: Color32
     still(batch, look, pose, Placement::new(feet, scale, FEET), light);
 }
 
-/// Paints the face that goes with a word, for a badge of this radius.
+/// Paints the face of a look word, for a badge of this radius.
 pub(super) fn badge(batch: &mut Batch, look: &str, at: Pos2, radius: f32, grey: Option<Color32>) {
     let outfit = Outfit::of(look);
     let outfit = grey.map_or(outfit, |grey| outfit.faded(grey, GREYED));
@@ -185,7 +185,7 @@ pub(super) fn badge(batch: &mut Batch, look: &str, at: Pos2, radius: f32, grey: 
     batch.draw(outfit.top, &place, outfit.top_colour);
 }
 
-/// Paints the figure that goes with a word as a hand carries it, its feet over `at`.
+/// Paints the figure of a look word as it is dragged, its feet above `at`.
 pub(super) fn carried(batch: &mut Batch, look: &str, at: Pos2, zoom: f32, light: Color32) {
     let pose = Pose { arms: [1.9; 2], lift: CARRIED, ..Pose::default() };
     still(batch, look, pose, Placement::new(at, zoom, FEET).moved(vec2(0.0, -CARRIED)), light);
@@ -193,11 +193,11 @@ pub(super) fn carried(batch: &mut Batch, look: &str, at: Pos2, zoom: f32, light:
 
 fn still(batch: &mut Batch, look: &str, pose: Pose, ground: Placement, light: Color32) {
     let outfit = Outfit::of(look);
-    let figure = Doll { outfit, pose, face: Sprite::Face, holds: None, seated: None, turned: false };
-    doll(batch, &figure, ground, light);
+    let figure = FigureParts { outfit, pose, face: Sprite::Face, holds: None, seated: None, turned: false };
+    draw_figure(batch, &figure, ground, light);
 }
 
-/// The few parts of a figure that are seen from some way off.
+/// Paints only the parts that are visible from a distance.
 fn coarse(batch: &mut Batch, outfit: &Outfit, place: &Placement, light: Color32) {
     if let Some(back) = outfit.back {
         batch.draw(back, place, lit(outfit.hair, light));
@@ -208,9 +208,9 @@ fn coarse(batch: &mut Batch, outfit: &Outfit, place: &Placement, light: Color32)
     batch.draw(outfit.top, place, lit(outfit.top_colour, light));
 }
 
-/// Paints every part of a figure, back to front.
-fn doll(batch: &mut Batch, figure: &Doll, ground: Placement, light: Color32) {
-    let Doll { outfit, pose, .. } = figure;
+/// Paints all parts of a figure, back to front.
+fn draw_figure(batch: &mut Batch, figure: &FigureParts, ground: Placement, light: Color32) {
+    let FigureParts { outfit, pose, .. } = figure;
     let body = ground.leaned(FEET.y, pose.lean).moved(vec2(0.0, pose.sunk - pose.bob));
     let head = body.moved(vec2(if pose.lean > 0.0 { 0.8 } else { 0.0 }, pose.nod));
     let mut part = |sprite, place: &Placement, colour| batch.draw(sprite, place, lit(colour, light));
@@ -233,15 +233,15 @@ fn doll(batch: &mut Batch, figure: &Doll, ground: Placement, light: Color32) {
     if let Some(sprite) = before {
         part(sprite, &body, Color32::WHITE);
     }
-    // A raised arm is seen at its full length, a hanging one is bent a little.
+    // A raised arm is stretched, a hanging one slightly bent.
     let reach = |angle: f32| vec2(1.0, if angle > RAISED { 1.45 } else { 1.0 });
     let arm = |side: Placement, angle: f32| side.turned(SHOULDER, angle).scaled(SHOULDER, reach(angle));
     let arms = [(arm(body, pose.arms[0]), pose.arms[0]), (arm(body.mirrored(AXIS), pose.arms[1]), pose.arms[1])];
-    // An arm that is raised is in front of the head, one that hangs behind it.
+    // A raised arm is in front of the head, a hanging one behind it.
     for (index, (place, angle)) in arms.iter().enumerate().filter(|(_, (_, angle))| *angle <= RAISED) {
         part(Sprite::Arm, place, outfit.cloth);
         if let Some(sprite) = in_hand.filter(|_| index == 1) {
-            // However the arm is turned, what the hand holds stays as it is.
+            // The object stays upright however the arm is turned.
             part(sprite, &place.turned(HAND, -angle), Color32::WHITE);
         }
         part(Sprite::Hand, place, outfit.skin);
@@ -268,7 +268,7 @@ fn doll(batch: &mut Batch, figure: &Doll, ground: Placement, light: Color32) {
     }
 }
 
-/// What is drawn of something held: before the chest, and in the right hand.
+/// The sprites of a held object: in front of the chest, and in the right hand.
 fn held_parts(held: Held) -> (Option<Sprite>, Option<Sprite>) {
     match held {
         Held::Pen => (Some(Sprite::Page), Some(Sprite::Pen)),
@@ -279,7 +279,7 @@ fn held_parts(held: Held) -> (Option<Sprite>, Option<Sprite>) {
     }
 }
 
-/// Which face it makes.
+/// The facial expression.
 fn face_of(agent: &AgentView, now_secs: f64, phase: f32, talks: bool) -> Sprite {
     let blinks = (now_secs + f64::from(phase) * 1.7) % 4.3 < 0.14;
     match agent.state {
@@ -291,7 +291,7 @@ fn face_of(agent: &AgentView, now_secs: f64, phase: f32, talks: bool) -> Sprite 
     }
 }
 
-/// A thought or a sign beside the head: dots while a model thinks, a tool, a raised hand, a mark where it failed.
+/// Paints the sign beside the head: thinking dots, a tool, a raised hand, or an error mark.
 fn sign(batch: &mut Batch, agent: &AgentView, place: &Placement, scene: &Scene) {
     let icon = match agent.state {
         State::Error => Some(Sprite::SignAlert),
@@ -304,7 +304,7 @@ fn sign(batch: &mut Batch, agent: &AgentView, place: &Placement, scene: &Scene) 
     };
     let cloud = place.moved(vec2(18.0, -29.0));
     batch.draw(Sprite::Cloud, &cloud, scene.sign);
-    // The middle of the cloud, on its canvas.
+    // The centre of the cloud on its canvas.
     let middle = vec2(24.0, 25.5);
     if let Some(icon) = icon {
         let small = cloud.scaled(middle, Vec2::splat(0.62));
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn who_walks_lifts_one_foot_and_then_the_other() {
+    fn walking_agents_lift_one_foot_after_the_other() {
         let mut walker = agent(0, "Ada", State::Wandering);
         walker.walks = true;
         let poses: Vec<Pose> = (0..40).map(|step| Pose::of(&walker, at(f64::from(step) * 0.05), 0.0, false)).collect();
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_person_raises_a_hand() {
+    fn agents_waiting_for_a_person_raise_a_hand() {
         let waiting = agent(0, "Ada", State::Waiting);
         assert!(pose_of(&waiting).arms[1] > 2.0);
         let idle = agent(0, "Ada", State::Idle);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sits_is_lower_with_its_feet_before_it_and_who_has_a_coffee_lifts_an_arm() {
+    fn seated_agents_are_lower_and_coffee_drinkers_lift_an_arm() {
         let mut resting = agent(0, "Ada", State::Idle);
         let standing = pose_of(&resting);
         for seated in [Seated::OnBench, Seated::AtDesk] {
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pen_moves_with_the_time_of_the_room_alone_and_the_other_hand_rests() {
+    fn a_pen_moves_with_simulated_time_only() {
         let writer = agent(0, "Ada", State::Working);
         let arms = |real_secs, room_secs| Pose::of(&writer, Moment { real_secs, room_secs }, 0.0, false).arms;
         assert_eq!(arms(1.0, 5.0), arms(7.3, 5.0), "a picture of the same tick shows the same stroke");
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_paused_does_not_move() {
+    fn paused_agents_do_not_move() {
         let paused = agent(0, "Ada", State::Paused);
         assert_eq!(Pose::of(&paused, at(1.0), 0.0, false), Pose::of(&paused, at(7.3), 0.0, false));
     }

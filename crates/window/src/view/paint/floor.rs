@@ -1,4 +1,4 @@
-//! Paints what is below everything else: the wooden floor, rugs, the grid, and the light of windows and lamps.
+//! Paints everything below the agents: the wooden floor, rugs, the grid, and the light of windows and lamps.
 
 use bevy::math::Vec2 as World;
 use egui::epaint::Vertex;
@@ -10,38 +10,38 @@ use crate::view::camera::Camera;
 use crate::view::model::{DecorView, RoomModel};
 use crate::view::theme::{Theme, rgb};
 
-/// Between the marks of the grid, in world units.
+/// Distance between grid marks, in world units.
 const GRID: f32 = 100.0;
-/// The colour that lamps add to what they shine on.
+/// The additive colour of lamplight.
 const LAMPLIGHT: [u8; 3] = [255, 168, 74];
 const SUNLIGHT: [u8; 3] = [255, 228, 160];
 const MOONLIGHT: [u8; 3] = [110, 150, 235];
-/// Grounds and lines of rugs.
+/// Background and line colours of rugs.
 const RUGS: [(u32, u32); 4] =
     [(0xb5_6047, 0xf3_dcb4), (0x4d_7f78, 0xf0_dfb8), (0x96_4d55, 0xf2_d3b6), (0x7d_8a55, 0xf2_e4bd)];
 
-/// However large a file says that a rug is: fringes at its ends, and diamonds in a row.
+/// Maximum number of fringes or diamonds of a rug, whatever size its file gives.
 const FRINGES_AT_MOST: usize = 200;
 const DIAMONDS_AT_MOST: f32 = 40.0;
 
-/// The light in which furniture and figures are seen.
+/// The ambient light on furniture and figures.
 pub(super) fn light_of(theme: Theme) -> Color32 {
     theme.room_light()
 }
 
-/// The ground of signs over heads: lighter than bubbles in the evening, so that they stand out from the floor.
+/// Background of signs over heads; lighter than bubbles in the dark theme, to stand out from the floor.
 pub(super) fn sign_ground(theme: Theme) -> Color32 {
     if theme.dark { mixed(theme.bubble, theme.bubble_text, 0.2) } else { theme.bubble }
 }
 
-/// The floor itself, and the marks of the grid on it.
+/// Paints the floor.
 pub(super) fn floor(painter: &Painter, camera: Camera, theme: Theme, art: &Art) {
     let view = camera.viewport;
     painter.rect_filled(view, 0.0, theme.floor);
     let wood = fade(0.12, 0.4, camera.zoom);
     if let Some(texture) = art.floor(camera.zoom).filter(|_| wood > 0.0) {
         let (low, high) = camera.visible(0.0);
-        // Counted from the tile that the view begins in: large numbers would blur the pattern.
+        // Counted from the first visible tile: large coordinates would blur the pattern.
         let first = World::new((low.x / FLOOR_TILE).floor(), (high.y / FLOOR_TILE).ceil()) * FLOOR_TILE;
         let texel = |x: f32, y: f32| pos2((x - first.x) / FLOOR_TILE, (first.y - y) / FLOOR_TILE);
         let mut mesh = Mesh::with_texture(texture);
@@ -51,7 +51,7 @@ pub(super) fn floor(painter: &Painter, camera: Camera, theme: Theme, art: &Art) 
     }
 }
 
-/// Marks every [`GRID`] units; they vanish from afar.
+/// Paints marks every [`GRID`] units; they fade out when zoomed out.
 pub(super) fn grid(batch: &mut Batch, camera: Camera, theme: Theme) {
     let strength = fade(0.3, 0.9, camera.zoom);
     if strength <= 0.01 {
@@ -69,13 +69,13 @@ pub(super) fn grid(batch: &mut Batch, camera: Camera, theme: Theme) {
     }
 }
 
-/// The ground of a rug of these colours, as it is seen on the floor.
+/// The background colour of a rug on the floor.
 fn rug_ground((ground, _): (u32, u32), theme: Theme) -> Color32 {
     lit(mixed(rgb(ground), theme.floor, if theme.dark { 0.2 } else { 0.1 }), theme.rug_light())
 }
 
-/// The rugs among pieces of furniture, each with its place among the rugs: its colours go by that, so that it keeps them
-/// when it is moved.
+/// The rugs among the furniture, each with its index among the rugs, which selects its colours and does not change when
+/// it is moved.
 pub(super) fn rugs(decor: &[DecorView]) -> impl Iterator<Item = (usize, &DecorView)> {
     decor.iter().filter(|decor| &*decor.kind == "rug").enumerate()
 }
@@ -84,12 +84,12 @@ fn rug_colours(place: usize) -> (u32, u32) {
     RUGS[place % RUGS.len()]
 }
 
-/// A rug where it is too small for its pattern.
+/// The colour of a rug that is too small for its pattern.
 pub(super) fn plain_rug(place: usize, theme: Theme) -> Color32 {
     rug_ground(rug_colours(place), theme)
 }
 
-/// A rug, by its place among the rugs: two borders, a row of diamonds, and fringes at its ends.
+/// Paints a rug with two borders, a row of diamonds, and fringes. `place` is its index among the rugs.
 pub(super) fn rug(painter: &Painter, decor: &DecorView, place: usize, camera: Camera, theme: Theme) {
     let zoom = camera.zoom;
     let rect = camera.rect_to_screen(decor.position, decor.size);
@@ -142,13 +142,13 @@ pub(super) fn rug(painter: &Painter, decor: &DecorView, place: usize, camera: Ca
     }
 }
 
-/// The light that falls through a window onto the floor: four panes, slanted; the moon's in the evening.
+/// Paints the light that falls through a window onto the floor, as four slanted panes; moonlight in the dark theme.
 pub(super) fn window_light(painter: &Painter, decor: &DecorView, camera: Camera, theme: Theme) {
     let colour = if theme.dark { glow(MOONLIGHT, 0.09) } else { glow(SUNLIGHT, 0.14) };
     let size = decor.size;
     let corner = decor.position - size / 2.0;
     let slant = 0.28 * size.y;
-    // Shares of the patch: u to the right, v upward from the floor's near edge.
+    // Coordinates within the patch of light: u to the right, v upward from the near edge.
     let point = |u: f32, v: f32| camera.to_screen(corner + World::new(u * (size.x - slant) + v * slant, v * size.y));
     let mut mesh = Mesh::default();
     for (column, row) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
@@ -166,7 +166,7 @@ pub(super) fn window_light(painter: &Painter, decor: &DecorView, camera: Camera,
     painter.add(Shape::mesh(mesh));
 }
 
-/// What lamps throw on the floor in the evening.
+/// Paints the pools of lamplight on the floor in the dark theme.
 pub(super) fn lamp_pools(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme) {
     if !theme.dark {
         return;
@@ -178,7 +178,7 @@ pub(super) fn lamp_pools(batch: &mut Batch, room: &RoomModel, camera: Camera, th
     }
 }
 
-/// The shine around lampshades in the evening, over whatever stands near.
+/// Paints the halos around lampshades in the dark theme, over whatever stands near.
 pub(super) fn lamp_halos(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme, now_secs: f64) {
     if !theme.dark {
         return;
@@ -192,7 +192,7 @@ pub(super) fn lamp_halos(batch: &mut Batch, room: &RoomModel, camera: Camera, th
     }
 }
 
-/// The edges of the view are a little darker than its middle.
+/// Darkens the edges of the view a little.
 pub(super) fn vignette(painter: &Painter, view: Rect, theme: Theme) {
     let edge = theme.edge();
     let (columns, rows) = (8, 6);
@@ -222,7 +222,7 @@ mod tests {
     use crate::view::theme::{DARK, LIGHT, contrast};
 
     #[test]
-    fn the_edge_of_a_ring_is_seen_on_every_floor() {
+    fn ring_edges_are_visible_on_every_floor() {
         for theme in [LIGHT, DARK] {
             let grounds = RUGS.map(|colours| rug_ground(colours, theme));
             for ground in grounds.into_iter().chain([theme.floor, theme.floor_seam]) {

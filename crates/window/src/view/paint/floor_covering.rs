@@ -8,19 +8,19 @@ use crate::view::camera::Camera;
 use crate::view::model::DecorView;
 use crate::view::theme::{Theme, rgb};
 
-/// From this zoom on the joints begin to be seen, and from the second on they are there in full.
+/// Zoom at which joints begin to appear, and from which they are fully visible.
 const JOINTS_SEEN: [f32; 2] = [0.25, 0.6];
 
-/// How a covering is laid.
+/// The pattern of a covering.
 struct Laying {
     kind: &'static str,
     ground: u32,
     joint: u32,
-    /// Width and height of one piece in world units; none where it has no joints.
+    /// Width and height of one tile in world units; `None` if there are no joints.
     piece: Option<[f32; 2]>,
-    /// How far every other row is moved along, as a share of a piece.
+    /// Offset of every other row, as a share of a tile's width.
     shift: f32,
-    /// Whether every other piece is a little darker.
+    /// Whether every other tile is slightly darker.
     chequered: bool,
 }
 
@@ -48,17 +48,17 @@ fn laying(kind: &str) -> Option<&'static Laying> {
     LAYINGS.iter().find(|laying| laying.kind == kind)
 }
 
-/// The colour of a covering as it is seen on the floor; nothing where the kind is none.
+/// The colour of a covering on the floor; `None` if the kind is not a covering.
 pub(super) fn ground(kind: &str, theme: Theme) -> Option<Color32> {
     laying(kind).map(|laying| colour(laying.ground, theme))
 }
 
 fn colour(colour: u32, theme: Theme) -> Color32 {
-    // In the evening all of it is nearly as dark as the wood.
+    // In the dark theme, coverings are nearly as dark as the wood.
     lit(mixed(rgb(colour), theme.floor, if theme.dark { 0.45 } else { 0.0 }), theme.rug_light())
 }
 
-/// A covered part of the floor. Its pieces begin in its upper left corner.
+/// Paints a covered part of the floor. Tiles start at its upper left corner.
 pub(super) fn covering(painter: &Painter, decor: &DecorView, camera: Camera, theme: Theme) {
     let Some(laying) = laying(&decor.kind) else { return };
     let rect = camera.rect_to_screen(decor.position, decor.size);
@@ -88,7 +88,7 @@ pub(super) fn covering(painter: &Painter, decor: &DecorView, camera: Camera, the
     painter.rect_stroke(rect, CornerRadius::ZERO, edge, StrokeKind::Inside);
 }
 
-/// The pieces that are in view, and whether each is an odd one.
+/// The visible tiles, and whether each is an odd one.
 fn pieces(rect: Rect, seen: Rect, size: egui::Vec2, shift: f32) -> impl Iterator<Item = (Rect, bool)> {
     let rows = ((seen.top() - rect.top()) / size.y).floor() as i32..=((seen.bottom() - rect.top()) / size.y) as i32;
     rows.flat_map(move |row| {
@@ -109,7 +109,7 @@ mod tests {
     use crate::view::theme::{DARK, LIGHT, contrast};
 
     #[test]
-    fn the_edge_of_a_ring_is_seen_on_every_covering() {
+    fn ring_edges_are_visible_on_every_covering() {
         for theme in [LIGHT, DARK] {
             for laying in &LAYINGS {
                 for ground in [laying.ground, laying.joint].map(|part| colour(part, theme)) {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn every_covering_is_a_kind_of_furniture_that_lies_lowest() {
+    fn coverings_are_on_the_lowest_layer() {
         let kinds: Vec<&str> = crate::navigation::furniture::decor_kinds().collect();
         for laying in &LAYINGS {
             assert!(kinds.contains(&laying.kind), "{} cannot be chosen", laying.kind);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_pieces_in_view_are_drawn_however_large_the_covering_is() {
+    fn only_visible_tiles_are_drawn() {
         let (rect, seen) = (
             Rect::from_min_size(pos2(-90_000.0, -90_000.0), vec2(200_000.0, 200_000.0)),
             Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 200.0)),

@@ -1,4 +1,4 @@
-//! Paints a translucent preview of what is dragged from the shelf, at the place where it would be dropped.
+//! Paints a translucent preview of what is dragged from the shelf, at the drop position.
 
 use bevy::math::Vec2;
 use egui::Painter;
@@ -10,16 +10,16 @@ use crate::view::art::Art;
 use crate::view::camera::Camera;
 use crate::view::theme::Theme;
 
-/// A thing that is not in the room yet.
+/// Something that is being dragged into the room.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ghost {
-    /// An agent that looks like this.
+    /// An agent with this look.
     Agent(Id),
     /// An element of this kind.
     Element(Id),
 }
 
-/// Paints a ghost at a place of the room.
+/// Paints a ghost at a world position.
 pub fn ghost(painter: &Painter, art: &Art, camera: Camera, theme: Theme, ghost: &Ghost, place: Vec2) {
     const SEEN_THROUGH: f32 = 0.6;
     let Some(sheet) = art.sheet(camera.zoom) else { return };

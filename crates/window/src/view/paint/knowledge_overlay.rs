@@ -1,5 +1,5 @@
-//! Highlights everyone who knows something, with the ways by which it reached them; with details on, also a thought
-//! bubble over an agent that recalls something, with a line to its source.
+//! Highlights all agents that know something, and how it reached them. With details on, also paints a thought bubble
+//! over an agent that recalls something, with a line to its source.
 
 use bevy::math::Vec2 as World;
 use egui::{Color32, Painter, Rect, Stroke, vec2};
@@ -17,10 +17,10 @@ use crate::view::recent_events::{Recent, THOUGHT_SECS, Thought};
 use crate::view::theme::{Theme, state_colour};
 use crate::view::who_knows::{Travel, WhoKnows};
 
-/// How high above the floor a way hangs.
+/// Height of the lines above the floor, in world units.
 const HEIGHT_UNITS: f32 = 26.0;
 
-/// The colour of a way.
+/// The colour of a line, by how the knowledge travelled.
 pub fn way_colour(travel: Travel, theme: Theme) -> Color32 {
     match travel {
         Travel::Told => state_colour(State::Conversing),
@@ -29,10 +29,10 @@ pub fn way_colour(travel: Travel, theme: Theme) -> Color32 {
     }
 }
 
-/// Light under everyone who knows it, and the ways that it went, below the figures.
+/// Paints light under all agents that know it, and lines for how it spread, below the figures.
 pub(super) fn who_knows(batch: &mut Batch, room: &RoomModel, known: &WhoKnows, scene: &Look) {
     let Look { camera, theme, .. } = *scene;
-    // From afar it is as large as can be seen.
+    // At least this large, to be visible when zoomed out.
     let zoom = camera.zoom.max(0.3);
     for agent in known.knowers.keys().filter_map(|agent| room.agent(agent)) {
         let at = camera.to_screen(agent.position);
@@ -43,7 +43,9 @@ pub(super) fn who_knows(batch: &mut Batch, room: &RoomModel, known: &WhoKnows, s
         }
     }
     for (from, to, travel) in &known.ways {
-        let (Some(from), Some(to)) = (place(room, from, *travel), place(room, to, Travel::Told)) else { continue };
+        let (Some(from), Some(to)) = (place(room, from, *travel), place(room, to, Travel::Told)) else {
+            continue;
+        };
         let rope = Rope::between(from, to, camera, HEIGHT_UNITS);
         if !rope.seen_in(camera.viewport) {
             continue;
@@ -54,7 +56,7 @@ pub(super) fn who_knows(batch: &mut Batch, room: &RoomModel, known: &WhoKnows, s
     }
 }
 
-/// Where an agent stands, or the element that holds a file.
+/// The position of an agent, or of the element that shows a file.
 fn place(room: &RoomModel, id: &Id, travel: Travel) -> Option<World> {
     if travel == Travel::Read {
         let element = room.elements.iter().find(|element| element.file.as_deref() == Some(&**id))?;
@@ -63,7 +65,7 @@ fn place(room: &RoomModel, id: &Id, travel: Travel) -> Option<World> {
     room.agent(id).map(|agent| agent.position)
 }
 
-/// Threads from whoever is reminded of something to whoever it is from, below the figures.
+/// Paints lines from agents that recall something to its source, below the figures.
 pub(super) fn thought_threads(batch: &mut Batch, room: &RoomModel, recent: &Recent, scene: &Look) {
     let Look { camera, theme, now_secs, .. } = *scene;
     for (agent, thought) in &recent.thoughts {
@@ -78,14 +80,14 @@ pub(super) fn thought_threads(batch: &mut Batch, room: &RoomModel, recent: &Rece
     }
 }
 
-/// Thoughts over the heads of those who were just reminded of something.
+/// Paints thought bubbles over agents that have just recalled something.
 pub(super) fn thoughts(painter: &Painter, room: &RoomModel, recent: &Recent, scene: &Look) {
     let Look { camera, theme, now_secs, .. } = *scene;
     let size = camera.zoom.sqrt().clamp(0.7, 1.6);
     for (agent, thought) in &recent.thoughts {
         let Some(agent) = room.agent(agent) else { continue };
         let strength = strength(thought, now_secs);
-        // Over the head: beside it stand the card and the handles.
+        // Above the head: the card and the handles are beside it.
         let head = camera.to_screen(agent.position + World::new(0.0, HEIGHT + 1.0));
         let cloud = head + vec2(4.0, -18.0) * size;
         let (ground, edge) = (sign_ground(theme).gamma_multiply(strength), theme.accent.gamma_multiply(strength));

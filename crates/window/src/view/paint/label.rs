@@ -1,4 +1,4 @@
-//! Labels of agents: who gets which (a name, or also its activity), its size and its look.
+//! Labels of agents: which text each gets (name, or name and activity), and its size and style.
 
 use std::borrow::Cow;
 
@@ -7,61 +7,61 @@ use bevy::platform::collections::HashMap;
 use egui::{Color32, Context, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
 
 use super::batch::mixed;
-use super::label_input::Told;
+use super::label_input::LabelInput;
 use super::label_layout::{Owner, Placed, Places, Reach, Wish};
 use super::text_scaling;
 use super::{Detail, body, element, figure_scale, talk};
 use crate::base::text::truncate;
-use crate::view::activity_text::{ActivityTexts, Importance, told_as};
+use crate::view::activity_text::{ActivityTexts, Importance, label_state};
 use crate::view::areas::AreaCache;
 use crate::view::camera::Camera;
 use crate::view::model::AgentView;
 use crate::view::text::fonts;
 use crate::view::theme::{RADIUS, Theme, state_colour};
 
-/// Longer labels are cut.
+/// Maximum length of a name, in characters.
 const MAX_LETTERS: usize = 28;
-/// What somebody does is told in so many letters.
+/// Maximum length of an activity line, in characters.
 const LINE_LETTERS: usize = 44;
-/// With more agents in view than this, talking and reading is told by names alone.
+/// Above this number of visible agents, those that talk or read get no activity line.
 const TOLD_IN_FULL: usize = 60;
-/// With more agents in view than this, names make room for what is told beside everyone.
+/// Above this number of visible agents, names give way to the cards beside agents.
 const NAMED_AND_TOLD: usize = 40;
-/// Texts are measured at this size.
+/// Font size at which texts are measured.
 const MEASURED_AT: f32 = 16.0;
-/// More texts than this are not kept measured.
+/// Maximum number of cached measurements.
 const MEASURED_AT_MOST: usize = 4_096;
-/// Air around the text of a label, in points.
+/// Padding of a label, in points.
 const PADDING: Vec2 = vec2(6.0, 1.5);
 
-/// What labels were like in the last frame: kept so that none jumps and nothing is measured twice.
+/// Label state kept between frames, so that none jumps and nothing is measured twice.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
     pub(super) places: Places,
-    /// Who is where, while that is told from afar.
+    /// Counts of agents by area, for the zoomed-out view.
     pub(super) areas: AreaCache,
-    /// Where on the screen labels are.
+    /// Screen rectangles of all labels.
     pub(super) shown: Vec<Rect>,
-    /// What lies over the room, so that nothing is told there.
+    /// A screen rectangle that is covered, where no label is placed.
     pub(super) covered: Option<Rect>,
-    /// How large texts are at one point.
+    /// Sizes of texts at a font size of one point.
     measured: HashMap<String, Vec2>,
-    /// With which fonts that was measured.
+    /// The value of [`fonts::times_installed`] at which they were measured.
     fonts: u32,
 }
 
 impl Labels {
-    /// Keeps names and bubbles away from what lies over this part of the screen.
+    /// Keeps labels and bubbles out of this part of the screen.
     pub fn keep_clear_of(&mut self, covered: Option<Rect>) {
         self.covered = covered;
     }
 
-    /// Where on the screen the labels of the last frame are, and what lies over the room.
+    /// Screen rectangles of the last frame's labels and of the covered part.
     pub fn shown(&self) -> &[Rect] {
         &self.shown
     }
 
-    /// Forgets what was measured with other fonts than those of this frame.
+    /// Discards measurements that were made with other fonts.
     pub(in crate::view) fn begin_frame(&mut self, context: &Context) {
         let fonts = fonts::times_installed(context);
         if self.fonts != fonts {
@@ -70,7 +70,7 @@ impl Labels {
         }
     }
 
-    /// How large a text is in a line of its own, at one point.
+    /// Size of a single-line text, at a font size of one point.
     pub(in crate::view) fn measure(&mut self, painter: &Painter, text: &str) -> Vec2 {
         if let Some(size) = self.measured.get(text) {
             return *size;
@@ -84,32 +84,32 @@ impl Labels {
     }
 }
 
-/// How a label looks.
+/// The style of a label.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Style {
-    /// Of somebody at rest.
+    /// An agent at rest.
     Name,
-    /// Of somebody who does something, in the colour of that.
+    /// An active agent, in the colour of its state.
     Busy(Color32),
-    /// Of an element.
+    /// An element.
     Element,
-    /// On a rope of this colour.
+    /// A rope of this colour.
     Rope(Color32),
-    /// Of what is selected.
+    /// Something selected.
     Selected,
 }
 
-/// What a label says, and how.
+/// The text and style of a label.
 #[derive(Clone, Debug)]
 pub(super) struct Label<'a> {
-    /// The name, and the size of its type.
+    /// The name and its font size.
     name: (Cow<'a, str>, f32),
-    /// What its owner does, and the size of that.
+    /// The activity line and its font size.
     line: Option<(String, f32)>,
     style: Style,
 }
 
-/// How large a text is at one point.
+/// Returns the size of a text at a font size of one point.
 pub(super) type Measure<'a> = &'a mut dyn FnMut(&str) -> Vec2;
 
 impl<'a> Label<'a> {
@@ -117,7 +117,7 @@ impl<'a> Label<'a> {
         Self { name: (shown(name), size), line: None, style }
     }
 
-    /// The same for words that are made up.
+    /// Like [`Self::new`], for generated text.
     pub(super) fn from_text(words: String, size: f32, style: Style) -> Self {
         Self { name: (Cow::Owned(words), size), line: None, style }
     }
@@ -126,23 +126,23 @@ impl<'a> Label<'a> {
         Self { line: Some((truncate(&line, LINE_LETTERS), size)), ..self }
     }
 
-    /// All that it says.
+    /// The whole text.
     #[cfg(test)]
     pub(super) fn text(&self) -> String {
         let line = self.line.iter().map(|(line, _)| line.as_str());
         std::iter::once(&*self.name.0).chain(line).collect::<Vec<_>>().join(" ")
     }
 
-    /// How large it is, padding included.
+    /// Size, with padding.
     pub(super) fn size(&self, measure: Measure<'_>) -> Vec2 {
         let name = measure(&self.name.0) * self.name.1;
         let line = self.line.as_ref().map_or(Vec2::ZERO, |(line, size)| measure(line) * *size);
-        // Type is not quite as wide at every size.
+        // The width of text does not scale exactly with the font size.
         vec2(1.04 * name.x.max(line.x), name.y + line.y) + 2.0 * PADDING
     }
 }
 
-/// The labels that somebody would like to show, each with its wish.
+/// Wanted labels, each with its layout request.
 #[derive(Default)]
 pub(super) struct Wanted<'a> {
     pub(super) wishes: Vec<Wish>,
@@ -156,33 +156,33 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// How much larger type is from near.
+/// Scale factor of text when zoomed in.
 pub(super) fn spread(zoom: f32) -> f32 {
     zoom.sqrt().clamp(0.85, 1.5)
 }
 
-/// How large type of this size is at a zoom: never so small that it cannot be read.
+/// Font size at a zoom, never too small to be legible.
 pub(super) fn type_size(size: f32, zoom: f32) -> f32 {
     (size * spread(zoom)).max(size.min(11.0))
 }
 
-/// The labels that agents would like to have: of those who are told of in any case, and of the others.
+/// Adds the labels of agents: those that are always shown, and the others.
 pub(super) fn of_agents<'a>(
-    told: &Told<'a>,
+    input: &LabelInput<'a>,
     doings: &ActivityTexts<'_>,
     measure: Measure<'_>,
     [always, rather]: [&mut Wanted<'a>; 2],
 ) {
-    let Told { seen, detail, scene, .. } = *told;
+    let LabelInput { seen, detail, scene, .. } = *input;
     let (camera, count) = (scene.camera, seen.agents.len());
-    // Where there is hardly room for what is told of everyone there is none for names.
+    // If there is hardly room for the cards of all agents, there is none for names.
     let are_named = detail == Detail::Names && !(scene.quiet && count > NAMED_AND_TOLD);
     let (name_size, line_size) = (type_size(11.0, camera.zoom), type_size(10.0, camera.zoom));
-    for agent in told.agents() {
+    for agent in input.agents() {
         let own = Importance::of(agent);
-        let is_chosen = told.chosen.agents.contains(&*agent.id);
+        let is_chosen = input.chosen.agents.contains(&*agent.id);
         let importance = if is_chosen { own.min(Importance::Selected) } else { own };
-        // From afar only those are named who are looked for.
+        // When zoomed out, only the selected and important agents are named.
         let is_sought = detail == Detail::Figures && importance <= Importance::Working;
         if !(are_named || is_chosen || is_sought) {
             continue;
@@ -203,9 +203,9 @@ pub(super) fn of_agents<'a>(
         };
         let label = if is_short || scene.quiet { label } else { label.with_line(doings.line(agent), line_size) };
         let home = camera.to_screen(agent.position - World::new(0.0, 9.0));
-        let (size, distance) = (label.size(measure), told.distance(home));
+        let (size, distance) = (label.size(measure), input.distance(home));
         let wish = Wish { owner: Owner::Agent(agent.key), body, home, size, importance, distance, reach };
-        if importance.is_always_told() { always.push(wish, label) } else { rather.push(wish, label) }
+        if importance.is_always_shown() { always.push(wish, label) } else { rather.push(wish, label) }
     }
 }
 
@@ -213,16 +213,16 @@ fn style(agent: &AgentView, is_chosen: bool) -> Style {
     match Importance::of(agent) {
         _ if is_chosen => Style::Selected,
         Importance::Rest => Style::Name,
-        _ => Style::Busy(state_colour(told_as(agent))),
+        _ => Style::Busy(state_colour(label_state(agent))),
     }
 }
 
-/// The labels of elements: under them, or above where somebody stands in front.
-pub(super) fn of_elements<'a>(told: &Told<'a>, measure: Measure<'_>, wanted: &mut Wanted<'a>) {
-    let camera = told.scene.camera;
-    for element in told.seen.elements.iter().map(|index| &told.room.elements[*index]) {
-        let is_chosen = told.chosen.elements.contains(&*element.id);
-        if told.detail < Detail::Names && !is_chosen {
+/// Adds the labels of elements: below them, or above if an agent stands in front.
+pub(super) fn of_elements<'a>(input: &LabelInput<'a>, measure: Measure<'_>, wanted: &mut Wanted<'a>) {
+    let camera = input.scene.camera;
+    for element in input.seen.elements.iter().map(|index| &input.room.elements[*index]) {
+        let is_chosen = input.chosen.elements.contains(&*element.id);
+        if input.detail < Detail::Names && !is_chosen {
             continue;
         }
         let body = camera.rect_to_screen(element.position, element::SIZE);
@@ -232,15 +232,15 @@ pub(super) fn of_elements<'a>(told: &Told<'a>, measure: Measure<'_>, wanted: &mu
             false => (Style::Element, Importance::Reading, Reach::Around),
         };
         let label = Label::new(&element.label, type_size(12.0, camera.zoom), style);
-        let (size, distance) = (label.size(measure), told.distance(home));
+        let (size, distance) = (label.size(measure), input.distance(home));
         wanted.push(Wish { owner: Owner::Element(element.key), body, home, size, importance, distance, reach }, label);
     }
 }
 
-/// The labels on ropes. Where one hangs it is clicked.
-pub(super) fn of_ropes<'a>(told: &Told<'a>, measure: Measure<'_>, wanted: &mut Wanted<'a>) {
-    let (camera, theme) = (told.scene.camera, told.scene.theme);
-    for (rope, text, home, colour) in talk::tie_labels(told.room, camera, theme) {
+/// Adds the labels of ropes. They can be clicked, so they stay on the rope.
+pub(super) fn of_ropes<'a>(input: &LabelInput<'a>, measure: Measure<'_>, wanted: &mut Wanted<'a>) {
+    let (camera, theme) = (input.scene.camera, input.scene.theme);
+    for (rope, text, home, colour) in talk::tie_labels(input.room, camera, theme) {
         let label = Label::new(text, talk::tie_label_size(camera), Style::Rope(colour));
         let (size, body) = (label.size(measure), Rect::from_center_size(home, Vec2::ZERO));
         let (owner, importance, reach) = (Owner::Rope(rope), Importance::Rest, Reach::Home);
@@ -248,7 +248,7 @@ pub(super) fn of_ropes<'a>(told: &Told<'a>, measure: Measure<'_>, wanted: &mut W
     }
 }
 
-/// What a label says, without the line breaks that a file may have put into a name.
+/// Removes line breaks that a file may have put into a name.
 fn shown(text: &str) -> Cow<'_, str> {
     let is_plain = text.len() <= MAX_LETTERS && !text.contains(char::is_control);
     if is_plain { Cow::Borrowed(text) } else { Cow::Owned(truncate(&on_one_line(text), MAX_LETTERS)) }
@@ -259,7 +259,7 @@ fn on_one_line(text: &str) -> String {
     text[..end].replace(char::is_control, " ")
 }
 
-/// Paints the line that leads from a label to its owner.
+/// Paints the leader line from a label to its owner.
 pub(super) fn paint_leader(painter: &Painter, placed: &Placed, label: &Label<'_>, theme: Theme) {
     let Some(line) = placed.leader else { return };
     let (ground, colour) = match label.style {
@@ -275,7 +275,7 @@ pub(super) fn paint_leader(painter: &Painter, placed: &Placed, label: &Label<'_>
 /// Paints a label.
 pub(super) fn paint(painter: &Painter, rect: Rect, label: &Label<'_>, camera: Camera, theme: Theme) {
     let (ground, ink, stroke) = match label.style {
-        // Grounds are opaque: the window blends half-transparent light colours to grey.
+        // Backgrounds are opaque: blending translucent light colours gives grey.
         Style::Name => (mixed(theme.bubble, theme.floor, 0.18), theme.bubble_text, None),
         Style::Busy(colour) => (theme.bubble, theme.bubble_text, Some(colour)),
         Style::Element => (mixed(theme.panel, theme.floor, 0.12), theme.text, None),
@@ -295,7 +295,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, label: &Label<'_>, camera: Ca
     }
 }
 
-/// Paints a line of text in the middle of what is left of a label. Where the next begins.
+/// Paints a centred line of text. Returns where the next one begins.
 fn one_line(
     painter: &Painter,
     (text, size): &(Cow<'_, str>, f32),

@@ -1,4 +1,4 @@
-//! The input of the label layout: the labels of the room in view, and the faces and figures that they must not cover.
+//! The input of the label layout: what is visible, and the faces and figures that labels must not cover.
 
 use bevy::math::Vec2 as World;
 use egui::{Pos2, Rect, Vec2, vec2};
@@ -10,35 +10,35 @@ use crate::view::model::{AgentView, RoomModel};
 use crate::view::pick::{FACE_HALF, FACE_LIFT};
 use crate::view::recent_events::Recent;
 
-/// Names keep this far from the feet of their owners, in points.
+/// Distance between an agent's feet and its name, in points.
 const FEET_POINTS: f32 = 6.0;
 
-/// What there is to tell, and to whom.
+/// The visible room and how it is looked at.
 #[derive(Clone, Copy)]
-pub(super) struct Told<'a> {
+pub(super) struct LabelInput<'a> {
     pub(super) room: &'a RoomModel,
     pub(super) recent: &'a Recent,
     pub(super) seen: &'a Seen,
     pub(super) chosen: &'a Chosen<'a>,
     pub(super) scene: &'a Look<'a>,
     pub(super) detail: Detail,
-    /// Who stands in heaps, where everybody is a dot.
-    pub(super) heaps: &'a [Cluster],
+    /// The clusters, if agents are drawn as dots.
+    pub(super) clusters: &'a [Cluster],
 }
 
-impl<'a> Told<'a> {
-    /// Who is in view.
+impl<'a> LabelInput<'a> {
+    /// The visible agents.
     pub(super) fn agents(&self) -> impl Iterator<Item = &'a AgentView> + use<'a> {
         let (room, seen) = (self.room, self.seen);
         seen.agents.iter().map(move |index| &room.agents[*index as usize])
     }
 
-    /// How far something is from the pointer; nothing where there is none.
+    /// Distance from the pointer; 0 if there is no pointer.
     pub(super) fn distance(&self, at: Pos2) -> f32 {
         self.scene.pointer.map_or(0.0, |pointer| pointer.distance(at))
     }
 
-    /// Where the faces are; of those who are dots, of those alone who stand out.
+    /// The faces; of agents drawn as dots, only those that stand out.
     pub(super) fn faces(&self) -> Occupancy {
         let camera = self.scene.camera;
         let mut faces = Occupancy::new(camera.viewport);
@@ -47,7 +47,7 @@ impl<'a> Told<'a> {
                 faces.claim(face(agent, self));
             }
         }
-        for (place, stands_out) in self.heaps.iter().map(|heap| clusters::place(heap, camera)) {
+        for (place, stands_out) in self.clusters.iter().map(|cluster| clusters::place(cluster, camera)) {
             if stands_out {
                 faces.claim(place);
             }
@@ -55,7 +55,7 @@ impl<'a> Told<'a> {
         faces
     }
 
-    /// Where figures and boards stand, which labels had better not cover.
+    /// The figures and boards, which labels should not cover.
     pub(super) fn bodies(&self) -> Occupancy {
         let camera = self.scene.camera;
         let mut bodies = Occupancy::new(camera.viewport);
@@ -66,7 +66,7 @@ impl<'a> Told<'a> {
                 bodies.claim(body);
             }
         }
-        self.heaps.iter().for_each(|heap| bodies.claim(clusters::place(heap, camera).0));
+        self.clusters.iter().for_each(|cluster| bodies.claim(clusters::place(cluster, camera).0));
         for element in self.seen.elements.iter().map(|index| &self.room.elements[*index]) {
             let middle = camera.to_screen(element.position + World::new(0.0, 10.0));
             bodies.claim(Rect::from_center_size(middle, vec2(60.0, 30.0) * camera.zoom));
@@ -75,9 +75,9 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Where the face of somebody is.
-pub(super) fn face(agent: &AgentView, told: &Told<'_>) -> Rect {
-    let scale = figure_scale(agent, told.detail);
-    let middle = told.scene.camera.to_screen(agent.position + World::new(0.0, FACE_LIFT * scale));
-    Rect::from_center_size(middle, Vec2::splat(2.0 * FACE_HALF * scale * told.scene.camera.zoom))
+/// The rectangle of an agent's face.
+pub(super) fn face(agent: &AgentView, input: &LabelInput<'_>) -> Rect {
+    let scale = figure_scale(agent, input.detail);
+    let middle = input.scene.camera.to_screen(agent.position + World::new(0.0, FACE_LIFT * scale));
+    Rect::from_center_size(middle, Vec2::splat(2.0 * FACE_HALF * scale * input.scene.camera.zoom))
 }

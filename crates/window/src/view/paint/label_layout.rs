@@ -1,8 +1,8 @@
 //! Places labels: a pure function of the wanted labels, the positions of faces, and the previous places of labels.
 //!
-//! Nothing covers a face or another label. The most important labels are placed first and always get a place, if
-//! necessary away from their owner, with a line that leads back. A label keeps its last place as long as that is free,
-//! so that none jumps.
+//! No label covers a face or another label. The most important labels are placed first and always get a place, if
+//! necessary away from their owner, with a leader line. A label keeps its last place as long as it is free, so that
+//! none jumps.
 
 use bevy::platform::collections::HashMap;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
@@ -11,87 +11,87 @@ use super::occupancy::Occupancy;
 use crate::base::{AgentKey, ElementKey};
 use crate::view::activity_text::Importance;
 
-/// A new place keeps this distance from others, in points, so that it is not lost again at once.
+/// Distance of a new place from other labels, in points, so that it is not lost again at once.
 const AIR: f32 = 3.0;
-/// A label goes home when there is so much air around its home, in points.
+/// A label returns to its preferred place if it has this much free space around it, in points.
 const HOME_AIR: f32 = 14.0;
-/// A label that is closer than this to its owner needs no line, in points.
+/// A label closer than this to its owner needs no leader line, in points.
 const CLOSE: f32 = 7.0;
-/// A label gives way by a little before it jumps, in points: so far at once, and in all.
+/// Distances that a label moves aside before it looks for a new place, in points.
 const NUDGES: [f32; 2] = [6.0, 12.0];
 const NUDGED_AT_MOST: f32 = 30.0;
-/// Labels that may look far and wide for a place in one frame; the others stay as they are.
+/// Maximum number of labels per frame that search the whole view; the others stay as they are.
 const WIDE_SEARCHES: usize = 48;
-/// The whole view is searched in steps of this size, in points.
+/// Step of the search in the whole view, in points.
 const STEP: Vec2 = vec2(18.0, 12.0);
 
-/// Whose label it is.
+/// The owner of a label.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Owner {
-    /// An agent's.
+    /// An agent.
     Agent(AgentKey),
-    /// An element's.
+    /// An element.
     Element(ElementKey),
-    /// That of an agent in a heap of one, seen from afar.
-    Heap(i32, i32),
-    /// That of those who are about an element, seen from afar.
+    /// An agent alone in its square of the zoomed-out view.
+    Single(i32, i32),
+    /// The agents near an element, in the zoomed-out view.
     About(ElementKey),
-    /// That of those who are in a square of the room, seen from afar.
+    /// The agents in a square of the floor, in the zoomed-out view.
     Square(i32, i32),
-    /// That of a rope, by its place among them.
+    /// A rope, by the index of its tie.
     Rope(usize),
 }
 
-/// A label that would like to be shown.
+/// A request to show a label.
 #[derive(Clone, Copy, Debug)]
 pub struct Wish {
-    /// Whose.
+    /// The owner.
     pub owner: Owner,
-    /// Where its owner is drawn.
+    /// The screen rectangle of the owner.
     pub body: Rect,
-    /// The middle of the upper edge of the place where it would like to be.
+    /// The top centre of the preferred place.
     pub home: Pos2,
-    /// How large it is.
+    /// The size of the label.
     pub size: Vec2,
-    /// How much it matters.
+    /// The importance; the most important labels are placed first.
     pub importance: Importance,
-    /// What else decides: the nearest to the pointer comes first.
+    /// Distance from the pointer, which decides between equally important labels.
     pub distance: f32,
-    /// How far it may go.
+    /// How far the label may be from its owner.
     pub reach: Reach,
 }
 
-/// How far from its owner a label may stand.
+/// How far a label may be from its owner.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reach {
-    /// At home or not at all.
+    /// Only at the preferred place.
     Home,
-    /// Under its owner, or not at all.
+    /// Only below its owner.
     Under,
-    /// Anywhere around its owner, or not at all.
+    /// Anywhere around its owner.
     Around,
-    /// Wherever there is room: it is shown in any case.
+    /// Anywhere in the view: the label is always shown.
     Anywhere,
 }
 
-/// A label that is shown.
+/// A placed label.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Placed {
-    /// Its place among the wishes.
+    /// Index of its wish.
     pub wish: usize,
-    /// Where it stands.
+    /// The screen rectangle.
     pub rect: Rect,
-    /// A line from it to its owner, where it stands away from it.
+    /// The leader line to its owner, if it is not close.
     pub leader: Option<[Pos2; 2]>,
     spot: Spot,
 }
 
-/// Where a label stands, as seen from its owner.
+/// The place of a label relative to its owner.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Spot {
-    /// At one of the places around it; the first is its home.
+    /// Index of one of the standard places; 0 is the preferred one.
     index: usize,
-    /// So far from that place, in points.
+    /// Offset from that place, in points.
     by: Vec2,
 }
 
@@ -102,7 +102,7 @@ impl Spot {
         Self { index, by: Vec2::ZERO }
     }
 
-    /// Whether a label may stand there that may go so far.
+    /// Whether this place is within the given reach.
     fn is_within(self, reach: Reach) -> bool {
         let is_beside = self.index < spots(reach) && self.by.length() <= NUDGED_AT_MOST;
         match reach {
@@ -114,18 +114,18 @@ impl Spot {
     }
 }
 
-/// Where every label stood in the frame before.
+/// The places of all labels in the last frame.
 #[derive(Clone, Debug, Default)]
 pub struct Places(HashMap<Owner, Spot>);
 
 impl Places {
-    /// Remembers where labels stand.
+    /// Records the places of labels.
     pub fn remember<'a>(&mut self, wishes: &[Wish], placed: impl IntoIterator<Item = &'a Placed>) {
         self.0.extend(placed.into_iter().map(|label| (wishes[label.wish].owner, label.spot)));
     }
 }
 
-/// Places around an owner: at home, under it at one side and the other, beside it, above it, lower.
+/// Number of standard places: preferred, below left and right, beside right and left, above, further below.
 const NEAR_SPOTS: usize = 7;
 const UNDER_SPOTS: usize = 3;
 
@@ -156,18 +156,18 @@ fn home(wish: &Wish) -> Rect {
     Rect::from_center_size(wish.home + vec2(0.0, 0.5 * wish.size.y), wish.size)
 }
 
-/// What labels must not cover, and what they had better not.
+/// Obstacles for labels.
 #[derive(Clone, Copy)]
 pub struct Ground<'a> {
-    /// The view: what is always told stands within it.
+    /// The view; labels that are always shown stay within it.
     pub view: Rect,
-    /// No label covers one of these.
+    /// Faces, which no label may cover.
     pub faces: &'a Occupancy,
-    /// Labels rather stand beside these than on them.
+    /// Figures and boards, which labels avoid if possible.
     pub bodies: &'a Occupancy,
 }
 
-/// Places labels, and takes the places that they stand on. Those that find none are not among them.
+/// Places labels and marks their rectangles as taken. Labels without a place are missing from the result.
 pub fn place(wishes: &[Wish], ground: Ground<'_>, taken: &mut Occupancy, previous: &Places) -> Vec<Placed> {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
     let rank = |index: usize| {
@@ -185,7 +185,7 @@ pub fn place(wishes: &[Wish], ground: Ground<'_>, taken: &mut Occupancy, previou
         let importance = wishes[*first].importance;
         let (class, others) = rest.split_at(rest.partition_point(|index| wishes[*index].importance == importance));
         let from = placed.len();
-        // Who has a place keeps it, before anybody looks for a new one.
+        // Labels keep their places before others search for new ones.
         let mut seekers = Vec::new();
         for index in class {
             match previous.0.get(&wishes[*index].owner).and_then(|spot| search.keep(&wishes[*index], *spot)) {
@@ -218,12 +218,12 @@ fn label(wishes: &[Wish], wish: usize, rect: Rect, spot: Spot) -> Placed {
     Placed { wish, rect, leader, spot }
 }
 
-/// Looks for places.
+/// The search for places in one frame.
 struct Search<'a> {
     ground: Ground<'a>,
     taken: &'a mut Occupancy,
     wide_left: usize,
-    /// Nowhere in the view is room for one more.
+    /// Whether the whole view was searched without success.
     is_full: bool,
 }
 
@@ -232,17 +232,17 @@ impl Search<'_> {
         self.ground.faces.is_free(rect) && self.taken.is_free(rect)
     }
 
-    /// Takes a place that is free.
+    /// Takes a place if it is free.
     fn take(&mut self, rect: Rect, spot: Spot) -> Option<(Rect, Spot)> {
         self.taken.take(rect).then_some((rect, spot))
     }
 
-    /// What must be seen is seen whole.
+    /// The rectangle, moved into the view if the label is always shown.
     fn held(&self, wish: &Wish, rect: Rect) -> Rect {
         if wish.reach == Reach::Anywhere { inside(rect, self.ground.view) } else { rect }
     }
 
-    /// The last place, while it is free and not too far off.
+    /// The previous place, or one close to it, if it is still free and within reach.
     fn keep(&mut self, wish: &Wish, spot: Spot) -> Option<(Rect, Spot)> {
         if !spot.is_within(wish.reach) {
             return None;
@@ -252,7 +252,7 @@ impl Search<'_> {
         if self.is_free(rect) {
             return self.take(rect, spot);
         }
-        // Rather a little aside than somewhere else altogether.
+        // Moving aside a little is better than moving elsewhere.
         let sides = [vec2(1.0, 0.0), vec2(-1.0, 0.0), vec2(0.0, 1.0), vec2(0.0, -1.0)];
         let nudges = NUDGES.into_iter().flat_map(|by| sides.map(|side| side * by));
         for by in nudges {
@@ -265,7 +265,7 @@ impl Search<'_> {
         None
     }
 
-    /// A new place: the nearest that covers least.
+    /// Finds a new place: the standard place with the lowest cost, else one farther away.
     fn find(&mut self, wish: &Wish) -> Option<(Rect, Spot)> {
         let mut best: Option<(usize, usize)> = None;
         for index in 0..spots(wish.reach) {
@@ -274,7 +274,7 @@ impl Search<'_> {
                 continue;
             }
             let covered = self.ground.bodies.crowding(rect);
-            // A name of somebody at rest covers nobody at all.
+            // The name of a resting agent covers no figures at all.
             if wish.reach == Reach::Under && covered > 0 {
                 continue;
             }
@@ -289,7 +289,7 @@ impl Search<'_> {
         if wish.reach == Reach::Anywhere { self.find_away(wish) } else { None }
     }
 
-    /// A place in rings around its owner, else the nearest anywhere in the view.
+    /// Searches in rings around the owner, then in the whole view.
     fn find_away(&mut self, wish: &Wish) -> Option<(Rect, Spot)> {
         if self.wide_left == 0 || self.is_full {
             return None;
@@ -303,7 +303,7 @@ impl Search<'_> {
         for ring in 1..=5 {
             let reach = vec2(0.5 * wish.size.x + 20.0 * ring as f32, wish.size.y + 16.0 * ring as f32);
             for step in 0..16 {
-                // Below first, then to both sides and up.
+                // Below first, then upward along both sides.
                 let turn = std::f32::consts::TAU * ((step + 1) / 2) as f32 / 16.0;
                 let side = if step % 2 == 0 { 1.0 } else { -1.0 };
                 let by = vec2(side * turn.sin() * reach.x, turn.cos() * reach.y);
@@ -318,8 +318,8 @@ impl Search<'_> {
         self.take(rect, spot)
     }
 
-    /// The nearest place to another in the whole view: row by row and column by column away from it, as far as a nearer
-    /// one may still be there.
+    /// The free place in the whole view that is nearest to the preferred one. Searches rows and columns outward, until
+    /// no nearer one is possible.
     fn anywhere(&self, home: Rect) -> Option<(Rect, Spot)> {
         let view = self.ground.view;
         let room = view.size() - home.size();
@@ -346,7 +346,7 @@ impl Search<'_> {
         nearest.map(|(_, rect)| (rect, Spot { index: 0, by: rect.min - home.min }))
     }
 
-    /// The home of a label that stands elsewhere, if there is room enough for it to stay.
+    /// Moves a label back to its preferred place if there is enough free space for it to stay there.
     fn go_home(&mut self, wish: &Wish, shown: &Placed) -> Option<Rect> {
         if shown.spot == Spot::HOME {
             return None;
@@ -359,14 +359,14 @@ impl Search<'_> {
     }
 }
 
-/// The whole numbers from 0 to `last`, those nearest to `from` first.
+/// The integers from 0 to `last`, nearest to `from` first.
 fn outward(from: f32, last: f32) -> Vec<i32> {
     let mut all: Vec<i32> = (0..=last.floor() as i32).collect();
     all.sort_by(|one, other| (*one as f32 - from).abs().total_cmp(&(*other as f32 - from).abs()));
     all
 }
 
-/// A rectangle moved into another, as far as it fits.
+/// Moves a rectangle into another, as far as it fits.
 pub fn inside(rect: Rect, view: Rect) -> Rect {
     let shift = |low: f32, high: f32, from: f32, to: f32| {
         if high - low > to - from { from - low } else { (from - low).max(0.0) + (to - high).min(0.0) }
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_more_has_the_place_and_what_may_be_left_out_is() {
+    fn more_important_labels_win_and_optional_ones_are_dropped() {
         use Importance::{NeedsYou, Reading, Rest, Selected, Talking, Working};
         let faces = Occupancy::new(VIEW);
         for (more, less) in [(NeedsYou, Selected), (Selected, Working), (Working, Talking), (Talking, Reading)] {
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_gives_way_to_a_face_and_a_line_leads_back() {
+    fn a_label_avoids_a_face_and_gets_a_leader_line() {
         let mut faces = Occupancy::new(VIEW);
         let worker = [wish(0, 400.0, Importance::Working)];
         faces.claim(Rect::from_center_size(pos2(400.0, 300.0), vec2(300.0, 200.0)));
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_stays_where_it_is_until_its_home_is_roomy() {
+    fn a_label_returns_only_to_a_spacious_home() {
         let mut faces = Occupancy::new(VIEW);
         let wishes = [wish(0, 400.0, Importance::Working)];
         let face = |x: f32| Rect::from_center_size(pos2(x, 318.0), vec2(12.0, 12.0));
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_at_rest_those_who_have_a_name_keep_it() {
+    fn resting_agents_keep_the_names_they_have() {
         let faces = Occupancy::new(VIEW);
         let mut wishes = [wish(0, 400.0, Importance::Rest), wish(1, 404.0, Importance::Rest)];
         wishes.iter_mut().for_each(|wish| wish.reach = Reach::Home);
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_moved_into_view_keeps_its_size() {
+    fn moving_into_the_view_keeps_the_size() {
         let view = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
         let moved = inside(Rect::from_min_size(pos2(-50.0, 280.0), vec2(100.0, 60.0)), view);
         assert!(view.contains_rect(moved));

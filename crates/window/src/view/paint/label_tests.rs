@@ -1,5 +1,5 @@
-//! Tests of labels in rooms where agents walk around for a minute: nothing is covered, nobody who matters is left out,
-//! and nothing jumps.
+//! Label tests in rooms where agents walk around for a minute: nothing is covered, nobody important is unlabelled, and
+//! nothing jumps.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,18 +14,18 @@ use crate::view::camera::Camera;
 use crate::view::model::{ContentView, RoomModel};
 use crate::view::recent_events::Recent;
 
-/// Numbers that look random, the same in every run.
+/// A deterministic pseudo-random number generator.
 struct Dice(u64);
 
 impl Dice {
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     fn roll(&mut self) -> f32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 40) as f32 / (1_u64 << 24) as f32
     }
 }
 
-/// The room that fits into the view, and who walks where in it.
+/// A room that fits into the view, and the direction in which each agent walks.
 struct Walk {
     room: RoomModel,
     steps: Vec<World>,
@@ -33,7 +33,7 @@ struct Walk {
     half: World,
 }
 
-/// Nearly half of them rest; one in twelve needs a person.
+/// Nearly half of the agents rest; one in twelve needs a person.
 fn state(dice: &mut Dice) -> State {
     match (dice.roll() * 12.0) as u32 {
         0 => State::Waiting,
@@ -64,7 +64,7 @@ impl Walk {
         Self { room, steps, dice, half }
     }
 
-    /// A fifth of a second passes.
+    /// Advances the room by a fifth of a second.
     fn step(&mut self) {
         for (agent, step) in self.room.agents.iter_mut().zip(&mut self.steps) {
             agent.position += *step;
@@ -79,7 +79,7 @@ impl Walk {
     }
 }
 
-/// A label that is shown: whose, how much that matters, where it stands and where it leads to.
+/// A label as shown: its owner, importance, rectangle and leader line.
 type Shown = (Owner, Importance, Rect, Option<[Pos2; 2]>);
 
 fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown>, Vec<Wish>, Vec<Rect>) {
@@ -99,10 +99,11 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
     let (seen, chosen) = (Seen::of(room, camera), Chosen::of(&scene));
     let detail = Detail::at(camera.zoom);
     let everybody = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
-    let heaps = if detail == Detail::Dots { clusters::heaps(everybody, camera.zoom) } else { Vec::new() };
-    let told = Told { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &heaps };
-    let [first, later] = text_layer::wanted(&told, &mut |text| vec2(0.55 * text.chars().count() as f32, 1.3));
-    let (faces, bodies) = (told.faces(), Occupancy::new(camera.viewport));
+    let clusters = if detail == Detail::Dots { clusters::group(everybody, camera.zoom) } else { Vec::new() };
+    let input =
+        LabelInput { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, clusters: &clusters };
+    let [first, later] = text_layer::wanted(&input, &mut |text| vec2(0.55 * text.chars().count() as f32, 1.3));
+    let (faces, bodies) = (input.faces(), Occupancy::new(camera.viewport));
     let ground = Ground { view: camera.viewport, faces: &faces, bodies: &bodies };
     let mut taken = Occupancy::new(camera.viewport);
     let mut shown = Vec::new();
@@ -117,11 +118,11 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
     }
     labels.places = places;
     let faces = match detail {
-        // Of those who are dots, only who stands out is not to be covered.
+        // Of agents shown as dots, only those that stand out must not be covered.
         Detail::Dots => {
-            heaps.iter().map(|heap| clusters::place(heap, camera)).filter(|it| it.1).map(|it| it.0).collect()
+            clusters.iter().map(|cluster| clusters::place(cluster, camera)).filter(|it| it.1).map(|it| it.0).collect()
         }
-        _ => told.agents().map(|agent| face(agent, &told)).collect(),
+        _ => input.agents().map(|agent| face(agent, &input)).collect(),
     };
     (shown, first.wishes, faces)
 }
@@ -130,7 +131,7 @@ fn overlap(one: Rect, other: Rect) -> bool {
     one.intersect(other).is_positive() && other.is_positive()
 }
 
-/// Walks for a minute with the labels laid out five times a second, and hands each moment over.
+/// Simulates a minute with five label layouts per second, and passes each to `look`.
 fn for_a_minute(count: u32, zoom: f32, mut look: impl FnMut(&RoomModel, Camera, (Vec<Shown>, Vec<Wish>, Vec<Rect>))) {
     let mut walk = Walk::of(count, zoom);
     let camera = Camera { zoom, ..Camera::default() };
@@ -143,28 +144,28 @@ fn for_a_minute(count: u32, zoom: f32, mut look: impl FnMut(&RoomModel, Camera, 
 }
 
 #[test]
-fn no_label_covers_a_face_or_another_label_and_nobody_who_matters_is_without() {
+fn no_label_covers_a_face_or_label_and_no_important_agent_lacks_one() {
     for (count, zoom) in [(1, 1.0), (12, 1.0), (30, 1.0), (30, 2.0), (300, 0.5)] {
         for_a_minute(count, zoom, |_, camera, (shown, wishes, faces)| {
             for (index, (owner, _, rect, leader)) in shown.iter().enumerate() {
-                // What is out of view covers nothing.
+                // Parts outside the view cover nothing.
                 let seen = rect.intersect(camera.viewport);
                 let other = shown[..index].iter().find(|other| overlap(other.2, seen));
                 assert_eq!(other, None, "{count} at {zoom}: the label of {owner:?} covers another");
                 assert!(!faces.iter().any(|face| overlap(*face, seen)), "{count} at {zoom}: {owner:?} covers a face");
                 assert!(leader.is_none_or(|[from, _]| rect.expand(0.5).contains(from)));
             }
-            let told: BTreeSet<Owner> = shown.iter().map(|label| label.0).collect();
+            let input: BTreeSet<Owner> = shown.iter().map(|label| label.0).collect();
             let in_view = |wish: &&Wish| wish.reach == Reach::Anywhere && camera.viewport.contains(wish.body.center());
             for wish in wishes.iter().filter(in_view) {
-                assert!(told.contains(&wish.owner), "{count} at {zoom}: {:?} has no label", wish.owner);
+                assert!(input.contains(&wish.owner), "{count} at {zoom}: {:?} has no label", wish.owner);
             }
         });
     }
 }
 
 #[test]
-fn from_afar_no_label_covers_another_or_somebody_who_stands_out() {
+fn zoomed_out_labels_cover_neither_labels_nor_important_agents() {
     for (count, zoom) in [(12, 0.3), (300, 0.3), (30, 0.15), (300, 0.15)] {
         let mut labels = 0;
         for_a_minute(count, zoom, |_, camera, (shown, _, faces)| {
@@ -181,7 +182,7 @@ fn from_afar_no_label_covers_another_or_somebody_who_stands_out() {
 }
 
 #[test]
-fn a_label_that_leaves_its_place_leads_back_to_its_owner() {
+fn a_label_away_from_its_owner_has_a_leader_line() {
     let mut leaders = 0;
     for_a_minute(30, 1.0, |room, camera, (shown, _, _)| {
         for (owner, importance, rect, leader) in shown {
@@ -201,7 +202,7 @@ fn a_label_that_leaves_its_place_leads_back_to_its_owner() {
     assert!(leaders > 20, "{leaders}");
 }
 
-/// So near to its owner a label is its owner's without a line.
+/// Maximum distance between a label without leader line and its owner, in points.
 const CLOSE_ENOUGH: f32 = 17.0;
 
 #[test]
@@ -217,20 +218,20 @@ fn labels_do_not_jump() {
             let now: HashMap<Owner, (Pos2, World)> = now.collect();
             for (owner, (at, place)) in &now {
                 let Some((was, stood)) = before.get(owner) else { continue };
-                // It goes along with its owner; at the edge of the view it stays behind, by a step at most.
+                // The label moves with its owner, except at the edge of the view, where it may lag by one step.
                 let along = (*place - *stood) * zoom;
                 let moved = *at - *was - vec2(along.x, -along.y);
                 if moved.length() < 18.0 { kept += 1 } else { jumps += 1 }
             }
             before = now;
         });
-        // Everybody walks all the time here, and each comes past somebody every few seconds.
+        // Everyone walks all the time, and passes somebody every few seconds.
         assert!(jumps * 20 < kept, "{count} at {zoom}: {jumps} jumps, {kept} kept");
     }
 }
 
 #[test]
-fn what_is_selected_is_named_with_what_it_does_wherever_it_is() {
+fn selected_agents_always_show_name_and_activity() {
     let mut room = Walk::of(30, 1.0).room;
     room.agents[3].state = State::Idle;
     room.agents[3].position = World::new(0.0, 0.0);
@@ -250,8 +251,9 @@ fn what_is_selected_is_named_with_what_it_does_wherever_it_is() {
     };
     let (seen, chosen) = (Seen::of(&room, camera), Chosen::of(&scene));
     let detail = Detail::Figures;
-    let told = Told { room: &room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &[] };
-    let [first, _] = text_layer::wanted(&told, &mut |_| vec2(1.0, 1.0));
+    let input =
+        LabelInput { room: &room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, clusters: &[] };
+    let [first, _] = text_layer::wanted(&input, &mut |_| vec2(1.0, 1.0));
     let own = first.wishes.iter().position(|wish| wish.owner == Owner::Agent(room.agents[3].key));
     let label = &first.labels[own.expect("it has one from afar as well")];
     assert_eq!((&*label.name.0, label.line.as_ref().map(|line| &*line.0)), ("Somebody", Some("Idle")));
@@ -260,7 +262,7 @@ fn what_is_selected_is_named_with_what_it_does_wherever_it_is() {
 }
 
 #[test]
-fn names_of_several_lines_are_one_line_and_long_ones_are_cut() {
+fn multi_line_names_are_joined_and_long_ones_truncated() {
     assert_eq!(shown("Ada\nof the\tarchive"), "Ada of the archive");
     assert!(shown(&"ß".repeat(200)).chars().count() <= MAX_LETTERS);
     assert!(matches!(shown("Ada"), Cow::Borrowed("Ada")));

@@ -1,21 +1,21 @@
-//! Reduces Markdown to its words, for bubbles and boards.
+//! Reduces Markdown to plain text, for bubbles and boards.
 //!
-//! Why not `pulldown-cmark`, which reads Markdown elsewhere: this is done for every bubble of every frame. A thousand
-//! bubbles of one sentence take 2 ms where the parser takes 4, of the 5 that such a frame may take. The text is often
-//! truncated or a single line, and a parser would show the markup of what is not closed.
+//! Why not `pulldown-cmark`, which reads Markdown elsewhere: this runs for every bubble in every frame. A thousand
+//! bubbles of one sentence take 2 ms instead of 4, of the 5 that such a frame may take. The text is often truncated or
+//! a single line, and a parser would show the markup of unclosed spans.
 
 use crate::base::text;
 use crate::view::bubble;
 
-/// More than this is never looked at: whatever is shown is much shorter.
+/// Number of characters that are read; what is shown is much shorter.
 const READ_CHARS: usize = 800;
 
-/// A bubble's text: plain, on one line, cut where it is too long.
+/// The text of a bubble: plain, on one line, truncated.
 pub(super) fn bubble_text(markdown: &str) -> String {
     bubble::cut(&plain_text(markdown))
 }
 
-/// The words of a Markdown text on one line: no marks of headings, lists, quotes, emphasis, code and links.
+/// The text on one line, without the markup of headings, lists, quotes, emphasis, code and links.
 pub(super) fn plain_text(markdown: &str) -> String {
     let end = markdown.char_indices().nth(READ_CHARS).map_or(markdown.len(), |(end, _)| end);
     let mut plain = String::with_capacity(end);
@@ -32,7 +32,7 @@ pub(super) fn plain_text(markdown: &str) -> String {
     text::one_line(&plain)
 }
 
-/// A line without what stands before its words; nothing where it has none (rules, fences, lines under headings).
+/// A line without its block markup; empty if it is only markup (rules, fences, heading underlines).
 fn without_block_marks(mut line: &str) -> &str {
     if line.starts_with("```") || line.starts_with("~~~") {
         return "";
@@ -68,13 +68,13 @@ fn push_inline(line: &str, plain: &mut String) {
         let word_before = plain.chars().next_back().is_some_and(char::is_alphanumeric);
         let word_after = after.chars().next().is_some_and(char::is_alphanumeric);
         match letter {
-            // Between blanks a star is one.
+            // An asterisk between spaces is literal.
             '*' if after.starts_with(' ') && plain.ends_with(' ') => {
                 plain.push(letter);
                 rest = after;
             }
             '*' | '`' => rest = after,
-            // Within a word an underscore belongs to it: `snake_case`.
+            // An underscore within a word is literal: `snake_case`.
             '_' if !(word_before && word_after) => rest = after,
             '|' => {
                 plain.push(' ');
@@ -103,7 +103,7 @@ fn push_inline(line: &str, plain: &mut String) {
     }
 }
 
-/// `words](address)rest`, taken apart.
+/// Splits `words](address)rest` into words and rest.
 fn link(text: &str) -> Option<(&str, &str)> {
     let (words, rest) = text.split_once("](")?;
     let (_, rest) = rest.split_once(')')?;
@@ -116,7 +116,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn markdown_becomes_the_words_it_says() {
+    fn markdown_is_reduced_to_plain_text() {
         for (markdown, plain) in [
             ("# A *title*\n\nand **more** of `it`", "A title and more of it"),
             ("- one\n- [x] two\n3. three", "one two three"),
@@ -141,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_too_strange(text in any::<String>()) {
+        fn any_text_can_be_reduced(text in any::<String>()) {
             prop_assert!(bubble_text(&text).chars().count() <= 120);
         }
     }

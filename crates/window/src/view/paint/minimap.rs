@@ -1,4 +1,4 @@
-//! Paints the minimap: the whole room in a small frame, and which part of it is visible.
+//! Paints the minimap: the whole room in a small frame, and the part of it that is visible.
 
 use bevy::math::Vec2 as World;
 use egui::epaint::Vertex;
@@ -6,18 +6,18 @@ use egui::{Color32, CornerRadius, Mesh, Painter, Pos2, Rect, Shape, Stroke, Stro
 
 use super::batch::mixed;
 use super::element::SIZE;
-use crate::view::activity_text::{Importance, told_as};
+use crate::view::activity_text::{Importance, label_state};
 use crate::view::camera::Camera;
 use crate::view::model::{DecorView, RoomModel};
 use crate::view::theme::{RADIUS, Theme, element_colour, state_colour};
 
-/// Air around what stands in the room, in world units.
+/// Margin around everything in the room, in world units.
 const AIR: f32 = 160.0;
 
-/// The frame around what is seen is at least so wide and high, in points.
+/// Minimum width and height of the frame around the visible part, in points.
 const FRAME_POINTS: f32 = 8.0;
 
-/// Which place of the room lies where in the small frame.
+/// The mapping between the room and the minimap.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Small {
     middle: World,
@@ -26,7 +26,7 @@ pub struct Small {
 }
 
 impl Small {
-    /// The whole room, and whatever the camera sees beside it, in a frame.
+    /// Fits the whole room and the camera's view into a rectangle.
     pub fn of(rect: Rect, room: &RoomModel, camera: Camera) -> Self {
         let (mut low, mut high) = camera.visible(0.0);
         let agents = room.agents.iter().map(|agent| agent.position);
@@ -40,20 +40,20 @@ impl Small {
         Self { middle: low.midpoint(high), scale, rect }
     }
 
-    /// Where a place of the room is in the frame.
+    /// Converts a world position to the screen.
     pub fn to_screen(&self, place: World) -> Pos2 {
         let from_middle = (place - self.middle) * self.scale;
         self.rect.center() + vec2(from_middle.x, -from_middle.y)
     }
 
-    /// Which place of the room a point of the frame shows.
+    /// Converts a point of the minimap to a world position.
     pub fn to_world(&self, point: Pos2) -> World {
         let from_middle = (point - self.rect.center()) / self.scale.max(f32::EPSILON);
         self.middle + World::new(from_middle.x, -from_middle.y)
     }
 }
 
-/// Paints the room into a small frame. A press in it leads to the place that [`Small::to_world`] tells.
+/// Paints the minimap. [`Small::to_world`] converts a click in it to a world position.
 pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, theme: Theme) {
     let painter = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
     let corners = CornerRadius::same(RADIUS[0]);
@@ -81,7 +81,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
     painter.add(Shape::mesh(mesh));
     let (low, high) = camera.visible(0.0);
     let seen = frame(Rect::from_two_pos(small.to_screen(low), small.to_screen(high)), rect);
-    // What is not seen is dimmed: the frame is found also where it is tiny, or as large as the map.
+    // Dim what is out of view, so that the frame is visible whether it is tiny or as large as the map.
     let beside = [
         Rect::from_min_max(rect.min, egui::pos2(rect.right(), seen.top())),
         Rect::from_min_max(egui::pos2(rect.left(), seen.bottom()), rect.max),
@@ -95,7 +95,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
     painter.rect_stroke(seen, 2.0, Stroke::new(1.5, theme.accent), StrokeKind::Inside);
 }
 
-/// A square for everybody. Those at rest come first: in a crowd they would cover whoever matters.
+/// Paints a square for each agent, resting ones first, so that they do not cover important ones.
 fn everybody(mesh: &mut Mesh, room: &RoomModel, small: Small, theme: Theme) {
     for stands_out in [false, true] {
         let all = room.agents.iter().map(|agent| (agent, Importance::of(agent)));
@@ -104,14 +104,15 @@ fn everybody(mesh: &mut Mesh, room: &RoomModel, small: Small, theme: Theme) {
             if room.agents.len() <= 400 {
                 plain(mesh, Rect::from_center_size(at, Vec2::splat(5.0)), theme.bubble);
             }
-            let colour = if importance == Importance::Rest { theme.at_rest() } else { state_colour(told_as(agent)) };
+            let colour =
+                if importance == Importance::Rest { theme.at_rest() } else { state_colour(label_state(agent)) };
             let side = if stands_out { 5.0 } else { 3.5 };
             plain(mesh, Rect::from_center_size(at, Vec2::splat(side)), colour);
         }
     }
 }
 
-/// The frame around what is seen: never so small that it is lost, and within the map.
+/// The frame around the visible part: at least [`FRAME_POINTS`] wide, and within the map.
 fn frame(seen: Rect, map: Rect) -> Rect {
     let size = seen.size().max(Vec2::splat(FRAME_POINTS)).min(map.size() - Vec2::splat(2.0));
     super::label_layout::inside(Rect::from_center_size(seen.center(), size), map.shrink(1.0))
@@ -133,7 +134,7 @@ mod tests {
     use egui::pos2;
 
     #[test]
-    fn the_frame_of_what_is_seen_is_within_the_map_and_never_lost() {
+    fn the_frame_stays_within_the_minimap_and_visible() {
         let map = Rect::from_min_size(pos2(1000.0, 600.0), vec2(150.0, 100.0));
         let around = |size: f32| Rect::from_center_size(map.center() + vec2(60.0, 0.0), Vec2::splat(size));
         for size in [0.1, 30.0, 100.0, 900.0] {
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_at_rest_covers_who_matters_in_a_crowd() {
+    fn resting_agents_never_cover_important_ones() {
         let agents = (0..500).map(|key| agent(key, "Ada", if key == 0 { State::Waiting } else { State::Idle }));
         let room = RoomModel { agents: agents.collect(), ..RoomModel::default() };
         let small = Small::of(Rect::from_min_size(pos2(0.0, 0.0), vec2(150.0, 100.0)), &room, Camera::default());
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_minimap_shows_everybody_and_finds_the_way_back() {
+    fn the_minimap_shows_all_agents_and_maps_clicks_back() {
         let mut far = agent(0, "Ada", State::Idle);
         far.position = World::new(-3000.0, 900.0);
         let room = RoomModel { agents: vec![far], ..RoomModel::default() };

@@ -1,7 +1,7 @@
 //! Paints the room with `egui`: floor, furniture, elements, agents and what happens between them.
 //!
-//! Two meshes contain nearly everything: one for what is behind the agents, one for the agents and ropes. What is out
-//! of view is skipped, and what is too small to be read is simplified.
+//! Two meshes contain nearly everything: one for what is behind the agents, one for agents and ropes. What is out of
+//! view is skipped, and what is too small to be legible is simplified.
 
 mod appearance;
 mod area_labels;
@@ -48,7 +48,7 @@ pub use talk::{chosen_tie, handle, handle_place, rope_in_hand, tie_middle, tie_u
 pub(crate) use text_scaling::in_rows;
 pub use zoomed_out::DOT_INK;
 
-use super::activity_text::{Importance, told_as};
+use super::activity_text::{Importance, label_state};
 use super::art::{Art, Sprite};
 use super::camera::Camera;
 use super::furniture;
@@ -62,36 +62,36 @@ use crate::simulation::State;
 use batch::Batch;
 use draw_order::DrawItem;
 
-/// What stands a little out of view still reaches into it, in world units.
+/// Objects this far outside the view may still reach into it, in world units.
 const MARGIN: f32 = 130.0;
 
-/// From where, when and how the room is looked at.
+/// The parameters of a painted frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
-    /// From where.
+    /// The camera.
     pub camera: Camera,
-    /// In which light.
+    /// The colours.
     pub theme: Theme,
-    /// When, in seconds of real time.
+    /// Real time, in seconds.
     pub now_secs: f64,
-    /// What is selected.
+    /// The selection.
     pub selected: &'a BTreeSet<Thing>,
-    /// What the pointer is over.
+    /// The hovered agent or element.
     pub hovered: Option<&'a Thing>,
-    /// Where the pointer is, if it is over the room.
+    /// The pointer, if it is over the room.
     pub pointer: Option<Pos2>,
     /// Whether details are shown beside each agent, for which bubbles make room.
     pub quiet: bool,
-    /// Who is to light up because they know something.
+    /// The knowledge to highlight.
     pub who_knows: Option<&'a WhoKnows>,
-    /// Whether nothing pulses: the person wants little to move.
+    /// Whether animations are off (reduced motion).
     pub still: bool,
 }
 
-/// How much of the agents is shown.
+/// The level of detail of agents.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Detail {
-    /// Dots, with numbers where they pile up.
+    /// Dots, with numbers for clusters.
     Dots,
     /// Figures without names.
     Figures,
@@ -100,7 +100,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// What can be made out at this zoom.
+    /// The level of detail at this zoom.
     pub fn at(zoom: f32) -> Self {
         if zoom < 0.25 {
             Self::Dots
@@ -112,7 +112,7 @@ impl Detail {
     }
 }
 
-/// Paints the room into the camera's part of the screen. `labels` knows where each label stood before.
+/// Paints the room into the camera's viewport. `labels` keeps label places between frames.
 pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, scene: &Look, labels: &mut Labels) {
     let Look { camera, theme, now_secs, .. } = *scene;
     let painter = painter.with_clip_rect(camera.viewport.intersect(painter.clip_rect()));
@@ -132,7 +132,7 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     for (index, decor) in lying("rug") {
         floor::rug(&painter, decor, floor::rugs(&room.decor[..index]).count(), camera, theme);
     }
-    // Light lies on rugs as well.
+    // Window light is painted over rugs.
     for (_, decor) in lying("window") {
         floor::window_light(&painter, decor, camera, theme);
     }
@@ -156,17 +156,17 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         knowledge_overlay::who_knows(&mut batch, room, known, scene);
     }
     stand(&painter, &mut batch, room, recent, &seen, &chosen, scene, detail);
-    let heaps = if detail == Detail::Dots {
+    let clusters = if detail == Detail::Dots {
         let agents = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
-        let heaps = clusters::heaps(agents, camera.zoom);
-        zoomed_out::paint(&mut batch, &heaps, room, (camera, theme), zoomed_out::glow_at(now_secs, scene.still));
-        heaps
+        let clusters = clusters::group(agents, camera.zoom);
+        zoomed_out::paint(&mut batch, &clusters, room, (camera, theme), zoomed_out::glow_at(now_secs, scene.still));
+        clusters
     } else {
         Vec::new()
     };
     floor::lamp_halos(&mut batch, room, camera, theme, now_secs);
     batch.flush(&painter);
-    zoomed_out::counts(&painter, &heaps, camera);
+    zoomed_out::counts(&painter, &clusters, camera);
     floor::vignette(&painter, camera.viewport, theme);
     if !chosen.agents.is_empty() && detail > Detail::Dots {
         for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
@@ -180,11 +180,12 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
             knowledge_overlay::thoughts(&painter, room, recent, scene);
         }
     }
-    let told = label_input::Told { room, recent, seen: &seen, chosen: &chosen, scene, detail, heaps: &heaps };
-    text_layer::paint(&painter, &told, sheet, labels);
+    let input =
+        label_input::LabelInput { room, recent, seen: &seen, chosen: &chosen, scene, detail, clusters: &clusters };
+    text_layer::paint(&painter, &input, sheet, labels);
 }
 
-/// Paints everything that stands on the floor, what is farther away first.
+/// Paints everything that stands on the floor, farthest first.
 fn stand(
     painter: &Painter,
     batch: &mut Batch,
@@ -197,7 +198,7 @@ fn stand(
 ) {
     let Look { camera, theme, now_secs, .. } = *scene;
     let light = floor::light_of(theme);
-    // Where little is to move, pens rest.
+    // With reduced motion, pens rest.
     let room_secs = if scene.still { 0.0 } else { room.tick as f64 / TICKS_PER_SEC as f64 };
     let figures = figure::Scene {
         now: figure::Moment { real_secs: now_secs, room_secs },
@@ -236,7 +237,7 @@ fn stand(
                 let pulse = recent.pulses.get(&element.id);
                 element::element(batch, element, pulse, now_secs, camera, light, &|name| room.look_of(name));
                 if camera.zoom >= element::WRITTEN_ZOOM || pulse.is_some() || chosen.elements.contains(&*element.id) {
-                    // Who stands in front of a board stands in front of its words as well.
+                    // An agent in front of a board also covers the board's text.
                     batch.flush(painter);
                     element::writing(painter, element, camera, theme);
                     if let Some(pulse) = pulse {
@@ -250,8 +251,8 @@ fn stand(
     }
 }
 
-/// Paints the figure that goes with a word, as in [`AgentView::look`], as large as fits into a rectangle: for lists,
-/// and for what follows the pointer.
+/// Paints the figure of a look word (see [`AgentView::look`]), as large as fits into a rectangle: for lists and drag
+/// previews.
 pub fn portrait(painter: &Painter, rect: Rect, look: &str, art: &Art) {
     // A figure is 60 units high.
     if let Some(sheet) = art.sheet(rect.height() / 60.0) {
@@ -261,7 +262,7 @@ pub fn portrait(painter: &Painter, rect: Rect, look: &str, art: &Art) {
     }
 }
 
-/// Paints an empty element of a kind into a rectangle of its proportions (100 to 80), for the same uses.
+/// Paints an empty element of a kind into a rectangle with the aspect ratio 100:80, for the same uses.
 pub fn element_picture(painter: &Painter, rect: Rect, kind: &str, art: &Art) {
     let zoom = (rect.width() / element::SIZE.x).min(rect.height() / element::SIZE.y) * 0.9;
     if let Some(sheet) = art.sheet(zoom) {
@@ -271,7 +272,7 @@ pub fn element_picture(painter: &Painter, rect: Rect, kind: &str, art: &Art) {
     }
 }
 
-/// Paints a piece of furniture into a rectangle of its proportions, for lists.
+/// Paints a piece of furniture into a rectangle with its aspect ratio, for lists.
 pub fn furniture_picture(painter: &Painter, rect: Rect, decor: &DecorView, art: &Art, theme: Theme) {
     let zoom = rect.width() / decor.size.x;
     let camera = Camera { middle: decor.position, zoom, viewport: rect, is_zooming: false };
@@ -290,7 +291,7 @@ pub fn furniture_picture(painter: &Painter, rect: Rect, decor: &DecorView, art: 
     }
 }
 
-/// The shadow of an agent and the ring in its state's colour.
+/// Paints the shadow of an agent and the ring in its state's colour.
 fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look, detail: Detail) {
     let Look { camera, theme, now_secs, .. } = *scene;
     let zoom = camera.zoom * figure_scale(agent, detail);
@@ -298,7 +299,7 @@ fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look, 
     let around = |width: f32| Rect::from_center_size(at - vec2(0.0, zoom), vec2(width, 0.45 * width) * zoom);
     let aloft = if agent.state == State::Dragged { 0.7 } else { 1.0 };
     batch.fill(Sprite::Shadow, around(40.0 * aloft), theme.shadow);
-    let colour = at_rest(agent, detail, theme).unwrap_or(state_colour(told_as(agent)));
+    let colour = at_rest(agent, detail, theme).unwrap_or(state_colour(label_state(agent)));
     let importance = Importance::of(agent);
     if detail == Detail::Figures && importance.stands_out() {
         let strength = 0.7 * zoomed_out::glow_at(now_secs, scene.still);
@@ -310,7 +311,7 @@ fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look, 
         );
     }
     if importance == Importance::NeedsYou {
-        // What needs a person makes waves.
+        // Agents that need a person emit waves.
         let share = if scene.still { 0.4 } else { ((now_secs * 0.8) % 1.0) as f32 };
         batch.fill(Sprite::Ring, around(36.0 + 30.0 * share), colour.gamma_multiply(0.8 * (1.0 - share)));
     }
@@ -323,22 +324,22 @@ fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look, 
     }
 }
 
-/// The grey of those at rest, where many are seen from some way off.
+/// The grey that resting agents fade to when there are many in the view.
 fn at_rest(agent: &AgentView, detail: Detail, theme: Theme) -> Option<Color32> {
     (detail < Detail::Names && Importance::of(agent) == Importance::Rest).then(|| theme.at_rest())
 }
 
-/// How strongly something glows that calls for attention: it comes and goes.
+/// Strength of a pulsing glow, which calls for attention.
 fn pulse(now_secs: f64) -> f32 {
     0.75 + 0.25 * ((now_secs * 3.2) % std::f64::consts::TAU).sin() as f32
 }
 
-/// How much larger somebody is drawn who stands out from many at rest, where nobody has room for a name.
+/// Scale of an agent that stands out in a crowd, at zooms without names.
 fn figure_scale(agent: &AgentView, detail: Detail) -> f32 {
     if detail == Detail::Figures && Importance::of(agent).stands_out() { 1.35 } else { 1.0 }
 }
 
-/// Where a figure is drawn, so much larger than the room is.
+/// The screen rectangle of a figure at this scale.
 fn body(agent: &AgentView, camera: Camera, scale: f32) -> Rect {
     let feet = camera.to_screen(agent.position);
     let zoom = camera.zoom * scale;
@@ -351,7 +352,7 @@ fn figure_rect(agent: &AgentView, camera: Camera) -> Rect {
     Rect::from_min_max(at - vec2(22.0, figure::HEIGHT + 3.0) * zoom, pos2(at.x + 22.0 * zoom, at.y + 9.0 * zoom))
 }
 
-/// The outline of what is selected or pointed at.
+/// Paints the outline of a selected or hovered thing.
 fn outline(painter: &Painter, rect: Rect, id: &str, chosen: &HashSet<&str>, scene: &Look) {
     if !chosen.contains(id) {
         return;
@@ -366,7 +367,7 @@ fn outline(painter: &Painter, rect: Rect, id: &str, chosen: &HashSet<&str>, scen
     painter.rect_stroke(rect, corners, Stroke::new(width, colour), StrokeKind::Middle);
 }
 
-/// What is selected or pointed at, by id.
+/// The selected and hovered things, by id.
 struct Chosen<'a> {
     agents: HashSet<&'a str>,
     elements: HashSet<&'a str>,
@@ -382,7 +383,7 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// What lies in view, by index, the farthest up first: what is further down stands in front.
+/// Indices of everything visible, topmost first: what is lower on screen is in front.
 struct Seen {
     agents: Vec<u32>,
     elements: Vec<usize>,
@@ -391,9 +392,9 @@ struct Seen {
 
 impl Seen {
     fn of(room: &RoomModel, camera: Camera) -> Self {
-        // A heap at the edge of the view has everybody in its square.
-        let heap = if Detail::at(camera.zoom) == Detail::Dots { square_side(camera.zoom) } else { 0.0 };
-        let (low, high) = camera.visible(MARGIN.max(heap));
+        // The square of a cluster at the edge of the view may reach beyond it.
+        let cluster = if Detail::at(camera.zoom) == Detail::Dots { square_side(camera.zoom) } else { 0.0 };
+        let (low, high) = camera.visible(MARGIN.max(cluster));
         let inside = |place: World, half: World| {
             place.is_finite() && (place + half).cmpge(low).all() && (place - half).cmple(high).all()
         };

@@ -1,34 +1,34 @@
-//! Which parts of a view are already occupied, in small squares: a query costs the same however many things there are.
+//! A bitmap of the occupied parts of a view, in small squares: a query costs the same however many things there are.
 
 use egui::{Pos2, Rect};
 
 /// Side of a square, in points.
 const CELL: f32 = 6.0;
-/// Squares in a word of a row.
+/// Number of squares per word.
 const WORD: usize = u64::BITS as usize;
 
-/// What is taken of a view.
+/// The occupied squares of a view.
 #[derive(Clone, Debug)]
 pub struct Occupancy {
     view: Rect,
-    /// Words of a row.
+    /// Number of words per row.
     words: usize,
-    /// A bit for each square, row by row.
+    /// One bit per square, row by row.
     cells: Vec<u64>,
 }
 
-/// The squares of a rectangle: left, top, right and bottom, all included.
+/// A rectangle of squares: left, top, right and bottom, inclusive.
 type Cells = [usize; 4];
 
 impl Occupancy {
-    /// A view of which nothing is taken.
+    /// An empty bitmap for a view.
     pub fn new(view: Rect) -> Self {
         let count = |points: f32| (points.max(0.0) / CELL).ceil() as usize + 1;
         let words = count(view.width()).div_ceil(WORD);
         Self { view, words, cells: vec![0; words * count(view.height())] }
     }
 
-    /// Takes a place, unless part of it is taken or nothing of it is in view.
+    /// Occupies a rectangle if it is free and in view. Returns whether it did.
     pub fn take(&mut self, rect: Rect) -> bool {
         let free = self.cells_of(rect).is_some() && self.is_free(rect);
         if free {
@@ -37,23 +37,23 @@ impl Occupancy {
         free
     }
 
-    /// Whether nothing of a place is taken.
+    /// Whether no square of a rectangle is occupied.
     pub fn is_free(&self, rect: Rect) -> bool {
         self.cells_of(rect).is_none_or(|cells| self.row_words(cells).all(|(index, mask)| self.cells[index] & mask == 0))
     }
 
-    /// How many squares of a place are taken.
+    /// Number of occupied squares in a rectangle.
     pub fn crowding(&self, rect: Rect) -> usize {
         let Some(cells) = self.cells_of(rect) else { return 0 };
         self.row_words(cells).map(|(index, mask)| (self.cells[index] & mask).count_ones() as usize).sum()
     }
 
-    /// Takes a place in any case.
+    /// Occupies a rectangle unconditionally.
     pub fn claim(&mut self, rect: Rect) {
         self.change(rect, |word, mask| word | mask);
     }
 
-    /// Gives a place back that was taken by [`Occupancy::take`], so that nothing else stands on its squares.
+    /// Frees a rectangle that was occupied by [`Occupancy::take`], so that no other rectangle shares its squares.
     pub fn give_back(&mut self, rect: Rect) {
         self.change(rect, |word, mask| word & !mask);
     }
@@ -81,7 +81,7 @@ impl Occupancy {
     }
 }
 
-/// The words that hold squares, each with the bits that are theirs.
+/// Index and bit mask of each word that covers part of a rectangle.
 fn masks(words: usize, [left, top, right, bottom]: Cells) -> impl Iterator<Item = (usize, u64)> {
     let (first, last) = (left / WORD, right / WORD);
     (top..=bottom).flat_map(move |row| {
@@ -101,8 +101,8 @@ mod tests {
     const VIEW: Rect = Rect { min: pos2(40.0, 30.0), max: pos2(1_320.0, 830.0) };
 
     #[test]
-    fn what_is_taken_is_free_again_when_it_is_given_back() {
-        // Across several words of a row, within one, and over the edge of the view.
+    fn a_freed_rectangle_can_be_taken_again() {
+        // Rectangles across several words, within one word, and over the edge of the view.
         for place in [(100.0, 100.0, 900.0, 14.0), (50.0, 60.0, 20.0, 20.0), (1_300.0, 820.0, 90.0, 90.0)] {
             let mut taken = Occupancy::new(VIEW);
             let rect = Rect::from_min_size(pos2(place.0, place.1), vec2(place.2, place.3));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_view_cannot_be_taken() {
+    fn rectangles_outside_the_view_cannot_be_taken() {
         let gone = Rect::from_min_size(pos2(2_000.0, 0.0), vec2(10.0, 10.0));
         let mut taken = Occupancy::new(VIEW);
         assert!(!taken.take(gone) && taken.is_free(gone));

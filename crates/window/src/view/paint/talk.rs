@@ -1,4 +1,4 @@
-//! Paints what happens between agents: ropes between those who talk, ropes of relationships, bubbles and small signs.
+//! Paints interaction between agents: conversation ropes, relationship ropes, speech bubbles and small signs.
 
 use std::collections::HashMap;
 
@@ -20,14 +20,14 @@ use crate::view::model::{AgentView, RoomModel, TieView};
 use crate::view::recent_events::PULSE_SECS;
 use crate::view::theme::{RADIUS, Theme, state_colour, word_colour};
 
-/// Ropes are held at this height above the floor, in world units.
+/// Height of the ends of a rope above the floor, in world units.
 const ROPE_HEIGHT: f32 = 20.0;
-/// A rope is at most so many straight pieces.
+/// Maximum number of segments of a rope.
 const ROPE_PIECES: usize = 10;
-/// A bubble is at most so wide, in points.
+/// Maximum width of a bubble's text, in points.
 const BUBBLE_WIDTH: f32 = 196.0;
 
-/// A rope that hangs between two points.
+/// A rope that hangs between two screen points.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Rope {
     from: Pos2,
@@ -43,13 +43,13 @@ impl Rope {
         Self { from, sag: from.lerp(to, 0.5) + vec2(0.0, sag), to }
     }
 
-    /// The same, hanging lower: for the second rope between the same two, and the third.
+    /// The same rope hanging lower, so that several ropes between two agents do not overlap.
     fn lower(self, ropes: u32) -> Self {
         let more = 0.5 * self.from.distance(self.sag).min(60.0) * ropes.min(4) as f32;
         Self { sag: self.sag + vec2(0.0, more), ..self }
     }
 
-    /// How far a point is from it.
+    /// Distance of a point from the rope.
     fn distance(&self, point: Pos2) -> f32 {
         const PIECES: usize = 16;
         let ends = |piece: usize| self.point(piece as f32 / PIECES as f32);
@@ -57,14 +57,14 @@ impl Rope {
         pieces.fold(f32::INFINITY, f32::min)
     }
 
-    /// The point after a share of the way.
+    /// The point at a share of the rope's length, from 0 to 1.
     pub(super) fn point(&self, share: f32) -> Pos2 {
         self.from.lerp(self.sag, share).lerp(self.sag.lerp(self.to, share), share)
     }
 
     pub(super) fn draw(&self, batch: &mut Batch, width: f32, colour: Color32) {
         let mut before = self.from;
-        // Short ropes need few pieces to look round.
+        // Short ropes need few segments to look round.
         let pieces = ((self.from.distance(self.to) / 12.0) as usize).clamp(2, ROPE_PIECES);
         for piece in 1..=pieces {
             let now = self.point(piece as f32 / pieces as f32);
@@ -78,7 +78,7 @@ impl Rope {
     }
 }
 
-/// Ropes between those who talk, with light that runs from the speaker to who listens.
+/// Paints ropes between talking agents, with light moving from the speaker to the listeners.
 pub(super) fn talk_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme, now_secs: f64) {
     let colour = state_colour(State::Conversing);
     for talk in &room.talks {
@@ -108,7 +108,7 @@ pub(super) fn talk_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, th
     }
 }
 
-/// Ropes of relationships: thin, with an arrow's dots that thicken toward the other.
+/// Paints relationship ropes: thin, with dots that grow toward the target.
 pub(super) fn tie_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme) {
     let strength = fade(0.12, 0.4, camera.zoom);
     for (_, rope, tie) in ties(room, camera) {
@@ -120,8 +120,7 @@ pub(super) fn tie_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, the
     }
 }
 
-/// The labels that relationships would like to show: whose rope, by its place, what it says, the middle of its upper
-/// edge, and the colour of the rope.
+/// The labels of relationship ropes: index of the tie, text, top centre, and the rope's colour.
 pub(super) fn tie_labels(
     room: &RoomModel,
     camera: Camera,
@@ -133,7 +132,7 @@ pub(super) fn tie_labels(
     })
 }
 
-/// The ropes in view, each with its place among the ties.
+/// The visible relationship ropes, each with the index of its tie.
 fn ties(room: &RoomModel, camera: Camera) -> impl Iterator<Item = (usize, Rope, &TieView)> {
     let mut between = HashMap::new();
     room.ties.iter().enumerate().filter_map(move |(index, tie)| {
@@ -149,10 +148,10 @@ fn tie_rope(room: &RoomModel, camera: Camera, tie: &TieView) -> Option<Rope> {
     Some(Rope::between(from.position, to.position, camera, 0.55 * ROPE_HEIGHT))
 }
 
-/// Ropes can be pointed at from this zoom on: further out they are hardly seen.
+/// Minimum zoom at which ropes can be clicked.
 const GRASPED_FROM_ZOOM: f32 = 0.15;
 
-/// The relationship whose rope or label is under a point of the screen, by its place among the ties.
+/// The index of the tie whose rope or label is under a screen point.
 pub fn tie_under(room: &RoomModel, camera: Camera, point: Pos2) -> Option<usize> {
     const NEAR_POINTS: f32 = 7.0;
     if camera.zoom < GRASPED_FROM_ZOOM {
@@ -167,7 +166,7 @@ pub fn tie_under(room: &RoomModel, camera: Camera, point: Pos2) -> Option<usize>
     nearest.map(|(index, _)| index)
 }
 
-/// About where the label of a rope stands.
+/// The approximate rectangle of a rope's label.
 fn label_place(rope: &Rope, tie: &TieView, camera: Camera) -> Rect {
     let size = tie_label_size(camera);
     let wide = 0.55 * size * tie.label.chars().count().min(28) as f32 + 10.0;
@@ -179,7 +178,7 @@ pub(super) fn tie_label_size(camera: Camera) -> f32 {
     10.5 * camera.zoom.sqrt().clamp(0.85, 1.5)
 }
 
-/// The middle of a rope on screen, for what is to stand on it: between these two, whether or not they are related.
+/// The screen position of the middle of the rope between two agents, whether or not they are related.
 pub fn tie_middle(room: &RoomModel, camera: Camera, from: &str, to: &str) -> Option<Pos2> {
     let (from, to) = (room.agent(from)?, room.agent(to)?);
     let known = ties(room, camera).find(|(_, _, tie)| tie.from == from.key && tie.to == to.key);
@@ -187,7 +186,7 @@ pub fn tie_middle(room: &RoomModel, camera: Camera, from: &str, to: &str) -> Opt
     Some(known.map_or_else(new, |(_, rope, _)| rope).point(0.5))
 }
 
-/// Shows that a relationship is selected or pointed at.
+/// Highlights a selected or hovered relationship.
 pub fn chosen_tie(painter: &Painter, room: &RoomModel, camera: Camera, theme: Theme, index: usize, selected: bool) {
     let Some((_, rope, tie)) = ties(room, camera).find(|(place, ..)| *place == index) else { return };
     let strength = if selected { 1.0 } else { 0.45 };
@@ -204,7 +203,7 @@ pub fn chosen_tie(painter: &Painter, room: &RoomModel, camera: Camera, theme: Th
     }
 }
 
-/// A rope that is being drawn from an agent to wherever the hand is.
+/// Paints the rope that is being dragged from an agent to the pointer.
 pub fn rope_in_hand(painter: &Painter, camera: Camera, theme: Theme, from: World, to: World) {
     let rope = Rope::between(from, to, camera, 0.55 * ROPE_HEIGHT);
     let points: Vec<Pos2> = (0..=16).map(|piece| rope.point(piece as f32 / 16.0)).collect();
@@ -212,18 +211,18 @@ pub fn rope_in_hand(painter: &Painter, camera: Camera, theme: Theme, from: World
     painter.circle_filled(rope.to, 5.0, theme.accent);
 }
 
-/// Where the handle of an agent is on screen: beside its figure, near enough to be reached before it goes.
+/// The screen position of an agent's handle: beside the figure, close enough to be reached before it disappears.
 pub fn handle_place(agent: &AgentView, camera: Camera) -> Pos2 {
     camera.to_screen(agent.position) + vec2(22.0 * camera.zoom + 9.0, -30.0 * camera.zoom)
 }
 
-/// The handle beside a figure from which a relationship is drawn.
+/// Paints the handle beside a figure from which a relationship is dragged.
 pub fn handle(painter: &Painter, at: Pos2, hot: bool, theme: Theme) {
     let radius = if hot { 9.0 } else { 7.0 };
     painter.circle(at + vec2(0.0, 1.5), radius + 1.0, theme.shadow.gamma_multiply(0.6), Stroke::NONE);
     let (ground, ink) = if hot { (theme.accent, theme.on_accent) } else { (theme.panel, theme.accent) };
     painter.circle(at, radius, ground, Stroke::new(1.5, theme.accent));
-    // Two that are joined.
+    // Two linked dots.
     painter.line_segment([at + vec2(-3.0, 1.8), at + vec2(3.0, -1.8)], Stroke::new(1.4, ink));
     painter.circle_filled(at + vec2(-3.2, 2.0), 1.9, ink);
     painter.circle_filled(at + vec2(3.2, -2.0), 1.9, ink);
@@ -241,21 +240,21 @@ fn tie_colour(tie: &TieView, theme: Theme) -> Color32 {
     mixed(word_colour(&tie.label), ground, if theme.dark { 0.15 } else { 0.3 })
 }
 
-/// What bubbles must not cover, and what they had better not.
+/// Obstacles for bubbles.
 #[derive(Clone, Copy)]
 pub(super) struct Air<'a> {
-    /// Where they must be.
+    /// Bubbles stay within this rectangle.
     pub(super) view: Rect,
-    /// Heads: no bubble covers one.
+    /// Heads, which no bubble may cover.
     pub(super) faces: &'a Occupancy,
-    /// Figures and boards, which bubbles rather stand beside; nothing in a crowd, which leaves no choice.
+    /// Figures and boards, which bubbles avoid if possible; `None` in a crowd, where that is not possible.
     pub(super) spared: Option<&'a Occupancy>,
 }
 
-/// Where a bubble of this size can stand that belongs to a mouth: straight above, or to a side, or higher. For who is
-/// looked at also farther off.
+/// Finds a place for a bubble of this size: straight above the mouth, to a side, or higher. For selected agents also
+/// farther away.
 pub(super) fn bubble_place(mouth: Pos2, size: Vec2, air: Air<'_>, taken: &Occupancy, is_chosen: bool) -> Option<Rect> {
-    // In the order of how well they look: shares of its own width aside, of its own height up.
+    // In order of preference: sideways by a share of its width, upward by its height.
     let places = [0.0, -0.42, 0.42, -0.7, 0.7].into_iter().map(|aside| (aside, 0.0));
     let higher = |up: f32| [0.0, -0.42, 0.42, -0.8, 0.8].map(|aside| (aside, up));
     let far = if is_chosen { [-1.8, -2.4, 0.6, 1.2, 1.8].as_slice() } else { &[] };
@@ -264,13 +263,13 @@ pub(super) fn bubble_place(mouth: Pos2, size: Vec2, air: Air<'_>, taken: &Occupa
         let middle = mouth + vec2(aside * size.x, above * size.y - size.y / 2.0 - 8.0);
         inside(Rect::from_center_size(middle, size), air.view)
     };
-    // What covers least of figures and boards is best, and what stands nearest above among those that cover nothing.
+    // Prefer the free place that covers least of figures and boards, then the nearest one above.
     let free = places.map(at).enumerate().filter(|(_, place)| taken.is_free(*place) && air.faces.is_free(*place));
     let covered = |place: Rect| air.spared.map_or(0, |spared| spared.crowding(place));
     free.min_by_key(|(index, place)| covered(*place) + 2 * index).map(|(_, place)| place)
 }
 
-/// A bubble over an agent, where there is room for it. Whether it was painted, or has nothing to show.
+/// Paints the bubble of an agent if there is room. Returns `false` if there is none.
 pub(super) fn bubble(
     painter: &Painter,
     agent: &AgentView,
@@ -292,10 +291,10 @@ pub(super) fn bubble(
     }
     let ink = if bubble.aloud { theme.bubble_text } else { mixed(theme.bubble_text, theme.bubble, 0.25) };
     let size = (12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0);
-    // Short enough to be seen to be no bubble of words, and no bubble wider than it must be.
+    // The width grows with the font size.
     let width = BUBBLE_WIDTH * size / 12.0;
     let lay_out = |text: String| text_scaling::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX, camera);
-    // In a crowd measuring all would cost more than showing the few that fit.
+    // In a crowd, measuring every bubble would cost more than painting the few that fit.
     let room_for = if air.spared.is_some() {
         lay_out(text.clone()).size() + vec2(20.0, 14.0)
     } else {
@@ -305,7 +304,7 @@ pub(super) fn bubble(
     };
     let Some(place) = bubble_place(mouth, room_for, air, taken, is_chosen) else { return false };
     let galley = lay_out(text);
-    // One that is larger than it was taken for needs its whole place as well.
+    // The actual size may exceed the estimate, and needs room as well.
     let whole = galley.size() + vec2(18.0, 12.0);
     let place = inside(Rect::from_center_size(pos2(place.center().x, place.bottom() - whole.y / 2.0), whole), air.view);
     if !(taken.is_free(place) && air.faces.is_free(place)) {
@@ -322,7 +321,7 @@ pub(super) fn bubble(
         corners,
         theme.shadow.gamma_multiply(0.5 * strength),
     );
-    // In the evening bubbles are nearly as dark as the floor and need an edge; remarks always have one.
+    // In the dark theme, bubbles are nearly as dark as the floor and need an edge; remarks always have one.
     let edge = if theme.dark { mixed(theme.line, theme.text_soft, 0.35) } else { theme.line };
     let shown = theme.dark || !bubble.aloud;
     let edge = if shown { Stroke::new(1.0, edge.gamma_multiply(strength)) } else { Stroke::NONE };
@@ -333,12 +332,12 @@ pub(super) fn bubble(
     true
 }
 
-/// What leads from a bubble to a mouth: a tail where it is said, two small discs where it is thought.
+/// Paints the tail of a bubble: a wedge for speech, two small discs for thoughts.
 fn tail(painter: &Painter, rect: Rect, mouth: Pos2, is_aloud: bool, ground: Color32, edge: Stroke) {
     let within = |at: f32, low: f32, high: f32, from_edge: f32| {
         at.clamp(low + from_edge, (high - from_edge).max(low + from_edge))
     };
-    // Out of the lower edge, or of a side where the mouth is beside the bubble.
+    // From the lower edge, or from a side if the mouth is beside the bubble.
     let (root, across) = if mouth.y > rect.bottom() {
         (pos2(within(mouth.x, rect.left(), rect.right(), 14.0), rect.bottom() - 1.0), vec2(6.0, 0.0))
     } else {
@@ -358,7 +357,7 @@ fn tail(painter: &Painter, rect: Rect, mouth: Pos2, is_aloud: bool, ground: Colo
     }
 }
 
-/// A sign that rises over an agent that passed somebody.
+/// Paints a rising reaction sign over an agent that passed another.
 pub(super) fn reaction(
     painter: &Painter,
     agent: &AgentView,
@@ -376,7 +375,7 @@ pub(super) fn reaction(
     text_scaling::word(painter, (at, Align2::CENTER_CENTER), sign, size, colour, camera);
 }
 
-/// A sign beside the head of an agent that was refused something: a ring with a bar.
+/// Paints the refusal sign beside an agent's head: a ring with a bar.
 pub(super) fn refusal(painter: &Painter, agent: &AgentView, since_secs: f64, scene: &Look) {
     let Look { camera, theme, now_secs, .. } = *scene;
     let strength = Life::REFUSAL.strength(since_secs, now_secs);
@@ -390,7 +389,7 @@ pub(super) fn refusal(painter: &Painter, agent: &AgentView, since_secs: f64, sce
     painter.line_segment([at - bar, at + bar], stroke);
 }
 
-/// What an agent was refused, under its name, whose lower edge is at `top`: for who looks at it.
+/// Paints the refusal text of a selected agent, with its upper edge at `top`.
 pub(super) fn refusal_words(painter: &Painter, top: Pos2, refused: &(String, f64), scene: &Look) -> Rect {
     let Look { camera, theme, now_secs, .. } = *scene;
     let strength = Life::REFUSAL.strength(refused.1, now_secs);
@@ -408,13 +407,13 @@ pub(super) fn refusal_words(painter: &Painter, top: Pos2, refused: &(String, f64
     rect
 }
 
-/// Where three small dots stand over who says something for which there is no room.
+/// The place of the three dots over an agent whose bubble has no room.
 pub(super) fn folded_place(agent: &AgentView, camera: Camera) -> Rect {
     let at = camera.to_screen(agent.position + World::new(0.0, HEIGHT + 8.0));
     Rect::from_center_size(at, vec2(24.0, 13.0) * camera.zoom.clamp(0.4, 1.6))
 }
 
-/// Paints them.
+/// Paints the three dots.
 pub(super) fn folded(batch: &mut Batch, agent: &AgentView, camera: Camera, theme: Theme) {
     let place = folded_place(agent, camera);
     let (at, zoom) = (place.center(), camera.zoom.clamp(0.4, 1.6));
@@ -439,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rope_is_found_under_the_pointer_and_a_second_one_hangs_lower() {
+    fn ropes_can_be_hovered_and_a_second_one_hangs_lower() {
         let mut other = super::super::tests::agent(1, "Bram", State::Idle);
         other.position = World::new(300.0, 0.0);
         let agents = vec![super::super::tests::agent(0, "Ada", State::Idle), other];
@@ -461,7 +460,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_bubble_goes_neither_over_the_edge_nor_over_a_head(
+        fn a_bubble_stays_within_the_view_and_off_heads(
             mouth in (0.0_f32..1_280.0, 0.0_f32..800.0),
             heads in prop::collection::vec((0.0_f32..1_280.0, 0.0_f32..800.0), 0..80),
             size in (40.0_f32..220.0, 24.0_f32..120.0),

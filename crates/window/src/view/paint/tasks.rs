@@ -1,5 +1,5 @@
-//! Paints a task board in the room: a column each for tasks that are open, in progress, waiting for the person and
-//! done, with their number, the first of them as cards, and the faces of the assigned agents.
+//! Paints a task board in the room: columns for open, in progress, waiting for the person and done, with counts, the
+//! first tasks as cards, and the faces of assigned agents.
 
 use egui::{Color32, Painter, Pos2, Rect, Vec2, pos2, vec2};
 
@@ -12,32 +12,32 @@ use crate::view::model::TasksView;
 use crate::view::theme::{CARD_SHADOW, LIGHT, word_colour};
 use crate::workspace::task_files::{Column, Priority, Task};
 
-/// The left edge of the first column, how wide each is, and from one to the next, in units of the element.
+/// Left edge of the first column, width of a column, and distance between columns, in canvas units.
 const LEFT: f32 = 7.0;
 const WIDTH: f32 = 20.4;
 const STEP: f32 = 21.9;
-/// The top of the first card, its height, and from one to the next.
+/// Top of the first card, height of a card, and distance between cards.
 const TOP: f32 = 18.2;
 const HEIGHT: f32 = 9.4;
 const DOWN: f32 = 10.5;
-/// So many cards fit below each other.
+/// Number of cards per column.
 const CARDS: usize = 4;
-/// From this zoom on, the numbers of tasks can be read.
+/// Minimum zoom at which counts are legible.
 const COUNTED_ZOOM: f32 = 0.5;
-/// From this zoom on, there is a face at each card of somebody's.
+/// Minimum zoom at which the faces of assignees are painted.
 const FACES_ZOOM: f32 = 0.45;
-/// From this zoom on, the titles can be read.
+/// Minimum zoom at which titles are legible.
 const TITLES_ZOOM: f32 = 2.2;
-/// The size of a title in units, and how much of one is laid out.
+/// Font size of a title in canvas units, and the number of characters laid out.
 const TITLE_SIZE: f32 = 3.2;
 const TITLE_CHARS: usize = 48;
-/// The radius of a face.
+/// Radius of a face.
 const FACE_RADIUS: f32 = 2.7;
 
-/// What the face of an agent is drawn from, by a name that means it; nothing where nobody of that name is in the room.
+/// Looks up the look of the agent that a name refers to; `None` if no such agent is in the room.
 pub(super) type Looks<'a> = &'a dyn Fn(&str) -> Option<Id>;
 
-/// The first tasks of a column and how many there are. What is done stands with the last on top.
+/// The first tasks of a column and the total number. Finished tasks are listed newest first.
 fn of_column(board: &TasksView, column: usize) -> (Vec<&Task>, usize) {
     let all = &board.columns[column];
     let task = |index: &usize| &board.file.tasks[*index];
@@ -55,7 +55,7 @@ fn card(column: usize, row: usize) -> Rect {
     Rect::from_min_size(corner, vec2(WIDTH - 1.8, HEIGHT))
 }
 
-/// What the mark at the edge of a card says.
+/// Colour of the mark at the edge of a card.
 fn mark(task: &Task, column: Column) -> Color32 {
     match task.priority.as_ref().map(|(priority, _)| *priority) {
         _ if column.is_over() => LIGHT.good,
@@ -65,7 +65,7 @@ fn mark(task: &Task, column: Column) -> Color32 {
     }
 }
 
-/// The cards with the faces of those who have them.
+/// Paints the cards with the faces of their assignees.
 pub(super) fn cards(
     batch: &mut Batch,
     board: &TasksView,
@@ -87,7 +87,7 @@ pub(super) fn cards(
                 let at = place.point(face(rect).to_vec2());
                 figure::badge(batch, look, at, FACE_RADIUS * zoom, None);
             }
-            // Strokes stand for the title until it can be read.
+            // Strokes stand for the title until it is legible.
             if zoom < TITLES_ZOOM {
                 let ink = lit(LIGHT.text, light).gamma_multiply(if column.is_over() { 0.3 } else { 0.5 });
                 let wide = rect.width() - if look.is_some() { 9.6 } else { 4.6 };
@@ -106,7 +106,7 @@ fn face(card: Rect) -> Pos2 {
     pos2(card.right() - FACE_RADIUS - 0.7, card.center().y)
 }
 
-/// The numbers of tasks, and the titles where they can be read.
+/// Paints the counts, and the titles if they are legible.
 pub(super) fn writing(painter: &Painter, board: &TasksView, place: &Placement, camera: Camera) {
     let zoom = camera.zoom;
     for (index, column) in Column::SHOWN.into_iter().enumerate() {
@@ -144,7 +144,7 @@ mod tests {
     use crate::workspace::task_files::parse;
 
     #[test]
-    fn each_column_has_its_tasks_and_says_how_many_there_are() {
+    fn columns_have_their_tasks_and_counts() {
         let many: String = (0..9).map(|number| format!("- [x] done {number}\n")).collect();
         let file = parse(format!("- one\n- @human two\n- three\n  status: working\n- [-] four\n{many}"));
         let board = TasksView::of(file.into());
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_lie_on_the_board_and_never_on_each_other() {
+    fn cards_stay_on_the_board_and_never_overlap() {
         let board = Rect::from_min_max(pos2(5.5, 16.0), pos2(94.5, 62.5));
         let all: Vec<Rect> = (0..4).flat_map(|column| (0..CARDS).map(move |row| card(column, row))).collect();
         for (index, rect) in all.iter().enumerate() {

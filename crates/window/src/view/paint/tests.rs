@@ -1,5 +1,4 @@
-//! Tests with a made-up room in all its states, painted in both themes; saved as pictures if `WORKSHOP_PICTURES` names
-//! a folder.
+//! Painting tests: a test room in all states and both themes. Saves pictures if `WORKSHOP_PICTURES` names a folder.
 
 use crate::element::MailStatus;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use crate::view::recent_events::PulseKind;
 use crate::view::text::fonts;
 use crate::view::theme::contrast;
 
-/// An agent that stands in the middle.
+/// An agent at the origin.
 pub(crate) fn agent(key: u32, name: &str, state: State) -> AgentView {
     let id: Id = format!("{}-{key}", name.to_lowercase()).into();
     AgentView {
@@ -51,7 +50,7 @@ pub(crate) fn agent(key: u32, name: &str, state: State) -> AgentView {
     }
 }
 
-/// An element that holds this.
+/// An element with this content.
 pub(crate) fn element(key: u32, kind: &str, label: &str, position: World, content: ContentView) -> ElementView {
     ElementView {
         key: ElementKey(key),
@@ -218,7 +217,7 @@ fn colours_in(picture: &ColorImage) -> usize {
 }
 
 #[test]
-fn the_room_shows_everybody_by_day_and_in_the_evening() {
+fn all_agents_are_visible_in_both_themes() {
     let (room, recent) = made_up_room();
     let selected = BTreeSet::from([Thing::Agent("cleo-2".into()), Thing::Element("rulebook".into())]);
     let mut studio = Studio::new();
@@ -238,7 +237,7 @@ fn the_room_shows_everybody_by_day_and_in_the_evening() {
 }
 
 #[test]
-fn what_an_agent_was_refused_is_a_sign_and_words_for_who_looks_at_it() {
+fn a_refusal_shows_a_sign_and_its_text_when_selected() {
     let (room, mut recent) = made_up_room();
     let mut studio = Studio::new();
     let (none, finn) = (BTreeSet::new(), BTreeSet::from([Thing::Agent("finn-5".into())]));
@@ -263,7 +262,7 @@ fn what_an_agent_was_refused_is_a_sign_and_words_for_who_looks_at_it() {
     }
 }
 
-/// Every text that is shown, as it is laid out.
+/// Collects the layout jobs of all texts in a shape.
 fn laid_out(shape: &egui::Shape, into: &mut Vec<egui::text::LayoutJob>) {
     match shape {
         egui::Shape::Text(text) => into.push((*text.galley.job).clone()),
@@ -273,7 +272,7 @@ fn laid_out(shape: &egui::Shape, into: &mut Vec<egui::text::LayoutJob>) {
 }
 
 #[test]
-fn type_has_few_sizes_at_every_zoom_and_none_is_laid_out_anew_because_it_fades() {
+fn text_has_few_sizes_and_fading_does_not_lay_it_out_again() {
     let (room, mut recent) = made_up_room();
     recent.refusals.insert("finn-5".into(), ("there is no pin called p9 on Ideas".to_owned(), 9.0));
     let finn = BTreeSet::from([Thing::Agent("finn-5".into())]);
@@ -293,7 +292,7 @@ fn type_has_few_sizes_at_every_zoom_and_none_is_laid_out_anew_because_it_fades()
     };
     for step in 0..60 {
         let zoom = 0.12 * 1.06_f32.powi(step);
-        // Whole ones on the way, quarters of a point at rest.
+        // Whole sizes while zooming, quarter points at rest.
         for (is_zooming, parts) in [(true, 1.0), (false, 4.0)] {
             for job in texts(zoom, 10.0, is_zooming) {
                 let sizes = job.sections.iter().map(|section| parts * section.format.font_id.size);
@@ -324,7 +323,7 @@ fn every_zoom_shows_something() {
 }
 
 #[test]
-fn thirty_figures_are_told_apart() {
+fn thirty_figures_are_distinguishable() {
     let agents = (0..32).map(|key| {
         let mut agent = agent(key, "Figure", State::ALL[key as usize % State::ALL.len()]);
         agent.state = State::Idle;
@@ -340,7 +339,7 @@ fn thirty_figures_are_told_apart() {
 }
 
 #[test]
-fn what_somebody_holds_and_sits_on_is_seen_in_both_lights_and_left_out_from_afar() {
+fn held_objects_and_seats_are_visible_in_both_themes_and_omitted_when_zoomed_out() {
     let (none, mut studio) = (BTreeSet::new(), Studio::new());
     let mut shown = |(holds, seated): (Option<Held>, Option<Seated>), zoom: f32, dark: bool| {
         let mut ada = agent(0, "Ada", State::Idle);
@@ -368,7 +367,7 @@ fn what_somebody_holds_and_sits_on_is_seen_in_both_lights_and_left_out_from_afar
 }
 
 #[test]
-fn those_who_write_read_carry_and_sit_are_told_apart() {
+fn postures_are_distinguishable() {
     let bearings = [
         (State::Working, Some(Held::Pen), Some(Seated::AtDesk)),
         (State::Working, Some(Held::Pen), None),
@@ -418,7 +417,7 @@ fn lists_can_show_figures_and_elements() {
 }
 
 #[test]
-fn what_can_be_made_out_depends_on_the_zoom() {
+fn level_of_detail_depends_on_the_zoom() {
     for (zoom, detail) in [
         (0.1, Detail::Dots),
         (0.24, Detail::Dots),
@@ -431,8 +430,7 @@ fn what_can_be_made_out_depends_on_the_zoom() {
     }
 }
 
-/// What a room can hold at worst: names, words and texts that are far too long, in scripts from right to left, and
-/// places that are none.
+/// Worst-case input: overlong names and texts, right-to-left scripts, and invalid positions.
 fn hostile_room() -> (RoomModel, Recent) {
     let (mut room, mut recent) = made_up_room();
     for (index, agent) in room.agents.iter_mut().enumerate() {
@@ -485,7 +483,7 @@ fn hostile_room() -> (RoomModel, Recent) {
 }
 
 #[test]
-fn nothing_in_a_room_is_too_strange_to_be_painted() {
+fn hostile_content_can_be_painted() {
     let (room, recent) = hostile_room();
     let none = BTreeSet::new();
     let mut studio = Studio::new();
@@ -502,7 +500,7 @@ fn nothing_in_a_room_is_too_strange_to_be_painted() {
 }
 
 #[test]
-fn without_drawings_there_is_a_bare_floor() {
+fn without_drawings_the_floor_is_bare() {
     let (room, recent) = made_up_room();
     let none = BTreeSet::new();
     let context = Context::default();
@@ -516,7 +514,7 @@ fn without_drawings_there_is_a_bare_floor() {
     assert!(picture.pixels.iter().all(|pixel| *pixel == look.theme.floor));
 }
 
-/// A room of many agents who all talk, on a square field.
+/// A room of many agents, all talking, on a square.
 fn crowd(count: u32) -> (RoomModel, Recent) {
     let side = f64::from(count).sqrt().ceil() as u32;
     let mut recent = Recent::default();
@@ -542,7 +540,7 @@ fn crowd(count: u32) -> (RoomModel, Recent) {
     (RoomModel { talks: talks.collect(), agents, ..RoomModel::default() }, recent)
 }
 
-/// The shortest time that painting and tessellating took.
+/// The fastest painting and tessellation of several runs.
 fn cost(room: &RoomModel, recent: &Recent, zoom: f32) -> (Duration, Duration) {
     let context = Context::default();
     fonts::install(&context);
@@ -573,7 +571,7 @@ fn a_crowd_is_painted_within_a_frame() {
         let (room, recent) = crowd(count);
         let (painting, tessellating) = cost(&room, &recent, zoom);
         println!("{count} agents at {zoom}: painted in {painting:?}, tessellated in {tessellating:?}");
-        // A generous bound: tests run unoptimised and beside each other. The figures are in the output.
+        // A generous limit: tests run unoptimised and in parallel. The measured times are in the output.
         assert!(painting < Duration::from_millis(400), "{count} agents at {zoom}: {painting:?}");
     }
 }

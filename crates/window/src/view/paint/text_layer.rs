@@ -1,5 +1,5 @@
-//! Paints the texts in the room: bubbles, names, and lines with what agents do. The most important ones are placed
-//! first; bubbles and other names take the remaining space, and nothing covers a face.
+//! Paints the texts in the room: bubbles, names and activity lines. The most important ones are placed first, bubbles
+//! and other names take the remaining space, and nothing covers a face.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use egui::{Painter, Rect, Vec2, vec2};
 use super::area_labels;
 use super::batch::Batch;
 use super::label::{self, Labels, Measure, Wanted};
-use super::label_input::Told;
+use super::label_input::LabelInput;
 use super::label_layout::{self, Ground, Owner, Placed, Places};
 use super::talk::{self, Air};
 use super::zoomed_out;
@@ -19,44 +19,43 @@ use crate::view::art::Sheet;
 use crate::view::bubble::Bubble;
 use crate::view::model::AgentView;
 
-/// With fewer bubbles than this, figures are kept free of them.
+/// With fewer bubbles than this, bubbles avoid figures.
 const MANNERLY_BUBBLES: usize = 60;
-/// The room that the handle of somebody takes who is looked at, in points.
+/// Space reserved for the handle of a selected agent, in points.
 const HANDLE: Vec2 = vec2(20.0, 20.0);
 
-/// The labels that everybody would like to show: first what is told in any case and what elements are called, then the
-/// names of others and what stands on ropes.
-pub(super) fn wanted<'a>(told: &Told<'a>, measure: Measure<'_>) -> [Wanted<'a>; 2] {
+/// The wanted labels: first those that are always shown and those of elements, then other names and those on ropes.
+pub(super) fn wanted<'a>(input: &LabelInput<'a>, measure: Measure<'_>) -> [Wanted<'a>; 2] {
     let (mut first, mut later) = (Wanted::default(), Wanted::default());
-    let doings = ActivityTexts::of(told.room);
-    label::of_agents(told, &doings, measure, [&mut first, &mut later]);
-    zoomed_out::wanted(told, told.heaps, &doings, measure, &mut first);
-    label::of_elements(told, measure, &mut first);
-    if told.detail == Detail::Names {
-        label::of_ropes(told, measure, &mut later);
+    let doings = ActivityTexts::of(input.room);
+    label::of_agents(input, &doings, measure, [&mut first, &mut later]);
+    zoomed_out::wanted(input, input.clusters, &doings, measure, &mut first);
+    label::of_elements(input, measure, &mut first);
+    if input.detail == Detail::Names {
+        label::of_ropes(input, measure, &mut later);
     }
     [first, later]
 }
 
-/// Paints all that is told.
-pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &mut Labels) {
-    let (camera, theme) = (told.scene.camera, told.scene.theme);
-    let (faces, bodies) = (told.faces(), told.bodies());
+/// Paints all texts.
+pub(super) fn paint(painter: &Painter, input: &LabelInput<'_>, sheet: &Sheet, labels: &mut Labels) {
+    let (camera, theme) = (input.scene.camera, input.scene.theme);
+    let (faces, bodies) = (input.faces(), input.bodies());
     let ground = Ground { view: camera.viewport.shrink(2.0), faces: &faces, bodies: &bodies };
     labels.begin_frame(painter.ctx());
-    let [first, later] = wanted(told, &mut |text| labels.measure(painter, text));
+    let [first, later] = wanted(input, &mut |text| labels.measure(painter, text));
     let mut taken = Occupancy::new(camera.viewport);
     labels.covered.into_iter().for_each(|covered| taken.claim(covered));
-    for agent in told.agents().filter(|agent| told.chosen.agents.contains(&*agent.id)) {
+    for agent in input.agents().filter(|agent| input.chosen.agents.contains(&*agent.id)) {
         taken.claim(Rect::from_center_size(talk::handle_place(agent, camera), HANDLE));
     }
-    let areas = if told.detail < Detail::Names { labels.areas.of(told.room, camera.zoom) } else { Arc::default() };
-    let about = area_labels::wanted(told, &areas, &mut |text| labels.measure(painter, text));
+    let areas = if input.detail < Detail::Names { labels.areas.of(input.room, camera.zoom) } else { Arc::default() };
+    let about = area_labels::wanted(input, &areas, &mut |text| labels.measure(painter, text));
     let placed_about = area_labels::place(&about, ground, &mut taken, &labels.places);
     let placed = label_layout::place(&first.wishes, ground, &mut taken, &labels.places);
-    if told.detail > Detail::Dots {
-        bubbles(painter, told, ground, &mut taken, sheet);
-        signs(painter, told, (&first, &placed), &mut taken);
+    if input.detail > Detail::Dots {
+        bubbles(painter, input, ground, &mut taken, sheet);
+        signs(painter, input, (&first, &placed), &mut taken);
     }
     let placed_later = label_layout::place(&later.wishes, ground, &mut taken, &labels.places);
     labels.places = Places::default();
@@ -78,27 +77,27 @@ pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &
     }
 }
 
-/// Paints what was said: of those who are looked at first, then of the nearest to the pointer, or the newest. Who says
-/// something for which there is no room has three dots overhead.
-fn bubbles(painter: &Painter, told: &Told<'_>, ground: Ground<'_>, taken: &mut Occupancy, sheet: &Sheet) {
-    let Told { recent, chosen, scene, detail, .. } = *told;
+/// Paints bubbles: those of selected agents first, then the nearest to the pointer, or the newest. An agent whose
+/// bubble has no room gets three dots.
+fn bubbles(painter: &Painter, input: &LabelInput<'_>, ground: Ground<'_>, taken: &mut Occupancy, sheet: &Sheet) {
+    let LabelInput { recent, chosen, scene, detail, .. } = *input;
     let camera = scene.camera;
-    let said = told.agents().filter_map(|agent| Some((agent, recent.bubbles.get(&agent.id)?)));
-    let mut said: Vec<(u8, f32, &AgentView, &Bubble)> = said
+    let speakers = input.agents().filter_map(|agent| Some((agent, recent.bubbles.get(&agent.id)?)));
+    let mut speakers: Vec<(u8, f32, &AgentView, &Bubble)> = speakers
         .map(|(agent, bubble)| {
             let rank = u8::from(!chosen.agents.contains(&*agent.id));
-            // Without a pointer the newest come first.
+            // Without a pointer, the newest come first.
             let newest = -bubble.born_secs as f32;
-            let near = scene.pointer.map_or(newest, |_| told.distance(camera.to_screen(agent.position)));
+            let near = scene.pointer.map_or(newest, |_| input.distance(camera.to_screen(agent.position)));
             (rank, near, agent, bubble)
         })
         .collect();
-    said.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    // Bubbles rather stand beside figures than on them; in a crowd there is no room for such manners.
-    let spared = (said.len() < MANNERLY_BUBBLES).then_some(ground.bodies);
+    speakers.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    // Bubbles avoid figures unless there are too many of them.
+    let spared = (speakers.len() < MANNERLY_BUBBLES).then_some(ground.bodies);
     let air = Air { view: camera.viewport.shrink(4.0), faces: ground.faces, spared };
     let mut unheard = Vec::new();
-    for (rank, _, agent, bubble) in said {
+    for (rank, _, agent, bubble) in speakers {
         let legible = (detail == Detail::Names && !scene.quiet) || rank == 0;
         let shown = legible && talk::bubble(painter, agent, bubble, scene, air, taken, rank == 0);
         if !shown {
@@ -107,7 +106,7 @@ fn bubbles(painter: &Painter, told: &Told<'_>, ground: Ground<'_>, taken: &mut O
     }
     let mut small = Batch::new(sheet, 0);
     for agent in unheard {
-        // Dots do not lie on the words or the faces of others.
+        // Dots must not cover texts or other agents' faces.
         let place = talk::folded_place(agent, camera);
         if taken.is_free(place) && ground.faces.is_free(place) {
             talk::folded(&mut small, agent, camera, scene.theme);
@@ -116,19 +115,19 @@ fn bubbles(painter: &Painter, told: &Told<'_>, ground: Ground<'_>, taken: &mut O
     small.paint(painter);
 }
 
-/// Paints signs over heads that come and go, and for who is looked at what it was refused.
-fn signs(painter: &Painter, told: &Told<'_>, (wanted, placed): (&Wanted<'_>, &[Placed]), taken: &mut Occupancy) {
-    let Told { recent, chosen, scene, detail, .. } = *told;
+/// Paints temporary signs over heads, and the refusal texts of selected agents.
+fn signs(painter: &Painter, input: &LabelInput<'_>, (wanted, placed): (&Wanted<'_>, &[Placed]), taken: &mut Occupancy) {
+    let LabelInput { recent, chosen, scene, detail, .. } = *input;
     if detail < Detail::Names || (recent.reactions.is_empty() && recent.refusals.is_empty()) {
         return;
     }
-    for agent in told.agents() {
+    for agent in input.agents() {
         if let Some((sign, since)) = recent.reactions.get(&agent.id) {
             talk::reaction(painter, agent, (*sign, *since), scene.now_secs, scene.camera, scene.theme);
         }
         let Some(refused) = recent.refusals.get(&agent.id) else { continue };
         talk::refusal(painter, agent, refused.1, scene);
-        // Beside each agent stands why, where everything else is told as well.
+        // In quiet mode, the card beside each agent shows the reason.
         if chosen.agents.contains(&*agent.id) && !scene.quiet {
             let name = placed.iter().find(|label| wanted.wishes[label.wish].owner == Owner::Agent(agent.key));
             let home = scene.camera.to_screen(agent.position - World::new(0.0, 9.0));

@@ -1,6 +1,6 @@
-//! Scales text over the room. While the view zooms, text is laid out at whole sizes and scaled to the one that it
-//! should have, so that no letter jumps and few are drawn again; once the view rests, it is laid out at exactly that
-//! size, and crisp. It is laid out without its colour, so that it need not be laid out again while it fades in and out.
+//! Scales text over the room. While the view zooms, text is laid out at whole font sizes and scaled, so that letters do
+//! not jump and few glyphs are rasterised; at rest it is laid out at its exact size, and crisp. Layout is independent
+//! of colour, so that fading does not lay text out again.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use egui::{Align2, Color32, FontId, Galley, Painter, Pos2, Rect, Vec2};
 
 use crate::view::camera::Camera;
 
-/// Where rows end is found out at this size, so that it is the same at every other.
+/// Font size at which line breaks are determined, so that they are the same at every size.
 const ROWS_AT: f32 = 16.0;
-/// At rest, type is laid out at such parts of a point: how large all that was ever seen is stays within bounds.
+/// At rest, font sizes are rounded to this fraction of a point, which bounds the number of rasterised sizes.
 const PARTS_OF_POINT: f32 = 4.0;
 
-/// The size that type is laid out at, and how much larger or smaller it is drawn.
+/// The font size of the layout, and the scale at which it is drawn.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Fit {
     laid_out: f32,
@@ -39,7 +39,7 @@ impl Fit {
     }
 }
 
-/// Type that was laid out; its colour comes when it is painted.
+/// Laid-out text, without its colour.
 #[derive(Clone, Debug)]
 pub(super) struct Lettering {
     galley: Arc<Galley>,
@@ -47,12 +47,12 @@ pub(super) struct Lettering {
 }
 
 impl Lettering {
-    /// How large it is drawn.
+    /// The size at which it is drawn.
     pub(super) fn size(&self) -> Vec2 {
         self.galley.size() * self.scale
     }
 
-    /// Paints it, its upper left corner at this place.
+    /// Paints the text with its top left corner at `at`.
     pub(super) fn paint(self, painter: &Painter, at: Pos2, colour: Color32) {
         if self.scale == 1.0 {
             painter.galley(at, self.galley, colour);
@@ -61,14 +61,14 @@ impl Lettering {
         let mut shape = TextShape::new(Pos2::ZERO, self.galley, colour);
         shape.transform(TSTransform::new(at.to_vec2(), self.scale));
         for placed in &mut Arc::make_mut(&mut shape.galley).rows {
-            // Words that are read from the right, and emoji, are put where the letters are.
+            // Right-to-left and emoji processing use the glyph positions.
             Arc::make_mut(&mut placed.row).glyphs.iter_mut().for_each(|glyph| scale(glyph, self.scale));
         }
         painter.add(shape);
     }
 }
 
-/// Scales what a letter knows of its place and its size.
+/// Scales the position and size of a glyph.
 fn scale(glyph: &mut Glyph, by: f32) {
     glyph.pos = Pos2::ZERO + glyph.pos.to_vec2() * by;
     (glyph.uv_rect.offset, glyph.uv_rect.size) = (glyph.uv_rect.offset * by, glyph.uv_rect.size * by);
@@ -83,14 +83,14 @@ fn scale(glyph: &mut Glyph, by: f32) {
     lengths.into_iter().for_each(|length| *length *= by);
 }
 
-/// A line of text.
+/// Lays out a line of text.
 pub(super) fn line(painter: &Painter, text: impl Into<String>, size: f32, camera: Camera) -> Lettering {
     let fit = Fit::of(size, camera);
     let galley = painter.layout_no_wrap(text.into(), fit.font(), Color32::PLACEHOLDER);
     Lettering { galley, scale: fit.scale }
 }
 
-/// A line of text that is cut where it would be wider than this.
+/// Lays out a line of text, truncated at a width.
 pub(super) fn cut(painter: &Painter, text: String, size: f32, width: f32, camera: Camera) -> Lettering {
     let fit = Fit::of(size, camera);
     let mut job = LayoutJob::simple_singleline(text, fit.font(), Color32::PLACEHOLDER);
@@ -100,7 +100,8 @@ pub(super) fn cut(painter: &Painter, text: String, size: f32, width: f32, camera
     Lettering { galley: painter.layout_job(job), scale: fit.scale }
 }
 
-/// Text in at most so many rows, the same at every size; a row is about `width_per_point` times the size wide at most.
+/// Lays out text in a maximum number of rows with the same line breaks at every size; a row is at most about
+/// `width_per_point` times the font size wide.
 pub(super) fn rows(
     painter: &Painter,
     text: String,
@@ -116,7 +117,7 @@ pub(super) fn rows(
     if let Some(text) = in_rows(&galley) {
         return line(painter, text, size, camera);
     }
-    // Where its rows cannot be told they are found anew at each size.
+    // If the line breaks cannot be read back, they are determined again at each size.
     let fit = Fit::of(size, camera);
     let width = fit.laid_out * width_per_point;
     let mut job = LayoutJob::simple(galley.text().to_owned(), fit.font(), Color32::PLACEHOLDER, width);
@@ -124,8 +125,8 @@ pub(super) fn rows(
     Lettering { galley: painter.layout_job(job), scale: fit.scale }
 }
 
-/// A text with line breaks where it was laid out in rows, and cut where it was cut. Nothing where the glyphs of a row do not
-/// say which letters it has: in words that run from right to left, and where a letter is drawn in several parts.
+/// The text with the line breaks and the truncation of a layout. `None` if the glyphs of a row do not map to its
+/// characters: right-to-left words, and characters of several glyphs.
 pub(crate) fn in_rows(galley: &Galley) -> Option<String> {
     let mut letters = galley.text().chars();
     let mut text = String::with_capacity(galley.text().len() + galley.rows.len());
@@ -149,12 +150,12 @@ pub(crate) fn in_rows(galley: &Galley) -> Option<String> {
     Some(text)
 }
 
-/// How large a line of text is, laid out at a size once and for all.
+/// Size of a line of text at a fixed font size.
 pub(super) fn measure(painter: &Painter, text: &str, size: f32) -> Vec2 {
     painter.layout_no_wrap(text.to_owned(), FontId::proportional(size), Color32::PLACEHOLDER).size()
 }
 
-/// Paints a line of text at a place.
+/// Paints a line of text.
 pub(super) fn word(
     painter: &Painter,
     (at, align): (Pos2, Align2),
@@ -173,11 +174,11 @@ mod tests {
     use super::*;
     use crate::view::text::fonts;
 
-    /// What comes of a painter that knows the fonts of the window.
+    /// Runs `draw` with a painter that has the bundled fonts.
     fn with_painter<T>(mut draw: impl FnMut(&Painter) -> T) -> T {
         let context = egui::Context::default();
         fonts::install(&context);
-        // Fonts are there from the second frame on.
+        // Fonts are available from the second frame on.
         context.run_ui(egui::RawInput::default(), |_| {}).textures_delta.clear();
         let mut came = None;
         context.run_ui(egui::RawInput::default(), |ui| came = Some(draw(ui.painter()))).textures_delta.clear();
@@ -188,7 +189,7 @@ mod tests {
         Camera { is_zooming, ..Camera::default() }
     }
 
-    /// Sizes in points that one turn of the wheel after another leads through.
+    /// The font sizes in points at successive steps of the mouse wheel.
     fn sizes() -> impl Iterator<Item = f32> {
         std::iter::successors(Some(8.0), |size| Some(size * 1.013)).take_while(|size| *size < 30.0)
     }
@@ -196,7 +197,7 @@ mod tests {
     const TEXT: &str = "All of us look at the plans for the party and say what is missing";
 
     #[test]
-    fn while_the_view_comes_nearer_type_grows_evenly_and_keeps_its_rows() {
+    fn text_grows_evenly_and_keeps_its_rows_while_zooming() {
         with_painter(|painter| {
             let mut before: Option<(Vec2, Vec<String>)> = None;
             for size in sizes() {
@@ -204,7 +205,7 @@ mod tests {
                 let texts: Vec<String> = lettering.galley.rows.iter().map(|row| row.text()).collect();
                 if let Some((other, same)) = before {
                     let grown = lettering.size() / other;
-                    // Letters are as large as they should be; the advance of each is rounded at whole sizes.
+                    // Glyphs are scaled exactly; only advances are rounded at whole sizes.
                     assert!((0.97..1.05).contains(&grown.x), "{size}: {grown:?}");
                     assert_eq!(texts, same, "at {size}");
                 }
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn type_that_settles_is_as_large_as_it_was_on_its_way_and_says_the_same() {
+    fn text_keeps_its_size_and_content_when_zooming_ends() {
         with_painter(|painter| {
             for size in sizes() {
                 let [moving, still] =
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_hold_what_was_written_in_the_order_in_which_it_was() {
+    fn rows_keep_the_logical_order_of_text() {
         with_painter(|painter| {
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
             for written in ["One two three four", "One\n\ntwo", ""] {
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn few_sizes_are_laid_out_on_the_way() {
+    fn few_sizes_are_laid_out_while_zooming() {
         let mut laid_out: Vec<f32> = sizes().map(|size| Fit::of(size, camera(true)).laid_out).collect();
         laid_out.dedup();
         assert!(laid_out.len() <= 23 && laid_out.iter().all(|size| size.fract() == 0.0), "{laid_out:?}");

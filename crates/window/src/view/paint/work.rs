@@ -1,5 +1,4 @@
-//! Paints work: lines between agents and those that they started, the sheets that they write, and the messages that
-//! they send each other.
+//! Paints work: lines from agents to the agents they started, the files they write, and the messages they send.
 
 use bevy::math::Vec2;
 use egui::{Align2, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
@@ -13,14 +12,14 @@ use crate::view::model::RoomModel;
 use crate::view::recent_events::{LETTER_SECS, Recent, SHEET_SECS};
 use crate::view::theme::{Theme, state_colour};
 
-/// How high above the floor a thread hangs.
+/// Height of work lines above the floor, in world units.
 const HEIGHT_UNITS: f32 = 20.0;
-/// A sheet of paper, in world units.
+/// Size of a sheet of paper, in world units.
 const SHEET_UNITS: [f32; 2] = [15.0, 19.0];
-/// A letter, in world units.
+/// Size of a letter, in world units.
 const LETTER_UNITS: [f32; 2] = [17.0, 11.0];
 
-/// Thin threads from whoever started an agent to that agent.
+/// Paints thin lines from each agent to the agents it started.
 pub(super) fn threads(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme) {
     let colour = mixed(state_colour(State::Working), theme.bubble, 0.25);
     for (parent, child) in &room.work.threads {
@@ -33,7 +32,7 @@ pub(super) fn threads(batch: &mut Batch, room: &RoomModel, camera: Camera, theme
     }
 }
 
-/// The sheets that agents have just written, on their way to the shelf.
+/// Paints files that were just written, as sheets on their way to the shelf.
 pub(super) fn sheets(
     painter: &Painter,
     room: &RoomModel,
@@ -45,7 +44,7 @@ pub(super) fn sheets(
     for sheet in &recent.sheets {
         let Some(agent) = room.agent(&sheet.agent) else { continue };
         let share = ((now_secs - sheet.since_secs) / SHEET_SECS).clamp(0.0, 1.0) as f32;
-        // It is held up first, then goes over, and fades where it is put down.
+        // The sheet is held up first, then flies, and fades out at the shelf.
         let going = fade(0.35, 0.9, share);
         let hands = agent.position + Vec2::new(16.0, 24.0);
         let shelf = shelf_near(room, agent.position).unwrap_or(hands);
@@ -56,7 +55,7 @@ pub(super) fn sheets(
     }
 }
 
-/// Words that agents at work say to each other: letters that fly from one to the other.
+/// Paints messages between working agents, as letters flying from sender to recipient.
 pub(super) fn letters(
     painter: &Painter,
     room: &RoomModel,
@@ -66,7 +65,7 @@ pub(super) fn letters(
     now_secs: f64,
 ) {
     for letter in &recent.letters {
-        // What nobody in the room said comes from nowhere in it.
+        // Messages from outside the room have no sender to start from.
         let (Some(from), Some(to)) = (room.agent(&letter.from), room.agent(&letter.to)) else { continue };
         let share = ((now_secs - letter.since_secs) / LETTER_SECS).clamp(0.0, 1.0) as f32;
         let going = fade(0.0, 0.92, share);

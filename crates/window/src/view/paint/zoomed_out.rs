@@ -1,13 +1,12 @@
-//! Paints the zoomed-out room: a badge with a face for each agent, and one with a number for a group. Resting agents
-//! are grey; those that need a person, work or talk are coloured, larger and glowing. Area labels say how many are
-//! where.
+//! Paints the zoomed-out room: a badge with a face for each agent, and one with a number for a cluster. Resting agents
+//! are grey; those that need a person, work or talk are coloured, larger and glowing.
 
 use egui::{Align2, Color32, Painter, Pos2, Rect, Vec2, vec2};
 
 use super::batch::{Batch, mixed};
 use super::clusters::{Cluster, radius};
 use super::label::{self, Label, Measure, Style, Wanted};
-use super::label_input::Told;
+use super::label_input::LabelInput;
 use super::label_layout::{Owner, Reach, Wish};
 use super::text_scaling;
 use super::{MARGIN, figure, pulse};
@@ -17,100 +16,101 @@ use crate::view::camera::Camera;
 use crate::view::model::RoomModel;
 use crate::view::theme::{Theme, state_colour};
 
-/// More than so many who stand alone have no faces.
+/// Above this number of single agents, faces are left out.
 const FACES_AT_MOST: usize = 700;
-/// So many who stand alone at most say in words that they need a person or work.
+/// Maximum number of single agents with a text label.
 const TOLD_AT_MOST: usize = 40;
 
-/// Numbers on dots: black on every state's colour, which are bright in both themes.
+/// Colour of numbers on dots: black is legible on every state colour, in both themes.
 pub const DOT_INK: Color32 = Color32::BLACK;
 
-/// Paints the dots into the batch: those at rest first, so that nobody at rest covers one who matters, and faces before
-/// piles, so that none lies under the number of another.
+/// Paints the dots: resting agents first, so that they cover no important one, and faces before clusters, so that no
+/// face lies on a number.
 pub(super) fn paint(
     batch: &mut Batch,
-    heaps: &[Cluster],
+    clusters: &[Cluster],
     room: &RoomModel,
     (camera, theme): (Camera, Theme),
     pulse: f32,
 ) {
-    let alone = heaps.iter().filter(|heap| heap.count == 1).count();
+    let alone = clusters.iter().filter(|cluster| cluster.count == 1).count();
     let have_faces = alone <= FACES_AT_MOST;
-    let mut order: Vec<&Cluster> = heaps.iter().collect();
-    order.sort_by_key(|heap| (heap.importance.stands_out(), heap.count > 1));
-    for heap in order {
-        let at = camera.to_screen(heap.middle);
-        let radius = radius(heap, have_faces);
-        let colour = colour(heap, theme);
-        if heap.importance.stands_out() {
+    let mut order: Vec<&Cluster> = clusters.iter().collect();
+    order.sort_by_key(|cluster| (cluster.importance.stands_out(), cluster.count > 1));
+    for cluster in order {
+        let at = camera.to_screen(cluster.middle);
+        let radius = radius(cluster, have_faces);
+        let colour = colour(cluster, theme);
+        if cluster.importance.stands_out() {
             let around = Rect::from_center_size(at, Vec2::splat(radius * 5.0));
             batch.fill(Sprite::Glow, around, colour.gamma_multiply(0.75 * pulse));
         }
         batch.disc(at + vec2(0.0, 1.0), radius + 2.0, theme.shadow);
         batch.disc(at, radius + 1.0, mixed(colour, theme.bubble, 0.85));
         batch.disc(at, radius, colour);
-        if heap.count == 1 && have_faces {
-            let grey = if heap.importance == Importance::Rest { Some(theme.at_rest()) } else { None };
-            figure::badge(batch, &room.agents[heap.first as usize].look, at, radius - 2.0, grey);
+        if cluster.count == 1 && have_faces {
+            let grey = if cluster.importance == Importance::Rest { Some(theme.at_rest()) } else { None };
+            figure::badge(batch, &room.agents[cluster.first as usize].look, at, radius - 2.0, grey);
         }
     }
 }
 
-fn colour(heap: &Cluster, theme: Theme) -> Color32 {
-    if heap.importance == Importance::Rest { theme.at_rest() } else { state_colour(heap.state) }
+fn colour(cluster: &Cluster, theme: Theme) -> Color32 {
+    if cluster.importance == Importance::Rest { theme.at_rest() } else { state_colour(cluster.state) }
 }
 
-/// Writes the numbers of those that are more than one.
-pub(super) fn counts(painter: &Painter, heaps: &[Cluster], camera: Camera) {
-    for heap in heaps.iter().filter(|heap| heap.count > 1) {
-        let at: Pos2 = camera.to_screen(heap.middle);
-        let text = if heap.count < 1000 { heap.count.to_string() } else { "999+".to_owned() };
+/// Paints the number of each cluster.
+pub(super) fn counts(painter: &Painter, clusters: &[Cluster], camera: Camera) {
+    for cluster in clusters.iter().filter(|cluster| cluster.count > 1) {
+        let at: Pos2 = camera.to_screen(cluster.middle);
+        let text = if cluster.count < 1000 { cluster.count.to_string() } else { "999+".to_owned() };
         let size = if text.len() > 2 { 9.0 } else { 10.0 };
         text_scaling::word(painter, (at, Align2::CENTER_CENTER), text, size, DOT_INK, camera);
     }
 }
 
-/// Who stands alone and needs a person or works, and what it does.
+/// The labels of single agents that work or need a person.
 pub(super) fn wanted<'a>(
-    told: &Told<'a>,
-    heaps: &[Cluster],
+    input: &LabelInput<'a>,
+    clusters: &[Cluster],
     doings: &ActivityTexts<'_>,
     measure: Measure<'_>,
     wanted: &mut Wanted<'a>,
 ) {
-    let camera = told.scene.camera;
-    let matters = |heap: &Cluster| matches!(heap.importance, Importance::NeedsYou | Importance::Working);
-    // Heaps farther out of view are there only so that those at its edge are whole.
+    let camera = input.scene.camera;
+    let matters = |cluster: &Cluster| matches!(cluster.importance, Importance::NeedsYou | Importance::Working);
+    // Clusters farther outside the view only exist because squares at the edge are counted whole.
     let near = camera.viewport.expand(MARGIN * camera.zoom);
-    let is_told = |heap: &&Cluster| heap.count == 1 && matters(heap) && near.contains(camera.to_screen(heap.middle));
-    let mut first: Vec<&Cluster> = heaps.iter().filter(is_told).collect();
-    first.sort_by_key(|heap| (heap.importance, heap.square));
-    for heap in first.into_iter().take(TOLD_AT_MOST) {
-        let agent = &told.room.agents[heap.first as usize];
-        // Who is pointed at or selected has a label of its own.
-        if told.chosen.agents.contains(&*agent.id) {
+    let is_told =
+        |cluster: &&Cluster| cluster.count == 1 && matters(cluster) && near.contains(camera.to_screen(cluster.middle));
+    let mut first: Vec<&Cluster> = clusters.iter().filter(is_told).collect();
+    first.sort_by_key(|cluster| (cluster.importance, cluster.square));
+    for cluster in first.into_iter().take(TOLD_AT_MOST) {
+        let agent = &input.room.agents[cluster.first as usize];
+        // Selected and hovered agents have a label of their own.
+        if input.chosen.agents.contains(&*agent.id) {
             continue;
         }
-        let style = Style::Busy(colour(heap, told.scene.theme));
+        let style = Style::Busy(colour(cluster, input.scene.theme));
         let (size, small) = (label::type_size(11.0, camera.zoom), label::type_size(10.0, camera.zoom));
         let label = Label::new(&agent.name, size, style).with_line(doings.line(agent), small);
-        let at = camera.to_screen(heap.middle);
-        let body = Rect::from_center_size(at, Vec2::splat(2.0 * radius(heap, true)));
-        let is_needed = heap.importance == Importance::NeedsYou && camera.viewport.contains(at);
+        let at = camera.to_screen(cluster.middle);
+        let body = Rect::from_center_size(at, Vec2::splat(2.0 * radius(cluster, true)));
+        let is_needed = cluster.importance == Importance::NeedsYou && camera.viewport.contains(at);
         let wish = Wish {
-            owner: Owner::Heap(heap.square.0, heap.square.1),
+            owner: Owner::Single(cluster.square.0, cluster.square.1),
             body,
             home: body.center_bottom() + vec2(0.0, 7.0),
             size: label.size(measure),
-            importance: heap.importance,
-            distance: told.distance(at),
+            importance: cluster.importance,
+            distance: input.distance(at),
             reach: if is_needed { Reach::Anywhere } else { Reach::Around },
         };
         wanted.push(wish, label);
     }
 }
 
-/// How strongly what stands out glows at a moment.
+/// Strength of the glow of agents that stand out.
 pub(super) fn glow_at(now_secs: f64, is_still: bool) -> f32 {
     if is_still { 0.8 } else { pulse(now_secs) }
 }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::simulation::State;
     use crate::view::model::AgentView;
-    use crate::view::paint::clusters::heaps;
+    use crate::view::paint::clusters::group;
     use crate::view::paint::tests::agent;
     use crate::view::theme::contrast;
     use bevy::math::Vec2 as World;
@@ -139,32 +139,32 @@ mod tests {
     }
 
     #[test]
-    fn those_who_stand_close_together_are_one_dot_with_a_number() {
+    fn agents_close_together_are_one_dot_with_a_number() {
         let mut agents = agents(&[State::Idle, State::Idle, State::Waiting, State::Idle, State::Idle]);
         agents[4].position = World::new(5000.0, 0.0);
-        let heaps = heaps(numbered(&agents), 0.2);
-        assert_eq!(heaps.iter().map(|heap| heap.count).collect::<Vec<_>>(), [4, 1]);
-        assert_eq!((heaps[0].state, heaps[0].first), (State::Waiting, 2), "who needs a person is seen from afar");
+        let clusters = group(numbered(&agents), 0.2);
+        assert_eq!(clusters.iter().map(|cluster| cluster.count).collect::<Vec<_>>(), [4, 1]);
+        assert_eq!((clusters[0].state, clusters[0].first), (State::Waiting, 2), "who needs a person is seen from afar");
     }
 
     #[test]
-    fn rest_is_grey_and_what_stands_out_is_larger_and_in_its_colour() {
+    fn resting_agents_are_grey_and_important_ones_large_and_coloured() {
         for dark in [false, true] {
             let theme = Theme::of(dark);
-            let of = |state| heaps(numbered(&agents(&[state])), 0.2).remove(0);
+            let of = |state| group(numbered(&agents(&[state])), 0.2).remove(0);
             for calm in [State::Idle, State::Wandering, State::Patrolling, State::Cooldown, State::Paused] {
                 assert_eq!(colour(&of(calm), theme), theme.at_rest());
             }
-            for told in [State::Waiting, State::Error, State::Working, State::Conversing] {
-                assert_eq!(colour(&of(told), theme), state_colour(told));
-                assert!(radius(&of(told), true) > radius(&of(State::Idle), true));
+            for input in [State::Waiting, State::Error, State::Working, State::Conversing] {
+                assert_eq!(colour(&of(input), theme), state_colour(input));
+                assert!(radius(&of(input), true) > radius(&of(State::Idle), true));
             }
             assert!(contrast(DOT_INK, theme.at_rest()) >= 4.5, "numbers are read on grey");
         }
     }
 
     #[test]
-    fn nothing_pulses_where_little_is_to_move() {
+    fn nothing_pulses_with_reduced_motion() {
         let moments = [0.0, 0.4, 0.9, 1.7];
         assert!(moments.iter().all(|now| glow_at(*now, true) == glow_at(0.0, true)));
         assert!(moments.iter().any(|now| glow_at(*now, false) != glow_at(0.0, false)));

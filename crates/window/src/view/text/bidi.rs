@@ -1,9 +1,9 @@
 //! Reorders right-to-left text after `egui` has laid it out from left to right.
 //!
 //! `egui` shapes each run of one font, so the letters of an Arabic or Hebrew word are already in order; the spaces
-//! between words come from another font, so words are runs of their own and lines break between the right ones. What
-//! remains is the order of the words, digits and signs of each line, by the Unicode bidirectional algorithm. A caret
-//! still moves as if the text ran from left to right.
+//! between words come from another font, so words are separate runs and lines break between the right ones. What
+//! remains is the order of words, digits and punctuation in each line, by the Unicode bidirectional algorithm. The text
+//! cursor still moves as if the text ran from left to right.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use egui::epaint::text::{Glyph, PlacedRow, Row};
 use egui::{Align, Galley};
 use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
 
-/// Whether a letter belongs to a script that runs from right to left.
+/// Whether a letter belongs to a right-to-left script.
 fn is_right_to_left(letter: char) -> bool {
     letter >= '\u{590}' && matches!(bidi_class(letter), BidiClass::R | BidiClass::AL)
 }
 
-/// The text in the order in which it is read, or nothing where that is the order it has.
+/// The text in visual order, or `None` if it already is.
 pub(super) fn in_reading_order(galley: &Galley) -> Option<Galley> {
     let text = &galley.job.text;
     if !text.chars().any(is_right_to_left) {
@@ -41,8 +41,8 @@ pub(super) fn in_reading_order(galley: &Galley) -> Option<Galley> {
     Some(ordered)
 }
 
-/// In which direction a paragraph begins: from the right where its first letter and most of its letters do. A sentence
-/// of the program that begins with somebody's name runs as the rest of it.
+/// The base direction of a paragraph: right-to-left if its first strong letter and most of its letters are. A sentence
+/// that only begins with a right-to-left name stays left-to-right.
 fn base_level(paragraph: &str) -> Level {
     let begins = BidiInfo::new(paragraph, None).paragraphs.first().map_or_else(Level::ltr, |first| first.level);
     let right = paragraph.chars().filter(|letter| is_right_to_left(*letter)).count();
@@ -50,14 +50,14 @@ fn base_level(paragraph: &str) -> Level {
     if begins.is_rtl() && right >= left { begins } else { Level::ltr() }
 }
 
-/// A part of a line that keeps its order inside: a run of a right-to-left font, or one letter with its marks.
+/// A part of a line that keeps its inner order: a run of a right-to-left font, or one letter with its marks.
 struct Piece {
     glyphs: Range<usize>,
-    /// Its letters in the order in which they are written.
+    /// Its letters in logical order.
     text: String,
 }
 
-/// Puts the pieces of a line where they are read.
+/// Moves the pieces of a line into visual order.
 fn arrange(row: &mut Row, base: Level) {
     let pieces = pieces_of(&row.glyphs);
     let Some(start) = row.glyphs.first().map(|glyph| glyph.pos.x) else { return };
@@ -76,7 +76,7 @@ fn arrange(row: &mut Row, base: Level) {
     *bounds = bounds.union(row.visuals.mesh.calc_bounds());
 }
 
-/// The level of each piece: even ones run from left to right, odd ones from right to left.
+/// The bidi level of each piece: even levels run from left to right, odd ones from right to left.
 fn levels_of(pieces: &[Piece], base: Level) -> Vec<Level> {
     let line: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
     let info = BidiInfo::new(&line, Some(base));
@@ -89,7 +89,7 @@ fn levels_of(pieces: &[Piece], base: Level) -> Vec<Level> {
     starts.map(|start| of_bytes.get(start).copied().unwrap_or(base)).collect()
 }
 
-/// A line in its pieces. Letters of one font stand together exactly where they were shaped together.
+/// Splits a line into pieces. Letters of one font that were shaped together stay together.
 fn pieces_of(glyphs: &[Glyph]) -> Vec<Piece> {
     let font = |glyph: &Glyph| (glyph.font_face_ascent.to_bits(), glyph.font_face_height.to_bits());
     let mut pieces: Vec<Piece> = Vec::new();
@@ -115,12 +115,12 @@ fn pieces_of(glyphs: &[Glyph]) -> Vec<Piece> {
     pieces
 }
 
-/// Whether `egui` put this only to have one glyph for each letter.
+/// Whether `egui` inserted this glyph only to have one glyph per character.
 fn is_filler(glyph: &Glyph) -> bool {
     glyph.uv_rect.is_nothing() && glyph.advance_width == 0.0
 }
 
-/// Moves a glyph and its corners. A bracket that is read from right to left opens to the other side.
+/// Moves a glyph and its vertices. Mirrors brackets in right-to-left text.
 fn move_glyph(row: &mut Row, index: usize, shift: f32, is_mirrored: bool) {
     let glyph = &mut row.glyphs[index];
     glyph.pos.x += shift;

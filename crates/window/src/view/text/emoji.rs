@@ -1,5 +1,4 @@
-//! Paints emoji in the colours of the system's font: they are found in the laid-out text, and painted into the space
-//! left for them.
+//! Paints colour emoji: finds them in laid-out text and paints their pictures into the space reserved for them.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -15,23 +14,23 @@ use skrifa::instance::Size;
 use skrifa::{FontRef, GlyphId, MetadataProvider};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Pictures that are kept; those that were not shown for longest go first.
+/// Maximum number of cached pictures; the least recently shown ones are dropped first.
 const KEPT_AT_MOST: usize = 512;
 
-/// An emoji in a text.
+/// An emoji in a laid-out text.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
-    /// It, with what belongs to it: a tone of skin, who else is in the picture.
+    /// The whole emoji sequence, with skin tone and joined characters.
     text: String,
-    /// Where its line begins at the left, from the corner of the text, in points.
+    /// Horizontal offset from the text's top left corner, in points.
     left: f32,
-    /// Its base line, from the corner of the text, in points.
+    /// Vertical offset of the baseline from the text's top left corner, in points.
     base: f32,
-    /// The size of the type, in points.
+    /// Font size, in points.
     size: f32,
 }
 
-/// A font with coloured pictures, and those that were made of it.
+/// The emoji font and the pictures rendered from it.
 #[derive(Default)]
 pub(super) struct Emoji {
     font: Option<Arc<FontData>>,
@@ -40,24 +39,24 @@ pub(super) struct Emoji {
 }
 
 struct Picture {
-    /// None where the font has none.
+    /// `None` if the font does not contain the emoji.
     drawn: Option<(TextureHandle, Rect)>,
     shown: u64,
 }
 
 impl Emoji {
-    /// Takes pictures from this font from now on.
+    /// Uses this font from now on.
     pub(super) fn set_font(&mut self, font: Arc<FontData>) {
         self.pictures.clear();
         self.font = Some(font);
     }
 
-    /// Whether there is a font.
+    /// Whether an emoji font was found.
     pub(super) fn has_font(&self) -> bool {
         self.font.is_some()
     }
 
-    /// Forgets the pictures that were not shown for longest. Once a frame.
+    /// Drops the least recently shown pictures. Call once per frame.
     pub(super) fn next_frame(&mut self) {
         self.frame += 1;
         if self.pictures.len() > KEPT_AT_MOST {
@@ -66,7 +65,7 @@ impl Emoji {
         }
     }
 
-    /// Where the emoji of a text stand.
+    /// The emoji in a text, with their positions.
     pub(super) fn spots(&self, galley: &Galley, is_emoji: impl Fn(char) -> bool) -> Vec<Spot> {
         let text = &galley.job.text;
         if self.font.is_none() || !text.chars().any(&is_emoji) {
@@ -109,7 +108,7 @@ impl Emoji {
         shapes
     }
 
-    /// The picture of an emoji at this size of type in pixels, and where it stands from the start of its base line.
+    /// The picture of an emoji at a font size in pixels, and its rectangle relative to the start of the baseline.
     fn picture(&mut self, context: &Context, text: &str, pixels: u32) -> Option<(egui::TextureId, Rect)> {
         let font = self.font.as_deref()?;
         let frame = self.frame;
@@ -126,7 +125,7 @@ impl Emoji {
     }
 }
 
-/// An emoji in pixels, and where its upper left corner stands from the start of the base line.
+/// Renders an emoji in pixels, and returns the offset of its top left corner from the start of the baseline.
 fn draw(font: &FontData, text: &str, pixels: f32) -> Option<(ColorImage, Vec2)> {
     let font = FontRef::from_index(&font.font, font.index).ok()?;
     let glyph = glyph_of(&font, text)?;
@@ -144,7 +143,7 @@ fn draw(font: &FontData, text: &str, pixels: f32) -> Option<(ColorImage, Vec2)> 
     Some((reduced(&whole, size), vec2(left, top)))
 }
 
-/// The one glyph that a font has for an emoji of several characters.
+/// The single glyph that the font has for an emoji sequence.
 fn glyph_of(font: &FontRef, text: &str) -> Option<GlyphId> {
     let data = harfrust::ShaperData::new(font);
     let mut buffer = harfrust::UnicodeBuffer::new();
@@ -155,7 +154,7 @@ fn glyph_of(font: &FontRef, text: &str) -> Option<GlyphId> {
     (glyph != GlyphId::NOTDEF).then_some(glyph)
 }
 
-/// A picture from its file.
+/// Decodes a PNG.
 pub(super) fn decode(bytes: &[u8]) -> Option<ColorImage> {
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);
@@ -167,7 +166,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<ColorImage> {
         .then(|| ColorImage::from_rgba_unmultiplied(size, &pixels[..info.buffer_size()]))
 }
 
-/// A picture of this size, each pixel the mean of those that it stands for.
+/// Scales an image down to `size` by averaging the source pixels.
 fn reduced(whole: &ColorImage, size: [usize; 2]) -> ColorImage {
     let mut small = ColorImage::filled(size, Color32::TRANSPARENT);
     let span = |at: usize, axis: usize| {

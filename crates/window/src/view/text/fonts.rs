@@ -1,7 +1,7 @@
-//! The two font families that come with the program: Inter for text, JetBrains Mono for code.
+//! The two font families bundled with the program: Inter for text and JetBrains Mono for code.
 //!
-//! After them come the fonts of `egui`, for symbols, and those of the system that were found for letters which none of
-//! these has.
+//! The fallback order after them is `egui`'s fonts, for symbols, and then system fonts that were found for characters
+//! which none of these contain.
 
 use std::sync::{Arc, LazyLock};
 
@@ -20,16 +20,16 @@ const FILES: [(&str, &[u8]); 3] = [
     (CODE, include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/fonts/JetBrainsMono-Regular.ttf"))),
 ];
 
-/// Fonts of the system that stand behind those of the program.
+/// System fonts used as fallbacks behind the bundled ones.
 #[derive(Clone, Default, Debug)]
 pub struct Fallbacks {
-    /// For coloured emoji: it gives them their room, the pictures are painted over it.
+    /// A colour emoji font. `egui` takes only the advance widths from it; `emoji` paints the pictures.
     pub emoji: Option<FoundFont>,
-    /// For letters that nothing else has, in this order.
+    /// Fonts for characters that no other font has, in fallback order.
     pub fonts: Vec<FoundFont>,
 }
 
-/// The program's fonts, then one for emoji, then those of `egui`, then those of the system.
+/// Builds the font definitions in fallback order: bundled, emoji, `egui`'s own, system.
 fn definitions(fallbacks: &Fallbacks) -> FontDefinitions {
     let mut definitions = FontDefinitions::default();
     for (name, bytes) in FILES {
@@ -54,14 +54,14 @@ fn definitions(fallbacks: &Fallbacks) -> FontDefinitions {
     definitions
 }
 
-/// Gives a context the program's fonts, from its next frame on. Doing so twice does nothing.
+/// Installs the bundled fonts in a context, effective from its next frame. Calling it again does nothing.
 pub fn install(context: &Context) {
     if !are_installed(context) {
         install_with(context, &Fallbacks::default());
     }
 }
 
-/// Gives a context the program's fonts and these behind them, from its next frame on.
+/// Installs the bundled fonts with these fallbacks, effective from the next frame.
 pub fn install_with(context: &Context, fallbacks: &Fallbacks) {
     context.set_fonts(definitions(fallbacks));
     context.data_mut(|data| {
@@ -70,32 +70,31 @@ pub fn install_with(context: &Context, fallbacks: &Fallbacks) {
     });
 }
 
-/// How often fonts were given to a context: what was measured before the last time may be another size now.
+/// How often fonts were installed in a context. Measurements taken under an earlier count are stale.
 pub fn times_installed(context: &Context) -> u32 {
     context.data(|data| data.get_temp(mark())).unwrap_or(0)
 }
 
-/// Whether a character is drawn as a coloured picture where the system has one: an emoji that the fonts for text do not
-/// have as a letter.
+/// Whether a character is drawn as a colour emoji if the system has such a font: an emoji that the text fonts lack.
 pub fn is_emoji(letter: char) -> bool {
     matches!(letter, '\u{2300}'..='\u{23ff}' | '\u{25a0}'..='\u{27bf}' | '\u{2934}'..='\u{2935}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
         && !is_letter(letter)
 }
 
-/// Whether one of the fonts for text has it.
+/// Whether one of the text fonts contains the character.
 fn is_letter(letter: char) -> bool {
     static FONTS: LazyLock<Vec<FontRef<'static>>> =
         LazyLock::new(|| FILES.iter().filter_map(|(_, bytes)| FontRef::new(bytes).ok()).collect());
     FONTS.iter().any(|font| font.charmap().map(letter).is_some())
 }
 
-/// The heavier cut, for names and headings; the usual one in a context without the house's fonts, where asking for
-/// the other would end the program.
+/// The semibold font, for names and headings. Falls back to the regular one if the bundled fonts are not installed,
+/// because `egui` panics on an unknown family.
 pub fn strong(context: &Context, size: f32) -> FontId {
     FontId::new(size, strong_family(context))
 }
 
-/// The family of the heavier cut, as [`strong`] has it.
+/// The font family behind [`strong`].
 pub fn strong_family(context: &Context) -> FontFamily {
     if are_installed(context) { FontFamily::Name(STRONG.into()) } else { FontFamily::Proportional }
 }
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
     use egui::{Color32, RawInput};
 
-    /// Runs one frame with the house's fonts.
+    /// Runs one frame with the bundled fonts.
     fn with_fonts(mut ask: impl FnMut(&Context)) {
         let context = Context::default();
         install(&context);
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn text_headings_and_code_each_have_their_own_letters() {
+    fn text_headings_and_code_have_different_fonts() {
         with_fonts(|context| {
             let line = "The room, as it is";
             let text = width(context, line, FontId::proportional(14.0));
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn every_letter_of_latin_greek_and_cyrillic_is_there() {
+    fn latin_greek_and_cyrillic_are_complete() {
         with_fonts(|context| {
             let letters = "Straße, Łódź, Œuvre, naïve, Ἀθῆναι Ωμέγα, Привіт, Ђурђевак, ₿ € – “”…";
             for font in [FontId::proportional(14.0), strong(context, 14.0)] {
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_that_no_font_holds_are_boxes_that_stay_within_the_line() {
+    fn missing_scripts_are_boxes_within_the_line() {
         with_fonts(|context| {
             for text in ["مرحبا بكم في الورشة", "ברוכים הבאים", "工作坊里的房间", "작업장의 방", "👩🏽‍🔧 👨‍👩‍👧‍👦"]
             {
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_fonts_the_usual_cut_stands_in() {
+    fn without_the_bundled_fonts_strong_text_is_regular() {
         let context = Context::default();
         assert_eq!(strong(&context, 12.0), FontId::proportional(12.0));
     }

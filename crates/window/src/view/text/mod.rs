@@ -1,8 +1,8 @@
-//! Text in every script: the program's own fonts, those of the system for missing letters, the order of right-to-left
-//! scripts, and colour emoji.
+//! Text in every script: the bundled fonts, system fonts for missing letters, right-to-left reordering and colour
+//! emoji.
 //!
-//! `egui` shapes letters and breaks lines. What it cannot do is done once per frame to the text that it has laid out:
-//! [`post_layout::ShownText`] finds letters that no font has, reorders right-to-left words and paints emoji.
+//! `egui` shapes letters and breaks lines. The rest is done once per frame to the laid-out text by
+//! [`post_layout::ShownText`].
 
 mod bidi;
 mod emoji;

@@ -1,5 +1,5 @@
-//! Processes all text of a frame after `egui` has laid it out: letters that no font has are noted, words of
-//! right-to-left scripts are reordered, and emoji are painted.
+//! Post-processes all text of a frame after `egui` has laid it out: notes missing characters, reorders right-to-left
+//! text and paints emoji.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,9 +12,10 @@ use super::emoji::{Emoji, Spot};
 use super::fonts::{self, Fallbacks};
 use super::system_fonts::{Found, Wanted};
 
-/// Letters that are looked for at most, so that a file of all letters that exist is not looked for letter by letter.
+/// Maximum number of characters that are searched for, so that a file with all of Unicode does not cause endless
+/// searches.
 const LETTERS_AT_MOST: usize = 20_000;
-/// Fonts of the system that are used at most.
+/// Maximum number of system fonts in use.
 const FONTS_AT_MOST: usize = 48;
 
 /// The text that a context shows.
@@ -22,18 +23,18 @@ const FONTS_AT_MOST: usize = 48;
 pub struct ShownText {
     fallbacks: Fallbacks,
     emoji: Emoji,
-    galleys: HashMap<usize, Kept>,
-    /// Letters that some font has.
+    galleys: HashMap<usize, CachedGalley>,
+    /// Characters that some loaded font contains.
     known: BTreeSet<char>,
-    /// Letters that were looked for.
+    /// Characters that were already searched for.
     asked: BTreeSet<char>,
     asked_for_emoji: bool,
     wanted: Wanted,
     frame: u64,
 }
 
-/// A text as it was laid out, and as it is shown. Holding the first keeps its address from being used again.
-struct Kept {
+/// A galley as `egui` laid it out, and as it is shown. Keeping the original alive keeps its address from being reused.
+struct CachedGalley {
     laid_out: Arc<Galley>,
     ordered: Option<Arc<Galley>>,
     emoji: Vec<Spot>,
@@ -41,7 +42,7 @@ struct Kept {
 }
 
 impl ShownText {
-    /// Finishes the text of a frame, before it is turned into triangles.
+    /// Processes the text of a frame; call before tessellation.
     pub fn finish(&mut self, context: &Context, output: &mut FullOutput) {
         self.frame += 1;
         self.emoji.next_frame();
@@ -50,11 +51,11 @@ impl ShownText {
         }
         let frame = self.frame;
         self.galleys.retain(|_, kept| kept.shown == frame);
-        // Pictures that were made just now go with the frame that shows them.
+        // Upload the pictures that were just rendered in the same frame.
         output.textures_delta.append(context.tex_manager().write().take_delta());
     }
 
-    /// What has been shown since the last call that no font has. Each letter is told once.
+    /// The characters shown since the last call that no font contains. Each is returned once.
     pub fn take_wanted(&mut self) -> Option<Wanted> {
         let wanted = std::mem::take(&mut self.wanted);
         (wanted != Wanted::default()).then_some(wanted)
@@ -100,7 +101,7 @@ impl ShownText {
     fn finish_text(&mut self, context: &Context, text: &mut TextShape) -> Vec<Shape> {
         let address = Arc::as_ptr(&text.galley).addr();
         if !self.galleys.get(&address).is_some_and(|kept| Arc::ptr_eq(&kept.laid_out, &text.galley)) {
-            let kept = self.look_at(context, &text.galley);
+            let kept = self.process_galley(context, &text.galley);
             self.galleys.insert(address, kept);
         }
         let Some(kept) = self.galleys.get_mut(&address) else { return Vec::new() };
@@ -115,17 +116,17 @@ impl ShownText {
         }
     }
 
-    fn look_at(&mut self, context: &Context, galley: &Arc<Galley>) -> Kept {
+    fn process_galley(&mut self, context: &Context, galley: &Arc<Galley>) -> CachedGalley {
         self.note_unknown(context, &galley.job.text);
         let ordered = bidi::in_reading_order(galley).map(Arc::new);
         let emoji = self.emoji.spots(ordered.as_ref().unwrap_or(galley), fonts::is_emoji);
-        Kept { laid_out: galley.clone(), ordered, emoji, shown: self.frame }
+        CachedGalley { laid_out: galley.clone(), ordered, emoji, shown: self.frame }
     }
 
-    /// Notes the letters of a text that no font has.
+    /// Records the characters of a text that no font contains.
     fn note_unknown(&mut self, context: &Context, text: &str) {
         let usual = FontId::proportional(12.0);
-        for letter in text.chars().filter(|letter| !letter.is_ascii() && !is_unseen(*letter)) {
+        for letter in text.chars().filter(|letter| !letter.is_ascii() && !is_invisible(*letter)) {
             if self.known.contains(&letter) || self.asked.contains(&letter) || self.asked.len() >= LETTERS_AT_MOST {
                 continue;
             }
@@ -141,15 +142,15 @@ impl ShownText {
         }
     }
 
-    /// Texts that are kept from the last frame. For tests.
+    /// Number of texts cached from the last frame.
     #[cfg(test)]
     pub(super) fn kept(&self) -> impl Iterator<Item = &Galley> {
         self.galleys.values().map(|kept| kept.ordered.as_deref().unwrap_or(&kept.laid_out))
     }
 }
 
-/// Whether a character shows nothing of its own: it joins, selects a form or belongs to somebody's private font.
-fn is_unseen(letter: char) -> bool {
+/// Whether a character is invisible by itself (joiner, variation selector) or in a private use area.
+fn is_invisible(letter: char) -> bool {
     letter.is_control()
         || letter.is_whitespace()
         || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'

@@ -1,6 +1,6 @@
-//! The fonts installed on this computer: finds one that has a letter which the program's own fonts lack.
+//! Searches the installed fonts for characters that the bundled fonts lack.
 //!
-//! Finding it reads many files, so it is done in a background job, and only once such a letter is shown.
+//! Searching reads many files, so it runs in a background job, and only once such a character is shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,44 +11,44 @@ use fontdb::{Database, FaceInfo, Source, Stretch, Style};
 use skrifa::raw::TableProvider;
 use skrifa::{FontRef, MetadataProvider};
 
-/// Fonts that only draw boxes with numbers, or every letter as a few dots.
+/// Fonts used last: they draw every character as a box with its code or as a few dots.
 const LAST: [&str; 4] = ["unifont", "lastresort", "adobe blank", "fallback"];
 
-/// A font of the system.
+/// A system font.
 #[derive(Clone, Debug)]
 pub struct FoundFont {
-    /// Its name, which no other has.
+    /// Unique name within `egui`'s font definitions.
     pub name: String,
-    /// Its file.
+    /// The contents of the font file.
     pub data: Arc<FontData>,
 }
 
-/// What is shown and what no font has yet.
+/// Characters that were shown but that no loaded font contains.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Wanted {
-    /// Letters.
+    /// The missing letters.
     pub letters: BTreeSet<char>,
-    /// Whether there are emoji.
+    /// Whether a colour emoji font is needed.
     pub emoji: bool,
 }
 
-/// What was found for it.
+/// The result of a font search.
 #[derive(Clone, Default, Debug)]
 pub struct Found {
-    /// Fonts that have letters, as few as will do.
+    /// The fonts that contain the letters, as few as possible.
     pub fonts: Vec<FoundFont>,
-    /// A font with coloured emoji.
+    /// A colour emoji font.
     pub emoji: Option<FoundFont>,
 }
 
-/// The fonts of a machine, the most fitting first.
+/// The fonts of a machine, best match first.
 pub struct SystemFonts {
     database: Database,
     faces: Vec<fontdb::ID>,
 }
 
 impl SystemFonts {
-    /// Those that are installed, for a person of the language that the environment names. Reads their headers.
+    /// The installed fonts, ranked for the language of the environment. Reads only their headers.
     pub fn installed() -> Self {
         let mut database = Database::new();
         database.load_system_fonts();
@@ -56,7 +56,7 @@ impl SystemFonts {
         Self::of(database, &language.into_iter().find(|value| !value.is_empty()).unwrap_or_default())
     }
 
-    /// Those of a folder, for a person of this language, such as `ja_JP.UTF-8`.
+    /// The fonts of a folder, ranked for a locale such as `ja_JP.UTF-8`.
     pub fn of_folder(folder: &Path, language: &str) -> Self {
         let mut database = Database::new();
         database.load_fonts_dir(folder);
@@ -71,7 +71,7 @@ impl SystemFonts {
         Self { database, faces }
     }
 
-    /// Looks for fonts with these letters. Reads files until each letter is found or all were read.
+    /// Finds fonts that contain these letters. Reads files until every letter is found or all files were read.
     pub fn find(&self, wanted: &Wanted) -> Found {
         let mut left = wanted.letters.clone();
         let mut found = Found::default();
@@ -79,7 +79,8 @@ impl SystemFonts {
             if left.is_empty() {
                 break;
             }
-            let Some(here) = self.database.with_face_data(*id, |data, index| held(data, index, &left)) else {
+            let Some(here) = self.database.with_face_data(*id, |data, index| contained_letters(data, index, &left))
+            else {
                 continue;
             };
             if !here.is_empty()
@@ -105,7 +106,7 @@ impl SystemFonts {
         let face = self.database.face(id)?;
         let read = |data: &[u8], index| match &face.source {
             Source::File(path) | Source::SharedFile(path, _) => {
-                FontData { index, ..FontData::from_static(kept(path, data)) }
+                FontData { index, ..FontData::from_static(leaked_bytes(path, data)) }
             }
             Source::Binary(_) => FontData { index, ..FontData::from_owned(data.to_vec()) },
         };
@@ -114,14 +115,14 @@ impl SystemFonts {
     }
 }
 
-/// The bytes of a font's file, in memory once for as long as the program runs, whoever shows text and however many
-/// faces the file has: of bytes that can be given free, `egui` keeps a copy of its own.
-fn kept(path: &Path, data: &[u8]) -> &'static [u8] {
+/// The bytes of a font file, leaked on purpose and shared by all contexts and faces: `egui` copies font data that is
+/// not `'static`.
+fn leaked_bytes(path: &Path, data: &[u8]) -> &'static [u8] {
     static KEPT: Mutex<BTreeMap<PathBuf, &'static [u8]>> = Mutex::new(BTreeMap::new());
     let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     match all.get(path) {
         Some(known) if *known == data => known,
-        // A font that was updated meanwhile is another one.
+        // The font file was updated in the meantime.
         _ => {
             let bytes: &'static [u8] = data.to_vec().leak();
             all.insert(path.to_owned(), bytes);
@@ -130,7 +131,7 @@ fn kept(path: &Path, data: &[u8]) -> &'static [u8] {
     }
 }
 
-/// What comes first: an upright sans of usual weight, written for the person's region, in a fixed order.
+/// Sort key of fonts: upright sans of regular weight first, then the person's region, then a fixed order by name.
 type Rank = (bool, bool, bool, bool, u16, bool, bool, usize, String);
 
 fn rank(face: &FaceInfo, region: &str) -> Rank {
@@ -153,7 +154,7 @@ fn family(face: &FaceInfo) -> &str {
     face.families.first().map_or("", |(name, _)| name.as_str())
 }
 
-/// How fonts name the region whose forms of Chinese characters they draw.
+/// The abbreviation that fonts use for the region whose variants of Chinese characters they draw.
 fn region_of(language: &str) -> &'static str {
     let language = language.to_lowercase();
     match language.get(..2) {
@@ -165,10 +166,10 @@ fn region_of(language: &str) -> &'static str {
     }
 }
 
-/// Which of these letters a font has.
-fn held(data: &[u8], index: u32, letters: &BTreeSet<char>) -> BTreeSet<char> {
+/// The subset of these letters that a font contains.
+fn contained_letters(data: &[u8], index: u32, letters: &BTreeSet<char>) -> BTreeSet<char> {
     let Ok(font) = FontRef::from_index(data, index) else { return BTreeSet::new() };
-    // A font without outlines, such as one of pictures, would show nothing.
+    // A font without outlines, such as a bitmap font, would draw nothing.
     if font.glyf().is_err() && font.cff().is_err() && font.cff2().is_err() {
         return BTreeSet::new();
     }
@@ -176,7 +177,7 @@ fn held(data: &[u8], index: u32, letters: &BTreeSet<char>) -> BTreeSet<char> {
     letters.iter().copied().filter(|letter| map.map(*letter).is_some()).collect()
 }
 
-/// Whether a font's glyphs are coloured pictures of a size.
+/// Whether a font has bitmap glyphs in colour.
 fn has_pictures(data: &[u8], index: u32) -> bool {
     FontRef::from_index(data, index)
         .is_ok_and(|font| (font.cbdt().is_ok() && font.cblc().is_ok()) || font.sbix().is_ok())

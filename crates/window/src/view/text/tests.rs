@@ -1,4 +1,4 @@
-//! Tests of every script, compared with pictures that another program drew with the same fonts.
+//! Tests of all scripts against reference pictures that another program drew with the same fonts.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,10 +16,10 @@ use crate::view::paint::{Labels, in_rows};
 use crate::view::raster::{Rasteriser, write_png};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fonts");
-/// Of the pictures that are compared, in points.
+/// Font size of the reference pictures, in points.
 const TYPE_SIZE: f32 = 32.0;
 
-/// A line, and the picture that Pango drew of it.
+/// Lines of text, each with the file of the picture that Pango drew of it.
 const LINES: [(&str, &str); 5] = [
     ("arabic", "مرحبا بكم في الورشة (اليوم 12 مارس)، أهلا Workshop"),
     ("hebrew", "ברוכים הבאים (היום) 42"),
@@ -32,7 +32,7 @@ fn system_fonts() -> SystemFonts {
     SystemFonts::of_folder(Path::new(FOLDER), "zh_CN.UTF-8")
 }
 
-/// A line of text, black on white.
+/// Draws a line of text, black on white.
 fn picture(text: &str) -> ColorImage {
     let context = Context::default();
     fonts::install(&context);
@@ -55,7 +55,7 @@ fn reference(name: &str) -> ColorImage {
     decode(&bytes).expect("it is a picture")
 }
 
-/// How much ink stands in each column, from the first that has any to the last.
+/// The amount of ink in each pixel column, from the first column with ink to the last.
 fn ink(picture: &ColorImage) -> Vec<f32> {
     let [width, height] = picture.size;
     let darkness = |x: usize, y: usize| 255.0 - f32::from(picture.pixels[y * width + x].g());
@@ -63,13 +63,13 @@ fn ink(picture: &ColorImage) -> Vec<f32> {
     let has_ink = |column: &f32| *column > 60.0;
     let first = columns.iter().position(has_ink).expect("something is written");
     let last = columns.iter().rposition(has_ink).expect("something is written");
-    // Neighbours are mixed: the two programs round places of letters differently.
+    // Blurred over neighbouring columns, because the two programs round glyph positions differently.
     (first..=last).map(|x| (x.saturating_sub(3)..(x + 4).min(width)).map(|near| columns[near]).sum()).collect()
 }
 
-/// How alike two lines are: 1 where they are the same, about 0 where they have nothing in common.
+/// Similarity of two lines: 1 if they are equal, about 0 if they are unrelated.
 fn likeness(one: &[f32], other: &[f32]) -> f32 {
-    // A line that is a little longer is compared as if it were as long.
+    // Stretched to the same length, since widths differ a little.
     let one: Vec<f32> = (0..other.len()).map(|at| one[at * one.len() / other.len()]).collect();
     let mean = |of: &[f32]| of.iter().sum::<f32>() / of.len() as f32;
     let (mean_one, mean_other) = (mean(&one), mean(other));
@@ -81,7 +81,7 @@ fn likeness(one: &[f32], other: &[f32]) -> f32 {
 }
 
 #[test]
-fn every_script_is_written_as_another_program_writes_it() {
+fn every_script_matches_the_reference_pictures() {
     for (name, text) in LINES {
         let (ours, theirs) = (ink(&picture(text)), ink(&reference(name)));
         let width = ours.len() as f32 / theirs.len() as f32;
@@ -94,7 +94,7 @@ fn every_script_is_written_as_another_program_writes_it() {
 }
 
 #[test]
-fn a_font_of_the_system_is_in_memory_once_whoever_shows_text_with_it() {
+fn a_system_font_is_loaded_once_for_all_contexts() {
     let wanted = Wanted { letters: "工م".chars().collect(), emoji: true };
     let places = || -> Vec<*const u8> {
         let found = system_fonts().find(&wanted);
@@ -109,7 +109,7 @@ fn a_font_of_the_system_is_in_memory_once_whoever_shows_text_with_it() {
     assert_eq!(first, places());
 }
 
-/// Runs `ask` in a context that has all fonts of the folder.
+/// Runs `ask` in a context with all fonts of the test folder.
 fn with_all_fonts(mut ask: impl FnMut(&Context)) {
     let letters: BTreeSet<char> = LINES.iter().flat_map(|(_, text)| text.chars()).filter(|c| !c.is_ascii()).collect();
     let found = system_fonts().find(&Wanted { letters, emoji: true });
@@ -123,7 +123,7 @@ fn laid_out(context: &Context, text: &str, width: f32) -> Arc<Galley> {
     context.fonts_mut(|fonts| fonts.layout(text.to_owned(), FontId::proportional(14.0), Color32::BLACK, width))
 }
 
-/// What stands where on a line, from left to right.
+/// The glyphs of a row, from left to right.
 fn left_to_right(galley: &Galley, row: usize) -> String {
     let mut glyphs: Vec<(f32, char)> = galley.rows[row]
         .row
@@ -136,14 +136,14 @@ fn left_to_right(galley: &Galley, row: usize) -> String {
     glyphs.into_iter().map(|(_, letter)| letter).collect()
 }
 
-/// The rows as they are read, each from left to right.
+/// The text of each row, from left to right.
 fn read_rows(galley: &Galley) -> Vec<String> {
     let ordered = in_reading_order(galley).unwrap_or_else(|| galley.clone());
     (0..ordered.rows.len()).map(|row| left_to_right(&ordered, row).trim().to_owned()).collect()
 }
 
 #[test]
-fn text_whose_rows_were_found_before_is_read_as_if_it_had_been_laid_out_at_once() {
+fn text_with_known_line_breaks_reads_like_text_laid_out_directly() {
     with_all_fonts(|context| {
         for (text, is_known) in [
             ("Ada says that the workshop is open, and so does Bram", true),
@@ -168,7 +168,7 @@ fn text_whose_rows_were_found_before_is_read_as_if_it_had_been_laid_out_at_once(
 }
 
 #[test]
-fn words_digits_and_brackets_stand_in_the_order_in_which_they_are_read() {
+fn words_digits_and_brackets_are_in_visual_order() {
     with_all_fonts(|context| {
         let shown = |text: &str| {
             let galley = laid_out(context, text, f32::INFINITY);
@@ -186,7 +186,7 @@ fn words_digits_and_brackets_stand_in_the_order_in_which_they_are_read() {
 }
 
 #[test]
-fn a_bracket_that_is_read_from_the_right_opens_to_the_left() {
+fn brackets_are_mirrored_in_right_to_left_text() {
     with_all_fonts(|context| {
         let galley = laid_out(context, "היום (היום)", f32::INFINITY);
         let ordered = in_reading_order(&galley).expect("it has right-to-left letters");
@@ -206,7 +206,7 @@ fn a_bracket_that_is_read_from_the_right_opens_to_the_left() {
 }
 
 #[test]
-fn lines_of_a_right_to_left_text_break_after_its_first_words_and_end_at_the_left() {
+fn right_to_left_lines_break_after_the_first_words_and_end_at_the_left() {
     with_all_fonts(|context| {
         let galley = laid_out(context, "ברוכים הבאים היום הבאים ברוכים", 100.0);
         let ordered = in_reading_order(&galley).expect("it has right-to-left letters");
@@ -224,7 +224,7 @@ fn lines_of_a_right_to_left_text_break_after_its_first_words_and_end_at_the_left
 }
 
 #[test]
-fn emoji_have_their_colours_and_people_with_tools_are_one_picture() {
+fn emoji_are_coloured_and_sequences_are_one_picture() {
     let colours = |picture: &ColorImage| picture.pixels.iter().filter(|p| p.r().abs_diff(p.b()) > 60).count();
     let fox = picture("Fox 🦊 done");
     assert!(colours(&fox) > 300, "the fox is orange: {}", colours(&fox));
@@ -234,7 +234,7 @@ fn emoji_have_their_colours_and_people_with_tools_are_one_picture() {
 }
 
 #[test]
-fn fonts_are_looked_for_once_a_letter_and_only_where_one_is_missing() {
+fn each_missing_letter_is_searched_for_once() {
     let (context, mut shown) = (Context::default(), ShownText::default());
     fonts::install(&context);
     let mut show = |text: &str| {
@@ -253,7 +253,7 @@ fn fonts_are_looked_for_once_a_letter_and_only_where_one_is_missing() {
 }
 
 #[test]
-fn a_letter_that_no_font_has_costs_one_search_and_nothing_else() {
+fn a_letter_that_no_font_has_is_searched_for_only_once() {
     let found = system_fonts().find(&Wanted { letters: ['\u{1e900}', '工'].into(), emoji: false });
     assert_eq!(found.fonts.len(), 1, "{:?}", found.fonts.iter().map(|font| &font.name).collect::<Vec<_>>());
     assert!(found.emoji.is_none());
@@ -262,7 +262,7 @@ fn a_letter_that_no_font_has_costs_one_search_and_nothing_else() {
 }
 
 #[test]
-fn what_was_measured_is_measured_anew_with_other_fonts() {
+fn installing_fonts_invalidates_measurements() {
     let (context, mut labels) = (Context::default(), Labels::default());
     let mut measure = |fallbacks: &Fallbacks| {
         fonts::install_with(&context, fallbacks);
@@ -282,7 +282,7 @@ fn what_was_measured_is_measured_anew_with_other_fonts() {
 }
 
 #[test]
-fn texts_that_are_not_shown_any_more_are_forgotten() {
+fn texts_that_are_no_longer_shown_are_dropped_from_the_cache() {
     let (context, mut shown) = (Context::default(), ShownText::default());
     fonts::install(&context);
     for round in 0..20 {

@@ -12,27 +12,27 @@ use crate::gateway::mcp::{McpHints, McpListed, McpOffer, McpRequest, McpTool};
 use crate::tools::plan::Planned;
 use crate::tools::tool::{Arguments, Tool};
 
-/// Who carries out calls of servers.
+/// The executor of calls to MCP servers.
 pub const SERVERS: &str = "mcp";
-/// The tool that reads a resource of a server, as rules name it.
+/// The name in rules of the tool that reads a resource of a server.
 const READ: &str = "read_resource";
-/// The tool that gets a prompt of a server.
+/// The name in rules of the tool that gets a prompt of a server.
 const PROMPT: &str = "get_prompt";
-/// What is listed of resources and prompts takes no more characters.
+/// The maximum length of the list of resources or prompts in a description, in characters.
 const LIST_CHARS_AT_MOST: usize = 2_000;
 
 /// The order of a call to a server.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct CallOrder {
-    /// The server's key.
+    /// The key of the server.
     pub(super) key: Id,
-    /// What is asked of it.
+    /// The request.
     pub(super) request: McpRequest,
-    /// What the server says that it does.
+    /// The server's hints about the tool's effects.
     pub(super) hints: McpHints,
 }
 
-/// All that a server offers, each under a name that is free.
+/// All tools, resources and prompts that a server offers, each under an unused name.
 pub(super) fn tools(server: &str, key: &Id, offer: &McpOffer, taken: &mut BTreeSet<String>) -> Vec<Tool> {
     let mut tools = Vec::new();
     let mut add = |tool: &McpTool, request: fn(&str, &Arguments) -> McpRequest| {
@@ -44,8 +44,8 @@ pub(super) fn tools(server: &str, key: &Id, offer: &McpOffer, taken: &mut BTreeS
         add(tool, |name, arguments| McpRequest::Tool { name: name.to_owned(), arguments: arguments.to_map() });
     }
     if !(offer.resources.is_empty() && offer.templates.is_empty()) {
-        // Which addresses there are is the server's to say: what it lists is cut here, its tools name others, and only
-        // it knows what fits its templates. It alone reads them, and the gate judges the call, whatever the address.
+        // The server alone decides which addresses exist: the list is cut here, its tools name further ones, and only
+        // it knows what matches its templates. The gate judges the call, whatever the address.
         add(&reads(&offer.resources, &offer.templates), |_, arguments| McpRequest::Resource {
             uri: arguments.text("uri"),
         });
@@ -75,8 +75,8 @@ fn one((server, key): (&str, &Id), name: &str, tool: &McpTool, request: fn(&str,
     Tool::new(name, &description, tool.parameters.clone(), plan).within(scope)
 }
 
-/// A server's description as it is declared to a model: fenced, so that the beginning and the end of the server's words
-/// are visible.
+/// A server's description as declared to a model: fenced, so that the beginning and the end of the server's words are
+/// visible.
 fn described(server: &str, description: &str) -> String {
     let words = description.replace("</server-description>", "").trim().to_owned();
     match words.is_empty() {

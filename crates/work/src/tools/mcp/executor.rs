@@ -14,7 +14,7 @@ use crate::tools::order::{
 };
 use crate::tools::plan::Work;
 
-/// The messages to and from servers.
+/// The system parameters for messages to and from servers.
 #[derive(SystemParam)]
 pub(in crate::tools) struct ServerMessages<'w> {
     calls: ResMut<'w, McpCalls>,
@@ -23,7 +23,7 @@ pub(in crate::tools) struct ServerMessages<'w> {
     journal: Res<'w, InputJournal>,
 }
 
-/// Brings in what servers answered, begins what was ordered in an earlier tick, and stops what nobody waits for.
+/// Applies the answers of servers, sends calls ordered in an earlier tick, and stops cancelled ones.
 pub(in crate::tools) fn carry_out(
     mut outside: ServerMessages,
     mut answered: MessageReader<OrderAnswered>,
@@ -76,7 +76,7 @@ pub(in crate::tools) fn carry_out(
     }
 }
 
-/// What is to be done about an order that was not begun here.
+/// The next step for an order that was not started here.
 enum NextStep {
     Call(Box<CallOrder>),
     Answer(ToolNews),
@@ -102,7 +102,7 @@ fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> NextStep
     }
 }
 
-/// The call that an order stands for.
+/// The call that an order represents.
 fn call_of(order: &ToolOrder) -> Option<CallOrder> {
     match &order.plan.work {
         Work::Order { order } => serde_json::from_value(order.clone()).ok(),

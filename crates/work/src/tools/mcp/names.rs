@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use crate::base::hash::content_hash;
 
-/// No provider takes a longer name.
+/// The maximum length of a name at providers.
 const CHARS_AT_MOST: usize = 64;
 
-/// The name of a tool as it is sent: in the form of other products if possible, otherwise with a number appended. It
-/// depends on the server and the tool alone, unless another one has it already.
+/// The name of a tool for providers: in the usual form of other products if possible, otherwise with a number appended.
+/// It depends only on the server and the tool, unless it is already taken.
 pub(super) fn on_the_wire(server: &str, tool: &str, key: &str, taken: &BTreeSet<String>) -> String {
     let plain: String = format!("mcp__{server}__{tool}").chars().map(plain).collect();
     let is_exact = plain.len() <= CHARS_AT_MOST && plain == format!("mcp__{server}__{tool}");
@@ -23,13 +23,13 @@ pub(super) fn on_the_wire(server: &str, tool: &str, key: &str, taken: &BTreeSet<
         .into_iter()
         .chain([numbered(&format!("{server}\n{tool}")), numbered(&format!("{key}\n{tool}"))])
         .chain((0..).map(|again: u32| numbered(&format!("{key}\n{tool}\n{again}"))));
-    // Two names are one where only the case differs, or a dash.
+    // Names that differ only in case or in a dash count as equal.
     let folded = |name: &str| name.replace('-', "_").to_ascii_lowercase();
     let is_free = |name: &String| !taken.contains(&folded(name));
     names.into_iter().find(is_free).unwrap_or(plain)
 }
 
-/// As [`on_the_wire`] remembers a name that is taken.
+/// The form in which taken names are passed to [`on_the_wire`].
 pub(super) fn taken(name: &str) -> String {
     name.replace('-', "_").to_ascii_lowercase()
 }

@@ -18,32 +18,33 @@ use crate::view::pick::Thing;
 use crate::view::recent_events::Recent;
 use crate::view::theme::{LINE, RADIUS, TYPE, Theme, state_colour};
 
-/// A card is so wide at most.
+/// Maximum width of a card.
 const CARD_POINTS: f32 = 210.0;
-/// Beside the figure, not on it.
-const BESIDE_POINTS: f32 = 30.0;
-/// Actions of the queue that are shown.
+/// Minimum horizontal distance between an agent's position and its card.
+const OFFSET_POINTS: f32 = 30.0;
+/// Number of queued actions listed on a card.
 const QUEUE_SHOWN: usize = 3;
-/// More agents than this get no cards but badges, except the one that is hovered.
-const CARDS_AT_MOST: usize = 40;
+/// Maximum number of full cards; further agents get badges, except the hovered one.
+const MAX_CARDS: usize = 40;
 
-/// A badge says so many letters of a state at most.
-const BADGE_LETTERS: usize = 12;
-/// The part of a figure that no card of another covers, in world units.
+/// Maximum number of characters of the state on a badge.
+const MAX_BADGE_CHARS: usize = 12;
+/// Size of an agent's figure, which other agents' cards avoid, in world units.
 const FIGURE_UNITS: egui::Vec2 = vec2(22.0, 46.0);
 
-/// One agent in the overlay, as laid out.
+/// The card or badge of one agent, laid out.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Placed {
-    /// Index into the agents of the room.
+pub struct PlacedCard {
+    /// Index into [`RoomModel::agents`].
     pub agent: usize,
-    /// Whether everything is shown, or the badge alone.
-    pub whole: bool,
-    /// Where.
+    /// Whether this is a full card rather than a badge.
+    pub is_full: bool,
+    /// Rectangle on screen.
     pub rect: Rect,
 }
 
-/// The words beside an agent, a line each; the first is its state. What it was refused lately comes with it.
+/// Returns the lines of an agent's card, starting with its state. `refused` is the latest command that was refused to
+/// it.
 pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused: Option<&str>) -> Vec<String> {
     let mut lines = vec![texts::in_state_for(text_format::state(agent.state), &text_format::state_duration(agent))];
     if !detail.why.is_empty() && !detail.why.eq_ignore_ascii_case(text_format::state(agent.state)) {
@@ -69,21 +70,21 @@ pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused:
     lines
 }
 
-/// Who is shown and where: the hovered first, then the selected, then from the middle of the view outwards; whoever
-/// finds no room is folded to its badge, and whose badge finds none is left out. `names` are where labels are on the
-/// screen, which no card covers where it can avoid it; `size` is how large the whole card of an agent is.
+/// Lays out the cards of all visible agents: the hovered agent first, then the selected ones, then from the center of
+/// the view outwards. An agent whose card does not fit gets a badge, and none if that does not fit either. `names` are
+/// the screen rectangles of labels, which cards avoid where possible; `size` returns the size of an agent's full card.
 pub fn place(
     room: &RoomModel,
     camera: &Camera,
-    (seen_from, selected, names): (&RoomView, &BTreeSet<Thing>, &[Rect]),
+    (room_view, selected, names): (&RoomView, &BTreeSet<Thing>, &[Rect]),
     mut size: impl FnMut(usize) -> egui::Vec2,
-) -> Vec<Placed> {
+) -> Vec<PlacedCard> {
     let view = camera.viewport;
     let rank = |agent: &AgentView| {
         let thing = Thing::Agent(agent.id.clone());
-        if seen_from.hovered.as_ref() == Some(&thing) { 0 } else { 2 - u8::from(selected.contains(&thing)) }
+        if room_view.hovered.as_ref() == Some(&thing) { 0 } else { 2 - u8::from(selected.contains(&thing)) }
     };
-    let mut seen: Vec<(u8, f32, usize, Pos2)> = room
+    let mut visible: Vec<(u8, f32, usize, Pos2)> = room
         .agents
         .iter()
         .enumerate()
@@ -91,60 +92,63 @@ pub fn place(
         .filter(|(_, _, point)| view.contains(*point))
         .map(|(index, agent, point)| (rank(agent), point.distance_sq(view.center()), index, point))
         .collect();
-    seen.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2)));
-    let mut bodies = Occupancy::new(view);
-    for (_, _, _, point) in &seen {
-        bodies.claim(Rect::from_center_size(*point - vec2(0.0, 28.0) * camera.zoom, FIGURE_UNITS * camera.zoom));
+    visible.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2)));
+    let mut figures = Occupancy::new(view);
+    for (_, _, _, point) in &visible {
+        figures.claim(Rect::from_center_size(*point - vec2(0.0, 28.0) * camera.zoom, FIGURE_UNITS * camera.zoom));
     }
-    names.iter().for_each(|name| bodies.claim(*name));
+    names.iter().for_each(|name| figures.claim(*name));
     let mut taken = Occupancy::new(view);
-    let beside = BESIDE_POINTS.max(16.0 * camera.zoom);
-    let mut placed: Vec<Placed> = Vec::new();
-    for (rank, _, agent, point) in seen {
-        let is_known = room.agents[agent].detail.is_some();
-        let whole = (is_known && (rank == 0 || placed.len() < CARDS_AT_MOST)).then(|| {
-            let spots = spots(point, size(agent), beside, view).into_iter().map(|rect| held_in(rect, view));
-            let free: Vec<Rect> = spots.filter(|rect| taken.is_free(rect.expand(2.0))).collect();
-            // Who is looked at gets a card in any case; others do not, where it would cover somebody.
-            let kind = free.iter().find(|rect| bodies.is_free(**rect));
-            kind.or(free.first().filter(|_| rank < 2)).copied()
+    let offset = OFFSET_POINTS.max(16.0 * camera.zoom);
+    let mut placed: Vec<PlacedCard> = Vec::new();
+    for (rank, _, agent, point) in visible {
+        let has_detail = room.agents[agent].detail.is_some();
+        let is_full = (has_detail && (rank == 0 || placed.len() < MAX_CARDS)).then(|| {
+            let candidate_rects =
+                candidate_rects(point, size(agent), offset, view).into_iter().map(|rect| clamp_vertically(rect, view));
+            let free: Vec<Rect> = candidate_rects.filter(|rect| taken.is_free(rect.expand(2.0))).collect();
+            // The hovered and selected agents get a card in any case, others only where it covers no figure.
+            let unobstructed = free.iter().find(|rect| figures.is_free(**rect));
+            unobstructed.or(free.first().filter(|_| rank < 2)).copied()
         });
-        if let Some(rect) = whole.flatten() {
+        if let Some(rect) = is_full.flatten() {
             taken.claim(rect);
-            placed.push(Placed { agent, whole: true, rect });
+            placed.push(PlacedCard { agent, is_full: true, rect });
             continue;
         }
         let small = badge_size(&room.agents[agent]);
-        let spots = spots(point, small, beside, view).into_iter().map(|rect| held_in(rect, view));
-        let free: Vec<Rect> = spots.filter(|rect| taken.is_free(rect.expand(2.0))).collect();
-        let badge = free.iter().find(|rect| bodies.is_free(**rect)).or(free.first()).copied();
+        let candidate_rects =
+            candidate_rects(point, small, offset, view).into_iter().map(|rect| clamp_vertically(rect, view));
+        let free: Vec<Rect> = candidate_rects.filter(|rect| taken.is_free(rect.expand(2.0))).collect();
+        let badge = free.iter().find(|rect| figures.is_free(**rect)).or(free.first()).copied();
         if let Some(rect) = badge {
             taken.claim(rect);
-            placed.push(Placed { agent, whole: false, rect });
+            placed.push(PlacedCard { agent, is_full: false, rect });
         }
     }
     placed
 }
 
-/// How large the badge of an agent is: a dot and the word for its state.
+/// Returns the size of an agent's badge, which holds a dot and the name of the state.
 fn badge_size(agent: &AgentView) -> egui::Vec2 {
-    let letters = text_format::state(agent.state).chars().count().min(BADGE_LETTERS);
-    vec2(25.0 + 6.0 * letters as f32, 18.0)
+    let chars = text_format::state(agent.state).chars().count().min(MAX_BADGE_CHARS);
+    vec2(25.0 + 6.0 * chars as f32, 18.0)
 }
 
-/// Where something of this size could stand beside an agent: at its right, at its left, then higher and lower.
-fn spots(point: Pos2, size: egui::Vec2, beside: f32, view: Rect) -> Vec<Rect> {
+/// Returns the rectangles in which a card could lie next to an agent, best first: right, left, then higher and lower.
+fn candidate_rects(point: Pos2, size: egui::Vec2, offset: f32, view: Rect) -> Vec<Rect> {
     let at = |left: f32, up: f32| Rect::from_min_size(point + vec2(left, -size.y / 2.0 - 16.0 - up * size.y), size);
-    let sides = [beside, -beside - size.x];
+    let sides = [offset, -offset - size.x];
     let sides = if at(sides[0], 0.0).right() > view.right() { [sides[1], sides[0]] } else { sides };
     let all = [0.0, 0.45, -0.45].into_iter().flat_map(|up| sides.map(|left| at(left, up)));
-    // In a view that is narrower than the card, half a card is better than none.
-    let inside = |rect: &Rect| (rect.left() >= view.left() && rect.right() <= view.right()) || size.x > view.width();
-    all.filter(inside).collect()
+    // In a view narrower than the card, half a card is better than none.
+    let fits_width =
+        |rect: &Rect| (rect.left() >= view.left() && rect.right() <= view.right()) || size.x > view.width();
+    all.filter(fits_width).collect()
 }
 
-/// Moved so that it lies within, where it can.
-fn held_in(rect: Rect, view: Rect) -> Rect {
+/// Moves `rect` vertically into `view`, as far as it fits.
+fn clamp_vertically(rect: Rect, view: Rect) -> Rect {
     let low = (view.top() - rect.top()).max(0.0);
     let high = (view.bottom() - rect.bottom()).min(0.0);
     rect.translate(vec2(0.0, if low > 0.0 { low } else { high }))
@@ -163,7 +167,7 @@ pub fn debug_overlay_ui(
         return;
     }
     let painter = painter.with_clip_rect(camera.viewport);
-    // Only who may get a card is laid out.
+    // Lays out only cards that may be shown.
     let mut galleys: BTreeMap<usize, Arc<Galley>> = BTreeMap::new();
     let size = |index: usize| {
         let agent = &room.agents[index];
@@ -190,14 +194,14 @@ pub fn debug_overlay_ui(
             Stroke::new(LINE[0], widgets::mix(theme.line, colour, 0.5)),
             StrokeKind::Inside,
         );
-        let top = if place.whole { place.rect.top() + 14.0 } else { place.rect.center().y };
+        let top = if place.is_full { place.rect.top() + 14.0 } else { place.rect.center().y };
         painter.circle_filled(Pos2::new(place.rect.left() + 10.0, top), 3.5, colour);
         match galleys.get(&place.agent) {
-            Some(galley) if place.whole => {
+            Some(galley) if place.is_full => {
                 painter.galley(place.rect.min + vec2(18.0, 7.0), galley.clone(), theme.bubble_text);
             }
             _ => {
-                let word = text::truncate(text_format::state(agent.state), BADGE_LETTERS);
+                let word = text::truncate(text_format::state(agent.state), MAX_BADGE_CHARS);
                 let at = place.rect.left_center() + vec2(18.0, 0.0);
                 painter.text(at, Align2::LEFT_CENTER, word, FontId::proportional(TYPE[0]), theme.bubble_text);
             }
@@ -236,12 +240,12 @@ mod tests {
         room
     }
 
-    fn placed(room: &RoomModel, view: &RoomView, selected: &BTreeSet<Thing>) -> Vec<Placed> {
+    fn placed(room: &RoomModel, view: &RoomView, selected: &BTreeSet<Thing>) -> Vec<PlacedCard> {
         place(room, &Camera::default(), (view, selected, &[]), |_| vec2(180.0, 90.0))
     }
 
     #[test]
-    fn beside_an_agent_stands_all_there_is_to_know() {
+    fn a_card_lists_the_state_queue_memory_and_cost_of_an_agent() {
         let mut room = sample_room();
         let mut detail = (**room.agents[0].detail.as_ref().unwrap()).clone();
         detail.spent = Tally { calls: 3, tokens: 3_100, cost_micro_usd: 40_000, ..Tally::default() };
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_off_screen_or_was_not_asked_for_is_not_shown() {
+    fn agents_off_screen_get_no_card() {
         let mut room = crowd(3, 100.0);
         room.agents[0].position = Vec2::new(9e4, 0.0);
         room.agents[1].detail = None;
@@ -275,31 +279,31 @@ mod tests {
     }
 
     #[test]
-    fn no_card_covers_a_name_wherever_that_is() {
+    fn no_card_covers_a_label() {
         let mut room = crowd(1, 100.0);
         room.agents[0].position = Vec2::ZERO;
         let (view, nobody) = (RoomView::default(), BTreeSet::new());
         let card = |names: &[Rect]| {
             let placed = place(&room, &Camera::default(), (&view, &nobody, names), |_| vec2(180.0, 90.0));
-            (placed[0].whole, placed[0].rect)
+            (placed[0].is_full, placed[0].rect)
         };
-        let (whole, first) = card(&[]);
-        assert!(whole);
+        let (is_full, first) = card(&[]);
+        assert!(is_full);
         let name = Rect::from_center_size(first.center(), vec2(36.0, 16.0));
-        let (whole, second) = card(&[name]);
-        assert!(whole && !second.intersects(name) && second != first);
+        let (is_full, second) = card(&[name]);
+        assert!(is_full && !second.intersects(name) && second != first);
     }
 
     #[test]
-    fn in_a_crowd_the_hovered_and_selected_are_whole_and_nothing_overlaps() {
+    fn in_a_crowd_hovered_and_selected_agents_get_full_cards_and_nothing_overlaps() {
         let room = crowd(1_000, 20.0);
         let view = RoomView { hovered: Some(Thing::Agent("a-999".into())), ..RoomView::default() };
         let selected = [Thing::Agent("a-400".into())].into();
         let mut room = room;
         room.agents[999].position = Vec2::new(500.0, 300.0);
         let placed = placed(&room, &view, &selected);
-        assert!(placed[0].whole && placed[0].agent == 999 && placed[1].whole && placed[1].agent == 400);
-        assert!(placed.iter().any(|placed| !placed.whole), "the rest are badges");
+        assert!(placed[0].is_full && placed[0].agent == 999 && placed[1].is_full && placed[1].agent == 400);
+        assert!(placed.iter().any(|placed| !placed.is_full), "the rest are badges");
         for (index, one) in placed.iter().enumerate() {
             assert!(placed[..index].iter().all(|other| !other.rect.intersects(one.rect)));
         }

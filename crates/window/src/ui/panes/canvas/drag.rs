@@ -19,37 +19,37 @@ use crate::view::camera::Camera;
 use crate::view::model::RoomModel;
 use crate::view::pick::{Thing, thing_at, things_in};
 
-/// Something that a hand holds. The room knows nothing of it until it is put down.
+/// An agent or element being dragged. The simulation learns of the move only when it is dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DraggedItem {
-    /// What it is called, for when it is gone.
+    /// Display name, for the notice if the thing leaves the room meanwhile.
     name: Id,
-    /// So far from the pointer.
+    /// Offset of its position from the pointer, in world units.
     offset: Vec2,
 }
 
-/// What a hand is doing in the room.
+/// The current drag in the room.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum DragState {
     #[default]
-    Free,
-    /// Moves the view.
-    Pans,
-    /// Draws a box, from this place.
-    Boxes(Vec2),
-    /// Holds agents and elements.
-    Holds(BTreeMap<Thing, DraggedItem>),
-    /// Draws a rope from this agent to another.
-    Relates(Id),
+    Idle,
+    /// The view is panned.
+    Panning,
+    /// A selection box is drawn from this position.
+    BoxSelecting(Vec2),
+    /// Agents and elements are dragged.
+    Dragging(BTreeMap<Thing, DraggedItem>),
+    /// A relationship is drawn from this agent to another.
+    Relating(Id),
 }
 
-/// Says that somebody left who was held.
-fn left(who: &str) -> Command {
+/// Returns the notice that a dragged agent or element left the room.
+fn left_room_notice(who: &str) -> Command {
     WindowCommand::Tell(texts::left_while_dragged(who), false).into()
 }
 
-/// Takes hold of what is under the pointer; `place` is where that is in the room.
-pub(super) fn grasp(
+/// Starts a drag on `under`, the thing under the pointer; `place` is the pointer's position in the room.
+pub(super) fn begin_drag(
     under: Option<Thing>,
     place: Vec2,
     cx: &ViewerContext<'_>,
@@ -57,49 +57,49 @@ pub(super) fn grasp(
     commands: &mut Vec<Command>,
 ) -> DragState {
     let (room, selection) = (cx.room, &cx.ui.selection);
-    let Some(thing) = under else { return if shift { DragState::Boxes(place) } else { DragState::Pans } };
+    let Some(thing) = under else { return if shift { DragState::BoxSelecting(place) } else { DragState::Panning } };
     let alone = [thing.clone()].into();
     let things = if selection.things().contains(&thing) { selection.things() } else { &alone };
     commands.push(WindowCommand::Select(things.iter().cloned().collect()).into());
-    let held = things.iter().filter_map(|thing| {
+    let dragged = things.iter().filter_map(|thing| {
         let name = match thing {
             Thing::Agent(id) => room.agent(id)?.name.clone(),
             Thing::Element(id) => id.clone(),
         };
         Some((thing.clone(), DraggedItem { name, offset: place_of(room, thing)? - place }))
     });
-    DragState::Holds(held.collect())
+    DragState::Dragging(dragged.collect())
 }
 
 impl DragState {
-    /// Notices who has left.
-    pub(super) fn notice_gone(&mut self, room: &RoomModel, commands: &mut Vec<Command>) {
+    /// Drops things from the drag that have left the room.
+    pub(super) fn remove_missing(&mut self, room: &RoomModel, commands: &mut Vec<Command>) {
         match self {
-            Self::Holds(held) => {
-                held.retain(|thing, held| {
+            Self::Dragging(dragged) => {
+                dragged.retain(|thing, dragged| {
                     let is_here = place_of(room, thing).is_some();
                     if !is_here {
-                        commands.push(left(&held.name));
+                        commands.push(left_room_notice(&dragged.name));
                     }
                     is_here
                 });
-                if held.is_empty() {
-                    *self = Self::Free;
+                if dragged.is_empty() {
+                    *self = Self::Idle;
                 }
             }
-            Self::Relates(from) if room.agent(from).is_none() => *self = Self::Free,
+            Self::Relating(from) if room.agent(from).is_none() => *self = Self::Idle,
             _ => {}
         }
     }
 
-    /// Where what is held would be put down, with the pointer at this place.
-    pub(super) fn places(&self, pointer: Vec2) -> BTreeMap<Thing, Vec2> {
-        let Self::Holds(held) = self else { return BTreeMap::new() };
-        held.iter().map(|(thing, held)| (thing.clone(), tenths(pointer + held.offset))).collect()
+    /// Returns where each dragged thing would be dropped with the pointer at this position.
+    pub(super) fn drop_positions(&self, pointer: Vec2) -> BTreeMap<Thing, Vec2> {
+        let Self::Dragging(dragged) = self else { return BTreeMap::new() };
+        dragged.iter().map(|(thing, dragged)| (thing.clone(), tenths(pointer + dragged.offset))).collect()
     }
 
-    /// The hand opens at this place: what it held is put down there, all by one order. Where that is.
-    pub(super) fn let_go(
+    /// Ends the drag at the pointer and returns the drop positions. All dragged things are moved with one command.
+    pub(super) fn drop_at_pointer(
         self,
         ui: &Ui,
         response: &Response,
@@ -109,19 +109,19 @@ impl DragState {
     ) -> BTreeMap<Thing, Vec2> {
         let Some(pointer) = ui.input(|input| input.pointer.latest_pos()) else { return BTreeMap::new() };
         let (room, place) = (cx.room, camera.to_world(pointer));
-        let places = self.places(place);
+        let positions = self.drop_positions(place);
         match self {
-            Self::Free | Self::Pans => {}
-            Self::Boxes(from) => {
+            Self::Idle | Self::Panning => {}
+            Self::BoxSelecting(from) => {
                 let things = cx.ui.selection.things().iter().cloned().chain(things_in(room, from, place));
                 commands.push(WindowCommand::Select(things.collect()).into());
             }
-            Self::Holds(_) => {
-                let put = places.iter().filter_map(|(thing, place)| put_down(thing, *place, room));
-                commands.push(Command::Acts(put.collect()));
+            Self::Dragging(_) => {
+                let acts = positions.iter().filter_map(|(thing, place)| drop_act(thing, *place, room));
+                commands.push(Command::Acts(acts.collect()));
             }
-            Self::Relates(from) => {
-                // On a panel nobody stands.
+            Self::Relating(from) => {
+                // A panel over the room hides any agent beneath it.
                 let under = response.contains_pointer().then(|| thing_at(room, place, camera.zoom)).flatten();
                 if let Some(Thing::Agent(to)) = under
                     && to != from
@@ -130,12 +130,13 @@ impl DragState {
                 }
             }
         }
-        places
+        positions
     }
 }
 
-/// Puts a thing down somewhere. What takes that back for an agent is known to the room: its home until now.
-fn put_down(thing: &Thing, position: Vec2, room: &RoomModel) -> Option<(RoomAct, Option<RoomAct>)> {
+/// Returns the act that moves a thing and its inverse. An agent has no inverse here: the simulation knows its former
+/// home.
+fn drop_act(thing: &Thing, position: Vec2, room: &RoomModel) -> Option<(RoomAct, Option<RoomAct>)> {
     match thing {
         Thing::Agent(id) => Some((RoomAct::Agent(AgentCommand::Place { agent: id.clone(), position }), None)),
         Thing::Element(id) => {
@@ -146,21 +147,21 @@ fn put_down(thing: &Thing, position: Vec2, room: &RoomModel) -> Option<(RoomAct,
     }
 }
 
-/// Shows things where they are held, or where they were put while the room has not heard of it yet.
-pub(super) fn show_at(places: &BTreeMap<Thing, Vec2>, is_held: bool, room: &mut RoomModel) {
-    if places.is_empty() {
+/// Overrides positions in the model, for things being dragged or dropped before the simulation has applied the move.
+pub(super) fn apply_positions(positions: &BTreeMap<Thing, Vec2>, is_dragged: bool, room: &mut RoomModel) {
+    if positions.is_empty() {
         return;
     }
     for agent in &mut room.agents {
-        if let Some(place) = places.get(&Thing::Agent(agent.id.clone())) {
+        if let Some(place) = positions.get(&Thing::Agent(agent.id.clone())) {
             agent.position = *place;
-            if is_held {
+            if is_dragged {
                 (agent.state, agent.walks) = (State::Dragged, false);
             }
         }
     }
     for element in &mut room.elements {
-        if let Some(place) = places.get(&Thing::Element(element.id.clone())) {
+        if let Some(place) = positions.get(&Thing::Element(element.id.clone())) {
             element.position = *place;
         }
     }

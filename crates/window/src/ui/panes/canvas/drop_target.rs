@@ -1,4 +1,4 @@
-//! Drops from the shelf or the desktop into the room: where the item is placed, and its preview.
+//! Drops from the shelf or the desktop into the room: the position of the new item, and its preview.
 
 use egui::{
     Align2, CornerRadius, CursorIcon, FontId, Key, Label, Painter, Pos2, Rect, Response, RichText, Shape, Stroke,
@@ -14,8 +14,8 @@ use crate::view::camera::Camera;
 use crate::view::paint::{self, Ghost};
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
-/// Puts into the room what was carried from the shelf.
-pub(super) fn take_drop(
+/// Adds the item dragged from the shelf when it is released over the room.
+pub(super) fn handle_drop(
     ui: &Ui,
     response: &Response,
     cx: &ViewerContext<'_>,
@@ -23,15 +23,15 @@ pub(super) fn take_drop(
     commands: &mut Vec<Command>,
 ) {
     let (room, Some(item)) = (cx.room, cx.ui.transfer.dragging.clone()) else { return };
-    let (released, pointer, exactly, gave_up) = ui.input(|input| {
-        let gave_up = input.key_pressed(Key::Escape) || !input.focused;
-        (input.pointer.any_released(), input.pointer.latest_pos(), create::is_exact(input.modifiers), gave_up)
+    let (released, pointer, exactly, cancelled) = ui.input(|input| {
+        let cancelled = input.key_pressed(Key::Escape) || !input.focused;
+        (input.pointer.any_released(), input.pointer.latest_pos(), create::is_exact(input.modifiers), cancelled)
     });
-    if gave_up || released {
+    if cancelled || released {
         commands.push(WindowCommand::Drag(None).into());
     }
     let over_room = pointer.filter(|pointer| response.rect.contains(*pointer) && response.contains_pointer());
-    let Some(pointer) = over_room.filter(|_| released && !gave_up) else { return };
+    let Some(pointer) = over_room.filter(|_| released && !cancelled) else { return };
     let place = camera.to_world(pointer);
     match item {
         ShelfItem::Profile(profile) => {
@@ -41,7 +41,7 @@ pub(super) fn take_drop(
     }
 }
 
-/// Paints what is dragged from the shelf where it would come to stand.
+/// Paints a preview of the item dragged from the shelf at the position where it would be added.
 pub(super) fn paint_ghost(ui: &Ui, painter: &Painter, cx: &ViewerContext<'_>, camera: Camera) {
     let ViewerContext { room, art, theme, ui: state, .. } = *cx;
     let pointer = ui.input(|input| input.pointer.latest_pos());
@@ -61,16 +61,16 @@ pub(super) fn paint_ghost(ui: &Ui, painter: &Painter, cx: &ViewerContext<'_>, ca
     if let Ghost::Agent(_) = ghost
         && place.distance(camera.to_world(pointer)) > 1.0
     {
-        paint_lift(painter, theme, camera, pointer, camera.to_screen(place));
+        paint_lift_hint(painter, theme, camera, pointer, camera.to_screen(place));
     }
     ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
 }
 
-/// Says beside a ghost that does not stand where the pointer is why that is so, and leads from the one to the other.
-fn paint_lift(painter: &Painter, theme: &Theme, camera: Camera, pointer: Pos2, feet: Pos2) {
-    const WIDE: f32 = 210.0;
+/// Explains next to a lifted preview why it is not at the pointer, with a dashed line from the pointer to it.
+fn paint_lift_hint(painter: &Painter, theme: &Theme, camera: Camera, pointer: Pos2, feet: Pos2) {
+    const MAX_WIDTH: f32 = 210.0;
     painter.extend(Shape::dashed_line(&[pointer, feet], Stroke::new(LINE[1], theme.accent), 5.0, 4.0));
-    let galley = painter.layout(create::LIFTED.to_owned(), FontId::proportional(TYPE[0]), theme.text, WIDE);
+    let galley = painter.layout(create::LIFTED.to_owned(), FontId::proportional(TYPE[0]), theme.text, MAX_WIDTH);
     let size = galley.size() + vec2(16.0, 10.0);
     let beside = vec2(30.0 * camera.zoom + 8.0, -0.5 * size.y - 24.0 * camera.zoom);
     let right = Rect::from_min_size(feet + beside, size);
@@ -87,7 +87,7 @@ fn paint_lift(painter: &Painter, theme: &Theme, camera: Camera, pointer: Pos2, f
     painter.galley(card.min + vec2(8.0, 5.0), galley, theme.text);
 }
 
-/// On a floor without anybody: what to do, and an arrow to where they are.
+/// Shows a hint on an empty floor how to add agents, with an arrow to the shelf if that is open.
 pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
     let ViewerContext { room, theme, ui: state, .. } = *cx;
     if !room.agents.is_empty() || state.transfer.dragging.is_some() || !state.transfer.hanging.is_empty() {
@@ -112,8 +112,8 @@ pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
     line(ui, card.bottom() - 24.0, RichText::new(how).size(TYPE[0]).color(theme.text_soft));
 }
 
-/// Says over the room what would become of the files that hang over the window.
-pub(super) fn paint_word(painter: &Painter, rect: Rect, theme: &Theme, state: &UiState) {
+/// Shows over the room what dropping the files held over the window would do.
+pub(super) fn paint_file_drop_hint(painter: &Painter, rect: Rect, theme: &Theme, state: &UiState) {
     let text = match state.transfer.hanging.as_slice() {
         [] => return,
         [one] => texts::drop_file(one),

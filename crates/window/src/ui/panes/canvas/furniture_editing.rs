@@ -1,4 +1,4 @@
-//! Arranges the furniture on the canvas: pieces are added, moved, resized, mirrored and removed with the mouse.
+//! Furniture editing on the canvas: adds, moves, resizes, mirrors and removes pieces with the mouse.
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ use crate::view::paint;
 use crate::view::theme::{LINE, MARK_RADIUS, RADIUS, SPACE, TYPE, Theme};
 use crate::workspace::DecorChange;
 
-/// Pictures of furniture on the bar, in points.
+/// Size of the furniture previews on the bar.
 const PICTURE_POINTS: egui::Vec2 = egui::vec2(52.0, 40.0);
 
-/// A piece in the hand.
+/// A piece of furniture being dragged.
 #[derive(Clone, Debug, PartialEq)]
 struct DraggedFurniture {
     was: DecorView,
@@ -36,39 +36,39 @@ struct DraggedFurniture {
     guides: Vec<Guide>,
 }
 
-/// By what it is held.
+/// Where a piece is grabbed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Grip {
-    /// By a place of it, so far from its middle.
+    /// Inside the piece, at this offset from its center.
     Body(Vec2),
-    /// By a corner.
+    /// By this corner, to resize it.
     Corner(Vec2),
 }
 
-/// What the hand does while the furniture is arranged.
+/// The drag state while furniture is being arranged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FurnitureDrag {
-    held: Option<DraggedFurniture>,
-    /// What was put down and the room has not heard of yet, and for how many frames that is waited for.
-    put: Option<(DecorView, DecorView, u32)>,
-    pans: bool,
+    dragged: Option<DraggedFurniture>,
+    /// The last dropped piece before and after the change, and how many more frames it overrides the model.
+    dropped: Option<(DecorView, DecorView, u32)>,
+    is_panning: bool,
 }
 
-/// The room has heard of what was put down after so many frames, or has refused it.
-const FRAMES_UNTIL_TOLD: u32 = 30;
+/// Number of frames after which the room has applied a dropped change, or refused it.
+const DROP_OVERRIDE_FRAMES: u32 = 30;
 
 impl FurnitureDrag {
-    /// Whether a piece is held.
+    /// Whether a piece is being dragged.
     pub(super) fn is_holding(&self) -> bool {
-        self.held.is_some()
+        self.dragged.is_some()
     }
 
-    /// Shows a piece where the hand has it, and what was put down where it was put.
+    /// Shows the dragged piece, or else the last dropped one, at its new position in the model.
     pub(super) fn show_held(&mut self, room: &mut RoomModel) {
-        let put = self.put.take().filter(|(was, _, frames)| *frames > 0 && room.decor.contains(was));
-        self.put = put.map(|(was, now, frames)| (was, now, frames - 1));
-        let held = self.held.as_ref().map(|held| (&held.was, &held.now));
-        let shown = held.or(self.put.as_ref().map(|(was, now, _)| (was, now)));
+        let dropped = self.dropped.take().filter(|(was, _, frames)| *frames > 0 && room.decor.contains(was));
+        self.dropped = dropped.map(|(was, now, frames)| (was, now, frames - 1));
+        let dragged = self.dragged.as_ref().map(|dragged| (&dragged.was, &dragged.now));
+        let shown = dragged.or(self.dropped.as_ref().map(|(was, now, _)| (was, now)));
         if let Some((was, now)) = shown
             && let Some(index) = room.decor.iter().position(|decor| decor == was)
         {
@@ -76,13 +76,13 @@ impl FurnitureDrag {
         }
     }
 
-    /// Gives up what is held, which never left its place.
+    /// Cancels the drag, which leaves the piece where it was.
     pub(super) fn give_up(&mut self) {
-        self.pans = false;
-        self.held = None;
+        self.is_panning = false;
+        self.dragged = None;
     }
 
-    /// Takes the hand's input over the room, before anybody in it is reached.
+    /// Handles input over the room and draws the arranging UI. Agents and elements below get no input meanwhile.
     pub(super) fn show(
         &mut self,
         ui: &mut Ui,
@@ -93,7 +93,7 @@ impl FurnitureDrag {
     ) {
         let response = ui.interact(rect, WidgetId::new("arranging furniture"), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::THE_FURNITURE));
-        look_around(ui, &response, &mut view.camera, self.pans);
+        pan_and_zoom(ui, &response, &mut view.camera, self.is_panning);
         self.handle(ui, &response, cx, view, commands);
         self.paint(&ui.painter_at(rect), cx, view);
         bar_ui(ui, rect, cx, view, commands);
@@ -127,23 +127,26 @@ impl FurnitureDrag {
                     furniture::decor_at(decor, place).map(|decor| (decor.clone(), Grip::Body(place - decor.position)))
                 }
             };
-            self.pans = grasped.is_none();
-            self.held = grasped.map(|(was, grip)| DraggedFurniture { now: was.clone(), was, grip, guides: Vec::new() });
-            arranging.chosen = self.held.as_ref().map(|held| held.was.clone()).or(arranging.chosen.take());
+            self.is_panning = grasped.is_none();
+            self.dragged =
+                grasped.map(|(was, grip)| DraggedFurniture { now: was.clone(), was, grip, guides: Vec::new() });
+            arranging.chosen = self.dragged.as_ref().map(|dragged| dragged.was.clone()).or(arranging.chosen.take());
         }
-        let exactly = ui.input(|input| create::is_exact(input.modifiers));
-        if let (Some(held), Some(pointer)) = (&mut self.held, response.interact_pointer_pos()) {
-            held.follow(camera.to_world(pointer), decor, camera.zoom, exactly);
+        let is_exact = ui.input(|input| create::is_exact(input.modifiers));
+        if let (Some(dragged), Some(pointer)) = (&mut self.dragged, response.interact_pointer_pos()) {
+            dragged.drag_to(camera.to_world(pointer), decor, camera.zoom, is_exact);
         }
         let is_turned_away = !ui.input(|input| input.focused);
         if is_turned_away {
             self.give_up();
         } else if response.drag_stopped() {
-            self.pans = false;
-            if let Some(DraggedFurniture { was, now, .. }) = self.held.take().filter(|held| held.was != held.now) {
+            self.is_panning = false;
+            if let Some(DraggedFurniture { was, now, .. }) =
+                self.dragged.take().filter(|dragged| dragged.was != dragged.now)
+            {
                 arranging.chosen = Some(now.clone());
-                self.put = Some((was.clone(), now.clone(), FRAMES_UNTIL_TOLD));
-                commands.push(act(DecorChange::Change { was, now }));
+                self.dropped = Some((was.clone(), now.clone(), DROP_OVERRIDE_FRAMES));
+                commands.push(furnish(DecorChange::Change { was, now }));
             }
         }
         if response.hovered() {
@@ -153,11 +156,11 @@ impl FurnitureDrag {
         }
     }
 
-    /// The chosen piece, where it would come to stand, and the lines that it is drawn to.
+    /// Paints the outline and resize handles of the chosen piece, and the guides that it snaps to.
     fn paint(&self, painter: &Painter, cx: &ViewerContext<'_>, view: &RoomView) {
         let (theme, camera) = (cx.theme, view.camera);
-        let shown = match &self.held {
-            Some(held) => Some(&held.now),
+        let shown = match &self.dragged {
+            Some(dragged) => Some(&dragged.now),
             None => view.arranging.as_ref().and_then(|arranging| arranging.chosen_in(cx.room)),
         };
         let Some(decor) = shown else { return };
@@ -171,7 +174,7 @@ impl FurnitureDrag {
             }
         }
         let thin = Stroke::new(LINE[0], theme.accent);
-        for guide in self.held.iter().flat_map(|held| &held.guides) {
+        for guide in self.dragged.iter().flat_map(|dragged| &dragged.guides) {
             match guide {
                 Guide::Upright(x) => {
                     painter.vline(camera.to_screen(Vec2::new(*x, 0.0)).x, camera.viewport.y_range(), thin)
@@ -185,39 +188,39 @@ impl FurnitureDrag {
 }
 
 impl DraggedFurniture {
-    fn follow(&mut self, pointer: Vec2, all: &[DecorView], zoom: f32, exactly: bool) {
+    fn drag_to(&mut self, pointer: Vec2, all: &[DecorView], zoom: f32, is_exact: bool) {
         match self.grip {
-            Grip::Corner(corner) => self.now = furniture::resized(&self.was, corner, pointer, exactly),
+            Grip::Corner(corner) => self.now = furniture::resized(&self.was, corner, pointer, is_exact),
             Grip::Body(offset) => {
                 let moved = DecorView { position: pointer - offset, ..self.was.clone() };
                 let others: Vec<DecorView> =
                     all.iter().filter(|other| **other != self.was && **other != self.now).cloned().collect();
                 (self.now, self.guides) =
-                    if exactly { (moved, Vec::new()) } else { furniture::snapped(&moved, &others, zoom) };
+                    if is_exact { (moved, Vec::new()) } else { furniture::snapped(&moved, &others, zoom) };
             }
         }
-        // The room keeps tenths of a unit.
+        // Scenes store tenths of a unit.
         self.now.position = tenths(self.now.position);
         self.now.size = tenths(self.now.size);
     }
 }
 
-fn act(change: DecorChange) -> Command {
+fn furnish(change: DecorChange) -> Command {
     Command::Act(RoomAct::Furnish(FurnishCommand(change)), None)
 }
 
-/// Zooms at the pointer and moves the view, as outside of arranging.
-fn look_around(ui: &Ui, response: &Response, camera: &mut Camera, pans: bool) {
+/// Zooms at the pointer and pans the view, as outside of arranging.
+fn pan_and_zoom(ui: &Ui, response: &Response, camera: &mut Camera, is_panning: bool) {
     if let Some(pointer) = response.hover_pos() {
         super::zoom_by_wheel(ui, pointer, camera);
     }
-    if pans || response.dragged_by(PointerButton::Middle) {
+    if is_panning || response.dragged_by(PointerButton::Middle) {
         camera.pan(response.drag_delta());
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
     }
 }
 
-/// The kinds of furniture, and what can be done with the chosen piece, over the upper edge of the room.
+/// Draws the bar at the top of the room: the kinds of furniture, and actions for the chosen piece.
 fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, commands: &mut Vec<Command>) {
     let theme = cx.theme;
     let width = (rect.width() - 2.0 * SPACE[2]).max(120.0);
@@ -237,19 +240,19 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
                             if let Some(arranging) = &mut view.arranging {
                                 arranging.chosen = Some(piece.clone());
                             }
-                            commands.push(act(DecorChange::Add { decor: piece, at: None }));
+                            commands.push(furnish(DecorChange::Add { decor: piece, at: None }));
                         }
                     }
                 });
                 let chosen = view.arranging.as_ref().and_then(|arranging| arranging.chosen_in(cx.room));
-                let said = chosen.map_or_else(
+                let caption = chosen.map_or_else(
                     || texts::HOW_TO_ARRANGE.to_owned(),
                     |decor| texts::piece(&decor.kind, decor.size.x, decor.size.y),
                 );
                 widgets::line(
                     ui,
                     "arranging",
-                    |ui| drop(ui.label(widgets::small(said, theme))),
+                    |ui| drop(ui.label(widgets::small(caption, theme))),
                     |ui| {
                         for (name, id) in [(texts::TURN, "furniture.turn"), (texts::REMOVE, "room.delete")] {
                             let button = ui.add_enabled(chosen.is_some(), egui::Button::new(name));
@@ -266,7 +269,7 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
         });
 }
 
-/// A picture of a kind with its name. Whether it was asked for.
+/// Draws a button with a kind's picture and name, and returns whether it was clicked.
 fn kind_button(ui: &mut Ui, kind: &str, cx: &ViewerContext<'_>, theme: &Theme) -> bool {
     let size = PICTURE_POINTS + egui::vec2(SPACE[1], TYPE[0] + SPACE[2]);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
@@ -281,7 +284,7 @@ fn kind_button(ui: &mut Ui, kind: &str, cx: &ViewerContext<'_>, theme: &Theme) -
     let usual = DecorView { kind: kind.into(), position: Vec2::ZERO, size: DecorView::usual_size(kind), turned: false };
     let shown = Rect::from_min_size(rect.min + egui::Vec2::splat(SPACE[0]), PICTURE_POINTS);
     if furniture::lies(kind) {
-        // Light is seen on a floor alone.
+        // Light is only visible on a floor.
         ui.painter().rect_filled(shown, f32::from(RADIUS[0]), theme.floor);
     }
     paint::furniture_picture(ui.painter(), fitted(shown, usual.size), &usual, cx.art, *theme);
@@ -290,7 +293,7 @@ fn kind_button(ui: &mut Ui, kind: &str, cx: &ViewerContext<'_>, theme: &Theme) -
     response.clicked()
 }
 
-/// The largest rectangle of these proportions in the middle of another.
+/// Returns the largest rectangle with the aspect ratio of `size`, centered in `within`.
 fn fitted(within: Rect, size: Vec2) -> Rect {
     let scale = (within.width() / size.x).min(within.height() / size.y);
     Rect::from_center_size(within.center(), egui::vec2(size.x, size.y) * scale)

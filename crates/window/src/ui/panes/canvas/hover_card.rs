@@ -1,5 +1,5 @@
-//! The card next to the pointer: for an agent, what it does, why, since when and what comes next; for a board, its
-//! content, who has read it, and its last change.
+//! The hover card: for an agent, its state, the reason, the duration and the next action; for a board, its content, its
+//! readers and its last change.
 
 use bevy::math::Vec2;
 use egui::{Area, Id as WidgetId, Label, Order, Popup, Pos2, Rect, Response, RichText, Sense, Ui, pos2, vec2};
@@ -20,28 +20,28 @@ use crate::view::paint;
 use crate::view::pick::{ELEMENT_HALF, Thing};
 use crate::view::theme::{SPACE, TYPE, state_colour};
 
-/// So long the pointer rests on something before the card appears.
-const RESTS_SECS: f64 = 0.45;
+/// How long the pointer rests on something before its card appears.
+const HOVER_DELAY_SECS: f64 = 0.45;
 /// The width of the card's content, in points.
 const WIDTH: f32 = 230.0;
-/// About how high a card is that was never drawn.
-const FIRST_HEIGHT: f32 = 150.0;
-/// The card keeps this distance from what it is about, and from the pointer.
-const APART: f32 = 14.0;
-/// So many readers are called by name.
-const READERS_NAMED: usize = 3;
+/// Assumed height of a card before it is first drawn, in points.
+const INITIAL_HEIGHT: f32 = 150.0;
+/// Distance from the card to its subject and to the pointer, in points.
+const GAP: f32 = 14.0;
+/// Maximum number of readers listed by name.
+const MAX_NAMES: usize = 3;
 
-/// What the card keeps between frames.
+/// State of the hover card between frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HoverCard {
-    /// What the pointer is on, since when, and where it was when it came.
-    on: Option<(Thing, f64)>,
-    /// How large the card was.
+    /// The hovered thing, and the time in seconds since when it is hovered.
+    hovered: Option<(Thing, f64)>,
+    /// Size of the card in the last frame.
     size: Option<egui::Vec2>,
     names: Names,
 }
 
-/// What a card says: whose it is, and lines each with what it is about.
+/// The content of a card: its title, and lines of text, each with a heading.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Facts {
     title: String,
@@ -49,28 +49,28 @@ pub(super) struct Facts {
 }
 
 impl HoverCard {
-    /// Shows the card of what the pointer has rested on for a moment, beside the one on which somebody asks the person.
-    /// `is_free`: the hand holds nothing and nothing else is open.
+    /// Shows the card of the hovered thing after a short delay, clear of the approval card at `approval_rect`. Shows
+    /// nothing unless `is_free`, that is, nothing is being dragged and nothing else is open.
     pub(super) fn show(
         &mut self,
         ui: &Ui,
         response: &Response,
         cx: &ViewerContext<'_>,
-        (camera, asking): (crate::view::camera::Camera, Option<Rect>),
+        (camera, approval_rect): (crate::view::camera::Camera, Option<Rect>),
         is_free: bool,
     ) {
         let (now, pressed) = ui.input(|input| (input.time, input.pointer.any_down()));
         let is_quiet = is_free && !pressed && !Popup::is_any_open(ui.ctx());
         let over = response.hover_pos().filter(|_| is_quiet);
         let Some((thing, pointer)) = cx.ui.view.hovered.clone().zip(over) else {
-            self.on = None;
+            self.hovered = None;
             return;
         };
-        if self.on.as_ref().is_none_or(|(on, _)| *on != thing) {
-            (self.on, self.size) = (Some((thing.clone(), now)), None);
+        if self.hovered.as_ref().is_none_or(|(hovered, _)| *hovered != thing) {
+            (self.hovered, self.size) = (Some((thing.clone(), now)), None);
         }
-        let since = self.on.as_ref().map_or(now, |(_, since)| *since);
-        let left = RESTS_SECS - (now - since);
+        let since = self.hovered.as_ref().map_or(now, |(_, since)| *since);
+        let left = HOVER_DELAY_SECS - (now - since);
         if left > 0.0 {
             ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(left));
             return;
@@ -78,8 +78,8 @@ impl HoverCard {
         learn_room(&mut self.names, cx.room);
         let Some((facts, around)) = facts_of(cx, &thing, &self.names) else { return };
         let around = Rect::from_two_pos(camera.to_screen(around.0), camera.to_screen(around.1));
-        let size = self.size.unwrap_or(vec2(WIDTH + 2.0 * SPACE[2], FIRST_HEIGHT));
-        let place = card_place((camera.viewport.shrink(SPACE[0]), asking), around, size, pointer);
+        let size = self.size.unwrap_or(vec2(WIDTH + 2.0 * SPACE[2], INITIAL_HEIGHT));
+        let place = card_place((camera.viewport.shrink(SPACE[0]), approval_rect), around, size, pointer);
         let area = Area::new(WidgetId::new("hover card"))
             .order(Order::Tooltip)
             .interactable(false)
@@ -96,32 +96,32 @@ impl HoverCard {
     }
 }
 
-/// What there is to say about a thing, and which part of the room it takes up, by two corners.
+/// Returns the facts about a thing, and two opposite corners of its bounds in the room.
 fn facts_of(cx: &ViewerContext<'_>, thing: &Thing, names: &Names) -> Option<(Facts, (Vec2, Vec2))> {
     let room = cx.room;
     match thing {
         Thing::Agent(id) => {
             let agent = room.agent(id)?;
             let corners = (agent.position - Vec2::new(22.0, 8.0), agent.position + Vec2::new(22.0, 60.0));
-            Some((of_agent(room, agent), corners))
+            Some((agent_facts(room, agent), corners))
         }
         Thing::Element(id) => {
             let element = room.element(id)?;
             let corners = (element.position - ELEMENT_HALF, element.position + ELEMENT_HALF);
             let changed =
                 cx.recent.changes.get(id).map(|row| texts::changed_ago(&sentence(row, names), &since(room, row.tick)));
-            Some((of_element(room, element, changed), corners))
+            Some((element_facts(room, element, changed), corners))
         }
     }
 }
 
-/// How long ago a tick was.
+/// Formats the time that has passed since a tick.
 fn since(room: &RoomModel, tick: u64) -> String {
     text_format::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64)
 }
 
-/// What somebody does, why, what comes next, and what lies unread in its inboxes.
-fn of_agent(room: &RoomModel, agent: &AgentView) -> Facts {
+/// Returns an agent's activity, the reason, its next action and the number of unread messages in its inboxes.
+fn agent_facts(room: &RoomModel, agent: &AgentView) -> Facts {
     let mut lines = vec![("", ActivityTexts::of(room).line(agent))];
     if let Some(detail) = &agent.detail {
         if !detail.why.is_empty() {
@@ -149,43 +149,43 @@ fn unread(room: &RoomModel, agent: &Id) -> usize {
     .sum()
 }
 
-/// What an element holds, who has read that and who not, and what changed last.
-fn of_element(room: &RoomModel, element: &ElementView, changed: Option<String>) -> Facts {
+/// Returns the contents of an element, who has read which version, and its last change.
+fn element_facts(room: &RoomModel, element: &ElementView, changed: Option<String>) -> Facts {
     let mut lines = vec![(texts::HOLDS, holds(&element.content))];
     if let Some(known) = room.known.get(&element.id).filter(|known| !known.readers.is_empty()) {
         lines.push((texts::VERSION, known.version.to_string()));
         lines.extend(reading_now(room, element).map(|readers| (texts::READING_NOW, readers)));
-        let newest = named(known, |knows| matches!(knows, Knows::Newest { .. }).then(String::new));
+        let newest = readers_where(known, |knows| matches!(knows, Knows::Newest { .. }).then(String::new));
         lines.push((texts::UP_TO_DATE, newest.unwrap_or_else(|| texts::NO_ONE_YET.to_owned())));
-        let older = named(known, |knows| match knows {
+        let older = readers_where(known, |knows| match knows {
             Knows::Older { version, .. } => Some(texts::in_version(version)),
             _ => None,
         });
         lines.extend(older.map(|older| (texts::READ_AN_OLDER_VERSION, older)));
-        let nothing = named(known, |knows| matches!(knows, Knows::Nothing).then(String::new));
-        lines.extend(nothing.map(|nothing| (texts::NOT_YET, nothing)));
+        let not_read = readers_where(known, |knows| matches!(knows, Knows::Nothing).then(String::new));
+        lines.extend(not_read.map(|not_read| (texts::NOT_YET, not_read)));
     }
     lines.extend(changed.map(|changed| (texts::LAST_CHANGE, changed)));
     Facts { title: element.label.to_string(), lines }
 }
 
-/// Who stands before an element and reads what it holds now.
+/// Returns the names of the agents that are reading an element right now.
 fn reading_now(room: &RoomModel, element: &ElementView) -> Option<String> {
     let is_reader =
         |agent: &&AgentView| agent.state == State::Reading && !agent.walks && agent.reads == Some(element.key);
-    listed(room.agents.iter().filter(is_reader), |agent| agent.name.to_string())
+    join_names(room.agents.iter().filter(is_reader), |agent| agent.name.to_string())
 }
 
-/// Some of the readers by name, each with what is said of it, and how many more there are; of others nothing is said.
-fn named(known: &KnownBy, said: impl Fn(Knows) -> Option<String>) -> Option<String> {
-    let all = known.readers.iter().filter_map(|reader| Some((&reader.name, said(reader.knows)?)));
-    listed(all, |(name, said)| format!("{name}{said}"))
+/// Returns the names of the readers for which `suffix` returns text, each with that text appended.
+fn readers_where(known: &KnownBy, suffix: impl Fn(Knows) -> Option<String>) -> Option<String> {
+    let all = known.readers.iter().filter_map(|reader| Some((&reader.name, suffix(reader.knows)?)));
+    join_names(all, |(name, suffix)| format!("{name}{suffix}"))
 }
 
-/// Some of these by name, and how many more there are: the card is drawn in every frame, so only those are named.
-fn listed<T>(all: impl Iterator<Item = T>, name: impl Fn(T) -> String) -> Option<String> {
+/// Joins the first names and counts the rest. The card is drawn every frame, so only the first are formatted.
+fn join_names<T>(all: impl Iterator<Item = T>, name: impl Fn(T) -> String) -> Option<String> {
     let mut all = all.fuse();
-    let some: Vec<String> = all.by_ref().take(READERS_NAMED).map(name).collect();
+    let some: Vec<String> = all.by_ref().take(MAX_NAMES).map(name).collect();
     match (some.is_empty(), all.count()) {
         (true, _) => None,
         (false, 0) => Some(some.join(", ")),
@@ -228,30 +228,30 @@ fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, thing: &Thing, facts: &Facts) {
     }
 }
 
-/// Where the card stands: at the right of what it is about, at its left, under or over it; never under the pointer,
-/// within the view, and where there is another place, not over what is kept clear.
-fn card_place((view, kept_clear): (Rect, Option<Rect>), around: Rect, size: egui::Vec2, pointer: Pos2) -> Rect {
+/// Returns where to put a card of this size: right of its subject, left of it, below or above it. The card never lies
+/// under the pointer, stays within `view` and, if possible, does not cover `avoid`.
+fn card_place((view, avoid): (Rect, Option<Rect>), around: Rect, size: egui::Vec2, pointer: Pos2) -> Rect {
     let beside = around.center().y - 0.5 * size.y;
     let above = around.center().x - 0.5 * size.x;
     let corners = [
-        pos2(around.right() + APART, beside),
-        pos2(around.left() - APART - size.x, beside),
-        pos2(above, around.bottom() + APART),
-        pos2(above, around.top() - APART - size.y),
-        // What fills the view has no side that is free.
-        pointer + vec2(APART, APART),
-        pointer + vec2(-APART - size.x, APART),
-        pointer + vec2(APART, -APART - size.y),
-        pointer - vec2(APART, APART) - size,
+        pos2(around.right() + GAP, beside),
+        pos2(around.left() - GAP - size.x, beside),
+        pos2(above, around.bottom() + GAP),
+        pos2(above, around.top() - GAP - size.y),
+        // A subject that fills the view has no free side.
+        pointer + vec2(GAP, GAP),
+        pointer + vec2(-GAP - size.x, GAP),
+        pointer + vec2(GAP, -GAP - size.y),
+        pointer - vec2(GAP, GAP) - size,
     ];
     let places = corners.map(|corner| paint::inside(Rect::from_min_size(corner, size), view));
-    let is_clear = |place: &&Rect| !place.expand(0.5 * APART).contains(pointer);
+    let is_clear = |place: &&Rect| !place.expand(0.5 * GAP).contains(pointer);
     let is_beside = |place: &&Rect| is_clear(place) && !place.intersect(around).is_positive();
-    let covers = |place: &&Rect| kept_clear.is_some_and(|kept| kept.intersect(**place).is_positive());
-    let found = places.iter().find(|place| is_beside(place) && !covers(place));
-    let found = found.or_else(|| places.iter().find(|place| is_clear(place) && !covers(place)));
-    let found = found.or_else(|| places.iter().find(is_beside)).or_else(|| places.iter().find(is_clear));
-    *found.unwrap_or(&places[0])
+    let covers = |place: &&Rect| avoid.is_some_and(|avoid| avoid.intersect(**place).is_positive());
+    let best = places.iter().find(|place| is_beside(place) && !covers(place));
+    let best = best.or_else(|| places.iter().find(|place| is_clear(place) && !covers(place)));
+    let best = best.or_else(|| places.iter().find(is_beside)).or_else(|| places.iter().find(is_clear));
+    *best.unwrap_or(&places[0])
 }
 
 #[cfg(test)]
@@ -263,10 +263,10 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_person_s_card_says_what_why_and_what_next() {
+    fn an_agent_s_card_shows_state_reason_and_next_action() {
         let mut room = sample_room();
         room.elements[3].owner = Some("ada-1".into());
-        let facts = of_agent(&room, &room.agents[0]);
+        let facts = agent_facts(&room, &room.agents[0]);
         assert_eq!(facts.title, "Ada");
         let expected = [
             ("", "Idle"),
@@ -276,11 +276,11 @@ mod tests {
         ];
         assert_eq!(facts.lines, expected.map(|(about, text)| (about, text.to_owned())));
         room.agents[1].state = State::Conversing;
-        assert_eq!(of_agent(&room, &room.agents[1]).lines[0].1, "Talking with Ada");
+        assert_eq!(agent_facts(&room, &room.agents[1]).lines[0].1, "Talking with Ada");
     }
 
     #[test]
-    fn a_board_s_card_says_who_is_up_to_date_and_who_is_not() {
+    fn a_board_s_card_shows_who_has_read_which_version() {
         let mut room = sample_room();
         let reader = |name: &str, knows| ReaderView { agent: name.into(), name: name.into(), knows };
         let newest = Knows::Newest { read_tick: 4 };
@@ -291,7 +291,7 @@ mod tests {
         let key = room.element("ideas").map(|element| element.key);
         (room.agents[1].state, room.agents[1].reads) = (State::Reading, key);
         let ideas = room.element("ideas").expect("it is here");
-        let facts = of_element(&room, ideas, Some("Ada added a pin".to_owned()));
+        let facts = element_facts(&room, ideas, Some("Ada added a pin".to_owned()));
         let of = |about: &str| facts.lines.iter().find(|line| line.0 == about).map(|line| &*line.1);
         assert_eq!(of("Up to date"), Some("Ada, Bram, Cleo and 1 more"));
         assert_eq!(of("Version"), Some("4"));
@@ -302,12 +302,12 @@ mod tests {
         let nobody = KnownBy { version: 1, readers: vec![reader("Esme", Knows::Nothing)] };
         room.known.insert("ideas".into(), Arc::new(nobody));
         room.agents[1].walks = true;
-        let facts = of_element(&room, room.element("ideas").expect("it is here"), None);
-        assert_eq!(facts.lines[2], ("Up to date", "No one yet".to_owned()), "and who is on its way does not read");
+        let facts = element_facts(&room, room.element("ideas").expect("it is here"), None);
+        assert_eq!(facts.lines[2], ("Up to date", "No one yet".to_owned()), "an agent on its way is not reading yet");
     }
 
     #[test]
-    fn with_ten_thousand_agents_a_card_is_no_longer_than_with_a_dozen() {
+    fn a_card_stays_short_with_ten_thousand_agents() {
         let mut room = sample_room();
         let key = room.element("ideas").map(|element| element.key);
         let agents = (2..10_000).map(|key| agent(key, &format!("agent-{key}"), &format!("Agent {key}")));
@@ -324,22 +324,22 @@ mod tests {
         let readers = room.agents.iter().enumerate().map(reader).collect();
         room.known.insert("ideas".into(), Arc::new(KnownBy { version: 4, readers }));
         let ideas = room.element("ideas").expect("it is here");
-        let facts = of_element(&room, ideas, Some("Ada added a pin".to_owned()));
+        let facts = element_facts(&room, ideas, Some("Ada added a pin".to_owned()));
         assert!(facts.lines.len() <= 8, "{facts:?}");
         assert!(facts.lines.iter().all(|(_, text)| text.chars().count() < 120), "{facts:?}");
         let reading = facts.lines.iter().find(|line| line.0 == "Reading it now").map(|line| &*line.1);
         assert_eq!(reading, Some("Agent 2, Agent 3, Agent 4 and 9995 more"));
-        let mut detail = (**room.agents[0].detail.as_ref().expect("it is told")).clone();
+        let mut detail = (**room.agents[0].detail.as_ref().expect("it has details")).clone();
         detail.queue = (0..10_000).map(|number| format!("read board {number}")).collect();
         room.agents[0].detail = Some(Arc::new(detail));
-        let facts = of_agent(&room, &room.agents[0]);
+        let facts = agent_facts(&room, &room.agents[0]);
         assert!(facts.lines.len() <= 5, "{facts:?}");
         assert!(facts.lines.iter().all(|(_, text)| text.chars().count() < 120), "{facts:?}");
     }
 
     proptest! {
         #[test]
-        fn a_card_is_in_view_and_never_under_the_pointer(
+        fn a_card_lies_inside_the_view_and_never_under_the_pointer(
             x in 0.0_f32..1_280.0, y in 0.0_f32..800.0, wide in 10.0_f32..300.0, high in 80.0_f32..300.0,
             small in any::<bool>(),
         ) {
@@ -349,12 +349,12 @@ mod tests {
             let place = card_place((view, None), around, vec2(WIDTH, high), pointer);
             prop_assert!(view.contains_rect(place));
             prop_assert!(!place.contains(pointer));
-            // A card on which somebody asks something stands at the right, where this one would.
-            let asking = Rect::from_min_size(around.right_top(), vec2(380.0, 320.0));
-            let place = card_place((view, Some(asking)), around, vec2(WIDTH, high), pointer);
+            // An approval card lies to the right, where this card would go.
+            let approval_rect = Rect::from_min_size(around.right_top(), vec2(380.0, 320.0));
+            let place = card_place((view, Some(approval_rect)), around, vec2(WIDTH, high), pointer);
             prop_assert!(view.contains_rect(place) && !place.contains(pointer));
-            let has_room = around.left() - view.left() > WIDTH + 2.0 * APART;
-            prop_assert!(!has_room || !asking.intersect(place).is_positive(), "{:?} covers {:?}", place, asking);
+            let has_room = around.left() - view.left() > WIDTH + 2.0 * GAP;
+            prop_assert!(!has_room || !approval_rect.intersect(place).is_positive(), "{:?} covers {:?}", place, approval_rect);
         }
     }
 }

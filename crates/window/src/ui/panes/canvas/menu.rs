@@ -1,4 +1,4 @@
-//! The context menu of a thing in the room or of the floor: its commands, and lists of what can be added and related.
+//! The context menus of agents, elements, relationships and the floor, with submenus for adding and relating.
 
 use bevy::math::Vec2;
 use egui::Ui;
@@ -15,10 +15,10 @@ use crate::ui::{Command, ViewerContext};
 use crate::view::pick::Thing;
 use crate::view::theme::MENU;
 
-/// Longer lists are scrolled.
+/// Maximum height of a submenu before it scrolls.
 const LIST_POINTS: f32 = 320.0;
 
-/// Draws the menu for what it was opened on, which is selected.
+/// Draws the context menu of `on`, which is selected; `place` is where it was opened in the room.
 pub fn menu_ui(ui: &mut Ui, cx: &ViewerContext<'_>, on: &MenuOn, place: Vec2) -> Vec<Command> {
     let mut commands = Vec::new();
     let context = CommandContext { at: Some(place), ..cx.commands() };
@@ -46,25 +46,25 @@ pub fn menu_ui(ui: &mut Ui, cx: &ViewerContext<'_>, on: &MenuOn, place: Vec2) ->
             entries(ui, Menu::Thing, commands);
         }
     });
-    // What is in the hand is put down by a click elsewhere.
+    // A click elsewhere ends a drag from the shelf.
     if *on == MenuOn::Floor && cx.ui.transfer.dragging.is_some() {
         commands.push(WindowCommand::Drag(None).into());
     }
     commands
 }
 
-/// A list beside the menu that may be long.
-fn list(ui: &mut Ui, cx: &ViewerContext<'_>, label: &str, width: f32, rows: impl FnOnce(&mut Ui)) {
+/// Draws a submenu that scrolls if it is long.
+fn scrolling_submenu(ui: &mut Ui, cx: &ViewerContext<'_>, label: &str, width: f32, rows: impl FnOnce(&mut Ui)) {
     menu::submenu(ui, label, width, cx.theme, |ui| {
         egui::ScrollArea::vertical().max_height(LIST_POINTS).show(ui, rows);
     });
 }
 
-/// Whom an agent could be related to, and to whom it is: all that ropes and their handles do, for the keyboard.
+/// Draws the submenus for adding and selecting an agent's relationships, for use without a mouse.
 fn relate_menus(ui: &mut Ui, cx: &ViewerContext<'_>, id: &Id, commands: &mut Vec<Command>) {
     let room = cx.room;
     if room.agents.len() > 1 {
-        list(ui, cx, texts::RELATE_TO, MENU[0], |ui| {
+        scrolling_submenu(ui, cx, texts::RELATE_TO, MENU[0], |ui| {
             for other in room.agents.iter().filter(|other| other.id != *id) {
                 if menu::listed(ui, &*other.name).clicked() {
                     let naming = Naming::of(id, &other.id, room.relationships());
@@ -77,11 +77,11 @@ fn relate_menus(ui: &mut Ui, cx: &ViewerContext<'_>, id: &Id, commands: &mut Vec
     if own().next().is_none() {
         return;
     }
-    list(ui, cx, texts::RELATIONSHIPS, MENU[1], |ui| {
+    scrolling_submenu(ui, cx, texts::RELATIONSHIPS, MENU[1], |ui| {
         for tie in own() {
             let label = if tie.label.is_empty() { texts::RELATED_TO } else { &tie.label };
-            let words = texts::relationship(room.called(&tie.from), label, room.called(&tie.to));
-            let row = menu::listed(ui, words).on_hover_text(texts::RELATIONSHIP_TIP);
+            let text = texts::relationship(room.called(&tie.from), label, room.called(&tie.to));
+            let row = menu::listed(ui, text).on_hover_text(texts::RELATIONSHIP_TIP);
             if row.clicked() {
                 commands.push(WindowCommand::SelectRope(tie).into());
             }
@@ -89,10 +89,10 @@ fn relate_menus(ui: &mut Ui, cx: &ViewerContext<'_>, id: &Id, commands: &mut Vec
     });
 }
 
-/// What can be put here.
+/// Draws the submenus for adding an agent or an element at `place`.
 fn add_menus(ui: &mut Ui, cx: &ViewerContext<'_>, place: Vec2, commands: &mut Vec<Command>) {
     let room = cx.room;
-    list(ui, cx, texts::ADD_AN_AGENT, MENU[0], |ui| {
+    scrolling_submenu(ui, cx, texts::ADD_AN_AGENT, MENU[0], |ui| {
         for profile in room.profiles.iter() {
             if menu::listed(ui, &profile.name).on_hover_text(&profile.description).clicked() {
                 let exactly = ui.input(|input| create::is_exact(input.modifiers));
@@ -100,7 +100,7 @@ fn add_menus(ui: &mut Ui, cx: &ViewerContext<'_>, place: Vec2, commands: &mut Ve
             }
         }
     });
-    list(ui, cx, texts::ADD_AN_ELEMENT, MENU[0], |ui| {
+    scrolling_submenu(ui, cx, texts::ADD_AN_ELEMENT, MENU[0], |ui| {
         for kind in kinds() {
             if menu::listed(ui, text_format::capitalised(kind.name)).on_hover_text(kind.purpose).clicked() {
                 commands.push(create::element_at(room, kind.word, place));

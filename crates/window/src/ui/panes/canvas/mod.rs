@@ -1,4 +1,4 @@
-//! The room in the middle of the window, and the mouse in it: panning, selecting, dragging, dropping.
+//! The canvas, which shows the room, and its mouse input: panning, selecting, dragging and dropping.
 
 mod approval_popup;
 pub mod debug_overlay;
@@ -42,112 +42,112 @@ use furniture_editing::FurnitureDrag;
 use hover_card::HoverCard;
 use relationship_editing::Handles;
 
-/// Zoom by the wheel: so much for each point that it scrolls.
+/// Exponential zoom factor per scrolled point of the mouse wheel.
 const WHEEL_PER_POINT: f32 = 0.004;
 const MINIMAP_POINTS: egui::Vec2 = egui::vec2(150.0, 100.0);
-/// The switch of the debug overlay is so wide; it and the buttons over the small map are at most so high.
+/// Size of the debug overlay toggle; its height is also the maximum height of the buttons above the minimap.
 const CORNER_BUTTON_POINTS: egui::Vec2 = egui::vec2(128.0, 28.0);
-/// A room that is shown smaller than this has no small map.
+/// Minimum size of the canvas for the minimap to be shown.
 const MINIMAP_FITS_POINTS: egui::Vec2 = egui::vec2(420.0, 320.0);
 
-/// What was put down is where it was put after so many ticks.
-const TICKS_UNTIL_TOLD: u64 = 2;
+/// Number of ticks after which the room has applied a drop.
+const DROP_OVERRIDE_TICKS: u64 = 2;
 
-/// What a menu is about.
+/// The target of a context menu.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MenuOn {
-    /// The floor.
+    /// The empty floor.
     Floor,
-    /// A thing.
+    /// An agent or element.
     Thing(Thing),
-    /// A rope.
+    /// A relationship.
     Rope(Relationship),
 }
 
-/// What the room keeps between frames on screen.
+/// State of the canvas between frames.
 #[derive(Clone, Debug, Default)]
 pub struct Canvas {
-    hand: DragState,
-    /// The same while the furniture is arranged.
+    drag: DragState,
+    /// The drag state while furniture is being arranged.
     furniture: FurnitureDrag,
-    /// What was put down where, and the tick by which the room has heard of it.
-    put: BTreeMap<Thing, Vec2>,
-    put_until: u64,
+    /// Positions of dropped things, shown until the room has applied the move by `dropped_until_tick`.
+    dropped: BTreeMap<Thing, Vec2>,
+    dropped_until_tick: u64,
     handles: Handles,
-    /// Where each label stood in the last frame.
+    /// Label positions of the last frame.
     labels: Labels,
     card: HoverCard,
-    /// Who makes room for each other near the pointer.
+    /// Agents and elements moved apart near the pointer because they overlap.
     spread: Spread,
-    /// What the space bar is doing.
+    /// State of the space bar, which pans or pauses.
     space: SpaceBar,
-    /// The relationship whose label is being written.
+    /// The relationship whose label is being edited.
     naming: Option<Naming>,
-    /// What the menu was opened on and where, and where on screen if that was by key.
+    /// The target of the open menu, its position in the room and, if it was opened by keyboard, its position on screen.
     menu: Option<(MenuOn, Vec2, Option<Pos2>)>,
-    /// The part of the window that the room had in the last frame, and the window's size then.
-    last: Option<(Rect, Rect)>,
+    /// Rectangles of the canvas and of the whole window in the last frame.
+    last_rects: Option<(Rect, Rect)>,
     had_focus: bool,
-    /// The keyboard is to go on to the widget after the room, or to the one before it.
-    leaves: Option<bool>,
-    /// The menu of what is selected is to be opened.
+    /// Moves the keyboard focus to the next widget (`true`) or the previous one (`false`) in the next frame.
+    moves_focus: Option<bool>,
+    /// Opens the context menu of the selection in the next frame.
     opens_menu: bool,
 }
 
 impl Canvas {
-    /// Whether the hand holds something.
+    /// Whether something is being dragged or drawn.
     pub fn is_holding(&self) -> bool {
-        !matches!(self.hand, DragState::Free | DragState::Pans) || self.furniture.is_holding()
+        !matches!(self.drag, DragState::Idle | DragState::Panning) || self.furniture.is_holding()
     }
 
-    /// Whether the person is in the middle of something: holds something, moves the view or writes a label.
+    /// Whether an interaction is in progress: dragging, panning or editing a label.
     pub fn is_busy(&self) -> bool {
-        self.hand != DragState::Free || self.space != SpaceBar::Up || self.naming.is_some()
+        self.drag != DragState::Idle || self.space != SpaceBar::Up || self.naming.is_some()
     }
 
-    /// The hand gives up what it holds, which never left its place.
+    /// Cancels the drag, which leaves everything where it was.
     pub fn give_up(&mut self) {
-        self.hand = DragState::Free;
+        self.drag = DragState::Idle;
         self.furniture.give_up();
     }
 
-    /// What the space bar is doing, for whoever hears the keys.
+    /// Returns the state of the space bar, for the keyboard handler.
     pub fn space_bar(&mut self) -> &mut SpaceBar {
         &mut self.space
     }
 
-    /// Opens the menu of what is selected when the room is drawn next.
+    /// Opens the context menu of the selection in the next frame.
     pub fn open_menu(&mut self) {
         self.opens_menu = true;
     }
 
-    /// Lets the keyboard go on to the widget after the room, or to the one before it.
+    /// Moves the keyboard focus to the next widget, or the previous one, in the next frame.
     pub fn leave(&mut self, forward: bool) {
-        self.leaves = Some(forward);
+        self.moves_focus = Some(forward);
     }
 
-    /// Asks for the label of a relationship.
+    /// Opens the field for a relationship's label.
     pub fn name(&mut self, naming: Naming) {
         self.naming = Some(naming);
     }
 
-    /// Opens the field in which a relationship is called something else.
+    /// Opens the field for renaming a relationship.
     pub fn rename_rope(&mut self, relationship: Relationship) {
         let label = relationship.label.clone();
         self.naming = Some(Naming { relationship, is_new: false, label, asked: false });
     }
 
-    /// Gives up the label that is being written. Whether one was.
+    /// Cancels editing a label, and returns whether one was being edited.
     pub fn stop_naming(&mut self) -> bool {
         self.naming.take().is_some()
     }
 
-    /// Another room is open: nobody of the last one is in it.
+    /// Discards state that refers to the previous room.
     pub fn forget_room(&mut self) {
         self.naming = None;
     }
 
-    /// Has those who cover each other near the pointer make room for each other, before anybody is picked.
+    /// Moves overlapping agents and elements near the pointer apart, before anything is picked.
     pub fn spread_out(&mut self, ui: &Ui, cx: &ViewerContext<'_>, view: &RoomView) -> Spread {
         let (pointer, step_secs) = ui.input(|input| (input.pointer.latest_pos(), input.stable_dt.min(0.1)));
         let over = pointer.filter(|pointer| {
@@ -165,7 +165,7 @@ impl Canvas {
         self.spread.clone()
     }
 
-    /// Takes in what the person does with hands in the room, in what is left of the window.
+    /// Handles mouse input in the room, which fills the rest of `ui`.
     pub fn take_input(
         &mut self,
         ui: &mut Ui,
@@ -174,35 +174,35 @@ impl Canvas {
         commands: &mut Vec<Command>,
     ) -> Response {
         let rect = ui.available_rect_before_wrap();
-        self.settle_view(ui, rect, cx, view);
-        if let Some(forward) = self.leaves.take() {
+        self.update_viewport(ui, rect, cx, view);
+        if let Some(forward) = self.moves_focus.take() {
             let direction = if forward { FocusDirection::Next } else { FocusDirection::Previous };
             ui.memory_mut(|memory| memory.move_focus(direction));
         }
         let response = ui.interact(rect, room_widget(), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::THE_ROOM));
-        keep_keys(ui, &response);
-        self.handle_hand(ui, &response, cx, view, commands);
-        self.look_around(ui, &response, view);
-        self.choose(ui, &response, cx, view, commands);
-        drop_target::take_drop(ui, &response, cx, view.camera, commands);
+        lock_focus(ui, &response);
+        self.handle_drag(ui, &response, cx, view, commands);
+        self.pan_and_zoom(ui, &response, view);
+        self.handle_click(ui, &response, cx, view, commands);
+        drop_target::handle_drop(ui, &response, cx, view.camera, commands);
         response
     }
 
-    /// Shows what is held where the hand has it, with the pointer at this place of the room, and what was put down where it
-    /// was put until the room has heard of it.
+    /// Overrides positions in the model: dragged things are shown at the pointer, and dropped things where they were
+    /// dropped until the room has applied the move. `pointer` is in world coordinates.
     pub fn show_held(&mut self, pointer: Option<Vec2>, room: &mut RoomModel) {
-        if room.tick >= self.put_until {
-            self.put.clear();
+        if room.tick >= self.dropped_until_tick {
+            self.dropped.clear();
         }
         self.furniture.show_held(room);
-        drag::show_at(&self.put, false, room);
+        drag::apply_positions(&self.dropped, false, room);
         if let Some(pointer) = pointer {
-            drag::show_at(&self.hand.places(pointer), true, room);
+            drag::apply_positions(&self.drag.drop_positions(pointer), true, room);
         }
     }
 
-    /// Draws the room and what lies over it.
+    /// Draws the room and its overlays.
     pub fn paint(
         &mut self,
         ui: &mut Ui,
@@ -214,7 +214,7 @@ impl Canvas {
         let ViewerContext { room, recent, theme, art, ui: state, .. } = *cx;
         let (rect, pointer) = (response.rect, ui.input(|input| input.pointer.latest_pos()));
         if let Some(left) = view.note_zoom(ui.input(|input| input.time)) {
-            // What was scaled meanwhile is laid out anew then.
+            // Things that were scaled during the zoom are laid out again then.
             ui.request_repaint_after_secs(left as f32);
         }
         let painter = ui.painter_at(rect);
@@ -229,11 +229,11 @@ impl Canvas {
             who_knows: state.who_knows.as_deref(),
             still: state.appearance.look.calm,
         };
-        let asking = approval_popup::place(cx, view, rect);
-        self.labels.keep_clear_of(asking);
+        let approval_rect = approval_popup::place(cx, view, rect);
+        self.labels.keep_clear_of(approval_rect);
         paint::room(&painter, room, recent, art, &look, &mut self.labels);
-        let hands = (&self.hand, self.naming.as_ref());
-        self.handles.paint(&painter, (pointer, response.hover_pos()), cx, hands, view);
+        let drag_and_naming = (&self.drag, self.naming.as_ref());
+        self.handles.paint(&painter, (pointer, response.hover_pos()), cx, drag_and_naming, view);
         self.paint_box(&painter, pointer, theme, view);
         drop_target::paint_ghost(ui, &painter, cx, view.camera);
         if view.debug_overlay {
@@ -242,60 +242,60 @@ impl Canvas {
         }
         if rect.width() > MINIMAP_FITS_POINTS.x && rect.height() > MINIMAP_FITS_POINTS.y {
             minimap(ui, rect, cx, view);
-            ui.scope(|ui| lookouts(ui, rect, cx, commands));
+            ui.scope(|ui| attention_buttons(ui, rect, cx, commands));
         }
         overlay_toggle(ui, rect, cx, view.debug_overlay, commands);
-        drop_target::paint_word(&painter, rect, theme, state);
+        drop_target::paint_file_drop_hint(&painter, rect, theme, state);
         drop_target::empty_floor_ui(ui, rect, cx);
-        let is_free = self.hand == DragState::Free
+        let is_free = self.drag == DragState::Idle
             && self.naming.is_none()
             && state.transfer.dragging.is_none()
             && !state.front.is_covered()
             && !view.debug_overlay
             && view.arranging.is_none();
-        self.card.show(ui, response, cx, (view.camera, asking), is_free);
+        self.card.show(ui, response, cx, (view.camera, approval_rect), is_free);
         if view.arranging.is_some() {
             self.furniture.show(ui, rect, cx, view, commands);
         }
-        if let Some(place) = asking {
-            commands.extend(approval_popup::asking_ui(ui, (rect, place), cx, view));
+        if let Some(place) = approval_rect {
+            commands.extend(approval_popup::approval_popup_ui(ui, (rect, place), cx, view));
         }
         self.menu(ui, response, cx, view, commands);
         self.naming = relationship_editing::naming_ui(ui, cx, view.camera, self.naming.take(), commands);
     }
 
-    /// Shows everything once in a room that is new; in another part of the window the room stays where it was, so
-    /// that a panel that opens does not push away what was clicked.
-    fn settle_view(&mut self, ui: &Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView) {
+    /// Frames a newly opened room. When a panel changes the canvas rectangle, keeps the room where it is on screen, so
+    /// that what was clicked stays under the pointer.
+    fn update_viewport(&mut self, ui: &Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView) {
         let window = ui.ctx().content_rect();
         if !view.is_framed {
-            // Another room is open: what was held is not in it.
-            self.hand = DragState::Free;
-            self.put.clear();
-        } else if let Some((before, _)) = self.last.filter(|(before, was)| *was == window && *before != rect) {
+            // A drag in the previous room is void.
+            self.drag = DragState::Idle;
+            self.dropped.clear();
+        } else if let Some((before, _)) = self.last_rects.filter(|(before, was)| *was == window && *before != rect) {
             view.camera.pan(before.center() - rect.center());
         }
-        // Panes take a frame or two to find their places.
-        let is_settled = self.last == Some((rect, window));
+        // Panes take a frame or two to reach their final size.
+        let is_settled = self.last_rects == Some((rect, window));
         view.camera.viewport = rect;
-        if let (Some((before, _)), Some(stands)) = (self.last, approval_popup::asker(cx, view)) {
-            view.camera.pan(approval_popup::kept_in_sight(stands, before, rect));
+        if let (Some((before, _)), Some(agent_point)) = (self.last_rects, approval_popup::asker(cx, view)) {
+            view.camera.pan(approval_popup::pan_to_keep_visible(agent_point, before, rect));
         }
-        self.last = Some((rect, window));
+        self.last_rects = Some((rect, window));
         if !view.is_framed && is_settled && rect.is_positive() {
-            // Whoever is selected stands in it like everybody else.
+            // The selection does not affect the initial framing.
             view.frame(cx.room, &BTreeSet::new());
             view.is_framed = true;
         }
     }
 
-    /// Zooms at the pointer and moves the view.
-    fn look_around(&mut self, ui: &Ui, response: &Response, view: &mut RoomView) {
+    /// Zooms at the pointer and pans the view.
+    fn pan_and_zoom(&mut self, ui: &Ui, response: &Response, view: &mut RoomView) {
         let camera = &mut view.camera;
         if let Some(pointer) = response.hover_pos() {
             zoom_by_wheel(ui, pointer, camera);
         }
-        if self.hand == DragState::Pans || response.dragged_by(PointerButton::Middle) {
+        if self.drag == DragState::Panning || response.dragged_by(PointerButton::Middle) {
             camera.pan(response.drag_delta());
             ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
         } else if self.space != SpaceBar::Up && response.hovered() {
@@ -303,8 +303,8 @@ impl Canvas {
         }
     }
 
-    /// Takes hold of things, carries them, and lets go.
-    fn handle_hand(
+    /// Starts, updates and ends drags.
+    fn handle_drag(
         &mut self,
         ui: &Ui,
         response: &Response,
@@ -314,36 +314,36 @@ impl Canvas {
     ) {
         let (room, camera) = (cx.room, view.camera);
         let under = |point: Pos2| thing_at(room, camera.to_world(point), camera.zoom);
-        // With a button down the pointer is about where it was pressed.
-        if self.hand == DragState::Free && !ui.input(|input| input.pointer.any_down()) {
+        // While a button is down, the hovered thing stays the one that was pressed.
+        if self.drag == DragState::Idle && !ui.input(|input| input.pointer.any_down()) {
             view.hovered = response.hover_pos().and_then(under);
-            self.handles.look(response.hover_pos(), room, view);
+            self.handles.update_hover(response.hover_pos(), room, view);
         }
         let (shift, focused) = ui.input(|input| (input.modifiers.shift, input.focused));
         if response.drag_started_by(PointerButton::Primary)
             && let Some(origin) = ui.input(|input| input.pointer.press_origin())
         {
             let handle = self.handles.at(origin, cx, camera).filter(|_| self.space == SpaceBar::Up);
-            self.hand = match handle {
-                Some(agent) => DragState::Relates(agent),
+            self.drag = match handle {
+                Some(agent) => DragState::Relating(agent),
                 None if self.space != SpaceBar::Up => {
                     self.space = SpaceBar::Used;
-                    DragState::Pans
+                    DragState::Panning
                 }
-                None => drag::grasp(under(origin), camera.to_world(origin), cx, shift, commands),
+                None => drag::begin_drag(under(origin), camera.to_world(origin), cx, shift, commands),
             };
         }
-        let turned_away = self.had_focus && !focused;
+        let lost_focus = self.had_focus && !focused;
         self.had_focus = focused;
-        self.hand.notice_gone(room, commands);
-        if response.drag_stopped() || (turned_away && self.hand != DragState::Free) {
-            self.put = std::mem::take(&mut self.hand).let_go(ui, response, cx, camera, commands);
-            self.put_until = room.tick + TICKS_UNTIL_TOLD;
+        self.drag.remove_missing(room, commands);
+        if response.drag_stopped() || (lost_focus && self.drag != DragState::Idle) {
+            self.dropped = std::mem::take(&mut self.drag).drop_at_pointer(ui, response, cx, camera, commands);
+            self.dropped_until_tick = room.tick + DROP_OVERRIDE_TICKS;
         }
     }
 
-    /// Selects what is clicked, and opens or comes to what is double-clicked.
-    fn choose(
+    /// Selects on click; opens or renames on double-click, or zooms in on the floor.
+    fn handle_click(
         &mut self,
         ui: &Ui,
         response: &Response,
@@ -387,13 +387,13 @@ impl Canvas {
     }
 
     fn paint_box(&self, painter: &egui::Painter, pointer: Option<Pos2>, theme: &Theme, view: &RoomView) {
-        let (DragState::Boxes(from), Some(pointer)) = (&self.hand, pointer) else { return };
+        let (DragState::BoxSelecting(from), Some(pointer)) = (&self.drag, pointer) else { return };
         let rect = Rect::from_two_pos(view.camera.to_screen(*from), pointer);
         let stroke = Stroke::new(LINE[0], theme.accent);
         painter.rect(rect, egui::CornerRadius::ZERO, theme.accent.gamma_multiply(0.12), stroke, StrokeKind::Inside);
     }
 
-    /// The menu of what was clicked with the other button, or of what is selected if a key asked for it.
+    /// Shows the context menu of the right-clicked thing, or of the selection if it was opened by keyboard.
     fn menu(
         &mut self,
         ui: &Ui,
@@ -442,7 +442,7 @@ impl Canvas {
     }
 }
 
-/// The wheel and two fingers make everything larger or smaller at the pointer.
+/// Zooms at the pointer with the wheel or a pinch gesture.
 fn zoom_by_wheel(ui: &Ui, pointer: Pos2, camera: &mut Camera) {
     let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
     if scroll != 0.0 {
@@ -453,8 +453,8 @@ fn zoom_by_wheel(ui: &Ui, pointer: Pos2, camera: &mut Camera) {
     }
 }
 
-/// While the room has the keyboard's focus, Tab and the arrows are about what is in it. It has it from the start.
-fn keep_keys(ui: &Ui, response: &Response) {
+/// Keeps Tab, arrows and Escape in the room while it has the focus, and gives it the focus at startup.
+fn lock_focus(ui: &Ui, response: &Response) {
     let started = WidgetId::new("the room had the keyboard");
     if ui.data(|data| data.get_temp::<bool>(started)).is_none() && ui.memory(|memory| memory.focused().is_none()) {
         ui.data_mut(|data| data.insert_temp(started, true));
@@ -464,9 +464,9 @@ fn keep_keys(ui: &Ui, response: &Response) {
     ui.memory_mut(|memory| memory.set_focus_lock_filter(room_widget(), filter));
 }
 
-/// What stands in the lower corners of the room, and is not to be covered: at the left the switch of the debug overlay,
-/// at the right the small map with the buttons over it.
-fn corners(rect: Rect) -> [Rect; 2] {
+/// Returns the areas in the lower corners of the room that must not be covered: the debug overlay toggle on the left,
+/// and the minimap with the buttons above it on the right.
+fn corner_rects(rect: Rect) -> [Rect; 2] {
     let (margin, gap) = (egui::Vec2::splat(SPACE[2]), SPACE[0]);
     let left = rect.left_bottom() + egui::vec2(margin.x, -margin.y);
     let right = rect.right_bottom() - margin;
@@ -489,8 +489,8 @@ fn minimap(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView)
     }
 }
 
-/// Over the small map: how many are active and need the person, and the way to them. Nothing where nobody is.
-fn lookouts(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+/// Draws buttons above the minimap that count the agents that are active or need the user, and lead to them.
+fn attention_buttons(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let theme = cx.theme;
     let (doing, in_need) = (room_view::active(cx.room).count(), room_view::in_need(cx.room).count());
     let height = ui.spacing().interact_size.y;
@@ -517,7 +517,7 @@ fn lookouts(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, commands: &mut Vec<
     }
 }
 
-/// The switch of the debug overlay, at bottom left.
+/// Draws the debug overlay toggle in the lower left corner.
 fn overlay_toggle(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, is_on: bool, commands: &mut Vec<Command>) {
     const ID: &str = "view.debug_overlay";
     let theme = cx.theme;

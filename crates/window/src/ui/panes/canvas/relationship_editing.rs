@@ -1,5 +1,4 @@
-//! Creates relationships with the mouse: the handle next to an agent, the line while dragging, and the field for the
-//! label.
+//! Creates relationships with the mouse: the handle next to an agent, the line while dragging, and the label field.
 
 use egui::{Align2, Area, CursorIcon, Id as WidgetId, Order, Painter, Pos2, TextEdit, Ui};
 
@@ -18,59 +17,59 @@ use crate::view::paint::{self, handle_place};
 use crate::view::pick::{Thing, thing_at};
 use crate::workspace::Relationship;
 
-/// The handle is grasped within so many points of its middle.
-const HANDLE_POINTS: f32 = 13.0;
-/// With more than so many selected, only who is pointed at has a handle.
-const HANDLES_AT_MOST: usize = 8;
+/// Radius around a handle's center in which it can be grabbed.
+const HANDLE_RADIUS_POINTS: f32 = 13.0;
+/// With more agents selected than this, only the hovered agent has a handle.
+const MAX_HANDLES: usize = 8;
 
-/// Who has a handle: who is selected or pointed at, and whose handle the pointer has reached.
+/// The relationship handles of selected and hovered agents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Handles {
-    pointed: Option<Id>,
+    hovered_agent: Option<Id>,
 }
 
 impl Handles {
-    /// Notices whom the pointer is at.
-    pub(super) fn look(&mut self, pointer: Option<Pos2>, room: &RoomModel, view: &RoomView) {
-        let stays = self.pointed.as_ref().and_then(|id| room.agent(id)).is_some_and(|agent| {
+    /// Updates the hovered agent. It keeps its handle while the pointer is on the handle.
+    pub(super) fn update_hover(&mut self, pointer: Option<Pos2>, room: &RoomModel, view: &RoomView) {
+        let stays = self.hovered_agent.as_ref().and_then(|id| room.agent(id)).is_some_and(|agent| {
             let place = handle_place(agent, view.camera);
-            pointer.is_some_and(|pointer| pointer.distance(place) <= HANDLE_POINTS)
+            pointer.is_some_and(|pointer| pointer.distance(place) <= HANDLE_RADIUS_POINTS)
         });
         if !stays {
-            self.pointed = view.hovered.as_ref().and_then(Thing::agent).cloned();
+            self.hovered_agent = view.hovered.as_ref().and_then(Thing::agent).cloned();
         }
     }
 
     fn shown<'a>(&self, cx: &ViewerContext<'a>) -> Vec<&'a AgentView> {
         let (room, things) = (cx.room, cx.ui.selection.things());
         let selected: Vec<&Id> = things.iter().filter_map(Thing::agent).collect();
-        let selected = if selected.len() <= HANDLES_AT_MOST { selected } else { Vec::new() };
+        let selected = if selected.len() <= MAX_HANDLES { selected } else { Vec::new() };
         let ids = selected.into_iter().chain(
-            self.pointed
+            self.hovered_agent
                 .as_ref()
-                .filter(|id| !things.contains(&Thing::Agent((*id).clone())) || things.len() > HANDLES_AT_MOST),
+                .filter(|id| !things.contains(&Thing::Agent((*id).clone())) || things.len() > MAX_HANDLES),
         );
         ids.filter_map(|id| room.agent(id)).collect()
     }
 
-    /// Whose handle is at a point. Another figure there is in front of the handle's edge, not of its middle.
+    /// Returns the agent whose handle is at `point`. Another figure there covers the handle's edge but not its center.
     pub(super) fn at(&self, point: Pos2, cx: &ViewerContext<'_>, camera: Camera) -> Option<Id> {
-        let away = |agent: &AgentView| point.distance(handle_place(agent, camera));
+        let distance = |agent: &AgentView| point.distance(handle_place(agent, camera));
         let shown = self.shown(cx);
-        let nearest = shown.into_iter().min_by(|one, other| away(one).total_cmp(&away(other)))?;
+        let nearest = shown.into_iter().min_by(|one, other| distance(one).total_cmp(&distance(other)))?;
         let under = thing_at(cx.room, camera.to_world(point), camera.zoom);
         let is_free = under.is_none_or(|thing| thing.agent() == Some(&nearest.id));
-        let reach = if is_free { HANDLE_POINTS } else { 0.6 * HANDLE_POINTS };
-        (away(nearest) <= reach).then(|| nearest.id.clone())
+        let reach = if is_free { HANDLE_RADIUS_POINTS } else { 0.6 * HANDLE_RADIUS_POINTS };
+        (distance(nearest) <= reach).then(|| nearest.id.clone())
     }
 
-    /// Paints the handles, the rope in the making, and which rope is chosen.
+    /// Paints the handles, the relationship being drawn, and the selected and hovered relationships.
     pub(super) fn paint(
         &self,
         painter: &Painter,
         (pointer, over_room): (Option<Pos2>, Option<Pos2>),
         cx: &ViewerContext<'_>,
-        (hand, naming): (&DragState, Option<&Naming>),
+        (drag, naming): (&DragState, Option<&Naming>),
         view: &RoomView,
     ) {
         let (room, theme, camera) = (cx.room, cx.theme, view.camera);
@@ -79,14 +78,14 @@ impl Handles {
         if let Some(index) = cx.ui.selection.rope().and_then(at) {
             paint::chosen_tie(painter, room, camera, *theme, index, true);
         }
-        if let (DragState::Free, None, Some(pointer)) = (hand, &view.hovered, over_room)
+        if let (DragState::Idle, None, Some(pointer)) = (drag, &view.hovered, over_room)
             && let Some(index) = paint::tie_under(room, camera, pointer)
         {
             paint::chosen_tie(painter, room, camera, *theme, index, false);
             painter.ctx().set_cursor_icon(CursorIcon::PointingHand);
         }
-        let ends = match (hand, naming) {
-            (DragState::Relates(from), _) => room.agent(from).zip(pointer).map(|(from, pointer)| {
+        let ends = match (drag, naming) {
+            (DragState::Relating(from), _) => room.agent(from).zip(pointer).map(|(from, pointer)| {
                 let place = camera.to_world(pointer);
                 let to = thing_at(room, place, camera.zoom).and_then(|thing| room.agent(thing.agent()?));
                 (from, to.map_or(place, |to| to.position))
@@ -100,7 +99,7 @@ impl Handles {
         if let Some((from, to)) = ends {
             paint::rope_in_hand(painter, camera, *theme, from.position, to);
         }
-        if matches!(hand, DragState::Free | DragState::Relates(_)) && camera.zoom > 0.2 {
+        if matches!(drag, DragState::Idle | DragState::Relating(_)) && camera.zoom > 0.2 {
             let hot = pointer.and_then(|pointer| self.at(pointer, cx, camera));
             for agent in self.shown(cx) {
                 paint::handle(painter, handle_place(agent, camera), hot.as_ref() == Some(&agent.id), *theme);
@@ -109,8 +108,8 @@ impl Handles {
     }
 }
 
-/// The field in which the label of a relationship is written: Enter or a click elsewhere keeps it, Escape gives up.
-/// It comes back while it is still written.
+/// Shows the field for a relationship's label. Enter or a click elsewhere accepts, Escape cancels. Returns `naming`
+/// while it is still being edited.
 pub(super) fn naming_ui(
     ui: &Ui,
     cx: &ViewerContext<'_>,
@@ -121,8 +120,8 @@ pub(super) fn naming_ui(
     let (room, theme, mut naming) = (cx.room, cx.theme, naming?);
     let Relationship { from, to, .. } = &naming.relationship;
     let Some(middle) = paint::tie_middle(room, camera, from, to) else {
-        let told = texts::ONE_HAS_LEFT.to_owned();
-        commands.push(WindowCommand::Tell(told, false).into());
+        let notice = texts::ONE_HAS_LEFT.to_owned();
+        commands.push(WindowCommand::Tell(notice, false).into());
         return None;
     };
     let hint = texts::what_one_is_to_another(room.called(from), room.called(to));

@@ -48,7 +48,7 @@ impl Window {
         window
     }
 
-    /// The sample room, with its agents and elements apart from each other.
+    /// The sample room, with its agents and elements spread out.
     fn new() -> Self {
         let mut room = sample_room();
         room.agents[0].position = Vec2::new(-150.0, 0.0);
@@ -71,7 +71,7 @@ impl Window {
         &mut self.0.state_mut().state
     }
 
-    /// The label that is being written.
+    /// The label being edited.
     fn naming(&self) -> Option<Naming> {
         self.0.state().panes.canvas.naming.clone()
     }
@@ -80,7 +80,7 @@ impl Window {
         &mut self.0.state_mut().room
     }
 
-    /// What was asked for since the last call.
+    /// Returns the commands since the last call.
     fn commands(&mut self) -> Vec<Command> {
         std::mem::take(&mut self.0.state_mut().commands)
     }
@@ -94,7 +94,7 @@ impl Window {
         self.commands().into_iter().flat_map(acts).collect()
     }
 
-    /// Where a place of the room is on screen.
+    /// Converts a world position to a screen position.
     fn screen(&mut self, x: f32, y: f32) -> Pos2 {
         self.state().view.camera.to_screen(Vec2::new(x, y))
     }
@@ -143,13 +143,13 @@ impl Window {
         self.button(at, PointerButton::Primary, false, modifiers);
         self.0.event(Event::ModifiersChanged(Modifiers::NONE));
         self.0.run_steps(1);
-        // Long enough that the next click is no double-click.
+        // Waits long enough that the next click is no double-click.
         self.0.run_steps(40);
     }
 
     fn double_click(&mut self, at: Pos2) {
         self.move_to(at);
-        // Long enough that clicks before are not counted with these.
+        // Waits long enough that earlier clicks are not counted with these.
         self.0.run_steps(40);
         for _ in 0..2 {
             self.button(at, PointerButton::Primary, true, Modifiers::NONE);
@@ -166,7 +166,7 @@ impl Window {
     }
 
     fn choose(&mut self, label: &str) {
-        // What a menu covers may say the same.
+        // Something below the menu may have the same label.
         let in_menu = |node: &egui_kittest::Node| {
             let layer = self.0.ctx.layer_id_at(node.rect().center());
             layer.is_some_and(|layer| layer.order == egui::Order::Foreground)
@@ -191,7 +191,7 @@ impl Window {
         self.0.run_steps(2);
     }
 
-    /// Whether this text is among what is painted, which has no widget of its own.
+    /// Whether this text is among the painted shapes, for text without a widget of its own.
     fn paints(&self, text: &str) -> bool {
         fn is_in(shape: &Shape, text: &str) -> bool {
             match shape {
@@ -241,7 +241,7 @@ fn an_agent_from_the_shelf_is_lifted_above_the_elements_unless_alt_is_held() {
 }
 
 #[test]
-fn while_an_agent_is_dragged_the_reason_why_it_is_lifted_stands_beside_it() {
+fn a_dragged_agent_shows_why_it_is_lifted() {
     let mut window = Window::new();
     let row = window.0.get_by_label("Add Bram").rect().center();
     let [low, high] = [-100.0, 330.0].map(|y| window.screen(40.0, y));
@@ -250,14 +250,14 @@ fn while_an_agent_is_dragged_the_reason_why_it_is_lifted_stands_beside_it() {
     window.move_to(low);
     assert!(window.paints(create::LIFTED));
     window.move_to(high);
-    assert!(!window.paints(create::LIFTED), "there it comes to stand where it is let go");
+    assert!(!window.paints(create::LIFTED), "here it is placed where it is dropped");
     window.move_to(low);
     window.key(Modifiers::NONE, Key::Escape);
     assert!(!window.paints(create::LIFTED));
 }
 
 #[test]
-fn what_is_let_go_over_a_panel_or_given_up_does_not_come_in() {
+fn a_shelf_drag_released_over_a_panel_or_cancelled_adds_nothing() {
     let mut window = Window::new();
     let row = window.0.get_by_label("Add pinboard").rect().center();
     window.drag(row, row + vec2(10.0, -60.0));
@@ -275,7 +275,7 @@ fn what_is_let_go_over_a_panel_or_given_up_does_not_come_in() {
 }
 
 #[test]
-fn agents_are_carried_in_every_state_and_a_whole_drag_is_one_order_where_the_hand_opens() {
+fn agents_can_be_dragged_in_every_state_and_a_drag_sends_one_command_on_release() {
     for state in State::ALL {
         let mut window = Window::new();
         window.room().agents[0].state = state;
@@ -283,7 +283,7 @@ fn agents_are_carried_in_every_state_and_a_whole_drag_is_one_order_where_the_han
         window.press(from);
         for step in 1..=10 {
             window.move_to(from + (to - from) * (step as f32 / 10.0));
-            assert_eq!(window.acts(), [], "{state:?}: nothing is asked of the room while the hand moves");
+            assert_eq!(window.acts(), [], "{state:?}: nothing is sent while the pointer moves");
         }
         assert!(window.is_holding());
         window.release(to);
@@ -296,7 +296,7 @@ fn agents_are_carried_in_every_state_and_a_whole_drag_is_one_order_where_the_han
 }
 
 #[test]
-fn agents_and_elements_that_are_selected_together_are_put_down_together_by_one_order() {
+fn a_selection_is_dropped_with_one_command() {
     let mut window = Window::new();
     let both = [Thing::Agent("ada-1".into()), Thing::Element("news".into())];
     window.state().selection.select(both.clone());
@@ -319,19 +319,19 @@ fn agents_and_elements_that_are_selected_together_are_put_down_together_by_one_o
             other => panic!("{other:?}"),
         })
         .collect();
-    assert!((moved["ada-1"] - ada).distance(moved["news"] - news) < 0.2, "they stay as they stood: {moved:?}");
+    assert!((moved["ada-1"] - ada).distance(moved["news"] - news) < 0.2, "they keep their distance: {moved:?}");
     let is_undone = |(act, back): &(RoomAct, Option<RoomAct>)| back.is_some() || matches!(act, RoomAct::Agent(_));
     assert!(acts.iter().all(is_undone));
 }
 
 #[test]
-fn what_is_held_is_shown_in_the_hand_and_what_was_put_down_where_it_was_put_until_the_room_follows() {
+fn dragged_and_dropped_things_override_the_model_until_the_room_catches_up() {
     let ada = Thing::Agent("ada-1".into());
     let held = BTreeMap::from([(ada, Vec2::new(40.0, 50.0))]);
     let mut room = sample_room();
-    drag::show_at(&held, true, &mut room);
+    drag::apply_positions(&held, true, &mut room);
     assert_eq!((room.agents[0].position, room.agents[0].state), (Vec2::new(40.0, 50.0), State::Dragged));
-    let mut canvas = Canvas { put: held, put_until: 1_802, ..Canvas::default() };
+    let mut canvas = Canvas { dropped: held, dropped_until_tick: 1_802, ..Canvas::default() };
     for (tick, place) in [(1_800, 40.0), (1_801, 40.0), (1_802, -150.0)] {
         let mut room = RoomModel { tick, ..sample_room() };
         room.agents[0].position = Vec2::new(-150.0, 0.0);
@@ -341,7 +341,7 @@ fn what_is_held_is_shown_in_the_hand_and_what_was_put_down_where_it_was_put_unti
 }
 
 #[test]
-fn escape_gives_up_what_is_held_and_the_rest_of_the_movement_does_nothing() {
+fn escape_cancels_a_drag_and_the_rest_of_the_movement_does_nothing() {
     let mut window = Window::new();
     let (from, to) = (window.agent("ada-1"), window.screen(0.0, -100.0));
     let element = window.element("news");
@@ -351,14 +351,14 @@ fn escape_gives_up_what_is_held_and_the_rest_of_the_movement_does_nothing() {
         assert!(window.is_holding());
         let selected = window.selected();
         window.key(Modifiers::NONE, Key::Escape);
-        assert_eq!(window.selected(), selected, "Escape did one thing");
+        assert_eq!(window.selected(), selected, "Escape only cancels the drag");
         window.release(to);
-        assert_eq!(window.commands(), [], "what was not put down did not move");
+        assert_eq!(window.commands(), [], "what was not dropped did not move");
     }
 }
 
 #[test]
-fn a_window_that_loses_the_keyboard_puts_down_what_is_held() {
+fn losing_window_focus_drops_what_is_dragged() {
     let mut window = Window::new();
     let (from, to) = (window.agent("ada-1"), window.screen(0.0, -100.0));
     window.press(from);
@@ -371,7 +371,7 @@ fn a_window_that_loses_the_keyboard_puts_down_what_is_held() {
 }
 
 #[test]
-fn who_leaves_while_held_leaves_the_hand_free_and_it_is_told() {
+fn a_drag_ends_with_a_notice_when_the_dragged_thing_leaves_the_room() {
     let mut window = Window::new();
     let (from, to) = (window.agent("ada-1"), window.screen(0.0, -100.0));
     window.press(from);
@@ -393,7 +393,7 @@ fn who_leaves_while_held_leaves_the_hand_free_and_it_is_told() {
 }
 
 #[test]
-fn an_element_that_a_file_moves_while_it_is_held_goes_back_to_where_the_file_put_it() {
+fn undoing_a_drag_returns_an_element_to_where_a_file_edit_moved_it() {
     let mut window = Window::new();
     let (from, to) = (window.element("news"), window.screen(0.0, -100.0));
     window.press(from);
@@ -410,7 +410,7 @@ fn an_element_that_a_file_moves_while_it_is_held_goes_back_to_where_the_file_put
 }
 
 #[test]
-fn what_hangs_over_the_window_does_not_get_in_the_way() {
+fn files_dragged_over_the_window_do_not_block_clicks() {
     let mut window = Window::new();
     window.state().transfer.hanging = vec!["ada.md".into(), "room.yaml".into()];
     window.0.run_steps(2);

@@ -18,7 +18,7 @@ pub(super) const RELATIONSHIP_TIP: &str = "Selects it; Enter renames, Delete rem
 pub(super) const ADD_AN_AGENT: &str = "Add an agent";
 pub(super) const ADD_AN_ELEMENT: &str = "Add an element";
 
-/// A relationship: who is what to whom.
+/// A relationship, as "from: label to".
 pub(super) fn relationship(from: &str, label: &str, to: &str) -> String {
     format!("{from}: {label} {to}")
 }
@@ -63,12 +63,12 @@ pub(super) fn add_a(kind: &str) -> String {
     format!("Add {kind}")
 }
 
-/// The chosen piece, and how wide and deep it is.
+/// The chosen piece with its width and depth.
 pub(super) fn piece(kind: &str, width: f32, depth: f32) -> String {
     format!("{}, {width} by {depth}", text_format::capitalised(kind))
 }
 
-// The card of what the pointer rests on: an agent
+// The hover card of an agent
 
 pub(super) const WHY: &str = "Why";
 pub(super) const NEXT: &str = "Next";
@@ -83,7 +83,7 @@ pub(super) fn unread_letters(count: usize) -> String {
     text_format::count(count, "unread message", "unread messages")
 }
 
-// The card of what the pointer rests on: an element
+// The hover card of an element
 
 pub(super) const HOLDS: &str = "Contents";
 pub(super) const VERSION: &str = "Version";
@@ -94,7 +94,7 @@ pub(super) const READ_AN_OLDER_VERSION: &str = "Read an older version";
 pub(super) const NOT_YET: &str = "Not yet";
 pub(super) const LAST_CHANGE: &str = "Last change";
 
-/// What stands behind the name of whoever read an older version.
+/// Appended to the name of a reader who read an older version.
 pub(super) fn in_version(number: u32) -> String {
     format!(" (version {number})")
 }

@@ -1,4 +1,4 @@
-//! The layers of the graph, one of which is shown: who started whom, or the steps of a workflow.
+//! The layers of the graph: agents and who started them, or the steps of a workflow. One is shown at a time.
 
 use egui::Ui;
 
@@ -11,18 +11,18 @@ use crate::ui::widgets::menu;
 use crate::view::theme::MENU;
 use crate::view::workflows::WorkflowView;
 
-/// What the graph shows.
+/// A layer of the graph.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Layer {
-    /// Who started whom, and who read and wrote what.
+    /// Agents with who started them, and the files that they read and wrote.
     #[default]
     Agents,
-    /// A workflow, by its file; the first where none is named.
+    /// The workflow with this file path, or the first workflow if there is no path.
     Workflow(Option<String>),
 }
 
 impl Layer {
-    /// The workflow that is shown.
+    /// Returns the workflow to show, if this is a workflow layer.
     pub fn workflow<'a>(&self, files: &'a [WorkflowView]) -> Option<&'a WorkflowView> {
         match self {
             Self::Agents => None,
@@ -31,7 +31,7 @@ impl Layer {
         }
     }
 
-    /// The list of layers, with what makes a new workflow.
+    /// Draws the menu of layers, with a submenu to create a workflow.
     pub fn menu(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         let files = &cx.room.workflows.files;
         let shown = self.workflow(files);

@@ -1,4 +1,4 @@
-//! Computes layouts in the background, as jobs of the window: a newer request cancels the previous one.
+//! Computes layouts in background jobs. A newer request cancels the previous one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,41 +11,42 @@ use crate::base::JobControl;
 use crate::ui::commands::job::Job;
 use crate::ui::state::dock::Tab;
 
-/// A layout that is there.
+/// A finished layout.
 #[derive(Clone, Debug)]
 pub struct LaidOut {
-    /// Of what.
+    /// The request it was computed for.
     pub request: Arc<LayoutRequest>,
-    /// The upper left corner of each.
+    /// Upper left corner of each node, in the order of the request.
     pub corners: Arc<Vec<Pos2>>,
 }
 
-/// The layout that was asked for last, and the newest that is there.
+/// The latest requested layout and the newest finished one.
 #[derive(Clone, Debug)]
 pub struct LayoutJobs {
-    /// Whose layouts they are, by the word of the pane.
+    /// The pane that shows the layouts, by [`Tab::word`], which owns the jobs.
     pane: &'static str,
-    asked: Option<(Arc<LayoutRequest>, JobControl)>,
+    requested: Option<(Arc<LayoutRequest>, JobControl)>,
     newest: Arc<Mutex<Option<LaidOut>>>,
 }
 
-/// Those of the graph of agents.
+/// The layouts of the agent graph.
 impl Default for LayoutJobs {
     fn default() -> Self {
         Self::of(Tab::Graph.word())
     }
 }
 
-/// The name of such a job.
+/// The name of a layout job.
 pub const LAYING_OUT: &str = texts::LAYING_OUT;
 
 impl LayoutJobs {
-    /// Those of a pane.
+    /// Creates the layouts of a pane.
     pub fn of(pane: &'static str) -> Self {
-        Self { pane, asked: None, newest: Arc::default() }
+        Self { pane, requested: None, newest: Arc::default() }
     }
 
-    /// A job that lays this out, in place of the one before; nothing where this was asked for last.
+    /// Returns a job that computes this layout and cancels the previous job, or `None` if this layout is the latest
+    /// request.
     pub fn ask(&mut self, request: &Arc<LayoutRequest>) -> Option<Job> {
         if self.is_asked(request) {
             return None;
@@ -60,35 +61,36 @@ impl LayoutJobs {
             }
             Ok(Value::Null)
         });
-        if let Some((_, before)) = self.asked.replace((request.clone(), job.control.clone())) {
+        if let Some((_, before)) = self.requested.replace((request.clone(), job.control.clone())) {
             before.cancel();
         }
         Some(job)
     }
 
-    /// Whether exactly this was asked for last.
+    /// Whether this is the latest request.
     pub fn is_asked(&self, request: &LayoutRequest) -> bool {
-        self.asked.as_ref().is_some_and(|(asked, _)| **asked == *request)
+        self.requested.as_ref().is_some_and(|(requested, _)| **requested == *request)
     }
 
-    /// The pane was closed meanwhile: what was given up then can be asked for again.
+    /// Forgets the latest request if its job was cancelled, for example because the pane was closed, so that it can be
+    /// requested again. Returns whether it was.
     pub fn forget_cancelled(&mut self) -> bool {
-        let is_cancelled = self.asked.as_ref().is_some_and(|(_, control)| control.is_cancelled());
+        let is_cancelled = self.requested.as_ref().is_some_and(|(_, control)| control.is_cancelled());
         if is_cancelled {
-            self.asked = None;
+            self.requested = None;
         }
         is_cancelled
     }
 
-    /// The newest layout that is there. It stays there, so that a second look at the same pane sees it too.
+    /// Returns the newest finished layout. It is kept, so that clones of this pane see it too.
     pub fn newest(&self) -> Option<LaidOut> {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What was asked for last.
+    /// Returns the latest request.
     #[cfg(test)]
-    pub fn asked(&self) -> Option<&Arc<LayoutRequest>> {
-        self.asked.as_ref().map(|(request, _)| request)
+    pub fn requested(&self) -> Option<&Arc<LayoutRequest>> {
+        self.requested.as_ref().map(|(request, _)| request)
     }
 }
 
@@ -108,31 +110,31 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_request_cancels_the_one_before_it_which_then_takes_no_place() {
+    fn a_newer_request_cancels_the_previous_one_whose_result_is_discarded() {
         let mut jobs = LayoutJobs::default();
-        let old = jobs.ask(&request(40)).expect("nothing was asked for yet");
-        assert!(jobs.ask(&request(40)).is_none(), "it is asked for once");
+        let old = jobs.ask(&request(40)).expect("nothing was requested yet");
+        assert!(jobs.ask(&request(40)).is_none(), "it is requested once");
         let new = jobs.ask(&request(3)).expect("it is another");
         assert!(old.control.is_cancelled() && !new.control.is_cancelled());
         assert_eq!(new.run(), Ok(Value::Null));
-        assert_eq!(old.run(), Ok(Value::Null), "it was under way already");
+        assert_eq!(old.run(), Ok(Value::Null), "it was already running");
         assert_eq!(laid_out(&jobs), Some(3));
     }
 
     #[test]
-    fn a_second_look_at_the_same_pane_takes_nothing_from_the_first() {
+    fn clones_of_a_pane_share_the_newest_layout() {
         let mut jobs = LayoutJobs::default();
         let second = jobs.clone();
-        let job = jobs.ask(&request(4)).expect("nothing was asked for yet");
+        let job = jobs.ask(&request(4)).expect("nothing was requested yet");
         assert_eq!(job.run(), Ok(Value::Null));
         assert_eq!((laid_out(&second), laid_out(&jobs)), (Some(4), Some(4)));
     }
 
     #[test]
-    fn what_was_cancelled_with_its_pane_can_be_asked_for_again() {
+    fn a_cancelled_layout_can_be_requested_again() {
         let mut jobs = LayoutJobs::default();
-        let job = jobs.ask(&request(4)).expect("nothing was asked for yet");
-        assert!(!jobs.forget_cancelled(), "it goes on");
+        let job = jobs.ask(&request(4)).expect("nothing was requested yet");
+        assert!(!jobs.forget_cancelled(), "it is still running");
         job.control.cancel();
         assert!(jobs.forget_cancelled() && jobs.ask(&request(4)).is_some());
     }

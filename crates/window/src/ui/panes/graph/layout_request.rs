@@ -2,25 +2,25 @@
 
 use egui::Vec2;
 
-/// Between neighbours of one layer.
-pub const BESIDE: f32 = 16.0;
+/// Vertical gap between nodes of one layer.
+pub const NODE_GAP: f32 = 16.0;
 
-/// What is to be laid out, in order of appearance.
+/// The graph to lay out, with its nodes in order of appearance.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LayoutRequest {
-    /// Tells the numbers of agents from those of other graphs.
+    /// Identifies the graph that the node numbers belong to.
     pub beginning: u64,
-    /// Whose place each is.
+    /// Agent number of each node.
     pub agents: Vec<usize>,
-    /// How much room each takes.
+    /// Size of each node.
     pub sizes: Vec<Vec2>,
-    /// Arrows, from one to another.
+    /// Edges between nodes, as indices into `sizes`.
     pub links: Vec<(usize, usize)>,
 }
 
 impl LayoutRequest {
-    /// Arrows that lead from one that there is to another.
-    pub fn sound_links(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    /// Returns the edges between two different existing nodes.
+    pub fn valid_links(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let count = self.sizes.len();
         self.links.iter().copied().filter(move |&(from, to)| from != to && from < count && to < count)
     }

@@ -1,4 +1,4 @@
-//! Tests of the layout: no two nodes overlap, whoever started whom.
+//! Tests of the layout: nodes never overlap, and their order is stable.
 
 use egui::{Rect, vec2};
 use proptest::prelude::*;
@@ -14,8 +14,8 @@ fn cards(count: usize, links: Vec<(usize, usize)>) -> LayoutRequest {
     request((0..count).map(size).collect(), links)
 }
 
-/// Every node has a place, and no two overlap.
-fn stand_apart(request: &LayoutRequest, corners: &[Pos2]) {
+/// Asserts that every node has a position and no two nodes overlap.
+fn assert_no_overlap(request: &LayoutRequest, corners: &[Pos2]) {
     assert_eq!(corners.len(), request.sizes.len());
     let rects: Vec<Rect> =
         corners.iter().zip(&request.sizes).map(|(corner, size)| Rect::from_min_size(*corner, *size)).collect();
@@ -26,8 +26,8 @@ fn stand_apart(request: &LayoutRequest, corners: &[Pos2]) {
     }
 }
 
-/// Numbers that look random and are always the same.
-fn numbers(count: usize) -> impl Iterator<Item = usize> {
+/// Deterministic pseudo-random numbers.
+fn pseudo_random(count: usize) -> impl Iterator<Item = usize> {
     let mut state = 7_u64;
     std::iter::repeat_with(move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -39,29 +39,29 @@ fn numbers(count: usize) -> impl Iterator<Item = usize> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn whatever_starts_whatever_nobody_stands_on_anybody(
+    fn no_two_nodes_overlap_in_any_graph(
         count in 0_usize..40, links in prop::collection::vec((0_usize..44, 0_usize..44), 0..60),
     ) {
         let request = cards(count, links);
         for lay_out in [lay_out, lay_out_as_tree] {
             let corners = lay_out(&request);
-            stand_apart(&request, &corners);
+            assert_no_overlap(&request, &corners);
             prop_assert_eq!(lay_out(&request), corners, "the same graph is laid out the same");
         }
     }
 }
 
 #[test]
-fn circles_and_arrows_to_oneself_have_an_end() {
+fn cycles_and_self_loops_are_laid_out() {
     for links in [vec![(0, 0)], vec![(0, 1), (1, 0)], vec![(0, 1), (1, 2), (2, 0), (2, 2)], vec![(7, 9), (1, 7)]] {
         let request = cards(3, links);
-        stand_apart(&request, &lay_out(&request));
-        stand_apart(&request, &lay_out_as_tree(&request));
+        assert_no_overlap(&request, &lay_out(&request));
+        assert_no_overlap(&request, &lay_out_as_tree(&request));
     }
 }
 
 #[test]
-fn whoever_is_started_stands_to_the_right_in_the_order_of_appearance() {
+fn children_are_right_of_their_parent_in_order_of_appearance() {
     let request = cards(6, vec![(0, 1), (0, 2), (0, 3), (2, 4), (2, 5)]);
     for corners in [lay_out(&request), lay_out_as_tree(&request)] {
         for &(from, to) in &request.links {
@@ -72,7 +72,7 @@ fn whoever_is_started_stands_to_the_right_in_the_order_of_appearance() {
 }
 
 #[test]
-fn the_order_stays_when_more_are_started() {
+fn adding_children_keeps_the_order() {
     let before = lay_out(&cards(5, (1..5).map(|number| (0, number)).collect()));
     let after = lay_out(&cards(9, (1..9).map(|number| (0, number)).collect()));
     for pair in [1, 2, 3].map(|number| (number, number + 1)) {
@@ -81,12 +81,12 @@ fn the_order_stays_when_more_are_started() {
 }
 
 #[test]
-fn many_helpers_of_one_agent_stand_in_columns_and_nobody_else_does() {
+fn only_large_groups_of_leaves_are_packed_into_columns() {
     let mut links: Vec<_> = (1..=60).map(|number| (0, number)).collect();
     links.extend([(60, 61), (61, 62), (61, 59)]);
     let request = cards(63, links);
     for corners in [lay_out(&request), lay_out_as_tree(&request)] {
-        stand_apart(&request, &corners);
+        assert_no_overlap(&request, &corners);
         let bounds =
             corners.iter().fold(Rect::NOTHING, |all, corner| all.union(Rect::from_min_size(*corner, Vec2::ZERO)));
         assert!(bounds.height() < 2.0 * bounds.width(), "{bounds:?}");
@@ -101,17 +101,18 @@ fn many_helpers_of_one_agent_stand_in_columns_and_nobody_else_does() {
 }
 
 #[test]
-fn a_thousand_are_laid_out_apart_from_each_other() {
-    let mut links: Vec<_> = (1..1_000).zip(numbers(1_000)).map(|(number, chance)| (chance % number, number)).collect();
-    links.extend(numbers(200).collect::<Vec<_>>().chunks(2).map(|pair| (pair[0] % 1_000, pair[1] % 1_000)));
+fn a_thousand_nodes_do_not_overlap() {
+    let mut links: Vec<_> =
+        (1..1_000).zip(pseudo_random(1_000)).map(|(number, chance)| (chance % number, number)).collect();
+    links.extend(pseudo_random(200).collect::<Vec<_>>().chunks(2).map(|pair| (pair[0] % 1_000, pair[1] % 1_000)));
     for links in [links, (1..1_000).map(|number| (0, number)).collect()] {
         let request = cards(1_000, links);
-        stand_apart(&request, &lay_out(&request));
+        assert_no_overlap(&request, &lay_out(&request));
     }
 }
 
 #[test]
-fn long_chains_and_crowds_are_laid_out_as_trees_at_once() {
+fn huge_graphs_are_laid_out_as_trees() {
     let crowd = cards(12_000, (1..12_000).map(|number| (number - 1, number)).collect());
     let corners = lay_out(&crowd);
     assert_eq!(corners, lay_out_as_tree(&crowd));

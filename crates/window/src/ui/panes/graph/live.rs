@@ -9,44 +9,44 @@ use crate::ui::widgets::text_format::capitalised;
 use crate::view::model::RoomModel;
 use crate::view::work::PieceView;
 
-/// Names and pieces of work, looked up by id.
+/// Names, looks and pieces of work in the room, by id.
 pub struct Live<'a> {
     names: BTreeMap<&'a str, &'a str>,
-    here: BTreeMap<&'a str, &'a Id>,
+    room_ids: BTreeMap<&'a str, &'a Id>,
     looks: BTreeMap<&'a str, &'a str>,
     pieces: BTreeMap<ActivationKey, &'a PieceView>,
-    /// Whether every piece of work that there is is among them.
+    /// Whether `pieces` contains all current pieces of work; the room lists only some of them.
     has_all_pieces: bool,
 }
 
 impl<'a> Live<'a> {
-    /// Of this room.
+    /// Indexes this room.
     pub fn of(room: &'a RoomModel) -> Self {
         let profiles = room.profiles.iter().map(|profile| (&*profile.id, profile.name.as_str()));
         let agents = room.agents.iter().map(|agent| (&*agent.id, &*agent.name));
-        let looks_of_profiles = room.profiles.iter().map(|profile| (&*profile.id, &*profile.look));
-        let looks_of_agents = room.agents.iter().map(|agent| (&*agent.id, &*agent.look));
+        let profile_looks = room.profiles.iter().map(|profile| (&*profile.id, &*profile.look));
+        let agent_looks = room.agents.iter().map(|agent| (&*agent.id, &*agent.look));
         let work = &room.work;
         Self {
             names: profiles.chain(agents).collect(),
-            looks: looks_of_profiles.chain(looks_of_agents).collect(),
-            here: room.agents.iter().map(|agent| (&*agent.id, &agent.id)).collect(),
+            looks: profile_looks.chain(agent_looks).collect(),
+            room_ids: room.agents.iter().map(|agent| (&*agent.id, &agent.id)).collect(),
             pieces: work.pieces.iter().map(|piece| (piece.activation, piece)).collect(),
             has_all_pieces: work.pieces.len() >= work.going_on + work.waiting,
         }
     }
 
-    /// The id of an agent that is in the room.
+    /// Returns the id of an agent if it is in the room.
     pub fn in_room(&self, id: &str) -> Option<&'a Id> {
-        self.here.get(id).copied()
+        self.room_ids.get(id).copied()
     }
 
-    /// What the figure of an agent is drawn from, if it is known.
+    /// Returns the look of an agent or profile, if known.
     pub fn look(&self, id: &str) -> Option<&'a str> {
         self.looks.get(id).copied()
     }
 
-    /// What an agent is called; who is gone is called by its id.
+    /// Returns the display name of an agent. An agent that has left is called by its capitalised id.
     pub fn name(&self, id: &str) -> String {
         match id {
             "user" => texts::YOU.to_owned(),
@@ -54,18 +54,18 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// What an agent is at.
+    /// Returns the current status of an agent: that of its work in the room, else the one recorded in the log.
     pub fn status(&self, node: &AgentNode) -> Status {
         let going_on =
             node.open.keys().filter_map(|key| self.pieces.get(key)).map(|piece| Status::of_stage(piece.stage));
         match going_on.max() {
             Some(status) => status,
-            None if !node.open.is_empty() && self.has_all_pieces => Status::LeftOff,
+            None if !node.open.is_empty() && self.has_all_pieces => Status::Interrupted,
             None => node.status,
         }
     }
 
-    /// Who made a file, in words.
+    /// Returns who created a file, as text.
     pub fn made_by(&self, file: &FileNode) -> String {
         match file.creator.as_deref() {
             None => texts::ALREADY_THERE.to_owned(),
@@ -74,36 +74,36 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// All about an agent in one line, for who cannot see it.
-    pub fn agent_line(&self, model: &Model, agent: usize, folded: usize) -> String {
+    /// Returns the accessible label of an agent's card. `folded` is the number of finished agents collapsed into it.
+    pub fn agent_label(&self, model: &Model, agent: usize, folded: usize) -> String {
         let node = &model.agents[agent];
-        let line = if agent == YOU {
+        let label = if agent == YOU {
             texts::you_in_one_line(&tasks_given(model))
         } else {
             let (name, status) = (self.name(&node.id), self.status(node).word());
             texts::agent_in_one_line(&name, status, node.tokens)
         };
-        if folded > 0 { texts::with_finished(&line, folded) } else { line }
+        if folded > 0 { texts::with_finished(&label, folded) } else { label }
     }
 
-    /// All about a file in one line.
-    pub fn file_line(&self, file: &FileNode) -> String {
-        texts::file_in_one_line(file_name(&file.path), &self.made_by(file), file.is_gone)
+    /// Returns the accessible label of a file.
+    pub fn file_label(&self, file: &FileNode) -> String {
+        texts::file_in_one_line(file_name(&file.path), &self.made_by(file), file.is_deleted)
     }
 
-    /// What a pointer that rests on an agent is told.
-    pub fn agent_story(&self, model: &Model, agent: usize) -> String {
+    /// Returns the tooltip of an agent's card.
+    pub fn agent_tooltip(&self, model: &Model, agent: usize) -> String {
         let node = &model.agents[agent];
-        let mut lines = vec![self.agent_line(model, agent, 0)];
+        let mut lines = vec![self.agent_label(model, agent, 0)];
         if agent != YOU {
-            let starter = node.parent.map(|parent| self.name(&model.agents[parent].id));
-            lines.push(texts::work_given(starter.as_deref(), node.depth, node.pieces));
+            let parent_name = node.parent.map(|parent| self.name(&model.agents[parent].id));
+            lines.push(texts::work_given(parent_name.as_deref(), node.depth, node.pieces));
         }
         if node.reads.len() + node.writes.len() > 0 {
             lines.push(texts::read_and_wrote(node.reads.len(), node.writes.len()));
         }
-        if node.told > 0 {
-            lines.push(texts::reported(node.told));
+        if node.reports > 0 {
+            lines.push(texts::reported(node.reports));
         }
         if agent != YOU && self.in_room(&node.id).is_none() {
             lines.push(texts::NO_LONGER_IN_ROOM.to_owned());
@@ -111,15 +111,15 @@ impl<'a> Live<'a> {
         lines.join("\n")
     }
 
-    /// What a pointer that rests on a file is told.
-    pub fn file_story(&self, model: &Model, file: &FileNode) -> String {
+    /// Returns the tooltip of a file.
+    pub fn file_tooltip(&self, model: &Model, file: &FileNode) -> String {
         let names = |agents: &BTreeSet<usize>| {
             let shown: Vec<String> = agents.iter().take(6).map(|&agent| self.name(&model.agents[agent].id)).collect();
             let more = agents.len().saturating_sub(6);
             if more > 0 { texts::and_more_names(&shown.join(", "), more) } else { shown.join(", ") }
         };
         let mut lines = vec![file.path.to_string(), capitalised(&self.made_by(file))];
-        if file.is_gone {
+        if file.is_deleted {
             lines.push(texts::DELETED.to_owned());
         }
         for (verb, agents) in [(texts::READ_BY, &file.readers), (texts::WRITTEN_BY, &file.writers)] {
@@ -131,15 +131,15 @@ impl<'a> Live<'a> {
     }
 }
 
-/// A file's name without its folders.
+/// Returns the file name of a path.
 pub fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// `1 task`, `3 tasks`.
+/// Returns the number of tasks that the user gave, such as `1 task` or `3 tasks`.
 pub fn tasks_given(model: &Model) -> String {
-    let given: u32 = model.started.range((YOU, 0)..=(YOU, usize::MAX)).map(|(_, pieces)| *pieces).sum();
-    texts::tasks(given as usize)
+    let count: u32 = model.started.range((YOU, 0)..=(YOU, usize::MAX)).map(|(_, pieces)| *pieces).sum();
+    texts::tasks(count as usize)
 }
 
 #[cfg(test)]
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_running_now_counts_more_than_what_the_log_has() {
+    fn the_room_overrides_the_status_in_the_log() {
         let mut room = sample_room();
         room.work.pieces = vec![piece(4, "queued"), piece(5, "needs you"), piece(6, "summoned by a new word")];
         room.work.waiting = 3;
@@ -171,7 +171,7 @@ mod tests {
             (&[4, 5][..], Status::Thinking, Status::AsksYou),
             (&[6], Status::Thinking, Status::Queued),
             (&[], Status::Done, Status::Done),
-            (&[9], Status::Thinking, Status::LeftOff),
+            (&[9], Status::Thinking, Status::Interrupted),
         ] {
             assert_eq!(live.status(&node(open, logged)), wanted, "{open:?}");
         }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_room_and_ids_of_who_is_gone() {
+    fn agents_have_their_name_in_the_room_or_else_their_id() {
         let room = sample_room();
         let live = Live::of(&room);
         for (id, name) in [("ada-1", "Ada"), ("bram", "Bram"), ("user", "You"), ("écrivain", "Écrivain"), ("", "")] {

@@ -11,10 +11,10 @@ use crate::view::theme::{LINE, MARK_RADIUS, RADIUS};
 
 const SIZE: egui::Vec2 = vec2(168.0, 112.0);
 const EDGE: f32 = 8.0;
-/// Smaller graphs have none, unless a part of them cannot be seen.
+/// Minimum number of agents for the minimap to be shown, unless parts of the graph are out of view.
 const LARGE: usize = 24;
 
-/// Whether the graph is so large, or seen so closely, that a small picture of it helps.
+/// Whether the graph is large enough, or zoomed in so far, that the minimap helps.
 pub fn is_wanted(cards: &Cards, bounds: Rect) -> bool {
     let pane = cards.view.rect;
     let has_room = pane.width() > 2.4 * SIZE.x && pane.height() > 2.4 * SIZE.y;
@@ -23,7 +23,7 @@ pub fn is_wanted(cards: &Cards, bounds: Rect) -> bool {
         && (cards.shown.blocks.len() > LARGE || !cards.view.visible().contains_rect(bounds))
 }
 
-/// Draws it. The place that the view is to go to.
+/// Draws the minimap. Returns the position to move the view to, if it was clicked or dragged.
 pub fn show(ui: &mut Ui, cards: &Cards, bounds: Rect) -> Option<Pos2> {
     let (view, theme) = (cards.view, cards.theme);
     let map = Rect::from_min_size(view.rect.max - SIZE - vec2(EDGE, EDGE), SIZE);
@@ -43,15 +43,15 @@ pub fn show(ui: &mut Ui, cards: &Cards, bounds: Rect) -> Option<Pos2> {
     );
     let mut mesh = Mesh::default();
     for block in &cards.shown.blocks {
-        let Some(corner) = cards.places.corner(block.agent) else { continue };
+        let Some(corner) = cards.positions.corner(block.agent) else { continue };
         let status = cards.live.status(&cards.model.agents[block.agent]);
         let colour = if block.agent == YOU { theme.accent } else { status_colour(status, theme) };
         let small = Rect::from_min_size(to_map(corner), (CARD * scale).max(vec2(2.0, 1.5)));
         mesh.add_colored_rect(small, widgets::mix(theme.card, colour, 0.8));
     }
     painter.add(Shape::mesh(mesh));
-    let seen = view.visible();
-    let frame = Rect::from_min_max(to_map(seen.min), to_map(seen.max)).intersect(map.shrink(1.0));
+    let visible = view.visible();
+    let frame = Rect::from_min_max(to_map(visible.min), to_map(visible.max)).intersect(map.shrink(1.0));
     if frame.is_positive() {
         painter.rect_stroke(
             frame,
@@ -60,6 +60,6 @@ pub fn show(ui: &mut Ui, cards: &Cards, bounds: Rect) -> Option<Pos2> {
             StrokeKind::Inside,
         );
     }
-    let held = (response.clicked() || response.dragged()).then(|| response.interact_pointer_pos()).flatten();
-    held.map(|pointer| bounds.center() + (pointer - inner.center()) / scale)
+    let pressed = (response.clicked() || response.dragged()).then(|| response.interact_pointer_pos()).flatten();
+    pressed.map(|pointer| bounds.center() + (pointer - inner.center()) / scale)
 }

@@ -1,4 +1,4 @@
-//! The graph pane: who started whom, and who read and wrote which file; or a workflow, step by step.
+//! The graph pane: agents, who started them and which files they read and wrote; or a workflow, step by step.
 
 mod animation;
 pub mod arrow;
@@ -36,8 +36,8 @@ use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::recent_events::Recent;
 use crate::view::theme::Theme;
-use animation::Places;
-use cards::{Cards, Touched};
+use animation::Positions;
+use cards::{CardEvents, Cards};
 use edges::Arrows;
 use layer::Layer;
 use layout::LayoutRequest;
@@ -46,52 +46,53 @@ use live::Live;
 use model::{Model, YOU};
 use toolbar::Toolbar;
 use view::View;
-use visibility::{Node, Shown, ShownAs};
+use visibility::{Node, ViewOptions, VisibleGraph};
 use workflow::WorkflowLayer;
 
-/// How many rows of the log are processed per frame.
+/// Maximum number of log rows processed per frame.
 const ROWS_PER_FRAME: u64 = 2_000;
-/// Who wants less movement than this in seconds wants none.
-const STILL_SECS: f32 = 0.001;
+/// Below this animation time in seconds, animations are off.
+const MIN_ANIMATION_SECS: f32 = 0.001;
 
-/// What it keeps between frames.
+/// State of the graph pane between frames.
 #[derive(Clone, Debug, Default)]
 pub struct GraphPane {
-    /// What of it is seen.
+    /// The layer that is shown.
     layer: Layer,
     workflow: WorkflowLayer,
     model: Arc<Model>,
-    shown: Arc<Shown>,
-    /// What the shown was made of.
-    shown_of: Option<(u64, ShownAs)>,
+    shown: Arc<VisibleGraph>,
+    /// The model revision and options from which `shown` was computed.
+    shown_key: Option<(u64, ViewOptions)>,
     unfolded: BTreeSet<usize>,
     beginning: u64,
     toolbar: Toolbar,
-    places: Places,
+    positions: Positions,
     layouts: LayoutJobs,
-    /// The layout that is shown.
-    followed: Option<Arc<LayoutRequest>>,
+    /// The request of the layout that is applied.
+    applied_request: Option<Arc<LayoutRequest>>,
     view: View,
     hovered: Option<Node>,
     focused: Option<Node>,
-    /// What was clicked that nothing in the room and no file stands for.
+    /// The clicked node, if it is neither a file nor an agent in the room, which the window's selection would hold.
     chosen: Option<Node>,
-    /// Cards and arrows that were drawn in the last frame.
+    /// Number of cards and arrows drawn in the last frame.
     drawn: (usize, usize),
-    /// The number of that frame.
+    /// Number of the last frame in which the pane was drawn.
     last_frame: u64,
 }
 
-/// Draws it.
-pub fn graph_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut GraphPane) -> Vec<Command> {
-    widgets::dressed(ui, cx.theme, |ui| match own.layer {
-        Layer::Agents => own.show(ui, cx),
-        Layer::Workflow(_) => own.workflow.show(ui, cx, &mut own.layer),
+/// Draws the graph pane.
+pub fn graph_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut GraphPane) -> Vec<Command> {
+    widgets::dressed(ui, cx.theme, |ui| match pane.layer {
+        Layer::Agents => pane.show(ui, cx),
+        Layer::Workflow(_) => pane.workflow.show(ui, cx, &mut pane.layer),
     })
 }
 
 impl GraphPane {
-    /// Shows a workflow, or that which was shown last; and lets it run, asking first what it is to be about.
+    /// Shows the workflow with this path, or the last one shown. With `runs` it is also started, after asking for its
+    /// variables.
     pub fn show_workflow(&mut self, path: Option<String>, runs: bool) {
         if path.is_some() || self.layer == Layer::Agents {
             self.layer = Layer::Workflow(path);
@@ -110,7 +111,7 @@ impl GraphPane {
         let mut inner = ui.new_child(UiBuilder::new().max_rect(rect));
         inner.set_clip_rect(rect.intersect(ui.clip_rect()));
         if self.model.is_empty() {
-            self.show_nothing(&mut inner, is_caught_up, theme);
+            self.show_empty(&mut inner, is_caught_up, theme);
         } else {
             self.show_graph(&mut inner, &background, cx, &mut commands);
         }
@@ -120,8 +121,8 @@ impl GraphPane {
         commands
     }
 
-    fn show_nothing(&self, ui: &mut Ui, is_caught_up: bool, theme: &Theme) {
-        ui.add_space((ui.available_height() * 0.35).max(self.toolbar.covers));
+    fn show_empty(&self, ui: &mut Ui, is_caught_up: bool, theme: &Theme) {
+        ui.add_space((ui.available_height() * 0.35).max(self.toolbar.bottom));
         let (title, how) = if is_caught_up {
             (texts::NO_WORK_YET, texts::NO_WORK_HINT)
         } else {
@@ -130,15 +131,15 @@ impl GraphPane {
         widgets::empty(ui, Icon::Graph, title, how, theme);
     }
 
-    /// Processes the events, and makes sure that every node has a place. Returns whether everything is processed.
+    /// Processes new log rows and makes sure that every node has a position. Returns whether all rows are processed.
     fn apply_events(&mut self, ui: &Ui, recent: &Recent, commands: &mut Vec<Command>) -> bool {
-        let is_whole = self.toolbar.shows_everything;
-        let is_caught_up = Arc::make_mut(&mut self.model).apply_events(&recent.book, is_whole, ROWS_PER_FRAME);
-        if self.beginning != self.model.beginnings() {
-            self.beginning = self.model.beginnings();
+        let shows_all_runs = self.toolbar.shows_earlier_runs;
+        let is_caught_up = Arc::make_mut(&mut self.model).apply_events(&recent.book, shows_all_runs, ROWS_PER_FRAME);
+        if self.beginning != self.model.rebuilds() {
+            self.beginning = self.model.rebuilds();
             (self.hovered, self.focused, self.chosen) = (None, None, None);
             self.unfolded.clear();
-            self.places = Places::default();
+            self.positions = Positions::default();
             self.view.is_free = false;
         }
         if !is_caught_up {
@@ -146,77 +147,87 @@ impl GraphPane {
         }
         let frame = ui.ctx().cumulative_frame_nr();
         if frame > self.last_frame + 1 && self.layouts.forget_cancelled() {
-            // It was closed before everyone had a place.
-            self.shown_of = None;
+            // The pane was closed before the layout was finished.
+            self.shown_key = None;
         }
         self.last_frame = frame;
-        let shown_as = ShownAs {
+        let options = ViewOptions {
             collapses_finished: self.toolbar.collapses_finished,
             shows_flows: self.toolbar.shows_flows,
             unfolded: self.unfolded.clone(),
         };
-        let of = (self.model.revision(), shown_as);
-        if is_caught_up && self.shown_of.as_ref() != Some(&of) {
-            self.shown = Arc::new(Shown::of(&self.model, &of.1));
-            self.shown_of = Some(of);
+        let key = (self.model.revision(), options);
+        if is_caught_up && self.shown_key.as_ref() != Some(&key) {
+            self.shown = Arc::new(VisibleGraph::of(&self.model, &key.1));
+            self.shown_key = Some(key);
             self.lay_out(commands);
         } else if self.shown.blocks.iter().any(|block| block.agent >= self.model.agents.len()) {
             self.shown = Arc::default();
         }
-        let (now_secs, still) = (ui.input(|input| input.time), ui.style().animation_time <= STILL_SECS);
-        if let Some(laid_out) = self.layouts.newest()
-            && laid_out.request.beginning == self.beginning
-            && self.followed.as_ref().is_none_or(|followed| !Arc::ptr_eq(followed, &laid_out.request))
+        let (now_secs, still) = (ui.input(|input| input.time), ui.style().animation_time <= MIN_ANIMATION_SECS);
+        if let Some(layout) = self.layouts.newest()
+            && layout.request.beginning == self.beginning
+            && self
+                .applied_request
+                .as_ref()
+                .is_none_or(|applied_request| !Arc::ptr_eq(applied_request, &layout.request))
         {
-            self.places.follow(&laid_out, now_secs);
-            self.followed = Some(laid_out.request);
+            self.positions.apply_layout(&layout, now_secs);
+            self.applied_request = Some(layout.request);
         }
-        if self.places.glide(now_secs, still) {
+        if self.positions.advance(now_secs, still) {
             ui.request_repaint();
         }
         is_caught_up
     }
 
-    /// Requests a layout of the visible nodes, unless it exists or was requested already.
+    /// Requests a layout of the visible nodes, unless it was already requested.
     fn lay_out(&mut self, commands: &mut Vec<Command>) {
         let request = self.shown.request(self.beginning);
         if self.layouts.is_asked(&request) {
             return;
         }
         let request = Arc::new(request);
-        self.places.fill(&self.model, &self.shown, &request);
+        self.positions.place_new(&self.model, &self.shown, &request);
         commands.extend(self.layouts.ask(&request).map(Command::Run));
     }
 
     fn show_graph(&mut self, ui: &mut Ui, background: &Response, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         let (room, theme) = (cx.room, cx.theme);
-        let bounds = self.places.bounds(&self.shown);
+        let bounds = self.positions.bounds(&self.shown);
         self.view.look_around(ui, background);
         if !self.view.is_free {
-            self.view.fit(bounds, self.toolbar.covers);
+            self.view.fit(bounds, self.toolbar.bottom);
         }
         let (model, shown) = (self.model.clone(), self.shown.clone());
         let live = Live::of(room);
         let selected = self.selected(cx.ui);
-        self.walk(ui, &model, &shown);
-        let (places, view) = (&self.places, self.view);
-        let marked: BTreeSet<Node> = selected.iter().copied().chain(self.hovered).chain(self.focused).collect();
+        self.handle_arrow_keys(ui, &model, &shown);
+        let (positions, view) = (&self.positions, self.view);
+        let highlighted: BTreeSet<Node> = selected.iter().copied().chain(self.hovered).chain(self.focused).collect();
         let painter = ui.painter().clone();
-        let arrows =
-            Arrows { painter: &painter, model: &model, shown: &shown, places, view: &view, theme, marked: &marked };
+        let arrows = Arrows {
+            painter: &painter,
+            model: &model,
+            shown: &shown,
+            positions,
+            view: &view,
+            theme,
+            highlighted: &highlighted,
+        };
         let arrows_drawn = arrows.paint();
         let cards = Cards {
             model: &model,
             shown: &shown,
-            places,
+            positions,
             view: &view,
             live: &live,
             theme,
             art: cx.art,
             selected: &selected,
         };
-        let touched = cards.show(ui);
-        self.drawn = (touched.drawn, arrows_drawn);
+        let events = cards.show(ui);
+        self.drawn = (events.drawn, arrows_drawn);
         if minimap::is_wanted(&cards, bounds)
             && let Some(place) = minimap::show(ui, &cards, bounds)
         {
@@ -225,10 +236,10 @@ impl GraphPane {
         if background.clicked() {
             self.chosen = None;
         }
-        self.take_hold(ui, touched, room, &live, commands);
+        self.handle_card_events(ui, events, room, &live, commands);
     }
 
-    /// What is selected here because it is selected in the window.
+    /// Returns the nodes that are selected in the window or only here.
     fn selected(&mut self, state: &UiState) -> BTreeSet<Node> {
         if !state.selection.things().is_empty() || state.selection.file().is_some() {
             self.chosen = None;
@@ -239,9 +250,9 @@ impl GraphPane {
         agents.chain(file).chain(self.chosen).collect()
     }
 
-    /// Arrow keys lead from what has the keyboard to the nearest in that direction.
-    fn walk(&mut self, ui: &Ui, model: &Model, shown: &Shown) {
-        let Some(here) = self.focused.filter(|_| keys::are_active(ui)) else { return };
+    /// Moves the focus with the arrow keys to the nearest node in that direction.
+    fn handle_arrow_keys(&mut self, ui: &Ui, model: &Model, shown: &VisibleGraph) {
+        let Some(focused) = self.focused.filter(|_| keys::are_active(ui)) else { return };
         let keys = [
             (Key::ArrowLeft, vec2(-1.0, 0.0)),
             (Key::ArrowRight, vec2(1.0, 0.0)),
@@ -250,13 +261,15 @@ impl GraphPane {
         ];
         let pressed = |(key, _): &(Key, egui::Vec2)| ui.input_mut(|input| input.consume_key(Modifiers::NONE, *key));
         let Some((_, direction)) = keys.into_iter().find(pressed) else { return };
-        // Otherwise the keyboard focus would move to another widget there.
+        // Otherwise egui would also move the focus to another widget.
         ui.memory_mut(|memory| memory.move_focus(FocusDirection::None));
-        let Some(from) = self.rect_of(shown, here) else { return };
-        let there = shown.blocks.iter().flat_map(|block| block.parts().map(|(node, part)| (block.agent, node, part)));
-        let there = there.filter(|(_, node, _)| *node != here);
-        let there = there.filter_map(|(agent, node, part)| Some((node, self.places.rect(agent, part)?.center())));
-        if let Some(next) = view::nearest(from.center(), direction, there) {
+        let Some(from) = self.rect_of(shown, focused) else { return };
+        let candidates =
+            shown.blocks.iter().flat_map(|block| block.parts().map(|(node, part)| (block.agent, node, part)));
+        let candidates = candidates.filter(|(_, node, _)| *node != focused);
+        let candidates =
+            candidates.filter_map(|(agent, node, part)| Some((node, self.positions.rect(agent, part)?.center())));
+        if let Some(next) = view::nearest(from.center(), direction, candidates) {
             if let Some(rect) = self.rect_of(shown, next) {
                 self.view.lead_to(rect);
             }
@@ -265,18 +278,25 @@ impl GraphPane {
         }
     }
 
-    fn rect_of(&self, shown: &Shown, node: Node) -> Option<Rect> {
+    fn rect_of(&self, shown: &VisibleGraph, node: Node) -> Option<Rect> {
         let (block, part) = shown.place(node)?;
-        self.places.rect(shown.blocks[block].agent, part)
+        self.positions.rect(shown.blocks[block].agent, part)
     }
 
-    /// Does what was done with cards.
-    fn take_hold(&mut self, ui: &Ui, touched: Touched, room: &RoomModel, live: &Live, commands: &mut Vec<Command>) {
-        if self.hovered != touched.hovered || self.focused != touched.focused {
+    /// Handles the user input on cards.
+    fn handle_card_events(
+        &mut self,
+        ui: &Ui,
+        events: CardEvents,
+        room: &RoomModel,
+        live: &Live,
+        commands: &mut Vec<Command>,
+    ) {
+        if self.hovered != events.hovered || self.focused != events.focused {
             ui.request_repaint();
         }
-        (self.hovered, self.focused) = (touched.hovered, touched.focused);
-        match touched.clicked {
+        (self.hovered, self.focused) = (events.hovered, events.focused);
+        match events.clicked {
             Some(Node::Agent(agent)) => {
                 self.chosen = Some(Node::Agent(agent));
                 let in_room = live.in_room(&self.model.agents[agent].id);
@@ -296,16 +316,16 @@ impl GraphPane {
             }
             None => {}
         }
-        let path = match touched.opened {
-            Some(Node::Agent(agent)) if agent != YOU => Some(self.file_of(agent, room)),
+        let path = match events.opened {
+            Some(Node::Agent(agent)) if agent != YOU => Some(self.profile_path(agent, room)),
             Some(Node::File(file)) => Some(self.model.files[file].path.to_string()),
             _ => None,
         };
         commands.extend(path.map(|path| Command::OpenFile(path, None)));
     }
 
-    /// The file that says what an agent is.
-    fn file_of(&self, agent: usize, room: &RoomModel) -> String {
+    /// Returns the path of the file that defines an agent's profile.
+    fn profile_path(&self, agent: usize, room: &RoomModel) -> String {
         let node = &self.model.agents[agent];
         let profile = room.agent(&node.id).map(|agent| agent.profile.to_string());
         let profile = profile.or_else(|| node.profile.as_deref().map(str::to_owned)).unwrap_or_else(|| node.id.clone());

@@ -1,5 +1,5 @@
-//! The data of the graph: who started whom and who read and wrote which file, collected from the rows of the log as
-//! they arrive.
+//! The data of the graph: which agents started each other, and which files they read and wrote. It is updated
+//! incrementally from the rows of the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,35 +12,35 @@ use crate::log::events::{
 use crate::log::{Event, EventKind};
 use crate::view::event_list::{EventList, EventRow};
 
-/// The number of the person, who stands at the beginning.
+/// Index of the user in [`Model::agents`].
 pub const YOU: usize = 0;
-/// How many calls wait for their results; the oldest are forgotten.
-const CALLS_KEPT: usize = 4_096;
+/// Maximum number of tool calls waiting for a result; the oldest are dropped.
+const MAX_PENDING_CALLS: usize = 4_096;
 
-/// What an agent is at.
+/// The work status of an agent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Status {
-    /// Its work waits.
+    /// Its work is queued.
     #[default]
     Queued,
-    /// A model is asked for it.
+    /// Waiting for a model's response.
     Thinking,
-    /// A tool that it called is at work.
+    /// A tool call is running.
     UsingTool,
-    /// A person must decide.
+    /// Waiting for the user's approval.
     AsksYou,
-    /// Its work was done.
+    /// Its work was completed.
     Done,
     /// Its work failed.
     Failed,
     /// Its work was stopped.
     Aborted,
-    /// Its work never ended, but does not continue any more.
-    LeftOff,
+    /// Its work never ended and is no longer running, for example because the app was closed.
+    Interrupted,
 }
 
 impl Status {
-    /// As it stands on a card.
+    /// Returns the label shown on a card.
     pub fn word(self) -> &'static str {
         match self {
             Self::Queued => texts::QUEUED,
@@ -50,11 +50,11 @@ impl Status {
             Self::Done => texts::DONE,
             Self::Failed => texts::FAILED,
             Self::Aborted => texts::ABORTED,
-            Self::LeftOff => texts::LEFT_OFF,
+            Self::Interrupted => texts::INTERRUPTED,
         }
     }
 
-    /// What the word for the stage of a piece of work means.
+    /// Parses the stage of a piece of work, as the room reports it.
     pub fn of_stage(stage: &str) -> Self {
         match stage {
             "thinking" => Self::Thinking,
@@ -65,41 +65,41 @@ impl Status {
     }
 }
 
-/// An agent that had work, or the person.
+/// An agent that was given work, or the user.
 #[derive(Clone, Debug, Default)]
 pub struct AgentNode {
-    /// Its id; the person's is `user`.
+    /// The agent's id, or `user`.
     pub id: String,
-    /// The profile that it ran.
+    /// The profile of its latest work.
     pub profile: Option<Id>,
-    /// The file that it was started from, where another agent wrote that.
+    /// The profile file that it was started from, if another agent wrote it.
     pub path: Option<Id>,
-    /// Who started it first.
+    /// The agent that started it first.
     pub parent: Option<usize>,
-    /// Whom it started first.
+    /// The agents that it started first.
     pub children: Vec<usize>,
-    /// How deep it is: what a person starts has depth 0.
+    /// Depth in the tree; agents started by the user have depth 0.
     pub depth: u32,
-    /// Tokens of everything that it was asked for its work.
+    /// Tokens used by all its model calls.
     pub tokens: u64,
-    /// Pieces of work that it was given.
+    /// Number of pieces of work that it was given.
     pub pieces: u32,
-    /// What it told whoever started it, how often.
-    pub told: u32,
-    /// Files that stand with it, in order of appearance.
+    /// Number of times it reported to the agent that started it.
+    pub reports: u32,
+    /// Files shown below its card, in order of appearance.
     pub files: Vec<usize>,
     /// Files that it read.
     pub reads: BTreeSet<usize>,
     /// Files that it wrote.
     pub writes: BTreeSet<usize>,
-    /// As far as the log tells.
+    /// The status according to the log.
     pub status: Status,
-    /// Work that is not over, and the tokens of each that are counted.
+    /// Unfinished work, with the tokens counted so far for each piece.
     pub open: BTreeMap<ActivationKey, u64>,
 }
 
 impl AgentNode {
-    /// Whether all its work is over.
+    /// Whether all its work has ended.
     pub fn is_finished(&self) -> bool {
         self.open.is_empty() && matches!(self.status, Status::Done | Status::Failed | Status::Aborted)
     }
@@ -108,144 +108,144 @@ impl AgentNode {
 /// A file that an agent read or wrote.
 #[derive(Clone, Debug)]
 pub struct FileNode {
-    /// Its path.
+    /// Path in the workspace.
     pub path: Id,
-    /// Who made it: an agent, `user`, or a word for something outside; absent where it was there before.
+    /// Creator: an agent's id, `user`, or a word for an external program; `None` if the file existed before.
     pub creator: Option<Id>,
-    /// With whom it stands: the agent that made it, else the first that had to do with it.
+    /// The agent whose card the file is shown below: its creator, else the first agent that read or wrote it.
     pub home: Option<usize>,
     /// Whether it was deleted.
-    pub is_gone: bool,
-    /// Who read it.
+    pub is_deleted: bool,
+    /// Agents that read it.
     pub readers: BTreeSet<usize>,
-    /// Who wrote it.
+    /// Agents that wrote it.
     pub writers: BTreeSet<usize>,
 }
 
-/// A call whose result or deeds are awaited.
+/// A tool call whose result or effects have not been logged yet.
 #[derive(Clone, Debug)]
-enum Call {
+enum PendingCall {
     Read { agent: usize, path: Id },
     Spawn,
 }
 
-/// Everything that is known.
+/// The whole graph.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    /// Agents in order of appearance; the first is the person.
+    /// Agents in order of appearance; the first is the user.
     pub agents: Vec<AgentNode>,
     /// Files in order of appearance.
     pub files: Vec<FileNode>,
-    /// Who started whom, and how many pieces of work that began.
+    /// Pairs of agents where the first started the second, with the number of pieces of work given.
     pub started: BTreeMap<(usize, usize), u32>,
     agent_numbers: BTreeMap<Id, usize>,
     file_numbers: BTreeMap<Id, usize>,
-    calls: BTreeMap<Seq, Call>,
+    pending_calls: BTreeMap<Seq, PendingCall>,
     run: Option<Id>,
     generation: u64,
     next_row: u64,
-    is_whole: bool,
-    beginnings: u64,
+    shows_all_runs: bool,
+    rebuilds: u64,
     revision: u64,
 }
 
 impl Model {
-    /// Takes in at most so many rows that are new: of the newest run, or of all. Whether everything is taken in.
-    pub fn apply_events(&mut self, book: &EventList, is_whole: bool, rows_at_most: u64) -> bool {
-        let newest = book.count().checked_sub(1).and_then(|number| book.row(number)).map(|row| row.run.clone());
-        let is_other = self.generation != book.generation()
-            || self.is_whole != is_whole
-            || book.count() < self.next_row
-            || (!is_whole && self.run != newest);
-        if is_other || self.agents.is_empty() {
-            let first = if is_whole { book.first() } else { first_of_run(book, newest.as_ref()) };
+    /// Processes at most `max_rows` new rows, of the newest run or of all runs. Returns whether all rows are processed.
+    pub fn apply_events(&mut self, events: &EventList, shows_all_runs: bool, max_rows: u64) -> bool {
+        let newest = events.count().checked_sub(1).and_then(|number| events.row(number)).map(|row| row.run.clone());
+        let must_rebuild = self.generation != events.generation()
+            || self.shows_all_runs != shows_all_runs
+            || events.count() < self.next_row
+            || (!shows_all_runs && self.run != newest);
+        if must_rebuild || self.agents.is_empty() {
+            let first = if shows_all_runs { events.first() } else { first_of_run(events, newest.as_ref()) };
             *self = Self {
                 agents: vec![AgentNode { id: USER.to_owned(), ..AgentNode::default() }],
                 run: newest,
-                generation: book.generation(),
+                generation: events.generation(),
                 next_row: first,
-                is_whole,
-                beginnings: self.beginnings + 1,
+                shows_all_runs,
+                rebuilds: self.rebuilds + 1,
                 revision: self.revision + 1,
                 ..Self::default()
             };
         }
-        let until = book.count().min(self.next_row.max(book.first()).saturating_add(rows_at_most));
-        for (number, row) in book.since(self.next_row) {
+        let until = events.count().min(self.next_row.max(events.first()).saturating_add(max_rows));
+        for (number, row) in events.since(self.next_row) {
             if number >= until {
                 break;
             }
-            self.note(row);
+            self.apply_row(row);
         }
         self.next_row = until.max(self.next_row);
-        self.next_row >= book.count()
+        self.next_row >= events.count()
     }
 
-    /// Changes whenever there is somebody or something new, another arrow, or something is over.
+    /// Changes whenever an agent, a file or an arrow is added, or work ends.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Changes whenever it was begun anew: numbers mean something else then.
-    pub fn beginnings(&self) -> u64 {
-        self.beginnings
+    /// Number of times the model was rebuilt, after which indices have a new meaning.
+    pub fn rebuilds(&self) -> u64 {
+        self.rebuilds
     }
 
-    /// Whether nobody had work.
+    /// Whether no agent has been given work.
     pub fn is_empty(&self) -> bool {
         self.agents.len() <= 1
     }
 
-    /// The agent of this id.
+    /// Returns the index of the agent with this id.
     pub fn agent(&self, id: &str) -> Option<usize> {
         self.agent_numbers.get(id).copied()
     }
 
-    /// The file of this path.
+    /// Returns the index of the file with this path.
     pub fn file(&self, path: &str) -> Option<usize> {
         self.file_numbers.get(path).copied()
     }
 
-    fn note(&mut self, row: &EventRow) {
-        if !matters(&row.kind) {
+    fn apply_row(&mut self, row: &EventRow) {
+        if !is_relevant(&row.kind) {
             return;
         }
         let event = match row.event() {
-            Event::FileChange(change) => return self.note_change(row, change),
+            Event::FileChange(change) => return self.apply_file_change(row, change),
             event => event,
         };
         // Events that are not about work do not concern this graph.
         let (Some(id), Some(activation)) = (&row.agent, &row.activation) else { return };
-        let agent = self.ensure(id);
+        let agent = self.get_or_add_agent(id);
         let key = ActivationKey::parse(activation);
         match event {
-            Event::Activation(work) => self.note_activation(work, agent, key),
-            Event::Spawn(spawn) => self.note_spawn(spawn, agent),
-            Event::HandOver(handed) => {
-                let HandOver { to: child, depth, activation, .. } = handed;
-                self.note_spawn(Spawn { child, depth, activation, ..Spawn::default() }, agent);
+            Event::Activation(work) => self.apply_activation(work, agent, key),
+            Event::Spawn(spawn) => self.apply_spawn(spawn, agent),
+            Event::HandOver(hand_over) => {
+                let HandOver { to: child, depth, activation, .. } = hand_over;
+                self.apply_spawn(Spawn { child, depth, activation, ..Spawn::default() }, agent);
             }
-            Event::Signal(_) => self.agents[agent].told += 1,
+            Event::Signal(_) => self.agents[agent].reports += 1,
             Event::ToolCall(call) => {
                 self.agents[agent].status = Status::UsingTool;
-                self.note_call(row, &call, agent);
+                self.apply_tool_call(row, &call, agent);
             }
             Event::ToolResult(result) => {
                 self.agents[agent].status = Status::Thinking;
-                self.note_result(row, &result);
+                self.apply_tool_result(row, &result);
             }
-            Event::ModelCall(call) => self.note_model_call(&call, agent, key),
+            Event::ModelCall(call) => self.apply_model_call(&call, agent, key),
             Event::ApprovalRequested(_) => self.agents[agent].status = Status::AsksYou,
             Event::ApprovalDecided(_) => self.agents[agent].status = Status::UsingTool,
             event => {
                 if let Some(end) = event.work_end() {
-                    self.note_end(&end, agent, key);
+                    self.apply_work_end(&end, agent, key);
                 }
             }
         }
     }
 
-    fn ensure(&mut self, id: &Id) -> usize {
+    fn get_or_add_agent(&mut self, id: &Id) -> usize {
         if &**id == USER {
             return YOU;
         }
@@ -259,7 +259,7 @@ impl Model {
         number
     }
 
-    fn note_activation(&mut self, work: Activation, agent: usize, key: Option<ActivationKey>) {
+    fn apply_activation(&mut self, work: Activation, agent: usize, key: Option<ActivationKey>) {
         let node = &mut self.agents[agent];
         if node.pieces == 0 {
             node.depth = work.depth.unwrap_or(node.depth);
@@ -273,85 +273,88 @@ impl Model {
         self.revision += 1;
         // An agent that receives a message has work again, but was not started by its sender.
         if work.signal_of.is_none() && !work.by.is_empty() {
-            let starter = self.ensure(&work.by);
-            self.start(starter, agent);
+            let starter = self.get_or_add_agent(&work.by);
+            self.set_parent(starter, agent);
             *self.started.entry((starter, agent)).or_default() += 1;
         }
     }
 
-    fn note_spawn(&mut self, spawn: Spawn, agent: usize) {
+    fn apply_spawn(&mut self, spawn: Spawn, agent: usize) {
         if spawn.child.is_empty() {
             return;
         }
-        let child = self.ensure(&spawn.child);
+        let child = self.get_or_add_agent(&spawn.child);
         if !spawn.path.is_empty() {
             self.agents[child].path = Some(spawn.path);
         }
-        // The record of the work itself says it already, unless that was dropped.
+        // The activation has already recorded this, unless it was dropped from the log.
         if !self.started.contains_key(&(agent, child)) {
             self.agents[child].depth = spawn.depth;
-            self.start(agent, child);
+            self.set_parent(agent, child);
             self.started.insert((agent, child), 0);
             self.revision += 1;
         }
     }
 
-    /// Puts an agent below the one that started it first; an agent is never below one that it started itself.
-    fn start(&mut self, starter: usize, agent: usize) {
+    /// Sets the parent of an agent to its first starter, unless that would make a cycle.
+    fn set_parent(&mut self, starter: usize, agent: usize) {
         if agent == YOU || self.agents[agent].parent.is_some() {
             return;
         }
-        let mut above = Some(starter);
-        while let Some(number) = above {
+        let mut ancestor = Some(starter);
+        while let Some(number) = ancestor {
             if number == agent {
                 return;
             }
-            above = self.agents[number].parent;
+            ancestor = self.agents[number].parent;
         }
         self.agents[agent].parent = Some(starter);
         self.agents[starter].children.push(agent);
     }
 
-    fn note_call(&mut self, row: &EventRow, call: &ToolCall, agent: usize) {
+    fn apply_tool_call(&mut self, row: &EventRow, call: &ToolCall, agent: usize) {
         let call = match call.file_read() {
-            Some(path) => Call::Read { agent, path },
-            None if call.starts_agent() => Call::Spawn,
+            Some(path) => PendingCall::Read { agent, path },
+            None if call.starts_agent() => PendingCall::Spawn,
             None => return,
         };
-        self.calls.insert(row.seq, call);
-        if self.calls.len() > CALLS_KEPT {
-            self.calls.pop_first();
+        self.pending_calls.insert(row.seq, call);
+        if self.pending_calls.len() > MAX_PENDING_CALLS {
+            self.pending_calls.pop_first();
         }
     }
 
-    fn note_result(&mut self, row: &EventRow, result: &ToolResult) {
-        let Some(Call::Read { agent, path }) = row.cause.and_then(|cause| self.calls.remove(&cause)) else { return };
+    fn apply_tool_result(&mut self, row: &EventRow, result: &ToolResult) {
+        let Some(PendingCall::Read { agent, path }) = row.cause.and_then(|cause| self.pending_calls.remove(&cause))
+        else {
+            return;
+        };
         if !result.ok {
             return;
         }
-        let file = self.ensure_file(&path, None, Some(agent));
+        let file = self.get_or_add_file(&path, None, Some(agent));
         self.agents[agent].reads.insert(file);
         if self.files[file].readers.insert(agent) {
             self.revision += 1;
         }
     }
 
-    fn note_change(&mut self, row: &EventRow, change: FileChange) {
+    fn apply_file_change(&mut self, row: &EventRow, change: FileChange) {
         if change.path.is_empty() {
             return;
         }
         // The file of a started agent is shown by the arrow to that agent.
-        if row.cause.is_some_and(|cause| matches!(self.calls.get(&cause), Some(Call::Spawn))) {
+        if row.cause.is_some_and(|cause| matches!(self.pending_calls.get(&cause), Some(PendingCall::Spawn))) {
             return;
         }
-        let agent = row.agent.as_ref().filter(|_| row.activation.is_some()).map(|id| self.ensure(id));
+        let agent = row.agent.as_ref().filter(|_| row.activation.is_some()).map(|id| self.get_or_add_agent(id));
         if let Some(from) = &change.from {
             self.rename(from, &change.path);
         }
         let by = Some(change.by).filter(|by| !by.is_empty());
         let creator = if change.new == Some(true) { by.or_else(|| row.agent.clone()) } else { None };
-        let file = self.ensure_file(&change.path, creator, agent);
-        self.files[file].is_gone = change.gone;
+        let file = self.get_or_add_file(&change.path, creator, agent);
+        self.files[file].is_deleted = change.gone;
         if let Some(agent) = agent {
             self.agents[agent].writes.insert(file);
             if self.files[file].writers.insert(agent) {
@@ -360,12 +363,13 @@ impl Model {
         }
     }
 
-    fn ensure_file(&mut self, path: &Id, creator: Option<Id>, agent: Option<usize>) -> usize {
+    fn get_or_add_file(&mut self, path: &Id, creator: Option<Id>, agent: Option<usize>) -> usize {
         let number = match self.file_numbers.get(path) {
             Some(&number) => number,
             None => {
                 let (readers, writers) = (BTreeSet::new(), BTreeSet::new());
-                let node = FileNode { path: path.clone(), creator: None, home: None, is_gone: false, readers, writers };
+                let node =
+                    FileNode { path: path.clone(), creator: None, home: None, is_deleted: false, readers, writers };
                 self.files.push(node);
                 self.file_numbers.insert(path.clone(), self.files.len() - 1);
                 self.files.len() - 1
@@ -383,18 +387,18 @@ impl Model {
         number
     }
 
-    /// A file is called something else from now on. Another one of that name is overwritten.
+    /// Renames a file. A file that already has the new name is overwritten.
     fn rename(&mut self, from: &str, to: &Id) {
         let Some(number) = self.file_numbers.remove(from) else { return };
         if self.file_numbers.contains_key(to) {
-            self.files[number].is_gone = true;
+            self.files[number].is_deleted = true;
             return;
         }
         self.files[number].path = to.clone();
         self.file_numbers.insert(to.clone(), number);
     }
 
-    fn note_model_call(&mut self, call: &ModelCall, agent: usize, key: Option<ActivationKey>) {
+    fn apply_model_call(&mut self, call: &ModelCall, agent: usize, key: Option<ActivationKey>) {
         let tokens = call.tokens_in.unwrap_or(0).saturating_add(call.tokens_out.unwrap_or(0));
         let node = &mut self.agents[agent];
         node.tokens = node.tokens.saturating_add(tokens);
@@ -404,9 +408,9 @@ impl Model {
         }
     }
 
-    fn note_end(&mut self, end: &WorkEnd, agent: usize, key: Option<ActivationKey>) {
+    fn apply_work_end(&mut self, end: &WorkEnd, agent: usize, key: Option<ActivationKey>) {
         let node = &mut self.agents[agent];
-        // Calls without a record are included in the total at the end.
+        // The total at the end includes calls that have no record.
         if let Some(counted) = key.and_then(|key| node.open.remove(&key)) {
             node.tokens = node.tokens.saturating_add(end.tokens.saturating_sub(counted));
         }
@@ -419,8 +423,8 @@ impl Model {
     }
 }
 
-/// Only what may matter is looked into: most records are about states.
-fn matters(kind: &EventKind) -> bool {
+/// Skips other rows without parsing them; most are about agents' states.
+fn is_relevant(kind: &EventKind) -> bool {
     matches!(
         kind,
         EventKind::Activation
@@ -439,12 +443,12 @@ fn matters(kind: &EventKind) -> bool {
     )
 }
 
-/// The number of the first row of a run whose rows are the last ones.
-fn first_of_run(book: &EventList, run: Option<&Id>) -> u64 {
-    let (mut low, mut high) = (book.first(), book.count());
+/// Returns the number of the first row of `run`, which must be the last run in the list.
+fn first_of_run(events: &EventList, run: Option<&Id>) -> u64 {
+    let (mut low, mut high) = (events.first(), events.count());
     while low < high {
         let middle = low + (high - low) / 2;
-        if book.row(middle).map(|row| &row.run) == run {
+        if events.row(middle).map(|row| &row.run) == run {
             high = middle;
         } else {
             low = middle + 1;

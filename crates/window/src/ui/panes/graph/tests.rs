@@ -14,22 +14,23 @@ use crate::ui::testing::{Stage, agent, drawings, stage_pane};
 use crate::view::art::Art;
 use crate::view::work::PieceView;
 
-fn window(tale: TestLog) -> Harness<'static, Stage> {
+fn window(log: TestLog) -> Harness<'static, Stage> {
     let mut window = stage_pane(UiState::default(), |ui, cx, panes| graph_ui(ui, cx, &mut panes.graph));
     window.ctx.all_styles_mut(|style| style.animation_time = 0.0);
-    window.state_mut().recent.book = tale.book;
-    settle(&mut window);
+    window.state_mut().recent.book = log.book;
+    run_until_laid_out(&mut window);
     window
 }
 
-/// Draws until every node is where the layout places it.
-fn settle(window: &mut Harness<'static, Stage>) {
+/// Runs frames until the requested layout is applied.
+fn run_until_laid_out(window: &mut Harness<'static, Stage>) {
     window.run_steps(2);
     loop {
         let pane = &window.state().panes.graph;
-        let is_there =
-            |followed: &Arc<LayoutRequest>| pane.layouts.asked().is_some_and(|asked| Arc::ptr_eq(asked, followed));
-        if pane.model.is_empty() || pane.followed.as_ref().is_some_and(is_there) {
+        let is_applied = |applied_request: &Arc<LayoutRequest>| {
+            pane.layouts.requested().is_some_and(|requested| Arc::ptr_eq(requested, applied_request))
+        };
+        if pane.model.is_empty() || pane.applied_request.as_ref().is_some_and(is_applied) {
             break;
         }
         window.step();
@@ -51,7 +52,7 @@ fn press(window: &mut Harness<'static, Stage>, key: Key) {
     window.run_steps(3);
 }
 
-fn works(window: &Harness<'static, Stage>) -> Vec<KernelCommand> {
+fn work_commands(window: &Harness<'static, Stage>) -> Vec<KernelCommand> {
     let work = |command: &Command| match command {
         Command::Act(RoomAct::Work(command), None) => Some(command.clone()),
         _ => None,
@@ -65,14 +66,14 @@ fn piece(number: u64, agent: &str, stage: &'static str) -> PieceView {
 }
 
 #[test]
-fn where_nobody_worked_it_says_what_to_do() {
+fn an_empty_graph_shows_a_hint() {
     let window = window(TestLog::new());
     window.get_by_label("No work in this run yet");
     window.get_by_label_contains("press Run");
 }
 
 #[test]
-fn everyone_who_worked_and_what_they_made_is_there_by_name() {
+fn all_agents_with_work_and_their_files_are_labelled() {
     let mut window = window(TestLog::sample());
     window.state_mut().room.work.pieces = vec![piece(1, "lead", "using a tool")];
     window.run_steps(2);
@@ -89,7 +90,7 @@ fn everyone_who_worked_and_what_they_made_is_there_by_name() {
 }
 
 #[test]
-fn whoever_is_known_has_a_face_on_its_card() {
+fn cards_of_known_agents_have_a_face() {
     let mut window = window(TestLog::sample());
     let art = Art::load(&window.ctx, 1.0).0;
     let state = window.state_mut();
@@ -106,7 +107,7 @@ fn whoever_is_known_has_a_face_on_its_card() {
 }
 
 #[test]
-fn clicks_choose_agents_of_the_room_and_files_for_the_inspector() {
+fn clicks_select_agents_in_the_room_and_files() {
     let mut window = window(TestLog::sample());
     window.state_mut().room.agents.push(agent(9, "finder", "Fred"));
     window.run_steps(2);
@@ -118,7 +119,7 @@ fn clicks_choose_agents_of_the_room_and_files_for_the_inspector() {
     assert_eq!(chosen(&window), (vec![], Some("artifacts/text.md".to_owned())));
     click(&mut window, "Agent Fred, done, 700 tokens");
     assert_eq!(chosen(&window), (vec![Thing::Agent("finder".into())], None));
-    // Agents that are not in the room are marked here, and nothing else is.
+    // Agents that are not in the room are only chosen in the graph.
     click(&mut window, "Agent Writer, done, 700 tokens");
     assert_eq!(chosen(&window), (vec![], None));
     assert_eq!(pane(&window).chosen, pane(&window).model.agent("writer").map(Node::Agent));
@@ -126,11 +127,11 @@ fn clicks_choose_agents_of_the_room_and_files_for_the_inspector() {
 }
 
 #[test]
-fn what_is_selected_elsewhere_is_selected_here_and_shows_what_it_read_and_wrote() {
+fn the_window_s_selection_shows_reads_and_writes() {
     let mut window = window(TestLog::sample());
     let arrows = |window: &Harness<'static, Stage>| pane(window).drawn.1;
     let before = arrows(&window);
-    assert_eq!(before, 4, "only who started whom is shown");
+    assert_eq!(before, 4, "only the starts are shown");
     window.state_mut().room.agents.push(agent(9, "writer", "Willa"));
     window.state_mut().state.selection.select([Thing::Agent("writer".into())]);
     window.run_steps(2);
@@ -156,7 +157,7 @@ fn double_clicks_and_enter_open_files() {
         };
         std::mem::take(&mut window.state_mut().commands).iter().map(path).collect::<Vec<_>>()
     };
-    // Every step of a test takes longer than a double click.
+    // Each step of a test takes longer than the double-click delay.
     window.ctx.options_mut(|options| options.input_options.max_double_click_delay = 9.0);
     let file = window.get_by_label("File text.md, by Writer");
     file.click();
@@ -173,7 +174,7 @@ fn double_clicks_and_enter_open_files() {
 }
 
 #[test]
-fn arrow_keys_lead_to_the_nearest_and_tab_to_the_next() {
+fn arrow_keys_focus_the_nearest_node_and_tab_the_next() {
     let mut window = window(TestLog::sample());
     window.get_by_label("You, gave 1 task").focus();
     window.run_steps(2);
@@ -201,10 +202,10 @@ fn arrow_keys_lead_to_the_nearest_and_tab_to_the_next() {
 }
 
 #[test]
-fn work_is_stopped_paused_and_resumed() {
+fn work_can_be_stopped_paused_and_resumed() {
     let mut window = window(TestLog::sample());
     click(&mut window, "Stop all");
-    assert!(works(&window).is_empty(), "there is nothing to kill");
+    assert!(work_commands(&window).is_empty(), "there is nothing to stop");
     window.state_mut().room.work.pieces = vec![piece(1, "lead", "thinking")];
     window.run_steps(2);
     click(&mut window, "Stop all");
@@ -212,11 +213,11 @@ fn work_is_stopped_paused_and_resumed() {
     window.state_mut().room.work.is_paused = true;
     window.run_steps(2);
     click(&mut window, "Resume work");
-    assert_eq!(works(&window), [KernelCommand::KillAll, KernelCommand::Pause, KernelCommand::Resume]);
+    assert_eq!(work_commands(&window), [KernelCommand::KillAll, KernelCommand::Pause, KernelCommand::Resume]);
 }
 
 #[test]
-fn limits_are_reported_once_they_are_set() {
+fn limits_are_sent_once_on_release() {
     let mut window = window(TestLog::sample());
     (window.state_mut().room.work.concurrency, window.state_mut().room.work.depth_at_most) = (3, 5);
     window.run_steps(2);
@@ -224,7 +225,7 @@ fn limits_are_reported_once_they_are_set() {
     window.run_steps(2);
     press(&mut window, Key::ArrowRight);
     let limits = |concurrency, depth_at_most| KernelCommand::Limits { concurrency, depth_at_most };
-    assert_eq!(works(&window), [limits(Some(4), None)]);
+    assert_eq!(work_commands(&window), [limits(Some(4), None)]);
     let depth = window.get_by_role_and_label(Role::SpinButton, "Levels").rect();
     window.drag_at(depth.center());
     window.run_steps(1);
@@ -232,88 +233,91 @@ fn limits_are_reported_once_they_are_set() {
         window.hover_at(depth.center() + vec2(30.0 * step as f32, 0.0));
         window.run_steps(1);
     }
-    assert_eq!(works(&window).len(), 1, "nothing is told while the hand moves");
+    assert_eq!(work_commands(&window).len(), 1, "nothing is sent during the drag");
     window.drop_at(depth.center() + vec2(90.0, 0.0));
     window.run_steps(2);
-    let told = works(&window);
-    assert_eq!(told.len(), 2);
-    assert!(matches!(told[1], KernelCommand::Limits { concurrency: None, depth_at_most: Some(6..) }), "{told:?}");
-    // Back where it was, nothing is reported.
+    let commands = work_commands(&window);
+    assert_eq!(commands.len(), 2);
+    assert!(
+        matches!(commands[1], KernelCommand::Limits { concurrency: None, depth_at_most: Some(6..) }),
+        "{commands:?}"
+    );
+    // Dragged back to its old value, nothing is sent.
     window.drag_at(depth.center());
     window.run_steps(1);
     window.drop_at(depth.center());
     window.run_steps(2);
-    assert_eq!(works(&window).len(), 2);
+    assert_eq!(work_commands(&window).len(), 2);
 }
 
 #[test]
-fn those_who_are_finished_fold_into_whoever_started_them() {
+fn finished_agents_collapse_into_their_parent() {
     let mut window = window(TestLog::sample());
     click(&mut window, "Collapse finished agents");
-    settle(&mut window);
+    run_until_laid_out(&mut window);
     window.get_by_label("Agent Lead, interrupted, 1.2 k tokens, 2 finished");
     assert!(window.query_by_label("Agent Finder, done, 700 tokens").is_none());
     assert!(window.query_by_label("File found.md, by Finder").is_none());
     window.get_by_label("Agent Checker, interrupted, 0 tokens");
     click(&mut window, "Collapse finished agents");
-    settle(&mut window);
+    run_until_laid_out(&mut window);
     window.get_by_label("Agent Finder, done, 700 tokens");
 }
 
 #[test]
-fn whoever_has_someone_at_work_below_does_not_fold() {
-    let mut tale = TestLog::new();
-    let lead = ("lead", tale.task("lead"));
-    let middle = ("middle", tale.spawn(lead, "middle", 1));
-    let leaf = ("leaf", tale.spawn(middle, "leaf", 2));
+fn an_agent_with_running_descendants_does_not_collapse() {
+    let mut log = TestLog::new();
+    let lead = ("lead", log.task("lead"));
+    let middle = ("middle", log.spawn(lead, "middle", 1));
+    let leaf = ("leaf", log.spawn(middle, "leaf", 2));
     for who in [lead, middle] {
-        tale.ends(who, WorkOutcome::Completed, 10);
+        log.end_work(who, WorkOutcome::Completed, 10);
     }
-    let folded = |tale: &TestLog| {
+    let folded = |log: &TestLog| {
         let mut model = Model::default();
-        model.apply_events(&tale.book, false, u64::MAX);
-        let shown = Shown::of(&model, &ShownAs { collapses_finished: true, ..ShownAs::default() });
+        model.apply_events(&log.book, false, u64::MAX);
+        let shown = VisibleGraph::of(&model, &ViewOptions { collapses_finished: true, ..ViewOptions::default() });
         shown.blocks.iter().map(|block| (model.agents[block.agent].id.clone(), block.folded)).collect::<Vec<_>>()
     };
     let all = [("user", 0), ("lead", 0), ("middle", 0), ("leaf", 0)].map(|(id, count)| (id.to_owned(), count));
-    assert_eq!(folded(&tale), all);
-    tale.ends(leaf, WorkOutcome::Aborted, 10);
-    assert_eq!(folded(&tale), [("user".to_owned(), 3)]);
+    assert_eq!(folded(&log), all);
+    log.end_work(leaf, WorkOutcome::Aborted, 10);
+    assert_eq!(folded(&log), [("user".to_owned(), 3)]);
 }
 
 #[test]
-fn earlier_runs_are_shown_when_that_is_wanted() {
-    let mut tale = TestLog::sample();
-    tale.run = "run-2".into();
-    tale.task("bram");
-    let mut window = window(tale);
+fn earlier_runs_are_shown_on_request() {
+    let mut log = TestLog::sample();
+    log.run = "run-2".into();
+    log.task("bram");
+    let mut window = window(log);
     assert!(window.query_by_label_contains("Finder").is_none());
     click(&mut window, "Show earlier runs too");
-    settle(&mut window);
+    run_until_laid_out(&mut window);
     window.get_by_label("Agent Finder, done, 700 tokens");
     window.get_by_label_contains("Agent Bram");
 }
 
 #[test]
-fn many_files_fold_until_they_are_wanted() {
-    let mut tale = TestLog::new();
-    let ada = ("ada", tale.task("ada"));
+fn many_files_fold_until_unfolded() {
+    let mut log = TestLog::new();
+    let ada = ("ada", log.task("ada"));
     for number in 0..20 {
-        tale.writes(ada, &format!("notes/{number} {}.md", "größer ".repeat(30)), true);
+        log.writes(ada, &format!("notes/{number} {}.md", "größer ".repeat(30)), true);
     }
-    let mut window = window(tale);
+    let mut window = window(log);
     assert_eq!(window.query_all_by_label_contains("File ").count(), 5);
     click(&mut window, "15 more files of Ada");
-    settle(&mut window);
+    run_until_laid_out(&mut window);
     assert_eq!(window.query_all_by_label_contains("File ").count(), 20);
     assert!(window.query_by_label_contains("more files of").is_none());
     click(&mut window, "Show fewer files of Ada");
-    settle(&mut window);
+    run_until_laid_out(&mut window);
     window.get_by_label("15 more files of Ada");
 }
 
 #[test]
-fn the_view_is_moved_zoomed_and_fitted() {
+fn the_view_can_be_panned_zoomed_and_fitted() {
     let mut window = window(TestLog::sample());
     let fitted = pane(&window).view;
     let free = fitted.rect.center() + vec2(0.0, 500.0);
@@ -337,53 +341,53 @@ fn the_view_is_moved_zoomed_and_fitted() {
 }
 
 #[test]
-fn layouts_of_what_has_not_changed_are_not_asked_for_again() {
+fn an_unchanged_graph_is_not_laid_out_again() {
     let mut window = window(TestLog::sample());
-    let asked = pane(&window).layouts.asked().cloned().expect("a layout was asked for");
+    let requested = pane(&window).layouts.requested().cloned().expect("a layout was requested");
     let book = &mut window.state_mut().recent.book;
-    let mut tale = TestLog::sample();
-    std::mem::swap(&mut tale.book, book);
-    tale.asks(("lead", 1), (5, 5));
-    tale.ends(("lead", 1), WorkOutcome::Completed, 5_000);
-    std::mem::swap(&mut tale.book, &mut window.state_mut().recent.book);
+    let mut log = TestLog::sample();
+    std::mem::swap(&mut log.book, book);
+    log.model_call(("lead", 1), (5, 5));
+    log.end_work(("lead", 1), WorkOutcome::Completed, 5_000);
+    std::mem::swap(&mut log.book, &mut window.state_mut().recent.book);
     window.run_steps(3);
     window.get_by_label("Agent Lead, done, 5 k tokens");
-    assert!(pane(&window).layouts.asked().is_some_and(|now| Arc::ptr_eq(now, &asked)));
+    assert!(pane(&window).layouts.requested().is_some_and(|now| Arc::ptr_eq(now, &requested)));
 }
 
 #[test]
-fn a_crowd_is_drawn_only_where_one_looks() {
-    let mut tale = TestLog::new();
-    let lead = ("lead", tale.task("lead"));
+fn in_a_large_graph_only_visible_cards_are_drawn() {
+    let mut log = TestLog::new();
+    let lead = ("lead", log.task("lead"));
     for number in 0..1_000 {
         let name = format!("helper-{number}");
-        let work = tale.work(&name, Activation { by: "lead".into(), depth: Some(1), ..Activation::default() });
+        let work = log.work(&name, Activation { by: "lead".into(), depth: Some(1), ..Activation::default() });
         for file in 0..10 {
-            tale.writes((name.as_str(), work), &format!("artifacts/{number}-{file}.md"), true);
+            log.writes((name.as_str(), work), &format!("artifacts/{number}-{file}.md"), true);
         }
         for file in 0..30 {
-            tale.reads((name.as_str(), work), &format!("artifacts/{}-{}.md", number / 2, file % 10));
+            log.reads((name.as_str(), work), &format!("artifacts/{}-{}.md", number / 2, file % 10));
         }
     }
-    tale.ends(lead, WorkOutcome::Completed, 1);
-    assert!(tale.book.count() > 90_000);
-    let mut window = window(tale);
+    log.end_work(lead, WorkOutcome::Completed, 1);
+    assert!(log.book.count() > 90_000);
+    let mut window = window(log);
     while window.state().panes.graph.model.agents.len() < 1_002 {
         window.step();
     }
-    settle(&mut window);
+    run_until_laid_out(&mut window);
     click(&mut window, "Show who read and wrote what");
     let shown = pane(&window).shown.clone();
     assert_eq!(shown.blocks.len(), 1_002);
     assert!(!pane(&window).view.is_free);
     click(&mut window, "Minimap of the graph");
-    assert!(pane(&window).view.is_free, "the minimap leads somewhere");
-    // Near enough to read, only a few can be on screen; records that were taken in are not visited again.
+    assert!(pane(&window).view.is_free, "the minimap moves the view");
+    // At a legible zoom only a few cards fit on screen, and processed records are not visited again.
     let middle = pane(&window).view.middle;
     let view = &mut window.state_mut().panes.graph.view;
     (view.zoom, view.middle, view.is_free) = (1.0, middle + vec2(60.0, 0.0), true);
     window.run_steps(3);
     let pane = pane(&window);
     assert!((1..400).contains(&pane.drawn.0), "{:?} of 7000 cards and 40000 arrows", pane.drawn);
-    assert!(Arc::ptr_eq(&shown, &pane.shown), "nothing was worked out anew");
+    assert!(Arc::ptr_eq(&shown, &pane.shown), "nothing was recomputed");
 }

@@ -1,4 +1,4 @@
-//! All texts of the graph pane: of the graph of agents, and of the drawings of workflows.
+//! All texts of the graph pane: the agent graph and the workflow layer.
 
 use crate::ui::widgets::text_format::{compact, count};
 
@@ -11,13 +11,13 @@ pub(super) const NO_WORK_HINT: &str = "Choose an agent in the bar below the room
 pub(super) const LOADING_HISTORY: &str = "Loading history…";
 pub(super) const LOADING_HINT: &str = "The graph appears when it is ready.";
 
-// The list of layers
+// The layer menu
 pub(super) const LAYER: &str = "Layer";
 pub(super) const AGENTS: &str = "Agents";
 pub(super) const WORKFLOWS: &str = "Workflows";
 pub(super) const NEW_WORKFLOW: &str = "New workflow";
 
-// The bar of the graph of agents
+// The toolbar of the agent graph
 pub(super) const STOP_ALL: &str = "Stop all";
 pub(super) const STOP_ALL_HINT: &str = "Stops all work now; nothing starts until work is resumed";
 pub(super) const NOTHING_RUNS: &str = "Nothing is running";
@@ -32,7 +32,7 @@ pub(super) const SHOW_FLOWS: &str = "Show who read and wrote what";
 pub(super) const SHOW_EARLIER_RUNS: &str = "Show earlier runs too";
 pub(super) const FIT_TO_VIEW: &str = "Fit to view";
 
-// What an agent is at
+// Agent statuses
 pub(super) const QUEUED: &str = "queued";
 pub(super) const THINKING: &str = "thinking";
 pub(super) const USING_A_TOOL: &str = "using a tool";
@@ -40,7 +40,7 @@ pub(super) const ASKS_YOU: &str = "asks you";
 pub(super) const DONE: &str = "done";
 pub(super) const FAILED: &str = "failed";
 pub(super) const ABORTED: &str = "aborted";
-pub(super) const LEFT_OFF: &str = "interrupted";
+pub(super) const INTERRUPTED: &str = "interrupted";
 
 // Cards of agents
 pub(super) const YOU: &str = "You";
@@ -112,8 +112,8 @@ pub(super) fn made_by(name: &str) -> String {
     format!("by {name}")
 }
 
-pub(super) fn file_in_one_line(name: &str, made_by: &str, is_gone: bool) -> String {
-    let gone = if is_gone { ", deleted" } else { "" };
+pub(super) fn file_in_one_line(name: &str, made_by: &str, is_deleted: bool) -> String {
+    let gone = if is_deleted { ", deleted" } else { "" };
     format!("File {name}, {made_by}{gone}")
 }
 
@@ -137,14 +137,14 @@ pub(super) fn fewer_files_of(agent: &str) -> String {
     format!("Show fewer files of {agent}")
 }
 
-// Workflows: where there is none to draw
+// Workflows: empty states
 pub(super) const WORKFLOW_NOT_FOUND: &str = "Workflow not found";
 pub(super) const WORKFLOW_NOT_FOUND_HINT: &str = "It is still loading, or its file was deleted.";
 pub(super) const NO_WORKFLOWS_YET: &str = "There are no workflows yet";
 pub(super) const NO_WORKFLOWS_HINT: &str = "Start with an empty one, or choose a template above.";
 pub(super) const DRAW_A_NEW_WORKFLOW: &str = "Draw a new workflow";
 
-// Workflows: the bar
+// Workflows: the toolbar
 pub(super) const RUN_WORKFLOW: &str = "Run workflow";
 pub(super) const STOP_WORKFLOW: &str = "Stop workflow";
 pub(super) const RESUME_WORKFLOW: &str = "Resume workflow";
@@ -163,7 +163,7 @@ pub(super) fn workflow_named(name: &str) -> String {
     format!("Workflow {name}")
 }
 
-// Workflows: a run, and what it asks
+// Workflows: runs and their questions
 pub(super) const RUN_WITH_THESE_VALUES: &str = "Run with these values";
 pub(super) const CANCEL: &str = "Cancel";
 pub(super) const APPROVE: &str = "Approve";
@@ -215,7 +215,7 @@ pub(super) fn step_for(profile: &str) -> String {
     format!("A step for {profile}")
 }
 
-// Workflows: details
+// Workflows: the details form
 pub(super) const WORKFLOW_DETAILS: &str = "Workflow details";
 pub(super) const NAME: &str = "Name";
 pub(super) const WORKFLOW_NAME_HINT: &str = "The name of its file";
@@ -226,7 +226,7 @@ pub(super) const TRIGGER_HINT: &str = "manual, auto, every 10m, or on change of 
 pub(super) const SAVE_DETAILS: &str = "Save details";
 pub(super) const CLOSE_DETAILS: &str = "Close details";
 
-// Workflows: the chosen step
+// Workflows: the step form
 pub(super) const STEP_NAME_HINT: &str = "Letters, digits, - and _";
 pub(super) const DONE_BY: &str = "Done by";
 pub(super) const BY_AN_AGENT: &str = "An agent";

@@ -14,31 +14,31 @@ use crate::ui::widgets::icons::Icon;
 use crate::view::model::RoomModel;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
-/// The maximum number of parallel pieces that the bar offers.
-const MOST_AT_ONCE: u32 = 16;
-/// Agents start agents no deeper than this by the bar.
-const DEEPEST: u32 = 32;
-/// From the edges of the pane.
+/// Maximum concurrency that can be set here.
+const MAX_CONCURRENCY: u32 = 16;
+/// Maximum depth that can be set here.
+const MAX_DEPTH: u32 = 32;
+/// Distance from the edges of the pane.
 const EDGE: f32 = 8.0;
 
-/// What a person set up in the bar.
+/// The settings and state of the toolbar.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Toolbar {
-    /// Finished agents are folded.
+    /// Whether finished agents are collapsed into their parents.
     pub collapses_finished: bool,
-    /// Who read and wrote what is shown for everyone.
+    /// Whether file reads and writes are shown for all agents.
     pub shows_flows: bool,
-    /// Earlier runs are shown as well.
-    pub shows_everything: bool,
-    /// Where the bar ended in the last frame, from the upper edge of the pane.
-    pub covers: f32,
-    /// Values that are being dragged: they are applied on release.
+    /// Whether earlier runs are shown too.
+    pub shows_earlier_runs: bool,
+    /// Lower edge of the toolbar in the last frame, relative to the top of the pane.
+    pub bottom: f32,
+    /// Values being dragged, which are applied on release.
     concurrency: Option<u32>,
     depth: Option<u32>,
 }
 
 impl Toolbar {
-    /// Draws it. Whether everything is to be fitted into view.
+    /// Draws the toolbar. Returns whether the graph should be fitted into view.
     pub fn show(
         &mut self,
         ui: &mut Ui,
@@ -57,24 +57,24 @@ impl Toolbar {
             .stroke(Stroke::new(LINE[0], theme.line))
             .corner_radius(CornerRadius::same(RADIUS[1]))
             .inner_margin(Margin::symmetric(8, 4));
-        let mut fits = false;
+        let mut should_fit = false;
         let shown = bar.scope_builder(UiBuilder::new().sense(Sense::CLICK | Sense::DRAG), |ui| {
             frame.show(ui, |ui| {
                 ui.horizontal_wrapped(|ui| {
                     ui.spacing_mut().item_spacing = vec2(SPACE[1], SPACE[0]);
                     layer.menu(ui, cx, commands);
                     ui.separator();
-                    self.steer(ui, room, theme, commands);
+                    self.work_controls(ui, room, theme, commands);
                     ui.separator();
-                    fits = self.look(ui, theme);
+                    should_fit = self.view_controls(ui, theme);
                 });
             });
         });
-        self.covers = shown.response.rect.bottom() - pane.top();
-        fits
+        self.bottom = shown.response.rect.bottom() - pane.top();
+        should_fit
     }
 
-    fn steer(&mut self, ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
+    fn work_controls(&mut self, ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
         let work = &room.work;
         ui.add_enabled_ui(!work.pieces.is_empty(), |ui| {
             if widgets::danger(ui, texts::STOP_ALL, theme)
@@ -82,35 +82,35 @@ impl Toolbar {
                 .on_disabled_hover_text(texts::NOTHING_RUNS)
                 .clicked()
             {
-                commands.push(act(KernelCommand::KillAll));
+                commands.push(work_command(KernelCommand::KillAll));
             }
         });
-        let is_held = work.is_paused || work.stopped_by.is_some();
-        let (icon, label) = if is_held { (Icon::Play, texts::RESUME_WORK) } else { (Icon::Pause, texts::PAUSE_WORK) };
-        if widgets::icon_button(ui, icon, label, is_held, theme).clicked() {
-            commands.push(act(if is_held { KernelCommand::Resume } else { KernelCommand::Pause }));
+        let is_halted = work.is_paused || work.stopped_by.is_some();
+        let (icon, label) = if is_halted { (Icon::Play, texts::RESUME_WORK) } else { (Icon::Pause, texts::PAUSE_WORK) };
+        if widgets::icon_button(ui, icon, label, is_halted, theme).clicked() {
+            commands.push(work_command(if is_halted { KernelCommand::Resume } else { KernelCommand::Pause }));
         }
         let concurrency = work.concurrency.max(1);
-        let words = (texts::IN_PARALLEL, texts::IN_PARALLEL_HINT);
-        let set = number(ui, words, concurrency, &mut self.concurrency, theme, |ui, value| {
+        let label_and_hint = (texts::IN_PARALLEL, texts::IN_PARALLEL_HINT);
+        let set = number_setting(ui, label_and_hint, concurrency, &mut self.concurrency, theme, |ui, value| {
             ui.spacing_mut().slider_width = 84.0;
             ui.visuals_mut().widgets.inactive.bg_fill = widgets::mix(theme.line, theme.text_soft, 0.25);
-            ui.add(Slider::new(value, 1..=MOST_AT_ONCE).clamping(egui::SliderClamping::Edits))
+            ui.add(Slider::new(value, 1..=MAX_CONCURRENCY).clamping(egui::SliderClamping::Edits))
         });
         if let Some(concurrency) = set {
-            commands.push(act(KernelCommand::Limits { concurrency: Some(concurrency), depth_at_most: None }));
+            commands.push(work_command(KernelCommand::Limits { concurrency: Some(concurrency), depth_at_most: None }));
         }
         let depth = work.depth_at_most;
-        let words = (texts::LEVELS, texts::LEVELS_HINT);
-        let set = number(ui, words, depth, &mut self.depth, theme, |ui, value| {
-            ui.add(egui::DragValue::new(value).range(0..=DEEPEST).speed(0.05))
+        let label_and_hint = (texts::LEVELS, texts::LEVELS_HINT);
+        let set = number_setting(ui, label_and_hint, depth, &mut self.depth, theme, |ui, value| {
+            ui.add(egui::DragValue::new(value).range(0..=MAX_DEPTH).speed(0.05))
         });
         if let Some(depth) = set {
-            commands.push(act(KernelCommand::Limits { concurrency: None, depth_at_most: Some(depth) }));
+            commands.push(work_command(KernelCommand::Limits { concurrency: None, depth_at_most: Some(depth) }));
         }
     }
 
-    fn look(&mut self, ui: &mut Ui, theme: &Theme) -> bool {
+    fn view_controls(&mut self, ui: &mut Ui, theme: &Theme) -> bool {
         let mut toggle = |icon, label, on: &mut bool| {
             if widgets::icon_button(ui, icon, label, *on, theme).clicked() {
                 *on = !*on;
@@ -118,33 +118,33 @@ impl Toolbar {
         };
         toggle(Icon::Fold, texts::COLLAPSE_FINISHED, &mut self.collapses_finished);
         toggle(Icon::Dashes, texts::SHOW_FLOWS, &mut self.shows_flows);
-        toggle(Icon::Clock, texts::SHOW_EARLIER_RUNS, &mut self.shows_everything);
+        toggle(Icon::Clock, texts::SHOW_EARLIER_RUNS, &mut self.shows_earlier_runs);
         keys_tip(widgets::icon_button(ui, Icon::Fit, texts::FIT_TO_VIEW, false, theme), "graph.fit").clicked()
     }
 }
 
-/// A number with its name. Returns the new value after a drag or an input.
-fn number(
+/// Draws a labelled number. Returns the new value once it is set.
+fn number_setting(
     ui: &mut Ui,
     (name, why): (&str, &str),
-    now: u32,
+    current: u32,
     draft: &mut Option<u32>,
     theme: &Theme,
     widget: impl FnOnce(&mut Ui, &mut u32) -> egui::Response,
 ) -> Option<u32> {
     let text = RichText::new(name).size(TYPE[0]).color(theme.text_soft);
     ui.add(egui::Label::new(text).extend());
-    let mut value = draft.unwrap_or(now);
+    let mut value = draft.unwrap_or(current);
     let response = widget(ui, &mut value).on_hover_text(why);
     widgets::name(&response, name);
     if response.dragged() || response.is_pointer_button_down_on() {
         *draft = Some(value);
         return None;
     }
-    let held = draft.take().filter(|_| response.drag_stopped());
-    held.or_else(|| response.changed().then_some(value)).filter(|set| *set != now)
+    let released = draft.take().filter(|_| response.drag_stopped());
+    released.or_else(|| response.changed().then_some(value)).filter(|set| *set != current)
 }
 
-fn act(command: KernelCommand) -> Command {
+fn work_command(command: KernelCommand) -> Command {
     Command::Act(RoomAct::Work(command), None)
 }

@@ -1,5 +1,5 @@
-//! Tests of arranging the furniture: it is selected, moved, resized, mirrored, added and removed, and nothing else in
-//! the room is changed meanwhile.
+//! Tests of arranging furniture: pieces are selected, moved, resized, mirrored, added and removed, and nothing else in
+//! the room changes meanwhile.
 
 use super::*;
 use crate::simulation::FurnishCommand;
@@ -10,7 +10,7 @@ fn piece(kind: &str, x: f32, y: f32) -> DecorView {
     DecorView { kind: kind.into(), position: Vec2::new(x, y), size: Vec2::new(120.0, 60.0), turned: false }
 }
 
-/// The sample room with a rug and a desk, whose furniture is arranged.
+/// The sample room with a rug and a desk, in arranging mode.
 fn arranging() -> Window {
     let mut window = Window::new();
     window.room().decor = vec![piece("rug", 0.0, -150.0), piece("desk", -200.0, -100.0)].into();
@@ -27,7 +27,7 @@ fn change(window: &mut Window) -> DecorChange {
 }
 
 #[test]
-fn a_piece_is_dragged_to_the_grid_and_stays_where_it_was_put() {
+fn a_dragged_piece_snaps_to_the_grid_and_stays_there() {
     let mut window = arranging();
     let (from, to) = (window.screen(-200.0, -100.0), window.screen(-303.0, 42.0));
     window.drag(from, to);
@@ -37,7 +37,7 @@ fn a_piece_is_dragged_to_the_grid_and_stays_where_it_was_put() {
 }
 
 #[test]
-fn a_corner_makes_a_rug_larger_and_the_floor_moves_the_view() {
+fn dragging_a_corner_resizes_a_rug_and_dragging_the_floor_pans() {
     let mut window = arranging();
     let (rug, corner, out) = (window.screen(0.0, -150.0), window.screen(60.0, -180.0), window.screen(101.0, -219.0));
     window.click(rug, Modifiers::NONE);
@@ -52,7 +52,7 @@ fn a_corner_makes_a_rug_larger_and_the_floor_moves_the_view() {
 }
 
 #[test]
-fn keys_turn_and_remove_the_chosen_piece_and_escape_leads_out() {
+fn keys_mirror_and_remove_the_chosen_piece_and_escape_ends_arranging() {
     let mut window = arranging();
     let desk = window.screen(-200.0, -100.0);
     window.click(desk, Modifiers::NONE);
@@ -69,7 +69,7 @@ fn keys_turn_and_remove_the_chosen_piece_and_escape_leads_out() {
 }
 
 #[test]
-fn nobody_is_selected_or_carried_while_the_furniture_is_arranged() {
+fn agents_cannot_be_selected_or_dragged_while_arranging() {
     let mut window = arranging();
     let (ada, elsewhere) = (window.agent("ada-1"), window.screen(-150.0, -60.0));
     window.click(ada, Modifiers::NONE);
@@ -80,7 +80,7 @@ fn nobody_is_selected_or_carried_while_the_furniture_is_arranged() {
 }
 
 #[test]
-fn a_new_piece_stands_in_the_middle_of_the_view_and_is_chosen() {
+fn a_new_piece_is_added_in_the_middle_of_the_view_and_chosen() {
     let mut window = arranging();
     window.0.get_by_label("Add bench").click();
     window.0.run_steps(3);

@@ -1,11 +1,11 @@
-//! The card on which somebody asks the person, beside them in the room: at every size of the window, wherever they
-//! stand and however many others talk around them, it lies over nothing that is written.
+//! Tests that the approval card in the room covers no text, at every window size, wherever the asking agent is and
+//! however many others talk around it.
 
 use super::*;
 use crate::ui::testing::{agent, asking_piece};
 use crate::view::bubble::Bubble;
 
-/// Windows from small to large.
+/// Window sizes, from small to large.
 const SIZES: [egui::Vec2; 6] = [
     vec2(760.0, 600.0),
     vec2(900.0, 900.0),
@@ -15,7 +15,7 @@ const SIZES: [egui::Vec2; 6] = [
     vec2(1_920.0, 1_080.0),
 ];
 
-/// Texts with their places on screen.
+/// Collects the texts of a shape with their rectangles on screen.
 fn texts(shape: &Shape, clip: Rect, into: &mut Vec<(String, Rect)>) {
     match shape {
         Shape::Text(text) => {
@@ -26,7 +26,7 @@ fn texts(shape: &Shape, clip: Rect, into: &mut Vec<(String, Rect)>) {
     }
 }
 
-/// Ada asks; three dozen others stand around her, talk, work and rest.
+/// A room where Ada asks for approval, surrounded by three dozen agents that talk, work and rest.
 fn crowded() -> Window {
     let mut room = sample_room();
     room.elements.clear();
@@ -52,12 +52,12 @@ fn crowded() -> Window {
 }
 
 impl Window {
-    /// Where the card is, if it stands in the room.
+    /// Returns the rectangle of the approval card, if the room shows it.
     fn asking(&mut self) -> Option<Rect> {
         self.0.state_mut().look(|cx, _| approval_popup::place(cx, &cx.ui.view, cx.ui.view.camera.viewport))
     }
 
-    /// What is written in the room under this card: whatever is painted before it, at its place.
+    /// Returns the texts painted in the room before the card, at its position.
     fn written_under(&self, card: Rect) -> Vec<(String, Rect)> {
         let is_card = |shape: &Shape| match shape {
             Shape::Rect(rect) => {
@@ -67,15 +67,15 @@ impl Window {
         };
         let shapes = &self.0.output().shapes;
         let end = shapes.iter().rposition(|painted| is_card(&painted.shape)).expect("the card is painted");
-        let mut found = Vec::new();
-        shapes[..end].iter().for_each(|painted| texts(&painted.shape, painted.clip_rect, &mut found));
-        found.retain(|(_, place)| place.shrink(1.0).intersect(card).is_positive());
-        found
+        let mut covered = Vec::new();
+        shapes[..end].iter().for_each(|painted| texts(&painted.shape, painted.clip_rect, &mut covered));
+        covered.retain(|(_, place)| place.shrink(1.0).intersect(card).is_positive());
+        covered
     }
 }
 
 #[test]
-fn the_card_of_a_question_lies_over_nothing_that_is_written_at_any_size_of_the_window() {
+fn the_approval_card_covers_no_text_at_any_window_size() {
     let mut window = crowded();
     let mut seen = 0;
     for size in SIZES {
@@ -83,7 +83,7 @@ fn the_card_of_a_question_lies_over_nothing_that_is_written_at_any_size_of_the_w
         for middle in [Vec2::ZERO, Vec2::new(260.0, 90.0), Vec2::new(-260.0, -90.0)] {
             window.state().view.camera.zoom = 1.0;
             window.state().view.camera.middle = middle;
-            // The labels of one frame are where the card is known to be.
+            // Labels avoid the card's rectangle of the frame before.
             window.0.run_steps(4);
             let Some(card) = window.asking() else { continue };
             seen += 1;
@@ -95,15 +95,15 @@ fn the_card_of_a_question_lies_over_nothing_that_is_written_at_any_size_of_the_w
 }
 
 #[test]
-fn while_an_element_is_open_what_would_happen_is_told_in_the_run_bar() {
+fn while_an_element_is_open_the_run_bar_shows_the_preview() {
     let mut window = Window::new();
     window.room().work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
     window.0.run_steps(4);
-    let told = |window: &Window| window.0.query_all_by_label_contains("At the end of notes.md").count();
-    assert!(window.asking().is_some(), "the card stands beside Ada");
-    assert_eq!(told(&window), 1, "and nothing is told twice");
+    let preview_count = |window: &Window| window.0.query_all_by_label_contains("At the end of notes.md").count();
+    assert!(window.asking().is_some(), "the card lies beside Ada");
+    assert_eq!(preview_count(&window), 1, "and the preview is not shown twice");
     window.state().front.open_element("news".into());
     window.0.run_steps(4);
-    assert_eq!(window.asking(), None, "the board would lie over it");
-    assert_eq!(told(&window), 1);
+    assert_eq!(window.asking(), None, "the board would cover it");
+    assert_eq!(preview_count(&window), 1);
 }

@@ -1,4 +1,4 @@
-//! Tests of selecting in the room, with clicks, boxes, keys and menus, close up and zoomed out, and of relationships.
+//! Tests of selecting in the room with clicks, boxes, keys and menus, at every zoom level, and of relationships.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn clicks_boxes_and_keys_select() {
 }
 
 #[test]
-fn what_is_clicked_stays_under_the_pointer_when_the_inspector_opens() {
+fn a_clicked_element_stays_under_the_pointer_when_the_inspector_opens() {
     let mut window = Window::new();
     let news = window.element("news");
     window.click(news, Modifiers::NONE);
@@ -40,7 +40,7 @@ fn what_is_clicked_stays_under_the_pointer_when_the_inspector_opens() {
 }
 
 #[test]
-fn what_is_under_the_pointer_stays_there_at_both_ends_of_the_zoom() {
+fn zooming_to_either_limit_keeps_the_point_under_the_pointer() {
     let mut window = Window::new();
     let pivot = window.screen(-90.0, -120.0);
     for (points, end) in [(4_000.0, 3.0), (-9_000.0, 0.1)] {
@@ -53,7 +53,7 @@ fn what_is_under_the_pointer_stays_there_at_both_ends_of_the_zoom() {
 }
 
 #[test]
-fn nothing_done_over_a_panel_moves_the_room() {
+fn input_over_a_panel_does_not_move_the_room() {
     let mut window = Window::new();
     window.state().selection.select([Thing::Agent("ada-1".into())]);
     window.0.run_steps(3);
@@ -69,15 +69,15 @@ fn nothing_done_over_a_panel_moves_the_room() {
     }
     let floor = window.screen(0.0, -150.0);
     window.drag(top, floor);
-    assert_eq!(window.state().view.camera, before, "a movement that begins on a panel is the panel's");
+    assert_eq!(window.state().view.camera, before, "a drag that begins on a panel does not pan");
     window.drag(floor, top);
     let after = window.state().view.camera;
     let expected = before.middle + Vec2::new(-(top.x - floor.x), top.y - floor.y) / before.zoom;
-    assert!(after.middle.distance(expected) < 8.0 / before.zoom, "one that begins in the room goes on over panels");
+    assert!(after.middle.distance(expected) < 8.0 / before.zoom, "one that begins in the room continues over panels");
 }
 
 #[test]
-fn keys_are_not_the_room_s_while_a_text_is_written() {
+fn the_room_ignores_keys_while_a_text_field_has_focus() {
     let mut window = Window::new();
     window.state().selection.select([Thing::Element("news".into())]);
     window.0.get_by_label("Search the shelf").focus();
@@ -90,7 +90,7 @@ fn keys_are_not_the_room_s_while_a_text_is_written() {
 }
 
 #[test]
-fn space_pauses_when_it_is_let_go_unless_it_moved_the_view() {
+fn space_pauses_on_release_unless_it_panned_the_view() {
     let mut window = Window::new();
     let floor = window.screen(0.0, -150.0);
     window.click(floor, Modifiers::NONE);
@@ -99,19 +99,19 @@ fn space_pauses_when_it_is_let_go_unless_it_moved_the_view() {
     assert_eq!(window.commands(), [], "not yet");
     window.0.key_up(Key::Space);
     window.0.run_steps(2);
-    assert_eq!(window.commands(), [Command::SetPaused(true)], "the room has the keyboard, and still");
+    assert_eq!(window.commands(), [Command::SetPaused(true)], "the room has the focus and nothing was dragged");
     let (ada, before) = (window.agent("ada-1"), window.state().view.camera);
     window.0.key_down(Key::Space);
     window.0.run_steps(2);
     window.drag(ada, ada + vec2(60.0, 0.0));
     window.0.key_up(Key::Space);
     window.0.run_steps(2);
-    assert_eq!(window.commands(), [], "neither paused nor picked up");
+    assert_eq!(window.commands(), [], "neither paused nor dragged");
     assert!(window.state().view.camera.middle.x < before.middle.x - 30.0);
 }
 
 #[test]
-fn the_keyboard_reaches_moves_and_opens_everything() {
+fn everything_can_be_reached_moved_and_opened_by_keyboard() {
     let mut window = Window::new();
     let floor = window.screen(0.0, -150.0);
     window.click(floor, Modifiers::NONE);
@@ -136,7 +136,7 @@ fn the_keyboard_reaches_moves_and_opens_everything() {
 }
 
 #[test]
-fn undo_and_redo_are_asked_for_and_the_menu_opens_by_key() {
+fn shortcuts_undo_redo_and_open_the_menu() {
     let mut window = Window::new();
     window.key(Modifiers::COMMAND, Key::Z);
     window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
@@ -149,7 +149,7 @@ fn undo_and_redo_are_asked_for_and_the_menu_opens_by_key() {
 }
 
 #[test]
-fn every_entry_of_the_menus_does_what_it_says() {
+fn every_menu_entry_sends_its_command() {
     let ada = || vec![Thing::Agent("ada-1".into())];
     for (entry, expected) in [
         ("Duplicate D", Command::Duplicate(ada())),
@@ -172,7 +172,7 @@ fn every_entry_of_the_menus_does_what_it_says() {
 }
 
 #[test]
-fn the_floor_s_menu_adds_pastes_and_shows() {
+fn the_floor_menu_adds_and_pastes() {
     let mut window = Window::new();
     window.state().transfer.copied = vec![Thing::Element("news".into())];
     let floor = window.screen(0.0, -150.0);
@@ -188,7 +188,7 @@ fn the_floor_s_menu_adds_pastes_and_shows() {
 }
 
 #[test]
-fn the_small_map_moves_the_view_and_nothing_under_it() {
+fn dragging_the_minimap_moves_only_the_view() {
     let mut window = Window::new();
     let map = window.0.get_by_label("Minimap").rect();
     let before = window.state().view.camera;
@@ -200,7 +200,7 @@ fn the_small_map_moves_the_view_and_nothing_under_it() {
 }
 
 #[test]
-fn a_rope_is_drawn_from_the_handle_and_asks_for_its_label() {
+fn dragging_the_handle_to_an_agent_asks_for_a_relationship_label() {
     let mut window = Window::new();
     let (ada, bram) = (window.agent("ada-1"), window.agent("bram-1"));
     window.move_to(ada);
@@ -208,7 +208,7 @@ fn a_rope_is_drawn_from_the_handle_and_asks_for_its_label() {
     let handle = paint::handle_place(&view, window.state().view.camera);
     window.move_to(handle);
     window.drag(handle, bram);
-    assert_eq!(window.commands(), [], "nothing yet, and nobody was carried");
+    assert_eq!(window.commands(), [], "nothing yet, and no agent was moved");
     window.0.get_by_label("Relationship label").type_text("mentors");
     window.0.run_steps(2);
     window.key(Modifiers::NONE, Key::Enter);
@@ -219,7 +219,7 @@ fn a_rope_is_drawn_from_the_handle_and_asks_for_its_label() {
 }
 
 #[test]
-fn a_rope_that_ends_nowhere_or_is_given_up_is_none() {
+fn a_relationship_drag_that_ends_nowhere_or_is_cancelled_adds_nothing() {
     let mut window = Window::new();
     let (bram, floor) = (window.agent("bram-1"), window.screen(0.0, -180.0));
     window.state().selection.select([Thing::Agent("ada-1".into())]);
@@ -238,7 +238,7 @@ fn a_rope_that_ends_nowhere_or_is_given_up_is_none() {
 }
 
 #[test]
-fn a_rope_is_selected_renamed_and_removed() {
+fn a_relationship_can_be_selected_renamed_and_removed() {
     let mut window = related();
     let camera = window.state().view.camera;
     let middle = paint::tie_middle(window.room(), camera, "ada-1", "bram-1").expect("both are here");
@@ -263,21 +263,21 @@ fn a_rope_is_selected_renamed_and_removed() {
 }
 
 #[test]
-fn the_keyboard_relates_too_and_the_same_two_are_not_related_twice() {
+fn the_menu_adds_a_relationship_or_renames_the_existing_one() {
     let mut window = related();
     let place = window.agent("ada-1");
     window.menu_at(place);
     window.choose("Relate to…");
     window.choose("Bram");
     let naming = window.naming().expect("the label is asked for");
-    assert!(!naming.is_new && naming.label == "mentors", "the rope that is there is called something else");
+    assert!(!naming.is_new && naming.label == "mentors", "the existing relationship is renamed");
     window.key(Modifiers::NONE, Key::Escape);
     let place = window.agent("bram-1");
     window.menu_at(place);
     window.choose("Relate to…");
     window.choose("Ada");
-    assert!(window.naming().as_ref().is_some_and(|naming| naming.is_new), "the other way round is another");
+    assert!(window.naming().as_ref().is_some_and(|naming| naming.is_new), "the reverse direction is another");
     window.room().agents.remove(0);
     window.0.run_steps(2);
-    assert_eq!(window.naming(), None, "who has left is not related");
+    assert_eq!(window.naming(), None, "an agent that has left cannot be related");
 }

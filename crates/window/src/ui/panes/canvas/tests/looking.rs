@@ -1,11 +1,11 @@
-//! Tests of what the room shows: the hover card, who is active and who needs the person, agents that move apart under the
-//! pointer, and the hint on an empty floor.
+//! Tests of what the room shows: the hover card, active agents and agents that need the user, overlapping agents that
+//! move apart under the pointer, and the hint on an empty floor.
 
 use super::*;
 use crate::ui::state::ShelfItem;
 
 impl Window {
-    /// The pointer rests for so many frames.
+    /// Rests the pointer for some frames.
     fn rest(&mut self, at: Pos2, frames: usize) {
         self.move_to(at);
         self.0.run_steps(frames);
@@ -17,7 +17,7 @@ impl Window {
 }
 
 #[test]
-fn a_card_appears_where_the_pointer_rests_and_goes_with_it() {
+fn a_hover_card_appears_after_a_delay_and_closes_when_the_pointer_leaves() {
     let mut window = Window::new();
     let (ada, ideas, floor) = (window.agent("ada-1"), window.element("ideas"), window.screen(0.0, -150.0));
     window.rest(ada, 6);
@@ -30,11 +30,11 @@ fn a_card_appears_where_the_pointer_rests_and_goes_with_it() {
     assert!(!window.shows("Contents") && !window.shows("Why"));
     window.press(ada);
     window.rest(ada + vec2(30.0, 0.0), 60);
-    assert!(window.is_holding() && !window.shows("Why"), "not while somebody is carried");
+    assert!(window.is_holding() && !window.shows("Why"), "not while an agent is dragged");
 }
 
 #[test]
-fn who_is_active_is_framed_and_who_needs_the_person_comes_one_after_another() {
+fn active_agents_are_framed_and_agents_in_need_are_visited_in_turn() {
     let mut window = Window::new();
     assert!(!window.shows("Show active agents") && !window.shows("Next agent that needs you"), "nobody is");
     window.room().agents[0].position = Vec2::new(-4_000.0, 0.0);
@@ -62,7 +62,7 @@ fn who_is_active_is_framed_and_who_needs_the_person_comes_one_after_another() {
 }
 
 #[test]
-fn people_who_stand_in_each_other_are_clicked_one_by_one() {
+fn overlapping_agents_can_be_clicked_one_by_one() {
     let mut window = Window::new();
     for agent in &mut window.room().agents {
         agent.position = Vec2::new(4.0 * agent.key.0 as f32, -60.0);
@@ -85,7 +85,7 @@ fn people_who_stand_in_each_other_are_clicked_one_by_one() {
 }
 
 #[test]
-fn an_empty_floor_says_what_to_do_until_somebody_is_there() {
+fn an_empty_floor_shows_a_hint_until_an_agent_is_added() {
     let mut window = Window::new();
     assert!(!window.shows("Drag an agent here"));
     window.room().agents.clear();
@@ -93,5 +93,5 @@ fn an_empty_floor_says_what_to_do_until_somebody_is_there() {
     assert!(window.shows("Drag an agent here"));
     window.state().transfer.dragging = Some(ShelfItem::Profile("ada".into()));
     window.0.run_steps(1);
-    assert!(!window.shows("Drag an agent here"), "not while somebody is on the way");
+    assert!(!window.shows("Drag an agent here"), "not while an agent is being dragged in");
 }

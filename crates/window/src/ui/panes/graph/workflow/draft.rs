@@ -1,34 +1,34 @@
-//! Unsaved changes of a step, and the edits of the workflow's file that they result in.
+//! Unsaved changes of a step, and the file edits that they result in.
 
 use std::collections::BTreeMap;
 
 use crate::orchestration::workflow::edit::{StepAssignee, WorkflowEdit};
 use crate::view::workflows::StepView;
 
-/// What is being written into the fields of a step.
+/// The form values of a step.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct StepDraft {
     /// The step when editing began, without its dependencies.
-    of: StepView,
+    original: StepView,
     pub(super) id: String,
     pub(super) doer: StepAssignee,
     pub(super) with: BTreeMap<String, String>,
     pub(super) prompt: String,
     pub(super) outputs: String,
-    /// By key of the file: `when`, `retry`.
+    /// Other keys of the step in the file, such as `when` and `retry`.
     pub(super) keys: BTreeMap<String, String>,
 }
 
-/// The step's own content: arrows to it are not edited here.
-fn said(step: &StepView) -> StepView {
+/// Returns the step without its dependencies, which are edited as arrows.
+fn without_dependencies(step: &StepView) -> StepView {
     StepView { before: Vec::new(), ..step.clone() }
 }
 
 impl StepDraft {
-    /// A draft that says what the step says.
+    /// Creates a draft with the values of a step.
     pub(super) fn of(step: &StepView) -> Self {
         Self {
-            of: said(step),
+            original: without_dependencies(step),
             id: step.id.clone(),
             doer: step.doer.clone(),
             with: step.with.clone(),
@@ -38,13 +38,13 @@ impl StepDraft {
         }
     }
 
-    /// Whether it was begun from what this step says now.
-    pub(super) fn is_of(&self, step: &StepView) -> bool {
-        self.of == said(step)
+    /// Whether the draft was created from this version of the step.
+    pub(super) fn is_based_on(&self, step: &StepView) -> bool {
+        self.original == without_dependencies(step)
     }
 
-    /// Whether a step can be so.
-    pub(super) fn is_whole(&self) -> bool {
+    /// Whether all required values are filled in.
+    pub(super) fn is_complete(&self) -> bool {
         let is_named = match &self.doer {
             StepAssignee::Agent(name) | StepAssignee::Workflow(name) => !name.trim().is_empty(),
             StepAssignee::Person(_) => true,
@@ -52,9 +52,9 @@ impl StepDraft {
         is_named && !self.id.trim().is_empty()
     }
 
-    /// What is to change. The step gets its new name last: the other changes know it by the old one.
+    /// Returns the edits to save. The rename comes last, because the other edits refer to the old name.
     pub(super) fn changes(&self) -> Vec<WorkflowEdit> {
-        let (step, of) = (&self.of.id, &self.of);
+        let (step, original) = (&self.original.id, &self.original);
         let set = |key: &str, text: &str| WorkflowEdit::Set { step: step.clone(), key: key.into(), text: text.into() };
         let mut changes = Vec::new();
         let doer = match &self.doer {
@@ -62,25 +62,25 @@ impl StepDraft {
             StepAssignee::Workflow(workflow) => StepAssignee::Workflow(workflow.trim().to_owned()),
             StepAssignee::Person(wants) => StepAssignee::Person(*wants),
         };
-        let has_variables = matches!(doer, StepAssignee::Workflow(_));
-        if doer != of.doer {
+        let is_workflow = matches!(doer, StepAssignee::Workflow(_));
+        if doer != original.doer {
             changes.push(WorkflowEdit::Assign { step: step.clone(), doer });
         }
         let with: BTreeMap<String, String> =
             self.with.iter().filter(|(_, text)| !text.trim().is_empty()).map(|(k, v)| (k.clone(), v.clone())).collect();
-        if has_variables && with != of.with {
+        if is_workflow && with != original.with {
             changes.push(WorkflowEdit::With { step: step.clone(), variables: with });
         }
-        if self.prompt != of.prompt {
+        if self.prompt != original.prompt {
             changes.push(set("prompt", &self.prompt));
         }
         let names: Vec<String> =
             self.outputs.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-        if names != of.outputs {
+        if names != original.outputs {
             changes.push(WorkflowEdit::Outputs { step: step.clone(), names });
         }
         for (key, text) in &self.keys {
-            if text.trim() != of.keys.get(key).map_or("", String::as_str).trim() {
+            if text.trim() != original.keys.get(key).map_or("", String::as_str).trim() {
                 changes.push(set(key, text.trim()));
             }
         }
@@ -103,9 +103,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_written_changes_and_the_name_comes_last() {
+    fn only_edited_values_change_and_the_rename_comes_last() {
         let mut draft = StepDraft::of(&step());
-        assert!(draft.changes().is_empty() && draft.is_whole());
+        assert!(draft.changes().is_empty() && draft.is_complete());
         draft.id = " search ".into();
         draft.keys.insert("retry".into(), String::new());
         draft.keys.insert("model".into(), String::new());
@@ -119,13 +119,13 @@ mod tests {
         ];
         assert_eq!(draft.changes(), expected);
         draft.doer = StepAssignee::Agent(" ".into());
-        assert!(!draft.is_whole());
+        assert!(!draft.is_complete());
     }
 
     #[test]
-    fn an_arrow_that_is_drawn_meanwhile_leaves_what_was_written() {
+    fn adding_a_dependency_keeps_the_draft() {
         let draft = StepDraft { prompt: "More".into(), ..StepDraft::of(&step()) };
-        assert!(draft.is_of(&StepView { before: vec![0], ..step() }));
-        assert!(!draft.is_of(&StepView { prompt: "Other".into(), ..step() }));
+        assert!(draft.is_based_on(&StepView { before: vec![0], ..step() }));
+        assert!(!draft.is_based_on(&StepView { prompt: "Other".into(), ..step() }));
     }
 }

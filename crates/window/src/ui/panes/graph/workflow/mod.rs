@@ -32,53 +32,53 @@ use crate::ui::widgets::menu;
 use crate::view::theme::{DIALOG, LINE, MENU, RADIUS, SPACE, TYPE, Theme};
 use crate::view::workflows::{AskedView, RunView, WorkflowView};
 
-/// A list is filled in in so many rows.
+/// Number of text rows for a list value.
 const LIST_ROWS: usize = 4;
-/// The words above the drawing take no more of the height.
-const WORDS_SHARE: f32 = 0.45;
+/// Maximum share of the height for the information above the drawing.
+const INFO_HEIGHT_SHARE: f32 = 0.45;
 
-/// What the layer keeps between frames.
+/// State of the workflow layer between frames.
 #[derive(Clone, Debug, Default)]
 pub struct WorkflowLayer {
-    /// The file that is shown.
+    /// Path of the shown workflow.
     shown: Option<String>,
     view: View,
-    placed: placing::Placed,
-    /// The step that is looked at, by id.
+    positions: placing::StepPositions,
+    /// Id of the step open in the side panel.
     chosen: Option<String>,
-    /// The step that is looked at gets another name as soon as its file says so: from and to.
+    /// A pending rename of the chosen step, from and to. The step stays chosen once the file has the new name.
     renamed: Option<(String, String)>,
-    /// The number of steps before one was added: the new one is selected as soon as it exists.
-    awaited: Option<usize>,
-    /// Whether the workflow itself is looked at.
+    /// Number of steps before one was added. The new step is chosen once the file has it.
+    steps_before_add: Option<usize>,
+    /// Whether the side panel shows the details of the workflow itself.
     shows_details: bool,
     /// The step from which an arrow is being drawn.
-    linking: Option<String>,
-    /// Whether it is to run as soon as it is shown.
+    arrow_start: Option<String>,
+    /// Whether the workflow is to be started when it is shown next.
     pub(super) runs_next: bool,
-    /// Whether what a run is about is being asked.
-    asks: bool,
-    /// Whether that was asked for just now: the first field is to have the keyboard.
-    is_asking_anew: bool,
-    /// What a run is to be about, by variable.
+    /// Whether the form for the variables of a new run is shown.
+    asks_variables: bool,
+    /// Whether the first variable's field takes the keyboard focus in the next frame.
+    focuses_first_variable: bool,
+    /// Values of the variables for a new run.
     variables: BTreeMap<String, String>,
-    /// What is being written about the step that is looked at.
-    side: side_panel::Side,
-    /// What is being written about the workflow itself.
+    /// The form for the chosen step.
+    step_panel: side_panel::StepPanel,
+    /// The form for the workflow itself.
     details: details::Details,
-    /// What is being answered, by step and field.
+    /// Unsent answers, by step and field.
     answers: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// What is done here.
+/// The commands that the user's input in this frame results in.
 #[derive(Default)]
-struct Done {
+struct LayerActions {
     acts: Vec<WorkflowCommand>,
     commands: Vec<Command>,
 }
 
-impl Done {
-    /// As commands; changes that were made at once are taken back as one.
+impl LayerActions {
+    /// Converts the actions into commands. Edits made at the same time are undone together.
     fn into_commands(self) -> Vec<Command> {
         let (edits, others): (Vec<_>, Vec<_>) =
             self.acts.into_iter().partition(|act| matches!(act, WorkflowCommand::Edit { .. }));
@@ -94,7 +94,7 @@ impl Done {
 }
 
 impl WorkflowLayer {
-    /// Draws the workflow of this layer, or another layer's name where the person chooses that.
+    /// Draws the workflow of `layer`, whose menu may switch to another layer.
     pub(super) fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, layer: &mut Layer) -> Vec<Command> {
         let frame = Frame::NONE.inner_margin(Margin::same(SPACE[2] as i8));
         frame.show(ui, |ui| self.content(ui, cx, layer)).inner
@@ -102,9 +102,9 @@ impl WorkflowLayer {
 
     fn content(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, layer: &mut Layer) -> Vec<Command> {
         let all = cx.room.workflows.clone();
-        let mut done = Done::default();
+        let mut actions = LayerActions::default();
         let Some(file) = layer.workflow(&all.files) else {
-            layer.menu(ui, cx, &mut done.commands);
+            layer.menu(ui, cx, &mut actions.commands);
             let (title, how) = match layer {
                 Layer::Workflow(Some(path)) if !cx.room.files.contains(path) => {
                     (texts::WORKFLOW_NOT_FOUND, texts::WORKFLOW_NOT_FOUND_HINT)
@@ -115,44 +115,44 @@ impl WorkflowLayer {
             if all.files.is_empty() {
                 ui.vertical_centered(|ui| {
                     if widgets::primary(ui, true, texts::DRAW_A_NEW_WORKFLOW, cx.theme).clicked() {
-                        done.commands.extend(menus::run(cx, "workflows.new"));
+                        actions.commands.extend(menus::run(cx, "workflows.new"));
                     }
                 });
             }
-            return done.commands;
+            return actions.commands;
         };
         if self.shown.as_ref() != Some(&file.path) {
             *self = Self { shown: Some(file.path.clone()), runs_next: self.runs_next, ..Self::default() };
         }
-        self.follow(file);
+        self.update_selection(file);
         let run = all.newest(&file.path);
-        self.run_if_wanted(file, run, &mut done);
+        self.run_if_requested(file, run, &mut actions);
         ui.horizontal_wrapped(|ui| {
-            layer.menu(ui, cx, &mut done.commands);
-            self.bar(ui, cx, (file, run), &mut done);
+            layer.menu(ui, cx, &mut actions.commands);
+            self.bar(ui, cx, (file, run), &mut actions);
         });
-        let words = ScrollArea::vertical().id_salt("words").max_height(ui.available_height() * WORDS_SHARE);
-        words.show(ui, |ui| self.info_ui(ui, cx.theme, (file, run), &mut done));
+        let info = ScrollArea::vertical().id_salt("words").max_height(ui.available_height() * INFO_HEIGHT_SHARE);
+        info.show(ui, |ui| self.info_ui(ui, cx.theme, (file, run), &mut actions));
         ui.add_space(SPACE[1]);
-        self.beside(ui, cx, (file, run), &mut done);
-        self.take_drop(ui, cx, file, &mut done);
+        self.side_panel_ui(ui, cx, (file, run), &mut actions);
+        self.handle_drop(ui, cx, file, &mut actions);
         let place = ui.available_rect_before_wrap();
-        self.draw(ui, cx.theme, (file, run), &mut done);
+        self.draw(ui, cx.theme, (file, run), &mut actions);
         if file.is_blank {
             let mut hint = ui.new_child(UiBuilder::new().max_rect(place));
             widgets::empty(&mut hint, Icon::Graph, texts::NO_STEPS_YET, texts::NO_STEPS_HINT, cx.theme);
         }
-        self.note(file, &done);
-        done.into_commands()
+        self.remember_edits(file, &actions);
+        actions.into_commands()
     }
 
-    /// What is looked at, at the right of the drawing: a step, or the workflow itself.
-    fn beside(
+    /// Draws the panel to the right of the drawing, with the chosen step or the workflow's details.
+    fn side_panel_ui(
         &mut self,
         ui: &mut Ui,
         cx: &ViewerContext<'_>,
         (file, run): (&WorkflowView, Option<&RunView>),
-        done: &mut Done,
+        actions: &mut LayerActions,
     ) {
         let step = self.chosen.as_ref().and_then(|id| file.steps.iter().find(|step| step.id == *id));
         if step.is_none() && !self.shows_details {
@@ -161,44 +161,44 @@ impl WorkflowLayer {
         let width = DIALOG[0].min(ui.available_width() / 2.0);
         egui::Panel::right("the step").resizable(false).exact_size(width).show(ui, |ui| {
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                // The scroll bar lies over nothing.
+                // Keeps the content clear of the scroll bar.
                 ui.set_max_width(ui.available_width() - SPACE[1]);
                 match step {
                     Some(step) => {
-                        if self.side.show(ui, cx, (file, step, run), &mut done.acts) {
+                        if self.step_panel.show(ui, cx, (file, step, run), &mut actions.acts) {
                             self.chosen = None;
                         }
                     }
-                    None => self.shows_details = !self.details.show(ui, cx.theme, file, &mut done.acts),
+                    None => self.shows_details = !self.details.show(ui, cx.theme, file, &mut actions.acts),
                 }
             });
         });
     }
 
-    /// Looks at what was added or renamed, as soon as the file has it.
-    fn follow(&mut self, file: &WorkflowView) {
+    /// Chooses a step that was added or renamed once the file has it.
+    fn update_selection(&mut self, file: &WorkflowView) {
         if let Some((from, to)) = &self.renamed
             && self.chosen.as_ref() == Some(from)
             && file.steps.iter().any(|step| step.id == *to)
         {
             self.chosen = self.renamed.take().map(|(_, to)| to);
         }
-        if let (Some(count), Some(last)) = (self.awaited, file.steps.last())
+        if let (Some(count), Some(last)) = (self.steps_before_add, file.steps.last())
             && file.steps.len() != count
         {
             if file.steps.len() == count + 1 {
                 self.chosen = Some(last.id.clone());
             }
-            self.awaited = None;
+            self.steps_before_add = None;
         }
     }
 
-    /// Notes what is to be looked at once the file has it.
-    fn note(&mut self, file: &WorkflowView, done: &Done) {
-        for act in &done.acts {
+    /// Remembers which step to choose once the file has the edits.
+    fn remember_edits(&mut self, file: &WorkflowView, actions: &LayerActions) {
+        for act in &actions.acts {
             match act {
                 WorkflowCommand::Edit { edit: WorkflowEdit::AddStep { .. }, .. } => {
-                    self.awaited = Some(file.steps.len());
+                    self.steps_before_add = Some(file.steps.len());
                 }
                 WorkflowCommand::Edit { edit: WorkflowEdit::Rename { step, to }, .. } => {
                     self.renamed = Some((step.clone(), to.clone()));
@@ -209,55 +209,55 @@ impl WorkflowLayer {
     }
 
     /// Starts a run that was requested elsewhere.
-    fn run_if_wanted(&mut self, file: &WorkflowView, run: Option<&RunView>, done: &mut Done) {
-        if std::mem::take(&mut self.runs_next) && may_run(file, run) {
-            self.begin(file, done);
+    fn run_if_requested(&mut self, file: &WorkflowView, run: Option<&RunView>, actions: &mut LayerActions) {
+        if std::mem::take(&mut self.runs_next) && can_run(file, run) {
+            self.start_or_ask(file, actions);
         }
     }
 
-    /// Runs it, or first asks for its input.
-    fn begin(&mut self, file: &WorkflowView, done: &mut Done) {
-        self.asks = !file.variables.is_empty();
-        self.is_asking_anew = self.asks;
-        if !self.asks {
-            self.run(file, done);
+    /// Starts a run, or first asks for its variables.
+    fn start_or_ask(&mut self, file: &WorkflowView, actions: &mut LayerActions) {
+        self.asks_variables = !file.variables.is_empty();
+        self.focuses_first_variable = self.asks_variables;
+        if !self.asks_variables {
+            self.run(file, actions);
         }
     }
 
-    /// What can be done with it.
+    /// Draws the buttons of the toolbar.
     fn bar(
         &mut self,
         ui: &mut Ui,
         cx: &ViewerContext<'_>,
         (file, run): (&WorkflowView, Option<&RunView>),
-        done: &mut Done,
+        actions: &mut LayerActions,
     ) {
-        if widgets::primary(ui, may_run(file, run), texts::RUN_WORKFLOW, cx.theme).clicked() {
-            self.begin(file, done);
+        if widgets::primary(ui, can_run(file, run), texts::RUN_WORKFLOW, cx.theme).clicked() {
+            self.start_or_ask(file, actions);
         }
         if let Some(run) = run.filter(|run| run.status == RunStatus::Running)
             && widgets::danger(ui, texts::STOP_WORKFLOW, cx.theme).clicked()
         {
-            done.acts.push(WorkflowCommand::Stop { run: run.key });
+            actions.acts.push(WorkflowCommand::Stop { run: run.key });
         }
         let is_open = |run: &&RunView| matches!(run.status, RunStatus::Failed | RunStatus::Stopped);
         if let Some(run) = run.filter(is_open)
             && ui.button(texts::RESUME_WORKFLOW).on_hover_text(texts::RESUME_WORKFLOW_HINT).clicked()
         {
-            done.acts.push(WorkflowCommand::Resume { run: run.key, state: None });
+            actions.acts.push(WorkflowCommand::Resume { run: run.key, state: None });
         }
-        self.add_menu(ui, cx, file, done);
+        self.add_menu(ui, cx, file, actions);
         if ui.button(texts::DETAILS).on_hover_text(texts::DETAILS_HINT).clicked() {
             self.shows_details = !self.shows_details || self.chosen.is_some();
             self.chosen = None;
         }
         if ui.button(texts::OPEN_FILE).clicked() {
-            done.commands.push(Command::OpenFile(file.path.clone(), None));
+            actions.commands.push(Command::OpenFile(file.path.clone(), None));
         }
         if let Some(result) = run.and_then(|run| run.result.as_ref())
             && ui.button(texts::OPEN_RESULT).clicked()
         {
-            done.commands.push(Command::OpenFile(result.clone(), None));
+            actions.commands.push(Command::OpenFile(result.clone(), None));
         }
         let fit = widgets::icon_button(ui, Icon::Fit, texts::FIT_TO_VIEW, false, cx.theme);
         if keys_tip(fit, "graph.fit").clicked() {
@@ -265,8 +265,8 @@ impl WorkflowLayer {
         }
     }
 
-    /// The list of who can do a new step. Where a step is looked at, the new one comes after it.
-    fn add_menu(&self, ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, done: &mut Done) {
+    /// Draws the menu for adding a step. The new step comes after the chosen one.
+    fn add_menu(&self, ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, actions: &mut LayerActions) {
         let after = self.chosen.as_ref().filter(|id| file.steps.iter().any(|step| step.id == **id));
         let shown = after.map_or_else(|| texts::ADD_A_STEP.to_owned(), |id| texts::add_a_step_after(id));
         let mut chosen = None;
@@ -294,63 +294,69 @@ impl WorkflowLayer {
             }
         });
         if let Some(doer) = chosen {
-            done.edit(&file.path, WorkflowEdit::AddStep { doer, after: after.cloned() });
+            actions.edit(&file.path, WorkflowEdit::AddStep { doer, after: after.cloned() });
         }
     }
 
-    /// Its information: the newest run, its questions, its problems, and the input of a new run.
-    fn info_ui(&mut self, ui: &mut Ui, theme: &Theme, (file, run): (&WorkflowView, Option<&RunView>), done: &mut Done) {
+    /// Draws the newest run with its questions, the workflow's problems, and the form for the variables of a new run.
+    fn info_ui(
+        &mut self,
+        ui: &mut Ui,
+        theme: &Theme,
+        (file, run): (&WorkflowView, Option<&RunView>),
+        actions: &mut LayerActions,
+    ) {
         if let Some(run) = run {
             ui.label(widgets::small(texts::run_is(run.key.number(), run.status.word(), &run.why), theme));
             for asked in &run.asked {
-                self.answer(ui, theme, run, asked, done);
+                self.answer(ui, theme, run, asked, actions);
             }
         }
-        // If the only problem is that there are no steps, the drawing area says so.
+        // If having no steps is the only problem, the drawing area says so.
         for problem in file.problems.iter().filter(|_| !file.is_blank) {
             ui.colored_label(theme.bad, problem);
         }
-        if self.asks {
-            widgets::in_card(ui, theme, |ui| self.form(ui, theme, file, done));
+        if self.asks_variables {
+            widgets::in_card(ui, theme, |ui| self.form(ui, theme, file, actions));
         }
         ui.add_space(SPACE[0]);
     }
 
-    /// What a run is to be about.
-    fn form(&mut self, ui: &mut Ui, theme: &Theme, file: &WorkflowView, done: &mut Done) {
-        let (mut is_whole, mut is_entered) = (true, false);
+    /// Draws the form for the variables of a new run.
+    fn form(&mut self, ui: &mut Ui, theme: &Theme, file: &WorkflowView, actions: &mut LayerActions) {
+        let (mut is_complete, mut is_entered) = (true, false);
         for (name, about, default) in &file.variables {
             let value = self.variables.entry(name.clone()).or_insert_with(|| default.clone());
             ui.label(widgets::small(texts::variable(name, about), theme));
             let field = widgets::field(ui, value, name, "");
-            if std::mem::take(&mut self.is_asking_anew) {
+            if std::mem::take(&mut self.focuses_first_variable) {
                 field.request_focus();
             }
             is_entered |= widgets::entered(ui, &field);
-            is_whole &= !value.trim().is_empty();
+            is_complete &= !value.trim().is_empty();
         }
         ui.horizontal(|ui| {
-            let is_chosen = widgets::primary(ui, is_whole, texts::RUN_WITH_THESE_VALUES, theme).clicked();
-            if is_chosen || (is_whole && is_entered) {
-                self.asks = false;
-                self.run(file, done);
+            let is_chosen = widgets::primary(ui, is_complete, texts::RUN_WITH_THESE_VALUES, theme).clicked();
+            if is_chosen || (is_complete && is_entered) {
+                self.asks_variables = false;
+                self.run(file, actions);
             }
             if ui.button(texts::CANCEL).clicked() {
-                self.asks = false;
+                self.asks_variables = false;
             }
         });
     }
 
-    fn run(&self, file: &WorkflowView, done: &mut Done) {
-        let is_its = |name: &String| file.variables.iter().any(|(known, ..)| known == name);
-        let variables = self.variables.iter().filter(|(name, _)| is_its(name));
+    fn run(&self, file: &WorkflowView, actions: &mut LayerActions) {
+        let is_declared = |name: &String| file.variables.iter().any(|(known, ..)| known == name);
+        let variables = self.variables.iter().filter(|(name, _)| is_declared(name));
         let variables = variables.map(|(name, value)| (name.clone(), value.trim().to_owned())).collect();
-        done.acts.push(WorkflowCommand::Start { workflow: file.path.clone(), variables });
+        actions.acts.push(WorkflowCommand::Start { workflow: file.path.clone(), variables });
     }
 
-    /// What a step asks the person, with what is to be filled in.
-    fn answer(&mut self, ui: &mut Ui, theme: &Theme, run: &RunView, asked: &AskedView, done: &mut Done) {
-        let mut said = None;
+    /// Draws the form for answering a question of a step.
+    fn answer(&mut self, ui: &mut Ui, theme: &Theme, run: &RunView, asked: &AskedView, actions: &mut LayerActions) {
+        let mut given_answer = None;
         widgets::in_card(ui, theme, |ui| {
             ui.label(texts::question_of_step(&asked.step, &asked.question));
             let drafts = self.answers.entry(asked.step.clone()).or_default();
@@ -360,10 +366,10 @@ impl WorkflowLayer {
                 let comment = comment.trim();
                 ui.horizontal(|ui| {
                     if widgets::primary(ui, true, texts::APPROVE, theme).clicked() {
-                        said = Some(PersonAnswer::approval(true, comment));
+                        given_answer = Some(PersonAnswer::approval(true, comment));
                     }
                     if widgets::danger(ui, texts::DO_NOT_APPROVE, theme).clicked() {
-                        said = Some(PersonAnswer::approval(false, comment));
+                        given_answer = Some(PersonAnswer::approval(false, comment));
                     }
                 });
                 return;
@@ -373,36 +379,36 @@ impl WorkflowLayer {
                 form_field(ui, theme, (field, &asked.step), draft);
             }
             let fields = asked.fields.iter().map(|field| {
-                let given = drafts.get(&field.name).map(|text| text.trim().to_owned());
-                (field.name.clone(), given.unwrap_or_default())
+                let text = drafts.get(&field.name).map(|text| text.trim().to_owned());
+                (field.name.clone(), text.unwrap_or_default())
             });
             let fields: BTreeMap<String, String> = fields.collect();
-            let is_whole = fields.values().all(|value| !value.is_empty());
+            let is_complete = fields.values().all(|value| !value.is_empty());
             ui.horizontal(|ui| {
-                if widgets::primary(ui, is_whole, texts::SEND_ANSWER, theme).clicked() {
-                    said = Some(PersonAnswer { fields, ..PersonAnswer::default() });
+                if widgets::primary(ui, is_complete, texts::SEND_ANSWER, theme).clicked() {
+                    given_answer = Some(PersonAnswer { fields, ..PersonAnswer::default() });
                 }
                 if widgets::danger(ui, texts::DECLINE, theme).on_hover_text(texts::DECLINE_HINT).clicked() {
-                    said = Some(PersonAnswer::approval(false, ""));
+                    given_answer = Some(PersonAnswer::approval(false, ""));
                 }
             });
         });
-        if let Some(answer) = said {
+        if let Some(answer) = given_answer {
             self.answers.remove(&asked.step);
-            done.acts.push(WorkflowCommand::Answer { run: run.key, step: asked.step.clone(), answer });
+            actions.acts.push(WorkflowCommand::Answer { run: run.key, step: asked.step.clone(), answer });
         }
     }
 
-    /// An agent that is dragged here from the shelf or the files becomes a step.
-    fn take_drop(&self, ui: &Ui, cx: &ViewerContext<'_>, file: &WorkflowView, done: &mut Done) {
+    /// Adds a step for an agent that is dragged here from the shelf or the files.
+    fn handle_drop(&self, ui: &Ui, cx: &ViewerContext<'_>, file: &WorkflowView, actions: &mut LayerActions) {
         let Some(ShelfItem::Profile(profile)) = &cx.ui.transfer.dragging else { return };
         let place = ui.available_rect_before_wrap();
         let (released, pointer) = ui.input(|input| (input.pointer.any_released(), input.pointer.latest_pos()));
         let Some(pointer) = pointer.filter(|pointer| place.contains(*pointer)) else { return };
         if released {
             let doer = StepAssignee::Agent(profile.to_string());
-            done.edit(&file.path, WorkflowEdit::AddStep { doer, after: None });
-            done.commands.push(WindowCommand::Drag(None).into());
+            actions.edit(&file.path, WorkflowEdit::AddStep { doer, after: None });
+            actions.commands.push(WindowCommand::Drag(None).into());
             return;
         }
         let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Tooltip, egui::Id::new("new step")));
@@ -415,7 +421,7 @@ impl WorkflowLayer {
     }
 }
 
-/// A field of a form: what it is, and a control that fits its kind.
+/// Draws a form field with its description and a control for its kind.
 fn form_field(ui: &mut Ui, theme: &Theme, (field, step): (&Output, &str), draft: &mut String) {
     ui.label(widgets::small(texts::variable(&field.name, &field.description), theme));
     let label = texts::field_of_step(&field.name, step);
@@ -437,7 +443,7 @@ fn form_field(ui: &mut Ui, theme: &Theme, (field, step): (&Output, &str), draft:
     }
 }
 
-/// Whether a workflow can begin.
-fn may_run(file: &WorkflowView, run: Option<&RunView>) -> bool {
+/// Whether a workflow can be started.
+fn can_run(file: &WorkflowView, run: Option<&RunView>) -> bool {
     file.problems.is_empty() && run.is_none_or(|run| run.status != RunStatus::Running)
 }

@@ -14,39 +14,39 @@ use crate::ui::widgets::menu;
 use crate::view::theme::{SPACE, Theme};
 use crate::view::workflows::{RunView, StepView, WorkflowView};
 
-/// The number of lines of the prompt editor.
-const ROWS: usize = 6;
+/// Number of rows of the prompt editor.
+const PROMPT_ROWS: usize = 6;
 
-/// How many other steps are listed; beyond that, those that match the search.
-const STEPS_SHOWN: usize = 30;
+/// Maximum number of other steps listed; in larger workflows they can be searched.
+const MAX_STEPS: usize = 30;
 
-/// A key that few steps have: its label, a hint on its values, and whether only agents have it.
+/// A key that few steps have.
 struct RareKey {
     key: &'static str,
     label: &'static str,
     hint: &'static str,
-    is_agents: bool,
+    agent_only: bool,
 }
 
-/// In the order in which they are shown.
+/// In the order shown.
 const RARE_KEYS: [RareKey; 5] = [
-    RareKey { key: "for_each", label: texts::FOR_EACH, hint: texts::FOR_EACH_HINT, is_agents: true },
-    RareKey { key: "repeat_until", label: texts::REPEAT_UNTIL, hint: texts::REPEAT_UNTIL_HINT, is_agents: false },
-    RareKey { key: "retry", label: texts::RETRIES, hint: texts::RETRIES_HINT, is_agents: true },
-    RareKey { key: "max_turns", label: texts::MAX_TURNS, hint: texts::MAX_TURNS_HINT, is_agents: true },
-    RareKey { key: "model", label: texts::MODEL, hint: texts::MODEL_HINT, is_agents: true },
+    RareKey { key: "for_each", label: texts::FOR_EACH, hint: texts::FOR_EACH_HINT, agent_only: true },
+    RareKey { key: "repeat_until", label: texts::REPEAT_UNTIL, hint: texts::REPEAT_UNTIL_HINT, agent_only: false },
+    RareKey { key: "retry", label: texts::RETRIES, hint: texts::RETRIES_HINT, agent_only: true },
+    RareKey { key: "max_turns", label: texts::MAX_TURNS, hint: texts::MAX_TURNS_HINT, agent_only: true },
+    RareKey { key: "model", label: texts::MODEL, hint: texts::MODEL_HINT, agent_only: true },
 ];
 
-/// The step that is looked at, and what is being written about it.
+/// The form for the chosen step, with its unsaved changes.
 #[derive(Clone, Debug, Default)]
-pub struct Side {
+pub struct StepPanel {
     draft: StepDraft,
-    /// A part of the name of a step that is looked for.
-    find: String,
+    /// The text to search the other steps for.
+    search: String,
 }
 
-impl Side {
-    /// Draws it. Whether the step is looked at no longer.
+impl StepPanel {
+    /// Draws the form. Returns whether it was closed.
     pub(super) fn show(
         &mut self,
         ui: &mut Ui,
@@ -54,8 +54,8 @@ impl Side {
         (file, step, run): (&WorkflowView, &StepView, Option<&RunView>),
         acts: &mut Vec<WorkflowCommand>,
     ) -> bool {
-        if !self.draft.is_of(step) {
-            *self = Self { draft: StepDraft::of(step), find: String::new() };
+        if !self.draft.is_based_on(step) {
+            *self = Self { draft: StepDraft::of(step), search: String::new() };
         }
         let theme = cx.theme;
         let mut edit = |edit: WorkflowEdit| acts.push(WorkflowCommand::Edit { path: file.path.clone(), edit });
@@ -64,28 +64,28 @@ impl Side {
             ui.label(widgets::small(texts::with_reason(status.word(), why), theme));
         }
         fields(ui, cx, file, &mut self.draft);
-        let mut closes = false;
+        let mut is_closed = false;
         ui.add_space(SPACE[0]);
         ui.horizontal(|ui| {
             let changes = self.draft.changes();
-            let may_save = !changes.is_empty() && self.draft.is_whole();
-            if widgets::primary(ui, may_save, texts::SAVE_STEP, theme).clicked() {
+            let can_save = !changes.is_empty() && self.draft.is_complete();
+            if widgets::primary(ui, can_save, texts::SAVE_STEP, theme).clicked() {
                 changes.into_iter().for_each(&mut edit);
             }
-            closes = ui.button(texts::CLOSE_STEP).clicked();
+            is_closed = ui.button(texts::CLOSE_STEP).clicked();
         });
         ui.add_space(SPACE[1]);
-        self.comes_after(ui, theme, (file, step), &mut edit);
+        self.dependencies_ui(ui, theme, (file, step), &mut edit);
         ui.add_space(SPACE[1]);
         if widgets::danger(ui, texts::REMOVE_STEP, theme).clicked() {
             edit(WorkflowEdit::RemoveStep { step: step.id.clone() });
-            closes = true;
+            is_closed = true;
         }
-        closes
+        is_closed
     }
 
-    /// The other steps, each with whether this one comes after it.
-    fn comes_after(
+    /// Draws a switch for each other step that toggles whether this step comes after it.
+    fn dependencies_ui(
         &mut self,
         ui: &mut Ui,
         theme: &Theme,
@@ -96,14 +96,14 @@ impl Side {
             return;
         }
         widgets::section(ui, texts::COMES_AFTER, theme);
-        if file.steps.len() > STEPS_SHOWN {
-            widgets::field(ui, &mut self.find, texts::FIND_A_STEP, texts::FIND_A_STEP_HINT);
+        if file.steps.len() > MAX_STEPS {
+            widgets::field(ui, &mut self.search, texts::FIND_A_STEP, texts::FIND_A_STEP_HINT);
         }
-        let find = self.find.trim();
+        let search = self.search.trim();
         let others = || file.steps.iter().enumerate().filter(|(_, other)| other.id != step.id);
         let others_before = others().filter(|(at, _)| step.before.contains(at));
-        let found = others().filter(|(at, other)| !step.before.contains(at) && other.id.contains(find));
-        for (at, other) in others_before.chain(found).take(STEPS_SHOWN) {
+        let matching = others().filter(|(at, other)| !step.before.contains(at) && other.id.contains(search));
+        for (at, other) in others_before.chain(matching).take(MAX_STEPS) {
             let is_before = step.before.contains(&at);
             if widgets::switch(ui, is_before, &other.id, theme).clicked() {
                 edit(match is_before {
@@ -115,54 +115,54 @@ impl Side {
     }
 }
 
-/// A field with what it is called above it.
-pub(super) fn labelled(ui: &mut Ui, theme: &Theme, text: &mut String, label: &str, hint: &str) {
-    let called = ui.label(widgets::small(label, theme)).id;
-    widgets::field(ui, text, label, hint).labelled_by(called);
+/// Draws a text field with a label above it.
+pub(super) fn labelled_field(ui: &mut Ui, theme: &Theme, text: &mut String, label: &str, hint: &str) {
+    let label_id = ui.label(widgets::small(label, theme)).id;
+    widgets::field(ui, text, label, hint).labelled_by(label_id);
 }
 
 fn fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut StepDraft) {
     let theme = cx.theme;
-    labelled(ui, theme, &mut draft.id, texts::NAME, texts::STEP_NAME_HINT);
-    doer_fields(ui, cx, file, draft);
+    labelled_field(ui, theme, &mut draft.id, texts::NAME, texts::STEP_NAME_HINT);
+    assignee_fields(ui, cx, file, draft);
     let is_workflow = matches!(draft.doer, StepAssignee::Workflow(_));
     if !is_workflow || !draft.prompt.is_empty() {
         let label = if matches!(draft.doer, StepAssignee::Person(_)) { texts::QUESTION } else { texts::PROMPT };
-        let called = ui.label(widgets::small(label, theme)).id;
-        widgets::area(ui, &mut draft.prompt, label, texts::PROMPT_HINT, ROWS).labelled_by(called);
+        let label_id = ui.label(widgets::small(label, theme)).id;
+        widgets::area(ui, &mut draft.prompt, label, texts::PROMPT_HINT, PROMPT_ROWS).labelled_by(label_id);
     }
     // An approval has the outputs yes or no and a comment, and no others.
     if draft.doer != StepAssignee::Person(PersonWants::Approval) || !draft.outputs.is_empty() {
-        labelled(ui, theme, &mut draft.outputs, texts::OUTPUTS, texts::OUTPUTS_HINT);
+        labelled_field(ui, theme, &mut draft.outputs, texts::OUTPUTS, texts::OUTPUTS_HINT);
     }
     let when = draft.keys.entry("when".to_owned()).or_default();
-    labelled(ui, theme, when, texts::ONLY_WHEN, texts::ONLY_WHEN_HINT);
-    let is_agents = matches!(draft.doer, StepAssignee::Agent(_));
+    labelled_field(ui, theme, when, texts::ONLY_WHEN, texts::ONLY_WHEN_HINT);
+    let is_agent = matches!(draft.doer, StepAssignee::Agent(_));
     let keys = &mut draft.keys;
-    let is_said = |key: &str, keys: &std::collections::BTreeMap<String, String>| {
+    let is_set = |key: &str, keys: &std::collections::BTreeMap<String, String>| {
         keys.get(key).is_some_and(|text| !text.trim().is_empty())
     };
-    // A key without effect is shown in its place, so that it can be removed.
+    // A key that has no effect for this kind of step is still shown if it is set, so that it can be removed.
     let shown: Vec<&RareKey> = RARE_KEYS
         .iter()
-        .filter(|rare| is_agents || is_said(rare.key, keys) || (!rare.is_agents && !is_workflow))
+        .filter(|rare| is_agent || is_set(rare.key, keys) || (!rare.agent_only && !is_workflow))
         .collect();
     if shown.is_empty() {
         return;
     }
-    let is_open = shown.iter().any(|rare| is_said(rare.key, keys));
+    let is_open = shown.iter().any(|rare| is_set(rare.key, keys));
     CollapsingHeader::new(texts::MORE).id_salt(("more of", &draft.id)).default_open(is_open).show_unindented(
         ui,
         |ui| {
             for rare in shown {
-                labelled(ui, theme, keys.entry(rare.key.to_owned()).or_default(), rare.label, rare.hint);
+                labelled_field(ui, theme, keys.entry(rare.key.to_owned()).or_default(), rare.label, rare.hint);
             }
         },
     );
 }
 
-/// Who does a step, in words for a list.
-fn doer_words(doer: &StepAssignee) -> &'static str {
+/// Returns the label of a kind of assignee.
+fn assignee_label(doer: &StepAssignee) -> &'static str {
     match doer {
         StepAssignee::Agent(_) => texts::BY_AN_AGENT,
         StepAssignee::Person(PersonWants::Approval) => texts::YOU_APPROVE,
@@ -171,12 +171,12 @@ fn doer_words(doer: &StepAssignee) -> &'static str {
     }
 }
 
-/// Who does it, and which agent or workflow that is.
-fn doer_fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut StepDraft) {
+/// Draws the fields for the kind of assignee, and for the agent or workflow.
+fn assignee_fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut StepDraft) {
     let theme = cx.theme;
-    let called = ui.label(widgets::small(texts::DONE_BY, theme)).id;
+    let label_id = ui.label(widgets::small(texts::DONE_BY, theme)).id;
     let width = ui.available_width();
-    menu::drop_down(ui, texts::DONE_BY, doer_words(&draft.doer), width, theme, |ui| {
+    menu::drop_down(ui, texts::DONE_BY, assignee_label(&draft.doer), width, theme, |ui| {
         let all = [
             StepAssignee::Agent(String::new()),
             StepAssignee::Person(PersonWants::Approval),
@@ -185,45 +185,45 @@ fn doer_fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: 
         ];
         for doer in all {
             let is_chosen = std::mem::discriminant(&doer) == std::mem::discriminant(&draft.doer)
-                && doer_words(&doer) == doer_words(&draft.doer);
-            if menu::choice(ui, is_chosen, doer_words(&doer)).clicked() && !is_chosen {
+                && assignee_label(&doer) == assignee_label(&draft.doer);
+            if menu::choice(ui, is_chosen, assignee_label(&doer)).clicked() && !is_chosen {
                 draft.doer = doer;
             }
         }
     })
-    .labelled_by(called);
+    .labelled_by(label_id);
     match &mut draft.doer {
-        StepAssignee::Agent(agent) => labelled(ui, theme, agent, texts::AGENT, texts::AGENT_HINT),
+        StepAssignee::Agent(agent) => labelled_field(ui, theme, agent, texts::AGENT, texts::AGENT_HINT),
         StepAssignee::Person(_) => {}
         StepAssignee::Workflow(workflow) => {
-            let called = ui.label(widgets::small(texts::WORKFLOW, theme)).id;
-            let named = || cx.room.workflows.files.iter().filter(|other| other.path != file.path);
-            let is_it = |other: &WorkflowView, word: &str| {
+            let label_id = ui.label(widgets::small(texts::WORKFLOW, theme)).id;
+            let other_workflows = || cx.room.workflows.files.iter().filter(|other| other.path != file.path);
+            let is_target = |other: &WorkflowView, word: &str| {
                 [stem(&other.path), other.path.as_str(), other.name.as_str()].contains(&word)
             };
-            let chosen = named().find(|other| is_it(other, workflow));
+            let chosen = other_workflows().find(|other| is_target(other, workflow));
             let shown = match (chosen, workflow.is_empty()) {
                 (Some(other), _) => other.name.clone(),
                 (None, true) => texts::CHOOSE_A_WORKFLOW.to_owned(),
                 (None, false) => workflow.clone(),
             };
             menu::drop_down(ui, texts::WORKFLOW, shown, width, theme, |ui| {
-                for other in named() {
+                for other in other_workflows() {
                     let is_chosen = chosen.is_some_and(|chosen| chosen.path == other.path);
                     if menu::choice(ui, is_chosen, &other.name).clicked() && !is_chosen {
                         stem(&other.path).clone_into(workflow);
                     }
                 }
             })
-            .labelled_by(called);
-            let asked = chosen.map(|other| other.variables.as_slice()).unwrap_or_default();
-            for (name, about, default) in asked {
+            .labelled_by(label_id);
+            let variables = chosen.map(|other| other.variables.as_slice()).unwrap_or_default();
+            for (name, about, default) in variables {
                 let hint = if default.is_empty() { about } else { default };
-                labelled(ui, theme, draft.with.entry(name.clone()).or_default(), name, hint);
+                labelled_field(ui, theme, draft.with.entry(name.clone()).or_default(), name, hint);
             }
-            let others = draft.with.iter_mut().filter(|(name, _)| asked.iter().all(|(known, ..)| known != *name));
+            let others = draft.with.iter_mut().filter(|(name, _)| variables.iter().all(|(known, ..)| known != *name));
             for (name, text) in others {
-                labelled(ui, theme, text, name, texts::NOT_ASKED_FOR);
+                labelled_field(ui, theme, text, name, texts::NOT_ASKED_FOR);
             }
         }
     }

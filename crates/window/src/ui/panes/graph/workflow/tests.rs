@@ -1,4 +1,4 @@
-//! Tests in which a person runs a workflow, answers it, and edits it in its layer of the graph.
+//! Tests of running, answering and editing a workflow in its layer of the graph.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ fn run(status: RunStatus, asked: Vec<AskedView>) -> RunView {
     RunView { key: key(), file: PATH.into(), status, why: "step write failed".into(), result: None, steps, asked }
 }
 
-fn asked(window: &Harness<'static, Stage>) -> Vec<WorkflowCommand> {
+fn sent_commands(window: &Harness<'static, Stage>) -> Vec<WorkflowCommand> {
     let of = |act: &RoomAct| match act {
         RoomAct::Workflow(command) => Some(command.clone()),
         _ => None,
@@ -68,7 +68,7 @@ fn asked(window: &Harness<'static, Stage>) -> Vec<WorkflowCommand> {
 }
 
 #[test]
-fn a_run_is_asked_what_it_is_about_and_begins() {
+fn a_run_asks_for_its_variables_and_starts() {
     let mut window = stage(None);
     window.run();
     assert!(window.query_by_label("Step look, ada, not run yet").is_some());
@@ -81,11 +81,11 @@ fn a_run_is_asked_what_it_is_about_and_begins() {
     window.get_by_label("Run with these values").click();
     window.run();
     let variables = [("topic".to_owned(), "tea".to_owned())].into();
-    assert_eq!(asked(&window), [WorkflowCommand::Start { workflow: PATH.into(), variables }]);
+    assert_eq!(sent_commands(&window), [WorkflowCommand::Start { workflow: PATH.into(), variables }]);
 }
 
 #[test]
-fn what_is_typed_after_run_says_what_it_is_about_and_enter_begins() {
+fn typing_after_run_fills_the_first_variable_and_enter_starts() {
     let mut window = stage(None);
     window.run();
     window.get_by_label("Run workflow").click();
@@ -95,12 +95,12 @@ fn what_is_typed_after_run_says_what_it_is_about_and_enter_begins() {
     window.key_press(egui::Key::Enter);
     window.run();
     let variables = [("topic".to_owned(), "tea".to_owned())].into();
-    assert_eq!(asked(&window), [WorkflowCommand::Start { workflow: PATH.into(), variables }]);
+    assert_eq!(sent_commands(&window), [WorkflowCommand::Start { workflow: PATH.into(), variables }]);
     assert!(window.query_by_label("Run with these values").is_none());
 }
 
 #[test]
-fn what_steps_are_at_is_seen_and_a_failed_run_continues() {
+fn step_statuses_are_shown_and_a_failed_run_can_be_resumed() {
     let mut window = stage(Some(run(RunStatus::Failed, Vec::new())));
     window.run();
     for label in ["Step look, ada, done", "Step write, ada, failed"] {
@@ -108,22 +108,22 @@ fn what_steps_are_at_is_seen_and_a_failed_run_continues() {
     }
     window.get_by_label("Resume workflow").click();
     window.run();
-    assert_eq!(asked(&window), [WorkflowCommand::Resume { run: key(), state: None }]);
+    assert_eq!(sent_commands(&window), [WorkflowCommand::Resume { run: key(), state: None }]);
 }
 
 #[test]
-fn a_step_that_asks_is_answered() {
+fn a_step_s_question_can_be_answered() {
     let question = AskedView { step: "ok".into(), question: "Good?".into(), fields: Vec::new() };
     let mut window = stage(Some(run(RunStatus::Running, vec![question])));
     window.run();
     window.get_by_label("Approve").click();
     window.run();
     let answer = PersonAnswer::approval(true, "");
-    assert_eq!(asked(&window), [WorkflowCommand::Answer { run: key(), step: "ok".into(), answer }]);
+    assert_eq!(sent_commands(&window), [WorkflowCommand::Answer { run: key(), step: "ok".into(), answer }]);
 }
 
 #[test]
-fn a_form_says_what_each_field_is_and_is_filled_in_or_declined() {
+fn a_form_labels_its_fields_and_can_be_filled_in_or_declined() {
     let field = |name: &str, description: &str, kind: OutputKind| Output {
         name: name.into(),
         description: description.into(),
@@ -143,7 +143,7 @@ fn a_form_says_what_each_field_is_and_is_filled_in_or_declined() {
     }
     window.get_by_label("Send answer").click();
     window.run();
-    assert_eq!(asked(&window), [], "nothing is filled in yet");
+    assert_eq!(sent_commands(&window), [], "nothing is filled in yet");
     for (label, text) in [("audience of basics", "Readers"), ("parts of basics", "one\ntwo")] {
         window.get_by_label(label).focus();
         window.run();
@@ -158,15 +158,15 @@ fn a_form_says_what_each_field_is_and_is_filled_in_or_declined() {
     let fields = fields.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
     let answer = PersonAnswer { fields, ..PersonAnswer::default() };
     let given = WorkflowCommand::Answer { run: key(), step: "basics".into(), answer };
-    assert_eq!(asked(&window), std::slice::from_ref(&given));
+    assert_eq!(sent_commands(&window), std::slice::from_ref(&given));
     window.get_by_label("Decline").click();
     window.run();
     let answer = PersonAnswer::approval(false, "");
-    assert_eq!(asked(&window), [given, WorkflowCommand::Answer { run: key(), step: "basics".into(), answer }]);
+    assert_eq!(sent_commands(&window), [given, WorkflowCommand::Answer { run: key(), step: "basics".into(), answer }]);
 }
 
 #[test]
-fn a_step_is_changed_beside_the_drawing() {
+fn a_step_can_be_edited_in_the_side_panel() {
     let mut window = stage(None);
     window.run();
     window.get_by_label("Step write, ada, not run yet").click();
@@ -179,17 +179,17 @@ fn a_step_is_changed_beside_the_drawing() {
     window.run();
     window.get_by_label("Remove step").click();
     window.run();
-    let told = asked(&window);
-    let WorkflowCommand::Edit { edit: WorkflowEdit::Set { step, key, text }, .. } = &told[0] else {
-        panic!("{told:?}")
+    let sent = sent_commands(&window);
+    let WorkflowCommand::Edit { edit: WorkflowEdit::Set { step, key, text }, .. } = &sent[0] else {
+        panic!("{sent:?}")
     };
     assert_eq!((step.as_str(), key.as_str()), ("write", "prompt"));
     assert!(text.contains("again"), "{text}");
     let removed = WorkflowEdit::RemoveStep { step: "write".into() };
-    assert_eq!(told[1], WorkflowCommand::Edit { path: PATH.into(), edit: removed });
+    assert_eq!(sent[1], WorkflowCommand::Edit { path: PATH.into(), edit: removed });
 }
 
-/// The middle of the widget with this name.
+/// Returns the center of the widget with this label.
 fn middle(window: &Harness<'static, Stage>, label: &str) -> egui::Pos2 {
     window.get_by_label(label).rect().center()
 }
@@ -206,32 +206,32 @@ fn drag(window: &mut Harness<'static, Stage>, from: egui::Pos2, to: egui::Pos2) 
 }
 
 #[test]
-fn an_arrow_that_is_drawn_is_what_a_step_depends_on() {
+fn drawing_an_arrow_adds_a_dependency() {
     let mut window = stage(None);
     window.run();
     let (from, to) = (middle(&window, "Arrow from look"), middle(&window, "Step write, ada, not run yet"));
     drag(&mut window, from, to);
     let edit = WorkflowEdit::Depend { step: "write".into(), on: "look".into() };
-    assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
+    assert_eq!(sent_commands(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
     let (from, to) = (middle(&window, "Arrow from write"), from + egui::vec2(300.0, 300.0));
     drag(&mut window, from, to);
-    assert_eq!(asked(&window).len(), 1, "it ended nowhere");
+    assert_eq!(sent_commands(&window).len(), 1, "it ended nowhere");
 }
 
 #[test]
-fn an_agent_that_is_dropped_is_a_step() {
+fn dropping_an_agent_adds_a_step() {
     let mut window = stage(None);
     window.run();
     let place = middle(&window, "The workflow");
     window.state_mut().state.transfer.dragging = Some(ShelfItem::Profile("bram".into()));
     drag(&mut window, place + egui::vec2(40.0, 200.0), place + egui::vec2(80.0, 220.0));
     let edit = WorkflowEdit::AddStep { doer: StepAssignee::Agent("bram".into()), after: None };
-    assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
+    assert_eq!(sent_commands(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
     assert_eq!(window.state().state.transfer.dragging, None);
 }
 
 #[test]
-fn what_is_changed_at_once_beside_the_drawing_is_one_change() {
+fn changes_saved_together_are_undone_together() {
     let mut window = stage(None);
     window.run();
     window.get_by_label("Step write, ada, not run yet").click();
@@ -245,13 +245,13 @@ fn what_is_changed_at_once_beside_the_drawing_is_one_change() {
     window.get_by_label("Save step").click();
     window.run();
     let changes = window.state().commands.iter().filter(|command| matches!(command, Command::Acts(_))).count();
-    assert_eq!((changes, asked(&window).len()), (1, 2), "{:?}", asked(&window));
+    assert_eq!((changes, sent_commands(&window).len()), (1, 2), "{:?}", sent_commands(&window));
     let outputs = WorkflowEdit::Outputs { step: "write".into(), names: vec!["found".into(), "words".into()] };
-    assert!(asked(&window).contains(&WorkflowCommand::Edit { path: PATH.into(), edit: outputs }));
+    assert!(sent_commands(&window).contains(&WorkflowCommand::Edit { path: PATH.into(), edit: outputs }));
 }
 
 #[test]
-fn the_layer_is_chosen_and_what_is_asked_for_elsewhere_is_run_here() {
+fn the_layer_can_be_chosen_and_runs_requested_elsewhere_start_here() {
     let mut window = stage(None);
     window.run();
     window.get_by_label("Layer").click();
@@ -261,12 +261,12 @@ fn the_layer_is_chosen_and_what_is_asked_for_elsewhere_is_run_here() {
     assert!(window.query_by_label("Run workflow").is_none());
     window.state_mut().panes.graph.show_workflow(Some(PATH.into()), true);
     window.run();
-    assert!(window.query_by_label("Run with these values").is_some(), "it asks what it is to be about");
-    assert!(asked(&window).is_empty());
+    assert!(window.query_by_label("Run with these values").is_some(), "it asks for the variables");
+    assert!(sent_commands(&window).is_empty());
 }
 
-/// The workflow that is shown, according to its present file.
-fn with_steps(window: &mut Harness<'static, Stage>, change: impl Fn(&mut Vec<StepView>)) {
+/// Changes the steps of the shown workflow, as if its file had changed.
+fn change_steps(window: &mut Harness<'static, Stage>, change: impl Fn(&mut Vec<StepView>)) {
     let room = &mut window.state_mut().room;
     let mut views = (*room.workflows).clone();
     let mut files = (*views.files).clone();
@@ -285,31 +285,31 @@ fn choose(window: &mut Harness<'static, Stage>, list: &str, entry: &str) {
 }
 
 #[test]
-fn an_empty_workflow_says_how_steps_come_into_it_and_shows_the_one_that_was_added() {
+fn an_empty_workflow_shows_a_hint_and_an_added_step_is_chosen() {
     let mut window = stage(None);
-    with_steps(&mut window, Vec::clear);
+    change_steps(&mut window, Vec::clear);
     assert!(window.query_by_label("No steps yet").is_some());
     choose(&mut window, "Add a step", "You approve");
     let doer = StepAssignee::Person(PersonWants::Approval);
     let edit = WorkflowEdit::AddStep { doer: doer.clone(), after: None };
-    assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
-    with_steps(&mut window, |steps| {
+    assert_eq!(sent_commands(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
+    change_steps(&mut window, |steps| {
         steps.push(StepView {
             id: "approval".into(),
             doer: StepAssignee::Person(PersonWants::Approval),
             ..StepView::default()
         });
     });
-    assert!(window.query_by_label("Remove step").is_some(), "what was added is looked at");
+    assert!(window.query_by_label("Remove step").is_some(), "the added step is chosen");
     window.state_mut().commands.clear();
     choose(&mut window, "Add a step", "You fill in a form");
     let doer = StepAssignee::Person(PersonWants::Form);
     let edit = WorkflowEdit::AddStep { doer, after: Some("approval".into()) };
-    assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
+    assert_eq!(sent_commands(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
 }
 
 #[test]
-fn a_step_is_renamed_and_stays_the_one_that_is_looked_at() {
+fn a_renamed_step_stays_chosen() {
     let mut window = stage(None);
     window.run();
     window.get_by_label("Step look, ada, not run yet").click();
@@ -320,18 +320,18 @@ fn a_step_is_renamed_and_stays_the_one_that_is_looked_at() {
     window.run();
     window.get_by_label("Save step").click();
     window.run();
-    let told = asked(&window);
-    let [WorkflowCommand::Edit { edit: WorkflowEdit::Rename { step, to }, .. }] = &told[..] else { panic!("{told:?}") };
-    assert!(step == "look" && to.contains("again"), "{told:?}");
+    let sent = sent_commands(&window);
+    let [WorkflowCommand::Edit { edit: WorkflowEdit::Rename { step, to }, .. }] = &sent[..] else { panic!("{sent:?}") };
+    assert!(step == "look" && to.contains("again"), "{sent:?}");
     let to = to.clone();
-    with_steps(&mut window, move |steps| steps[0].id.clone_from(&to));
+    change_steps(&mut window, move |steps| steps[0].id.clone_from(&to));
     assert!(window.query_by_label("Remove step").is_some());
 }
 
 #[test]
-fn the_rarer_keys_of_a_step_are_changed_beside_the_drawing() {
+fn rare_keys_of_a_step_can_be_edited() {
     let mut window = stage(None);
-    with_steps(&mut window, |steps| drop(steps[1].keys.insert("retry".into(), "1".into())));
+    change_steps(&mut window, |steps| drop(steps[1].keys.insert("retry".into(), "1".into())));
     window.get_by_label("Step write, ada, not run yet").click();
     window.run();
     for (field, text) in [("Model", "small"), ("For each entry of a list", "{look.found} at most 3")] {
@@ -346,19 +346,19 @@ fn the_rarer_keys_of_a_step_are_changed_beside_the_drawing() {
         let edit = WorkflowEdit::Set { step: "write".into(), key: key.into(), text: text.into() };
         WorkflowCommand::Edit { path: PATH.into(), edit }
     };
-    assert_eq!(asked(&window), [set("for_each", "{look.found} at most 3"), set("model", "small")]);
+    assert_eq!(sent_commands(&window), [set("for_each", "{look.found} at most 3"), set("model", "small")]);
     window.state_mut().commands.clear();
     choose(&mut window, "Done by", "You fill in a form");
-    assert!(window.query_by_label("Model").is_some(), "what is written there can be taken out");
+    assert!(window.query_by_label("Model").is_some(), "a value without effect can be removed");
     window.get_by_label("Save step").click();
     window.run();
     let doer = StepAssignee::Person(PersonWants::Form);
     let edit = WorkflowEdit::Assign { step: "write".into(), doer };
-    assert_eq!(asked(&window)[0], WorkflowCommand::Edit { path: PATH.into(), edit });
+    assert_eq!(sent_commands(&window)[0], WorkflowCommand::Edit { path: PATH.into(), edit });
 }
 
 #[test]
-fn a_step_can_be_another_workflow_with_what_that_is_asked_about() {
+fn a_step_can_be_another_workflow_with_its_variables() {
     let mut window = stage(None);
     let room = &mut window.state_mut().room;
     let mut views = (*room.workflows).clone();
@@ -384,11 +384,11 @@ fn a_step_can_be_another_workflow_with_what_that_is_asked_about() {
         edit(WorkflowEdit::Assign { step: "write".into(), doer }),
         edit(WorkflowEdit::With { step: "write".into(), variables }),
     ];
-    assert_eq!(asked(&window), expected);
+    assert_eq!(sent_commands(&window), expected);
 }
 
 #[test]
-fn the_workflow_itself_is_named_beside_the_drawing() {
+fn the_details_of_a_workflow_can_be_edited() {
     let mut window = stage(None);
     window.run();
     window.get_by_label("Details").click();
@@ -400,5 +400,5 @@ fn the_workflow_itself_is_named_beside_the_drawing() {
     window.get_by_label("Save details").click();
     window.run();
     let edit = WorkflowEdit::SetOwn { key: "description".into(), text: "Tea for all".into() };
-    assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
+    assert_eq!(sent_commands(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
 }
