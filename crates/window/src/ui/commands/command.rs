@@ -231,7 +231,7 @@ pub enum FilesCommand {
     Duplicate(Vec<String>),
     /// Copies paths to the clipboard.
     CopyPaths(Vec<String>),
-    /// Deletes files, after a confirmation where several are affected.
+    /// Deletes files; asks first if there are several or one has unsaved changes.
     Delete(Vec<String>),
     /// Deletes files that the person has confirmed.
     DeleteSurely(Vec<String>),

@@ -248,9 +248,9 @@ mod tests {
 
     #[test]
     fn a_notice_opens_its_place_if_that_exists() {
-        let here = Problem::warning("element ideas", "the file is gone", "restore it");
-        let gone = Problem::warning("agent nobody", "it is gone", "look elsewhere");
-        let mut window = notices(vec![here, gone]);
+        let existing = Problem::warning("element ideas", "the file is gone", "restore it");
+        let missing = Problem::warning("agent nobody", "it is gone", "look elsewhere");
+        let mut window = notices(vec![existing, missing]);
         assert!(window.query_by_label("Show agent nobody").is_none());
         click(&mut window, "Show element ideas");
         assert_eq!(*window.state().state.selection.things(), [Thing::Element("ideas".into())].into());

@@ -90,7 +90,7 @@ mod tests {
         let status = room_status::status(&room);
         assert!(!status.to_lowercase().contains("quiet"), "{status}");
         assert!(status.contains("openai cannot be reached"), "{status}");
-        let why = room_status::why_quiet(&room).expect("something keeps answers from coming");
+        let why = room_status::why_quiet(&room).expect("the provider fails");
         assert_eq!(
             why.long,
             "Openai could not be reached at http://127.0.0.1:9. For 12 s, 3 failures in a row. Start the server."
@@ -105,22 +105,22 @@ mod tests {
         window.state_mut().room = room_with_a_fault();
         window.run_steps(3);
         assert!(window.query_by_label_contains("3 failures in a row").is_some());
-        let again = |window: &mut egui_kittest::Harness<'static, crate::ui::testing::Stage>, failures| {
+        let set_failures = |window: &mut egui_kittest::Harness<'static, crate::ui::testing::Stage>, failures| {
             let mut faults = (*window.state().room.provider_faults).clone();
             faults[0].failures = failures;
             window.state_mut().room.provider_faults = faults.into();
             window.run_steps(3);
         };
-        again(&mut window, 40);
+        set_failures(&mut window, 40);
         assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 1);
         window.get_by_label("Dismiss: openai cannot be reached").click();
         window.run_steps(3);
-        again(&mut window, 41);
+        set_failures(&mut window, 41);
         assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 0, "it was dismissed");
         let mut faults = (*window.state().room.provider_faults).clone();
         faults[0].since_tick += 9;
         window.state_mut().room.provider_faults = faults.into();
         window.run_steps(3);
-        assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 1, "it failed anew");
+        assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 1, "it failed again");
     }
 }

@@ -156,11 +156,11 @@ fn listed_agents_have_portraits() {
     let status = window.state().room.work.sentence();
     click(&mut window, &status);
     let row = window.get_by_label("Stop Ada").rect().expand2(egui::vec2(MENU[2], 0.0));
-    assert!(drawings(&window).iter().any(|drawing| row.contains(drawing.center())), "who works");
+    assert!(drawings(&window).iter().any(|drawing| row.contains(drawing.center())), "running tasks");
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
     click(&mut window, texts::WHO_DOES_IT);
-    assert!(drawings(&window).len() >= 2, "who can be given a task");
+    assert!(drawings(&window).len() >= 2, "agents that can be given a task");
 }
 
 #[test]

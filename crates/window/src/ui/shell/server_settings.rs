@@ -205,7 +205,11 @@ mod tests {
         window.get_by_label("Allow git").click();
         window.run_steps(2);
         let server = Box::new(waiting.written.server);
-        assert_eq!(window.state().commands, [Command::AllowServer(server)], "what is not allowed is not tested");
+        assert_eq!(
+            window.state().commands,
+            [Command::AllowServer(server)],
+            "a server that is not allowed cannot be tested"
+        );
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn every_cap_of_the_gateway_has_a_row() {
     assert!(fields.keys().all(|field| shown.contains(&field.as_str())), "{shown:?}");
     let labels: std::collections::BTreeSet<&str> =
         CAPS.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.label)).collect();
-    assert_eq!(labels.len(), shown.len(), "each has a name of its own");
+    assert_eq!(labels.len(), shown.len(), "each label is unique");
 }
 
 #[test]

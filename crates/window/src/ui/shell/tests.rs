@@ -25,18 +25,18 @@ struct WholeWindow {
     commands: Vec<Command>,
 }
 
-fn whole() -> Harness<'static, WholeWindow> {
+fn open_window() -> Harness<'static, WholeWindow> {
     static DRAWN: OnceLock<(Art, Recent)> = OnceLock::new();
-    let app = |ui: &mut Ui, whole: &mut WholeWindow| {
+    let app = |ui: &mut Ui, window: &mut WholeWindow| {
         let (art, recent) = DRAWN.get_or_init(|| (Art::default(), sample_recent()));
-        let WholeWindow { shell, room, state, commands } = whole;
+        let WholeWindow { shell, room, state, commands } = window;
         commands.extend(shell.show(ui, room, recent, art, state));
     };
     let mut state = UiState::default();
     state.selection.select([Thing::Element("rules".into())]);
-    let whole = WholeWindow { shell: Shell::default(), room: sample_room(), state, commands: Vec::new() };
+    let window_state = WholeWindow { shell: Shell::default(), room: sample_room(), state, commands: Vec::new() };
     let mut window =
-        Harness::builder().with_size(egui::vec2(1280.0, 800.0)).with_max_steps(64).build_ui_state(app, whole);
+        Harness::builder().with_size(egui::vec2(1280.0, 800.0)).with_max_steps(64).build_ui_state(app, window_state);
     window.run_steps(4);
     window
 }
@@ -85,7 +85,7 @@ fn shortcuts_do_not_reach_what_is_behind_an_open_panel() {
     let keys: Vec<_> =
         behind.flat_map(|command| command.keys).filter(|keys| !is_for_widgets(keys.logical_key)).collect();
     for (what, open) in open {
-        let mut window = whole();
+        let mut window = open_window();
         open(&mut window);
         window.run_steps(4);
         let (selected, dock) = (window.state().state.selection.clone(), format!("{:?}", window.state().state.dock));
@@ -105,7 +105,7 @@ fn shortcuts_do_not_reach_what_is_behind_an_open_panel() {
 
 #[test]
 fn an_open_menu_is_closed_before_anything_else() {
-    let mut window = whole();
+    let mut window = open_window();
     click(&mut window, "Scene menu");
     assert!(window.query_by_label("New scene…").is_some());
     window.key_press(Key::Escape);
@@ -150,7 +150,7 @@ fn tab_follows_the_reading_order_of_the_top_bar() {
 
 #[test]
 fn tab_follows_the_reading_order_of_the_whole_window() {
-    let mut window = whole();
+    let mut window = open_window();
     // The card of the first steps is in front of the room, so it would be the last stop.
     window.state_mut().state.notices.is_hint_closed = true;
     window.run_steps(4);
@@ -163,7 +163,7 @@ fn tab_follows_the_reading_order_of_the_whole_window() {
         window.run_steps(2);
         let Some(node) = window.root().children_recursive().find(|node| node.is_focused()) else { continue };
         let stop = (name_of(&node), node.rect().top());
-        assert!(!stop.0.trim().is_empty(), "what stands at {:?} has no name; before it: {stops:?}", node.rect());
+        assert!(!stop.0.trim().is_empty(), "the widget at {:?} has no name; before it: {stops:?}", node.rect());
         if stops.len() > 1 && stops[0] == stop {
             break;
         }
@@ -175,17 +175,17 @@ fn tab_follows_the_reading_order_of_the_whole_window() {
     let mut rest = names.iter();
     let read = ["Scene menu", "Files", "Shelf", "Room", "The room", "Story strip", "Inspector", "Assign to"];
     for wanted in read {
-        assert!(rest.any(|name| *name == wanted), "{wanted} has not its turn in {names:?}");
+        assert!(rest.any(|name| *name == wanted), "{wanted} is missing or out of order in {names:?}");
     }
     let bar = names.iter().position(|name| *name == "Assign to").expect("it was found above");
     let below = window.state().state.dock.rect(&Tab::Room).expect("the room is seen").bottom();
     assert!(stops[bar..].iter().all(|(_, top)| *top >= below), "the bar below comes last: {names:?}");
-    assert!(stops[..bar].iter().all(|(name, _)| name != "Pause work"), "and is come to once: {names:?}");
+    assert!(stops[..bar].iter().all(|(name, _)| name != "Pause work"), "and is visited once: {names:?}");
 }
 
 #[test]
 fn the_run_bar_takes_what_it_needs_and_the_panes_get_the_rest() {
-    let mut window = whole();
+    let mut window = open_window();
     let room = |window: &Harness<'static, WholeWindow>| window.state().state.dock.rect(&Tab::Room).expect("it is seen");
     let task = |window: &Harness<'static, WholeWindow>| window.get_by_label("Task to run").rect();
     let before = room(&window);
@@ -193,7 +193,7 @@ fn the_run_bar_takes_what_it_needs_and_the_panes_get_the_rest() {
     window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
     window.run_steps(4);
     assert!(room(&window).bottom() < before.bottom() - 40.0, "the approval card is there");
-    assert!(task(&window).bottom() <= 800.0, "and pushes nothing out of the window");
+    assert!(task(&window).bottom() <= 800.0, "and everything still fits into the window");
     window.state_mut().room.work.pieces.clear();
     window.run_steps(4);
     assert_eq!(room(&window), before);
@@ -201,9 +201,9 @@ fn the_run_bar_takes_what_it_needs_and_the_panes_get_the_rest() {
 
 #[test]
 fn the_view_moves_to_an_agent_with_a_new_approval_once_input_is_idle() {
-    let mut window = whole();
+    let mut window = open_window();
     window.run_steps(4);
-    assert!(window.state().state.view.is_framed, "everything was shown once");
+    assert!(window.state().state.view.is_framed, "the room has been fitted into the view");
     window.state_mut().state.appearance.look.calm = true;
     window.state_mut().state.view.camera.middle = Vec2::new(9_000.0, 0.0);
     window.run_steps(2);
@@ -229,7 +229,7 @@ fn the_view_moves_to_an_agent_with_a_new_approval_once_input_is_idle() {
 
 #[test]
 fn the_two_pause_buttons_have_different_names_and_effects() {
-    let mut window = whole();
+    let mut window = open_window();
     click(&mut window, "Pause work");
     click(&mut window, "Pause the room");
     let commands: Vec<&Command> = window.state().commands.iter().filter(|command| changes_the_room(command)).collect();
@@ -239,7 +239,7 @@ fn the_two_pause_buttons_have_different_names_and_effects() {
 
 #[test]
 fn every_control_in_the_window_has_a_name() {
-    let mut window = whole();
+    let mut window = open_window();
     controls_have_names(&window);
     for panel in [FrontPanel::Settings, FrontPanel::Keys, FrontPanel::Notices, FrontPanel::Palette] {
         window.state_mut().state.front.open(panel);

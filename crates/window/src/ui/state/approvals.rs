@@ -143,7 +143,7 @@ mod tests {
         assert!(!questions.is_locked() && questions.take_to_reveal().is_none());
         assert_eq!(questions.step(&room, true).as_deref(), Some("bram-1"));
         questions.update(&room, 3.0);
-        assert!(questions.is_locked(), "another one is in front");
+        assert!(questions.is_locked(), "another approval is in front");
         assert_eq!(questions.step(&room, true).as_deref(), Some("ada-1"), "after the last comes the first");
         assert_eq!(questions.step(&room, false).as_deref(), Some("bram-1"));
         let first = room.work.questions().next().map(|(_, question)| question.approval.id.clone());

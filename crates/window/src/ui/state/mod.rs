@@ -86,7 +86,7 @@ pub struct UiState {
 pub struct FrameTime {
     /// Seconds of real time since the window opened.
     pub now_secs: f64,
-    /// The same clock, stopped while nothing in the room moves and the window is unfocused; animations use it.
+    /// The same clock, stopped while nothing in the room moves and there was no input lately; animations use it.
     pub room_secs: f64,
     /// When the window was opened, in milliseconds since 1970; makes the keys of its file commands unique.
     pub born_ms: u64,
@@ -154,7 +154,7 @@ impl Recents {
 
     /// Adds a task to the recent tasks.
     pub fn remember_task(&mut self, task: &str) {
-        self.tasks.retain(|given| given != task);
+        self.tasks.retain(|recent| recent != task);
         self.tasks.insert(0, task.to_owned());
         self.tasks.truncate(Self::TASKS_KEPT);
     }

@@ -99,7 +99,7 @@ mod tests {
     fn only_the_focused_widget_has_a_ring() {
         let mut window = form();
         window.run_steps(2);
-        assert_eq!(rings(&window), [], "nobody has the keyboard");
+        assert_eq!(rings(&window), [], "no widget is focused");
         for label in ["Plain", "Primary", "Danger", "Settings", "Conversations on"] {
             window.key_press(Key::Tab);
             window.run_steps(2);
@@ -112,7 +112,7 @@ mod tests {
         }
         window.get_by_role_and_label(Role::Button, "Plain").click();
         window.run_steps(2);
-        assert_eq!(rings(&window), [], "who points sees where they are");
+        assert_eq!(rings(&window), [], "the ring is not shown while the pointer is used");
     }
 
     #[test]
