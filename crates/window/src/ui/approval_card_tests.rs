@@ -1,4 +1,4 @@
-//! Tests of the approval card: its answers keep their places, become active after a moment, and say how far they reach.
+//! Tests of the approval card: its answer buttons never move, ignore clicks for a moment, and have a scope.
 
 use egui::Rect;
 use egui_kittest::Harness;

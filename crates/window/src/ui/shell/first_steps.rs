@@ -19,7 +19,7 @@ use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 /// The width of the card, in points.
 const CARD_POINTS: f32 = 270.0;
 /// The minimum size of the room's view for the card to be shown, in points.
-const FITS_POINTS: egui::Vec2 = egui::vec2(340.0, 260.0);
+const MIN_VIEW_POINTS: egui::Vec2 = egui::vec2(340.0, 260.0);
 
 /// One of the first steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,7 +103,7 @@ fn is_rulebook(room: &RoomModel, id: &str) -> bool {
 pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<Command> {
     let mut commands = Vec::new();
     let view = cx.ui.view.camera.viewport;
-    let fits = view.width() >= FITS_POINTS.x && view.height() >= FITS_POINTS.y;
+    let fits = view.width() >= MIN_VIEW_POINTS.x && view.height() >= MIN_VIEW_POINTS.y;
     // An open element, an open panel and a waiting approval take precedence.
     let is_approval_waiting = cx.ui.questions.front(cx.room).is_some();
     let is_hidden = cx.ui.front.element().is_some() || cx.ui.front.is_covered() || is_approval_waiting;

@@ -96,7 +96,7 @@ impl SearchCache {
             self.cache_key = Some(cache_key);
             self.matches = None;
         }
-        if self.matches.as_ref().is_none_or(|(known, _)| known != typed) {
+        if self.matches.as_ref().is_none_or(|(searched, _)| searched != typed) {
             self.matches = Some((typed.to_owned(), matches(&self.entries, typed)));
         }
         let matches = self.matches.as_ref().map(|(_, matches)| matches.as_slice()).unwrap_or_default();

@@ -39,7 +39,7 @@ pub struct RunBar {
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Widths {
     /// The choice of the agent.
-    entry: f32,
+    assignee: f32,
     /// The earlier tasks and the button that runs the task.
     run: f32,
     /// The buttons that pause, stop and limit work.
@@ -48,7 +48,7 @@ struct Widths {
 
 impl Default for Widths {
     fn default() -> Self {
-        Self { entry: 160.0, run: 104.0, buttons: 230.0 }
+        Self { assignee: 160.0, run: 104.0, buttons: 230.0 }
     }
 }
 
@@ -57,11 +57,11 @@ impl Widths {
     /// status of work, and its buttons. The width of the status does not depend on its text, so that nothing moves when
     /// it changes.
     fn beside_task(self, whole: f32, gap: f32) -> f32 {
-        self.entry + self.run + status_width(whole) + self.buttons + 4.0 * gap
+        self.assignee + self.run + status_width(whole) + self.buttons + 4.0 * gap
     }
 
     fn differs(self, other: Self) -> bool {
-        let parts = [(self.entry, other.entry), (self.run, other.run), (self.buttons, other.buttons)];
+        let parts = [(self.assignee, other.assignee), (self.run, other.run), (self.buttons, other.buttons)];
         parts.iter().any(|(one, other)| (one - other).abs() > 0.5)
     }
 }
@@ -76,9 +76,9 @@ impl RunBar {
 /// The minimum width of the task in a bar of one row, in points; if it does not fit, the bar has two rows.
 const TASK_POINTS: f32 = 320.0;
 /// The minimum width of the task in the narrowest window, in points.
-const LEAST_TASK_POINTS: f32 = 60.0;
+const MIN_TASK_POINTS: f32 = 60.0;
 /// The width of the agent's name, in points.
-const ENTRY_POINTS: f32 = 150.0;
+const ASSIGNEE_POINTS: f32 = 150.0;
 /// The share of the status in a bar of one row.
 const STATUS_SHARE: f32 = 0.2;
 /// The range of its width, in points; a longer text is truncated.
@@ -112,16 +112,18 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
         let size = if shows_what_happens(cx) { CardSize { preview: 0.0, ..CARD } } else { CARD };
         commands.extend(approval_card(ui, cx, question, ("run bar", size, Some(Turn { at, count }))));
     }
-    let slash = entry(cx, own).map_or(&[][..], |agent| slash_commands::known(cx, &agent));
-    if slash_commands::has_suggestions(slash, &own.task) {
-        ui.horizontal_wrapped(|ui| own.continue_task |= slash_commands::suggestions_ui(ui, slash, &mut own.task));
+    let known_commands = assignee(cx, own).map_or(&[][..], |agent| slash_commands::known(cx, &agent));
+    if slash_commands::has_suggestions(known_commands, &own.task) {
+        ui.horizontal_wrapped(|ui| {
+            own.continue_task |= slash_commands::suggestions_ui(ui, known_commands, &mut own.task)
+        });
     }
     // In the order of Tab: agent, task, run; then the status of work.
     let (before, gap, whole) = (own.widths, ui.spacing().item_spacing.x, ui.available_width());
     let is_one_row = whole - before.beside_task(whole, gap) >= TASK_POINTS;
     let status = if is_one_row { status_width(whole) } else { (whole - before.buttons - gap).max(0.0) };
     ui.horizontal(|ui| {
-        own.widths.entry = ui.scope(|ui| entry_ui(ui, cx, own)).response.rect.width();
+        own.widths.assignee = ui.scope(|ui| assignee_ui(ui, cx, own)).response.rect.width();
         task_ui(ui, cx, own, if is_one_row { status + before.buttons + 2.0 * gap } else { 0.0 }, &mut commands);
         if is_one_row {
             own.widths.buttons = work_ui(ui, cx, (status, status), &mut commands);
@@ -146,13 +148,13 @@ fn act(command: KernelCommand) -> Command {
 }
 
 /// Draws the choice of the agent: one in the room, or a profile, of which one is then added.
-fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
-    let chosen = entry(cx, own);
+fn assignee_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
+    let chosen = assignee(cx, own);
     let shown =
-        chosen.as_ref().and_then(|id| find_entry(cx.room, id)).map_or(texts::NOBODY.to_owned(), |(_, name)| name);
-    menu::drop_down(ui, texts::WHO_DOES_IT, shown, ENTRY_POINTS, cx.theme, |ui| {
+        chosen.as_ref().and_then(|id| find_assignee(cx.room, id)).map_or(texts::NOBODY.to_owned(), |(_, name)| name);
+    menu::drop_down(ui, texts::ASSIGN_TO, shown, ASSIGNEE_POINTS, cx.theme, |ui| {
         ui.set_width(MENU[1]);
-        for Entry { id, name, look } in entries(cx.room) {
+        for Assignee { id, name, look } in assignees(cx.room) {
             let face = |painter: &Painter, place| paint::portrait(painter, place, &look, cx.art);
             if menu::choice_with_picture(ui, chosen.as_ref() == Some(&id), &name, face).clicked() {
                 own.agent = Some(id);
@@ -162,7 +164,7 @@ fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
 }
 
 /// An agent or profile that can be given a task.
-struct Entry {
+struct Assignee {
     id: Id,
     name: String,
     /// The portrait.
@@ -170,13 +172,13 @@ struct Entry {
 }
 
 /// Returns all agents in the room, followed by the profiles without an agent.
-fn entries(room: &RoomModel) -> Vec<Entry> {
-    let present = room.agents.iter().map(|agent| Entry {
+fn assignees(room: &RoomModel) -> Vec<Assignee> {
+    let present = room.agents.iter().map(|agent| Assignee {
         id: agent.id.clone(),
         name: agent.name.to_string(),
         look: agent.look.clone(),
     });
-    let absent = room.profiles.iter().filter(|profile| profile.agents == 0).map(|profile| Entry {
+    let absent = room.profiles.iter().filter(|profile| profile.agents == 0).map(|profile| Assignee {
         id: profile.id.clone(),
         name: texts::not_in_the_room_yet(&profile.name),
         look: profile.look.clone(),
@@ -186,7 +188,7 @@ fn entries(room: &RoomModel) -> Vec<Entry> {
 
 /// Returns the id and name of an agent or profile that can be given a task; the whole list is long, and only an open
 /// menu needs it.
-fn find_entry(room: &RoomModel, id: &str) -> Option<(Id, String)> {
+fn find_assignee(room: &RoomModel, id: &str) -> Option<(Id, String)> {
     let present = room.agent(id).map(|agent| (agent.id.clone(), agent.name.to_string()));
     present.or_else(|| {
         let profile = room.profiles.iter().find(|profile| &*profile.id == id && profile.agents == 0)?;
@@ -195,9 +197,9 @@ fn find_entry(room: &RoomModel, id: &str) -> Option<(Id, String)> {
 }
 
 /// Returns the agent that gets the task: the chosen one, the selected one, an orchestrator, or the first.
-fn entry(cx: &ViewerContext<'_>, own: &RunBar) -> Option<Id> {
+fn assignee(cx: &ViewerContext<'_>, own: &RunBar) -> Option<Id> {
     let room = cx.room;
-    let id_of = |id: &str| find_entry(room, id).map(|(id, _)| id);
+    let id_of = |id: &str| find_assignee(room, id).map(|(id, _)| id);
     let chosen = own.agent.as_ref().and_then(|id| id_of(id));
     let selected = || cx.ui.selection.things().iter().find_map(|thing| id_of(thing.agent()?));
     let all = || {
@@ -210,9 +212,9 @@ fn entry(cx: &ViewerContext<'_>, own: &RunBar) -> Option<Id> {
 
 /// Draws the task and its buttons in the row, with `reserved` points left at the end.
 fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, reserved: f32, commands: &mut Vec<Command>) {
-    let agent = entry(cx, own);
+    let agent = assignee(cx, own);
     let gap = ui.spacing().item_spacing.x;
-    let width = (ui.available_width() - gap - own.widths.run - reserved).max(LEAST_TASK_POINTS);
+    let width = (ui.available_width() - gap - own.widths.run - reserved).max(MIN_TASK_POINTS);
     let field = ui.add(
         egui::TextEdit::singleline(&mut own.task)
             .hint_text(texts::TASK_HINT)

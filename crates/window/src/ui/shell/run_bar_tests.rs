@@ -24,7 +24,7 @@ fn piece() -> PieceView {
     PieceView { stage: "thinking", question: None, ..asking_piece(7, "ada-1", "") }
 }
 
-fn works(commands: &[Command]) -> Vec<KernelCommand> {
+fn work_commands(commands: &[Command]) -> Vec<KernelCommand> {
     let work = |command: &Command| match command {
         Command::Act(RoomAct::Work(command), None) => Some(command.clone()),
         _ => None,
@@ -85,7 +85,7 @@ fn the_task_keeps_its_width_in_narrow_windows_and_limits_are_behind_a_gear() {
 /// The parts of the bar in reading order, with their rectangles.
 fn parts(window: &Harness<'static, Stage>) -> Vec<(String, egui::Rect)> {
     let status = window.state().room.work.sentence();
-    let named = [texts::WHO_DOES_IT, texts::TASK_TO_RUN, texts::EARLIER_TASKS, texts::RUN];
+    let named = [texts::ASSIGN_TO, texts::TASK_TO_RUN, texts::EARLIER_TASKS, texts::RUN];
     let controls = [texts::PAUSE_WORK, texts::STOP_ALL, texts::LIMITS_OF_WORK];
     let names = named.into_iter().chain([&*status]).chain(controls);
     names.map(|name| (name.to_owned(), window.get_by_label(name).rect())).collect()
@@ -132,7 +132,7 @@ fn changes_of_the_status_move_nothing() {
         let mut window = bar();
         window.set_size(egui::vec2(width, 800.0));
         window.run_steps(3);
-        let names = [texts::WHO_DOES_IT, texts::TASK_TO_RUN, texts::RUN];
+        let names = [texts::ASSIGN_TO, texts::TASK_TO_RUN, texts::RUN];
         let places = |window: &Harness<'static, Stage>| names.map(|name| window.get_by_label(name).rect());
         let before = places(&window);
         for (going_on, waiting) in [(1, 0), (12, 3), (1_000, 10_000)] {
@@ -159,7 +159,7 @@ fn listed_agents_have_portraits() {
     assert!(drawings(&window).iter().any(|drawing| row.contains(drawing.center())), "running tasks");
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
-    click(&mut window, texts::WHO_DOES_IT);
+    click(&mut window, texts::ASSIGN_TO);
     assert!(drawings(&window).len() >= 2, "agents that can be given a task");
 }
 
@@ -182,7 +182,7 @@ fn work_can_be_paused_resumed_and_stopped() {
     click(&mut window, "Resume work");
     click(&mut window, "Stop all");
     let expected = [KernelCommand::Pause, KernelCommand::Resume, KernelCommand::KillAll];
-    assert_eq!(works(&window.state().commands), expected);
+    assert_eq!(work_commands(&window.state().commands), expected);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_task_that_would_wait_shows_why_and_what_to_do() {
     window.run_steps(2);
     assert!(window.query_all_by_label_contains("9 calls a run").next().is_some());
     click(&mut window, "Resume work");
-    assert_eq!(works(&window.state().commands), [KernelCommand::Resume, KernelCommand::Resume]);
+    assert_eq!(work_commands(&window.state().commands), [KernelCommand::Resume, KernelCommand::Resume]);
     window.state_mut().room.work.stopped_by = None;
     window.state_mut().room.paused = true;
     window.run_steps(2);
@@ -217,7 +217,7 @@ fn approvals_are_answered_in_the_bar_and_counted_in_the_status() {
     click(&mut window, "Allow Ada");
     click(&mut window, "Refuse Ada");
     let decide = |allow| KernelCommand::decide(ActivationKey::numbered(7), 2, 1, allow);
-    assert_eq!(works(&window.state().commands), [decide(true), decide(false)]);
+    assert_eq!(work_commands(&window.state().commands), [decide(true), decide(false)]);
 }
 
 #[test]

@@ -43,7 +43,7 @@ const fn cap(key: &'static str, label: &'static str, about: &'static str, unit: 
 /// All caps, in groups. A test compares them with the fields of the gateway's settings.
 const CAPS: [(&str, &[CapRow]); 5] = [
     (
-        texts::OF_EVERYONE,
+        texts::ALL_AGENTS,
         &[
             cap("cost_per_run_usd", texts::COST, texts::COST_ABOUT, Unit::Dollars),
             cap("tokens_per_run", texts::TOKENS, texts::TOKENS_ABOUT, Unit::Count),
@@ -53,7 +53,7 @@ const CAPS: [(&str, &[CapRow]); 5] = [
         ],
     ),
     (
-        texts::OF_EVERYONE_IN_AN_HOUR,
+        texts::ALL_AGENTS_PER_HOUR,
         &[
             cap("cost_per_hour_usd", texts::COST_PER_HOUR, texts::COST_PER_HOUR_ABOUT, Unit::Dollars),
             cap("tokens_per_hour", texts::TOKENS_PER_HOUR, texts::TOKENS_PER_HOUR_ABOUT, Unit::Count),
@@ -61,7 +61,7 @@ const CAPS: [(&str, &[CapRow]); 5] = [
         ],
     ),
     (
-        texts::OF_EACH_AGENT,
+        texts::EACH_AGENT,
         &[
             cap("cost_per_agent_per_run_usd", texts::COST_PER_AGENT, texts::COST_PER_AGENT_ABOUT, Unit::Dollars),
             cap("tokens_per_agent_per_run", texts::TOKENS_PER_AGENT, texts::TOKENS_PER_AGENT_ABOUT, Unit::Count),
@@ -69,15 +69,15 @@ const CAPS: [(&str, &[CapRow]); 5] = [
         ],
     ),
     (
-        texts::OF_EACH_AGENT_IN_AN_HOUR,
+        texts::EACH_AGENT_PER_HOUR,
         &[
-            cap("cost_per_agent_per_hour_usd", texts::COST_PER_AGENT_PER_HOUR, texts::SAME_IN_AN_HOUR, Unit::Dollars),
-            cap("tokens_per_agent_per_hour", texts::TOKENS_PER_AGENT_PER_HOUR, texts::SAME_IN_AN_HOUR, Unit::Count),
-            cap("calls_per_agent_per_hour", texts::CALLS_PER_AGENT_PER_HOUR, texts::SAME_IN_AN_HOUR, Unit::Count),
+            cap("cost_per_agent_per_hour_usd", texts::COST_PER_AGENT_PER_HOUR, texts::SAME_PER_HOUR, Unit::Dollars),
+            cap("tokens_per_agent_per_hour", texts::TOKENS_PER_AGENT_PER_HOUR, texts::SAME_PER_HOUR, Unit::Count),
+            cap("calls_per_agent_per_hour", texts::CALLS_PER_AGENT_PER_HOUR, texts::SAME_PER_HOUR, Unit::Count),
         ],
     ),
     (
-        texts::OF_EACH_TASK,
+        texts::EACH_TASK,
         &[
             cap("cost_per_activation_usd", texts::COST_PER_TASK, texts::COST_PER_TASK_ABOUT, Unit::Dollars),
             cap("tokens_per_activation", texts::TOKENS_PER_TASK, texts::TOKENS_PER_TASK_ABOUT, Unit::Count),
@@ -119,7 +119,7 @@ const CONVERSATIONS_IN_PARALLEL: NumberRow = NumberRow {
 #[derive(Clone, Debug, Default)]
 pub struct SettingsPanel {
     /// The setting to scroll to, by section and key; cleared once it was scrolled to.
-    lead_to: Option<String>,
+    scroll_to: Option<String>,
     /// The typed numbers that are not applied yet, by setting.
     typed: BTreeMap<String, UnsentNumber>,
 }
@@ -134,13 +134,13 @@ struct UnsentNumber {
 
 impl SettingsPanel {
     /// Scrolls to this setting when the settings are drawn next.
-    pub fn lead_to(&mut self, setting: Option<String>) {
-        self.lead_to = setting;
+    pub fn scroll_to(&mut self, setting: Option<String>) {
+        self.scroll_to = setting;
     }
 
     /// Returns the setting that is still to be scrolled to.
     pub fn scroll_target(&self) -> Option<&str> {
-        self.lead_to.as_deref()
+        self.scroll_to.as_deref()
     }
 
     /// Forgets the typed numbers, because another room is open.
@@ -163,7 +163,7 @@ pub fn settings_ui(
     let frame = DialogFrame { title: texts::SETTINGS, closes: texts::CLOSES_SETTINGS, width: DIALOG[1] };
     let shown = frame.show(ui.ctx(), cx.theme, |ui| {
         scrolled(ui, |ui| {
-            group(ui, texts::WHO_ANSWERS, texts::WHO_ANSWERS_ABOUT, cx.theme);
+            group(ui, texts::PROVIDER_AND_MODEL, texts::PROVIDER_AND_MODEL_ABOUT, cx.theme);
             provider_ui(ui, cx, choice, &mut commands);
             scene_override_ui(ui, cx, &["gateway.provider", "gateway.model"]);
             ui.add_space(SPACE[1]);
@@ -190,7 +190,7 @@ fn scene_override_ui(ui: &mut Ui, cx: &ViewerContext<'_>, settings: &[&str]) {
         room.settings.of_scene.iter().any(|overridden| overridden == **setting || overridden == key)
     };
     if settings.iter().any(|setting| is_overridden(&setting)) {
-        let text = texts::scene_sets_this(&room.scene);
+        let text = texts::overridden_by_scene(&room.scene);
         ui.add(egui::Label::new(RichText::new(text).size(TYPE[0]).color(theme.warn)).wrap());
     }
 }
@@ -234,8 +234,8 @@ impl NumberField<'_> {
         }
         let mut text = own.typed.get(&setting).map_or(&self.current, |typed| &typed.text).clone();
         let field = widgets::field(ui, &mut text, &texts::field_name(self.label), self.hint);
-        if own.lead_to.as_deref() == Some(setting.as_str()) {
-            own.lead_to = None;
+        if own.scroll_to.as_deref() == Some(setting.as_str()) {
+            own.scroll_to = None;
             field.request_focus();
             field.scroll_to_me(Some(egui::Align::Center));
         }
@@ -315,8 +315,8 @@ fn number_row(
 fn conversations_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     group(ui, texts::CONVERSATIONS, texts::CONVERSATIONS_ABOUT, theme);
-    row(ui, texts::AMONG_AGENTS, texts::AMONG_AGENTS_ABOUT, theme, |ui| {
-        if widgets::switch(ui, room.talk_on, texts::AGENTS_MAY_TALK, theme).clicked() {
+    row(ui, texts::BETWEEN_AGENTS, texts::BETWEEN_AGENTS_ABOUT, theme, |ui| {
+        if widgets::switch(ui, room.talk_on, texts::ALLOW_CONVERSATIONS, theme).clicked() {
             let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
             commands.push(Command::Act(act, None));
         }

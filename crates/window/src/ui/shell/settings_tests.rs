@@ -10,9 +10,9 @@ use crate::ui::UiState;
 use crate::ui::testing::{Stage, pane_of, sample_room};
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 
-fn settings(room: RoomModel, lead_to: Option<&str>) -> Harness<'static, Stage> {
+fn settings(room: RoomModel, scroll_to: Option<&str>) -> Harness<'static, Stage> {
     let mut stage = Stage::new(room, UiState::default());
-    stage.take(vec![WindowCommand::ShowSettings(lead_to.map(str::to_owned)).into()]);
+    stage.take(vec![WindowCommand::ShowSettings(scroll_to.map(str::to_owned)).into()]);
     (stage.commands, stage.asked) = Default::default();
     let mut window = pane_of(stage, |ui, cx, panes| settings_ui(ui, cx, &mut panes.settings, &mut panes.provider));
     window.run_steps(6);

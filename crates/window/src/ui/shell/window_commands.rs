@@ -70,7 +70,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::ToggleSettings => ui.front.toggle(FrontPanel::Settings),
         WindowCommand::ShowSettings(setting) => {
             ui.front.open(FrontPanel::Settings);
-            panes.settings.lead_to(setting);
+            panes.settings.scroll_to(setting);
         }
         WindowCommand::ToggleNotices => ui.front.toggle(FrontPanel::Notices),
         WindowCommand::ShowNotices => ui.front.open(FrontPanel::Notices),

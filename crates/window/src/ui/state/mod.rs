@@ -140,7 +140,7 @@ pub struct Recents {
 
 impl Recents {
     /// The maximum number of recent tasks.
-    const TASKS_KEPT: usize = 40;
+    const MAX_TASKS: usize = 40;
 
     /// Returns the recent tasks, latest first.
     pub fn tasks(&self) -> &[String] {
@@ -149,14 +149,14 @@ impl Recents {
 
     /// Restores the recent tasks, latest first.
     pub fn restore_tasks(&mut self, tasks: &[String]) {
-        self.tasks = tasks.iter().take(Self::TASKS_KEPT).cloned().collect();
+        self.tasks = tasks.iter().take(Self::MAX_TASKS).cloned().collect();
     }
 
     /// Adds a task to the recent tasks.
     pub fn remember_task(&mut self, task: &str) {
         self.tasks.retain(|recent| recent != task);
         self.tasks.insert(0, task.to_owned());
-        self.tasks.truncate(Self::TASKS_KEPT);
+        self.tasks.truncate(Self::MAX_TASKS);
     }
 }
 

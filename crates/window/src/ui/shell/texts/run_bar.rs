@@ -3,7 +3,7 @@
 use crate::ui::widgets::text_format::compact;
 
 // The agent
-pub(crate) const WHO_DOES_IT: &str = "Assign to";
+pub(crate) const ASSIGN_TO: &str = "Assign to";
 pub(crate) const NOBODY: &str = "Nobody";
 
 pub(crate) fn not_in_the_room_yet(name: &str) -> String {
