@@ -115,7 +115,7 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
     let known_commands = assignee(cx, own).map_or(&[][..], |agent| slash_commands::known(cx, &agent));
     if slash_commands::has_suggestions(known_commands, &own.task) {
         ui.horizontal_wrapped(|ui| {
-            own.continue_task |= slash_commands::suggestions_ui(ui, known_commands, &mut own.task)
+            own.continue_task |= slash_commands::suggestions_ui(ui, known_commands, &mut own.task);
         });
     }
     // In the order of Tab: agent, task, run; then the status of work.
