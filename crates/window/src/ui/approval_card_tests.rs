@@ -1,4 +1,4 @@
-//! Tests of the approval card: its answers keep their places, become active after a moment, and say how far they reach.
+//! Tests of the approval card: its answer buttons never move, ignore clicks for a moment, and have a scope.
 
 use egui::Rect;
 use egui_kittest::Harness;
@@ -166,7 +166,7 @@ fn an_answer_has_the_chosen_scope_and_the_comment() {
         window.run_steps(3);
         let Some(KernelCommand::Decide { allow: true, scope: given, because: None, .. }) = decisions(&window).pop()
         else {
-            panic!("it is allowed");
+            panic!("not allowed");
         };
         assert_eq!(given, scope);
     }
@@ -178,7 +178,7 @@ fn an_answer_has_the_chosen_scope_and_the_comment() {
     window.run_steps(3);
     let Some(KernelCommand::Decide { allow: false, scope: AllowScope::Once, because, .. }) = decisions(&window).pop()
     else {
-        panic!("it is refused");
+        panic!("not refused");
     };
     assert_eq!(because.as_deref(), Some("Use drafts."));
 }
@@ -198,7 +198,7 @@ fn the_risk_is_above_the_reason_and_the_preview() {
         question.approval.because =
             "no rule of storage/terminal-cmd-allowlist.yaml allows it, and its safety mode is safe".to_owned();
         window.run_steps(3);
-        let of = |part: &str| window.query_all_by_label_contains(part).next().expect("it should be reported").rect();
+        let of = |part: &str| window.query_all_by_label_contains(part).next().expect("it is shown").rect();
         let (risk, reason, below) = (of("Risk high"), of("Because no rule"), of("At the end of notes.md"));
         assert!(risk.max.y <= reason.min.y, "{risk} {reason}");
         assert!(reason.max.y <= below.min.y, "nothing is cut at {width} points: {reason} {below}");
@@ -216,8 +216,8 @@ fn an_elicitation_is_answered_with_a_valid_form() {
         },
         "required": ["branch"],
     });
-    let asked = McpElicitation::of(1, "Which branch?", &schema).expect("it can be answered");
-    question.approval.of_server = Some(Box::new(asked));
+    let elicitation = McpElicitation::of(1, "Which branch?", &schema).expect("the schema is supported");
+    question.approval.of_server = Some(Box::new(elicitation));
     (question.approval.for_task, question.approval.always) = (None, Vec::new());
     wait_until_unlocked(&mut window);
     assert!(window.query_by_label("Allow only this once").is_none(), "an answer is no permission");
@@ -231,7 +231,7 @@ fn an_elicitation_is_answered_with_a_valid_form() {
     window.get_by_label("Answer Ada").click();
     window.run_steps(3);
     let Some(KernelCommand::Decide { allow: true, form, .. }) = decisions(&window).pop() else {
-        panic!("it is answered");
+        panic!("not answered");
     };
     assert_eq!(serde_json::Value::Object(form), serde_json::json!({ "branch": "main", "force": "true" }));
 }

@@ -24,9 +24,9 @@ pub fn entries_for(
     for (command, label) in table.in_menu(menu) {
         let keys = keys::first_shown(ui.ctx(), command);
         let applies = (command.applies)(context);
-        let holds = (command.holds)(context);
-        let row = ui.add_enabled_ui(applies.is_ok(), |ui| match holds {
-            Some(holds) => choice(ui, holds, label),
+        let checked = (command.checked)(context);
+        let row = ui.add_enabled_ui(applies.is_ok(), |ui| match checked {
+            Some(checked) => choice(ui, checked, label),
             None => entry(ui, label, &keys),
         });
         let row = row.inner;

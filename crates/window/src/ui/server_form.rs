@@ -26,11 +26,11 @@ impl FormValues {
 /// The minimum width of a column, in points.
 const FIELD_POINTS: f32 = 320.0;
 /// The maximum number of columns.
-const COLUMNS_AT_MOST: usize = 3;
+const MAX_COLUMNS: usize = 3;
 
 /// Draws the form.
 pub fn form_ui(ui: &mut Ui, fields: &[FormField], values: &mut FormValues, theme: &Theme) {
-    let columns = ((ui.available_width() / FIELD_POINTS) as usize).clamp(1, COLUMNS_AT_MOST).min(fields.len().max(1));
+    let columns = ((ui.available_width() / FIELD_POINTS) as usize).clamp(1, MAX_COLUMNS).min(fields.len().max(1));
     for row in fields.chunks(columns) {
         ui.columns(columns, |columns| {
             for (ui, one) in columns.iter_mut().zip(row) {

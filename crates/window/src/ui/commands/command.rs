@@ -1,5 +1,5 @@
-//! Everything that a person can do in the window, as data: panes return commands, one place runs them, and that place
-//! can undo them.
+//! Everything that a person can do in the window, as data: panes return commands, and one place runs them and can undo
+//! them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -158,7 +158,7 @@ pub enum WindowCommand {
     ResetTextSize,
     /// Opens a dialog.
     Ask(Dialog),
-    /// Opens a file dialog of the operating system.
+    /// Opens the dialog that chooses a file or folder of the computer.
     Browse(Purpose),
     /// Adds a task to the recent tasks.
     RememberTask(String),
@@ -231,7 +231,7 @@ pub enum FilesCommand {
     Duplicate(Vec<String>),
     /// Copies paths to the clipboard.
     CopyPaths(Vec<String>),
-    /// Deletes files, after a confirmation where several are affected.
+    /// Deletes files; asks first if there are several or one has unsaved changes.
     Delete(Vec<String>),
     /// Deletes files that the person has confirmed.
     DeleteSurely(Vec<String>),

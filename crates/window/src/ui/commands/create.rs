@@ -130,7 +130,7 @@ mod tests {
                 panic!("{commands:?}")
             };
             assert_eq!(*position, Vec2::new(5.0, actual_y));
-            assert_eq!(spawn_place(&room, Vec2::new(5.0, y), exactly), *position, "the ghost shows the same");
+            assert_eq!(spawn_place(&room, Vec2::new(5.0, y), exactly), *position, "the ghost is at the same position");
             assert_eq!(commands.get(1).is_some(), has_notice);
         }
     }

@@ -91,7 +91,7 @@ mod tests {
     fn every_command_is_one_line_with_its_shortcuts() {
         let table = CommandTable::standard();
         let text = as_text(table);
-        assert_eq!(text.lines().count(), table.all().len() + 1, "one line each, and the head");
+        assert_eq!(text.lines().count(), table.all().len() + 1, "one line each, and the header");
         let line = |id: &str| text.lines().find(|line| line.ends_with(id)).expect("it is listed").to_owned();
         assert!(line("window.palette").starts_with("Ctrl+K "), "{}", line("window.palette"));
         assert!(line("window.keys").starts_with("?, F1 "), "{}", line("window.keys"));

@@ -198,7 +198,7 @@ mod tests {
             click(&mut window, label);
         }
         assert!(window.state().commands.is_empty(), "{:?}", window.state().commands);
-        assert!(window.query_by_label_contains("claude-agent-acp").is_some(), "it is seen what would be started");
+        assert!(window.query_by_label_contains("claude-agent-acp").is_some(), "the command line is shown");
         click(&mut window, "Allow");
         let claude = agent("claude", true, Consent::None).agent;
         assert_eq!(window.state().commands, [Command::AllowServer(Box::new(claude))]);

@@ -196,9 +196,9 @@ fn close_file(ui: &mut Ui, path: &str, theme: &Theme) -> Answer {
 /// Confirms closing the window while agents work or files have unsaved changes.
 fn close(ui: &mut Ui, cx: &ViewerContext<'_>) -> Answer {
     let ViewerContext { room, unsaved, theme, .. } = *cx;
-    let at_work = room.work.pieces.len();
-    if at_work > 0 {
-        about(ui, texts::tasks_not_finished(at_work), theme);
+    let working = room.work.pieces.len();
+    if working > 0 {
+        about(ui, texts::tasks_not_finished(working), theme);
     }
     if !unsaved.is_empty() {
         about(ui, texts::files_not_saved(unsaved.len()), theme);
@@ -207,7 +207,7 @@ fn close(ui: &mut Ui, cx: &ViewerContext<'_>) -> Answer {
         }
     }
     buttons(ui, |ui, button| {
-        if at_work > 0 {
+        if working > 0 {
             let finish = widgets::primary(ui, true, texts::FINISH_THEN_CLOSE, theme);
             button(finish, vec![Command::QuitWhenDone(true)]);
         }
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(window.state().state.front.dialog(), None);
     }
 
-    fn at_work() -> RoomModel {
+    fn room_at_work() -> RoomModel {
         let mut room = sample_room();
         room.work.pieces = vec![crate::view::work::PieceView {
             activation: crate::base::ActivationKey::numbered(7),
@@ -266,7 +266,7 @@ mod tests {
             ("Close now", Command::QuitNow),
             ("Cancel", Command::QuitWhenDone(false)),
         ] {
-            let mut window = open_dialog(at_work(), Dialog::Close);
+            let mut window = open_dialog(room_at_work(), Dialog::Close);
             assert!(window.query_by_label_contains("1 task is not finished").is_some());
             window.get_by_label(answer).click();
             window.run_steps(4);

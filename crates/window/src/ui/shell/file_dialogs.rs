@@ -1,4 +1,4 @@
-//! Asks the person for a file or folder on the computer: what to import, where to export, which workspace to open.
+//! The dialog for files and folders of the computer: what to import, where to export, which workspace to open.
 
 use std::path::PathBuf;
 
@@ -9,29 +9,29 @@ use crate::ui::Command;
 use crate::ui::shell::texts::dialogs as texts;
 use crate::ui::state::Purpose;
 
-/// Names the dialog among windows.
+/// The id of the dialog window.
 const WINDOW: &str = "file dialog";
 
-/// The dialog. It is kept as long as the window, so that it opens where it was left.
+/// The file dialog. It is kept as long as the window, so that it opens in the folder where it was closed.
 #[derive(Default)]
-pub struct FileAsking {
+pub struct FilePicker {
     dialog: Option<FileDialog>,
     purpose: Option<Purpose>,
 }
 
-impl FileAsking {
-    /// Draws the dialog, if it is open. What the person chose comes back.
+impl FilePicker {
+    /// Draws the dialog, if it is open. Returns the command once a file or folder is chosen.
     pub fn show(&mut self, context: &Context) -> Option<Command> {
         let dialog = self.dialog.as_mut()?;
-        // Only what lies above the dialog's own ground is reached by Tab and by the pointer.
-        let ground = LayerId::new(Order::Middle, Id::new(WINDOW).with("modal_overlay"));
-        context.memory_mut(|memory| memory.set_modal_layer(ground));
+        // Tab and the pointer reach only what is above the dialog's own overlay.
+        let overlay = LayerId::new(Order::Middle, Id::new(WINDOW).with("modal_overlay"));
+        context.memory_mut(|memory| memory.set_modal_layer(overlay));
         dialog.update(context);
         let picked: Vec<PathBuf> = match dialog.take_picked() {
             Some(path) => vec![path],
             None => dialog.take_picked_multiple()?,
         };
-        let command = chosen(self.purpose.take()?, picked);
+        let command = command_for(self.purpose.take()?, picked);
         self.dialog = None;
         command
     }
@@ -41,12 +41,12 @@ impl FileAsking {
         self.dialog.as_ref().is_some_and(|dialog| *dialog.state() == DialogState::Open)
     }
 
-    /// Puts the dialog away; nothing was chosen.
+    /// Closes the dialog without a choice.
     pub fn close(&mut self) {
         (self.dialog, self.purpose) = (None, None);
     }
 
-    /// Asks for something.
+    /// Opens the dialog.
     pub fn open(&mut self, purpose: Purpose) {
         let (title, open, name): (_, fn(&mut FileDialog), _) = match &purpose {
             Purpose::ImportFiles(_) => (texts::IMPORT_FILES, FileDialog::pick_multiple, ""),
@@ -61,11 +61,11 @@ impl FileAsking {
             .default_file_name(name)
             .default_size([640.0, 440.0])
             .anchor(egui::Align2::CENTER_CENTER, [0.0, 0.0]);
-        // Its field has a ground on which the text of a light window cannot be read.
+        // The search field has a background on which the text of the light theme is illegible.
         dialog.config_mut().show_search = false;
-        // So has the one that a path is written into.
+        // So does the field for editing the path.
         dialog.config_mut().show_path_edit_button = false;
-        // An export never takes the place of another file.
+        // An export never overwrites a file.
         dialog.config_mut().allow_file_overwrite = false;
         open(&mut dialog);
         self.dialog = Some(dialog);
@@ -73,8 +73,8 @@ impl FileAsking {
     }
 }
 
-/// What is done with what was chosen.
-fn chosen(purpose: Purpose, mut picked: Vec<PathBuf>) -> Option<Command> {
+/// Returns the command for the chosen files or folder.
+fn command_for(purpose: Purpose, mut picked: Vec<PathBuf>) -> Option<Command> {
     if picked.is_empty() {
         return None;
     }
@@ -93,28 +93,28 @@ mod tests {
     use egui_kittest::kittest::Queryable;
 
     #[test]
-    fn what_is_chosen_is_done_for_what_it_was_asked() {
+    fn a_choice_becomes_the_command_of_its_purpose() {
         let path = PathBuf::from("/somewhere");
         let paths = vec![path.clone()];
         let folder = Some("memory".to_owned());
         let import = Command::ImportFiles { paths: paths.clone(), folder: folder.clone() };
-        assert_eq!(chosen(Purpose::ImportFiles(folder), paths.clone()), Some(import));
-        assert_eq!(chosen(Purpose::OpenWorkspace, paths.clone()), Some(Command::OpenWorkspace(path.clone())));
-        assert_eq!(chosen(Purpose::ExportZip("a.zip".into()), paths), Some(Command::ExportZip(Some(path))));
-        assert_eq!(chosen(Purpose::OpenWorkspace, Vec::new()), None);
+        assert_eq!(command_for(Purpose::ImportFiles(folder), paths.clone()), Some(import));
+        assert_eq!(command_for(Purpose::OpenWorkspace, paths.clone()), Some(Command::OpenWorkspace(path.clone())));
+        assert_eq!(command_for(Purpose::ExportZip("a.zip".into()), paths), Some(Command::ExportZip(Some(path))));
+        assert_eq!(command_for(Purpose::OpenWorkspace, Vec::new()), None);
     }
 
     #[test]
     fn tab_and_enter_stay_in_the_dialog() {
-        let mut asking = FileAsking::default();
-        asking.open(Purpose::ExportZip("a.zip".into()));
+        let mut picker = FilePicker::default();
+        picker.open(Purpose::ExportZip("a.zip".into()));
         let pressed = std::rc::Rc::new(std::cell::Cell::new(false));
-        let told = pressed.clone();
+        let log = pressed.clone();
         let mut window = Harness::builder().with_size(egui::vec2(1000.0, 700.0)).build_ui(move |ui| {
             if ui.button("Behind").clicked() {
-                told.set(true);
+                log.set(true);
             }
-            let _chosen = asking.show(ui.ctx());
+            let _command = picker.show(ui.ctx());
         });
         window.run_steps(4);
         for _ in 0..30 {
@@ -126,13 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn the_dialog_opens_and_can_be_left() {
-        let mut asking = FileAsking::default();
-        asking.open(Purpose::OpenWorkspace);
+    fn the_dialog_opens_and_can_be_cancelled() {
+        let mut picker = FilePicker::default();
+        picker.open(Purpose::OpenWorkspace);
         let mut window = Harness::new_ui(move |ui| {
-            let command = asking.show(ui.ctx());
+            let command = picker.show(ui.ctx());
             assert_eq!(command, None);
-            ui.label(if asking.is_open() { "it is open" } else { "it is closed" });
+            ui.label(if picker.is_open() { "it is open" } else { "it is closed" });
         });
         window.run_steps(4);
         assert!(window.query_by_label("it is open").is_some());

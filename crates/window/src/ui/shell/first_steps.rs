@@ -1,5 +1,5 @@
-//! The first steps: three steps on a small card in the room, each ticked off when the person has done it, with an arrow
-//! to the place of the next one.
+//! The first steps: a small card in the room with three steps, each ticked off when the person has done it, and an
+//! arrow that points to where the next one is done.
 
 use egui::{
     Area, CornerRadius, Id as WidgetId, LayerId, Order, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, vec2,
@@ -16,19 +16,19 @@ use crate::ui::{Command, UiState, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 
-/// The width of the card.
+/// The width of the card, in points.
 const CARD_POINTS: f32 = 270.0;
-/// Rooms that are shown smaller than this have no place for it.
-const FITS_POINTS: egui::Vec2 = egui::vec2(340.0, 260.0);
+/// The minimum size of the room's view for the card to be shown, in points.
+const MIN_VIEW_POINTS: egui::Vec2 = egui::vec2(340.0, 260.0);
 
-/// A step.
+/// One of the first steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
-    /// Somebody was dropped into the room.
+    /// Adding an agent to the room.
     Drop,
-    /// The rules were changed.
+    /// Changing the rules.
     Rules,
-    /// What everyone thinks was shown.
+    /// Showing the agents' thoughts.
     Thoughts,
 }
 
@@ -44,50 +44,50 @@ impl Step {
     }
 }
 
-/// Which steps the person has taken.
+/// The steps that the person has done.
 #[derive(Clone, Debug, Default)]
 pub struct FirstSteps {
-    taken: [bool; Step::ALL.len()],
+    done: [bool; Step::ALL.len()],
 }
 
 impl FirstSteps {
-    /// Takes in what the person asked for.
+    /// Ticks off the steps that a command completes.
     pub fn note(&mut self, command: &Command, room: &RoomModel) {
         match command {
             Command::Act(act, _) => self.note_act(act, room),
             Command::Acts(acts) => acts.iter().for_each(|(act, _)| self.note_act(act, room)),
-            Command::Import { .. } => self.take(Step::Drop),
+            Command::Import { .. } => self.complete(Step::Drop),
             _ => {}
         }
     }
 
-    /// Takes in how the window is.
-    pub fn look(&mut self, state: &UiState) {
+    /// Ticks off the steps that the state of the window completes.
+    pub fn update(&mut self, state: &UiState) {
         if state.view.debug_overlay {
-            self.take(Step::Thoughts);
+            self.complete(Step::Thoughts);
         }
     }
 
     fn note_act(&mut self, act: &RoomAct, room: &RoomModel) {
         match act {
-            RoomAct::Agent(AgentCommand::Add { .. }) => self.take(Step::Drop),
-            RoomAct::Edit(edit) if is_rulebook(room, &edit.element) => self.take(Step::Rules),
+            RoomAct::Agent(AgentCommand::Add { .. }) => self.complete(Step::Drop),
+            RoomAct::Edit(edit) if is_rulebook(room, &edit.element) => self.complete(Step::Rules),
             _ => {}
         }
     }
 
-    fn take(&mut self, step: Step) {
-        self.taken[step as usize] = true;
+    fn complete(&mut self, step: Step) {
+        self.done[step as usize] = true;
     }
 
-    fn has(&self, step: Step) -> bool {
-        self.taken[step as usize]
+    fn is_done(&self, step: Step) -> bool {
+        self.done[step as usize]
     }
 
-    /// The next step that was not taken; a rulebook cannot be changed where there is none.
+    /// Returns the first step that is not done; changing the rules is skipped if there is no rulebook.
     fn next(&self, room: &RoomModel) -> Option<Step> {
-        let can = |step: Step| step != Step::Rules || rulebook(room).is_some();
-        Step::ALL.into_iter().find(|step| !self.has(*step) && can(*step))
+        let is_possible = |step: Step| step != Step::Rules || rulebook(room).is_some();
+        Step::ALL.into_iter().find(|step| !self.is_done(*step) && is_possible(*step))
     }
 }
 
@@ -99,15 +99,15 @@ fn is_rulebook(room: &RoomModel, id: &str) -> bool {
     room.element(id).is_some_and(|element| &*element.kind == "rulebook")
 }
 
-/// Draws the card, while there are steps to be taken and the person has not put it away.
+/// Draws the card until the person closes it.
 pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<Command> {
     let mut commands = Vec::new();
     let view = cx.ui.view.camera.viewport;
-    let has_place = view.width() >= FITS_POINTS.x && view.height() >= FITS_POINTS.y;
-    // What is opened in the room has the room, and so has a question.
-    let is_asked = cx.ui.questions.front(cx.room).is_some();
-    let is_taken = cx.ui.front.element().is_some() || cx.ui.front.is_covered() || is_asked;
-    if cx.ui.notices.is_hint_closed || !cx.ui.dock.is_seen(&Tab::Room) || !has_place || is_taken {
+    let fits = view.width() >= MIN_VIEW_POINTS.x && view.height() >= MIN_VIEW_POINTS.y;
+    // An open element, an open panel and a waiting approval take precedence.
+    let is_approval_waiting = cx.ui.questions.front(cx.room).is_some();
+    let is_hidden = cx.ui.front.element().is_some() || cx.ui.front.is_covered() || is_approval_waiting;
+    if cx.ui.notices.is_hint_closed || !cx.ui.dock.is_seen(&Tab::Room) || !fits || is_hidden {
         return commands;
     }
     let next = own.next(cx.room);
@@ -118,7 +118,9 @@ pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<
             ui.set_width(CARD_POINTS);
             let mut is_read = false;
             let closed = card(ui, (texts::WELCOME, ""), cx.theme.accent, cx.theme, texts::CLOSE_THE_HINT, |ui| {
-                Step::ALL.into_iter().for_each(|step| step_ui(ui, step, own.has(step), next == Some(step), cx.theme));
+                Step::ALL
+                    .into_iter()
+                    .for_each(|step| step_ui(ui, step, own.is_done(step), next == Some(step), cx.theme));
                 ui.add(egui::Label::new(widgets::small(texts::NO_COST_YET, cx.theme)).wrap());
                 let text = if next.is_none() { texts::DONE } else { texts::GOT_IT };
                 is_read = widgets::primary(ui, true, text, cx.theme).on_hover_text(texts::DO_NOT_SHOW_AGAIN).clicked();
@@ -134,12 +136,12 @@ pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<
     commands
 }
 
-/// A step on the card: ticked, the next one with how it is done, or one that comes later.
-fn step_ui(ui: &mut Ui, step: Step, is_taken: bool, is_next: bool, theme: &Theme) {
+/// Draws a step on the card: done, next (with instructions), or later.
+fn step_ui(ui: &mut Ui, step: Step, is_done: bool, is_next: bool, theme: &Theme) {
     let [title, how] = step.title_and_help();
     let row = ui.horizontal_top(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(16.0, 18.0), Sense::hover());
-        if is_taken {
+        if is_done {
             Icon::Tick.paint(ui.painter(), rect.shrink(2.0), theme.good);
         } else {
             let stroke = Stroke::new(LINE[1], if is_next { theme.accent } else { theme.text_soft });
@@ -152,7 +154,7 @@ fn step_ui(ui: &mut Ui, step: Step, is_taken: bool, is_next: bool, theme: &Theme
         }
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
-            let colour = if is_taken { theme.text_soft } else { theme.text };
+            let colour = if is_done { theme.text_soft } else { theme.text };
             let title = RichText::new(title).size(TYPE[1]).color(colour);
             ui.add(egui::Label::new(if is_next { title.strong() } else { title }).wrap());
             if is_next {
@@ -160,10 +162,10 @@ fn step_ui(ui: &mut Ui, step: Step, is_taken: bool, is_next: bool, theme: &Theme
             }
         });
     });
-    widgets::name(&row.response, texts::step_name(title, is_taken));
+    widgets::name(&row.response, texts::step_name(title, is_done));
 }
 
-/// Where a step is taken, on screen.
+/// Returns the screen position where a step is done.
 fn place_of(step: Step, cx: &ViewerContext<'_>) -> Option<Pos2> {
     let view = cx.ui.view.camera.viewport;
     match step {
@@ -179,20 +181,20 @@ fn place_of(step: Step, cx: &ViewerContext<'_>) -> Option<Pos2> {
     }
 }
 
-/// An arrow from the card to a place.
+/// Draws an arrow from the card to a position.
 fn arrow(painter: &Painter, card: Rect, to: Pos2, theme: &Theme) {
     let from = card.clamp(to);
-    let way = to - from;
-    if way.length() < 2.0 * SPACE[3] {
+    let vector = to - from;
+    if vector.length() < 2.0 * SPACE[3] {
         return;
     }
-    let ahead = way.normalized();
-    let (tip, foot) = (to - ahead * SPACE[0], from + ahead * SPACE[0]);
+    let direction = vector.normalized();
+    let (tip, foot) = (to - direction * SPACE[0], from + direction * SPACE[0]);
     for (width, colour) in [(6.0, theme.panel), (2.5, theme.accent)] {
         let stroke = Stroke::new(width, colour);
         painter.line_segment([foot, tip], stroke);
-        for side in [ahead.rot90(), -ahead.rot90()] {
-            painter.line_segment([tip, tip - ahead * 9.0 + side * 5.0], stroke);
+        for side in [direction.rot90(), -direction.rot90()] {
+            painter.line_segment([tip, tip - direction * 9.0 + side * 5.0], stroke);
         }
     }
 }
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn each_step_ticks_itself_off_when_it_is_taken_in_whatever_order() {
+    fn each_step_is_ticked_off_when_done_in_any_order() {
         let add = AgentCommand::Add {
             id: None,
             profile: "ada".into(),
@@ -235,18 +237,18 @@ mod tests {
         };
         let mut window = card_of(UiState::default());
         assert_eq!(ticked(&window), [false; 3]);
-        let mut take = |command: &Command| {
+        let mut complete = |command: &Command| {
             let Stage { panes, room, .. } = window.state_mut();
             panes.first_steps.note(command, room);
             window.run_steps(2);
             ticked(&window)
         };
-        assert_eq!(take(&write("news")), [false; 3], "a message board is no rulebook");
-        assert_eq!(take(&write("rules")), [false, true, false]);
-        assert_eq!(take(&Command::Act(RoomAct::Agent(add), None)), [true, true, false]);
+        assert_eq!(complete(&write("news")), [false; 3], "a message board is no rulebook");
+        assert_eq!(complete(&write("rules")), [false, true, false]);
+        assert_eq!(complete(&Command::Act(RoomAct::Agent(add), None)), [true, true, false]);
         let Stage { panes, state, .. } = window.state_mut();
         state.view.debug_overlay = true;
-        panes.first_steps.look(state);
+        panes.first_steps.update(state);
         window.run_steps(2);
         assert_eq!(ticked(&window), [true; 3]);
         window.get_by_label("Done").click();
@@ -255,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_card_is_put_away_permanently_whatever_was_taken() {
+    fn the_card_can_be_closed_permanently_at_any_step() {
         for button in ["Got it", "Close the hint"] {
             let mut window = card_of(UiState::default());
             window.get_by_label(button).click();
@@ -266,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_of_an_agent_comes_before_the_card() {
+    fn a_waiting_approval_hides_the_card() {
         let mut window = card_of(UiState::default());
         window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
         window.run_steps(3);
@@ -277,8 +279,8 @@ mod tests {
     }
 
     #[test]
-    fn the_next_step_says_how_and_a_room_without_rules_asks_for_none() {
-        let steps = FirstSteps { taken: [true, false, false] };
+    fn the_next_step_has_instructions_and_needs_a_rulebook_to_change_rules() {
+        let steps = FirstSteps { done: [true, false, false] };
         let mut room = sample_room();
         assert_eq!(steps.next(&room), Some(Step::Rules));
         room.elements.clear();

@@ -1,5 +1,4 @@
-//! The list of shortcuts: the keys of the [table of commands](crate::ui::commands::table), and the gestures of the
-//! mouse.
+//! The list of keyboard shortcuts, from the [command table](crate::ui::commands::table), and of mouse gestures.
 
 use egui::{RichText, Ui};
 
@@ -11,11 +10,12 @@ use crate::ui::widgets::dialog::{DialogFrame, scrolled};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{DIALOG, TYPE, Theme};
 
-/// What keys and gestures take of a column.
+/// The width of the column of shortcuts, in points.
 const KEYS_POINTS: f32 = 132.0;
+/// The width of the column of gestures, in points.
 const GESTURE_POINTS: f32 = 150.0;
 
-/// Draws the keys, if they are shown.
+/// Draws the list, if it is open.
 pub fn help_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
     if !cx.ui.front.is_open(FrontPanel::Keys) {
         return Vec::new();
@@ -61,7 +61,7 @@ mod tests {
     use egui_kittest::kittest::Queryable;
 
     #[test]
-    fn every_key_of_the_table_is_shown() {
+    fn every_command_with_a_shortcut_is_listed() {
         let mut state = UiState::default();
         state.front.open(FrontPanel::Keys);
         let mut window = stage_pane(state, |ui, cx, _| help_ui(ui, cx));

@@ -1,4 +1,4 @@
-//! The window as a whole: its panels and their places, and the room in the middle.
+//! The window as a whole: the arrangement of bars, panes and overlays.
 
 mod coding_agent_dialog;
 pub mod dialogs;
@@ -28,7 +28,7 @@ use egui::containers::panel::PanelState;
 use egui::emath::GuiRounding;
 use egui::{Frame, Id as WidgetId, Margin, Panel, Ui, UiBuilder};
 
-use self::file_dialogs::FileAsking;
+use self::file_dialogs::FilePicker;
 use self::pane_area::Panes;
 use self::pane_states::PaneStates;
 use crate::ui::commands::WindowCommand;
@@ -47,12 +47,12 @@ use crate::view::pick::Thing;
 use crate::view::recent_events::Recent;
 use crate::view::theme::{SPACE, Theme};
 
-/// What the window keeps between frames beside [`UiState`]: the state of each pane, and the table of commands.
+/// The state of the window between frames in addition to [`UiState`]: the state of each pane, and the command table.
 pub struct Shell {
-    /// The panes.
+    /// The states of the panes.
     pub panes: PaneStates,
     table: CommandTable,
-    file_asking: FileAsking,
+    file_picker: FilePicker,
     focus_ring: FocusRing,
 }
 
@@ -65,11 +65,11 @@ impl Default for Shell {
 }
 
 impl Shell {
-    /// The window with panes as they are elsewhere.
+    /// Creates a window with these pane states.
     pub fn of(panes: PaneStates) -> Self {
         let mut table = CommandTable::default();
         table.add(panes.added.commands());
-        Self { panes, table, file_asking: FileAsking::default(), focus_ring: FocusRing::default() }
+        Self { panes, table, file_picker: FilePicker::default(), focus_ring: FocusRing::default() }
     }
 
     /// Adds a pane, with its commands.
@@ -78,7 +78,7 @@ impl Shell {
         self.panes.added.add(pane);
     }
 
-    /// Draws everything; what the person did that concerns more than the window comes back.
+    /// Draws the window. Returns the commands of the person that concern more than the window.
     pub fn show(
         &mut self,
         root: &mut Ui,
@@ -88,45 +88,46 @@ impl Shell {
         state: &mut UiState,
     ) -> Vec<Command> {
         let theme = Theme::of(state.appearance.is_dark());
-        self.focus_ring.look_at_input(root.ctx());
+        self.focus_ring.read_input(root.ctx());
         state.questions.update(room, state.time.now_secs);
         let mut commands = self.take_keys(root, room, state);
         state.notices.update(room, state.time.now_secs);
         if state.view.glide(state.time.now_secs) {
             root.ctx().request_repaint();
         }
-        self.meet_question(root, room, state);
+        self.reveal_new_approval(root, room, state);
         let unsaved = self.panes.unsaved();
-        // Only the palette lists commands about files beside the list of files itself.
-        let is_listed = state.front.is_open(FrontPanel::Palette);
-        let files = if is_listed { self.panes.explorer.meant_now(room) } else { FileTargets::default() };
+        // Outside the file list, only the palette shows file commands.
+        let is_palette_open = state.front.is_open(FrontPanel::Palette);
+        let files = if is_palette_open { self.panes.explorer.meant_now(room) } else { FileTargets::default() };
         let (dock, view) = {
             let Self { panes, table, .. } = &mut *self;
-            let look = Look { recent, theme: &theme, art, ui: state, unsaved: &unsaved, files: &files, table };
-            commands.extend(top_ui(root, &look.at(room), panes));
+            let draw_context =
+                DrawContext { recent, theme: &theme, art, ui: state, unsaved: &unsaved, files: &files, table };
+            commands.extend(top_ui(root, &draw_context.at(room), panes));
             let mut above = above_run_bar(root);
-            let done = Panes::new(panes, room, look).show(&mut above);
-            commands.extend(done.commands);
-            commands.extend(run_ui(root, &look.at(room), panes));
-            // All of the window is taken now.
+            let drawn = Panes::new(panes, room, draw_context).show(&mut above);
+            commands.extend(drawn.commands);
+            commands.extend(run_ui(root, &draw_context.at(room), panes));
+            // Marks the rest of the window as used.
             root.advance_cursor_after_rect(above.max_rect());
-            commands.extend(front_ui(root, &look.at(room), panes));
-            (done.dock, done.view)
+            commands.extend(front_ui(root, &draw_context.at(room), panes));
+            (drawn.dock, drawn.view)
         };
-        commands.extend(self.file_asking.show(root.ctx()));
-        // These mark in themselves what keys are about.
+        commands.extend(self.file_picker.show(root.ctx()));
+        // These panes show the focus in another way.
         self.focus_ring.paint(root.ctx(), &theme, &[keys::room_widget(), explorer::tree_id(), event_log::list_id()]);
         state.dock = dock;
         state.view = view;
-        let (asked, context) = (commands, root.ctx().clone());
+        let (drawn_commands, context) = (commands, root.ctx().clone());
         let mut commands = Vec::new();
-        self.panes.first_steps.look(state);
-        for command in asked {
+        self.panes.first_steps.update(state);
+        for command in drawn_commands {
             self.panes.first_steps.note(&command, room);
             match command {
                 Command::Window(command) => {
                     commands.extend(self.apply(command, room, state));
-                    // What it changed is to be seen.
+                    // Repaints to show the change.
                     context.request_repaint();
                 }
                 command => commands.push(command),
@@ -135,8 +136,8 @@ impl Shell {
         commands
     }
 
-    /// Brings an agent that has a new question into view, once the person's mouse and keyboard are idle.
-    fn meet_question(&self, root: &Ui, room: &RoomModel, state: &mut UiState) {
+    /// Scrolls an agent with a new approval into view, once the person's mouse and keyboard are idle.
+    fn reveal_new_approval(&self, root: &Ui, room: &RoomModel, state: &mut UiState) {
         let is_busy = self.panes.canvas.is_busy() || root.input(|input| input.pointer.any_down());
         if is_busy || !state.view.is_framed {
             return;
@@ -146,21 +147,22 @@ impl Shell {
         }
     }
 
-    /// Does what was asked of the window alone; what that leads to beyond it comes back.
+    /// Runs a command of the window. Returns the resulting commands that concern more than the window.
     pub fn apply(&mut self, command: WindowCommand, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
         match command {
             WindowCommand::Browse(purpose) => {
-                self.file_asking.open(purpose);
+                self.file_picker.open(purpose);
                 Vec::new()
             }
             command => window_commands::apply(command, room, state, &mut self.panes),
         }
     }
 
-    /// What the keys of this frame ask for, each done before the next is looked at.
+    /// Runs the shortcuts pressed in this frame, each before the next is handled. Returns the commands that concern
+    /// more than the window.
     fn take_keys(&mut self, root: &Ui, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
-        let is_asked = state.front.dialog().is_some() || self.file_asking.is_open();
-        let reach = if is_asked || self.panes.explorer.is_asking() {
+        let has_dialog = state.front.dialog().is_some() || self.file_picker.is_open();
+        let reach = if has_dialog || self.panes.explorer.is_asking() {
             KeyReach::Question
         } else if state.front.is_covered() {
             KeyReach::Panel
@@ -168,14 +170,14 @@ impl Shell {
             KeyReach::of(&state.dock)
         };
         let PaneStates { explorer, canvas, .. } = &mut self.panes;
-        let is_taken = |focused, id: &str| !is_asked && explorer.takes_key(focused, id);
-        let asked = keys::pressed(root.ctx(), &self.table, reach, canvas.space_bar(), is_taken);
-        let asked: Vec<_> = asked.into_iter().copied().collect();
+        let is_taken = |focused, id: &str| !has_dialog && explorer.takes_key(focused, id);
+        let invoked = keys::pressed(root.ctx(), &self.table, reach, canvas.space_bar(), is_taken);
+        let invoked: Vec<_> = invoked.into_iter().copied().collect();
         let mut commands = Vec::new();
-        for info in asked {
+        for info in invoked {
             for command in info.run(&CommandContext { room, ui: state, at: None, files: &FileTargets::default() }) {
                 match command {
-                    Command::Window(WindowCommand::Escape) if self.file_asking.is_open() => self.file_asking.close(),
+                    Command::Window(WindowCommand::Escape) if self.file_picker.is_open() => self.file_picker.close(),
                     Command::Window(command) => commands.extend(self.apply(command, room, state)),
                     command => commands.push(command),
                 }
@@ -184,15 +186,15 @@ impl Shell {
         commands
     }
 
-    /// Files into which something was written that is not saved.
+    /// Returns the paths of files with unsaved changes.
     pub fn unsaved(&self) -> BTreeSet<String> {
         self.panes.unsaved()
     }
 }
 
-/// What everything is drawn from in addition to the room, which shows dragged things meanwhile.
+/// The inputs of all panes except the room, which changes while things are dragged.
 #[derive(Clone, Copy)]
-struct Look<'a> {
+struct DrawContext<'a> {
     recent: &'a Recent,
     theme: &'a Theme,
     art: &'a Art,
@@ -202,19 +204,19 @@ struct Look<'a> {
     table: &'a CommandTable,
 }
 
-impl<'a> Look<'a> {
+impl<'a> DrawContext<'a> {
     fn at(self, room: &'a RoomModel) -> ViewerContext<'a> {
         let Self { recent, theme, art, ui, unsaved, files, table } = self;
         ViewerContext { room, recent, theme, art, ui, unsaved, files, table }
     }
 }
 
-/// The bar below the panes.
+/// The id of the bar below the panes.
 const RUN_BAR: &str = "run";
-/// What it is taken for at first, until it was drawn: one row.
+/// The assumed height of that bar before it is first drawn, in points: one row.
 const RUN_BAR_POINTS: f32 = 53.0;
 
-/// The bar above the panes.
+/// Draws the bar above the panes.
 fn top_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
     let mut commands = editor::update_tabs(cx, &mut panes.editors);
     Panel::top("top").frame(bar_frame(cx.theme)).show(root, |ui| {
@@ -223,7 +225,7 @@ fn top_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<
     commands
 }
 
-/// The bar below the panes, drawn after them: Tab leads through widgets in the order in which they are drawn.
+/// Draws the bar below the panes, after them, because Tab visits widgets in the order in which they are drawn.
 fn run_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
     let panel = Panel::bottom(RUN_BAR).default_size(RUN_BAR_POINTS).frame(bar_frame(cx.theme));
     panel.show(root, |ui| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar)).inner
@@ -233,15 +235,15 @@ fn bar_frame(theme: &Theme) -> Frame {
     Frame::NONE.fill(theme.panel).inner_margin(Margin::same(SPACE[2] as i8))
 }
 
-/// What is left for the panes above the bar below, which is as high as it was in the last frame: it takes that itself.
+/// Returns the `Ui` for the panes, which ends above the bar below. The height of the bar is that of the last frame.
 fn above_run_bar(root: &mut Ui) -> Ui {
-    let left = root.available_rect_before_wrap();
+    let rest = root.available_rect_before_wrap();
     let bar = PanelState::load(root.ctx(), WidgetId::new(RUN_BAR)).map_or(RUN_BAR_POINTS, |bar| bar.size().y);
-    let bottom = (left.bottom() - bar.clamp(0.0, left.height().max(0.0))).round_ui();
-    root.new_child(UiBuilder::new().id_salt("above the run bar").max_rect(left.with_max_y(bottom)))
+    let bottom = (rest.bottom() - bar.clamp(0.0, rest.height().max(0.0))).round_ui();
+    root.new_child(UiBuilder::new().id_salt("above the run bar").max_rect(rest.with_max_y(bottom)))
 }
 
-/// What stands in front of the panes, the topmost last.
+/// Draws what is in front of the panes, the topmost last.
 fn front_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
     let mut commands = first_steps::first_steps_ui(root, cx, &panes.first_steps);
     commands.extend(overlays::overlays_ui(root, cx, &mut panes.overlays));

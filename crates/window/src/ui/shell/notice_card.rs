@@ -1,4 +1,4 @@
-//! A notice as a card that can be dismissed, and the button that leads to its subject.
+//! The card of a notice, which can be dismissed, and the button that opens the place it is about.
 
 use egui::{RichText, Ui};
 
@@ -12,7 +12,7 @@ use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::theme::{MARK_RADIUS, SPACE, TYPE, Theme};
 
-/// A notice with a coloured edge. Returns whether it is to be dismissed.
+/// Draws a card with a coloured edge. Returns whether it is dismissed.
 pub(super) fn card(
     ui: &mut Ui,
     (title, text): (&str, &str),
@@ -45,7 +45,7 @@ pub(super) fn card(
     closed
 }
 
-/// A button that leads to a place, unless what is there is gone.
+/// Draws a button that opens a place, unless its agent or element no longer exists. Returns whether it was clicked.
 pub fn place_button(ui: &mut Ui, place: &Place, room: &RoomModel, commands: &mut Vec<Command>) -> bool {
     let (shown, whole) = match place {
         Place::File(file, _) => (texts::OPEN_FILE, texts::open_file(file)),

@@ -1,4 +1,4 @@
-//! The list of all current problems and recent notices, including dismissed ones.
+//! The list of all current problems and recent results, including dismissed ones.
 
 use egui::{RichText, ScrollArea, Ui};
 
@@ -14,15 +14,16 @@ use crate::ui::widgets::text_format::{self, sentence};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{DIALOG, SPACE, TYPE};
 
-/// How high a line is; all are alike, so that of thousands only those in view are drawn.
+/// The height of a line, in points; the same for all, so that only the visible ones of thousands are drawn.
 const LINE_POINTS: f32 = 56.0;
+/// The default height of the list, in points.
 const HEIGHT_POINTS: f32 = 420.0;
-/// What buttons and the title take of the window's height.
+/// The height of the window that title and margins need, in points.
 const AROUND_POINTS: f32 = 220.0;
-/// What a line leaves for its button.
+/// The width of a line that its button needs, in points.
 const BUTTON_POINTS: f32 = 130.0;
 
-/// Draws the list, if it is shown.
+/// Draws the list, if it is open.
 pub fn notice_list_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
     let mut commands = Vec::new();
     if !cx.ui.front.is_open(FrontPanel::Notices) {
@@ -32,7 +33,7 @@ pub fn notice_list_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
     let shown = frame.show(ui.ctx(), cx.theme, |ui| {
         let height = (ui.ctx().content_rect().height() - AROUND_POINTS).clamp(2.0 * LINE_POINTS, 1.5 * HEIGHT_POINTS);
         problems(ui, cx, height * 2.0 / 3.0, &mut commands);
-        lately(ui, cx, height / 3.0, &mut commands);
+        recent(ui, cx, height / 3.0, &mut commands);
     });
     if shown.is_closed {
         commands.push(WindowCommand::Close(FrontPanel::Notices).into());
@@ -46,8 +47,8 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec
     if all.is_empty() {
         ui.label(widgets::soft(texts::NO_PROBLEMS, theme));
     }
-    let wrong = ScrollArea::vertical().id_salt("problems").max_height(height).auto_shrink([false, true]);
-    wrong.show_rows(ui, LINE_POINTS, all.len(), |ui, range| {
+    let area = ScrollArea::vertical().id_salt("problems").max_height(height).auto_shrink([false, true]);
+    area.show_rows(ui, LINE_POINTS, all.len(), |ui, range| {
         for problem in &all[range] {
             let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
             let text = (place_text(problem), sentence(&problem.what), sentence(&problem.remedy));
@@ -56,17 +57,17 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec
     });
 }
 
-fn lately(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<Command>) {
-    let (theme, told) = (cx.theme, cx.ui.notices.recent());
+fn recent(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<Command>) {
+    let (theme, outcomes) = (cx.theme, cx.ui.notices.recent());
     widgets::section(ui, texts::RECENT, theme);
-    if told.is_empty() {
+    if outcomes.is_empty() {
         ui.label(widgets::soft(texts::NO_NOTICES_YET, theme));
         return;
     }
     let area = ScrollArea::vertical().id_salt("recent").max_height(height).auto_shrink([false, true]);
-    area.show_rows(ui, LINE_POINTS, told.len(), |ui, range| {
+    area.show_rows(ui, LINE_POINTS, outcomes.len(), |ui, range| {
         for index in range {
-            let outcome = &told[told.len() - 1 - index];
+            let outcome = &outcomes[outcomes.len() - 1 - index];
             let colour = if outcome.good { theme.good } else { theme.bad };
             let ago = text_format::duration(cx.ui.time.now_secs - outcome.born_secs);
             let title = if outcome.good { texts::done_ago(&ago) } else { texts::failed_ago(&ago) };
@@ -76,12 +77,12 @@ fn lately(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<C
     });
 }
 
-/// One notice: where, what, what to do, and the way there.
+/// Draws one notice: where, what, what to do, and the button that opens the place.
 fn line(
     ui: &mut Ui,
     (place, what, remedy): (String, String, String),
     colour: egui::Color32,
-    leads_to: Option<&Place>,
+    target: Option<&Place>,
     cx: &ViewerContext<'_>,
     commands: &mut Vec<Command>,
 ) {
@@ -92,14 +93,14 @@ fn line(
             ui.set_width((ui.available_width() - BUTTON_POINTS).max(BUTTON_POINTS));
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.add(egui::Label::new(RichText::new(place).size(TYPE[0]).color(colour)).truncate());
-            let said = ui.add(egui::Label::new(what.as_str()).truncate());
-            said.on_hover_text(format!("{what}\n{remedy}"));
+            let label = ui.add(egui::Label::new(what.as_str()).truncate());
+            label.on_hover_text(format!("{what}\n{remedy}"));
             if !remedy.is_empty() {
                 ui.add(egui::Label::new(widgets::small(remedy, cx.theme)).truncate());
             }
         });
         ui.add_space(SPACE[0]);
-        if let Some(place) = leads_to
+        if let Some(place) = target
             && place_button(ui, place, cx.room, commands)
         {
             commands.push(WindowCommand::Close(FrontPanel::Notices).into());
@@ -119,7 +120,7 @@ mod tests {
     use egui_kittest::kittest::Queryable;
 
     #[test]
-    fn what_was_dismissed_is_found_again_and_leads_to_its_place() {
+    fn dismissed_notices_stay_in_the_list_and_open_their_place() {
         let problems = vec![Problem::error("agents/ada.md", "unknown key", "mend it").at_line(Some(4))];
         let room = RoomModel { problems: problems.into(), ..sample_room() };
         let mut state = UiState::default();
@@ -134,8 +135,8 @@ mod tests {
         window.run_steps(3);
         window.run_steps(1);
         window.state_mut().take(vec![WindowCommand::Notice(NoticeCommand::PutAllAside).into()]);
-        let told = window.state().state.notices.outcomes()[0].clone();
-        window.state_mut().take(vec![WindowCommand::Notice(NoticeCommand::PutOutcomeAside(told)).into()]);
+        let outcome = window.state().state.notices.outcomes()[0].clone();
+        window.state_mut().take(vec![WindowCommand::Notice(NoticeCommand::PutOutcomeAside(outcome)).into()]);
         window.run_steps(3);
         assert!(window.state().state.notices.outcomes().is_empty());
         for shown in ["Problems (1)", "agents/ada.md, line 4", "Unknown key.", "gemini answered"] {

@@ -1,8 +1,8 @@
-//! Problems and results of actions, as cards that can be dismissed. Nothing is lost by that:
-//! [`notice_list`](crate::ui::shell::notice_list) still shows it.
+//! Problems and results as cards that can be dismissed; [`notice_list`](crate::ui::shell::notice_list) still lists
+//! dismissed ones.
 //!
 //! Why not `egui-notify` 0.23 (egui 0.36): its toasts are captions drawn by a painter, with a close button at most.
-//! They cannot hold a button, so nothing would lead to the file, setting, agent or element that a notice is about, and
+//! They cannot hold a button, so nothing would open the file, setting, agent or element that a notice is about, and
 //! screen readers and tests cannot see them. They expire after a time, while a problem here stays until it is solved.
 
 use egui::{Align2, Area, Id as WidgetId, Order, Ui};
@@ -19,16 +19,16 @@ use crate::ui::widgets::text_format::sentence;
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::SPACE;
 
-/// How many places with problems are shown at once.
-const SHOWN: usize = 3;
-/// How many outcomes are shown at once, newest last.
+/// The maximum number of problem cards.
+const PROBLEMS_SHOWN: usize = 3;
+/// The maximum number of result cards.
 const OUTCOMES_SHOWN: usize = 4;
 
 fn notice(command: NoticeCommand) -> Command {
     WindowCommand::Notice(command).into()
 }
 
-/// Draws the notices over the room, at the lower right of what is free.
+/// Draws the notices at the lower right of the free area.
 pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
     let mut commands = Vec::new();
     let notices = &cx.ui.notices;
@@ -62,12 +62,12 @@ pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
 
 fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let groups = &cx.ui.notices.board().groups;
-    for group in groups.iter().take(SHOWN) {
+    for group in groups.iter().take(PROBLEMS_SHOWN) {
         if group_card(ui, group, cx, commands) {
             commands.push(notice(NoticeCommand::PutAside(group.problems.clone())));
         }
     }
-    let more: usize = groups.iter().skip(SHOWN).map(|group| group.problems.len()).sum();
+    let more: usize = groups.iter().skip(PROBLEMS_SHOWN).map(|group| group.problems.len()).sum();
     if more > 0 {
         widgets::window(cx.theme).inner_margin(SPACE[1]).show(ui, |ui| {
             let text = texts::more_problems(more);
@@ -88,7 +88,7 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     }
 }
 
-/// One place and its problems. Returns whether it is to be dismissed.
+/// Draws the card of one place with its problems. Returns whether it is dismissed.
 fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) -> bool {
     let theme = cx.theme;
     let Some(problem) = group.problems.first().map(|index| &cx.ui.notices.board().all()[*index]) else { return false };
@@ -128,13 +128,13 @@ fn cap_card(ui: &mut Ui, cap: &str, cx: &ViewerContext<'_>, commands: &mut Vec<C
     }
 }
 
-/// Running jobs: their progress, and a button for cancelling each.
+/// Draws the running jobs with their progress and a button to cancel each.
 fn jobs(ui: &mut Ui, cx: &ViewerContext<'_>) {
     for job in &cx.ui.jobs {
         widgets::window(cx.theme).inner_margin(SPACE[2]).show(ui, |ui| {
             ui.set_min_width(ui.available_width());
-            let says = |ui: &mut Ui| drop(ui.add(egui::Label::new(job.status_text()).truncate()));
-            widgets::line(ui, &job.name, says, |ui| {
+            let label = |ui: &mut Ui| drop(ui.add(egui::Label::new(job.status_text()).truncate()));
+            widgets::line(ui, &job.name, label, |ui| {
                 let Some(control) = &job.control else { return };
                 let cancel = ui.small_button(texts::CANCEL);
                 widgets::name(&cancel, texts::cancel_job(&job.name));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_says_what_where_and_what_to_do_and_opens_its_file() {
+    fn a_problem_shows_what_where_and_what_to_do_and_opens_its_file() {
         let mut window = notices(vec![broken()]);
         for shown in ["agents/ada.md, line 4", "Unknown key \"modle\".", "Did you mean \"model\"?"] {
             assert!(window.query_by_label(shown).is_some(), "{shown}");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dismissed_comes_back_only_after_it_was_fixed() {
+    fn a_dismissed_problem_returns_only_after_it_was_fixed() {
         let mut window = notices(vec![broken()]);
         click(&mut window, "Dismiss agents/ada.md, line 4");
         assert!(window.query_by_label("agents/ada.md, line 4").is_none());
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn good_news_fades_and_bad_news_stays() {
+    fn successes_disappear_and_failures_stay() {
         let mut window = notices(Vec::new());
         window.state_mut().state.notify("gemini answered", true);
         window.state_mut().state.notify("openai has no key", false);
@@ -247,10 +247,10 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_leads_to_what_it_is_about_if_that_is_there() {
-        let here = Problem::warning("element ideas", "the file is gone", "restore it");
-        let gone = Problem::warning("agent nobody", "it is gone", "look elsewhere");
-        let mut window = notices(vec![here, gone]);
+    fn a_notice_opens_its_place_if_that_exists() {
+        let existing = Problem::warning("element ideas", "the file is gone", "restore it");
+        let missing = Problem::warning("agent nobody", "it is gone", "look elsewhere");
+        let mut window = notices(vec![existing, missing]);
         assert!(window.query_by_label("Show agent nobody").is_none());
         click(&mut window, "Show element ideas");
         assert_eq!(*window.state().state.selection.things(), [Thing::Element("ideas".into())].into());
@@ -266,11 +266,11 @@ mod tests {
         assert!(window.state().state.front.is_open(FrontPanel::Notices));
         click(&mut window, "Dismiss agents/ada.md, line 1");
         assert_eq!(window.state().state.notices.board().open(), 0);
-        assert_eq!(window.state().state.notices.board().all().len(), 40, "nothing is lost");
+        assert_eq!(window.state().state.notices.board().all().len(), 40, "the list keeps them");
     }
 
     #[test]
-    fn tab_goes_through_the_notices_from_left_to_right_and_dismissing_everything_comes_last() {
+    fn tab_follows_the_reading_order_of_the_notices() {
         let of = |number: usize| Problem::error(format!("agents/{number}.md"), "unknown key", "remove it");
         let mut window = notices((0..5).map(of).collect());
         let stops = tab_stops(&mut window);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_is_named_and_leads_to_its_field() {
+    fn a_reached_cap_is_named_and_opens_its_setting() {
         let mut window = notices(Vec::new());
         window.state_mut().room.cap_reached = Some("the cap of 5.0000 dollars a run for the room is reached".into());
         window.state_mut().room.cap_name = Some("cost_per_run_usd".into());
@@ -304,11 +304,11 @@ mod tests {
         assert!(window.query_by_label("Limit budget.cost_per_run_usd was reached").is_some());
         click(&mut window, "Change limit");
         assert!(window.state().state.front.is_open(FrontPanel::Settings));
-        assert_eq!(window.state().panes.settings.leads_to(), Some("budget.cost_per_run_usd"));
+        assert_eq!(window.state().panes.settings.scroll_target(), Some("budget.cost_per_run_usd"));
     }
 
     #[test]
-    fn the_same_told_again_is_one_card_and_all_is_bounded() {
+    fn repeated_results_are_one_card_and_all_are_bounded() {
         let mut state = UiState::default();
         for number in 0..1_000 {
             state.notify("no such agent", false);

@@ -1,4 +1,4 @@
-//! The command palette: every command, agent, element, profile, workflow, file and scene, found by a few letters.
+//! The command palette: fuzzy search for commands, agents, elements, profiles, workflows, files and scenes.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -21,93 +21,94 @@ use crate::view::pick::Thing;
 use crate::view::theme::{DIALOG, SPACE, TYPE};
 use crate::workspace::vfs::FileInfo;
 
-/// How many entries are shown; more letters show others.
+/// The maximum number of entries that are shown.
 const SHOWN: usize = 12;
-/// The distance from the top of the window, and the height from which its list is scrolled.
+/// The distance from the top of the window, in points.
 const TOP_POINTS: f32 = 96.0;
+/// The maximum height of the list, in points.
 const LIST_POINTS: f32 = 480.0;
 
-/// What the palette keeps while it is open.
+/// The state of the palette while it is open.
 #[derive(Clone, Debug, Default)]
 pub struct Palette {
     typed: String,
-    /// Which line is chosen.
-    line: usize,
-    found: Found,
+    /// The index of the selected entry.
+    selected: usize,
+    cache: SearchCache,
 }
 
 impl Palette {
-    /// Forgets what was typed.
+    /// Clears the search text and the selection.
     pub fn clear(&mut self) {
-        (self.typed, self.line) = Default::default();
+        (self.typed, self.selected) = Default::default();
     }
 
-    /// What is typed.
+    /// Returns the search text.
     #[cfg(test)]
     pub fn typed(&self) -> &str {
         &self.typed
     }
 }
 
-/// What a line of the palette does.
+/// What an entry does.
 #[derive(Clone, PartialEq, Debug)]
 enum EntryAction {
-    /// A command of the table, by its id.
+    /// Runs a command of the table, by its id.
     Command(&'static str),
-    /// These, whatever else is so.
+    /// Results in these commands.
     Commands(Vec<Command>),
-    /// Puts an agent of this profile into the middle of what is seen.
+    /// Adds an agent of this profile in the middle of the view.
     NewAgent(Id),
-    /// The same with an element.
+    /// Adds an element of this kind in the middle of the view.
     NewElement(&'static str),
 }
 
-/// One line of the palette.
+/// An entry of the palette.
 #[derive(Clone, PartialEq, Debug)]
 struct PaletteEntry {
-    words: String,
+    label: String,
     about: String,
-    does: EntryAction,
-    /// What the agent looks like that it is about, if it is about one.
+    action: EntryAction,
+    /// The look of the agent that the entry is about, if it is about one.
     face: Option<Id>,
 }
 
-/// What the palette found last, so that thousands of lines are looked through only when something changed.
+/// The cached search results, so that thousands of entries are searched only when something changed.
 #[derive(Clone, Debug, Default)]
-struct Found {
-    /// What the lines were made from.
-    made_from: Option<MadeFrom>,
-    lines: Vec<PaletteEntry>,
-    /// The letters that were looked for, and the lines that fit, best first.
-    fitting: Option<(String, Vec<usize>)>,
+struct SearchCache {
+    /// The key of the entries.
+    cache_key: Option<CacheKey>,
+    entries: Vec<PaletteEntry>,
+    /// The search text, and the indices of the matching entries, best first.
+    matches: Option<(String, Vec<usize>)>,
 }
 
-/// What changes when there are other lines: counted, and the names of what can be renamed.
-type MadeFrom = (String, u64);
+/// Identifies the entries: the open scene and a hash of all names.
+type CacheKey = (String, u64);
 
-impl Found {
-    /// The lines that fit what was typed, best first, and few enough to be shown.
-    fn look(&mut self, ui: &Ui, cx: &ViewerContext<'_>, typed: &str) -> Vec<PaletteEntry> {
+impl SearchCache {
+    /// Returns the matching entries, best first, at most [`SHOWN`].
+    fn search(&mut self, ui: &Ui, cx: &ViewerContext<'_>, typed: &str) -> Vec<PaletteEntry> {
         let files = cx.ui.texts.files();
-        let made_from = made_from(cx, &files);
-        if self.made_from.as_ref() != Some(&made_from) {
-            self.lines = lines(ui, cx, &files);
-            self.made_from = Some(made_from);
-            self.fitting = None;
+        let cache_key = cache_key(cx, &files);
+        if self.cache_key.as_ref() != Some(&cache_key) {
+            self.entries = entries(ui, cx, &files);
+            self.cache_key = Some(cache_key);
+            self.matches = None;
         }
-        if self.fitting.as_ref().is_none_or(|(known, _)| known != typed) {
-            self.fitting = Some((typed.to_owned(), fitting(&self.lines, typed)));
+        if self.matches.as_ref().is_none_or(|(searched, _)| searched != typed) {
+            self.matches = Some((typed.to_owned(), matches(&self.entries, typed)));
         }
-        let fitting = self.fitting.as_ref().map(|(_, fitting)| fitting.as_slice()).unwrap_or_default();
-        fitting.iter().map(|index| self.lines[*index].clone()).collect()
+        let matches = self.matches.as_ref().map(|(_, matches)| matches.as_slice()).unwrap_or_default();
+        matches.iter().map(|index| self.entries[*index].clone()).collect()
     }
 }
 
-fn made_from(cx: &ViewerContext<'_>, files: &[FileInfo]) -> MadeFrom {
+fn cache_key(cx: &ViewerContext<'_>, files: &[FileInfo]) -> CacheKey {
     let room = cx.room;
     let mut names = HashWriter::default();
     let mut put = |text: &str| {
-        // Hashing into memory does not fail.
+        // Hashing into memory cannot fail.
         let _ = names.write_all(text.as_bytes()).and_then(|()| names.write_all(b"\0"));
     };
     for agent in &room.agents {
@@ -124,27 +125,28 @@ fn made_from(cx: &ViewerContext<'_>, files: &[FileInfo]) -> MadeFrom {
     (room.scene.clone(), names.digest())
 }
 
-fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEntry> {
+fn entries(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEntry> {
     let ViewerContext { room, table, .. } = *cx;
-    let line = |words: String, about: &str, does| PaletteEntry { words, about: about.to_owned(), does, face: None };
-    let with_face = |look: &Id, line: PaletteEntry| PaletteEntry { face: Some(look.clone()), ..line };
+    let entry =
+        |label: String, about: &str, action| PaletteEntry { label, about: about.to_owned(), action, face: None };
+    let with_face = |look: &Id, entry: PaletteEntry| PaletteEntry { face: Some(look.clone()), ..entry };
     let window =
         |commands: Vec<WindowCommand>| EntryAction::Commands(commands.into_iter().map(Command::Window).collect());
-    // What is to be pressed, or what the command is about.
-    let aside = |command: &CommandInfo| {
+    // The shortcut, or the group of the command.
+    let note = |command: &CommandInfo| {
         let keys = keys::first_shown(ui.ctx(), command);
         let group = command.id.split('.').next().unwrap_or_default();
         if keys.is_empty() { text_format::capitalised(group) } else { keys }
     };
-    let listed = table.all().iter().filter(|command| command.is_in_palette);
-    let mut lines: Vec<PaletteEntry> = listed
-        .map(|command| line(command.name.to_owned(), &aside(command), EntryAction::Command(command.id)))
+    let commands = table.all().iter().filter(|command| command.is_in_palette);
+    let mut entries: Vec<PaletteEntry> = commands
+        .map(|command| entry(command.name.to_owned(), &note(command), EntryAction::Command(command.id)))
         .collect();
     for kind in kinds() {
-        lines.push(line(texts::new_element(kind.name), texts::ELEMENT, EntryAction::NewElement(kind.word)));
+        entries.push(entry(texts::new_element(kind.name), texts::ELEMENT, EntryAction::NewElement(kind.word)));
     }
     for scene in room.scenes.iter().filter(|scene| **scene != room.scene) {
-        lines.push(line(
+        entries.push(entry(
             texts::open_scene(scene),
             texts::SCENE,
             EntryAction::Commands(vec![Command::OpenScene(scene.clone())]),
@@ -152,7 +154,7 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEntr
     }
     for workflow in room.workflows.files.iter().filter(|workflow| workflow.problems.is_empty()) {
         let runs = WindowCommand::ShowWorkflow { path: Some(workflow.path.clone()), runs: true };
-        lines.push(line(
+        entries.push(entry(
             texts::run_workflow(&workflow.name),
             texts::WORKFLOW,
             EntryAction::Commands(vec![Command::Show(Tab::Graph), runs.into()]),
@@ -160,51 +162,52 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEntr
     }
     for element in &room.elements {
         let kind = text_format::capitalised(&element.kind);
-        lines.push(line(
+        entries.push(entry(
             texts::open_element(&element.label),
             &kind,
             window(vec![WindowCommand::OpenElement(element.id.clone())]),
         ));
     }
     for agent in &room.agents {
-        let does = window(vec![WindowCommand::Select(vec![Thing::Agent(agent.id.clone())]), WindowCommand::Frame]);
-        lines.push(with_face(&agent.look, line(agent.name.to_string(), texts::AGENT, does)));
+        let action = window(vec![WindowCommand::Select(vec![Thing::Agent(agent.id.clone())]), WindowCommand::Frame]);
+        entries.push(with_face(&agent.look, entry(agent.name.to_string(), texts::AGENT, action)));
     }
     for agent in &room.agents {
         for command in slash_commands::known(cx, &agent.id) {
-            let begins =
+            let begin_task =
                 WindowCommand::BeginTask { agent: agent.id.clone(), text: slash_commands::task_prefix(command) };
-            let words = texts::own_command(&agent.name, &command.name);
-            lines.push(with_face(&agent.look, line(words, &command.about, window(vec![begins]))));
+            let label = texts::own_command(&agent.name, &command.name);
+            entries.push(with_face(&agent.look, entry(label, &command.about, window(vec![begin_task]))));
         }
     }
     for element in &room.elements {
-        let does = window(vec![WindowCommand::Select(vec![Thing::Element(element.id.clone())]), WindowCommand::Frame]);
-        lines.push(line(element.label.to_string(), &text_format::capitalised(&element.kind), does));
+        let action =
+            window(vec![WindowCommand::Select(vec![Thing::Element(element.id.clone())]), WindowCommand::Frame]);
+        entries.push(entry(element.label.to_string(), &text_format::capitalised(&element.kind), action));
     }
     for profile in room.profiles.iter() {
-        let does = EntryAction::NewAgent(profile.id.clone());
-        lines.push(with_face(&profile.look, line(texts::new_agent(&profile.name), texts::AGENT, does)));
+        let action = EntryAction::NewAgent(profile.id.clone());
+        entries.push(with_face(&profile.look, entry(texts::new_agent(&profile.name), texts::AGENT, action)));
     }
-    // What the room knows is there before the list of all files is read.
+    // The room's own list is available before the list of all files is read.
     let read = files.iter().filter(|file| file.is_there).map(|file| &file.path);
     let all: BTreeSet<&String> = room.files.iter().chain(read).collect();
     for file in all {
-        lines.push(line(
+        entries.push(entry(
             texts::open_file(file),
             texts::FILE,
             EntryAction::Commands(vec![Command::OpenFile(file.clone(), None)]),
         ));
     }
-    lines
+    entries
 }
 
-/// The lines that fit, best first, and few enough to be shown.
-fn fitting(lines: &[PaletteEntry], typed: &str) -> Vec<usize> {
+/// Returns the indices of the matching entries, best first, at most [`SHOWN`].
+fn matches(entries: &[PaletteEntry], typed: &str) -> Vec<usize> {
     if typed.trim().is_empty() {
-        return (0..lines.len().min(SHOWN)).collect();
+        return (0..entries.len().min(SHOWN)).collect();
     }
-    let mut found = fuzzy_search::best_first(typed, lines.iter().map(|line| line.words.as_str()));
+    let mut found = fuzzy_search::best_first(typed, entries.iter().map(|entry| entry.label.as_str()));
     found.truncate(SHOWN);
     found
 }
@@ -215,11 +218,12 @@ pub fn palette_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Palette) -> Vec
         return Vec::new();
     }
     let theme = cx.theme;
-    let take = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    let (up, down, enter, escape) = (take(Key::ArrowUp), take(Key::ArrowDown), take(Key::Enter), take(Key::Escape));
-    let found = own.found.look(ui, cx, &own.typed);
-    let last = found.len().saturating_sub(1);
-    let mut chosen = own.line.min(last);
+    let consume = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    let (up, down, enter, escape) =
+        (consume(Key::ArrowUp), consume(Key::ArrowDown), consume(Key::Enter), consume(Key::Escape));
+    let entries = own.cache.search(ui, cx, &own.typed);
+    let last = entries.len().saturating_sub(1);
+    let mut chosen = own.selected.min(last);
     if down {
         chosen = if chosen == last { 0 } else { chosen + 1 };
     }
@@ -242,23 +246,23 @@ pub fn palette_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Palette) -> Vec
                 chosen = 0;
             }
             ui.add_space(SPACE[0]);
-            if found.is_empty() {
+            if entries.is_empty() {
                 ui.label(widgets::soft(texts::NO_RESULTS, theme));
             }
             ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
-                for (index, line) in found.iter().enumerate() {
-                    let words = match &line.face {
-                        Some(_) => menu::with_room_for_picture(&line.words),
-                        None => line.words.clone(),
+                for (index, entry) in entries.iter().enumerate() {
+                    let label = match &entry.face {
+                        Some(_) => menu::with_room_for_picture(&entry.label),
+                        None => entry.label.clone(),
                     };
-                    let text = RichText::new(words).size(TYPE[1]);
+                    let text = RichText::new(label).size(TYPE[1]);
                     let button = egui::Button::selectable(index == chosen, text)
-                        .right_text(widgets::small(line.about.as_str(), theme))
+                        .right_text(widgets::small(entry.about.as_str(), theme))
                         .min_size(egui::vec2(ui.available_width(), ui.spacing().interact_size.y));
                     let row = ui.add(button);
-                    widgets::name(&row, texts::line_name(&line.words));
-                    if let Some(look) = &line.face {
+                    widgets::name(&row, texts::entry_name(&entry.label));
+                    if let Some(look) = &entry.face {
                         menu::picture(ui, &row, |painter: &Painter, place| {
                             paint::portrait(painter, place, look, cx.art);
                         });
@@ -269,25 +273,27 @@ pub fn palette_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Palette) -> Vec
                 }
             });
         });
-    own.line = chosen;
-    let elsewhere = window.is_some_and(|window| window.response.clicked_elsewhere());
-    let picked = picked.and_then(|index| found.get(index));
+    own.selected = chosen;
+    let is_clicked_elsewhere = window.is_some_and(|window| window.response.clicked_elsewhere());
+    let picked = picked.and_then(|index| entries.get(index));
     let mut commands = Vec::new();
-    if picked.is_some() || escape || elsewhere {
+    if picked.is_some() || escape || is_clicked_elsewhere {
         commands.push(WindowCommand::Close(FrontPanel::Palette).into());
     }
-    if let Some(line) = picked {
-        commands.extend(commands_of(&line.does, &cx.commands(), cx.table));
+    if let Some(entry) = picked {
+        commands.extend(commands_of(&entry.action, &cx.commands(), cx.table));
     }
     commands
 }
 
-fn commands_of(does: &EntryAction, cx: &CommandContext<'_>, table: &CommandTable) -> Vec<Command> {
+fn commands_of(action: &EntryAction, cx: &CommandContext<'_>, table: &CommandTable) -> Vec<Command> {
     let place = cx.ui.view.camera.middle;
-    match does {
+    match action {
         EntryAction::Command(id) => match table.find(id).map(|command| (command, (command.applies)(cx))) {
             Some((command, Ok(()))) => (command.make)(cx),
-            Some((command, Err(why))) => vec![WindowCommand::Tell(texts::why_not(command.name, why), false).into()],
+            Some((command, Err(why))) => {
+                vec![WindowCommand::Tell(texts::does_not_apply(command.name, why), false).into()]
+            }
             None => Vec::new(),
         },
         EntryAction::Commands(commands) => commands.clone(),
@@ -326,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn enter_does_the_first_line_and_closes() {
+    fn enter_runs_the_first_entry_and_closes() {
         let mut window = palette("evening");
         window.key_press(Key::Enter);
         window.run_steps(3);
@@ -345,15 +351,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_about_agents_have_their_faces_and_no_others_have() {
-        for (typed, line, is_of_agent) in [("bram", "Bram", true), ("evening", "Open scene evening", false)] {
+    fn only_entries_about_agents_have_a_portrait() {
+        for (typed, entry, is_of_agent) in [("bram", "Bram", true), ("evening", "Open scene evening", false)] {
             let mut window = palette(typed);
             let art = Art::load(&window.ctx, 1.0).0;
             window.state_mut().art = Some(art);
             window.run_steps(2);
-            let row = window.get_by_label(&texts::line_name(line)).rect();
+            let row = window.get_by_label(&texts::entry_name(entry)).rect();
             let has_face = drawings(&window).iter().any(|drawing| row.contains(drawing.center()));
-            assert_eq!(has_face, is_of_agent, "{line}");
+            assert_eq!(has_face, is_of_agent, "{entry}");
         }
     }
 
@@ -378,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_of_a_coding_agent_begins_a_task_for_it_in_the_bar() {
+    fn a_slash_command_begins_a_task_in_the_run_bar() {
         let mut stage = Stage::new(sample_room(), UiState::default());
         let agent = stage.room.agents[1].id.clone();
         let review = OwnCommand { name: "review".into(), about: "Looks at what changed".into() };
@@ -389,13 +395,13 @@ mod tests {
         window.run_steps(4);
         window.get_by_label("Do: Bram: /review").click();
         window.run_steps(3);
-        let begins = WindowCommand::BeginTask { agent, text: "/review ".into() };
-        assert!(window.state().asked.contains(&begins.into()), "{:?}", window.state().asked);
+        let begin_task = WindowCommand::BeginTask { agent, text: "/review ".into() };
+        assert!(window.state().asked.contains(&begin_task.into()), "{:?}", window.state().asked);
         assert!(!is_open(&window));
     }
 
     #[test]
-    fn every_kind_of_thing_is_found() {
+    fn every_kind_of_entry_is_found() {
         for (typed, wanted) in [
             ("new agent ada", "New agent Ada"),
             ("settings", "Settings"),
@@ -411,29 +417,29 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_lines_are_looked_through_within_a_frame() {
-        let line = |number: usize| PaletteEntry {
-            words: format!("Open file agents/of/some/folder/agent-{number}.md"),
+    fn ten_thousand_entries_are_searched_within_a_frame() {
+        let entry = |number: usize| PaletteEntry {
+            label: format!("Open file agents/of/some/folder/agent-{number}.md"),
             about: String::new(),
-            does: EntryAction::Command("view.theme"),
+            action: EntryAction::Command("view.theme"),
             face: None,
         };
-        let many: Vec<PaletteEntry> = (0..10_000).map(line).collect();
+        let many: Vec<PaletteEntry> = (0..10_000).map(entry).collect();
         let began = std::time::Instant::now();
         for typed in ["o", "agent", "agnt 9999", "folder 77"] {
-            assert!(fitting(&many, typed).len() <= SHOWN);
+            assert!(matches(&many, typed).len() <= SHOWN);
         }
-        assert_eq!(many[fitting(&many, "agent-9999")[0]].words, "Open file agents/of/some/folder/agent-9999.md");
+        assert_eq!(many[matches(&many, "agent-9999")[0]].label, "Open file agents/of/some/folder/agent-9999.md");
         // Five searches; the bound is wide because tests run beside each other.
         assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
     }
 
     #[test]
-    fn arrows_choose_and_escape_closes() {
+    fn arrows_select_and_escape_closes() {
         let mut window = palette("");
         window.key_press(Key::ArrowDown);
         window.run_steps(2);
-        assert_eq!(window.state().panes.palette.line, 1);
+        assert_eq!(window.state().panes.palette.selected, 1);
         window.key_press(Key::Escape);
         window.run_steps(2);
         assert!(!is_open(&window));

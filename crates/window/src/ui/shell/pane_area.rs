@@ -1,9 +1,9 @@
-//! Draws the panes in their places.
+//! Draws the panes in their layout.
 
 use egui::{Color32, Frame, Margin, RichText, Stroke, Ui, Visuals, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, TabState, TileId, Tiles, UiResponse};
 
-use super::Look;
+use super::DrawContext;
 use super::pane_states::PaneStates;
 use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
@@ -17,40 +17,47 @@ use crate::ui::{Command, widgets};
 use crate::view::model::RoomModel;
 use crate::view::theme::{LINE, SPACE, TYPE};
 
-/// Narrower windows show one pane at a time.
+/// Windows narrower than this, in points, show one pane at a time.
 const NARROW_POINTS: f32 = 700.0;
 
 /// The result of drawing the panes.
 pub(super) struct Drawn {
-    /// What the person did in them.
+    /// The commands of the person.
     pub(super) commands: Vec<Command>,
-    /// Their present state.
+    /// The current layout.
     pub(super) dock: Dock,
-    /// From where the room is seen now.
+    /// The current view of the room.
     pub(super) view: RoomView,
 }
 
-/// Everything that panes are drawn from, and the results so far.
+/// The inputs of the panes, and the results so far.
 pub(super) struct Panes<'a> {
     panes: &'a mut PaneStates,
     room: &'a mut RoomModel,
-    look: Look<'a>,
+    draw_context: DrawContext<'a>,
     view: RoomView,
     commands: Vec<Command>,
-    /// Whether a key leads the focus on in this frame.
-    is_focus_led_on: bool,
+    /// Whether a key moves the focus in this frame.
+    is_focus_moving: bool,
 }
 
 impl<'a> Panes<'a> {
-    pub(super) fn new(panes: &'a mut PaneStates, room: &'a mut RoomModel, look: Look<'a>) -> Self {
-        Self { panes, room, view: look.ui.view.clone(), look, commands: Vec::new(), is_focus_led_on: false }
+    pub(super) fn new(panes: &'a mut PaneStates, room: &'a mut RoomModel, draw_context: DrawContext<'a>) -> Self {
+        Self {
+            panes,
+            room,
+            view: draw_context.ui.view.clone(),
+            draw_context,
+            commands: Vec::new(),
+            is_focus_moving: false,
+        }
     }
 
-    /// Draws all of them in what is left of the window.
+    /// Draws all panes in the rest of the window.
     pub(super) fn show(mut self, root: &mut Ui) -> Drawn {
         let width = root.available_width();
-        self.is_focus_led_on = focus::is_led_on(root.ctx());
-        let (ui_state, theme) = (self.look.ui, self.look.theme);
+        self.is_focus_moving = focus::is_moving(root.ctx());
+        let (ui_state, theme) = (self.draw_context.ui, self.draw_context.theme);
         let mut dock = ui_state.dock.clone();
         dock.is_narrow = width < NARROW_POINTS;
         if dock.is_narrow {
@@ -70,12 +77,12 @@ impl<'a> Panes<'a> {
         Drawn { commands: self.commands, dock, view: self.view }
     }
 
-    /// The tabs of a narrow window.
+    /// Draws the tabs of a narrow window. Returns the clicked one.
     fn strip(&mut self, root: &mut Ui, dock: &Dock) -> Option<Tab> {
         let mut chosen = None;
-        let frame = Frame::NONE.fill(self.look.theme.panel).inner_margin(Margin::symmetric(SPACE[2] as i8, 2));
+        let frame = Frame::NONE.fill(self.draw_context.theme.panel).inner_margin(Margin::symmetric(SPACE[2] as i8, 2));
         egui::Panel::top("panes").frame(frame).show(root, |ui| {
-            widgets::dress(ui.style_mut(), self.look.theme);
+            widgets::dress(ui.style_mut(), self.draw_context.theme);
             ui.spacing_mut().item_spacing.x = SPACE[0];
             egui::ScrollArea::horizontal().id_salt("panes").show(ui, |ui| {
                 ui.horizontal(|ui| {
@@ -95,14 +102,14 @@ impl<'a> Panes<'a> {
         if *tab == Tab::Room {
             return self.room_pane(ui);
         }
-        let Self { panes, room, look, commands, .. } = self;
-        let cx = look.at(room);
+        let Self { panes, room, draw_context, commands, .. } = self;
+        let cx = draw_context.at(room);
         let ViewerContext { theme, recent, .. } = cx;
-        let bare = matches!(tab, Tab::Graph);
-        let margin = if bare { Margin::ZERO } else { Margin::same(SPACE[2] as i8) };
+        let is_borderless = matches!(tab, Tab::Graph);
+        let margin = if is_borderless { Margin::ZERO } else { Margin::same(SPACE[2] as i8) };
         egui::CentralPanel::default().frame(Frame::NONE.fill(theme.panel).inner_margin(margin)).show(ui, |ui| {
             widgets::dress(ui.style_mut(), theme);
-            let done = match tab {
+            let new_commands = match tab {
                 Tab::Shelf => shelf::shelf_ui(ui, &cx, &mut panes.shelf),
                 Tab::Files => explorer::explorer_ui(ui, &cx, &mut panes.explorer),
                 Tab::Graph => graph::graph_ui(ui, &cx, &mut panes.graph),
@@ -123,23 +130,23 @@ impl<'a> Panes<'a> {
                 },
                 Tab::Room => Vec::new(),
             };
-            commands.extend(done);
+            commands.extend(new_commands);
         });
     }
 }
 
 impl Panes<'_> {
-    /// The room: first input, then dragged things at their new positions, then the picture.
+    /// Draws the room: first handles input, then moves dragged things, then paints.
     fn room_pane(&mut self, ui: &mut Ui) {
-        let Self { panes, room, look, view, commands, .. } = self;
+        let Self { panes, room, draw_context, view, commands, .. } = self;
         egui::CentralPanel::default().frame(Frame::NONE).show(ui, |ui| {
-            let mut above = story::above_strip(ui, &look.at(room));
-            panes.canvas.spread_out(&above, &look.at(room), view).apply(room);
-            let response = panes.canvas.take_input(&mut above, &look.at(room), view, commands);
+            let mut above = story::above_strip(ui, &draw_context.at(room));
+            panes.canvas.spread_out(&above, &draw_context.at(room), view).apply(room);
+            let response = panes.canvas.take_input(&mut above, &draw_context.at(room), view, commands);
             let pointer = ui.input(|input| input.pointer.latest_pos());
             panes.canvas.show_held(pointer.map(|pointer| view.camera.to_world(pointer)), room);
-            panes.canvas.paint(&mut above, &response, &look.at(room), view, commands);
-            commands.extend(story::story_ui(ui, &look.at(room), &mut panes.story, &mut panes.log));
+            panes.canvas.paint(&mut above, &response, &draw_context.at(room), view, commands);
+            commands.extend(story::story_ui(ui, &draw_context.at(room), &mut panes.story, &mut panes.log));
         });
     }
 }
@@ -181,13 +188,13 @@ impl Behavior<Tab> for Panes<'_> {
         false
     }
 
-    // The ground beside the tabs and the edges between panes are for the mouse alone.
+    // The area beside the tabs and the borders between panes respond only to the mouse.
     fn is_tile_draggable(&self, _: &Tiles<Tab>, _: TileId) -> bool {
-        !self.is_focus_led_on
+        !self.is_focus_moving
     }
 
     fn is_container_resizable(&self, _: &Tiles<Tab>, _: TileId) -> bool {
-        !self.is_focus_led_on
+        !self.is_focus_moving
     }
 
     fn simplification_options(&self) -> SimplificationOptions {
@@ -207,38 +214,38 @@ impl Behavior<Tab> for Panes<'_> {
     }
 
     fn tab_bar_color(&self, _: &Visuals) -> Color32 {
-        widgets::mix(self.look.theme.panel, self.look.theme.line, 0.45)
+        widgets::mix(self.draw_context.theme.panel, self.draw_context.theme.line, 0.45)
     }
 
     fn tab_bg_color(&self, _: &Visuals, _: &Tiles<Tab>, _: TileId, state: &TabState) -> Color32 {
-        if state.active { self.look.theme.panel } else { Color32::TRANSPARENT }
+        if state.active { self.draw_context.theme.panel } else { Color32::TRANSPARENT }
     }
 
     fn tab_outline_stroke(&self, _: &Visuals, _: &Tiles<Tab>, _: TileId, state: &TabState) -> Stroke {
-        if state.active { Stroke::new(LINE[0], self.look.theme.line) } else { Stroke::NONE }
+        if state.active { Stroke::new(LINE[0], self.draw_context.theme.line) } else { Stroke::NONE }
     }
 
     fn tab_bar_hline_stroke(&self, _: &Visuals) -> Stroke {
-        Stroke::new(LINE[0], self.look.theme.line)
+        Stroke::new(LINE[0], self.draw_context.theme.line)
     }
 
     fn tab_text_color(&self, _: &Visuals, _: &Tiles<Tab>, _: TileId, state: &TabState) -> Color32 {
-        if state.active { self.look.theme.text } else { self.look.theme.text_soft }
+        if state.active { self.draw_context.theme.text } else { self.draw_context.theme.text_soft }
     }
 
     fn resize_stroke(&self, _: &egui::Style, state: egui_tiles::ResizeState) -> Stroke {
         match state {
-            egui_tiles::ResizeState::Idle => Stroke::new(LINE[0], self.look.theme.line),
-            egui_tiles::ResizeState::Hovering => Stroke::new(LINE[2], self.look.theme.accent),
-            egui_tiles::ResizeState::Dragging => Stroke::new(LINE[2], self.look.theme.accent),
+            egui_tiles::ResizeState::Idle => Stroke::new(LINE[0], self.draw_context.theme.line),
+            egui_tiles::ResizeState::Hovering => Stroke::new(LINE[2], self.draw_context.theme.accent),
+            egui_tiles::ResizeState::Dragging => Stroke::new(LINE[2], self.draw_context.theme.accent),
         }
     }
 
     fn drag_preview_color(&self, _: &Visuals) -> Color32 {
-        self.look.theme.accent.gamma_multiply(0.2)
+        self.draw_context.theme.accent.gamma_multiply(0.2)
     }
 
     fn drag_preview_stroke(&self, _: &Visuals) -> Stroke {
-        Stroke::new(LINE[1], self.look.theme.accent)
+        Stroke::new(LINE[1], self.draw_context.theme.accent)
     }
 }

@@ -1,4 +1,4 @@
-//! The state that panes and parts of the shell keep between frames.
+//! The states of the panes and of parts of the shell between frames.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct PaneStates {
     pub shelf: ShelfPane,
     /// The explorer.
     pub explorer: Explorer,
-    /// Files that are open in tabs, with what was written into them and not saved.
+    /// The open files with their unsaved changes.
     pub editors: Editors,
     /// The graph.
     pub graph: GraphPane,
@@ -40,15 +40,15 @@ pub struct PaneStates {
     pub story: StoryPane,
     /// The event log.
     pub log: EventLogPane,
-    /// An earlier run whose log is shown, and that log; that of the open room where absent.
+    /// An earlier run whose log is shown, with that log; absent for the open room.
     pub shown_run: Option<(Id, Arc<Recent>)>,
     /// The inspector.
     pub inspector: Inspector,
     /// The conversations.
     pub conversations: ConversationsPane,
-    /// What elements hold, while one is open.
+    /// The open element.
     pub overlays: Overlays,
-    /// Panes that were added.
+    /// The added panes.
     pub added: AddedPanes,
     /// The command palette.
     pub palette: Palette,
@@ -56,21 +56,21 @@ pub struct PaneStates {
     pub run_bar: RunBar,
     /// The settings.
     pub settings: SettingsPanel,
-    /// Who is to answer, in the settings and in the bar at the top.
+    /// The choice of a provider, in the settings and in the top bar.
     pub provider: ProviderChoice,
-    /// Questions.
+    /// The modal dialogs.
     pub dialogs: Dialogs,
-    /// Which of the first steps were taken.
+    /// The completed first steps.
     pub first_steps: FirstSteps,
 }
 
 impl PaneStates {
-    /// Files into which something was written that is not saved.
+    /// Returns the paths of files with unsaved changes.
     pub fn unsaved(&self) -> BTreeSet<String> {
         self.editors.unsaved().into_iter().collect()
     }
 
-    /// Another room is open: what belonged to the last one is forgotten.
+    /// Forgets everything about the previous room, because another one is open.
     pub fn forget_room(&mut self) {
         self.shown_run = None;
         self.log.shown_run = None;

@@ -15,35 +15,34 @@ use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
-/// What was chosen and written, and is not used yet.
+/// The inputs that have not been applied yet.
 #[derive(Clone, Debug, Default)]
 pub struct ProviderChoice {
-    /// The provider that was clicked.
+    /// The selected provider.
     chosen: Option<String>,
-    /// Models, by provider.
+    /// The typed models, by provider.
     models: BTreeMap<String, String>,
-    /// Keys, by the names of their variables; never shown.
+    /// The typed keys, by the names of their environment variables; never shown.
     keys: BTreeMap<&'static str, String>,
 }
 
-/// The width of the button that saves a key, with the space before it.
+/// The width of the button that saves a key and of the space before it, in points.
 const SAVE_POINTS: f32 = 112.0;
-/// A request that takes longer than this shows that it is running and can be stopped.
+/// Seconds after which a running test shows its progress and can be stopped.
 const PROGRESS_AFTER_SECS: f64 = 0.5;
 
-/// The providers that a person can choose, with the model each is asked unless another is named, and the name of
-/// its key.
+/// Returns the providers that can be chosen, each with its default model and the name of its key.
 fn providers() -> impl Iterator<Item = (&'static str, Option<&'static str>, Option<&'static str>)> {
     let vendors = VENDORS.into_iter().map(|vendor| (vendor.name, Some(vendor.model), vendor.key_name));
     std::iter::once(("offline", None, None)).chain(vendors)
 }
 
-/// What names a provider and a model: `offline`, `openai:gpt-x`.
+/// Returns the setting for a provider and a model: `offline`, `openai:gpt-x`.
 fn spec(provider: &str, model: &str) -> String {
     if model.trim().is_empty() { provider.to_owned() } else { format!("{provider}:{}", model.trim()) }
 }
 
-/// Provider and model that answer now.
+/// Returns the current provider and model.
 fn current(room: &RoomModel) -> (&str, &str) {
     match room.provider.split_once(" · ") {
         Some((provider, model)) => (provider, model),
@@ -51,7 +50,7 @@ fn current(room: &RoomModel) -> (&str, &str) {
     }
 }
 
-/// Draws the choice, with what is needed for it, and the trial. Whether something was chosen for good.
+/// Draws the list, the fields that the selected provider needs, and the test. Returns whether a provider was applied.
 pub fn provider_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -61,8 +60,8 @@ pub fn provider_ui(
     let ViewerContext { room, theme, ui: state, .. } = *cx;
     state.texts.want(Want::Providers);
     provider_override(ui, room, theme, commands);
-    let (now, now_model) = current(room);
-    let chosen = choice.chosen.clone().unwrap_or_else(|| now.to_owned());
+    let (current_provider, current_model) = current(room);
+    let chosen = choice.chosen.clone().unwrap_or_else(|| current_provider.to_owned());
     for (provider, _, key) in providers() {
         let missing = state.providers.statuses.iter().any(|status| status.name == provider && !status.ready);
         let note = if missing { key.map(texts::needs_key).unwrap_or_default() } else { String::new() };
@@ -75,43 +74,43 @@ pub fn provider_ui(
             choice.chosen = Some(provider.to_owned());
         }
     }
-    let found = providers().find(|(provider, ..)| *provider == chosen);
-    let model = found.and_then(|(_, model, _)| model);
-    let mut spec_now = if found.is_some() { chosen.clone() } else { spec(now, now_model) };
+    let entry = providers().find(|(provider, ..)| *provider == chosen);
+    let model = entry.and_then(|(_, model, _)| model);
+    let mut new_spec = if entry.is_some() { chosen.clone() } else { spec(current_provider, current_model) };
     if let Some(model) = model {
         ui.add_space(SPACE[0]);
         ui.label(widgets::small(texts::MODEL, theme));
-        let usual = if chosen == now && !now_model.is_empty() { now_model } else { model };
-        let draft = choice.models.entry(chosen.clone()).or_insert_with(|| usual.to_owned());
+        let default_model = if chosen == current_provider && !current_model.is_empty() { current_model } else { model };
+        let draft = choice.models.entry(chosen.clone()).or_insert_with(|| default_model.to_owned());
         widgets::field(ui, draft, texts::MODEL, model);
-        spec_now = spec(&chosen, draft);
+        new_spec = spec(&chosen, draft);
     }
-    let key = found.and_then(|(.., key)| key);
-    needs(ui, &chosen, key, cx);
+    let key = entry.and_then(|(.., key)| key);
+    requirements_ui(ui, &chosen, key, cx);
     if let Some(name) = key {
         key_ui(ui, name, choice.keys.entry(name).or_default(), commands);
     }
     ui.add_space(SPACE[0]);
-    let mut used = false;
+    let mut is_applied = false;
     ui.horizontal(|ui| {
-        let is_asked = state.providers.trial.as_ref().is_some_and(|trial| trial.outcome.is_none());
+        let is_testing = state.providers.trial.as_ref().is_some_and(|trial| trial.outcome.is_none());
         if widgets::primary(ui, true, texts::USE, theme).clicked() {
-            commands.push(Command::SetProvider(spec_now.clone()));
+            commands.push(Command::SetProvider(new_spec.clone()));
             choice.chosen = None;
-            used = true;
+            is_applied = true;
         }
-        let test = ui.add_enabled(!is_asked, egui::Button::new(texts::TEST));
+        let test = ui.add_enabled(!is_testing, egui::Button::new(texts::TEST));
         if test.on_hover_text(texts::TEST_HINT).clicked() {
-            commands.push(Command::TestProvider(spec_now));
+            commands.push(Command::TestProvider(new_spec));
         }
     });
     if let Some(trial) = &state.providers.trial {
         trial_ui(ui, trial, state.time.now_secs, theme, commands);
     }
-    used
+    is_applied
 }
 
-/// Says that the command line chose somebody for everyone, and how to be rid of it.
+/// Says that the command line overrides the provider for all agents, with a button that ends this.
 fn provider_override(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
     let Some(provider_override) = &room.settings.provider_override else { return };
     widgets::in_card(ui, theme, |ui| {
@@ -122,8 +121,8 @@ fn provider_override(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mu
     });
 }
 
-/// What a provider needs and its address, as far as known.
-fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerContext<'_>) {
+/// Draws what a provider needs, and its address if known.
+fn requirements_ui(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerContext<'_>) {
     let ViewerContext { theme, ui: state, .. } = *cx;
     let status = state.providers.statuses.iter().find(|status| status.name == provider);
     let about = match (status, key) {
@@ -140,22 +139,22 @@ fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerContext<'_>)
     ui.add(egui::Label::new(RichText::new(text).size(TYPE[0]).color(colour)).wrap());
 }
 
-/// A field for the key itself. It is kept beside the person's other files and is never shown again.
+/// Draws the field for a key. The key is saved among the person's own files and never shown again.
 fn key_ui(ui: &mut Ui, name: &'static str, draft: &mut String, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         let width = (ui.available_width() - SAVE_POINTS).max(80.0);
         let field = egui::TextEdit::singleline(draft).password(true).hint_text(name).desired_width(width);
         let field = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
         widgets::name(&field, texts::key_name(name));
-        let is_there = !draft.trim().is_empty();
-        let keep = ui.add_enabled(is_there, egui::Button::new(texts::SAVE_KEY)).on_hover_text(texts::SAVE_KEY_HINT);
-        if is_there && (keep.clicked() || widgets::entered(ui, &field)) {
+        let is_typed = !draft.trim().is_empty();
+        let save = ui.add_enabled(is_typed, egui::Button::new(texts::SAVE_KEY)).on_hover_text(texts::SAVE_KEY_HINT);
+        if is_typed && (save.clicked() || widgets::entered(ui, &field)) {
             commands.push(Command::KeepKey(name, Secret::new(std::mem::take(draft).trim())));
         }
     });
 }
 
-/// Draws a test: that it is running, or its result.
+/// Draws a test: that it is running, or its outcome.
 pub(super) fn trial_ui(ui: &mut Ui, trial: &TrialView, now_secs: f64, theme: &Theme, commands: &mut Vec<Command>) {
     let waited = now_secs - trial.since_secs;
     match &trial.outcome {
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_kept_and_not_shown_again() {
+    fn a_key_is_saved_and_not_shown_again() {
         let mut window = choice(sample_room(), UiState::default());
         click(&mut window, "Provider gemini");
         window.get_by_label("Key for GEMINI_API_KEY").focus();
@@ -216,14 +215,14 @@ mod tests {
         window.get_by_label("Key for GEMINI_API_KEY").type_text("some-key-123");
         window.run_steps(2);
         click(&mut window, "Save key");
-        let kept = Command::KeepKey("GEMINI_API_KEY", Secret::new("some-key-123"));
-        assert_eq!(window.state().commands, [kept]);
+        let expected = Command::KeepKey("GEMINI_API_KEY", Secret::new("some-key-123"));
+        assert_eq!(window.state().commands, [expected]);
         assert!(!format!("{:?}", window.state().panes.provider).contains("some-key"));
         assert!(!format!("{:?}", window.state().commands).contains("some-key"));
     }
 
     #[test]
-    fn a_stand_in_is_said_and_let_go() {
+    fn an_override_is_shown_and_can_be_ended() {
         let mut room = sample_room();
         assert!(choice(room.clone(), UiState::default()).query_by_label("Use settings").is_none());
         room.settings.provider_override = Some("offline".into());
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_in_use_is_the_one_that_is_shown() {
+    fn the_current_model_is_shown() {
         let room = RoomModel { provider: "ollama · llama3:8b".into(), ..sample_room() };
         let mut window = choice(room, UiState::default());
         click(&mut window, "Test");
@@ -244,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said_with_its_name() {
+    fn a_missing_key_is_named() {
         let missing = ProviderStatus {
             name: "openai".into(),
             ready: false,
@@ -261,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_shows_progress_after_half_a_second_can_be_stopped_and_says_what_came() {
+    fn a_test_shows_progress_after_half_a_second_can_be_stopped_and_shows_its_outcome() {
         let trial = TrialView { of: "ollama · x".into(), since_secs: 10.0, outcome: None };
         let mut state = UiState::default();
         (state.providers.trial, state.time.now_secs) = (Some(trial), 10.2);

@@ -12,17 +12,17 @@ use crate::ui::widgets::{self, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 
-/// Identifies a run of failures, so that a dismissed notice stays away until the provider fails again.
-fn mark(fault: &ProviderFault) -> String {
+/// Returns the key of a series of failures, so that a dismissed notice stays away until the provider fails again.
+fn fault_key(fault: &ProviderFault) -> String {
     format!("{} {:?} {}", fault.provider, fault.kind, fault.since_tick)
 }
 
-/// The marks of every run of failures that goes on.
-pub fn marks(room: &RoomModel) -> impl Iterator<Item = String> {
-    room.provider_faults.iter().map(mark)
+/// Returns the keys of all current series of failures.
+pub fn fault_keys(room: &RoomModel) -> impl Iterator<Item = String> {
+    room.provider_faults.iter().map(fault_key)
 }
 
-/// Whether a notice of a failing provider is to be seen. A limit has a card of its own.
+/// Whether there is a notice about a failing provider. A reached limit has its own card.
 pub fn has_notice(cx: &ViewerContext<'_>) -> bool {
     notices(cx).next().is_some()
 }
@@ -30,27 +30,27 @@ pub fn has_notice(cx: &ViewerContext<'_>) -> bool {
 fn notices<'a>(cx: &ViewerContext<'a>) -> impl Iterator<Item = &'a ProviderFault> {
     let notices = &cx.ui.notices;
     let is_open =
-        |fault: &&ProviderFault| fault.kind != FailureKind::OverBudget && !notices.is_fault_aside(&mark(fault));
+        |fault: &&ProviderFault| fault.kind != FailureKind::OverBudget && !notices.is_fault_aside(&fault_key(fault));
     cx.room.provider_faults.iter().filter(is_open)
 }
 
-/// One card for each provider that fails, however often it did.
+/// Draws one card for each failing provider, however often it failed.
 pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     for fault in notices(cx) {
         let title = text_format::capitalised(&short(fault));
         let label = texts::dismiss_fault(&short(fault));
         let closed = card(ui, (&title, &long(fault, room)), theme.bad, theme, &label, |ui| {
-            let concerned =
+            let affected =
                 room.failing_agents.values().filter(|index| room.provider_faults.get(**index) == Some(fault));
-            let told = texts::agents_concerned(concerned.count());
-            ui.add(egui::Label::new(widgets::soft(told, theme)).wrap());
+            let note = texts::agents_concerned(affected.count());
+            ui.add(egui::Label::new(widgets::soft(note, theme)).wrap());
             if ui.button(texts::CHANGE_PROVIDER).clicked() {
                 commands.push(WindowCommand::ShowSettings(Some("gateway.provider".to_owned())).into());
             }
         });
         if closed {
-            commands.push(WindowCommand::Notice(NoticeCommand::PutFaultAside(mark(fault))).into());
+            commands.push(WindowCommand::Notice(NoticeCommand::PutFaultAside(fault_key(fault))).into());
         }
     }
 }
@@ -65,7 +65,7 @@ mod tests {
     use crate::ui::testing::{sample_room, stage_pane};
     use crate::ui::widgets::room_status;
 
-    /// The sample room, whose provider does not answer.
+    /// The sample room with a provider that cannot be reached.
     fn room_with_a_fault() -> RoomModel {
         let mut room = sample_room();
         let fault = ProviderFault {
@@ -85,12 +85,12 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_that_fails_is_never_taken_for_peace() {
+    fn a_failing_provider_is_never_called_quiet() {
         let room = room_with_a_fault();
         let status = room_status::status(&room);
         assert!(!status.to_lowercase().contains("quiet"), "{status}");
         assert!(status.contains("openai cannot be reached"), "{status}");
-        let why = room_status::why_quiet(&room).expect("something keeps answers from coming");
+        let why = room_status::why_quiet(&room).expect("the provider fails");
         assert_eq!(
             why.long,
             "Openai could not be reached at http://127.0.0.1:9. For 12 s, 3 failures in a row. Start the server."
@@ -105,22 +105,22 @@ mod tests {
         window.state_mut().room = room_with_a_fault();
         window.run_steps(3);
         assert!(window.query_by_label_contains("3 failures in a row").is_some());
-        let again = |window: &mut egui_kittest::Harness<'static, crate::ui::testing::Stage>, failures| {
+        let set_failures = |window: &mut egui_kittest::Harness<'static, crate::ui::testing::Stage>, failures| {
             let mut faults = (*window.state().room.provider_faults).clone();
             faults[0].failures = failures;
             window.state_mut().room.provider_faults = faults.into();
             window.run_steps(3);
         };
-        again(&mut window, 40);
+        set_failures(&mut window, 40);
         assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 1);
         window.get_by_label("Dismiss: openai cannot be reached").click();
         window.run_steps(3);
-        again(&mut window, 41);
+        set_failures(&mut window, 41);
         assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 0, "it was dismissed");
         let mut faults = (*window.state().room.provider_faults).clone();
         faults[0].since_tick += 9;
         window.state_mut().room.provider_faults = faults.into();
         window.run_steps(3);
-        assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 1, "it failed anew");
+        assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 1, "it failed again");
     }
 }

@@ -1,4 +1,4 @@
-//! The bar below the room: gives an agent a task, shows the state of work, and stops, pauses and controls it. Approvals
+//! The bar below the room: gives tasks to agents, shows the status of work, and pauses, stops and limits it. Approvals
 //! are shown above it.
 
 use egui::{Painter, Popup, PopupCloseBehavior, Rect, RichText, TextWrapMode, Ui, Vec2, vec2};
@@ -21,79 +21,80 @@ use crate::view::model::RoomModel;
 use crate::view::paint;
 use crate::view::theme::{MENU, SPACE, Theme};
 
-/// The size of the clock on the button of earlier tasks.
+/// The size of the clock icon on the button of earlier tasks, in points.
 const HISTORY_ICON_POINTS: f32 = 14.0;
 
-/// What was chosen and written and is not given yet.
+/// The inputs that have not been sent yet.
 #[derive(Clone, Debug, Default)]
 pub struct RunBar {
-    /// Who is to do it.
+    /// The agent that gets the task.
     agent: Option<Id>,
     task: String,
-    /// Whether the cursor is to be put at the end of the task.
-    goes_on: bool,
+    /// Whether to focus the task, with the cursor at its end.
+    continue_task: bool,
     widths: Widths,
 }
 
-/// How wide the parts of the bar were in the last frame, in points, whose size the person's fonts decide.
+/// The widths of the bar's parts in the last frame, in points: they depend on the fonts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Widths {
-    /// Who is to do it.
-    entry: f32,
-    /// The earlier tasks, and the button that gives the task.
+    /// The choice of the agent.
+    assignee: f32,
+    /// The earlier tasks and the button that runs the task.
     run: f32,
-    /// The buttons that pause, resume, stop and limit work.
+    /// The buttons that pause, stop and limit work.
     buttons: f32,
 }
 
 impl Default for Widths {
     fn default() -> Self {
-        Self { entry: 160.0, run: 104.0, buttons: 230.0 }
+        Self { assignee: 160.0, run: 104.0, buttons: 230.0 }
     }
 }
 
 impl Widths {
-    /// How wide everything beside the task is where the bar has one row and its parts are this far from each other: the
-    /// agent, the buttons of the task, the status of work, and its buttons. What the status says does not count: while
-    /// it changes, nothing moves.
+    /// Returns the width of everything except the task in a bar of one row: the agent, the buttons of the task, the
+    /// status of work, and its buttons. The width of the status does not depend on its text, so that nothing moves when
+    /// it changes.
     fn beside_task(self, whole: f32, gap: f32) -> f32 {
-        self.entry + self.run + status_points(whole) + self.buttons + 4.0 * gap
+        self.assignee + self.run + status_width(whole) + self.buttons + 4.0 * gap
     }
 
     fn differs(self, other: Self) -> bool {
-        let parts = [(self.entry, other.entry), (self.run, other.run), (self.buttons, other.buttons)];
+        let parts = [(self.assignee, other.assignee), (self.run, other.run), (self.buttons, other.buttons)];
         parts.iter().any(|(one, other)| (one - other).abs() > 0.5)
     }
 }
 
 impl RunBar {
-    /// Begins a task for an agent, for the person to continue.
+    /// Begins a task for an agent, for the person to complete.
     pub(super) fn begin(&mut self, agent: Id, task: String) {
-        *self = Self { agent: Some(agent), task, goes_on: true, widths: self.widths };
+        *self = Self { agent: Some(agent), task, continue_task: true, widths: self.widths };
     }
 }
 
-/// The task has at least this much in one row with everything else; where that does not fit, the bar has two rows.
+/// The minimum width of the task in a bar of one row, in points; if it does not fit, the bar has two rows.
 const TASK_POINTS: f32 = 320.0;
-/// The task has this much in the narrowest window.
-const LEAST_TASK_POINTS: f32 = 60.0;
-/// The width of the name of whoever is to do it.
-const ENTRY_POINTS: f32 = 150.0;
-/// The status of work has this share of a bar of one row, within these bounds; where it says more, it is cut.
+/// The minimum width of the task in the narrowest window, in points.
+const MIN_TASK_POINTS: f32 = 60.0;
+/// The width of the agent's name, in points.
+const ASSIGNEE_POINTS: f32 = 150.0;
+/// The share of the status in a bar of one row.
 const STATUS_SHARE: f32 = 0.2;
+/// The range of its width, in points; a longer text is truncated.
 const STATUS_POINTS: std::ops::RangeInclusive<f32> = 170.0..=340.0;
 
-/// The maximum number of parallel pieces that the bar offers.
-const MOST_AT_ONCE: u32 = 16;
-/// Agents start agents no deeper than this by the bar.
-const DEEPEST: u32 = 12;
-/// How many earlier tasks are offered again.
-const TASKS_OFFERED: usize = 12;
-/// What the card of a question takes here: who wants what and what may go wrong, and what would happen.
+/// The maximum number of parallel tasks that can be set in the bar.
+const MAX_PARALLEL: u32 = 16;
+/// The maximum depth of agents starting agents that can be set in the bar.
+const MAX_DEPTH: u32 = 12;
+/// The maximum number of earlier tasks in the menu.
+const TASKS_SHOWN: usize = 12;
+/// The size of the approval card in the bar.
 pub const CARD: CardSize = CardSize { head: 54.0, preview: 64.0 };
-/// The side of a face in that menu.
+/// The side of a portrait in the menu of running work, in points.
 const FACE_POINTS: f32 = 22.0;
-/// How many agents the menu of running work names.
+/// The maximum number of tasks in the menu of running work.
 const PIECES_SHOWN: usize = 40;
 
 /// Draws the bar.
@@ -101,33 +102,35 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
     let ViewerContext { room, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
-    // Above the question, whose buttons must keep their places.
-    if let Some(hold) = Hold::of(room, !own.task.trim().is_empty()) {
-        hold_ui(ui, &hold, theme, &mut commands);
+    // Above the approval, whose buttons must keep their places.
+    if let Some(blocker) = Blocker::of(room, !own.task.trim().is_empty()) {
+        blocker_ui(ui, &blocker, theme, &mut commands);
     }
     waiting_step::waiting_step_ui(ui, cx, &mut commands);
     if let Some((_, question, at, count)) = cx.ui.questions.front(room) {
-        // What would happen is said once.
+        // The preview is shown in one place only.
         let size = if shows_what_happens(cx) { CardSize { preview: 0.0, ..CARD } } else { CARD };
         commands.extend(approval_card(ui, cx, question, ("run bar", size, Some(Turn { at, count }))));
     }
-    let known = entry(cx, own).map_or(&[][..], |agent| slash_commands::known(cx, &agent));
-    if slash_commands::has_suggestions(known, &own.task) {
-        ui.horizontal_wrapped(|ui| own.goes_on |= slash_commands::suggestions_ui(ui, known, &mut own.task));
+    let known_commands = assignee(cx, own).map_or(&[][..], |agent| slash_commands::known(cx, &agent));
+    if slash_commands::has_suggestions(known_commands, &own.task) {
+        ui.horizontal_wrapped(|ui| {
+            own.continue_task |= slash_commands::suggestions_ui(ui, known_commands, &mut own.task);
+        });
     }
     // In the order of Tab: agent, task, run; then the status of work.
     let (before, gap, whole) = (own.widths, ui.spacing().item_spacing.x, ui.available_width());
     let is_one_row = whole - before.beside_task(whole, gap) >= TASK_POINTS;
-    let status = if is_one_row { status_points(whole) } else { (whole - before.buttons - gap).max(0.0) };
+    let status = if is_one_row { status_width(whole) } else { (whole - before.buttons - gap).max(0.0) };
     ui.horizontal(|ui| {
-        own.widths.entry = ui.scope(|ui| entry_ui(ui, cx, own)).response.rect.width();
+        own.widths.assignee = ui.scope(|ui| assignee_ui(ui, cx, own)).response.rect.width();
         task_ui(ui, cx, own, if is_one_row { status + before.buttons + 2.0 * gap } else { 0.0 }, &mut commands);
         if is_one_row {
-            own.widths.buttons = steer_ui(ui, cx, (status, status), &mut commands);
+            own.widths.buttons = work_ui(ui, cx, (status, status), &mut commands);
         }
     });
     if !is_one_row {
-        own.widths.buttons = ui.horizontal(|ui| steer_ui(ui, cx, (0.0, status), &mut commands)).inner;
+        own.widths.buttons = ui.horizontal(|ui| work_ui(ui, cx, (0.0, status), &mut commands)).inner;
     }
     if own.widths.differs(before) {
         ui.ctx().request_discard("parts of the run bar have another width");
@@ -135,8 +138,8 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
     commands
 }
 
-/// How wide the status of work is in a bar of one row that is this wide.
-fn status_points(whole: f32) -> f32 {
+/// Returns the width of the status in a bar of one row.
+fn status_width(whole: f32) -> f32 {
     (whole * STATUS_SHARE).clamp(*STATUS_POINTS.start(), *STATUS_POINTS.end())
 }
 
@@ -144,13 +147,14 @@ fn act(command: KernelCommand) -> Command {
     Command::Act(RoomAct::Work(command), None)
 }
 
-/// Who is to do it: an agent in the room, or a profile, of which one then comes in.
-fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
-    let chosen = entry(cx, own);
-    let shown = chosen.as_ref().and_then(|id| known(cx.room, id)).map_or(texts::NOBODY.to_owned(), |(_, name)| name);
-    menu::drop_down(ui, texts::WHO_DOES_IT, shown, ENTRY_POINTS, cx.theme, |ui| {
+/// Draws the choice of the agent: one in the room, or a profile, of which one is then added.
+fn assignee_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
+    let chosen = assignee(cx, own);
+    let shown =
+        chosen.as_ref().and_then(|id| find_assignee(cx.room, id)).map_or(texts::NOBODY.to_owned(), |(_, name)| name);
+    menu::drop_down(ui, texts::ASSIGN_TO, shown, ASSIGNEE_POINTS, cx.theme, |ui| {
         ui.set_width(MENU[1]);
-        for Entry { id, name, look } in entries(cx.room) {
+        for Assignee { id, name, look } in assignees(cx.room) {
             let face = |painter: &Painter, place| paint::portrait(painter, place, &look, cx.art);
             if menu::choice_with_picture(ui, chosen.as_ref() == Some(&id), &name, face).clicked() {
                 own.agent = Some(id);
@@ -159,67 +163,68 @@ fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     });
 }
 
-/// Someone who can be given a task.
-struct Entry {
+/// An agent or profile that can be given a task.
+struct Assignee {
     id: Id,
     name: String,
-    /// What they look like.
+    /// The portrait.
     look: Id,
 }
 
-/// Everyone who can be given a task: those in the room, then the profiles that nobody runs.
-fn entries(room: &RoomModel) -> Vec<Entry> {
-    let here = room.agents.iter().map(|agent| Entry {
+/// Returns all agents in the room, followed by the profiles without an agent.
+fn assignees(room: &RoomModel) -> Vec<Assignee> {
+    let present = room.agents.iter().map(|agent| Assignee {
         id: agent.id.clone(),
         name: agent.name.to_string(),
         look: agent.look.clone(),
     });
-    let absent = room.profiles.iter().filter(|profile| profile.agents == 0).map(|profile| Entry {
+    let absent = room.profiles.iter().filter(|profile| profile.agents == 0).map(|profile| Assignee {
         id: profile.id.clone(),
         name: texts::not_in_the_room_yet(&profile.name),
         look: profile.look.clone(),
     });
-    here.chain(absent).collect()
+    present.chain(absent).collect()
 }
 
-/// Someone who can be given a task, by id: looked up, because the whole list is long and needed in an open menu only.
-fn known(room: &RoomModel, id: &str) -> Option<(Id, String)> {
-    let here = room.agent(id).map(|agent| (agent.id.clone(), agent.name.to_string()));
-    here.or_else(|| {
+/// Returns the id and name of an agent or profile that can be given a task; the whole list is long, and only an open
+/// menu needs it.
+fn find_assignee(room: &RoomModel, id: &str) -> Option<(Id, String)> {
+    let present = room.agent(id).map(|agent| (agent.id.clone(), agent.name.to_string()));
+    present.or_else(|| {
         let profile = room.profiles.iter().find(|profile| &*profile.id == id && profile.agents == 0)?;
         Some((profile.id.clone(), texts::not_in_the_room_yet(&profile.name)))
     })
 }
 
-/// Whom the bar gives its task to: who was chosen, who is selected, an orchestrator, or the first there is.
-fn entry(cx: &ViewerContext<'_>, own: &RunBar) -> Option<Id> {
+/// Returns the agent that gets the task: the chosen one, the selected one, an orchestrator, or the first.
+fn assignee(cx: &ViewerContext<'_>, own: &RunBar) -> Option<Id> {
     let room = cx.room;
-    let id_of = |id: &str| known(room, id).map(|(id, _)| id);
+    let id_of = |id: &str| find_assignee(room, id).map(|(id, _)| id);
     let chosen = own.agent.as_ref().and_then(|id| id_of(id));
     let selected = || cx.ui.selection.things().iter().find_map(|thing| id_of(thing.agent()?));
     let all = || {
         let absent = room.profiles.iter().filter(|profile| profile.agents == 0).map(|profile| &profile.id);
         room.agents.iter().map(|agent| &agent.id).chain(absent)
     };
-    let leads = || all().find(|id| id.contains("orchestrator")).cloned();
-    chosen.or_else(selected).or_else(leads).or_else(|| all().next().cloned())
+    let orchestrator = || all().find(|id| id.contains("orchestrator")).cloned();
+    chosen.or_else(selected).or_else(orchestrator).or_else(|| all().next().cloned())
 }
 
-/// The task and the buttons that give it, in the rest of the row but for so many points at its end.
-fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, kept_free: f32, commands: &mut Vec<Command>) {
-    let agent = entry(cx, own);
+/// Draws the task and its buttons in the row, with `reserved` points left at the end.
+fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, reserved: f32, commands: &mut Vec<Command>) {
+    let agent = assignee(cx, own);
     let gap = ui.spacing().item_spacing.x;
-    let width = (ui.available_width() - gap - own.widths.run - kept_free).max(LEAST_TASK_POINTS);
+    let width = (ui.available_width() - gap - own.widths.run - reserved).max(MIN_TASK_POINTS);
     let field = ui.add(
         egui::TextEdit::singleline(&mut own.task)
             .hint_text(texts::TASK_HINT)
-            // Suggestions above it appear and disappear; the field stays the same.
+            // Suggestions above appear and disappear; the field keeps its identity.
             .id_salt("task to run")
             .margin(egui::Margin::symmetric(8, 5))
             .desired_width(width),
     );
     widgets::name(&field, texts::TASK_TO_RUN);
-    if std::mem::take(&mut own.goes_on) {
+    if std::mem::take(&mut own.continue_task) {
         widgets::go_on_writing(ui, &field, &own.task);
     }
     history_ui(ui, cx, own);
@@ -236,13 +241,13 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, kept_free: f32
     }
 }
 
-/// The tasks that were given before, the last one first.
+/// Draws the menu of earlier tasks, latest first.
 fn history_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     let tasks = cx.ui.recents.tasks();
     ui.add_enabled_ui(!tasks.is_empty(), |ui| {
         let button = menu::menu_button(ui, "", texts::EARLIER_TASKS, MENU[2], cx.theme, |ui| {
             ui.label(widgets::small(texts::EARLIER, cx.theme));
-            for task in tasks.iter().take(TASKS_OFFERED) {
+            for task in tasks.iter().take(TASKS_SHOWN) {
                 if menu::listed(ui, task).clicked() {
                     own.task.clone_from(task);
                 }
@@ -257,9 +262,9 @@ fn history_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     });
 }
 
-/// The status of work, at least and at most this wide, the buttons that pause, resume and stop all of it, and its
-/// limits. How wide the buttons are.
-fn steer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, (least, most): (f32, f32), commands: &mut Vec<Command>) -> f32 {
+/// Draws the status of work, within these widths, and the buttons that pause, stop and limit all work. Returns the
+/// width of the buttons.
+fn work_ui(ui: &mut Ui, cx: &ViewerContext<'_>, (least, most): (f32, f32), commands: &mut Vec<Command>) -> f32 {
     ui.scope(|ui| {
         ui.set_max_width(most);
         ui.set_min_width(least);
@@ -298,7 +303,7 @@ fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) 
     limits_ui(ui, cx, commands);
 }
 
-/// How many work in parallel and how deep agents start agents, behind a gear.
+/// Draws the limits of parallel work and of agents starting agents, behind a gear.
 fn limits_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let work = &cx.room.work;
     let gear = widgets::icon_button(ui, Icon::Gear, texts::LIMITS_OF_WORK, false, cx.theme);
@@ -319,28 +324,28 @@ fn limits_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
             (drag.changed() && chosen != now).then_some(chosen)
         };
         let (label, about) = (texts::IN_PARALLEL, texts::IN_PARALLEL_HINT);
-        if let Some(chosen) = number(ui, label, about, work.concurrency.max(1), 1..=MOST_AT_ONCE) {
+        if let Some(chosen) = number(ui, label, about, work.concurrency.max(1), 1..=MAX_PARALLEL) {
             commands.push(act(KernelCommand::Limits { concurrency: Some(chosen), depth_at_most: None }));
         }
         let (label, about) = (texts::LEVELS, texts::LEVELS_HINT);
-        if let Some(chosen) = number(ui, label, about, work.depth_at_most, 0..=DEEPEST) {
+        if let Some(chosen) = number(ui, label, about, work.depth_at_most, 0..=MAX_DEPTH) {
             commands.push(act(KernelCommand::Limits { concurrency: None, depth_at_most: Some(chosen) }));
         }
     });
 }
 
-/// Why a task that is given now does not begin.
-struct Hold {
-    /// In a sentence.
+/// Why new tasks do not start, and how to end that.
+struct Blocker {
+    /// The reason as a sentence.
     why: String,
-    /// The button that ends it.
+    /// The label of the button that ends it.
     button: &'static str,
-    /// What the button does.
+    /// The command of the button.
     command: Command,
 }
 
-impl Hold {
-    /// What holds up work that exists or is about to be given: work is paused, or the room is.
+impl Blocker {
+    /// Returns why existing work or the drafted task does not run: work is paused, or the room is.
     fn of(room: &RoomModel, has_draft: bool) -> Option<Self> {
         let work = &room.work;
         let resume = |why| Self { why, button: texts::RESUME_WORK, command: act(KernelCommand::Resume) };
@@ -350,8 +355,8 @@ impl Hold {
         if work.is_paused {
             return Some(resume(texts::WORK_IS_PAUSED.to_owned()));
         }
-        let is_waited_for = has_draft || !work.pieces.is_empty();
-        (room.paused && is_waited_for).then(|| Self {
+        let has_tasks = has_draft || !work.pieces.is_empty();
+        (room.paused && has_tasks).then(|| Self {
             why: texts::ROOM_IS_PAUSED.to_owned(),
             button: texts::RESUME,
             command: Command::SetPaused(false),
@@ -359,16 +364,16 @@ impl Hold {
     }
 }
 
-fn hold_ui(ui: &mut Ui, hold: &Hold, theme: &Theme, commands: &mut Vec<Command>) {
+fn blocker_ui(ui: &mut Ui, blocker: &Blocker, theme: &Theme, commands: &mut Vec<Command>) {
     widgets::in_card(ui, theme, |ui| {
-        let (text, button) = (RichText::new(&hold.why).color(theme.warn), hold.button);
+        let (text, button) = (RichText::new(&blocker.why).color(theme.warn), blocker.button);
         if widgets::beside_button(ui, text, |ui| widgets::primary(ui, true, button, theme).clicked()).1 {
-            commands.push(hold.command.clone());
+            commands.push(blocker.command.clone());
         }
     });
 }
 
-/// Every piece of work, with a way to stop it.
+/// Draws every running task with a button to stop it.
 fn pieces_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     if room.work.pieces.is_empty() {
@@ -383,8 +388,8 @@ fn pieces_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
                 ui.add_space(SPACE[2] * piece.depth.min(8) as f32);
                 face_ui(ui, cx, &piece.agent, FACE_POINTS);
                 ui.label(RichText::new(&name).strong());
-                let told = texts::piece(piece.stage, piece.turn, piece.tokens);
-                ui.label(widgets::small(told, theme)).on_hover_text(&piece.task);
+                let details = texts::piece(piece.stage, piece.turn, piece.tokens);
+                ui.label(widgets::small(details, theme)).on_hover_text(&piece.task);
             },
             |ui| {
                 if widgets::icon_button(ui, Icon::Stop, &texts::stop_agent(&name), false, theme).clicked() {

@@ -1,4 +1,4 @@
-//! The run bar, clicked by name and at every width: what it gives to do, what it says, and where its parts stand.
+//! Tests of the run bar at every width: the commands of its buttons, its texts, and its layout.
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -24,7 +24,7 @@ fn piece() -> PieceView {
     PieceView { stage: "thinking", question: None, ..asking_piece(7, "ada-1", "") }
 }
 
-fn works(commands: &[Command]) -> Vec<KernelCommand> {
+fn work_commands(commands: &[Command]) -> Vec<KernelCommand> {
     let work = |command: &Command| match command {
         Command::Act(RoomAct::Work(command), None) => Some(command.clone()),
         _ => None,
@@ -33,7 +33,7 @@ fn works(commands: &[Command]) -> Vec<KernelCommand> {
 }
 
 #[test]
-fn a_task_is_given_to_whoever_is_chosen_and_the_field_is_empty_then() {
+fn run_gives_the_task_to_the_chosen_agent_and_clears_the_field() {
     let mut window = bar();
     window.get_by_label("Task to run").focus();
     window.run_steps(2);
@@ -48,14 +48,14 @@ fn a_task_is_given_to_whoever_is_chosen_and_the_field_is_empty_then() {
 }
 
 #[test]
-fn commands_of_a_coding_agent_are_offered_and_the_task_continues_behind_one() {
+fn slash_commands_are_suggested_and_typing_continues_after_one() {
     let mut window = bar();
     let first = window.state().room.agents[0].id.clone();
     let review = OwnCommand { name: "review".into(), about: "Looks at what changed".into() };
     window.state_mut().recent.own_commands.insert(first.clone(), vec![review]);
     window.get_by_label("Task to run").focus();
     window.run_steps(2);
-    assert!(window.query_by_label("/review").is_none(), "nothing is offered before a stroke");
+    assert!(window.query_by_label("/review").is_none(), "nothing is suggested before a slash");
     window.get_by_label("Task to run").type_text("/re");
     window.run_steps(2);
     click(&mut window, "/review");
@@ -68,7 +68,7 @@ fn commands_of_a_coding_agent_are_offered_and_the_task_continues_behind_one() {
 }
 
 #[test]
-fn the_task_has_room_in_narrow_windows_and_limits_are_behind_a_gear() {
+fn the_task_keeps_its_width_in_narrow_windows_and_limits_are_behind_a_gear() {
     for width in [900.0, 960.0, 1280.0] {
         let mut window = bar();
         window.set_size(egui::vec2(width, 800.0));
@@ -82,22 +82,22 @@ fn the_task_has_room_in_narrow_windows_and_limits_are_behind_a_gear() {
     assert!(window.query_all_by_label("In parallel").next().is_some());
 }
 
-/// The parts of the bar in the order in which they are read, with their places.
+/// The parts of the bar in reading order, with their rectangles.
 fn parts(window: &Harness<'static, Stage>) -> Vec<(String, egui::Rect)> {
     let status = window.state().room.work.sentence();
-    let named = [texts::WHO_DOES_IT, texts::TASK_TO_RUN, texts::EARLIER_TASKS, texts::RUN];
-    let steers = [texts::PAUSE_WORK, texts::STOP_ALL, texts::LIMITS_OF_WORK];
-    let names = named.into_iter().chain([&*status]).chain(steers);
+    let named = [texts::ASSIGN_TO, texts::TASK_TO_RUN, texts::EARLIER_TASKS, texts::RUN];
+    let controls = [texts::PAUSE_WORK, texts::STOP_ALL, texts::LIMITS_OF_WORK];
+    let names = named.into_iter().chain([&*status]).chain(controls);
     names.map(|name| (name.to_owned(), window.get_by_label(name).rect())).collect()
 }
 
 #[test]
-fn nothing_on_the_bar_is_cut_or_covered_at_any_width_and_it_is_in_reading_order() {
+fn no_part_is_cut_or_covered_at_any_width_and_all_are_in_reading_order() {
     let mut window = bar();
     let why = "the model did not answer three times in a row, and its address says that it is overloaded";
-    for says_much in [false, true] {
+    for has_long_status in [false, true] {
         let work = &mut window.state_mut().room.work;
-        if says_much {
+        if has_long_status {
             work.pieces = (7..9).map(|number| asking_piece(number, "ada-1", "write a.md")).collect();
             work.pieces.iter_mut().for_each(|piece| piece.question = None);
             work.stopped_by = Some(why.into());
@@ -127,12 +127,12 @@ fn nothing_on_the_bar_is_cut_or_covered_at_any_width_and_it_is_in_reading_order(
 }
 
 #[test]
-fn while_the_status_of_work_changes_nothing_on_the_bar_moves() {
+fn changes_of_the_status_move_nothing() {
     for width in [820.0, 1_000.0, 1_080.0, 1_200.0, 1_400.0] {
         let mut window = bar();
         window.set_size(egui::vec2(width, 800.0));
         window.run_steps(3);
-        let names = [texts::WHO_DOES_IT, texts::TASK_TO_RUN, texts::RUN];
+        let names = [texts::ASSIGN_TO, texts::TASK_TO_RUN, texts::RUN];
         let places = |window: &Harness<'static, Stage>| names.map(|name| window.get_by_label(name).rect());
         let before = places(&window);
         for (going_on, waiting) in [(1, 0), (12, 3), (1_000, 10_000)] {
@@ -146,7 +146,7 @@ fn while_the_status_of_work_changes_nothing_on_the_bar_moves() {
 }
 
 #[test]
-fn who_works_and_who_can_be_given_a_task_is_listed_with_a_face() {
+fn listed_agents_have_portraits() {
     let mut window = bar();
     let art = Art::load(&window.ctx, 1.0).0;
     window.state_mut().art = Some(art);
@@ -156,22 +156,22 @@ fn who_works_and_who_can_be_given_a_task_is_listed_with_a_face() {
     let status = window.state().room.work.sentence();
     click(&mut window, &status);
     let row = window.get_by_label("Stop Ada").rect().expand2(egui::vec2(MENU[2], 0.0));
-    assert!(drawings(&window).iter().any(|drawing| row.contains(drawing.center())), "who works");
+    assert!(drawings(&window).iter().any(|drawing| row.contains(drawing.center())), "running tasks");
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
-    click(&mut window, texts::WHO_DOES_IT);
-    assert!(drawings(&window).len() >= 2, "who can be given a task");
+    click(&mut window, texts::ASSIGN_TO);
+    assert!(drawings(&window).len() >= 2, "agents that can be given a task");
 }
 
 #[test]
-fn nothing_to_do_is_not_given() {
+fn an_empty_task_is_not_run() {
     let mut window = bar();
     click(&mut window, "Run");
     assert!(window.state().commands.is_empty());
 }
 
 #[test]
-fn work_is_paused_continued_and_stopped() {
+fn work_can_be_paused_resumed_and_stopped() {
     let mut window = bar();
     window.state_mut().room.work.pieces = vec![piece()];
     window.state_mut().room.work.concurrency = 3;
@@ -181,12 +181,12 @@ fn work_is_paused_continued_and_stopped() {
     window.run_steps(2);
     click(&mut window, "Resume work");
     click(&mut window, "Stop all");
-    let wanted = [KernelCommand::Pause, KernelCommand::Resume, KernelCommand::KillAll];
-    assert_eq!(works(&window.state().commands), wanted);
+    let expected = [KernelCommand::Pause, KernelCommand::Resume, KernelCommand::KillAll];
+    assert_eq!(work_commands(&window.state().commands), expected);
 }
 
 #[test]
-fn a_task_that_would_wait_says_so_and_what_to_do() {
+fn a_task_that_would_wait_shows_why_and_what_to_do() {
     let mut window = bar();
     assert!(window.query_by_label("Resume work").is_none());
     window.state_mut().room.work.is_paused = true;
@@ -197,11 +197,11 @@ fn a_task_that_would_wait_says_so_and_what_to_do() {
     window.run_steps(2);
     assert!(window.query_all_by_label_contains("9 calls a run").next().is_some());
     click(&mut window, "Resume work");
-    assert_eq!(works(&window.state().commands), [KernelCommand::Resume, KernelCommand::Resume]);
+    assert_eq!(work_commands(&window.state().commands), [KernelCommand::Resume, KernelCommand::Resume]);
     window.state_mut().room.work.stopped_by = None;
     window.state_mut().room.paused = true;
     window.run_steps(2);
-    assert!(window.query_by_label("Resume").is_none(), "nobody waits for anything");
+    assert!(window.query_by_label("Resume").is_none(), "no task is waiting");
     window.state_mut().panes.run_bar.task = "Water the plants".to_owned();
     window.run_steps(2);
     click(&mut window, "Resume");
@@ -209,7 +209,7 @@ fn a_task_that_would_wait_says_so_and_what_to_do() {
 }
 
 #[test]
-fn what_a_person_must_decide_is_decided_there_and_said_in_the_bar() {
+fn approvals_are_answered_in_the_bar_and_counted_in_the_status() {
     let mut window = bar();
     window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "delete notes.md")];
     window.run_steps(40);
@@ -217,11 +217,11 @@ fn what_a_person_must_decide_is_decided_there_and_said_in_the_bar() {
     click(&mut window, "Allow Ada");
     click(&mut window, "Refuse Ada");
     let decide = |allow| KernelCommand::decide(ActivationKey::numbered(7), 2, 1, allow);
-    assert_eq!(works(&window.state().commands), [decide(true), decide(false)]);
+    assert_eq!(work_commands(&window.state().commands), [decide(true), decide(false)]);
 }
 
 #[test]
-fn a_hold_that_comes_or_goes_moves_no_answer() {
+fn a_blocker_does_not_move_the_answer_buttons() {
     let mut window = bar();
     let from_the_bottom = |window: &Harness<'static, Stage>| {
         let run = window.get_by_label("Run").rect();

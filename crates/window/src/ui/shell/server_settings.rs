@@ -1,4 +1,4 @@
-//! The list of MCP servers in the settings: the state of each, what it offers, whether it is allowed, and a test.
+//! The list of MCP servers in the settings: the status of each, what it offers, whether it is allowed, and a test.
 
 use egui::{CollapsingHeader, Label, RichText, Ui};
 
@@ -62,8 +62,8 @@ fn server_ui(
         }
     });
     ui.add(Label::new(RichText::new(server.details()).monospace().size(TYPE[0])).wrap());
-    let said = consent.map(server_status_text::consent);
-    let place = texts::consent_and_place(said, &server_status_text::place(written));
+    let consent_text = consent.map(server_status_text::consent);
+    let place = texts::consent_and_place(consent_text, &server_status_text::place(written));
     let place = widgets::text_format::capitalised(&place);
     ui.add(Label::new(widgets::small(place, theme)).wrap());
     match standing {
@@ -76,7 +76,7 @@ fn server_ui(
     }
 }
 
-/// What a server offers, by name; the details are in tooltips.
+/// Draws what a server offers, by name; details are in tooltips.
 fn offer_ui(ui: &mut Ui, key: &str, offer: &McpOffer, theme: &Theme) {
     let title = widgets::small(server_status_text::offer(offer), theme);
     CollapsingHeader::new(title).id_salt(("server", key)).show(ui, |ui| {
@@ -93,8 +93,8 @@ fn offer_ui(ui: &mut Ui, key: &str, offer: &McpOffer, theme: &Theme) {
             (texts::PROMPT, &offer.prompts),
         ];
         for (kind, listed) in kinds {
-            for one in listed {
-                ui.add(Label::new(widgets::small(texts::kind_and_name(kind, &one.name), theme)).wrap());
+            for item in listed {
+                ui.add(Label::new(widgets::small(texts::kind_and_name(kind, &item.name), theme)).wrap());
             }
         }
         for left_out in &offer.left_out {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_works_shows_its_tools_and_is_tested_or_forbidden() {
+    fn a_ready_server_shows_its_tools_and_can_be_tested_or_forbidden() {
         let mut window = list(vec![ready()], &[Some(Consent::Given)]);
         for label in ["git", "Ready", "git-server --all", "Allowed; settings.yaml"] {
             assert!(window.query_by_label(label).is_some(), "{label}");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agents_own_server_is_told_from_the_workspaces_of_the_same_name() {
+    fn servers_with_the_same_name_are_distinguished_by_owner() {
         let mut own = server("git", McpServerStatus::Off);
         own.written.server.of = Some("ada".into());
         own.written.key = "git#ada".into();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_failed_says_why_and_one_that_is_not_allowed_can_be() {
+    fn a_failed_server_shows_why_and_can_be_allowed() {
         let failure = McpFailure::new(McpFault::NotAllowed, "git-server waits for you to allow it", "allow it");
         let waiting = server("git", McpServerStatus::Failed(failure));
         let mut window = list(vec![waiting.clone()], &[Some(Consent::OfAnother)]);
@@ -205,11 +205,15 @@ mod tests {
         window.get_by_label("Allow git").click();
         window.run_steps(2);
         let server = Box::new(waiting.written.server);
-        assert_eq!(window.state().commands, [Command::AllowServer(server)], "what is not allowed is not tested");
+        assert_eq!(
+            window.state().commands,
+            [Command::AllowServer(server)],
+            "a server that is not allowed cannot be tested"
+        );
     }
 
     #[test]
-    fn nothing_is_offered_before_it_is_known_what_the_person_said() {
+    fn no_buttons_are_shown_before_the_consent_is_known() {
         let window = list(vec![server("git", McpServerStatus::Off)], &[None]);
         assert!(window.query_by_label("Allow git").is_none() && window.query_by_label("Forbid git").is_none());
         let window = list(Vec::new(), &[]);

@@ -1,5 +1,5 @@
-//! The settings: provider and model, limits, conversations, MCP servers, and the appearance of the window. Settings of
-//! the workspace are saved in its `settings.yaml`, the appearance in the person's own configuration.
+//! The settings: provider and model, limits, conversations, MCP servers, and the appearance of the window. Workspace
+//! settings are saved in its `settings.yaml`, the appearance in the person's own configuration.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +21,14 @@ use crate::view::model::{RoomModel, SettingsView};
 use crate::view::theme::{DIALOG, MENU, SPACE, TYPE, Theme};
 use crate::workspace::SettingsEdit;
 
-/// What a cap counts.
+/// The unit of a cap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Dollars,
     Count,
 }
 
-/// One cap as it is shown.
+/// A cap in the list.
 struct CapRow {
     key: &'static str,
     label: &'static str,
@@ -40,10 +40,10 @@ const fn cap(key: &'static str, label: &'static str, about: &'static str, unit: 
     CapRow { key, label, about, unit }
 }
 
-/// Every cap, in groups. A test compares it with what the gateway reads.
+/// All caps, in groups. A test compares them with the fields of the gateway's settings.
 const CAPS: [(&str, &[CapRow]); 5] = [
     (
-        texts::OF_EVERYONE,
+        texts::ALL_AGENTS,
         &[
             cap("cost_per_run_usd", texts::COST, texts::COST_ABOUT, Unit::Dollars),
             cap("tokens_per_run", texts::TOKENS, texts::TOKENS_ABOUT, Unit::Count),
@@ -53,7 +53,7 @@ const CAPS: [(&str, &[CapRow]); 5] = [
         ],
     ),
     (
-        texts::OF_EVERYONE_IN_AN_HOUR,
+        texts::ALL_AGENTS_PER_HOUR,
         &[
             cap("cost_per_hour_usd", texts::COST_PER_HOUR, texts::COST_PER_HOUR_ABOUT, Unit::Dollars),
             cap("tokens_per_hour", texts::TOKENS_PER_HOUR, texts::TOKENS_PER_HOUR_ABOUT, Unit::Count),
@@ -61,7 +61,7 @@ const CAPS: [(&str, &[CapRow]); 5] = [
         ],
     ),
     (
-        texts::OF_EACH_AGENT,
+        texts::EACH_AGENT,
         &[
             cap("cost_per_agent_per_run_usd", texts::COST_PER_AGENT, texts::COST_PER_AGENT_ABOUT, Unit::Dollars),
             cap("tokens_per_agent_per_run", texts::TOKENS_PER_AGENT, texts::TOKENS_PER_AGENT_ABOUT, Unit::Count),
@@ -69,15 +69,15 @@ const CAPS: [(&str, &[CapRow]); 5] = [
         ],
     ),
     (
-        texts::OF_EACH_AGENT_IN_AN_HOUR,
+        texts::EACH_AGENT_PER_HOUR,
         &[
-            cap("cost_per_agent_per_hour_usd", texts::COST_PER_AGENT_PER_HOUR, texts::SAME_IN_AN_HOUR, Unit::Dollars),
-            cap("tokens_per_agent_per_hour", texts::TOKENS_PER_AGENT_PER_HOUR, texts::SAME_IN_AN_HOUR, Unit::Count),
-            cap("calls_per_agent_per_hour", texts::CALLS_PER_AGENT_PER_HOUR, texts::SAME_IN_AN_HOUR, Unit::Count),
+            cap("cost_per_agent_per_hour_usd", texts::COST_PER_AGENT_PER_HOUR, texts::SAME_PER_HOUR, Unit::Dollars),
+            cap("tokens_per_agent_per_hour", texts::TOKENS_PER_AGENT_PER_HOUR, texts::SAME_PER_HOUR, Unit::Count),
+            cap("calls_per_agent_per_hour", texts::CALLS_PER_AGENT_PER_HOUR, texts::SAME_PER_HOUR, Unit::Count),
         ],
     ),
     (
-        texts::OF_EACH_TASK,
+        texts::EACH_TASK,
         &[
             cap("cost_per_activation_usd", texts::COST_PER_TASK, texts::COST_PER_TASK_ABOUT, Unit::Dollars),
             cap("tokens_per_activation", texts::TOKENS_PER_TASK, texts::TOKENS_PER_TASK_ABOUT, Unit::Count),
@@ -86,19 +86,19 @@ const CAPS: [(&str, &[CapRow]); 5] = [
     ),
 ];
 
-/// A whole number of `settings.yaml` other than a cap, as it is shown.
+/// A whole number of `settings.yaml` other than a cap.
 struct NumberRow {
     section: &'static str,
     key: &'static str,
     label: &'static str,
     about: &'static str,
-    /// What holds where nothing is typed.
+    /// The default, shown while the field is empty.
     hint: &'static str,
-    /// The least and the most that it can be.
+    /// The minimum and the maximum.
     range: (u64, u64),
 }
 
-const QUESTIONS_AT_ONCE: NumberRow = NumberRow {
+const CALLS_IN_PARALLEL: NumberRow = NumberRow {
     section: "gateway",
     key: "max_concurrent",
     label: texts::CALLS_IN_PARALLEL,
@@ -106,7 +106,7 @@ const QUESTIONS_AT_ONCE: NumberRow = NumberRow {
     hint: "4",
     range: (1, 512),
 };
-const CONVERSATIONS_AT_ONCE: NumberRow = NumberRow {
+const CONVERSATIONS_IN_PARALLEL: NumberRow = NumberRow {
     section: "conversations",
     key: "max_concurrent_conversations",
     label: texts::CONVERSATIONS_IN_PARALLEL,
@@ -115,41 +115,41 @@ const CONVERSATIONS_AT_ONCE: NumberRow = NumberRow {
     range: (0, 1_000),
 };
 
-/// What the settings keep while they are shown.
+/// The state of the settings while they are open.
 #[derive(Clone, Debug, Default)]
 pub struct SettingsPanel {
-    /// The setting that is to be looked at first, by section and key; taken away once it was led to.
-    lead_to: Option<String>,
-    /// Numbers that were typed, by setting.
+    /// The setting to scroll to, by section and key; cleared once it was scrolled to.
+    scroll_to: Option<String>,
+    /// The typed numbers that are not applied yet, by setting.
     typed: BTreeMap<String, UnsentNumber>,
 }
 
-/// A number that was typed and does not hold yet.
+/// A typed number that is not applied yet.
 #[derive(Clone, Debug, Default)]
 struct UnsentNumber {
     text: String,
-    /// What held when it was sent to the settings, once it was.
+    /// The previous value, once the new one was sent.
     sent_from: Option<String>,
 }
 
 impl SettingsPanel {
-    /// Leads to this setting when they are drawn next.
-    pub fn lead_to(&mut self, setting: Option<String>) {
-        self.lead_to = setting;
+    /// Scrolls to this setting when the settings are drawn next.
+    pub fn scroll_to(&mut self, setting: Option<String>) {
+        self.scroll_to = setting;
     }
 
-    /// The setting that is still to be led to.
-    pub fn leads_to(&self) -> Option<&str> {
-        self.lead_to.as_deref()
+    /// Returns the setting that is still to be scrolled to.
+    pub fn scroll_target(&self) -> Option<&str> {
+        self.scroll_to.as_deref()
     }
 
-    /// Another room is open: what was typed was meant for the last one.
+    /// Forgets the typed numbers, because another room is open.
     pub fn forget_room(&mut self) {
         self.typed.clear();
     }
 }
 
-/// Draws the settings, if they are shown.
+/// Draws the settings, if they are open.
 pub fn settings_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -163,16 +163,16 @@ pub fn settings_ui(
     let frame = DialogFrame { title: texts::SETTINGS, closes: texts::CLOSES_SETTINGS, width: DIALOG[1] };
     let shown = frame.show(ui.ctx(), cx.theme, |ui| {
         scrolled(ui, |ui| {
-            group(ui, texts::WHO_ANSWERS, texts::WHO_ANSWERS_ABOUT, cx.theme);
+            group(ui, texts::PROVIDER_AND_MODEL, texts::PROVIDER_AND_MODEL_ABOUT, cx.theme);
             provider_ui(ui, cx, choice, &mut commands);
-            of_scene(ui, cx, &["gateway.provider", "gateway.model"]);
+            scene_override_ui(ui, cx, &["gateway.provider", "gateway.model"]);
             ui.add_space(SPACE[1]);
             let now = cx.room.settings.max_concurrent.to_string();
-            commands.extend(number_row(ui, cx, &QUESTIONS_AT_ONCE, now, own));
-            talking(ui, cx, own, &mut commands);
-            caps(ui, cx, own, &mut commands);
+            commands.extend(number_row(ui, cx, &CALLS_IN_PARALLEL, now, own));
+            conversations_ui(ui, cx, own, &mut commands);
+            caps_ui(ui, cx, own, &mut commands);
             servers_ui(ui, cx, &mut commands);
-            looks(ui, cx, &mut commands);
+            appearance_ui(ui, cx, &mut commands);
             ui.add_space(SPACE[2]);
         });
     });
@@ -182,20 +182,20 @@ pub fn settings_ui(
     commands
 }
 
-/// Says where the open scene has the last word.
-fn of_scene(ui: &mut Ui, cx: &ViewerContext<'_>, settings: &[&str]) {
+/// Says that the open scene overrides these settings, if it does.
+fn scene_override_ui(ui: &mut Ui, cx: &ViewerContext<'_>, settings: &[&str]) {
     let ViewerContext { room, theme, .. } = *cx;
-    let is_made = |setting: &&&str| {
-        let bare = setting.rsplit('.').next().unwrap_or(setting);
-        room.settings.of_scene.iter().any(|made| made == **setting || made == bare)
+    let is_overridden = |setting: &&&str| {
+        let key = setting.rsplit('.').next().unwrap_or(setting);
+        room.settings.of_scene.iter().any(|overridden| overridden == **setting || overridden == key)
     };
-    if settings.iter().any(|setting| is_made(&setting)) {
-        let text = texts::scene_sets_this(&room.scene);
+    if settings.iter().any(|setting| is_overridden(&setting)) {
+        let text = texts::overridden_by_scene(&room.scene);
         ui.add(egui::Label::new(RichText::new(text).size(TYPE[0]).color(theme.warn)).wrap());
     }
 }
 
-/// A row: what it is and why on the left, how much on the right.
+/// Draws a row: label and description at the left, the control at the right.
 fn row(ui: &mut Ui, label: &str, about: &str, theme: &Theme, right: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
         ui.vertical(|ui| {
@@ -208,13 +208,13 @@ fn row(ui: &mut Ui, label: &str, about: &str, theme: &Theme, right: impl FnOnce(
     });
 }
 
-/// A field for a number of `settings.yaml`. What is typed counts when it is left, or with Enter.
+/// A field for a number of `settings.yaml`. The number is applied when the field loses the focus or with Enter.
 struct NumberField<'a> {
     section: &'static str,
     key: &'static str,
     label: &'a str,
     hint: &'a str,
-    /// What holds now.
+    /// The current value.
     current: String,
 }
 
@@ -229,13 +229,13 @@ impl NumberField<'_> {
         let setting = format!("{}.{}", self.section, self.key);
         let sent_from = own.typed.get(&setting).and_then(|typed| typed.sent_from.as_ref());
         if sent_from.is_some_and(|before| *before != self.current) {
-            // It is in the settings by now, or somebody else changed it.
+            // The value was applied, or changed elsewhere.
             own.typed.remove(&setting);
         }
         let mut text = own.typed.get(&setting).map_or(&self.current, |typed| &typed.text).clone();
         let field = widgets::field(ui, &mut text, &texts::field_name(self.label), self.hint);
-        if own.lead_to.as_deref() == Some(setting.as_str()) {
-            own.lead_to = None;
+        if own.scroll_to.as_deref() == Some(setting.as_str()) {
+            own.scroll_to = None;
             field.request_focus();
             field.scroll_to_me(Some(egui::Align::Center));
         }
@@ -266,8 +266,8 @@ impl NumberField<'_> {
     }
 }
 
-/// A whole number within bounds; nothing typed means the default.
-fn whole(text: &str, least: u64, most: u64) -> Result<Option<Value>, String> {
+/// Parses a whole number within bounds; an empty text means the default.
+fn whole_number(text: &str, least: u64, most: u64) -> Result<Option<Value>, String> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -275,7 +275,7 @@ fn whole(text: &str, least: u64, most: u64) -> Result<Option<Value>, String> {
     number.map(|number| Some(json!(number))).ok_or_else(|| texts::not_within(least, most))
 }
 
-/// A cap: nothing typed means that there is none.
+/// Parses a cap; an empty text means that there is none.
 fn cap_value(text: &str, unit: Unit, key: &str) -> Result<Option<Value>, String> {
     if text.is_empty() {
         // Removing a key would restore its default, if it has one.
@@ -287,7 +287,7 @@ fn cap_value(text: &str, unit: Unit, key: &str) -> Result<Option<Value>, String>
             let number = number.filter(|number| (0.0..=1_000_000.0).contains(number));
             number.map(|number| Some(json!(number))).ok_or_else(|| texts::NOT_AN_AMOUNT.to_owned())
         }
-        Unit::Count => whole(text, 0, u64::MAX).map_err(|_| texts::NOT_A_LIMIT.to_owned()),
+        Unit::Count => whole_number(text, 0, u64::MAX).map_err(|_| texts::NOT_A_LIMIT.to_owned()),
     }
 }
 
@@ -306,26 +306,26 @@ fn number_row(
     let mut command = None;
     row(ui, label, about, cx.theme, |ui| {
         let field = NumberField { section, key, label, hint, current };
-        command = field.show(ui, cx.theme, own, |text| whole(text, least, most));
-        of_scene(ui, cx, &[&format!("{section}.{key}")]);
+        command = field.show(ui, cx.theme, own, |text| whole_number(text, least, most));
+        scene_override_ui(ui, cx, &[&format!("{section}.{key}")]);
     });
     command
 }
 
-fn talking(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: &mut Vec<Command>) {
+fn conversations_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     group(ui, texts::CONVERSATIONS, texts::CONVERSATIONS_ABOUT, theme);
-    row(ui, texts::AMONG_AGENTS, texts::AMONG_AGENTS_ABOUT, theme, |ui| {
-        if widgets::switch(ui, room.talk_on, texts::AGENTS_MAY_TALK, theme).clicked() {
+    row(ui, texts::BETWEEN_AGENTS, texts::BETWEEN_AGENTS_ABOUT, theme, |ui| {
+        if widgets::switch(ui, room.talk_on, texts::ALLOW_CONVERSATIONS, theme).clicked() {
             let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
             commands.push(Command::Act(act, None));
         }
     });
     let now = room.settings.conversations_at_once.to_string();
-    commands.extend(number_row(ui, cx, &CONVERSATIONS_AT_ONCE, now, own));
+    commands.extend(number_row(ui, cx, &CONVERSATIONS_IN_PARALLEL, now, own));
 }
 
-fn caps(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: &mut Vec<Command>) {
+fn caps_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     group(ui, texts::LIMITS, texts::LIMITS_ABOUT, theme);
     if let Some(cap) = &room.cap_reached {
@@ -337,21 +337,21 @@ fn caps(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: 
         ui.add_space(SPACE[1]);
         ui.label(widgets::soft(title, theme).strong());
         for cap in rows {
-            let used = used_of(cap, room);
+            let used = usage_of(cap, room);
             let about = used.map_or_else(|| cap.about.to_owned(), |used| texts::with_used(cap.about, &used));
             row(ui, cap.label, &about, theme, |ui| {
                 let hint = if cap.unit == Unit::Dollars { texts::NO_LIMIT_IN_DOLLARS } else { texts::NO_LIMIT };
-                let current = shown_number(&now[cap.key], cap.unit);
+                let current = format_number(&now[cap.key], cap.unit);
                 let field = NumberField { section: "budget", key: cap.key, label: cap.label, hint, current };
                 let read = |text: &str| cap_value(text, cap.unit, cap.key);
                 commands.extend(field.show(ui, theme, own, read));
-                of_scene(ui, cx, &[&format!("budget.{}", cap.key)]);
+                scene_override_ui(ui, cx, &[&format!("budget.{}", cap.key)]);
             });
         }
     }
 }
 
-fn shown_number(value: &Value, unit: Unit) -> String {
+fn format_number(value: &Value, unit: Unit) -> String {
     match (value.as_f64(), unit) {
         (None, _) => String::new(),
         (Some(usd), Unit::Dollars) if (usd * 100.0).fract() == 0.0 => format!("{usd:.2}"),
@@ -359,8 +359,8 @@ fn shown_number(value: &Value, unit: Unit) -> String {
     }
 }
 
-/// The usage that counts for a budget of the run so far.
-fn used_of(cap: &CapRow, room: &RoomModel) -> Option<String> {
+/// Returns the usage that counts towards a cap of the run.
+fn usage_of(cap: &CapRow, room: &RoomModel) -> Option<String> {
     let SettingsView { outside, .. } = &room.settings;
     match cap.key {
         "cost_per_run_usd" => Some(text_format::cost(&room.spent)),
@@ -372,18 +372,18 @@ fn used_of(cap: &CapRow, room: &RoomModel) -> Option<String> {
     }
 }
 
-fn looks(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+fn appearance_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let (theme, look) = (cx.theme, cx.ui.appearance.look);
-    let mut give = |command: WindowCommand| commands.push(command.into());
+    let mut send = |command: WindowCommand| commands.push(command.into());
     group(ui, texts::APPEARANCE, texts::APPEARANCE_ABOUT, theme);
     row(ui, texts::THEME, texts::THEME_ABOUT, theme, |ui| {
         let lights = [Light::System, Light::Day, Light::Evening];
         let choices =
             [(texts::SYSTEM, texts::SYSTEM_NAME), (texts::LIGHT, texts::LIGHT_NAME), (texts::DARK, texts::DARK_NAME)]
-                .map(|(shown, whole)| (shown.to_owned(), whole.to_owned()));
+                .map(|(shown, name)| (shown.to_owned(), name.to_owned()));
         let chosen = lights.iter().position(|light| *light == look.light);
         if let Some(index) = widgets::segments(ui, &choices, chosen, theme) {
-            give(WindowCommand::SetLight(lights[index]));
+            send(WindowCommand::SetLight(lights[index]));
         }
     });
     row(ui, texts::TEXT_SIZE, texts::TEXT_SIZE_ABOUT, theme, |ui| {
@@ -392,12 +392,12 @@ fn looks(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
                 let button = ui.button(shown);
                 widgets::name(&button, label);
                 if button.clicked() {
-                    give(WindowCommand::StepTextSize(steps));
+                    send(WindowCommand::StepTextSize(steps));
                 }
             }
             ui.label(texts::percent(look.text_size));
             if look.text_size != 1.0 && ui.button(texts::RESET).clicked() {
-                give(WindowCommand::ResetTextSize);
+                send(WindowCommand::ResetTextSize);
             }
         });
     });
@@ -407,14 +407,14 @@ fn looks(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         menu::drop_down(ui, texts::LANGUAGE_OF_DATES, shown, MENU[0], theme, |ui| {
             for (language, name) in DateLanguage::ALL {
                 if menu::choice(ui, language == look.dates, name).clicked() {
-                    give(WindowCommand::SetDates(language));
+                    send(WindowCommand::SetDates(language));
                 }
             }
         });
     });
     row(ui, texts::MOVEMENT, texts::MOVEMENT_ABOUT, theme, |ui| {
         if widgets::switch(ui, look.calm, texts::REDUCE_MOTION, theme).clicked() {
-            give(WindowCommand::SetCalm(!look.calm));
+            send(WindowCommand::SetCalm(!look.calm));
         }
     });
 }

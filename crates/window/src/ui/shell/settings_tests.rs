@@ -1,4 +1,4 @@
-//! Tests of the settings as a person uses them: by name and by key, without a screen.
+//! Tests of the settings: widgets are found by name and operated with mouse and keys.
 
 use egui::Key;
 use egui_kittest::Harness;
@@ -10,9 +10,9 @@ use crate::ui::UiState;
 use crate::ui::testing::{Stage, pane_of, sample_room};
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 
-fn settings(room: RoomModel, lead_to: Option<&str>) -> Harness<'static, Stage> {
+fn settings(room: RoomModel, scroll_to: Option<&str>) -> Harness<'static, Stage> {
     let mut stage = Stage::new(room, UiState::default());
-    stage.take(vec![WindowCommand::ShowSettings(lead_to.map(str::to_owned)).into()]);
+    stage.take(vec![WindowCommand::ShowSettings(scroll_to.map(str::to_owned)).into()]);
     (stage.commands, stage.asked) = Default::default();
     let mut window = pane_of(stage, |ui, cx, panes| settings_ui(ui, cx, &mut panes.settings, &mut panes.provider));
     window.run_steps(6);
@@ -31,7 +31,7 @@ fn click(window: &mut Harness<'static, Stage>, label: &str) {
     window.run_steps(3);
 }
 
-/// Replaces the text of the focused field, and leaves it with Enter.
+/// Replaces the text of the focused field and presses Enter.
 fn enter(window: &mut Harness<'static, Stage>, text: &str) {
     window.key_press_modifiers(egui::Modifiers::COMMAND, Key::A);
     window.run_steps(1);
@@ -46,7 +46,7 @@ fn enter(window: &mut Harness<'static, Stage>, text: &str) {
 }
 
 #[test]
-fn tab_leads_through_the_settings_as_they_are_read_and_everything_in_them_has_a_name() {
+fn tab_follows_the_reading_order_of_the_settings_and_every_control_has_a_name() {
     let mut window = settings(room(), None);
     controls_have_names(&window);
     let among = [
@@ -68,21 +68,21 @@ fn tab_leads_through_the_settings_as_they_are_read_and_everything_in_them_has_a_
 }
 
 #[test]
-fn every_cap_of_the_gateway_has_its_row() {
+fn every_cap_of_the_gateway_has_a_row() {
     let Value::Object(fields) = serde_json::to_value(BudgetSettings::default()).unwrap() else { panic!("no fields") };
     let shown: Vec<&str> = CAPS.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.key)).collect();
     assert_eq!(shown.len(), fields.len());
     assert!(fields.keys().all(|field| shown.contains(&field.as_str())), "{shown:?}");
     let labels: std::collections::BTreeSet<&str> =
         CAPS.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.label)).collect();
-    assert_eq!(labels.len(), shown.len(), "each has a name of its own");
+    assert_eq!(labels.len(), shown.len(), "each label is unique");
 }
 
 #[test]
 fn an_empty_field_hints_at_the_default_which_is_within_its_bounds() {
     let defaults = [
-        (&QUESTIONS_AT_ONCE, u64::from(crate::gateway::GatewaySettings::default().max_concurrent)),
-        (&CONVERSATIONS_AT_ONCE, ConversationSettings::default().max_concurrent_conversations as u64),
+        (&CALLS_IN_PARALLEL, u64::from(crate::gateway::GatewaySettings::default().max_concurrent)),
+        (&CONVERSATIONS_IN_PARALLEL, ConversationSettings::default().max_concurrent_conversations as u64),
     ];
     for (row, default) in defaults {
         assert_eq!(row.hint, default.to_string(), "{}", row.key);
@@ -91,9 +91,9 @@ fn an_empty_field_hints_at_the_default_which_is_within_its_bounds() {
 }
 
 #[test]
-fn a_notice_leads_to_the_field_and_a_new_cap_is_one_command() {
+fn showing_a_setting_focuses_its_field_and_a_new_cap_is_one_command() {
     let mut window = settings(room(), Some("budget.tokens_per_run"));
-    assert_eq!(window.state().panes.settings.leads_to(), None, "it was led to");
+    assert_eq!(window.state().panes.settings.scroll_target(), None, "it was scrolled to");
     enter(&mut window, "250000");
     let edit = SettingsEdit::set("budget", "tokens_per_run", json!(250_000));
     assert_eq!(window.state().commands, [Command::SetSettings(edit)]);
@@ -117,24 +117,24 @@ fn an_emptied_cap_is_no_cap_whatever_its_default() {
 }
 
 #[test]
-fn what_is_no_number_is_said_and_not_sent() {
+fn an_invalid_number_is_reported_and_not_sent() {
     let mut window = settings(room(), Some("budget.cost_per_run_usd"));
     enter(&mut window, "a lot");
     assert!(window.query_by_label("An amount in dollars, like 2.50.").is_some());
     assert!(window.state().commands.is_empty());
-    for (text, unit, wanted) in [
+    for (text, unit, expected) in [
         ("$2.50", Unit::Dollars, Some(json!(2.5))),
         ("-1", Unit::Dollars, None),
         ("NaN", Unit::Dollars, None),
         ("1_000 000", Unit::Count, Some(json!(1_000_000))),
         ("1.5", Unit::Count, None),
     ] {
-        assert_eq!(cap_value(text, unit, "calls_per_hour").ok().flatten(), wanted, "{text}");
+        assert_eq!(cap_value(text, unit, "calls_per_hour").ok().flatten(), expected, "{text}");
     }
 }
 
 #[test]
-fn a_scene_that_goes_before_is_named() {
+fn an_overriding_scene_is_named() {
     let mut room = room();
     let text = "scenes/morning.yaml sets this and overrides your choice here.";
     assert!(settings(room.clone(), None).query_by_label(text).is_none());
@@ -143,7 +143,7 @@ fn a_scene_that_goes_before_is_named() {
 }
 
 #[test]
-fn the_look_is_the_person_s_own() {
+fn the_appearance_is_not_a_workspace_setting() {
     let mut window = settings(room(), None);
     for label in ["Always dark", "Larger text", "Larger text", "Reduce motion"] {
         click(&mut window, label);
@@ -152,11 +152,11 @@ fn the_look_is_the_person_s_own() {
     assert_eq!((look.light, look.text_size, look.calm), (Light::Evening, 1.2, true));
     click(&mut window, "Reset");
     assert_eq!(window.state().state.appearance.look.text_size, 1.0);
-    assert!(window.state().commands.is_empty(), "nothing of it is the workspace's");
+    assert!(window.state().commands.is_empty(), "the workspace does not change");
 }
 
 #[test]
-fn talk_is_switched_and_the_window_is_closed() {
+fn conversations_can_be_turned_off_and_the_settings_closed() {
     let mut window = settings(room(), None);
     click(&mut window, "Allow conversations");
     let act = RoomAct::Talk(ConversationCommand::Switch { on: false });

@@ -1,4 +1,4 @@
-//! Tests of the window as a whole, with its keys, drawn without a screen.
+//! Tests of the whole window with its keyboard shortcuts, drawn without a screen.
 
 use std::sync::OnceLock;
 
@@ -17,37 +17,37 @@ use crate::ui::testing::{Stage, asking_piece, pane_of, sample_recent, sample_roo
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, name_of, tab_stops};
 use crate::view::pick::Thing;
 
-/// A window, and the commands for more than the window.
-struct Whole {
+/// A window, and its commands that concern more than the window.
+struct WholeWindow {
     shell: Shell,
     room: RoomModel,
     state: UiState,
-    asked: Vec<Command>,
+    commands: Vec<Command>,
 }
 
-fn whole() -> Harness<'static, Whole> {
+fn open_window() -> Harness<'static, WholeWindow> {
     static DRAWN: OnceLock<(Art, Recent)> = OnceLock::new();
-    let app = |ui: &mut Ui, whole: &mut Whole| {
+    let app = |ui: &mut Ui, window: &mut WholeWindow| {
         let (art, recent) = DRAWN.get_or_init(|| (Art::default(), sample_recent()));
-        let Whole { shell, room, state, asked } = whole;
-        asked.extend(shell.show(ui, room, recent, art, state));
+        let WholeWindow { shell, room, state, commands } = window;
+        commands.extend(shell.show(ui, room, recent, art, state));
     };
     let mut state = UiState::default();
     state.selection.select([Thing::Element("rules".into())]);
-    let whole = Whole { shell: Shell::default(), room: sample_room(), state, asked: Vec::new() };
+    let window_state = WholeWindow { shell: Shell::default(), room: sample_room(), state, commands: Vec::new() };
     let mut window =
-        Harness::builder().with_size(egui::vec2(1280.0, 800.0)).with_max_steps(64).build_ui_state(app, whole);
+        Harness::builder().with_size(egui::vec2(1280.0, 800.0)).with_max_steps(64).build_ui_state(app, window_state);
     window.run_steps(4);
     window
 }
 
-fn click(window: &mut Harness<'static, Whole>, label: &str) {
+fn click(window: &mut Harness<'static, WholeWindow>, label: &str) {
     window.get_by_label(label).click();
     window.run_steps(4);
 }
 
-/// Whether a command changes what is behind the dialog in front.
-fn is_of_the_room(command: &Command) -> bool {
+/// Whether a command changes something behind the dialog in front.
+fn changes_the_room(command: &Command) -> bool {
     use Command::{Acts, Copy, Delete, Duplicate, Nudge, Paste, Redo, SetPaused, SetSpeed, Undo};
     matches!(
         command,
@@ -66,26 +66,26 @@ fn is_of_the_room(command: &Command) -> bool {
 }
 
 #[test]
-fn keys_do_nothing_to_what_lies_behind_whatever_is_open() {
-    type Open = fn(&mut Harness<'static, Whole>);
+fn shortcuts_do_not_reach_what_is_behind_an_open_panel() {
+    type Open = fn(&mut Harness<'static, WholeWindow>);
     let open: [(&str, Open); 8] = [
         ("the palette", |window| window.state_mut().state.front.open(FrontPanel::Palette)),
         ("the settings", |window| window.state_mut().state.front.open(FrontPanel::Settings)),
         ("the keys", |window| window.state_mut().state.front.open(FrontPanel::Keys)),
         ("the notices", |window| window.state_mut().state.front.open(FrontPanel::Notices)),
         ("a question", |window| window.state_mut().state.front.ask(Dialog::ResetScene)),
-        ("a dialog for files", |window| window.state_mut().shell.file_asking.open(Purpose::OpenWorkspace)),
+        ("a dialog for files", |window| window.state_mut().shell.file_picker.open(Purpose::OpenWorkspace)),
         ("the menu of the scene", |window| click(window, "Scene menu")),
         ("the menu of the workspace", |window| click(window, "Workspace menu")),
     ];
-    // These are for the focused widget in front.
+    // These keys are for the focused widget in front.
     let is_for_widgets = |key: Key| [Key::Enter, Key::Tab, Key::Escape, Key::Questionmark, Key::F1].contains(&key);
     let commands = CommandTable::standard().all().iter();
     let behind = commands.filter(|command| matches!(command.context, KeyContext::Room | KeyContext::NotWriting));
     let keys: Vec<_> =
         behind.flat_map(|command| command.keys).filter(|keys| !is_for_widgets(keys.logical_key)).collect();
     for (what, open) in open {
-        let mut window = whole();
+        let mut window = open_window();
         open(&mut window);
         window.run_steps(4);
         let (selected, dock) = (window.state().state.selection.clone(), format!("{:?}", window.state().state.dock));
@@ -96,8 +96,8 @@ fn keys_do_nothing_to_what_lies_behind_whatever_is_open() {
         window.event(Event::Copy);
         window.event(Event::Paste("words".into()));
         window.run_steps(2);
-        let Whole { asked, state, .. } = window.state();
-        let done: Vec<&Command> = asked.iter().filter(|command| is_of_the_room(command)).collect();
+        let WholeWindow { commands, state, .. } = window.state();
+        let done: Vec<&Command> = commands.iter().filter(|command| changes_the_room(command)).collect();
         assert!(done.is_empty(), "before {what}: {done:?}");
         assert_eq!((&state.selection, format!("{:?}", state.dock)), (&selected, dock), "before {what}");
     }
@@ -105,7 +105,7 @@ fn keys_do_nothing_to_what_lies_behind_whatever_is_open() {
 
 #[test]
 fn an_open_menu_is_closed_before_anything_else() {
-    let mut window = whole();
+    let mut window = open_window();
     click(&mut window, "Scene menu");
     assert!(window.query_by_label("New scene…").is_some());
     window.key_press(Key::Escape);
@@ -118,14 +118,14 @@ fn an_open_menu_is_closed_before_anything_else() {
 }
 
 #[test]
-fn tab_leads_through_the_run_bar_as_it_is_read() {
+fn tab_follows_the_reading_order_of_the_run_bar() {
     for width in [1200.0, 700.0] {
         let mut stage = Stage::new(sample_room(), UiState::default());
         stage.room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
         stage.room.work.is_paused = true;
         let mut window = pane_of(stage, |ui, cx, panes| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar));
         window.set_size(egui::vec2(width, 800.0));
-        // The card of a question does not accept clicks for a moment.
+        // A new approval card ignores clicks for a moment.
         window.run_steps(40);
         controls_have_names(&window);
         let among = ["Resume work", "Refuse Ada", "Message Ada", "Allow Ada", "Assign to", "Task to run", "Stop all"];
@@ -134,7 +134,7 @@ fn tab_leads_through_the_run_bar_as_it_is_read() {
 }
 
 #[test]
-fn tab_leads_through_the_top_bar_as_it_is_read() {
+fn tab_follows_the_reading_order_of_the_top_bar() {
     for width in [1280.0, 800.0, 480.0] {
         let stage = Stage::new(sample_room(), UiState::default());
         let mut window = pane_of(stage, |ui, cx, panes| top_bar::top_bar_ui(ui, cx, &mut panes.provider));
@@ -149,9 +149,9 @@ fn tab_leads_through_the_top_bar_as_it_is_read() {
 }
 
 #[test]
-fn tab_leads_through_the_whole_window_as_it_is_read() {
-    let mut window = whole();
-    // The card of the first minute stands in front of the room, and comes behind everything.
+fn tab_follows_the_reading_order_of_the_whole_window() {
+    let mut window = open_window();
+    // The card of the first steps is in front of the room, so it would be the last stop.
     window.state_mut().state.notices.is_hint_closed = true;
     window.run_steps(4);
     let focused = window.ctx.memory(|memory| memory.focused());
@@ -159,11 +159,11 @@ fn tab_leads_through_the_whole_window_as_it_is_read() {
     let mut stops: Vec<(String, f32)> = Vec::new();
     for _ in 0..300 {
         window.key_press(Key::Tab);
-        // The room takes several presses, and another frame to let the keyboard go on.
+        // The room handles several presses of Tab, and takes another frame to release the focus.
         window.run_steps(2);
         let Some(node) = window.root().children_recursive().find(|node| node.is_focused()) else { continue };
         let stop = (name_of(&node), node.rect().top());
-        assert!(!stop.0.trim().is_empty(), "what stands at {:?} has no name; before it: {stops:?}", node.rect());
+        assert!(!stop.0.trim().is_empty(), "the widget at {:?} has no name; before it: {stops:?}", node.rect());
         if stops.len() > 1 && stops[0] == stop {
             break;
         }
@@ -175,44 +175,44 @@ fn tab_leads_through_the_whole_window_as_it_is_read() {
     let mut rest = names.iter();
     let read = ["Scene menu", "Files", "Shelf", "Room", "The room", "Story strip", "Inspector", "Assign to"];
     for wanted in read {
-        assert!(rest.any(|name| *name == wanted), "{wanted} has not its turn in {names:?}");
+        assert!(rest.any(|name| *name == wanted), "{wanted} is missing or out of order in {names:?}");
     }
     let bar = names.iter().position(|name| *name == "Assign to").expect("it was found above");
     let below = window.state().state.dock.rect(&Tab::Room).expect("the room is seen").bottom();
     assert!(stops[bar..].iter().all(|(_, top)| *top >= below), "the bar below comes last: {names:?}");
-    assert!(stops[..bar].iter().all(|(name, _)| name != "Pause work"), "and is come to once: {names:?}");
+    assert!(stops[..bar].iter().all(|(name, _)| name != "Pause work"), "and is visited once: {names:?}");
 }
 
 #[test]
-fn the_bar_below_takes_what_it_needs_and_the_panes_have_the_rest() {
-    let mut window = whole();
-    let room = |window: &Harness<'static, Whole>| window.state().state.dock.rect(&Tab::Room).expect("it is seen");
-    let task = |window: &Harness<'static, Whole>| window.get_by_label("Task to run").rect();
+fn the_run_bar_takes_what_it_needs_and_the_panes_get_the_rest() {
+    let mut window = open_window();
+    let room = |window: &Harness<'static, WholeWindow>| window.state().state.dock.rect(&Tab::Room).expect("it is seen");
+    let task = |window: &Harness<'static, WholeWindow>| window.get_by_label("Task to run").rect();
     let before = room(&window);
     assert!(before.bottom() <= task(&window).top() && task(&window).bottom() <= 800.0, "{before:?}");
     window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
     window.run_steps(4);
-    assert!(room(&window).bottom() < before.bottom() - 40.0, "the card of a question has its place there");
-    assert!(task(&window).bottom() <= 800.0, "and pushes nothing out of the window");
+    assert!(room(&window).bottom() < before.bottom() - 40.0, "the approval card is there");
+    assert!(task(&window).bottom() <= 800.0, "and everything still fits into the window");
     window.state_mut().room.work.pieces.clear();
     window.run_steps(4);
     assert_eq!(room(&window), before);
 }
 
 #[test]
-fn the_view_comes_to_whoever_begins_to_ask_once_the_hands_are_free() {
-    let mut window = whole();
+fn the_view_moves_to_an_agent_with_a_new_approval_once_input_is_idle() {
+    let mut window = open_window();
     window.run_steps(4);
-    assert!(window.state().state.view.is_framed, "everything was shown once");
+    assert!(window.state().state.view.is_framed, "the room has been fitted into the view");
     window.state_mut().state.appearance.look.calm = true;
     window.state_mut().state.view.camera.middle = Vec2::new(9_000.0, 0.0);
     window.run_steps(2);
-    let is_seen = |window: &Harness<'static, Whole>| {
-        let Whole { room, state, .. } = window.state();
+    let is_seen = |window: &Harness<'static, WholeWindow>| {
+        let WholeWindow { room, state, .. } = window.state();
         let camera = &state.view.camera;
         camera.viewport.contains(camera.to_screen(room.agents[0].position))
     };
-    let press = |window: &mut Harness<'static, Whole>, pressed: bool| {
+    let press = |window: &mut Harness<'static, WholeWindow>, pressed: bool| {
         let pos = window.state().state.view.camera.viewport.center();
         let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
         window.event(Event::PointerMoved(pos));
@@ -222,24 +222,24 @@ fn the_view_comes_to_whoever_begins_to_ask_once_the_hands_are_free() {
     press(&mut window, true);
     window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
     window.run_steps(3);
-    assert!(!is_seen(&window), "nobody is led away from what they hold");
+    assert!(!is_seen(&window), "the view does not move while the button is held");
     press(&mut window, false);
     assert!(is_seen(&window));
 }
 
 #[test]
-fn the_two_pauses_are_called_apart_and_each_pauses_its_own() {
-    let mut window = whole();
+fn the_two_pause_buttons_have_different_names_and_effects() {
+    let mut window = open_window();
     click(&mut window, "Pause work");
     click(&mut window, "Pause the room");
-    let asked: Vec<&Command> = window.state().asked.iter().filter(|command| is_of_the_room(command)).collect();
+    let commands: Vec<&Command> = window.state().commands.iter().filter(|command| changes_the_room(command)).collect();
     let work = Command::Act(RoomAct::Work(KernelCommand::Pause), None);
-    assert_eq!(asked, [&work, &Command::SetPaused(true)]);
+    assert_eq!(commands, [&work, &Command::SetPaused(true)]);
 }
 
 #[test]
-fn everything_in_the_window_that_can_be_pressed_has_a_name() {
-    let mut window = whole();
+fn every_control_in_the_window_has_a_name() {
+    let mut window = open_window();
     controls_have_names(&window);
     for panel in [FrontPanel::Settings, FrontPanel::Keys, FrontPanel::Notices, FrontPanel::Palette] {
         window.state_mut().state.front.open(panel);

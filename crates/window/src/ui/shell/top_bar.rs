@@ -1,4 +1,4 @@
-//! The bar above the room: the scene, whether and how fast time passes, what is going on, and the provider.
+//! The bar above the room: the scene, the speed, the status, and the provider.
 
 use egui::{RichText, Ui};
 
@@ -18,15 +18,16 @@ use crate::ui::widgets::{self, menu, provider_health, room_status, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{MENU, SPACE, TYPE};
 
-/// The speeds on the bar, slow to fast.
+/// The speeds in the bar, slow to fast.
 pub const SPEEDS: [Speed; 4] = [Speed::Times(1), Speed::Times(4), Speed::Times(16), Speed::Max];
-/// Their commands.
+/// The commands of the speeds.
 const SPEED_COMMANDS: [&str; 4] = ["time.speed_1", "time.speed_4", "time.speed_16", "time.speed_max"];
 
-/// A window that is narrower than this has the bar in two rows, and under the second in three.
+/// Windows narrower than this, in points, have a bar of two rows.
 const ONE_ROW_POINTS: f32 = 940.0;
+/// Windows narrower than this, in points, have a bar of three rows.
 const TWO_ROWS_POINTS: f32 = 720.0;
-/// Scenes are scrolled where there are more.
+/// The maximum height of the list of scenes, in points.
 const SCENES_POINTS: f32 = 280.0;
 
 /// Draws the bar.
@@ -34,7 +35,7 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
     widgets::dress(ui.style_mut(), cx.theme);
     let mut commands = Vec::new();
     let width = ui.available_width();
-    let mut asked = Vec::new();
+    let mut status_commands = Vec::new();
     ui.horizontal(|ui| {
         if width >= TWO_ROWS_POINTS {
             workspace_menu(ui, cx, &mut commands);
@@ -43,13 +44,13 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
         ui.add_space(SPACE[1]);
         time_ui(ui, cx, &mut commands);
         ui.add_space(SPACE[1]);
-        let told = |ui: &mut Ui| {
+        let status_part = |ui: &mut Ui| {
             if width >= ONE_ROW_POINTS {
-                status(ui, cx, &mut asked);
+                status(ui, cx, &mut status_commands);
             }
         };
         if width >= TWO_ROWS_POINTS {
-            widgets::line_parts(ui, "top bar", told, |ui| {
+            widgets::line_parts(ui, "top bar", status_part, |ui| {
                 if width >= ONE_ROW_POINTS {
                     provider_menu(ui, cx, choice, &mut commands);
                     ui.add_space(SPACE[1]);
@@ -58,7 +59,7 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
             });
         }
     });
-    commands.extend(asked);
+    commands.extend(status_commands);
     if width < TWO_ROWS_POINTS {
         ui.horizontal(|ui| {
             workspace_menu(ui, cx, &mut commands);
@@ -74,12 +75,12 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
     commands
 }
 
-/// The master switch for talk, the theme, the keys, the conversations, notices, settings.
+/// Draws the switch for conversations and the buttons for theme, shortcuts, conversations, notices and settings.
 fn toggles(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.x = SPACE[0];
     let front = &cx.ui.front;
-    let wrong = cx.ui.notices.board().open();
-    let notices = texts::notices(wrong);
+    let problem_count = cx.ui.notices.board().open();
+    let notices = texts::notices(problem_count);
     let talks = cx.ui.dock.is_in_front(&Tab::Talks);
     let is_dark = cx.ui.appearance.is_dark();
     let (light, light_label) = if is_dark { (Icon::Sun, texts::LIGHT_THEME) } else { (Icon::Moon, texts::DARK_THEME) };
@@ -98,7 +99,7 @@ fn toggles(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     ui.add_space(SPACE[1]);
     for (icon, label, is_on, id) in buttons {
         let button = widgets::icon_button(ui, icon, label, is_on, cx.theme);
-        if icon == Icon::Bell && wrong > 0 {
+        if icon == Icon::Bell && problem_count > 0 {
             ui.painter().circle_filled(button.rect.right_top() + egui::vec2(-7.0, 7.0), 3.5, cx.theme.bad);
         }
         if command_tip(button, cx, id).clicked() {
@@ -107,7 +108,7 @@ fn toggles(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     }
 }
 
-/// The workspace menu: opening others, importing and exporting.
+/// Draws the workspace menu: opening others, importing and exporting.
 fn workspace_menu(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let name = RichText::new(text::truncate(&cx.room.workspace, 24)).color(cx.theme.text_soft);
     menu::menu_button(ui, name, texts::WORKSPACE_MENU, MENU[1], cx.theme, |ui| {
@@ -197,7 +198,7 @@ fn provider_menu(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoic
     }
     // Choosing a provider must not close the menu: its model and the buttons are below.
     let button = menu::menu_button_that_stays(ui, name, texts::PROVIDER_MENU, MENU[2], theme, |ui| {
-        // A form, not a list of commands: its buttons and fields have frames.
+        // It is a form rather than a list of commands, so its buttons and fields have frames.
         widgets::dress(ui.style_mut(), theme);
         ui.label(widgets::small(texts::PROVIDER_ABOUT, theme));
         if let Some(fault) = fault {
@@ -233,13 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn time_is_stopped_and_sped_up_from_the_bar() {
+    fn the_room_is_paused_and_sped_up_from_the_bar() {
         let mut window = bar();
         click(&mut window, "Pause the room");
         click(&mut window, "Speed 16×");
         click(&mut window, "Speed 1×");
         let expected = [Command::SetPaused(true), Command::SetSpeed(Speed::Times(16))];
-        assert_eq!(window.state().commands, expected, "the speed that holds is not set again");
+        assert_eq!(window.state().commands, expected, "the current speed is not set again");
         window.state_mut().room.paused = true;
         window.run_steps(2);
         click(&mut window, "Resume the room");
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_switch_for_talk_turns_it_off() {
+    fn the_switch_turns_conversations_off() {
         let mut window = bar();
         click(&mut window, "Conversations on");
         let act = RoomAct::Talk(ConversationCommand::Switch { on: false });
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scene_is_opened_from_the_menu_and_reset_is_asked_about() {
+    fn a_scene_is_opened_from_the_menu_and_a_restart_needs_confirmation() {
         let mut window = bar();
         click(&mut window, "Scene menu");
         click(&mut window, "Open scene evening");
@@ -279,21 +280,21 @@ mod tests {
     }
 
     #[test]
-    fn a_reached_cap_leads_to_its_field_and_a_picture_is_one_click() {
+    fn a_reached_cap_opens_its_setting_and_a_picture_is_one_click() {
         let mut window = bar();
         window.state_mut().room.cap_reached = Some("the cap of 9 calls a run is reached".into());
         window.state_mut().room.cap_name = Some("calls_per_run".into());
         window.run_steps(2);
         click(&mut window, "Limit reached");
         assert!(window.state().state.front.is_open(FrontPanel::Settings));
-        assert_eq!(window.state().panes.settings.leads_to(), Some("budget.calls_per_run"));
+        assert_eq!(window.state().panes.settings.scroll_target(), Some("budget.calls_per_run"));
         click(&mut window, "Scene menu");
         click(&mut window, "Save a picture");
         assert_eq!(window.state().commands, [Command::Screenshot(None)]);
     }
 
     #[test]
-    fn the_toggles_are_the_window_s_own() {
+    fn the_toggles_change_only_the_window() {
         let mut window = bar();
         for label in ["Dark theme", "Keys", "Conversations", "Settings", "Notices"] {
             click(&mut window, label);
@@ -310,7 +311,7 @@ mod tests {
         assert!(window.state().commands.is_empty());
     }
 
-    /// The positions of the bar's parts in a window of this width.
+    /// The rectangles of the bar's parts in a window of this width.
     fn places(width: f32) -> Vec<(String, egui::Rect)> {
         let mut bar = bar();
         bar.set_size(egui::vec2(width, 800.0));
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_on_the_bar_lies_on_anything_else_however_narrow_the_window_is() {
+    fn no_parts_overlap_however_narrow_the_window_is() {
         for width in [360.0, 480.0, 640.0, 800.0, 1280.0] {
             let places = places(width);
             for (index, (name, rect)) in places.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The dialog that undoes an agent's work: the pieces of work, what undoing back to the selected one changes in each
+//! The dialog that undoes an agent's work: the restore points, what undoing back to the selected one changes in each
 //! file, and the button that does it.
 
 use egui::{CollapsingHeader, Label, ScrollArea, Ui};
@@ -11,12 +11,12 @@ use crate::ui::widgets::{self, dialog};
 use crate::view::theme::{SPACE, Theme};
 use crate::workspace::undo::{FilePlan, Outcome, RestorePoint, UndoPlan};
 
-/// Points are scrolled where they are higher.
+/// The maximum height of the list of restore points, in points.
 const POINTS_HEIGHT: f32 = 160.0;
-/// How many characters of a task are shown.
+/// The maximum number of characters that are shown of a task.
 const TASK_CHARS: usize = 60;
 
-/// Draws the dialog. Returns its result, once it is answered.
+/// Draws the dialog. Returns its result once it is answered.
 pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> Option<Vec<Command>> {
     let mut answer = None;
     dialog::scrolled(ui, |ui| {
@@ -24,9 +24,9 @@ pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> 
         ui.add_space(SPACE[1]);
         ScrollArea::vertical().id_salt("points").max_height(POINTS_HEIGHT).show(ui, |ui| {
             for (index, point) in question.points.iter().enumerate() {
-                // Going back behind a point undoes what came after it, too.
+                // Undoing a point also undoes everything after it.
                 let is_chosen = question.plan.as_ref().is_some_and(|(since_ms, _)| *since_ms <= point.first_ms);
-                if ui.selectable_label(is_chosen, point_words(index, point)).clicked() {
+                if ui.selectable_label(is_chosen, point_label(index, point)).clicked() {
                     let (agent, since_ms) = (question.agent.clone(), Some(point.first_ms));
                     answer = Some(vec![Command::LookBack { agent, since_ms }]);
                 }
@@ -52,7 +52,7 @@ pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> 
     answer
 }
 
-fn point_words(index: usize, point: &RestorePoint) -> String {
+fn point_label(index: usize, point: &RestorePoint) -> String {
     let task = point.task.as_deref().and_then(|task| task.lines().next());
     let task = crate::base::text::truncate(task.unwrap_or(texts::OUTSIDE_ANY_TASK), TASK_CHARS);
     texts::restore_point(index + 1, &task, point.files.len())
@@ -67,14 +67,14 @@ fn plan_ui(ui: &mut Ui, plan: &UndoPlan, theme: &Theme) {
             ui.add(Label::new(widgets::soft(why.as_str(), theme)).wrap());
             continue;
         }
-        CollapsingHeader::new(file_words(file)).id_salt(("undo", index)).default_open(index == 0).show(ui, |ui| {
+        CollapsingHeader::new(file_label(file)).id_salt(("undo", index)).default_open(index == 0).show(ui, |ui| {
             let (old, new) = (file.now.as_deref().unwrap_or_default(), file.after().unwrap_or_default());
             diff_ui(ui, &format!("undo {}", file.path), old, new, DiffLook::Unified, theme);
         });
     }
 }
 
-fn file_words(file: &FilePlan) -> String {
+fn file_label(file: &FilePlan) -> String {
     let path = &file.path;
     match &file.outcome {
         Outcome::TakeAway => texts::is_removed(path),
@@ -113,7 +113,7 @@ mod tests {
         UndoPlan { agent: "ada-1".into(), files: vec![file("notes/plan.md", put), file("notes/b.md", stays)] }
     }
 
-    fn asking(question: UndoQuestion) -> egui_kittest::Harness<'static, Stage> {
+    fn open_dialog(question: UndoQuestion) -> egui_kittest::Harness<'static, Stage> {
         let mut state = UiState::default();
         state.front.ask(Dialog::UndoWork(Box::new(question)));
         let stage = Stage::new(sample_room(), state);
@@ -123,13 +123,13 @@ mod tests {
     }
 
     #[test]
-    fn a_point_is_chosen_first_and_then_its_difference_is_put_back() {
-        let mut window = asking(question(None));
+    fn a_restore_point_is_chosen_first_and_then_undone() {
+        let mut window = open_dialog(question(None));
         window.get_by_label("2. First (1 file)").click();
         window.run_steps(4);
         let look = Command::LookBack { agent: "ada-1".into(), since_ms: Some(5) };
         assert_eq!(window.state().commands, [look]);
-        let mut window = asking(question(Some((5, plan()))));
+        let mut window = open_dialog(question(Some((5, plan()))));
         assert!(window.query_by_label_contains("others have changed the same lines").is_some());
         assert!(window.query_by_label_contains("notes/plan.md").is_some());
         window.get_by_label("Restore these files").click();
@@ -139,8 +139,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_put_back_before_a_point_is_chosen() {
-        let mut window = asking(question(None));
+    fn nothing_is_undone_before_a_restore_point_is_chosen() {
+        let mut window = open_dialog(question(None));
         window.get_by_label("Restore these files").click();
         window.run_steps(4);
         assert!(window.state().commands.is_empty());

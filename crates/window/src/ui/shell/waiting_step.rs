@@ -1,4 +1,4 @@
-//! A workflow step that waits for the person, shown above the task bar: its question, and a link to answer it.
+//! A workflow step that waits for the person, shown above the task bar: its question, and a button to answer it.
 
 use egui::Ui;
 
@@ -11,9 +11,9 @@ use crate::ui::widgets;
 use crate::view::model::RoomModel;
 use crate::view::workflows::{AskedView, RunView};
 
-/// Says what is asked first, where something is.
+/// Draws the oldest question of a workflow step, if one waits.
 pub(super) fn waiting_step_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
-    let Some((run, asked, more)) = first_asked(cx.room) else { return };
+    let Some((run, asked, more)) = first_question(cx.room) else { return };
     widgets::in_card(ui, cx.theme, |ui| {
         let text = texts::step_asks_you(&asked.step, &asked.question, more);
         if widgets::beside_button(ui, text, |ui| widgets::primary(ui, true, texts::ANSWER, cx.theme).clicked()).1 {
@@ -23,8 +23,8 @@ pub(super) fn waiting_step_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mu
     });
 }
 
-/// The oldest run with a question, the question, and the number of further ones.
-fn first_asked(room: &RoomModel) -> Option<(&RunView, &AskedView, usize)> {
+/// Returns the oldest waiting question, its run, and the number of further questions.
+fn first_question(room: &RoomModel) -> Option<(&RunView, &AskedView, usize)> {
     let mut asked = room.workflows.asked();
     let (run, first) = asked.next()?;
     Some((run, first, asked.count()))
@@ -44,7 +44,7 @@ mod tests {
     use crate::view::workflows::WorkflowsView;
 
     #[test]
-    fn what_a_step_asks_is_said_and_leads_to_where_it_is_answered() {
+    fn the_question_of_a_step_is_shown_with_a_button_to_answer_it() {
         let mut room = sample_room();
         let asked = AskedView { step: "ok".into(), question: "Is it good?".into(), fields: Vec::new() };
         let run = RunView {

@@ -1,4 +1,4 @@
-//! Carries out commands that only concern the window: the only place where they change its state.
+//! Runs the commands that concern only the window; nothing else changes its state.
 
 use crate::ui::commands::{Command, NoticeCommand, WindowCommand};
 use crate::ui::shell::pane_states::PaneStates;
@@ -9,7 +9,7 @@ use crate::ui::state::{Dialog, FrontPanel, UiState};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 
-/// Does one command. What is beyond the window's state comes back.
+/// Runs a command. Returns the resulting commands that concern more than the window.
 pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
     match command {
         WindowCommand::Select(things) => ui.selection.select(things),
@@ -70,11 +70,11 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::ToggleSettings => ui.front.toggle(FrontPanel::Settings),
         WindowCommand::ShowSettings(setting) => {
             ui.front.open(FrontPanel::Settings);
-            panes.settings.lead_to(setting);
+            panes.settings.scroll_to(setting);
         }
         WindowCommand::ToggleNotices => ui.front.toggle(FrontPanel::Notices),
         WindowCommand::ShowNotices => ui.front.open(FrontPanel::Notices),
-        WindowCommand::Notice(notice) => put_aside(notice, room, ui),
+        WindowCommand::Notice(notice) => dismiss(notice, room, ui),
         WindowCommand::Close(panel) => drop(ui.front.close(panel)),
         WindowCommand::CloseDialog => drop(ui.front.close_dialog()),
         WindowCommand::ToggleDebugOverlay => ui.view.debug_overlay ^= true,
@@ -111,7 +111,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
     Vec::new()
 }
 
-/// Opens what is selected, if that is one thing; for a relationship, the field for its label.
+/// Opens the selected thing, if it is only one; for a relationship, starts editing its label.
 fn open_selected(room: &RoomModel, ui: &mut UiState, panes: &mut PaneStates) {
     if let Some(rope) = ui.selection.rope() {
         panes.canvas.rename_rope(rope.clone());
@@ -122,19 +122,19 @@ fn open_selected(room: &RoomModel, ui: &mut UiState, panes: &mut PaneStates) {
     }
 }
 
-fn put_aside(notice: NoticeCommand, room: &RoomModel, ui: &mut UiState) {
+fn dismiss(notice: NoticeCommand, room: &RoomModel, ui: &mut UiState) {
     let notices = &mut ui.notices;
     match notice {
         NoticeCommand::PutAside(problems) => notices.put_aside(&problems),
         NoticeCommand::PutAllAside => notices.put_all_aside(),
         NoticeCommand::PutOutcomeAside(outcome) => notices.put_outcome_aside(&outcome),
         NoticeCommand::PutCapAside(cap) => drop(notices.put_cap_aside(cap)),
-        NoticeCommand::PutFaultAside(fault) => notices.put_fault_aside(&fault, provider_notices::marks(room)),
+        NoticeCommand::PutFaultAside(fault) => notices.put_fault_aside(&fault, provider_notices::fault_keys(room)),
         NoticeCommand::CloseHint => notices.is_hint_closed = true,
     }
 }
 
-/// Closes a file, or the one in front; asks first where something in it is not saved.
+/// Closes a file, or the one in front; asks first if it has unsaved changes.
 fn close_file(path: Option<String>, ui: &mut UiState, panes: &mut PaneStates) {
     let Some(path) = path.or_else(|| ui.dock.front_file()) else { return };
     if panes.editors.is_unsaved(&path) {
@@ -145,7 +145,7 @@ fn close_file(path: Option<String>, ui: &mut UiState, panes: &mut PaneStates) {
     }
 }
 
-/// Cancels a drag; otherwise closes the topmost open window; otherwise deselects.
+/// Cancels a drag; otherwise closes the topmost open panel; otherwise deselects.
 fn escape(ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
     if panes.canvas.is_holding() {
         panes.canvas.give_up();
@@ -158,7 +158,7 @@ fn escape(ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
         Some(arranging) if arranging.chosen.is_none() => ui.view.arranging = None,
         Some(arranging) => arranging.chosen = None,
         None => {
-            // What is selected in the room goes first: the file that was looked at before is seen again.
+            // Deselecting in the room first, so that the inspector shows the selected file again.
             if ui.selection.things().is_empty() && ui.selection.rope().is_none() {
                 ui.selection.choose_file(None);
             }
@@ -168,7 +168,7 @@ fn escape(ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
     Vec::new()
 }
 
-/// A file has another path now: its tab, what was written into it, and what was chosen go along.
+/// Follows the renaming of a file: its tab, its unsaved changes and the selection.
 pub fn follow_rename(from: &str, to: &str, ui: &mut UiState, panes: &mut PaneStates) {
     panes.editors.rename(from, to);
     panes.explorer.follow_rename(from, to);
@@ -188,17 +188,17 @@ mod tests {
         let mut ui = UiState::default();
         ui.front.open(FrontPanel::Keys);
         ui.front.open_element("rules".into());
-        let mut give = |ui: &mut UiState, command| apply(command, &room, ui, &mut panes);
-        give(&mut ui, WindowCommand::SelectAll);
+        let mut run = |ui: &mut UiState, command| apply(command, &room, ui, &mut panes);
+        run(&mut ui, WindowCommand::SelectAll);
         assert_eq!(ui.selection.things().len(), 6);
-        give(&mut ui, WindowCommand::Escape);
+        run(&mut ui, WindowCommand::Escape);
         assert!(!ui.front.is_open(FrontPanel::Keys) && ui.front.element().is_some());
-        give(&mut ui, WindowCommand::Escape);
+        run(&mut ui, WindowCommand::Escape);
         assert!(ui.front.element().is_none() && !ui.selection.things().is_empty());
-        give(&mut ui, WindowCommand::Escape);
+        run(&mut ui, WindowCommand::Escape);
         assert!(ui.selection.things().is_empty());
-        give(&mut ui, WindowCommand::ChooseFile(Some("old.md".into())));
-        give(&mut ui, WindowCommand::Escape);
-        assert_eq!(ui.selection.file(), None, "a file that is gone does not stay there for ever");
+        run(&mut ui, WindowCommand::ChooseFile(Some("old.md".into())));
+        run(&mut ui, WindowCommand::Escape);
+        assert_eq!(ui.selection.file(), None, "a deleted file does not stay selected");
     }
 }

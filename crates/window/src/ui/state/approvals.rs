@@ -35,7 +35,7 @@ pub struct Questions {
     front: Option<ApprovalId>,
     input_lock: InputLock,
     is_locked: bool,
-    known: BTreeSet<ApprovalId>,
+    seen: BTreeSet<ApprovalId>,
     /// The agent whose new approval is to be scrolled into view once mouse and keyboard are idle.
     to_reveal: Option<Id>,
 }
@@ -57,11 +57,11 @@ impl Questions {
             }
         };
         // Older approvals come first.
-        let is_new = self.front.as_ref().is_some_and(|front| !self.known.contains(front));
+        let is_new = self.front.as_ref().is_some_and(|front| !self.seen.contains(front));
         if is_new {
             self.to_reveal = self.front(room).map(|(piece, ..)| piece.agent.clone());
         }
-        self.known = waiting;
+        self.seen = waiting;
     }
 
     /// Returns the approval in front, its index and the number of waiting approvals.
@@ -143,7 +143,7 @@ mod tests {
         assert!(!questions.is_locked() && questions.take_to_reveal().is_none());
         assert_eq!(questions.step(&room, true).as_deref(), Some("bram-1"));
         questions.update(&room, 3.0);
-        assert!(questions.is_locked(), "another one is in front");
+        assert!(questions.is_locked(), "another approval is in front");
         assert_eq!(questions.step(&room, true).as_deref(), Some("ada-1"), "after the last comes the first");
         assert_eq!(questions.step(&room, false).as_deref(), Some("bram-1"));
         let first = room.work.questions().next().map(|(_, question)| question.approval.id.clone());

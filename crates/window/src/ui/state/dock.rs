@@ -345,7 +345,7 @@ mod tests {
         dock.close(&Tab::File("notes/new.md".into()));
         assert!(dock.files().is_empty());
         dock.close(&Tab::Room);
-        assert!(dock.is_shown(&Tab::Room), "the room stays");
+        assert!(dock.is_shown(&Tab::Room), "the room cannot be closed");
     }
 
     #[test]
@@ -381,12 +381,12 @@ mod tests {
 
     #[test]
     fn an_invalid_layout_is_rejected() {
-        let whole = Dock::default().to_value();
-        assert!(Dock::from_value(&whole).is_some());
+        let saved_layout = Dock::default().to_value();
+        assert!(Dock::from_value(&saved_layout).is_some());
         for broken in [Value::Null, serde_json::json!({}), serde_json::json!({ "tree": 3, "hidden": [] })] {
             assert_eq!(Dock::from_value(&broken), None);
         }
-        let mut without_root = whole.clone();
+        let mut without_root = saved_layout.clone();
         without_root["tree"]["root"] = Value::Null;
         assert_eq!(Dock::from_value(&without_root), None);
         let mut without_pane = Dock::default();

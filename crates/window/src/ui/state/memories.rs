@@ -188,11 +188,11 @@ mod tests {
         let memories = Memories::default();
         let half = read(&[("agents/x.md", Some("x")), (ada, Some(ADA)), (shared, None)]);
         assert!(!memories.known(&half).is_whole);
-        let whole = read(&[("agents/x.md", Some("x")), (ada, Some(ADA)), (shared, Some(SHARED)), ("z.md", None)]);
-        let known = memories.known(&whole);
+        let complete = read(&[("agents/x.md", Some("x")), (ada, Some(ADA)), (shared, Some(SHARED)), ("z.md", None)]);
+        let known = memories.known(&complete);
         assert!(known.is_whole && known.memories.len() == 2);
         assert_eq!(known.version, KnownMemories::of(texts()).version);
-        assert!(Arc::ptr_eq(&known, &memories.known(&whole)), "nothing is parsed twice");
+        assert!(Arc::ptr_eq(&known, &memories.known(&complete)), "nothing is parsed twice");
         let other = read(&[(ada, Some(SHARED)), (shared, Some(SHARED))]);
         assert!(!Arc::ptr_eq(&known, &memories.known(&other)));
     }

@@ -86,7 +86,7 @@ pub struct UiState {
 pub struct FrameTime {
     /// Seconds of real time since the window opened.
     pub now_secs: f64,
-    /// The same clock, stopped while nothing in the room moves and the window is unfocused; animations use it.
+    /// The same clock, stopped while nothing in the room moves and there was no input lately; animations use it.
     pub room_secs: f64,
     /// When the window was opened, in milliseconds since 1970; makes the keys of its file commands unique.
     pub born_ms: u64,
@@ -140,7 +140,7 @@ pub struct Recents {
 
 impl Recents {
     /// The maximum number of recent tasks.
-    const TASKS_KEPT: usize = 40;
+    const MAX_TASKS: usize = 40;
 
     /// Returns the recent tasks, latest first.
     pub fn tasks(&self) -> &[String] {
@@ -149,14 +149,14 @@ impl Recents {
 
     /// Restores the recent tasks, latest first.
     pub fn restore_tasks(&mut self, tasks: &[String]) {
-        self.tasks = tasks.iter().take(Self::TASKS_KEPT).cloned().collect();
+        self.tasks = tasks.iter().take(Self::MAX_TASKS).cloned().collect();
     }
 
     /// Adds a task to the recent tasks.
     pub fn remember_task(&mut self, task: &str) {
-        self.tasks.retain(|given| given != task);
+        self.tasks.retain(|recent| recent != task);
         self.tasks.insert(0, task.to_owned());
-        self.tasks.truncate(Self::TASKS_KEPT);
+        self.tasks.truncate(Self::MAX_TASKS);
     }
 }
 

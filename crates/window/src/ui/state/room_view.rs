@@ -117,8 +117,8 @@ impl RoomView {
     pub fn reveal(&mut self, room: &RoomModel, thing: &Thing, move_start: MoveStart) {
         let Some(place) = place_of(room, thing) else { return };
         let (middle, zoom) = self.movement.map_or((self.camera.middle, self.camera.zoom), |movement| movement.to);
-        let there = Camera { middle, zoom, ..self.camera };
-        if !there.viewport.shrink(EDGE_POINTS).contains(there.to_screen(place)) {
+        let target = Camera { middle, zoom, ..self.camera };
+        if !target.viewport.shrink(EDGE_POINTS).contains(target.to_screen(place)) {
             self.start_move((place, zoom), move_start);
         }
     }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn zooming_counts_as_over_a_moment_after_the_last_wheel_step() {
         let mut view = RoomView { is_framed: true, ..RoomView::default() };
-        assert_eq!(view.note_zoom(1.0), None, "nobody zoomed");
+        assert_eq!(view.note_zoom(1.0), None, "the zoom is unchanged");
         for (at, zoom, moves) in [
             (2.0, 1.1, true),
             (2.1, 1.1, true),
@@ -212,7 +212,7 @@ mod tests {
         }
         view.forget_room();
         view.camera.zoom = 0.7;
-        assert_eq!(view.note_zoom(9.1), None, "another room is seen, and nobody zoomed");
+        assert_eq!(view.note_zoom(9.1), None, "opening a room is not zooming");
     }
 
     const AT_10: MoveStart = MoveStart { now_secs: 10.0, is_still: false };
@@ -300,6 +300,6 @@ mod tests {
         assert!(active(&room).all(|agent| view.camera.viewport.contains(view.camera.to_screen(agent.position))));
         let before = view.clone();
         view.frame_active(&RoomModel::default());
-        assert_eq!(view, before, "nobody is active");
+        assert_eq!(view, before, "no agent is active");
     }
 }

@@ -53,7 +53,7 @@ impl EdgePanel {
         };
         let panel = panel.default_size(self.points).size_range(self.range.clone());
         let frame = Frame::NONE.inner_margin(Margin::same(SPACE[0] as i8));
-        let shown = panel.resizable(!focus::is_led_on(ui.ctx())).frame(frame).show(ui, content);
+        let shown = panel.resizable(!focus::is_moving(ui.ctx())).frame(frame).show(ui, content);
         let size = self.along(shown.response.rect.size());
         ui.data_mut(|data| data.insert_temp(self.id(), size));
         if (size - previous).abs() > 0.5 {

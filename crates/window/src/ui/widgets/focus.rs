@@ -12,7 +12,7 @@ const FOCUS_KEYS: [Key; 5] = [Key::Tab, Key::ArrowLeft, Key::ArrowRight, Key::Ar
 
 /// Whether a key moves the focus in this frame. Widgets that can only be dragged are left out of such a frame: they
 /// must not get the focus, because keys do nothing there and a screen reader has nothing to read.
-pub fn is_led_on(context: &Context) -> bool {
+pub fn is_moving(context: &Context) -> bool {
     let moves_focus =
         |event: &Event| matches!(event, Event::Key { key, pressed: true, .. } if FOCUS_KEYS.contains(key));
     context.input(|input| input.raw.events.iter().any(moves_focus))
@@ -26,7 +26,7 @@ pub struct FocusRing {
 
 impl FocusRing {
     /// Reads the events of a frame; called before they are consumed.
-    pub fn look_at_input(&mut self, context: &Context) {
+    pub fn read_input(&mut self, context: &Context) {
         context.input(|input| {
             for event in &input.events {
                 match event {
@@ -83,7 +83,7 @@ mod tests {
 
     fn form() -> Harness<'static, FocusRing> {
         let app = |ui: &mut egui::Ui, ring: &mut FocusRing| {
-            ring.look_at_input(ui.ctx());
+            ring.read_input(ui.ctx());
             widgets::dress(ui.style_mut(), &LIGHT);
             let _ = ui.button("Plain");
             widgets::primary(ui, true, "Primary", &LIGHT);
@@ -99,7 +99,7 @@ mod tests {
     fn only_the_focused_widget_has_a_ring() {
         let mut window = form();
         window.run_steps(2);
-        assert_eq!(rings(&window), [], "nobody has the keyboard");
+        assert_eq!(rings(&window), [], "no widget is focused");
         for label in ["Plain", "Primary", "Danger", "Settings", "Conversations on"] {
             window.key_press(Key::Tab);
             window.run_steps(2);
@@ -112,7 +112,7 @@ mod tests {
         }
         window.get_by_role_and_label(Role::Button, "Plain").click();
         window.run_steps(2);
-        assert_eq!(rings(&window), [], "who points sees where they are");
+        assert_eq!(rings(&window), [], "the ring is not shown while the pointer is used");
     }
 
     #[test]

@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn texts_with_equal_scores_have_a_fixed_order() {
-        assert_eq!(best_first("", ["bb", "a", "b", ""]), [3, 1, 2, 0], "no letters are in every text");
+        assert_eq!(best_first("", ["bb", "a", "b", ""]), [3, 1, 2, 0], "an empty search matches every text");
         assert_eq!(best_first("ab", ["ab 22", "ab 1", "ab 2", "x", "ab"]), [4, 1, 2, 0]);
     }
 

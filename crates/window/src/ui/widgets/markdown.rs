@@ -78,29 +78,29 @@ mod tests {
     #[test]
     fn a_link_opens_only_after_a_confirmation() {
         let mut window = stage_pane(UiState::default(), |ui, cx, _| {
-            let mut asked = Vec::new();
+            let mut commands = Vec::new();
             commands::markdown(
                 ui,
                 "# Title\nSee [the page](https://example.org/a).\n\n| a | b |\n|---|---|\n| 1 | 2 |",
                 cx.theme,
-                &mut asked,
+                &mut commands,
             );
-            asked
+            commands
         });
         window.run_steps(2);
         window.get_by_label("the page").click();
         window.run_steps(2);
-        let asked = window.state().state.front.dialog();
-        assert_eq!(asked, Some(&Dialog::OpenLink("https://example.org/a".into())));
+        let dialog = window.state().state.front.dialog();
+        assert_eq!(dialog, Some(&Dialog::OpenLink("https://example.org/a".into())));
         assert!(window.output().platform_output.commands.is_empty());
     }
 
     #[test]
     fn an_address_that_is_not_http_is_ignored() {
         let mut window = stage_pane(UiState::default(), |ui, cx, _| {
-            let mut asked = Vec::new();
-            commands::markdown(ui, "[run](file:///etc/passwd)", cx.theme, &mut asked);
-            asked
+            let mut commands = Vec::new();
+            commands::markdown(ui, "[run](file:///etc/passwd)", cx.theme, &mut commands);
+            commands
         });
         window.run_steps(2);
         window.get_by_label("run").click();

@@ -9,11 +9,13 @@ use super::controls::{dress, name};
 use super::icons::Icon;
 use crate::view::theme::{MENU, SPACE, Theme};
 
-/// The space that a button reserves for its triangle.
-const FOR_TRIANGLE: &str = "   ";
+/// The text that reserves space for the triangle of a button.
+const TRIANGLE_SPACE: &str = "   ";
+/// The side of the triangle, in points.
 const TRIANGLE_POINTS: f32 = 7.0;
-/// The space that a row reserves for its picture.
-const FOR_PICTURE: &str = "       ";
+/// The text that reserves space for the picture of a row.
+const PICTURE_SPACE: &str = "       ";
+/// The side of the picture, in points.
 const PICTURE_POINTS: f32 = 24.0;
 
 /// Applies the style of a menu: rows of this width without frames, and texts that are not stretched.
@@ -68,7 +70,7 @@ pub fn choice_with_picture(ui: &mut Ui, is_chosen: bool, label: &str, paint: imp
 
 /// Returns the label of a row with space for a picture at the left.
 pub fn with_room_for_picture(label: &str) -> String {
-    format!("{FOR_PICTURE}{label}")
+    format!("{PICTURE_SPACE}{label}")
 }
 
 /// Draws the picture of such a row.
@@ -83,7 +85,7 @@ pub fn picture(ui: &Ui, row: &Response, paint: impl FnOnce(&Painter, Rect)) {
 /// A menu row that opens a submenu.
 pub fn submenu(ui: &mut Ui, label: &str, width: f32, theme: &Theme, add: impl FnOnce(&mut Ui)) -> Response {
     let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
-    let button = Button::new(label).right_text(FOR_TRIANGLE).min_size(size);
+    let button = Button::new(label).right_text(TRIANGLE_SPACE).min_size(size);
     let (button, _) = SubMenuButton::from_button(button).ui(ui, |ui| content(ui, theme, width, add));
     triangle(ui, &button, Icon::Play, theme);
     name(&button, label);
@@ -123,7 +125,7 @@ fn menu_button_with(
     add: impl FnOnce(&mut Ui),
 ) -> Response {
     let config = MenuConfig::new().close_behavior(close_behavior);
-    let button = Button::new(text).right_text(FOR_TRIANGLE);
+    let button = Button::new(text).right_text(TRIANGLE_SPACE);
     let menu = MenuButton::from_button(button).config(config);
     let (button, _) = menu.ui(ui, |ui| content(ui, theme, width, add));
     triangle(ui, &button, Icon::Down, theme);

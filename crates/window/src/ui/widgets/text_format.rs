@@ -57,7 +57,7 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
 pub fn behaviour(behaviour: Behaviour) -> &'static str {
     match behaviour {
         Behaviour::Stationary => texts::STAY,
-        Behaviour::Wander => texts::STROLL,
+        Behaviour::Wander => texts::WANDER,
         Behaviour::Patrol => texts::PATROL,
     }
 }

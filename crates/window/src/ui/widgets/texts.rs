@@ -98,7 +98,7 @@ pub(super) fn tokens(count: &str) -> String {
 // Labels of numbers and states
 
 pub(super) const STAY: &str = "Stay in place";
-pub(super) const STROLL: &str = "Wander";
+pub(super) const WANDER: &str = "Wander";
 pub(super) const PATROL: &str = "Patrol";
 pub(super) const MAX_SPEED: &str = "Max";
 pub(super) const UNDER_A_CENT: &str = "under $0.01";

@@ -150,7 +150,7 @@ pub struct CommandInfo {
     /// Whether the command applies now.
     pub applies: Applies,
     /// For one of several exclusive options: whether it is the current one.
-    pub holds: fn(&CommandContext<'_>) -> Option<bool>,
+    pub checked: fn(&CommandContext<'_>) -> Option<bool>,
     /// How the command can be undone.
     pub undone: Undone,
     /// Returns the resulting commands; called only if it applies.
@@ -169,7 +169,7 @@ impl CommandInfo {
             menus: &[],
             is_in_palette: true,
             applies: always,
-            holds: |_| None,
+            checked: |_| None,
             undone: Undone::NothingToUndo,
             make,
         }
@@ -203,10 +203,10 @@ impl CommandInfo {
         self
     }
 
-    /// Marks it as one of several exclusive options; `holds` tells whether it is the current one.
+    /// Marks it as one of several exclusive options; `checked` tells whether it is the current one.
     #[must_use]
-    pub const fn holds(mut self, holds: fn(&CommandContext<'_>) -> Option<bool>) -> Self {
-        self.holds = holds;
+    pub const fn checked(mut self, checked: fn(&CommandContext<'_>) -> Option<bool>) -> Self {
+        self.checked = checked;
         self
     }
 

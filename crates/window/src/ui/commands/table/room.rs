@@ -172,17 +172,17 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("agent.stay", "When idle: stay in place", |cx| set_behaviour(cx, Behaviour::Stationary))
         .menus(&[(Menu::WhenIdle, "Stay in place")])
         .only(is_agent_selected)
-        .holds(|cx| has_behaviour(cx, Behaviour::Stationary))
+        .checked(|cx| has_behaviour(cx, Behaviour::Stationary))
         .undone(Undone::ByUndo),
     of("agent.wander", "When idle: wander", |cx| set_behaviour(cx, Behaviour::Wander))
         .menus(&[(Menu::WhenIdle, "Wander")])
         .only(is_agent_selected)
-        .holds(|cx| has_behaviour(cx, Behaviour::Wander))
+        .checked(|cx| has_behaviour(cx, Behaviour::Wander))
         .undone(Undone::ByUndo),
     of("agent.patrol", "When idle: patrol", |cx| set_behaviour(cx, Behaviour::Patrol))
         .menus(&[(Menu::WhenIdle, "Patrol")])
         .only(is_agent_selected)
-        .holds(|cx| has_behaviour(cx, Behaviour::Patrol))
+        .checked(|cx| has_behaviour(cx, Behaviour::Patrol))
         .undone(Undone::ByUndo),
     of("room.frame", "Show the selection, or everything", |_| window(WindowCommand::Frame))
         .keys(KeyContext::Room, &[plain(Key::F)])

@@ -16,7 +16,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("view.story", "Story strip", |_| window(WindowCommand::ToggleStory))
         .about("Recent key events and what they led to")
         .menus(&[(Menu::Panes, "Story strip")])
-        .holds(|cx| Some(!cx.ui.view.is_story_folded)),
+        .checked(|cx| Some(!cx.ui.view.is_story_folded)),
     of("window.palette", "Command palette", |_| window(WindowCommand::TogglePalette))
         .keys(KeyContext::Everywhere, &[ctrl(Key::K)])
         .not_in_palette(),

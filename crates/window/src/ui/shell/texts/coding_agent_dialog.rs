@@ -1,4 +1,4 @@
-//! All texts of the dialog in which a coding agent is added to the room.
+//! Interface texts of the dialog that adds a coding agent.
 
 pub(crate) const ABOUT: &str = "\
     Your own program that speaks the Agent Client Protocol, with your own login. Its file access and commands \
@@ -23,7 +23,7 @@ pub(crate) const TEST: &str = "Test";
 pub(crate) const TEST_HINT: &str = "Starts it and sends a short test prompt.";
 pub(crate) const ALLOW_FIRST: &str = "Allow it first.";
 
-// The chosen one
+// The selected coding agent
 pub(crate) fn log_in_once(command: &str) -> String {
     format!("Log in once, in a terminal: {command}")
 }
@@ -36,7 +36,7 @@ pub(crate) fn own_files(places: &[String]) -> String {
     format!("It may read and write its own files: {}", places.join(", "))
 }
 
-// What is wrong
+// Problems
 pub(crate) fn problem(place: &str, what: &str) -> String {
     format!("{place}: {what}")
 }

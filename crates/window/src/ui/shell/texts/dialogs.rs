@@ -1,8 +1,8 @@
-//! All texts of the modal dialogs, and of the dialogs that ask for files.
+//! Interface texts of the modal dialogs and of the file dialogs.
 
 use crate::ui::widgets::text_format::count;
 
-// Several of them
+// Several dialogs
 pub(crate) const CANCEL: &str = "Cancel";
 
 // Scenes
@@ -66,7 +66,7 @@ pub(crate) fn files_not_saved(files: usize) -> String {
     format!("{files}; your changes are kept as drafts:")
 }
 
-// Undoing the work of an agent
+// Undoing an agent's work
 pub(crate) const UNDO_ABOUT: &str = "Choose how far to go back. Changes by others to the same files are kept.";
 pub(crate) const RESTORE_THESE_FILES: &str = "Restore these files";
 pub(crate) const OUTSIDE_ANY_TASK: &str = "Outside any task";
@@ -92,7 +92,7 @@ pub(crate) fn is_renamed_back(path: &str, to: &str) -> String {
     format!("{path} is renamed back to {to}")
 }
 
-// Asking for files and folders
+// File dialogs
 pub(crate) const IMPORT_FILES: &str = "Import files";
 pub(crate) const IMPORT_A_FOLDER: &str = "Import a folder";
 pub(crate) const OPEN_A_WORKSPACE: &str = "Open a workspace, or an empty folder";

@@ -1,13 +1,13 @@
-//! All texts of the list of shortcuts and gestures, and of the first steps.
+//! Interface texts of the list of shortcuts and gestures, and of the first steps.
 
 // Shortcuts and gestures
 pub(crate) const SHORTCUTS_AND_GESTURES: &str = "Shortcuts and gestures";
-/// After “Close”.
+/// Follows “Close”.
 pub(crate) const CLOSES_KEYS: &str = "keys";
 pub(crate) const SHORTCUTS: &str = "Shortcuts";
 pub(crate) const GESTURES: &str = "Gestures";
 
-/// Mouse actions without a key, and their effects.
+/// Mouse gestures and their effects.
 pub(crate) const GESTURES_AND_MEANINGS: [(&str, &str); 13] = [
     ("Drag empty floor", "Move the view"),
     ("Scroll or pinch", "Zoom at the pointer"),

@@ -1,4 +1,4 @@
-//! All texts of the shell, in one file for each part of the window.
+//! Interface texts of the shell, one file for each part of the window.
 
 pub(super) mod coding_agent_dialog;
 pub(super) mod dialogs;

@@ -1,6 +1,6 @@
-//! All texts of the notices: the cards in the corner, and the list of them.
+//! Interface texts of the notices: the cards in the corner and the list.
 
-// Ways to what a notice is about
+// Buttons that open the place of a notice
 pub(crate) const OPEN_FILE: &str = "Open file";
 pub(crate) const SHOW_SETTING: &str = "Show setting";
 pub(crate) const SHOW_AGENT: &str = "Show agent";
@@ -55,14 +55,14 @@ pub(crate) fn limit_was_reached(setting: &str) -> String {
     format!("Limit {setting} was reached")
 }
 
-// Cards of slow work
+// Cards of jobs
 pub(crate) const CANCEL: &str = "Cancel";
 
 pub(crate) fn cancel_job(job: &str) -> String {
     format!("Cancel {job}")
 }
 
-// Cards of outcomes
+// Cards of results
 pub(crate) const DONE: &str = "Done";
 pub(crate) const SOMETHING_WENT_WRONG: &str = "Something went wrong";
 
@@ -72,7 +72,7 @@ pub(crate) fn dismiss_outcome(outcome: &str) -> String {
 
 // The list
 pub(crate) const NOTICES: &str = "Notices";
-/// After “Close”.
+/// Follows “Close”.
 pub(crate) const CLOSES_NOTICES: &str = "notices";
 pub(crate) const NO_PROBLEMS: &str = "No problems. Errors in files and settings appear here.";
 pub(crate) const RECENT: &str = "Recent";

@@ -1,17 +1,17 @@
-//! All texts of the command palette.
+//! Interface texts of the command palette.
 
 pub(crate) const PALETTE: &str = "Palette";
 pub(crate) const SEARCH_HINT: &str = "Search commands, files and scenes";
 pub(crate) const NO_RESULTS: &str = "No results.";
 
-// What a line is about
+// Kinds of entries
 pub(crate) const ELEMENT: &str = "Element";
 pub(crate) const SCENE: &str = "Scene";
 pub(crate) const WORKFLOW: &str = "Workflow";
 pub(crate) const AGENT: &str = "Agent";
 pub(crate) const FILE: &str = "File";
 
-// Lines
+// Entries
 pub(crate) fn new_element(kind: &str) -> String {
     format!("New {kind}")
 }
@@ -40,10 +40,10 @@ pub(crate) fn open_file(file: &str) -> String {
     format!("Open file {file}")
 }
 
-pub(crate) fn line_name(words: &str) -> String {
+pub(crate) fn entry_name(words: &str) -> String {
     format!("Do: {words}")
 }
 
-pub(crate) fn why_not(command: &str, why: &str) -> String {
+pub(crate) fn does_not_apply(command: &str, why: &str) -> String {
     format!("{command}: {why}")
 }

@@ -1,4 +1,4 @@
-//! All texts of the area that contains the panes.
+//! Interface texts of the area of the panes.
 
 pub(crate) const UNKNOWN_PANE_HINT: &str = "This version does not have this pane. Close the tab.";
 

@@ -1,4 +1,4 @@
-//! All texts of the menu of providers, and of the notices about a failing one.
+//! Interface texts of the menu of providers and of the notices about failing ones.
 
 // The list
 pub(crate) fn provider_name(provider: &str) -> String {
@@ -9,7 +9,7 @@ pub(crate) fn needs_key(key: &str) -> String {
     format!("needs {key}")
 }
 
-// A model that the command line chose for everyone
+// An override from the command line
 pub(crate) const USE_SETTINGS: &str = "Use settings";
 
 pub(crate) fn provider_override(provider: &str) -> String {
@@ -19,7 +19,7 @@ pub(crate) fn provider_override(provider: &str) -> String {
     )
 }
 
-// What the chosen one needs
+// Requirements of the selected provider
 pub(crate) const MODEL: &str = "Model";
 pub(crate) const IS_OFFLINE: &str = "Answers from the room itself: no network, no key, no cost.";
 pub(crate) const IS_SCRIPTED: &str = "Plays a script: no network, no key, no cost.";
@@ -47,7 +47,7 @@ pub(crate) fn key_name(key: &str) -> String {
     format!("Key for {key}")
 }
 
-// Using and testing it
+// Applying and testing it
 pub(crate) const USE: &str = "Use";
 pub(crate) const TEST: &str = "Test";
 pub(crate) const TEST_HINT: &str = "Sends a short test prompt. It counts towards usage and limits.";
@@ -57,7 +57,7 @@ pub(crate) fn asking_for(provider: &str, duration: &str) -> String {
     format!("Waiting for {provider}, {duration} so far")
 }
 
-// Notices of one that fails
+// Notices about failing providers
 pub(crate) const CHANGE_PROVIDER: &str = "Change provider";
 
 pub(crate) fn dismiss_fault(fault: &str) -> String {

@@ -1,9 +1,9 @@
-//! All texts of the bar in which agents are given tasks, and of what is shown above it.
+//! Interface texts of the run bar and of what is shown above it.
 
 use crate::ui::widgets::text_format::compact;
 
-// Who does it
-pub(crate) const WHO_DOES_IT: &str = "Assign to";
+// The agent
+pub(crate) const ASSIGN_TO: &str = "Assign to";
 pub(crate) const NOBODY: &str = "Nobody";
 
 pub(crate) fn not_in_the_room_yet(name: &str) -> String {
@@ -36,7 +36,7 @@ pub(crate) const IN_PARALLEL_HINT: &str = "How many agents work at the same time
 pub(crate) const LEVELS: &str = "Levels";
 pub(crate) const LEVELS_HINT: &str = "How many levels deep agents may start other agents";
 
-// Why a task does not begin
+// Why a task does not start
 pub(crate) const RESUME_WORK: &str = "Resume work";
 pub(crate) const WORK_IS_PAUSED: &str = "Work is paused. New tasks wait until it is resumed.";
 pub(crate) const ROOM_IS_PAUSED: &str = "The room is paused. New tasks start when it is resumed.";
@@ -46,7 +46,7 @@ pub(crate) fn work_is_stopped(why: &str) -> String {
     format!("Work is stopped: {why}. New tasks wait until it is resumed.")
 }
 
-// Pieces of work
+// Running tasks
 pub(crate) const NO_ONE_IS_WORKING: &str = "No one is working. Give an agent a task.";
 
 pub(crate) fn piece(stage: &str, turn: impl std::fmt::Display, tokens: u64) -> String {
@@ -61,7 +61,7 @@ pub(crate) fn and_more(more: usize) -> String {
     format!("and {more} more")
 }
 
-// A step of a workflow that asks the person
+// A workflow step that asks the person
 pub(crate) const ANSWER: &str = "Answer";
 
 pub(crate) fn step_asks_you(step: &str, question: &str, more: usize) -> String {

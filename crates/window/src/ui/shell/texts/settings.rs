@@ -1,10 +1,10 @@
-//! All texts of the settings.
+//! Interface texts of the settings.
 
 pub(crate) const SETTINGS: &str = "Settings";
-/// After “Close”.
+/// Follows “Close”.
 pub(crate) const CLOSES_SETTINGS: &str = "settings";
 
-pub(crate) fn scene_sets_this(scene: &str) -> String {
+pub(crate) fn overridden_by_scene(scene: &str) -> String {
     format!("scenes/{scene}.yaml sets this and overrides your choice here.")
 }
 
@@ -12,7 +12,7 @@ pub(crate) fn field_name(label: &str) -> String {
     format!("Set {label}")
 }
 
-// What cannot be a number
+// Invalid numbers
 pub(crate) const NOT_AN_AMOUNT: &str = "An amount in dollars, like 2.50.";
 pub(crate) const NOT_A_LIMIT: &str = "A whole number, or empty for no limit.";
 
@@ -20,9 +20,10 @@ pub(crate) fn not_within(least: u64, most: u64) -> String {
     format!("A whole number, {least} to {most}.")
 }
 
-// Who answers
-pub(crate) const WHO_ANSWERS: &str = "Provider and model";
-pub(crate) const WHO_ANSWERS_ABOUT: &str = "Used unless an agent's own file says otherwise. Saved in settings.yaml.";
+// Provider and model
+pub(crate) const PROVIDER_AND_MODEL: &str = "Provider and model";
+pub(crate) const PROVIDER_AND_MODEL_ABOUT: &str =
+    "Used unless an agent's own file says otherwise. Saved in settings.yaml.";
 pub(crate) const CALLS_IN_PARALLEL: &str = "Calls in parallel";
 pub(crate) const CALLS_IN_PARALLEL_ABOUT: &str =
     "How many calls a provider gets at the same time. Fewer are easier on small servers.";
@@ -31,9 +32,9 @@ pub(crate) const CALLS_IN_PARALLEL_ABOUT: &str =
 pub(crate) const CONVERSATIONS: &str = "Conversations";
 pub(crate) const CONVERSATIONS_ABOUT: &str =
     "Whether agents talk to each other, and how many conversations run in parallel.";
-pub(crate) const AMONG_AGENTS: &str = "Between agents";
-pub(crate) const AMONG_AGENTS_ABOUT: &str = "Off ends all conversations; tasks and reading continue.";
-pub(crate) const AGENTS_MAY_TALK: &str = "Allow conversations";
+pub(crate) const BETWEEN_AGENTS: &str = "Between agents";
+pub(crate) const BETWEEN_AGENTS_ABOUT: &str = "Off ends all conversations; tasks and reading continue.";
+pub(crate) const ALLOW_CONVERSATIONS: &str = "Allow conversations";
 pub(crate) const CONVERSATIONS_IN_PARALLEL: &str = "Conversations in parallel";
 pub(crate) const CONVERSATIONS_IN_PARALLEL_ABOUT: &str = "Others wait until one ends.";
 
@@ -47,8 +48,8 @@ pub(crate) fn with_used(about: &str, used: &str) -> String {
     format!("{about} Used: {used}.")
 }
 
-// Limits of everyone together
-pub(crate) const OF_EVERYONE: &str = "All agents, until you close the workshop";
+// Limits of all agents together
+pub(crate) const ALL_AGENTS: &str = "All agents, until you close the workshop";
 pub(crate) const COST: &str = "Cost";
 pub(crate) const COST_ABOUT: &str = "Total cost of answers.";
 pub(crate) const TOKENS: &str = "Tokens";
@@ -59,7 +60,7 @@ pub(crate) const UNPRICED_TOKENS: &str = "Tokens without a price";
 pub(crate) const UNPRICED_TOKENS_ABOUT: &str = "For models without a known price; cost limits do not cover them.";
 pub(crate) const CALLS: &str = "Calls";
 pub(crate) const CALLS_ABOUT: &str = "Number of model calls.";
-pub(crate) const OF_EVERYONE_IN_AN_HOUR: &str = "All agents, per hour";
+pub(crate) const ALL_AGENTS_PER_HOUR: &str = "All agents, per hour";
 pub(crate) const COST_PER_HOUR: &str = "Cost per hour";
 pub(crate) const COST_PER_HOUR_ABOUT: &str = "What answers may cost in any 60 minutes.";
 pub(crate) const TOKENS_PER_HOUR: &str = "Tokens per hour";
@@ -68,21 +69,21 @@ pub(crate) const CALLS_PER_HOUR: &str = "Calls per hour";
 pub(crate) const CALLS_PER_HOUR_ABOUT: &str = "Number of model calls in any 60 minutes.";
 
 // Limits of each agent
-pub(crate) const OF_EACH_AGENT: &str = "Each agent, until you close the workshop";
+pub(crate) const EACH_AGENT: &str = "Each agent, until you close the workshop";
 pub(crate) const COST_PER_AGENT: &str = "Cost per agent";
 pub(crate) const COST_PER_AGENT_ABOUT: &str = "What one agent's answers may cost.";
 pub(crate) const TOKENS_PER_AGENT: &str = "Tokens per agent";
 pub(crate) const TOKENS_PER_AGENT_ABOUT: &str = "Input and output of one agent.";
 pub(crate) const CALLS_PER_AGENT: &str = "Calls per agent";
 pub(crate) const CALLS_PER_AGENT_ABOUT: &str = "Number of one agent's model calls.";
-pub(crate) const OF_EACH_AGENT_IN_AN_HOUR: &str = "Each agent, per hour";
+pub(crate) const EACH_AGENT_PER_HOUR: &str = "Each agent, per hour";
 pub(crate) const COST_PER_AGENT_PER_HOUR: &str = "Cost per agent per hour";
 pub(crate) const TOKENS_PER_AGENT_PER_HOUR: &str = "Tokens per agent per hour";
 pub(crate) const CALLS_PER_AGENT_PER_HOUR: &str = "Calls per agent per hour";
-pub(crate) const SAME_IN_AN_HOUR: &str = "The same in any 60 minutes.";
+pub(crate) const SAME_PER_HOUR: &str = "The same in any 60 minutes.";
 
 // Limits of each task
-pub(crate) const OF_EACH_TASK: &str = "Each task, from start to end";
+pub(crate) const EACH_TASK: &str = "Each task, from start to end";
 pub(crate) const COST_PER_TASK: &str = "Cost per task";
 pub(crate) const COST_PER_TASK_ABOUT: &str = "What the answers to one task may cost.";
 pub(crate) const TOKENS_PER_TASK: &str = "Tokens per task";

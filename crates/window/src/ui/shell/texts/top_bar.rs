@@ -1,4 +1,4 @@
-//! All texts of the bar at the top of the window.
+//! Interface texts of the top bar.
 
 use std::fmt::Display;
 
@@ -51,7 +51,7 @@ pub(crate) fn for_everyone(provider: &str) -> String {
     format!("for everyone: {provider}")
 }
 
-// At the right
+// The buttons at the right
 pub(crate) const CONVERSATIONS_ON: &str = "Conversations on";
 pub(crate) const LIGHT_THEME: &str = "Light theme";
 pub(crate) const DARK_THEME: &str = "Dark theme";
