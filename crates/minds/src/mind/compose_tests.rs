@@ -1,4 +1,4 @@
-//! Whole prompts, word by word: an example of each kind is a file in `prompts/examples/`.
+//! Tests of whole prompts: an example of each kind is a file in `prompts/examples/`.
 //!
 //! `UPDATE_PROMPTS=1 cargo test mind::compose` rewrites the files; the diff shows what changed.
 

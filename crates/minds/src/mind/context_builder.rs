@@ -1,4 +1,4 @@
-//! Collects what one agent sees and knows from the world into a [`MindContext`].
+//! Collects an agent's perception and knowledge from the world into a [`MindContext`].
 
 use std::collections::BTreeMap;
 
@@ -29,13 +29,13 @@ use crate::memory::{Memory, MemoryCounts, MemorySettings};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{AgentState, Conversation, Conversations, Interest, Position, SpatialIndex, State, Utterance};
 
-/// Where others are is known as of the beginning of a tick; they do not walk farther than this in one.
+/// Positions in the spatial index are those at the beginning of a tick; no agent walks farther than this in one tick.
 const A_STEP_UNITS: f32 = 30.0;
 
-/// The tools that read skills, by the names under which agents know them.
+/// The tools that can read skill files, by the names offered to agents.
 const READS_FILES: [&str; 3] = ["vfs_read", "read_file", "Read"];
 
-/// Everything in the room that minds read.
+/// All data in the room that the mind reads.
 #[derive(SystemParam)]
 pub(super) struct RoomParams<'w, 's> {
     pub(super) roster: Res<'w, Roster>,
@@ -58,32 +58,32 @@ pub(super) struct RoomParams<'w, 's> {
 }
 
 impl RoomParams<'_, '_> {
-    /// An agent and what it remembers.
+    /// Returns an agent and its memory.
     pub(super) fn agent(&self, key: AgentKey) -> Option<(&Agent, &Memory)> {
         self.agents.get(self.roster.entity(key)?).ok()
     }
 
-    /// An element and what it holds.
+    /// Returns an element and its content.
     pub(super) fn element(&self, key: ElementKey) -> Option<(&Element, &HeldContent)> {
         self.held.get(self.elements.entity(key)?).ok()
     }
 
-    /// All elements, and what they hold.
+    /// Returns all elements with their content.
     pub(super) fn all_elements(&self) -> impl Iterator<Item = (&Element, &HeldContent)> {
         self.elements.iter().filter_map(|(_, entity)| self.held.get(entity).ok())
     }
 
-    /// What an agent is.
+    /// Returns the profile of an agent.
     pub(super) fn profile(&self, agent: &Agent) -> Option<&AgentProfile> {
         self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile))
     }
 
-    /// Every profile that a file defines.
+    /// Returns all profiles.
     pub(super) fn profiles(&self) -> impl Iterator<Item = (&Id, &AgentProfile)> {
         self.profiles.iter().flat_map(|profiles| profiles.iter())
     }
 
-    /// The file that defines a profile.
+    /// Returns the path of the file that defines a profile.
     pub(super) fn profile_path(&self, id: &str) -> Option<&str> {
         self.profiles.as_ref()?.path(id)
     }
@@ -93,7 +93,7 @@ impl RoomParams<'_, '_> {
         self.profile(agent).is_none_or(|profile| profile.share_workspace_info)
     }
 
-    /// An author's name in prompts.
+    /// Returns an author's name as used in prompts.
     pub(super) fn name_of(&self, author: &str) -> Id {
         let agent = self.roster.key(author).and_then(|key| self.agent(key));
         match agent {
@@ -103,34 +103,34 @@ impl RoomParams<'_, '_> {
         }
     }
 
-    /// What an agent sees of an element.
+    /// Returns the text of an element as an agent sees it.
     pub(super) fn text_for(&self, agent: &Agent, held: &HeldContent) -> String {
         held.0.prompt_text(&Reader { id: &agent.id, called: &|author| self.plain_name_of(author) })
     }
 
-    /// What an agent remembers of an element.
+    /// Returns the summary of an element for an agent's memory.
     pub(super) fn summary_for(&self, agent: &Agent, held: &HeldContent, max_chars: usize) -> String {
         held.0.summary(&Reader { id: &agent.id, called: &|author| self.plain_name_of(author) }, max_chars)
     }
 
-    /// A name within a line: nothing in it ends the name or the line.
+    /// Returns an author's name for use within a line, with nothing in it that could end the name or the line.
     fn plain_name_of(&self, author: &str) -> Id {
         name(&self.name_of(author)).as_ref().into()
     }
 
-    /// The names of those in a conversation besides one of them.
+    /// Returns the names of the other participants of a conversation.
     pub(super) fn others_in(&self, conversation: &Conversation, me: AgentKey) -> Vec<Id> {
         let others = conversation.participants.iter().filter(|other| **other != me);
         others.filter_map(|other| Some(called(self.agent(*other)?.0))).collect()
     }
 
-    /// What everyone else in the room is called.
+    /// Returns the names of all other agents in the room.
     pub(super) fn names_beside(&self, agent: &Agent) -> Vec<Id> {
         let others = self.roster.iter().filter(|(key, _)| *key != agent.key);
         others.filter_map(|(_, entity)| Some(called(self.agents.get(entity).ok()?.0))).collect()
     }
 
-    /// Everything that goes into a prompt.
+    /// Collects the context for a request.
     pub(super) fn context(
         &self,
         agent: &Agent,
@@ -174,12 +174,12 @@ impl RoomParams<'_, '_> {
         self.bodies.get(self.roster.entity(agent.key)?).ok()
     }
 
-    /// Where an agent is.
+    /// Returns an agent's position, or its start position before it has one.
     fn position(&self, agent: &Agent) -> Vec2 {
         self.body(agent).and_then(|(position, _)| position).map_or(agent.start, |position| position.0)
     }
 
-    /// What an agent does, as others see it.
+    /// Returns an agent's activity as others see it.
     fn doing(&self, agent: &Agent) -> String {
         let Some(state) = self.body(agent).and_then(|(_, state)| state) else { return String::new() };
         let words = match state.0.state() {
@@ -205,7 +205,7 @@ impl RoomParams<'_, '_> {
         if names.is_empty() { "talking".to_owned() } else { format!("talking with {}", names.join(", ")) }
     }
 
-    /// What one at work has at hand.
+    /// Returns the environment of a working agent.
     pub(super) fn desk(&self, agent: &Agent, tools: Vec<String>) -> WorkEnvironment {
         let others = self.roster.iter().filter(|(key, _)| *key != agent.key).take(self.settings.near_at_most * 2);
         let colleague = |(_, entity)| {
@@ -224,14 +224,13 @@ impl RoomParams<'_, '_> {
         }
     }
 
-    /// The skills that an agent with these tools may choose from, as its prompt lists them: none if it cannot read
-    /// files.
+    /// Returns the list of skills for an agent's prompt; empty if none of its tools can read files.
     fn skills_of(&self, agent: &Agent, tools: &[String]) -> String {
         let read = tools.iter().find(|tool| READS_FILES.contains(&tool.as_str()));
         let found = self.skills.as_deref().zip(read).zip(self.profiles.as_deref());
         let listed = found.and_then(|((skills, read), profiles)| {
             let path = profiles.path(&agent.profile)?;
-            // In the terms of its document, its own folder is where its paths start.
+            // For tools other than the workshop's own, paths are relative to the agent's folder.
             let folder = folder_of_agent(path).filter(|_| *read != READS_FILES[0]).unwrap_or_default();
             Some(skills.listing(path, profiles.get(&agent.profile)?, (read, folder)))
         });
@@ -280,7 +279,7 @@ impl RoomParams<'_, '_> {
         }
     }
 
-    /// Everyone else who may be within `radius`: at least those who are, without asking a whole large room.
+    /// Returns the other agents that may be within `radius`, a superset found without visiting the whole room.
     fn others_about(&self, agent: &Agent, here: Vec2, radius: f32) -> Vec<AgentKey> {
         let mut others: Vec<AgentKey> = match &self.space {
             Some(space) => space.agents_within(here, radius + A_STEP_UNITS),
@@ -290,12 +289,13 @@ impl RoomParams<'_, '_> {
         others
     }
 
-    /// Independent of the agent's position, so that this part of its prompts seldom changes.
+    /// Returns an agent's abilities. They do not depend on its position, so that this part of its prompts seldom
+    /// changes.
     fn abilities(&self, agent: &Agent) -> Abilities {
         let pinboards = self.all_elements().filter(|(_, held)| held.0.pins().is_some());
         let pinboards = pinboards.map(|(element, _)| element.label.clone()).take(self.settings.near_at_most);
         let inboxes = self.first_inboxes();
-        // Where nobody gets mail, nobody is asked.
+        // Without inboxes there is no need to visit the agents.
         let everyone = self.roster.iter().take(if inboxes.is_empty() { 0 } else { usize::MAX });
         let others = everyone.filter(|(key, _)| *key != agent.key);
         let others = others.filter_map(|(_, entity)| self.agents.get(entity).ok());
@@ -314,7 +314,7 @@ impl RoomParams<'_, '_> {
         Abilities { pinboards: pinboards.collect(), addressees, has_inbox, markers }
     }
 
-    /// The first inbox of every owner, whether an agent or a profile.
+    /// Returns the first inbox of each owner, whether agent or profile.
     fn first_inboxes(&self) -> BTreeMap<&Id, &Element> {
         let mut inboxes = BTreeMap::new();
         for (element, _) in self.all_elements().filter(|(element, _)| is_private(&element.kind)) {
@@ -325,12 +325,12 @@ impl RoomParams<'_, '_> {
         inboxes
     }
 
-    /// Whether an element is closed to this agent.
+    /// Whether an agent may not read an element.
     pub(super) fn is_closed_to(&self, element: &Element, agent: &Agent) -> bool {
         is_private(&element.kind) && !owns(element.owner.as_ref(), agent)
     }
 
-    /// The inboxes of an agent.
+    /// Returns the inboxes of an agent.
     pub(super) fn inboxes_of(&self, agent: &Agent) -> impl Iterator<Item = (&Element, &HeldContent)> {
         self.all_elements().filter(move |(element, _)| is_private(&element.kind) && owns(element.owner.as_ref(), agent))
     }
@@ -340,17 +340,17 @@ impl RoomParams<'_, '_> {
         for item in &mut mail {
             item.from = self.name_of(&item.from);
         }
-        // What is unread, the oldest first, and then what is newest.
+        // Unread mail comes first, the oldest first; then the rest, the newest first.
         let (mut unread, read): (Vec<_>, Vec<_>) = mail.into_iter().partition(|item| !item.read);
         unread.extend(read.into_iter().rev());
         unread
     }
 
-    /// What an agent remembers while it reads what has this label.
+    /// Returns an agent's memory slots for a prompt; `reading` is the label of the element that is being read.
     fn remembered(&self, agent: &Agent, memory: &Memory, reading: Option<&Id>) -> Remembered {
         let seen = memory.environment_state.iter().filter_map(|(key, seen)| {
             let (element, _) = self.element(*key)?;
-            // Rules, message boards and mail have parts of their own, and the element that is read now is there in
+            // Rules, message boards and mail have parts of their own, and the element being read is in the prompt in
             // full.
             let is_told = is_rulebook(&element.kind) || is_private(&element.kind) || is_board(&element.kind);
             (!is_told && Some(&element.label) != reading).then(|| (element.label.clone(), seen.summary.clone()))
@@ -378,7 +378,8 @@ impl RoomParams<'_, '_> {
         kept.collect()
     }
 
-    /// What an agent's intents meet; of its unread mail it has seen only what it was shown now, by inbox.
+    /// Returns the situation in which an agent's intents are carried out. `shown` is the unread mail in its prompt, by
+    /// inbox.
     pub(super) fn situation(&self, agent: &Agent, memory: &Memory, shown: &[(Id, Vec<Id>)]) -> Situation {
         let here = self.position(agent);
         let mut boards: Vec<(&Element, &HeldContent)> =
@@ -408,7 +409,7 @@ impl RoomParams<'_, '_> {
         }
     }
 
-    /// The elements that an agent acts on by markers of their kinds, nearest first.
+    /// Returns the elements that an agent can act on by markers of their kinds, nearest first.
     fn marked(&self, agent: &Agent, here: Vec2) -> Vec<MarkedElement> {
         let mut open: Vec<&Element> = self.all_elements().map(|(element, _)| element).collect();
         open.retain(|element| !self.is_closed_to(element, agent));
@@ -430,7 +431,7 @@ impl RoomParams<'_, '_> {
         seen
     }
 
-    /// What an agent is asked when it reads.
+    /// Returns the request to read an element.
     pub(super) fn reading_moment(&self, agent: &Agent, element: &Element, held: &HeldContent) -> CurrentRequest {
         let kind = kind_name(&element.kind);
         if is_private(&element.kind) {
@@ -448,14 +449,15 @@ impl RoomParams<'_, '_> {
         CurrentRequest::Read { label: element.label.clone(), kind, text, new, pins }
     }
 
-    /// What others changed on an element since an agent last read it; nothing where all of it is new.
+    /// Returns the changes of others to an element since an agent last read it; `None` if the whole element counts as
+    /// new.
     pub(super) fn news(&self, agent: &Agent, element: &Element, held: &HeldContent) -> Option<Vec<NewItem>> {
         let (_, memory) = self.agent(agent.key)?;
         let seen = memory.environment_state.get(&element.key)?.version;
         let changes = self.recent.as_ref()?.since(element.key, seen)?;
         let mut news: Vec<NewItem> = Vec::new();
         for change in changes.filter(|change| change.by.0 != agent.id) {
-            // A text is read as a whole.
+            // A change without an item concerns the whole text.
             let id = change.change.item()?;
             let declared = kind(&element.kind).and_then(|kind| kind.change(&change.change));
             let Some(what) = declared.and_then(|change| change.news) else { continue };
@@ -463,7 +465,7 @@ impl RoomParams<'_, '_> {
             if what == ItemNews::Removed {
                 news.retain(|item| item.id != *id);
             }
-            // Items that were added and removed meanwhile never existed, and new items are new in full.
+            // Items added and removed in the meantime are skipped, and later changes to a new item are part of it.
             if was_new {
                 continue;
             }
@@ -476,7 +478,7 @@ impl RoomParams<'_, '_> {
         Some(news)
     }
 
-    /// What an agent is asked when it is its turn to speak.
+    /// Returns the request for a turn in a conversation.
     pub(super) fn talking_moment(&self, agent: &Agent, conversation: &Conversation) -> CurrentRequest {
         let lines = |said: &[Utterance]| said.iter().map(|utterance| self.line(utterance)).collect();
         let earlier = match conversation.participants.iter().find(|other| **other != agent.key) {
@@ -493,7 +495,7 @@ impl RoomParams<'_, '_> {
         }
     }
 
-    /// What an agent is asked when something called it.
+    /// Returns the request to attend to what woke the agent.
     pub(super) fn woken_moment(&self, interest: &Interest) -> CurrentRequest {
         let quotes = interest.moment.quotes.iter().map(|quote| {
             let by_person = Author(quote.by.clone()).is_user();
@@ -513,8 +515,8 @@ impl RoomParams<'_, '_> {
     }
 }
 
-/// What the next question of an agent at work would be made of: for whoever wants to look at a prompt without asking a
-/// model. `None` if there is no such agent.
+/// Returns the context of the next work request of an agent, to inspect its prompt without calling a model. `None` if
+/// there is no such agent.
 pub fn context_at_work(world: &mut World, agent: AgentKey) -> Option<MindContext> {
     world.run_system_cached_with(context_of, agent).ok().flatten()
 }
@@ -524,12 +526,12 @@ fn context_of(In(agent): In<AgentKey>, room: RoomParams, minds: Query<(&Session,
     Some(room.context(room.agent(agent)?.0, session, feedback, CurrentRequest::Work))
 }
 
-/// The new or changed items of an element, each with what happened to it; `None` if there are none.
+/// Returns the lines of the new or changed items in an element's text; `None` if there are none.
 fn text_of_new(text: &str, news: &[NewItem]) -> Option<String> {
     let heads: Vec<String> = news.iter().map(|item| format!("{} (", one_line(&item.id))).collect();
     let mut is_new = false;
     let lines = text.lines().filter(|line| {
-        // What belongs to an item is indented.
+        // The further lines of an item are indented.
         if !line.starts_with(' ') {
             is_new = heads.iter().any(|head| line.starts_with(head.as_str()));
         }
@@ -538,7 +540,7 @@ fn text_of_new(text: &str, news: &[NewItem]) -> Option<String> {
     Some(lines.collect::<Vec<_>>().join("\n")).filter(|new| !new.is_empty())
 }
 
-/// What an agent is called in prompts. One that is named like the person or the room is not taken for them.
+/// Returns an agent's name in prompts, with a suffix if it could be mistaken for the person or the room.
 fn called(agent: &Agent) -> Id {
     let reserved = ["user", "the user", "person", "the person", "human", "you", "room", "system", "assistant", "tool"];
     let folded = one_line(&agent.name).to_lowercase();
@@ -547,7 +549,7 @@ fn called(agent: &Agent) -> Id {
 
 fn first_inbox_of<'a>(inboxes: &BTreeMap<&Id, &'a Element>, agent: &Agent) -> Option<&'a Element> {
     let of = |owner: &Id| inboxes.get(owner).copied();
-    // Of its own and its profile's, the one that comes first.
+    // The first of the agent's own and its profile's inboxes.
     of(&agent.id).into_iter().chain(of(&agent.profile)).min_by_key(|inbox| inbox.key)
 }
 

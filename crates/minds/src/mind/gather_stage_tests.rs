@@ -1,4 +1,4 @@
-//! Requests that are cancelled while their prompts are gathered: each is answered exactly once.
+//! Tests that requests cancelled while their prompts are gathered are answered exactly once.
 
 use serde_json::json;
 

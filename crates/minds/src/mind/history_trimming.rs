@@ -1,6 +1,5 @@
-//! Limits how much of a session is sent to a model. Beyond the limit, the oldest content is left out, each time with a
-//! note that says how much is missing and how to see it again. Every call keeps its result, and the task is always
-//! first.
+//! Limits how much of a session is sent to a model. Beyond the limit, the oldest content is replaced by notes that say
+//! how much is missing and how to see it again. Every call keeps its result, and the task always comes first.
 
 use std::collections::BTreeMap;
 
@@ -9,35 +8,35 @@ use serde_json::Value;
 use super::message::{PromptMessage, Role, ToolCall};
 use crate::base::text::truncate;
 
-/// Results of tools that are left out only where nothing else helps, counted from the end.
+/// Number of newest tool results that are left out only as a last resort.
 const NEWEST_RESULTS: usize = 6;
-/// Shorter texts are not worth leaving out.
+/// Texts up to this length are not left out.
 const SHORT_CHARS: usize = 300;
-/// By which share of the limit more is left out than necessary: later requests then begin the same for a while, and
-/// stay in the provider's cache.
+/// Trimming leaves out a further 1/`STEPS` of the limit, so that the next requests start the same and stay in the
+/// provider's cache.
 const STEPS: usize = 4;
-/// Characters of the word that says that whole steps are missing.
+/// Characters reserved for the note that whole steps are missing.
 const NOTE_CHARS: usize = 250;
-/// To what every text is cut where leaving out old ones is not enough, until all of it fits.
+/// Lengths to which every text is cut, one after another, if leaving out old ones is not enough.
 const CAPS: [usize; 8] = [16_000, 8_000, 4_000, 2_000, 1_000, 500, 200, 60];
 
-/// A session as it is sent.
+/// A session as sent to a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fitted {
-    /// The messages.
+    /// The messages to send.
     pub messages: Vec<PromptMessage>,
     /// The positions of the session's messages that are included in full.
     whole: Vec<usize>,
 }
 
 impl Fitted {
-    /// Characters of it.
+    /// Returns the length in characters.
     pub fn chars(&self) -> usize {
         self.messages.iter().map(PromptMessage::chars).sum()
     }
 }
 
-/// The messages as they are sent within so many characters. `place` is the file that has the whole session.
+/// Trims messages to `chars_at_most`. `place` is the path of the file with the whole session.
 pub fn fitted(messages: &[PromptMessage], chars_at_most: usize, place: &str) -> Fitted {
     let total: usize = messages.iter().map(PromptMessage::chars).sum();
     if total <= chars_at_most {
@@ -55,7 +54,7 @@ pub fn fitted(messages: &[PromptMessage], chars_at_most: usize, place: &str) -> 
     session.finish(messages)
 }
 
-/// Whether the last result of exactly this call in a session is no longer sent in full.
+/// Whether the last result of a call with these arguments is no longer sent in full.
 pub fn is_left_out(messages: &[PromptMessage], chars_at_most: usize, call: &ToolCall) -> bool {
     let sent = fitted(messages, chars_at_most, "");
     let mut open = std::collections::VecDeque::new();
@@ -72,14 +71,14 @@ pub fn is_left_out(messages: &[PromptMessage], chars_at_most: usize, call: &Tool
     last.is_some_and(|at| !sent.whole.contains(&at))
 }
 
-/// A session while it is shortened.
+/// A session being trimmed.
 struct Session<'a> {
-    /// Its messages by their position; dropped ones are removed.
+    /// The remaining messages by their position.
     messages: BTreeMap<usize, PromptMessage>,
     chars: usize,
     goal: usize,
     place: &'a str,
-    /// The beginning of the last step: the agent's last message, with all of its results.
+    /// The position of the last step: the agent's last message, followed by its results.
     newest: usize,
     dropped: usize,
 }
@@ -122,7 +121,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Without a long result, or without long arguments.
+    /// Returns the message without a long result or long arguments; `None` if it has none.
     fn shorten_tools(&self, at: usize) -> Option<PromptMessage> {
         let message = self.messages.get(&at)?;
         let long = message.text.chars().count();
@@ -140,7 +139,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Without long words.
+    /// Returns the message without a long text; `None` if it has none.
     fn shorten_words(&self, at: usize) -> Option<PromptMessage> {
         let message = self.messages.get(&at)?;
         let long = message.text.chars().count();
@@ -156,11 +155,11 @@ impl<'a> Session<'a> {
         location_hint(self.place)
     }
 
-    /// Takes whole steps away, calls with their answers, but for the first message and the last step.
+    /// Removes the oldest steps (calls with their results), except the first message and the last step.
     fn drop_oldest(&mut self) {
         let mut at = 1;
         while !self.is_done() && at < self.newest {
-            // Everything up to the agent's next message is dropped together.
+            // Everything up to the agent's next message is removed together.
             let end = (at + 1..self.newest)
                 .find(|next| self.messages.get(next).is_none_or(|message| message.role != Role::Tool))
                 .unwrap_or(self.newest);
@@ -182,7 +181,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Cuts every text that is longer than it may be, until all of it fits.
+    /// Cuts all texts to ever smaller lengths until the session fits.
     fn cap(&mut self, chars_at_most: usize) {
         let before = self.messages.clone();
         for cap in CAPS {
@@ -214,7 +213,7 @@ fn location_hint(place: &str) -> String {
     if place.is_empty() { "your session's file has it".to_owned() } else { format!("the whole session is in {place}") }
 }
 
-/// A call without its long arguments. What a model thought before it goes, too: it is of another call.
+/// Returns a call without its long arguments and without its reasoning, which belongs to the original call.
 fn shortened(call: &ToolCall, place: &str) -> ToolCall {
     if call.chars() <= SHORT_CHARS {
         return call.clone();
@@ -230,7 +229,7 @@ fn cap_value(value: Value, cap: usize) -> Value {
     replaced(value, &|text| (text.chars().count() > cap).then(|| capped(text, cap)))
 }
 
-/// A value in which texts that are to be others are others.
+/// Returns a JSON value with the strings replaced for which `other` returns a replacement.
 fn replaced(value: Value, other: &dyn Fn(&str) -> Option<String>) -> Value {
     match value {
         Value::String(text) => Value::String(other(&text).unwrap_or(text)),
@@ -264,14 +263,14 @@ mod tests {
         PromptMessage::plain(Role::User, "x".repeat(chars))
     }
 
-    /// A call that writes this much, and its answer.
+    /// A call that writes `chars` characters, and its result.
     fn writes(at: usize, chars: usize) -> [PromptMessage; 2] {
         let arguments = json!({ "path": format!("artifacts/{at}.md"), "content": "y".repeat(chars) });
         let call = ToolCall::new(format!("c{at}"), "vfs_write", arguments);
         [PromptMessage::calls("I write.", vec![call.clone()]), PromptMessage::result(&call, "Written.")]
     }
 
-    /// A call that reads this much.
+    /// A call that reads `chars` characters, and its result.
     fn reads(at: usize, chars: usize) -> [PromptMessage; 2] {
         let call = ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": format!("artifacts/{at}.md") }));
         [PromptMessage::calls("", vec![call.clone()]), PromptMessage::result(&call, "z".repeat(chars))]
@@ -356,8 +355,7 @@ mod tests {
         assert!(!is_left_out(&messages, 8_000, &never));
     }
 
-    /// One step: calls with arguments and results of these lengths, words of this length, and whether the room said
-    /// something after it.
+    /// One step: argument and result lengths of its calls, the length of its text, and whether a user message follows.
     type Step = (Vec<(usize, usize)>, usize, bool);
 
     fn session(task_chars: usize, steps: &[Step]) -> Vec<PromptMessage> {

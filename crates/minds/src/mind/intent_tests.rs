@@ -1,4 +1,4 @@
-//! The effect of each marker of a reply.
+//! Tests of the effects of markers.
 
 use super::*;
 use crate::element::{MailAct, MailStatus, PinAct};

@@ -1,4 +1,4 @@
-//! Markers in replies: well-formed, malformed and hostile.
+//! Tests of markers in replies: well-formed, malformed and hostile.
 
 use proptest::prelude::*;
 
@@ -192,7 +192,7 @@ fn time_grows_with_length_only() {
     }
     let deep = format!("{}x{}", "[PIN: ".repeat(20_001), "]".repeat(20_001));
     assert_eq!(intents(&deep).len(), 1);
-    // A quadratic parser needs minutes for this.
+    // A quadratic parser would need minutes.
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
 }
 

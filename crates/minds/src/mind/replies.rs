@@ -30,10 +30,10 @@ use crate::log::{EventDraft, EventLog};
 use crate::memory::{Memory, MemoryAct, MemoryEdit};
 use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsHeard, Think, ThinkDone, ThinkOutcome};
 
-/// Characters of a conversation's last words that are remembered where it had no topic.
+/// Maximum length, in characters, of a conversation's last line that is remembered in place of a topic.
 const LAST_WORDS_CHARS: usize = 80;
 
-/// All messages caused by a reply.
+/// All messages that a reply can cause.
 #[derive(SystemParam)]
 pub(super) struct Outbox<'w> {
     edits: MessageWriter<'w, ElementEdit>,
@@ -53,7 +53,7 @@ impl Outbox<'_> {
     }
 }
 
-/// Gives up the requests of agents that left.
+/// Gives up the requests of agents that left the room.
 pub(super) fn drop_orphans(
     room: RoomParams,
     mut pending: ResMut<PendingRequests>,
@@ -79,7 +79,7 @@ pub(super) fn drop_orphans(
     }
 }
 
-/// Acts on the replies of this tick.
+/// Handles the replies of this tick.
 pub(super) fn apply_replies(
     mut replies: MessageReader<ModelReply>,
     room: RoomParams,
@@ -160,7 +160,7 @@ pub(super) fn apply_replies(
     }
 }
 
-/// One reply, with everything that it touches.
+/// A reply that is being handled, with the data it reads and changes.
 struct Turn<'a, 'w, 's, 'o> {
     room: &'a RoomParams<'w, 's>,
     agent: &'a Agent,
@@ -177,7 +177,7 @@ impl Turn<'_, '_, '_, '_> {
     }
 
     fn answered(&mut self, completion: &Completion, pending: &mut PendingRequests) -> ThinkOutcome {
-        // It has read them now, whatever it made of them.
+        // The remarks have been delivered, whatever the reply is.
         self.feedback.remove_delivered(&self.waiting.feedback);
         let tidied = reply_cleanup::tidied(&completion.text, &self.agent.name, &self.room.names_beside(self.agent));
         if let Some(speaker) = &tidied.cut_at {
@@ -189,7 +189,7 @@ impl Turn<'_, '_, '_, '_> {
             self.add_feedback(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
         }
         if let Some(Think::Compact) = self.waiting.subject.thought() {
-            // Markers in a summary repeat what the session held; carrying them out would do it twice.
+            // Markers in a summary repeat those of the session and must not be carried out again.
             return self.compacted(&parsed.shown, pending);
         }
         if was_cut {
@@ -229,7 +229,7 @@ impl Turn<'_, '_, '_, '_> {
         matches!(self.waiting.subject.thought(), Some(Think::Turn { .. }))
     }
 
-    /// A step of work: markers have their usual effects, tools are left to the layer that owns the work.
+    /// Handles a step of work: markers have their usual effects, tool calls are left to the layer that owns the work.
     fn worked(&mut self, completion: &Completion) -> WorkReply {
         let was_cut = completion.finish == Finish::Length;
         let limit = self.room.settings.max_work_output_tokens;
@@ -237,13 +237,13 @@ impl Turn<'_, '_, '_, '_> {
         let parsed = parse(&said, was_cut);
         self.feedback.remove_delivered(&self.waiting.feedback);
         if was_cut {
-            // The owner of the work tells the model, which is to continue.
+            // The owner of the work tells the model to continue.
             let what = format!("a reply was cut off at the limit of {limit} tokens");
             self.out.warn(&what, &self.agent.id, self.waiting.request.cause);
         }
         let done = self.carry_out(&parsed, in_words);
         self.note_what_was_read();
-        // An agent that acts without a word has done something nevertheless, and reports it.
+        // A reply of markers alone is reported by their effects.
         let mut text = if parsed.shown.is_empty() { done.join(" ") } else { parsed.shown };
         if was_cut && !text.is_empty() {
             text.push_str(&said[said.trim_end().len()..]);
@@ -272,7 +272,8 @@ impl Turn<'_, '_, '_, '_> {
         self.out.memories.write(MemoryEdit { agent: self.agent.key, act, cause });
     }
 
-    /// Carries out what a reply requests; what cannot be done is reported back. Returns what was done, in these words.
+    /// Carries out the intents of a reply and reports failures back to the agent. Returns descriptions of what was
+    /// done, made by `words`.
     fn carry_out(&mut self, parsed: &Parsed, words: fn(&Intent) -> Option<String>) -> Vec<String> {
         let intents = &parsed.intents;
         if intents.is_empty() {
@@ -297,7 +298,7 @@ impl Turn<'_, '_, '_, '_> {
                     }
                     self.remember(act);
                 }
-                // The owner of the conversation ends it, once this was said.
+                // The owner of the conversation ends it after the reply.
                 IntentEffect::Leave => {}
                 IntentEffect::Remark(remark) => {
                     self.add_feedback(remark);
@@ -323,7 +324,7 @@ impl Turn<'_, '_, '_, '_> {
         self.out.edits.write(ElementEdit { element, act, by: Author::agent(&self.agent.id), cause });
     }
 
-    /// A fresh note on something that was read is worth telling others.
+    /// Announces a new note on an element that was read, so that the agent may tell others.
     fn spread(&mut self, note: &str) {
         let Some(read) = &self.waiting.reading else { return };
         if self.memory.workspace_notes.contains(&one_line(note)) {
@@ -340,10 +341,11 @@ impl Turn<'_, '_, '_, '_> {
         });
     }
 
-    /// Only now has a model seen it: memory says so, and mail is read.
+    /// Records in memory that the element was read, and marks the mail in the prompt as read.
     fn note_what_was_read(&mut self) {
         if let Some(read) = &self.waiting.reading {
-            // What did not fit into the prompt is still news: an older version stands for it.
+            // If something new did not fit into the prompt, an older version is recorded, so that it still counts as
+            // new.
             let version = if read.whole { read.version } else { read.version.wrapping_sub(1) };
             let act = MemoryAct::Saw { element: read.element, version, summary: read.summary.clone() };
             self.remember(act);
@@ -383,13 +385,13 @@ impl Turn<'_, '_, '_, '_> {
     }
 }
 
-/// Tells agents what elements refused them.
+/// Reports to agents which of their edits were refused.
 pub(super) fn report_refusals(
     mut refusals: MessageReader<ElementRefused>,
     room: RoomParams,
     mut minds: Query<(&mut Session, &mut Feedback)>,
 ) {
-    // The author of a file change is told with its result.
+    // The author of a file change gets the refusal with its result.
     for refusal in refusals.read().filter(|refusal| refusal.file.is_none()) {
         let entity = room.roster.key(&refusal.by.0).and_then(|key| room.roster.entity(key));
         if let Some((mut session, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
@@ -399,7 +401,7 @@ pub(super) fn report_refusals(
     }
 }
 
-/// Everyone who took part in a conversation remembers with whom and about what: once.
+/// Adds a finished conversation to the memory of each participant.
 pub(super) fn remember_meetings(
     mut ended: MessageReader<ConversationEnded>,
     room: RoomParams,
@@ -427,8 +429,7 @@ pub(super) fn remember_meetings(
     }
 }
 
-/// The participants of a conversation at its end, and those who left earlier but had spoken in it or received
-/// something.
+/// Returns the participants of a conversation at its end, and those who left earlier but had spoken in it.
 fn everyone_in(conversation: &Conversation, room: &RoomParams) -> BTreeSet<AgentKey> {
     let spoke = conversation.said.iter().filter_map(|line| room.roster.key(&line.by.0));
     let listened = conversation.participants.iter().chain(&conversation.left).copied();

@@ -1,4 +1,4 @@
-//! Nothing that a reply requested is dropped silently: it is done, or reported to the agent and shown.
+//! Tests that no intent of a reply is dropped silently: it is carried out, or reported to the agent and logged.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The mind in a room without the layers beside it: its requests, and the effects of replies.
+//! Tests of the mind in a room without other layers: its requests, and the effects of replies.
 
 use std::any::Any;
 
@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::schedule::{self, InputQueue, advance, saved, ticks};
 use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome, Urgency};
 
-/// The content of any element here: what its scene keys say, and a text.
+/// The content of an element in these tests: real content with a fixed text.
 #[derive(Debug)]
 struct Plain(Box<dyn Content>, &'static str);
 
@@ -131,7 +131,7 @@ impl Room {
         advance(self.0.world_mut());
     }
 
-    /// The messages of the tick that ran last, and of those not taken yet.
+    /// Takes the messages of the last tick and of earlier ones not taken yet.
     pub(super) fn take<M: Message>(&mut self) -> Vec<M> {
         self.0.world_mut().resource_mut::<Messages<M>>().drain().collect()
     }
@@ -148,7 +148,7 @@ impl Room {
         self.reply_that_ends(request, outcome, Finish::Stop);
     }
 
-    /// An answer that ends for this reason.
+    /// Sends a reply with a finish reason.
     pub(super) fn reply_that_ends(&mut self, request: RequestId, outcome: Result<&str, FailureKind>, finish: Finish) {
         let outcome = match outcome {
             Ok(text) => {
@@ -213,7 +213,7 @@ impl Room {
         self.work_in(turn, messages, None)
     }
 
-    /// The same for a model with these limits of input and output tokens.
+    /// Makes a request for work with these limits of input and output tokens.
     pub(super) fn work_in(
         &mut self,
         turn: u32,

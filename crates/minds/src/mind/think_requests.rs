@@ -1,5 +1,5 @@
-//! Turns a [`ThinkDue`] into a request: each is answered by exactly one [`ThinkDone`], at once if no model has to be
-//! called.
+//! Turns each [`ThinkDue`] into a model request. Each is answered by exactly one [`ThinkDone`], at once if no model has
+//! to be called.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -30,19 +30,19 @@ use crate::simulation::{
 
 /// Why no request is made for a removed agent.
 pub(super) const LEFT: &str = "the agent left the room";
-/// Room for the names around words that a session quotes.
+/// Characters reserved for names around a text quoted in a session.
 pub(super) const NAMES_CHARS: usize = 200;
 
 /// The last prompt of an agent with its sources, for display. Not saved.
 #[derive(Component, Clone, Debug, Default)]
 pub struct LastPrompt(pub Prompt);
 
-/// Gives a new agent its session and an empty list of remarks.
+/// Gives a new agent an empty session and empty feedback.
 pub(super) fn add_mind_components(added: On<Add, Agent>, mut commands: Commands) {
     commands.entity(added.entity).try_insert((Session::default(), Feedback::default(), LastPrompt::default()));
 }
 
-/// Asks for a compaction again when the time after a failed one is over.
+/// Requests failed compactions again after their delay.
 pub(super) fn retry_compaction(
     room: RoomParams,
     mut pending: ResMut<PendingRequests>,
@@ -61,7 +61,7 @@ pub(super) fn retry_compaction(
     }
 }
 
-/// Lets requests that are to give way do so.
+/// Puts off the requests of activities that are put off.
 pub(super) fn put_off(
     mut put_off: MessageReader<ThinkPutOff>,
     mut pending: ResMut<PendingRequests>,
@@ -75,7 +75,7 @@ pub(super) fn put_off(
     }
 }
 
-/// What there is to ask.
+/// A request before its prompt is built.
 struct PreparedRequest {
     kind: CallKind,
     moment: CurrentRequest,
@@ -102,7 +102,7 @@ pub(super) struct RequestParams<'w, 's> {
     log: ResMut<'w, EventLog>,
 }
 
-/// Asks the models of those for whose prompts everything is gathered.
+/// Sends the requests whose prompts are completely gathered.
 pub(super) fn ask_gathered(mut asking: RequestParams) {
     for (id, due, gathered) in asking.pending.take_gathered() {
         match due {
@@ -114,7 +114,7 @@ pub(super) fn ask_gathered(mut asking: RequestParams) {
     }
 }
 
-/// Receives what agents are to think about, and calls their models, or first requests what their prompts need.
+/// Sends a request for each thought that is due, or first orders what its prompt needs.
 pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut asking: RequestParams) {
     for due in due.read() {
         asking.think(due, None);
@@ -130,7 +130,7 @@ impl RequestParams<'_, '_> {
         }
     }
 
-    /// Calls a model, or first requests what its prompt needs; or returns why there is nothing to ask.
+    /// Sends a request, or first orders what its prompt needs; returns an error if there is nothing to ask.
     fn try_think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) -> Result<(), &'static str> {
         let Self { room, minds, pending, .. } = self;
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
@@ -233,7 +233,7 @@ impl RequestParams<'_, '_> {
     }
 }
 
-/// Groups the unread mail in a prompt by inbox; and returns whether no unread mail is left.
+/// Groups the unread mail in a prompt by inbox. Also returns whether the prompt contains all unread mail.
 pub(super) fn by_inbox(room: &RoomParams, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Vec<Id>)>, bool) {
     let mut whole = true;
     let mut sorted = Vec::new();
@@ -248,7 +248,7 @@ pub(super) fn by_inbox(room: &RoomParams, agent: &Agent, shown: &[Id]) -> (Vec<(
     (sorted, whole)
 }
 
-/// Why no model is asked.
+/// The reason no model is called.
 enum SkipReason {
     Gone,
     Closed,
@@ -283,7 +283,7 @@ fn question(
             if room.is_closed_to(element, agent) {
                 return Err(SkipReason::Closed);
             }
-            // An element that did not change costs no call.
+            // An unchanged element costs no call.
             if memory.environment_state.get(key).is_some_and(|seen| seen.version == element.version) {
                 return Err(SkipReason::Unchanged(*key));
             }
@@ -329,7 +329,7 @@ fn question(
     }
 }
 
-/// A turn in short: what was said last, or how it began.
+/// Returns a turn in short form: the last statement, or the start of the conversation.
 fn asked_in(room: &RoomParams, agent: &Agent, conversation: &Conversation) -> String {
     let most = room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS);
     match conversation.said.last() {

@@ -1,4 +1,4 @@
-//! Reports rulebooks and agent files that are too long for a prompt, at the place where the person writes them.
+//! Reports rulebooks and agent files that are too long for a prompt, at their source.
 
 use std::collections::BTreeMap;
 
@@ -17,38 +17,38 @@ use crate::base::{Id, Problem};
 use crate::element::{ElementChange, ElementChanged, Reader};
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 
-/// What was reported about each rulebook and agent file, by the source of the report. Written by this module only.
+/// The current reports about rulebooks and agent files, by source. Written by this module only.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct UnseenTold(BTreeMap<String, Vec<Problem>>);
 
-/// A rulebook as it is shown in prompts.
+/// A rulebook as shown in prompts.
 struct ShownRulebook {
     source: String,
     place: String,
     has_file: bool,
     text: String,
-    /// Lines of the whole text before this one begins.
+    /// The number of leading blank lines, which prompts omit.
     lines_before: usize,
 }
 
-/// Where a text is not seen any more.
+/// The part of a text that prompts omit.
 #[derive(PartialEq, Debug)]
 struct Unseen {
-    /// How many lines lie before the first that is not seen whole.
+    /// The number of lines before the first one that is cut.
     lines_before: usize,
-    /// How many characters are not seen.
+    /// The number of omitted characters.
     chars: usize,
 }
 
-/// The part of a text that does not fit into this many characters.
+/// Returns the part of a text that does not fit into `seen_chars` characters; `None` if all of it fits.
 fn unseen(text: &str, seen_chars: usize) -> Option<Unseen> {
     let seen = seen_bytes(text, seen_chars);
     let lines_before = text[..seen].matches('\n').count();
     (seen < text.len()).then(|| Unseen { lines_before, chars: text[seen..].chars().count() })
 }
 
-/// Reports again what is not shown, whenever rules, agent files or settings changed.
+/// Updates the reports when rules, agent files or settings change.
 pub(super) fn report(
     mut elements: MessageReader<ElementChanged>,
     mut changed: MessageReader<ProfileChanged>,
@@ -74,7 +74,7 @@ pub(super) fn report(
     }
 }
 
-/// Everything that is not seen now.
+/// Returns all current problems by source.
 fn look(room: &RoomParams, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> BTreeMap<String, Vec<Problem>> {
     let scene = start.map_or("the scene", |start| start.scene.as_str());
     let books = books(room, scene);
@@ -83,8 +83,8 @@ fn look(room: &RoomParams, files: Option<&KnownFiles>, start: Option<&RoomStart>
     let lengths: Vec<usize> = books.iter().map(|book| order_chars(&book.text)).collect();
     let of_books: usize = lengths.iter().sum();
     let mut found = BTreeMap::new();
-    // The visible part of each rulebook in the prompt with the least of it, whose prompt that is, and what it would
-    // need.
+    // For each rulebook: the smallest share that any prompt has for it, the profile with that prompt, and the
+    // characters that the prompt would need.
     let mut least: Vec<(usize, Option<Id>, usize)> =
         fair(&lengths, space).into_iter().map(|share| (share, None, of_books)).collect();
     for (id, profile) in room.profiles() {
@@ -157,7 +157,7 @@ fn of_profile(
     }
     let path = room.profile_path(id)?;
     let text = files.and_then(|files| files.text(path)).map(normalise);
-    // The instructions are the end of the file.
+    // The instructions end the file.
     let start =
         text.as_ref().and_then(|text| Some(text[..text.rfind(profile.instructions.trim())?].matches('\n').count()));
     let line = start.map(|start| start + instructions[..seen].matches('\n').count() + 1);
@@ -178,7 +178,7 @@ fn remedy(needed: usize) -> String {
     )
 }
 
-/// Who an agent of this profile is, as far as prompts say it at the head.
+/// Returns the identity of agents with a profile, as used in prompts.
 fn who_of(profile: &AgentProfile, person: &str) -> AgentIdentity {
     AgentIdentity {
         name: profile.name.as_str().into(),
@@ -190,10 +190,10 @@ fn who_of(profile: &AgentProfile, person: &str) -> AgentIdentity {
     }
 }
 
-/// Bytes that are surely enough for what a prompt says of who an agent is.
+/// Returns an upper bound, in bytes, of an agent's identity in a prompt.
 fn bytes_at_most(profile: &AgentProfile, person: &str) -> usize {
     const AROUND: usize = 400;
-    // Headings are written deeper, and lines that would pose as a part get a backslash.
+    // Nested headings and escaped lines take additional bytes.
     let lines = profile.instructions.len();
     profile.name.len() + profile.description.len() + profile.instructions.len() + lines + person.len() + AROUND
 }

@@ -1,4 +1,4 @@
-//! The part of a prompt with the agent's own open mail, each as data.
+//! The part of a prompt with the agent's own open mail, each item as data.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -13,12 +13,13 @@ use crate::mind::prompts::{TEXTS, push as push_text};
 use crate::mind::untrusted_text::{ITEM_CHARS, LEAST_CHARS, LINE_CHARS};
 use crate::mind::untrusted_text::{name, push_fenced};
 
-/// How many pieces of mail that were seen before are repeated in a prompt about something else.
+/// Maximum number of already read mail repeated in a prompt about something else.
 const SEEN_MAIL_AT_MOST: usize = 3;
-/// With less room than this, mail is left out.
+/// Minimum number of characters for mail; with less room it is omitted.
 const LEAST_ROOM: usize = (headings::MAIL.len() + LEAST_CHARS * 4) / 4;
 
-/// Unread mail, and a little of the rest. It gets its space before boards do, because someone is waiting for an answer.
+/// Unread mail, and a little of the rest. It gets its space before message boards, because someone is waiting for an
+/// answer.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("mail", "Its mail", headings::MAIL), Slot::Changing, |context, out| {
         if context.mail.is_empty() || out.room() < LEAST_ROOM {
@@ -43,8 +44,8 @@ fn item(mail: &MailItem) -> PartItem {
     PartItem { id: mail.id.to_string(), name: mail.subject.clone(), by: mail.from.to_string(), text: mail.text.clone() }
 }
 
-/// Appends mail, each piece fenced as data, as far as there is room, and reports which pieces were shown. Says how many
-/// of `count` pieces were not.
+/// Appends as much mail as fits, each item fenced as data, and how many of `count` are missing. Records the ids of the
+/// shown mail.
 pub(in super::super) fn push_mail(
     out: &mut String,
     (mail, count): (&[MailItem], usize),
@@ -74,7 +75,7 @@ pub(in super::super) fn push_mail(
     }
 }
 
-/// The subject, unless the text begins with it, and the text.
+/// Returns subject and text of mail; only the text if it begins with the subject.
 fn letter(item: &MailItem) -> Cow<'_, str> {
     let subject = one_line(&item.subject);
     let start = subject.trim_end_matches('…');

@@ -10,14 +10,14 @@ use crate::mind::context::{CurrentRequest, MindContext};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 
-/// The word of the part.
+/// The id of the part.
 pub const REMEMBERED: &str = "remembered";
-/// How many characters of the request are used to look for memories.
+/// Maximum length of the query in characters.
 const ABOUT_CHARS: usize = 2_000;
-/// How many of the last lines of a conversation define its topic.
+/// Number of last lines of a conversation that are part of the query.
 const LINES_TOLD: usize = 3;
 
-/// Its memories: its own and the shared ones.
+/// Recalled memories, the agent's own and shared ones.
 pub(super) fn part() -> PartProvider {
     let names = (REMEMBERED, "What it remembers about this", headings::REMEMBERED);
     PartProvider::looked_up(names, Slot::Changing, question)
@@ -39,13 +39,13 @@ fn item(recalled: &RecalledMemory) -> PartItem {
     }
 }
 
-/// The query for memories; `None` if there are none, or nothing is asked.
+/// Returns the query for memories; `None` if the agent has none or the request has no text.
 fn question(context: &MindContext) -> Option<Value> {
     let about = about(context).filter(|_| context.memory.recallable > 0)?;
     Some(json!({ "about": about }))
 }
 
-/// What is asked, in one line.
+/// Returns the request on one line.
 fn about(context: &MindContext) -> Option<String> {
     let about = match &context.moment {
         CurrentRequest::Read { label, text, new, .. } => format!("{label} {}", new.as_ref().unwrap_or(text)),
