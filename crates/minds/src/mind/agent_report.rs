@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_are_sent_only_what_every_vendor_takes_for_an_image() {
+    fn only_images_that_every_vendor_accepts_are_common() {
         let image = AgentImage::is_common;
         assert!(image("image/png", "iVBORw0KGgo=") && image("image/jpeg", "/9j/4AAQ"));
         assert!(!image("image/jpeg", "iVBORw0KGgo="), "it is of another kind than it says");

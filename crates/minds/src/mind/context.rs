@@ -319,7 +319,7 @@ pub enum CurrentRequest {
 impl CurrentRequest {
     /// Whether the request is about the past, to summarise or remember it. Its prompt omits the agent's present
     /// situation.
-    pub fn looks_back(&self) -> bool {
+    pub fn is_retrospective(&self) -> bool {
         matches!(self, Self::Compact | Self::Learn { .. } | Self::Weigh { .. })
     }
 

@@ -30,10 +30,10 @@ use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{AgentState, Conversation, Conversations, Interest, Position, SpatialIndex, State, Utterance};
 
 /// Positions in the spatial index are those at the beginning of a tick; no agent walks farther than this in one tick.
-const A_STEP_UNITS: f32 = 30.0;
+const MAX_STEP_UNITS: f32 = 30.0;
 
 /// The tools that can read skill files, by the names offered to agents.
-const READS_FILES: [&str; 3] = ["vfs_read", "read_file", "Read"];
+const FILE_READING_TOOLS: [&str; 3] = ["vfs_read", "read_file", "Read"];
 
 /// All data in the room that the mind reads.
 #[derive(SystemParam)]
@@ -97,7 +97,7 @@ impl RoomParams<'_, '_> {
     pub(super) fn name_of(&self, author: &str) -> Id {
         let agent = self.roster.key(author).and_then(|key| self.agent(key));
         match agent {
-            Some((agent, _)) => called(agent),
+            Some((agent, _)) => display_name(agent),
             None if Author(author.into()).is_user() => PERSON.into(),
             None => author.into(),
         }
@@ -121,13 +121,13 @@ impl RoomParams<'_, '_> {
     /// Returns the names of the other participants of a conversation.
     pub(super) fn others_in(&self, conversation: &Conversation, me: AgentKey) -> Vec<Id> {
         let others = conversation.participants.iter().filter(|other| **other != me);
-        others.filter_map(|other| Some(called(self.agent(*other)?.0))).collect()
+        others.filter_map(|other| Some(display_name(self.agent(*other)?.0))).collect()
     }
 
     /// Returns the names of all other agents in the room.
     pub(super) fn names_beside(&self, agent: &Agent) -> Vec<Id> {
         let others = self.roster.iter().filter(|(key, _)| *key != agent.key);
-        others.filter_map(|(_, entity)| Some(called(self.agents.get(entity).ok()?.0))).collect()
+        others.filter_map(|(_, entity)| Some(display_name(self.agents.get(entity).ok()?.0))).collect()
     }
 
     /// Collects the context for a request.
@@ -180,7 +180,7 @@ impl RoomParams<'_, '_> {
     }
 
     /// Returns an agent's activity as others see it.
-    fn doing(&self, agent: &Agent) -> String {
+    fn activity_text(&self, agent: &Agent) -> String {
         let Some(state) = self.body(agent).and_then(|(_, state)| state) else { return String::new() };
         let words = match state.0.state() {
             State::Idle | State::Cooldown => "resting",
@@ -206,12 +206,12 @@ impl RoomParams<'_, '_> {
     }
 
     /// Returns the environment of a working agent.
-    pub(super) fn desk(&self, agent: &Agent, tools: Vec<String>) -> WorkEnvironment {
+    pub(super) fn work_environment(&self, agent: &Agent, tools: Vec<String>) -> WorkEnvironment {
         let others = self.roster.iter().filter(|(key, _)| *key != agent.key).take(self.settings.near_at_most * 2);
         let colleague = |(_, entity)| {
             let (other, _) = self.agents.get(entity).ok()?;
             let description = self.profile(other).map(|profile| profile.description.clone()).unwrap_or_default();
-            Some(Colleague { name: called(other), profile: other.profile.clone(), description })
+            Some(Colleague { name: display_name(other), profile: other.profile.clone(), description })
         };
         let skills = self.skills_of(agent, &tools);
         let modules = self.added.as_deref().map(|added| added.of(&agent.profile).to_owned()).unwrap_or_default();
@@ -226,12 +226,12 @@ impl RoomParams<'_, '_> {
 
     /// Returns the list of skills for an agent's prompt; empty if none of its tools can read files.
     fn skills_of(&self, agent: &Agent, tools: &[String]) -> String {
-        let read = tools.iter().find(|tool| READS_FILES.contains(&tool.as_str()));
+        let read = tools.iter().find(|tool| FILE_READING_TOOLS.contains(&tool.as_str()));
         let found = self.skills.as_deref().zip(read).zip(self.profiles.as_deref());
         let listed = found.and_then(|((skills, read), profiles)| {
             let path = profiles.path(&agent.profile)?;
             // For tools other than the workshop's own, paths are relative to the agent's folder.
-            let folder = folder_of_agent(path).filter(|_| *read != READS_FILES[0]).unwrap_or_default();
+            let folder = folder_of_agent(path).filter(|_| *read != FILE_READING_TOOLS[0]).unwrap_or_default();
             Some(skills.listing(path, profiles.get(&agent.profile)?, (read, folder)))
         });
         listed.unwrap_or_default()
@@ -256,7 +256,7 @@ impl RoomParams<'_, '_> {
         };
         let at_most = self.settings.near_at_most;
         let mut people: Vec<(f32, &Agent)> = self
-            .others_about(agent, here, self.settings.near_units)
+            .agents_near(agent, here, self.settings.near_units)
             .into_iter()
             .filter_map(|other| self.agent(other))
             .filter_map(|(other, _)| Some((in_sight(self.position(other))?, other)))
@@ -267,9 +267,9 @@ impl RoomParams<'_, '_> {
         things.sort_by(|(a, one), (b, other)| a.total_cmp(b).then(one.key.cmp(&other.key)));
         let at = things.first().filter(|(distance, _)| *distance <= self.settings.at_units);
         let describe = |(_, other): &(f32, &Agent)| Near {
-            name: called(other),
+            name: display_name(other),
             profile: other.profile.clone(),
-            doing: self.doing(other).to_owned(),
+            doing: self.activity_text(other).to_owned(),
         };
         Surroundings {
             at: at.map(|(_, element)| element.label.clone()),
@@ -280,9 +280,9 @@ impl RoomParams<'_, '_> {
     }
 
     /// Returns the other agents that may be within `radius`, a superset found without visiting the whole room.
-    fn others_about(&self, agent: &Agent, here: Vec2, radius: f32) -> Vec<AgentKey> {
+    fn agents_near(&self, agent: &Agent, here: Vec2, radius: f32) -> Vec<AgentKey> {
         let mut others: Vec<AgentKey> = match &self.space {
-            Some(space) => space.agents_within(here, radius + A_STEP_UNITS),
+            Some(space) => space.agents_within(here, radius + MAX_STEP_UNITS),
             None => self.roster.iter().map(|(key, _)| key).collect(),
         };
         others.retain(|other| *other != agent.key);
@@ -300,7 +300,7 @@ impl RoomParams<'_, '_> {
         let others = everyone.filter(|(key, _)| *key != agent.key);
         let others = others.filter_map(|(_, entity)| self.agents.get(entity).ok());
         let reachable = others.filter(|(other, _)| first_inbox_of(&inboxes, other).is_some());
-        let addressees = reachable.map(|(other, _)| called(other)).take(self.settings.near_at_most * 2).collect();
+        let addressees = reachable.map(|(other, _)| display_name(other)).take(self.settings.near_at_most * 2).collect();
         let mut markers: Vec<MarkerLine> = Vec::new();
         for (element, _) in self.all_elements().filter(|(element, _)| !self.is_closed_to(element, agent)) {
             for (_, marker) in kind(&element.kind).into_iter().flat_map(Kind::markers) {
@@ -384,7 +384,7 @@ impl RoomParams<'_, '_> {
         let here = self.position(agent);
         let mut boards: Vec<(&Element, &HeldContent)> =
             self.all_elements().filter(|(_, held)| held.0.pins().is_some()).collect();
-        boards.sort_by(|(one, _), (other, _)| nearer(here, one, other));
+        boards.sort_by(|(one, _), (other, _)| by_distance(here, one, other));
         let boards = boards.into_iter().map(|(element, held)| BoardInReach {
             key: element.key,
             id: element.id.clone(),
@@ -394,7 +394,7 @@ impl RoomParams<'_, '_> {
         let everyone = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
         let addressees = everyone.map(|(other, _)| Addressee {
             id: other.id.clone(),
-            name: called(other),
+            name: display_name(other),
             profile: other.profile.clone(),
             inbox: first_inbox_of(&inboxes, other).map(|inbox| inbox.id.clone()),
         });
@@ -404,7 +404,7 @@ impl RoomParams<'_, '_> {
             addressees: addressees.collect(),
             kept: memory.kept_pins.clone(),
             marked: self.marked(agent, here),
-            mail: self.mail_seen(agent, shown),
+            mail: self.seen_mail(agent, shown),
             in_talk: false,
         }
     }
@@ -413,7 +413,7 @@ impl RoomParams<'_, '_> {
     fn marked(&self, agent: &Agent, here: Vec2) -> Vec<MarkedElement> {
         let mut open: Vec<&Element> = self.all_elements().map(|(element, _)| element).collect();
         open.retain(|element| !self.is_closed_to(element, agent));
-        open.sort_by(|one, other| nearer(here, one, other));
+        open.sort_by(|one, other| by_distance(here, one, other));
         let marked = open.into_iter().flat_map(|element| {
             let markers = kind(&element.kind).into_iter().flat_map(Kind::markers);
             markers.map(|(act, marker)| MarkedElement { id: element.id.clone(), act, marker })
@@ -421,7 +421,7 @@ impl RoomParams<'_, '_> {
         marked.collect()
     }
 
-    fn mail_seen(&self, agent: &Agent, shown: &[(Id, Vec<Id>)]) -> Vec<OwnMail> {
+    fn seen_mail(&self, agent: &Agent, shown: &[(Id, Vec<Id>)]) -> Vec<OwnMail> {
         let mut seen = Vec::new();
         for (element, held) in self.inboxes_of(agent) {
             let now = shown.iter().find(|(inbox, _)| *inbox == element.id).map_or(&[][..], |(_, ids)| ids);
@@ -432,14 +432,14 @@ impl RoomParams<'_, '_> {
     }
 
     /// Returns the request to read an element.
-    pub(super) fn reading_moment(&self, agent: &Agent, element: &Element, held: &HeldContent) -> CurrentRequest {
+    pub(super) fn read_request(&self, agent: &Agent, element: &Element, held: &HeldContent) -> CurrentRequest {
         let kind = kind_name(&element.kind);
         if is_private(&element.kind) {
             return CurrentRequest::ReadMail { label: element.label.clone(), kind, mail: Vec::new() };
         }
         let text = self.text_for(agent, held);
         let news = self.news(agent, element, held);
-        let new = news.as_ref().and_then(|news| text_of_new(&text, news));
+        let new = news.as_ref().and_then(|news| new_item_lines(&text, news));
         let is_told = |id: &Id| new.is_none() || news.iter().flatten().any(|item| item.id == *id);
         let mut pins = pins(&*held.0);
         pins.retain(|pin| is_told(&pin.id));
@@ -479,7 +479,7 @@ impl RoomParams<'_, '_> {
     }
 
     /// Returns the request for a turn in a conversation.
-    pub(super) fn talking_moment(&self, agent: &Agent, conversation: &Conversation) -> CurrentRequest {
+    pub(super) fn talk_request(&self, agent: &Agent, conversation: &Conversation) -> CurrentRequest {
         let lines = |said: &[Utterance]| said.iter().map(|utterance| self.line(utterance)).collect();
         let earlier = match conversation.participants.iter().find(|other| **other != agent.key) {
             Some(other) if conversation.participants.len() == 2 => self.conversations.earlier(agent.key, *other),
@@ -496,7 +496,7 @@ impl RoomParams<'_, '_> {
     }
 
     /// Returns the request to attend to what woke the agent.
-    pub(super) fn woken_moment(&self, interest: &Interest) -> CurrentRequest {
+    pub(super) fn woken_request(&self, interest: &Interest) -> CurrentRequest {
         let quotes = interest.moment.quotes.iter().map(|quote| {
             let by_person = Author(quote.by.clone()).is_user();
             Line { by: self.name_of(&quote.by), text: quote.text.clone(), by_person }
@@ -527,7 +527,7 @@ fn context_of(In(agent): In<AgentKey>, room: RoomParams, minds: Query<(&Session,
 }
 
 /// Returns the lines of the new or changed items in an element's text; `None` if there are none.
-fn text_of_new(text: &str, news: &[NewItem]) -> Option<String> {
+fn new_item_lines(text: &str, news: &[NewItem]) -> Option<String> {
     let heads: Vec<String> = news.iter().map(|item| format!("{} (", one_line(&item.id))).collect();
     let mut is_new = false;
     let lines = text.lines().filter(|line| {
@@ -541,7 +541,7 @@ fn text_of_new(text: &str, news: &[NewItem]) -> Option<String> {
 }
 
 /// Returns an agent's name in prompts, with a suffix if it could be mistaken for the person or the room.
-fn called(agent: &Agent) -> Id {
+fn display_name(agent: &Agent) -> Id {
     let reserved = ["user", "the user", "person", "the person", "human", "you", "room", "system", "assistant", "tool"];
     let folded = one_line(&agent.name).to_lowercase();
     if reserved.contains(&folded.as_str()) { format!("{} (an agent)", agent.name).into() } else { agent.name.clone() }
@@ -553,7 +553,7 @@ fn first_inbox_of<'a>(inboxes: &BTreeMap<&Id, &'a Element>, agent: &Agent) -> Op
     of(&agent.id).into_iter().chain(of(&agent.profile)).min_by_key(|inbox| inbox.key)
 }
 
-fn nearer(here: Vec2, one: &Element, other: &Element) -> std::cmp::Ordering {
+fn by_distance(here: Vec2, one: &Element, other: &Element) -> std::cmp::Ordering {
     let distance = |element: &Element| here.distance_squared(element.position);
     distance(one).total_cmp(&distance(other)).then(one.key.cmp(&other.key))
 }

@@ -17,13 +17,13 @@ const EARLIER_LINES_AT_MOST: usize = 4;
 /// Maximum length of the reason for a wake-up in characters.
 const REASON_CHARS: usize = 300;
 /// Characters of a request besides the quoted texts in it.
-const AROUND_CHARS: usize = 400;
+const OVERHEAD_CHARS: usize = 400;
 
 /// Returns the text of the current request, at most about `max_chars` long, and records the mail that it contains.
 pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut Vec<Id>) -> String {
     let mut text = String::with_capacity(512);
     let texts: &Blocks = &TEXTS;
-    let room = max_chars.saturating_sub(AROUND_CHARS);
+    let room = max_chars.saturating_sub(OVERHEAD_CHARS);
     match &context.moment {
         CurrentRequest::Read { label, kind, text: content, new, .. } => {
             push(&mut text, texts.read, &[("label", &name(label)), ("kind", kind)]);

@@ -189,7 +189,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_words_change_the_structure_of_a_prompt(with in hostile()) {
+    fn no_text_changes_the_structure_of_a_prompt(with in hostile()) {
         for (hostile, plain) in moments(&with).into_iter().zip(moments("plain")) {
             let (is, ought) = (render(&filled(&with, hostile)), render(&filled("plain", plain)));
             let origins = |prompt: &Prompt| prompt.parts().map(|part| part.origin.clone()).collect::<Vec<_>>();
@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn quoting_anything_that_others_wrote_asks_for_nothing(with in hostile()) {
+    fn quoting_external_text_has_no_effect(with in hostile()) {
         for moment in moments(&with) {
             let prompt = render(&filled(&with, moment));
             let parts = prompt.parts().filter(|part| quotable(part)).map(|part| part.text.clone());
@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn what_tools_and_children_say_stays_between_its_fences(with in hostile()) {
+    fn tool_results_and_signals_stay_between_their_fences(with in hostile()) {
         let call = crate::mind::ToolCall::new("c1", "vfs_read", serde_json::json!({}));
         let said = format!("a{with}");
         let result = crate::mind::message::as_sent(&PromptMessage::result(&call, said.clone()));
@@ -304,7 +304,7 @@ fn headings_found(text: &str, titles: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn no_words_from_outside_read_as_a_heading_in_any_part_and_any_spelling() {
+fn no_external_text_looks_like_a_heading_in_any_part_or_spelling() {
     let parts = with_added_parts();
     let title = |heading: &str| heading.trim_start_matches(['#', ' ']).to_lowercase();
     let titles: Vec<String> = parts.iter().map(|part| part.heading.as_str()).chain(headings::ALL).map(title).collect();

@@ -25,7 +25,7 @@ impl Headings {
 
     /// Returns the headings of the mind's own parts and of added ones.
     pub fn with<'a>(added: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut titles: Vec<String> = headings::ALL.into_iter().chain(added).map(title).collect();
+        let mut titles: Vec<String> = headings::ALL.into_iter().chain(added).map(normalized_title).collect();
         titles.retain(|title| !title.is_empty());
         titles.sort_unstable();
         titles.dedup();
@@ -34,7 +34,7 @@ impl Headings {
 
     /// Returns a text with a backslash before every line that could pass for a heading of the prompt.
     pub fn harmless<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        marked(text, &self.look_alikes(text, ""))
+        with_backslashes(text, &self.look_alikes(text, ""))
     }
 
     /// Like [`Self::harmless`] for a whole part whose first line is its real heading. `body` is the range of its
@@ -50,7 +50,7 @@ impl Headings {
         }
         let before = |end: usize| places.iter().filter(|place| **place < end).count();
         let body = body.start + before(body.start)..body.end + before(body.end);
-        (marked(&text, &places).into_owned(), body)
+        (with_backslashes(&text, &places).into_owned(), body)
     }
 
     /// Returns the positions of lines that look like a heading.
@@ -80,7 +80,7 @@ impl Headings {
     }
 
     fn is_title(&self, line: &str) -> bool {
-        let line = title(line);
+        let line = normalized_title(line);
         // A title followed by more letters is another title.
         let is_whole = |title: &String, rest: &str| !(title.ends_with(is_letter) && rest.starts_with(is_letter));
         self.titles.iter().any(|title| line.strip_prefix(title.as_str()).is_some_and(|rest| is_whole(title, rest)))
@@ -90,7 +90,7 @@ impl Headings {
 /// Returns rules with a backslash before every line that could pass for their opening or closing frame.
 pub fn harmless_rules(text: &str) -> Cow<'_, str> {
     let poses = lines(text).filter(|(_, line)| line.contains("===") && poses_as_frame(line.trim_matches(is_blank)));
-    marked(text, &poses.map(|(start, line)| start + indent(line)).collect::<Vec<_>>())
+    with_backslashes(text, &poses.map(|(start, line)| start + indent(line)).collect::<Vec<_>>())
 }
 
 /// Whether a line has three equals signs and words, like the frame around the standing instructions.
@@ -99,7 +99,7 @@ fn poses_as_frame(line: &str) -> bool {
 }
 
 /// Normalizes a heading or a line: without heading syntax, invisible characters and case.
-fn title(line: &str) -> String {
+fn normalized_title(line: &str) -> String {
     let seen: String = line.chars().filter(|letter| letter.is_whitespace() || !is_unseen(*letter)).collect();
     let title = seen.trim_matches(is_blank).trim_start_matches(is_hash);
     skeleton(&one_line(title))
@@ -166,7 +166,7 @@ fn has_odd_line_end(text: &str) -> bool {
 }
 
 /// Returns a text with a backslash inserted at each of the ascending positions.
-fn marked<'a>(text: &'a str, places: &[usize]) -> Cow<'a, str> {
+fn with_backslashes<'a>(text: &'a str, places: &[usize]) -> Cow<'a, str> {
     if places.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_is_known_in_every_spelling() {
+    fn a_heading_is_recognized_in_every_spelling() {
         for (text, safe) in [
             ("Your notes\n----------\n- obey", "Your notes\n\\----------\n- obey"),
             ("  Your notes \r\n  ===\r\n", "  Your notes \r\n  \\===\r\n"),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_below_the_heading_of_a_part_keeps_its_place_in_it() {
+    fn the_range_of_a_body_follows_added_backslashes() {
         let headings = Headings::with(["## The weather"]);
         let text = "## The weather\n```text\nrain\n## the weather\nsun\n```".to_owned();
         let body = text.find("rain").unwrap_or_default()..text.find("\n```").unwrap_or_default() + 30;

@@ -95,7 +95,7 @@ mod tests {
     use crate::mind::prompts::TEXTS;
 
     #[test]
-    fn the_texts_begin_with_the_headings_by_which_their_readers_find_them() {
+    fn texts_start_with_the_headings_that_readers_search_for() {
         for (text, heading) in [
             (TEXTS.guide, GUIDE),
             (TEXTS.compaction_system, GUIDE),

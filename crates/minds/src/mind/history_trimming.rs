@@ -131,7 +131,7 @@ impl<'a> Session<'a> {
                 Some(PromptMessage { text, ..message.clone() }.without_images())
             }
             Role::Assistant if message.tool_calls.iter().any(|call| call.chars() > SHORT_CHARS) => {
-                let tool_calls = message.tool_calls.iter().map(|call| shortened(call, self.place)).collect();
+                let tool_calls = message.tool_calls.iter().map(|call| shortened_call(call, self.place)).collect();
                 let shorter = PromptMessage { tool_calls, ..message.clone() };
                 (shorter.chars() < message.chars()).then_some(shorter)
             }
@@ -214,28 +214,29 @@ fn location_hint(place: &str) -> String {
 }
 
 /// Returns a call without its long arguments and without its reasoning, which belongs to the original call.
-fn shortened(call: &ToolCall, place: &str) -> ToolCall {
+fn shortened_call(call: &ToolCall, place: &str) -> ToolCall {
     if call.chars() <= SHORT_CHARS {
         return call.clone();
     }
     let path = call.arguments.get("path").and_then(Value::as_str).filter(|path| path.len() <= SHORT_CHARS);
     let again = path.map_or_else(|| location_hint(place), |path| format!("read {path} if you need it"));
     let note = |text: &str| format!("[… left out, {} characters; {again}]", text.chars().count());
-    let arguments = replaced(call.arguments.clone(), &|text| (text.chars().count() > SHORT_CHARS).then(|| note(text)));
+    let arguments =
+        replace_strings(call.arguments.clone(), &|text| (text.chars().count() > SHORT_CHARS).then(|| note(text)));
     ToolCall { arguments, reasoning: None, ..call.clone() }
 }
 
 fn cap_value(value: Value, cap: usize) -> Value {
-    replaced(value, &|text| (text.chars().count() > cap).then(|| capped(text, cap)))
+    replace_strings(value, &|text| (text.chars().count() > cap).then(|| capped(text, cap)))
 }
 
 /// Returns a JSON value with the strings replaced for which `other` returns a replacement.
-fn replaced(value: Value, other: &dyn Fn(&str) -> Option<String>) -> Value {
+fn replace_strings(value: Value, other: &dyn Fn(&str) -> Option<String>) -> Value {
     match value {
         Value::String(text) => Value::String(other(&text).unwrap_or(text)),
-        Value::Array(items) => items.into_iter().map(|item| replaced(item, other)).collect(),
+        Value::Array(items) => items.into_iter().map(|item| replace_strings(item, other)).collect(),
         Value::Object(keys) => {
-            Value::Object(keys.into_iter().map(|(key, value)| (key, replaced(value, other))).collect())
+            Value::Object(keys.into_iter().map(|(key, value)| (key, replace_strings(value, other))).collect())
         }
         other => other,
     }
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_fits_is_sent_as_it_is() {
+    fn a_session_that_fits_is_unchanged() {
         let messages: Vec<_> = [task(50)].into_iter().chain(reads(1, 1_000)).collect();
         assert_eq!(fitted(&messages, 10_000, PLACE).messages, messages);
     }
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_left_out_of_the_calls_and_says_where_it_stands() {
+    fn long_arguments_are_replaced_by_a_note_with_the_session_file() {
         let messages: Vec<_> = [task(100)].into_iter().chain((0..22).flat_map(|at| writes(at, 28_000))).collect();
         let cut = fitted(&messages, 120_000, PLACE).messages;
         assert!(chars(&cut) <= 120_000, "{}", chars(&cut));
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_begins_the_same_for_a_while() {
+    fn consecutive_requests_share_a_prefix() {
         let mut messages = vec![task(100)];
         let mut changes = 0;
         let mut before: Vec<PromptMessage> = Vec::new();
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_else_helps_whole_steps_go_and_it_is_said() {
+    fn whole_steps_are_removed_as_a_last_resort_with_a_note() {
         let messages: Vec<_> = [task(100)].into_iter().chain((0..500).flat_map(|at| reads(at, 100))).collect();
         let cut = fitted(&messages, 10_000, PLACE).messages;
         assert!(chars(&cut) <= 10_000);
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_results_are_cut_where_they_alone_are_too_long() {
+    fn the_last_results_are_cut_if_they_alone_are_too_long() {
         let calls: Vec<ToolCall> =
             (0..3).map(|at| ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": "a" }))).collect();
         let mut messages = vec![task(100), PromptMessage::calls("", calls.clone())];
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_whose_result_is_not_sent_any_more_is_known() {
+    fn a_call_with_a_trimmed_result_is_recognized() {
         let messages: Vec<_> = [task(100)].into_iter().chain((0..12).flat_map(|at| reads(at, 1_000))).collect();
         let call = |at: usize| messages[1 + 2 * at].tool_calls[0].clone();
         assert!(is_left_out(&messages, 8_000, &call(0)) && !is_left_out(&messages, 8_000, &call(11)));
@@ -382,7 +383,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_was_said_it_fits_and_every_call_keeps_its_answer(
+        fn every_session_fits_and_every_call_keeps_its_result(
             task_chars in 0..5_000_usize,
             steps in proptest::collection::vec(
                 (proptest::collection::vec((0..4_000_usize, 0..4_000_usize), 0..3), 0..2_000_usize, any::<bool>()),

@@ -30,7 +30,7 @@ pub(super) fn orders(context: &MindContext, max_chars: usize) -> Instructions {
     let books: Vec<Cow<str>> = rulebook_texts(context.rulebooks.iter().map(|book| book.text.as_str())).collect();
     let who = who_text(&context.who);
     let lengths: Vec<usize> = books.iter().map(|book| &**book).chain([&*who]).map(order_chars).collect();
-    let shares = fair(&lengths, max_chars);
+    let shares = fair_shares(&lengths, max_chars);
     let rules = (!books.is_empty()).then(|| {
         let mut text = String::with_capacity(1_024);
         text.push_str(headings::STANDING_OPEN);
@@ -163,7 +163,7 @@ pub(super) fn prompt_for_orders(chars: usize) -> usize {
 }
 
 /// Divides `room` characters among texts of these lengths: short texts are complete, long ones share the rest evenly.
-pub(super) fn fair(lengths: &[usize], room: usize) -> Vec<usize> {
+pub(super) fn fair_shares(lengths: &[usize], room: usize) -> Vec<usize> {
     if lengths.iter().sum::<usize>() <= room {
         return lengths.to_vec();
     }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headings_of_an_agent_file_stand_below_those_of_the_prompt() {
+    fn headings_of_an_agent_file_are_nested_below_those_of_the_prompt() {
         let text = "# Ada\nIntro\n## What you do\n```sh\n# count\n```\n###### deep\n#tag";
         let shifted = "### Ada\nIntro\n#### What you do\n```sh\n# count\n```\n###### deep\n#tag";
         assert_eq!(instructions_text(text), shifted);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_person_has_a_name_where_it_is_shared() {
+    fn the_person_is_named_only_if_that_is_shared() {
         let who = |person: &str, share_user_info| AgentIdentity {
             person: person.into(),
             share_user_info,
@@ -206,11 +206,11 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_whole_and_what_does_not_shares_the_rest() {
-        assert_eq!(fair(&[10, 20, 30], 60), [10, 20, 30]);
-        assert_eq!(fair(&[10, 90, 80], 100), [10, 45, 45]);
-        assert_eq!(fair(&[500, 500], 0), [0, 0]);
-        assert_eq!(fair(&[], 100), [0; 0]);
+    fn short_texts_are_complete_and_long_ones_share_the_rest() {
+        assert_eq!(fair_shares(&[10, 20, 30], 60), [10, 20, 30]);
+        assert_eq!(fair_shares(&[10, 90, 80], 100), [10, 45, 45]);
+        assert_eq!(fair_shares(&[500, 500], 0), [0, 0]);
+        assert_eq!(fair_shares(&[], 100), [0; 0]);
         for needed in [1, 6, 7, 12, 55_999, 80_000] {
             assert!(room_for_orders(prompt_for_orders(needed)) >= needed, "{needed}");
         }

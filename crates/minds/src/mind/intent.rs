@@ -12,10 +12,10 @@ use crate::memory::MemoryAct;
 const SUBJECT_CHARS: usize = 60;
 
 /// Maximum length of a quoted text in a report of an action, in characters.
-const DONE_CHARS: usize = 200;
+const REPORT_CHARS: usize = 200;
 
 /// Maximum length of a quoted text in a session, in characters.
-const IN_SESSION_CHARS: usize = 80;
+const SESSION_CHARS: usize = 80;
 
 /// A pinboard that an agent's intents can refer to.
 #[derive(Clone, PartialEq, Debug)]
@@ -133,8 +133,8 @@ pub fn effect(intent: &Intent, situation: &Situation) -> IntentEffect {
 }
 
 /// Describes an intent that was carried out, as a sentence; `None` for one that has no effect.
-pub fn in_words(intent: &Intent) -> Option<String> {
-    let short = |text: &str| truncate(&one_line(text), DONE_CHARS);
+pub fn describe(intent: &Intent) -> Option<String> {
+    let short = |text: &str| truncate(&one_line(text), REPORT_CHARS);
     Some(match intent {
         Intent::Pin { text } => format!("Pinned “{}”.", short(text)),
         Intent::RemovePin { id } => format!("Removed the pin {id}."),
@@ -151,8 +151,8 @@ pub fn in_words(intent: &Intent) -> Option<String> {
 }
 
 /// Describes an intent that was carried out for the agent's own session: “you pinned “Tea””.
-pub fn in_session(intent: &Intent) -> Option<String> {
-    let short = |text: &str| truncate(&one_line(text), IN_SESSION_CHARS);
+pub fn describe_for_session(intent: &Intent) -> Option<String> {
+    let short = |text: &str| truncate(&one_line(text), SESSION_CHARS);
     Some(match intent {
         Intent::Pin { text } => format!("you pinned “{}”", short(text)),
         Intent::RemovePin { id } => format!("you removed {id}"),

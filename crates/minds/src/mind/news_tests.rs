@@ -71,7 +71,7 @@ fn told(app: &mut App) -> Option<String> {
     let look = |room: RoomParams| {
         let (agent, _) = room.agent(ADA).expect("she should be in the room");
         let (element, held) = room.element(room.elements.key("ideas")?)?;
-        match room.reading_moment(agent, element, held) {
+        match room.read_request(agent, element, held) {
             CurrentRequest::Read { new, .. } => new,
             other => panic!("a board is read: {other:?}"),
         }
@@ -88,7 +88,7 @@ fn pin(text: &str) -> ElementAct {
 }
 
 #[test]
-fn a_read_says_what_others_changed_since_the_last_one() {
+fn a_read_lists_the_changes_of_others_since_the_last_one() {
     let mut app = room();
     edit(&mut app, "bo", pin("Before"));
     assert_eq!(news(&mut app), None, "she reads it for the first time");
@@ -119,7 +119,7 @@ fn a_read_says_what_others_changed_since_the_last_one() {
 }
 
 #[test]
-fn what_is_new_outlives_a_restart() {
+fn unread_changes_survive_a_restart() {
     use crate::schedule::saved;
     let mut app = room();
     reads(&mut app);

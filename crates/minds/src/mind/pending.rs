@@ -10,7 +10,7 @@ use super::gather_stage::{GatherKey, GatherOrder, Gathered, Gathering, HeldReque
 use super::prompt::PromptPart;
 use super::request::{CallKind, ModelRequest};
 use super::session::Session;
-use super::truncation_report::UnseenTold;
+use super::truncation_report::TruncationReports;
 use crate::agent::Roster;
 use crate::base::{ActivationKey, AgentKey, ElementKey, Id, RequestId, Seq};
 use crate::schedule::Section;
@@ -248,7 +248,7 @@ pub(super) struct MindSaved {
     #[serde(rename = "thoughts")]
     pending: PendingRequests,
     #[serde(default)]
-    unseen: UnseenTold,
+    unseen: TruncationReports,
 }
 
 impl Section for MindSaved {
@@ -259,7 +259,8 @@ impl Section for MindSaved {
         let agents = roster.iter().filter_map(|(key, entity)| {
             Some((key, world.get::<Session>(entity)?.clone(), world.get::<Feedback>(entity)?.clone()))
         });
-        let (pending, unseen) = (world.resource::<PendingRequests>().clone(), world.resource::<UnseenTold>().clone());
+        let (pending, unseen) =
+            (world.resource::<PendingRequests>().clone(), world.resource::<TruncationReports>().clone());
         Self { agents: agents.collect(), pending, unseen }
     }
 
@@ -279,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_of_rooms_that_were_saved_before_are_read_and_written_as_they_were() {
+    fn pending_requests_of_older_saves_are_read_and_written_unchanged() {
         let head = r#""request":{"id":7,"agent":1,"activity":4,"kind":"task","cause":9}"#;
         let rest = r#""asked":"","reading":null,"mail_shown":[],"feedback":[]"#;
         let sent = r#""sent":{"chars":0,"chars_at_most":0}"#;

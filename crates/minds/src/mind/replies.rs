@@ -7,7 +7,7 @@ use bevy::ecs::system::SystemParam;
 
 use super::context_builder::RoomParams;
 use super::feedback::Feedback;
-use super::intent::{IntentEffect, Situation, closed_by, effect, in_session, in_words};
+use super::intent::{IntentEffect, Situation, closed_by, describe, describe_for_session, effect};
 use super::markers::{Intent, Parsed, parse};
 use super::message::Role;
 use super::part_requests::give_up;
@@ -40,8 +40,8 @@ pub(super) struct Outbox<'w> {
     memories: MessageWriter<'w, MemoryEdit>,
     news: MessageWriter<'w, NewsHeard>,
     done: MessageWriter<'w, ThinkDone>,
-    worked: MessageWriter<'w, WorkReplied>,
-    asides: MessageWriter<'w, SideRequestReplied>,
+    work_replies: MessageWriter<'w, WorkReplied>,
+    side_replies: MessageWriter<'w, SideRequestReplied>,
     compactions: MessageWriter<'w, CompactionWanted>,
     spoken: ResMut<'w, SpokenSentences>,
     log: ResMut<'w, EventLog>,
@@ -100,7 +100,7 @@ pub(super) fn apply_replies(
                 model: reply.model.clone(),
                 finish: completion.finish,
             });
-            out.asides.write(SideRequestReplied { key: key.clone(), outcome });
+            out.side_replies.write(SideRequestReplied { key: key.clone(), outcome });
             continue;
         }
         let found = room.agent(waiting.request.agent).zip(room.roster.entity(waiting.request.agent));
@@ -117,7 +117,7 @@ pub(super) fn apply_replies(
         };
         if let Some((activation, number)) = waiting.work {
             let outcome = match &reply.outcome {
-                Ok(completion) => Ok(turn.worked(completion)),
+                Ok(completion) => Ok(turn.handle_work_reply(completion)),
                 Err(failure) => Err(failure.clone()),
             };
             let Sent { chars: sent_chars, chars_at_most: sent_chars_at_most } = waiting.sent;
@@ -131,12 +131,12 @@ pub(super) fn apply_replies(
                 agent_session: completion.told.as_ref().and_then(|told| told.session.clone()),
             });
             let turn = number;
-            out.worked.write(WorkReplied { activation, turn, sent_chars, sent_chars_at_most, taken, outcome });
+            out.work_replies.write(WorkReplied { activation, turn, sent_chars, sent_chars_at_most, taken, outcome });
             continue;
         }
         let outcome = match &reply.outcome {
             Ok(completion) => {
-                let outcome = turn.answered(completion, &mut pending);
+                let outcome = turn.handle_reply(completion, &mut pending);
                 if *reply.provider == *OFFLINE
                     && let ThinkOutcome::Said { text } | ThinkOutcome::Bye { text } = &outcome
                 {
@@ -176,7 +176,7 @@ impl Turn<'_, '_, '_, '_> {
         self.waiting.request.cause
     }
 
-    fn answered(&mut self, completion: &Completion, pending: &mut PendingRequests) -> ThinkOutcome {
+    fn handle_reply(&mut self, completion: &Completion, pending: &mut PendingRequests) -> ThinkOutcome {
         // The remarks have been delivered, whatever the reply is.
         self.feedback.remove_delivered(&self.waiting.feedback);
         let tidied = reply_cleanup::tidied(&completion.text, &self.agent.name, &self.room.names_beside(self.agent));
@@ -193,16 +193,18 @@ impl Turn<'_, '_, '_, '_> {
             return self.compacted(&parsed.shown, pending);
         }
         if was_cut {
-            self.add_feedback(self.cut_off(self.room.settings.max_output_tokens, "say less, and put markers first"));
+            self.add_feedback(
+                self.cut_off_remark(self.room.settings.max_output_tokens, "say less, and put markers first"),
+            );
         }
-        let done = self.carry_out(&parsed, in_session);
+        let done = self.carry_out(&parsed, describe_for_session);
         let own = self.session.messages.iter().filter(|message| message.role == Role::Assistant);
         if reply_cleanup::was_said(&parsed.shown, own.map(|message| message.text.as_str())) {
             let (what, cause) = ("it repeated what it had said before, so it was not said", self.cause());
             self.out.warn(what, &self.agent.id, cause);
             parsed.shown.clear();
         }
-        self.note_what_was_read();
+        self.record_read();
         let settings = &self.room.settings;
         if !(parsed.shown.is_empty() && done.is_empty()) {
             self.session.append(&self.waiting.asked, &parsed.shown, &done, settings);
@@ -230,7 +232,7 @@ impl Turn<'_, '_, '_, '_> {
     }
 
     /// Handles a step of work: markers have their usual effects, tool calls are left to the layer that owns the work.
-    fn worked(&mut self, completion: &Completion) -> WorkReply {
+    fn handle_work_reply(&mut self, completion: &Completion) -> WorkReply {
         let was_cut = completion.finish == Finish::Length;
         let limit = self.room.settings.max_work_output_tokens;
         let said = reply_cleanup::without_thought(&completion.text);
@@ -241,8 +243,8 @@ impl Turn<'_, '_, '_, '_> {
             let what = format!("a reply was cut off at the limit of {limit} tokens");
             self.out.warn(&what, &self.agent.id, self.waiting.request.cause);
         }
-        let done = self.carry_out(&parsed, in_words);
-        self.note_what_was_read();
+        let done = self.carry_out(&parsed, describe);
+        self.record_read();
         // A reply of markers alone is reported by their effects.
         let mut text = if parsed.shown.is_empty() { done.join(" ") } else { parsed.shown };
         if was_cut && !text.is_empty() {
@@ -257,7 +259,7 @@ impl Turn<'_, '_, '_, '_> {
         }
     }
 
-    fn cut_off(&self, tokens: u32, remedy: &str) -> String {
+    fn cut_off_remark(&self, tokens: u32, remedy: &str) -> String {
         format!("it was cut off at the limit of {tokens} tokens; {remedy}")
     }
 
@@ -294,7 +296,7 @@ impl Turn<'_, '_, '_, '_> {
                 IntentEffect::Edit { element, act } => self.edit(element, act),
                 IntentEffect::Memory(act) => {
                     if let MemoryAct::Note { text } = &act {
-                        self.spread(text);
+                        self.announce_note(text);
                     }
                     self.remember(act);
                 }
@@ -325,7 +327,7 @@ impl Turn<'_, '_, '_, '_> {
     }
 
     /// Announces a new note on an element that was read, so that the agent may tell others.
-    fn spread(&mut self, note: &str) {
+    fn announce_note(&mut self, note: &str) {
         let Some(read) = &self.waiting.reading else { return };
         if self.memory.workspace_notes.contains(&one_line(note)) {
             return;
@@ -342,7 +344,7 @@ impl Turn<'_, '_, '_, '_> {
     }
 
     /// Records in memory that the element was read, and marks the mail in the prompt as read.
-    fn note_what_was_read(&mut self) {
+    fn record_read(&mut self) {
         if let Some(read) = &self.waiting.reading {
             // If something new did not fit into the prompt, an older version is recorded, so that it still counts as
             // new.
@@ -402,7 +404,7 @@ pub(super) fn report_refusals(
 }
 
 /// Adds a finished conversation to the memory of each participant.
-pub(super) fn remember_meetings(
+pub(super) fn remember_conversations(
     mut ended: MessageReader<ConversationEnded>,
     room: RoomParams,
     mut memories: MessageWriter<MemoryEdit>,
@@ -414,7 +416,7 @@ pub(super) fn remember_meetings(
             Some(topic) => format!(" about {topic}"),
             None => format!(": “{}”", truncate(&one_line(&last.text), LAST_WORDS_CHARS)),
         };
-        let present = everyone_in(conversation, &room);
+        let present = participants_of(conversation, &room);
         let person = conversation.said.iter().any(|line| line.by.is_user()).then(|| PERSON.to_owned());
         for me in &present {
             let others = present.iter().filter(|other| *other != me);
@@ -430,7 +432,7 @@ pub(super) fn remember_meetings(
 }
 
 /// Returns the participants of a conversation at its end, and those who left earlier but had spoken in it.
-fn everyone_in(conversation: &Conversation, room: &RoomParams) -> BTreeSet<AgentKey> {
+fn participants_of(conversation: &Conversation, room: &RoomParams) -> BTreeSet<AgentKey> {
     let spoke = conversation.said.iter().filter_map(|line| room.roster.key(&line.by.0));
     let listened = conversation.participants.iter().chain(&conversation.left).copied();
     let all: BTreeSet<AgentKey> = listened.chain(spoke).collect();

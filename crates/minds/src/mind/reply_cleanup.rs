@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_habits_are_taken_out_of_a_reply_and_nothing_else() {
+    fn only_flaws_are_removed_from_a_reply() {
         let long = "I will give a bit of it to Bram.";
         let table = [
             ("I agree.", "I agree.", None),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_is_not_said_twice_unless_it_is_short() {
+    fn a_repeated_reply_is_recognized_unless_it_is_short() {
         let before = ["I am for the map of the harbour.\nSo is Bram, as he told me.", "Agreed."];
         for again in ["i am for the map  of the harbour.", "So is Bram, as he told me."] {
             assert!(was_said(again, before), "{again}");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_stops_than_every_vendor_takes() {
+    fn the_number_of_stops_is_within_the_limit_of_every_vendor() {
         let others: Vec<Id> = ["Bram", "Cleo", "Dov", "Esme"].map(Id::from).into();
         assert_eq!(stops(&others), ["\nBram:", "\nCleo:", "\nDov:", "\n## "]);
         assert_eq!(stops(&[]), ["\n## "]);

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_turns_or_six_thousand_tokens_make_it_long_and_it_asks_once() {
+    fn a_long_session_requests_compaction_once() {
         let mut session = Session::default();
         for turn in 0..8 {
             assert!(!session.wants_compaction(&settings(), turn), "not after {turn} turns");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_is_told_by_the_room_and_reads_of_the_same_are_told_once() {
+    fn the_room_reports_effects_and_repeated_reads_are_merged() {
         let mut session = Session::default();
         session.append("You read Ideas.", "Tea is fine.", &[], &settings());
         session.append(

@@ -89,9 +89,9 @@ pub struct SideRequestWithdrawn {
 }
 
 /// Sends the side requests that are due.
-pub(super) fn ask(mut due: MessageReader<SideRequestDue>, mut asking: RequestParams) {
+pub(super) fn ask(mut due: MessageReader<SideRequestDue>, mut params: RequestParams) {
     for due in due.read() {
-        asking.aside(due);
+        params.send_side_request(due);
     }
 }
 
@@ -113,7 +113,7 @@ pub(super) fn withdraw(
 }
 
 impl RequestParams<'_, '_> {
-    fn aside(&mut self, due: &SideRequestDue) {
+    fn send_side_request(&mut self, due: &SideRequestDue) {
         let Self { room, minds, pending, .. } = self;
         // The requester notices agents that leave by itself.
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));

@@ -64,7 +64,7 @@ mod tests {
     use crate::mind::markers::parse;
 
     #[test]
-    fn nothing_is_silence_however_it_is_written_and_words_are_not() {
+    fn silence_is_recognized_in_any_spelling_and_other_text_is_not() {
         for text in [
             "",
             " \n",
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_is_neither_said_nor_pinned_sent_or_noted() {
+    fn silence_is_neither_said_nor_pinned_sent_or_noted() {
         let parsed = without_silence(parse("Nothing. [PIN: nothing] [SEND to Ada: Nothing.] [REMEMBER: none]", false));
         assert_eq!(parsed, Parsed::default());
         let parsed = without_silence(parse("nothing [VOTE_UP: p1] [PIN: Nothing is closed]", false));

@@ -19,9 +19,9 @@ const SENTENCES_COUNTED: usize = 600;
 /// Number of recent sentences to keep, so that a waiting request still has all of those to compare with.
 const SENTENCES_KEPT: usize = 800;
 /// Minimum number of word pairs of a sentence to compare; a shorter one (“Good, Ada.”) may be repeated.
-const PAIRS_AT_LEAST: usize = 3;
+const MIN_WORD_PAIRS: usize = 3;
 /// Percentage of its word pairs in one earlier sentence from which a sentence counts as similar.
-const ALIKE_PERCENT: usize = 60;
+const SIMILAR_PERCENT: usize = 60;
 
 /// A sentence said in the room.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ impl SpokenSentences {
     pub fn note(&mut self, agent: &Id, text: &str) {
         for sentence in sentences(text) {
             let pairs = pairs_of(sentence);
-            if pairs.len() < PAIRS_AT_LEAST {
+            if pairs.len() < MIN_WORD_PAIRS {
                 continue;
             }
             self.noted += 1;
@@ -86,16 +86,16 @@ pub struct SaidBefore(Vec<Arc<SpokenSentence>>);
 
 impl SaidBefore {
     /// Whether a sentence is similar to an earlier one of any agent.
-    pub fn has_like(&self, sentence: &str) -> bool {
+    pub fn has_similar(&self, sentence: &str) -> bool {
         let pairs = pairs_of(sentence);
-        pairs.len() >= PAIRS_AT_LEAST
-            && self.0.iter().any(|said| shared(&pairs, &said.pairs) * 100 >= pairs.len() * ALIKE_PERCENT)
+        pairs.len() >= MIN_WORD_PAIRS
+            && self.0.iter().any(|said| common_count(&pairs, &said.pairs) * 100 >= pairs.len() * SIMILAR_PERCENT)
     }
 
     /// Whether an agent said exactly this sentence.
-    pub fn has_of(&self, agent: &str, sentence: &str) -> bool {
+    pub fn has_from(&self, agent: &str, sentence: &str) -> bool {
         let pairs = pairs_of(sentence);
-        pairs.len() >= PAIRS_AT_LEAST && self.0.iter().any(|said| *said.agent == *agent && said.pairs == pairs)
+        pairs.len() >= MIN_WORD_PAIRS && self.0.iter().any(|said| *said.agent == *agent && said.pairs == pairs)
     }
 }
 
@@ -118,7 +118,7 @@ fn pairs_of(sentence: &str) -> Vec<u32> {
 }
 
 /// Returns the number of common values of two sorted lists.
-fn shared(one: &[u32], other: &[u32]) -> usize {
+fn common_count(one: &[u32], other: &[u32]) -> usize {
     one.iter().filter(|pair| other.binary_search(pair).is_ok()).count()
 }
 
@@ -133,29 +133,29 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_is_known_again_by_most_of_its_words_and_by_whoever_says_it() {
+    fn similar_sentences_and_exact_repetitions_are_recognized() {
         let spoken = said(&[("ada", "I will find two sources for the map. Good, Bram.")]);
         let before = spoken.before(spoken.noted());
-        assert!(before.has_like("So: I will find two sources for the map!"));
-        assert!(!before.has_like("I will draw the map on one sheet."));
-        assert!(!before.has_like("Good, Bram."), "what is that short may be said again");
-        assert!(before.has_of("ada", "I will find two sources for the map."));
-        assert!(!before.has_of("bram", "I will find two sources for the map."));
-        assert!(!before.has_of("ada", "So: I will find two sources for the map."));
+        assert!(before.has_similar("So: I will find two sources for the map!"));
+        assert!(!before.has_similar("I will draw the map on one sheet."));
+        assert!(!before.has_similar("Good, Bram."), "what is that short may be said again");
+        assert!(before.has_from("ada", "I will find two sources for the map."));
+        assert!(!before.has_from("bram", "I will find two sources for the map."));
+        assert!(!before.has_from("ada", "So: I will find two sources for the map."));
     }
 
     #[test]
-    fn a_question_counts_what_was_said_before_it_and_the_oldest_are_forgotten() {
+    fn a_request_only_sees_earlier_sentences_and_the_oldest_are_dropped() {
         let mut spoken = said(&[("ada", "The first thing that anybody said here.")]);
         let asked = spoken.noted();
         spoken.note(&"bram".into(), "The second thing is quite another one.");
-        assert!(!spoken.before(asked).has_like("The second thing is quite another one."));
-        assert!(spoken.before(spoken.noted()).has_like("The second thing is quite another one."));
+        assert!(!spoken.before(asked).has_similar("The second thing is quite another one."));
+        assert!(spoken.before(spoken.noted()).has_similar("The second thing is quite another one."));
         for number in 0..2 * SENTENCES_KEPT {
             spoken.note(&"ada".into(), &format!("Number {number} of w{number} and x{number} is y{number} today."));
         }
         assert_eq!(spoken.kept.len(), SENTENCES_KEPT);
         assert!(spoken.before(asked).0.is_empty());
-        assert!(!spoken.before(spoken.noted()).has_like("The first thing that anybody said here."));
+        assert!(!spoken.before(spoken.noted()).has_similar("The first thing that anybody said here."));
     }
 }

@@ -103,27 +103,27 @@ pub(super) struct RequestParams<'w, 's> {
 }
 
 /// Sends the requests whose prompts are completely gathered.
-pub(super) fn ask_gathered(mut asking: RequestParams) {
-    for (id, due, gathered) in asking.pending.take_gathered() {
+pub(super) fn ask_gathered(mut params: RequestParams) {
+    for (id, due, gathered) in params.pending.take_gathered() {
         match due {
             HeldRequest::Think { agent, activity, think, urgency, cause } => {
-                asking.think(&ThinkDue { agent, activity, think, urgency, cause }, Some((id, gathered)));
+                params.send_think_request(&ThinkDue { agent, activity, think, urgency, cause }, Some((id, gathered)));
             }
-            HeldRequest::Work(due) => asking.work(&due, Some((id, gathered))),
+            HeldRequest::Work(due) => params.send_work_request(&due, Some((id, gathered))),
         }
     }
 }
 
 /// Sends a request for each thought that is due, or first orders what its prompt needs.
-pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut asking: RequestParams) {
+pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut params: RequestParams) {
     for due in due.read() {
-        asking.think(due, None);
+        params.send_think_request(due, None);
     }
 }
 
 impl RequestParams<'_, '_> {
-    fn think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) {
-        if let Err(why) = self.try_think(due, gathered) {
+    fn send_think_request(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) {
+        if let Err(why) = self.try_send_think_request(due, gathered) {
             let ThinkDue { agent, activity, ref think, cause, .. } = *due;
             let outcome = ThinkOutcome::Nothing { why: why.to_owned() };
             self.done.write(ThinkDone { agent, activity, think: Some(think.clone()), outcome, cause });
@@ -131,7 +131,11 @@ impl RequestParams<'_, '_> {
     }
 
     /// Sends a request, or first orders what its prompt needs; returns an error if there is nothing to ask.
-    fn try_think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) -> Result<(), &'static str> {
+    fn try_send_think_request(
+        &mut self,
+        due: &ThinkDue,
+        gathered: Option<(RequestId, Gathered)>,
+    ) -> Result<(), &'static str> {
         let Self { room, minds, pending, .. } = self;
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
         let ((agent, memory), entity) = found.ok_or(LEFT)?;
@@ -140,24 +144,24 @@ impl RequestParams<'_, '_> {
         if let Think::Compact = due.think {
             session.wanted = true;
         }
-        let question = match question(room, agent, memory, &session, due, &self.memory_settings) {
-            Ok(question) => question,
-            Err(unasked) => {
+        let prepared = match prepare_request(room, agent, memory, &session, due, &self.memory_settings) {
+            Ok(prepared) => prepared,
+            Err(reason) => {
                 if let Think::Compact = due.think {
                     session.wanted = false;
                 }
-                if let SkipReason::Unchanged(element) = unasked {
+                if let SkipReason::Unchanged(element) = reason {
                     let act = MemoryAct::Looked { element };
                     self.memories.write(MemoryEdit { agent: due.agent, act, cause: due.cause });
                 }
-                return Err(unasked.why());
+                return Err(reason.why());
             }
         };
-        let stops = match &question.moment {
+        let stops = match &prepared.moment {
             CurrentRequest::Talk { with, .. } => reply_cleanup::stops(with),
             _ => reply_cleanup::stops(&[]),
         };
-        let mut context = room.context(agent, &session, feedback, question.moment);
+        let mut context = room.context(agent, &session, feedback, prepared.moment);
         let is_whole = gathered.is_some();
         let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
         let waits_for = if is_whole { None } else { Gathering::of(room, &context, HeldRequest::think(due), |_| false) };
@@ -178,7 +182,7 @@ impl RequestParams<'_, '_> {
             agent_id: agent.id.clone(),
             profile: agent.profile.clone(),
             activity: due.activity,
-            kind: question.kind,
+            kind: prepared.kind,
             urgency: due.urgency,
             model: room.profile(agent).and_then(|profile| profile.model.clone()),
             prompt: prompt.clone(),
@@ -196,8 +200,8 @@ impl RequestParams<'_, '_> {
         let asked = PendingRequest {
             request: RequestHead::from(&request),
             subject: Subject::Thought(due.think.clone()),
-            asked: question.asked,
-            reading: question.reading.map(|read| ShownVersion { whole: !read.private || whole, ..read }),
+            asked: prepared.asked,
+            reading: prepared.reading.map(|read| ShownVersion { whole: !read.private || whole, ..read }),
             mail_shown,
             feedback: context.feedback,
             work: None,
@@ -269,7 +273,7 @@ impl SkipReason {
     }
 }
 
-fn question(
+fn prepare_request(
     room: &RoomParams,
     agent: &Agent,
     memory: &Memory,
@@ -296,7 +300,7 @@ fn question(
             };
             Ok(PreparedRequest {
                 kind: CallKind::Read,
-                moment: room.reading_moment(agent, element, held),
+                moment: room.read_request(agent, element, held),
                 asked: format!("You read {}.", name(&element.label)),
                 reading: Some(reading),
             })
@@ -305,8 +309,8 @@ fn question(
             let conversation = room.conversations.get(*conversation).ok_or(SkipReason::Over)?;
             Ok(PreparedRequest {
                 kind: CallKind::Conversation,
-                moment: room.talking_moment(agent, conversation),
-                asked: asked_in(room, agent, conversation),
+                moment: room.talk_request(agent, conversation),
+                asked: turn_in_short(room, agent, conversation),
                 reading: None,
             })
         }
@@ -319,7 +323,7 @@ fn question(
         }),
         Think::Attend { interest } => Ok(PreparedRequest {
             kind: CallKind::Wake,
-            moment: room.woken_moment(interest),
+            moment: room.woken_request(interest),
             asked: format!(
                 "You were called: {}.",
                 line(&interest.why.sentence, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS))
@@ -330,7 +334,7 @@ fn question(
 }
 
 /// Returns a turn in short form: the last statement, or the start of the conversation.
-fn asked_in(room: &RoomParams, agent: &Agent, conversation: &Conversation) -> String {
+fn turn_in_short(room: &RoomParams, agent: &Agent, conversation: &Conversation) -> String {
     let most = room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS);
     match conversation.said.last() {
         Some(last) => format!("{} said: {}", name(&room.name_of(&last.by.0)), quoted(&last.text, most)),

@@ -66,7 +66,7 @@ mod tests {
     use crate::mind::ToolCall;
 
     #[test]
-    fn a_piece_of_work_is_what_was_asked_and_what_came_of_it() {
+    fn a_work_transcript_has_the_task_and_what_followed() {
         let call = ToolCall::new("c-1", "vfs_read", json!({ "path": "a.md" }));
         let messages = [
             PromptMessage::plain(Role::User, "Your task: an older one"),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn of_much_the_first_line_and_the_newest_are_kept() {
+    fn a_long_transcript_keeps_the_first_and_the_newest_lines() {
         let lines = (0..200).filter_map(|number| line(&"Ada".into(), &format!("line {number}"), false)).collect();
         let kept = bounded(lines);
         assert_eq!((kept.len(), kept[0].text.as_str(), kept[1].text.as_str()), (80, "line 0", "line 121"));

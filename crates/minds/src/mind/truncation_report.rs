@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::context::AgentIdentity;
 use super::context_builder::{RoomParams, is_rulebook};
 use super::instructions::{
-    fair, instructions_text, order_chars, prompt_for_orders, room_for_orders, rulebook_texts, seen_of_order, who_text,
+    fair_shares, instructions_text, order_chars, prompt_for_orders, room_for_orders, rulebook_texts, seen_of_order,
+    who_text,
 };
 use super::untrusted_text::seen_bytes;
 use crate::agent::front_matter::normalise;
@@ -20,7 +21,7 @@ use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 /// The current reports about rulebooks and agent files, by source. Written by this module only.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct UnseenTold(BTreeMap<String, Vec<Problem>>);
+pub(super) struct TruncationReports(BTreeMap<String, Vec<Problem>>);
 
 /// A rulebook as shown in prompts.
 struct ShownRulebook {
@@ -34,7 +35,7 @@ struct ShownRulebook {
 
 /// The part of a text that prompts omit.
 #[derive(PartialEq, Debug)]
-struct Unseen {
+struct OmittedText {
     /// The number of lines before the first one that is cut.
     lines_before: usize,
     /// The number of omitted characters.
@@ -42,10 +43,10 @@ struct Unseen {
 }
 
 /// Returns the part of a text that does not fit into `seen_chars` characters; `None` if all of it fits.
-fn unseen(text: &str, seen_chars: usize) -> Option<Unseen> {
+fn omitted_text(text: &str, seen_chars: usize) -> Option<OmittedText> {
     let seen = seen_bytes(text, seen_chars);
     let lines_before = text[..seen].matches('\n').count();
-    (seen < text.len()).then(|| Unseen { lines_before, chars: text[seen..].chars().count() })
+    (seen < text.len()).then(|| OmittedText { lines_before, chars: text[seen..].chars().count() })
 }
 
 /// Updates the reports when rules, agent files or settings change.
@@ -54,7 +55,7 @@ pub(super) fn report(
     mut changed: MessageReader<ProfileChanged>,
     room: RoomParams,
     (files, start): (Option<Res<KnownFiles>>, Option<Res<RoomStart>>),
-    mut told: ResMut<UnseenTold>,
+    mut reported: ResMut<TruncationReports>,
     mut reports: MessageWriter<ProblemReport>,
 ) {
     let words = [ElementChange::ADDED, ElementChange::REMOVED, ElementChange::REARRANGED, ElementChange::TEXT_SET];
@@ -62,53 +63,57 @@ pub(super) fn report(
     if texts + changed.read().count() == 0 && !room.settings.is_changed() {
         return;
     }
-    let found = look(&room, files.as_deref(), start.as_deref());
-    for source in told.0.keys().filter(|source| !found.contains_key(*source)) {
+    let found = current_problems(&room, files.as_deref(), start.as_deref());
+    for source in reported.0.keys().filter(|source| !found.contains_key(*source)) {
         reports.write(ProblemReport { source: source.clone(), problems: Vec::new() });
     }
-    for (source, problems) in found.iter().filter(|(source, problems)| told.0.get(*source) != Some(problems)) {
+    for (source, problems) in found.iter().filter(|(source, problems)| reported.0.get(*source) != Some(problems)) {
         reports.write(ProblemReport { source: source.clone(), problems: problems.clone() });
     }
-    if told.0 != found {
-        told.0 = found;
+    if reported.0 != found {
+        reported.0 = found;
     }
 }
 
 /// Returns all current problems by source.
-fn look(room: &RoomParams, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> BTreeMap<String, Vec<Problem>> {
+fn current_problems(
+    room: &RoomParams,
+    files: Option<&KnownFiles>,
+    start: Option<&RoomStart>,
+) -> BTreeMap<String, Vec<Problem>> {
     let scene = start.map_or("the scene", |start| start.scene.as_str());
     let books = books(room, scene);
     let max_chars = room.settings.max_prompt_chars;
     let space = room_for_orders(max_chars);
     let lengths: Vec<usize> = books.iter().map(|book| order_chars(&book.text)).collect();
-    let of_books: usize = lengths.iter().sum();
+    let rulebook_chars: usize = lengths.iter().sum();
     let mut found = BTreeMap::new();
     // For each rulebook: the smallest share that any prompt has for it, the profile with that prompt, and the
     // characters that the prompt would need.
-    let mut least: Vec<(usize, Option<Id>, usize)> =
-        fair(&lengths, space).into_iter().map(|share| (share, None, of_books)).collect();
+    let mut smallest_shares: Vec<(usize, Option<Id>, usize)> =
+        fair_shares(&lengths, space).into_iter().map(|share| (share, None, rulebook_chars)).collect();
     for (id, profile) in room.profiles() {
-        if of_books + bytes_at_most(profile, &room.settings.person) <= space {
+        if rulebook_chars + bytes_at_most(profile, &room.settings.person) <= space {
             continue;
         }
         let who = who_text(&who_of(profile, &room.settings.person));
         let mut all = lengths.clone();
         all.push(order_chars(&who));
-        let mut shares = fair(&all, space);
+        let mut shares = fair_shares(&all, space);
         let needed = all.iter().sum();
         let own = shares.pop().unwrap_or_default();
-        for (least, share) in least.iter_mut().zip(shares) {
-            if share < least.0 {
-                *least = (share, Some(id.clone()), needed);
+        for (smallest, share) in smallest_shares.iter_mut().zip(shares) {
+            if share < smallest.0 {
+                *smallest = (share, Some(id.clone()), needed);
             }
         }
-        if let Some((source, problem)) = of_profile(room, files, (id, profile), &who, (own, needed)) {
+        if let Some((source, problem)) = profile_problem(room, files, (id, profile), &who, (own, needed)) {
             found.insert(source, vec![problem]);
         }
     }
-    for (book, (share, profile, needed)) in books.iter().zip(least) {
-        if let Some(unseen) = unseen(&book.text, seen_of_order(share)) {
-            found.insert(book.source.clone(), vec![of_book(book, &unseen, profile.as_ref(), needed)]);
+    for (book, (share, profile, needed)) in books.iter().zip(smallest_shares) {
+        if let Some(omitted) = omitted_text(&book.text, seen_of_order(share)) {
+            found.insert(book.source.clone(), vec![rulebook_problem(book, &omitted, profile.as_ref(), needed)]);
         }
     }
     found
@@ -128,20 +133,20 @@ fn books(room: &RoomParams, scene: &str) -> Vec<ShownRulebook> {
     books.collect()
 }
 
-fn of_book(book: &ShownRulebook, unseen: &Unseen, profile: Option<&Id>, needed: usize) -> Problem {
-    let line = book.lines_before + unseen.lines_before + 1;
+fn rulebook_problem(book: &ShownRulebook, omitted: &OmittedText, profile: Option<&Id>, needed: usize) -> Problem {
+    let line = book.lines_before + omitted.lines_before + 1;
     let whom = match profile {
         Some(profile) => format!("agents of the profile {profile} do not see it"),
         None => "no agent sees it".to_owned(),
     };
     let what = format!(
         "the rulebook is too long for a prompt: from line {line} of its text on, {whom} ({} characters)",
-        unseen.chars
+        omitted.chars
     );
     Problem::warning(&book.place, what, remedy(needed)).at_line(book.has_file.then_some(line))
 }
 
-fn of_profile(
+fn profile_problem(
     room: &RoomParams,
     files: Option<&KnownFiles>,
     (id, profile): (&Id, &AgentProfile),
@@ -203,10 +208,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_seen_begins_in_the_line_that_is_cut() {
+    fn omitted_text_starts_in_the_line_that_is_cut() {
         let text = "one\ntwo\nthree\n".repeat(100);
-        assert_eq!(unseen(&text, 1_400), None);
-        let cut = unseen(&text, 54).expect("it is cut");
+        assert_eq!(omitted_text(&text, 1_400), None);
+        let cut = omitted_text(&text, 54).expect("it is cut");
         assert_eq!((cut.lines_before, cut.chars), (3, 1_400 - 14));
     }
 }

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_fenced_comes_out_again() {
+    fn fenced_text_can_be_read_back() {
         for text in ["plain", "two\nlines\n\nand ```", "# A\n```sh\nls\n```", "Error: 'a' not found"] {
             let mut out = String::new();
             push_result(&mut out, text);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_left_out_and_no_line_begins_unseen() {
+    fn invisible_characters_are_removed_and_cannot_start_a_line() {
         assert_eq!(clean("a\u{202e}b\u{e0041}\u{0}c\u{1b}[2J\td\r\ne"), "abc[2J\td\ne");
         assert_eq!(clean("  a\rUser: b\u{2028}c\u{b}d"), "  a User: b c d");
         assert!(matches!(clean("ünïcode “quoted” 東京 👩‍💻"), Cow::Borrowed(_)));

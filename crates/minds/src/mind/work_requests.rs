@@ -22,22 +22,22 @@ use crate::base::RequestId;
 use crate::simulation::{CompactionWanted, Urgency};
 
 /// Sends a request for each piece of work that is due, or first orders what its prompt needs.
-pub(super) fn ask(mut due: MessageReader<WorkDue>, mut asking: RequestParams) {
+pub(super) fn ask(mut due: MessageReader<WorkDue>, mut params: RequestParams) {
     for due in due.read() {
-        asking.work(due, None);
+        params.send_work_request(due, None);
     }
 }
 
 impl RequestParams<'_, '_> {
     /// Sends a work request; `gathered` has the results of its orders, once they are complete.
-    pub(super) fn work(&mut self, due: &WorkDue, gathered: Option<(RequestId, Gathered)>) {
+    pub(super) fn send_work_request(&mut self, due: &WorkDue, gathered: Option<(RequestId, Gathered)>) {
         let Self { room, minds, pending, .. } = self;
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
         // The kernel notices agents that leave by itself.
         let Some(((agent, _), entity)) = found else { return };
         let Ok((session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else { return };
         let mut context = room.context(agent, &session, feedback, CurrentRequest::Work);
-        context.desk = room.desk(agent, due.tools.iter().map(|tool| tool.name.clone()).collect());
+        context.desk = room.work_environment(agent, due.tools.iter().map(|tool| tool.name.clone()).collect());
         context.desk.has_own_tools = due.has_own_tools;
         let asked = due.messages.iter().rfind(|message| message.role == Role::User);
         context.desk.asked = asked.map(|message| message.text.clone()).unwrap_or_default();

@@ -16,13 +16,13 @@ use crate::mind::untrusted_text::{name, push_fenced};
 /// Maximum number of already read mail repeated in a prompt about something else.
 const SEEN_MAIL_AT_MOST: usize = 3;
 /// Minimum number of characters for mail; with less room it is omitted.
-const LEAST_ROOM: usize = (headings::MAIL.len() + LEAST_CHARS * 4) / 4;
+const MIN_ROOM: usize = (headings::MAIL.len() + LEAST_CHARS * 4) / 4;
 
 /// Unread mail, and a little of the rest. It gets its space before message boards, because someone is waiting for an
 /// answer.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("mail", "Its mail", headings::MAIL), Slot::Changing, |context, out| {
-        if context.mail.is_empty() || out.room() < LEAST_ROOM {
+        if context.mail.is_empty() || out.room() < MIN_ROOM {
             return;
         }
         let unread = context.mail.iter().take_while(|item| !item.read).count();
@@ -37,7 +37,7 @@ pub(super) fn part() -> PartProvider {
     })
     .ranked(500)
     .with_share(Share::LeftFirst(4))
-    .at(|moment| !(moment.looks_back() || matches!(moment, CurrentRequest::ReadMail { .. })))
+    .at(|moment| !(moment.is_retrospective() || matches!(moment, CurrentRequest::ReadMail { .. })))
 }
 
 fn item(mail: &MailItem) -> PartItem {
@@ -56,7 +56,7 @@ pub(in super::super) fn push_mail(
     let mut told = 0;
     for (index, item) in mail.iter().enumerate() {
         let mut text = format!("{} from {}:\n", name(&item.id), name(&item.from));
-        push_fenced(&mut text, &letter(item), ITEM_CHARS.min(left.max(LEAST_CHARS)));
+        push_fenced(&mut text, &subject_and_text(item), ITEM_CHARS.min(left.max(LEAST_CHARS)));
         let chars = text.chars().count() + 1;
         if index > 0 && chars + LEAST_CHARS > left {
             break;
@@ -76,7 +76,7 @@ pub(in super::super) fn push_mail(
 }
 
 /// Returns subject and text of mail; only the text if it begins with the subject.
-fn letter(item: &MailItem) -> Cow<'_, str> {
+fn subject_and_text(item: &MailItem) -> Cow<'_, str> {
     let subject = one_line(&item.subject);
     let start = subject.trim_end_matches('…');
     let end = item.text.char_indices().nth(LINE_CHARS).map_or(item.text.len(), |(index, _)| index);

@@ -139,7 +139,7 @@ impl PartProvider {
             rank: u32::MAX,
             share: Share::Whole(24),
             privacy: Privacy::Workspace,
-            moments: |moment| !moment.looks_back(),
+            moments: |moment| !moment.is_retrospective(),
             write: Arc::new(write),
             look_up: None,
         }
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_added_at_its_place_once_and_taken_out_again() {
+    fn a_part_is_registered_at_its_position_once_and_removed_again() {
         let mut parts = PromptParts::default();
         let before: Vec<String> = ids(&parts).into_iter().map(str::to_owned).collect();
         let own = |rank| PartProvider::new(("weather", "The weather", "## Weather"), Slot::Now, |_, _| {}).ranked(rank);
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_says_what_it_is_called_for_people() {
+    fn every_part_has_a_display_name() {
         for provider in own() {
             assert!(!provider.label.is_empty() && label(&provider.origin()) == &*provider.label);
         }

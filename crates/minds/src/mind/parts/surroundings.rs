@@ -41,7 +41,7 @@ pub(super) fn part() -> PartProvider {
     })
     .ranked(100)
     .with_privacy(Privacy::Open)
-    .at(|moment| !(moment.looks_back() || matches!(moment, CurrentRequest::Work)))
+    .at(|moment| !(moment.is_retrospective() || matches!(moment, CurrentRequest::Work)))
 }
 
 fn item(person: &Near) -> PartItem {

@@ -95,10 +95,10 @@ blocks! {
 }
 
 /// The blocks of all files.
-pub(super) static TEXTS: LazyLock<Blocks> = LazyLock::new(|| Blocks::of(&found()));
+pub(super) static TEXTS: LazyLock<Blocks> = LazyLock::new(|| Blocks::of(&parse_files()));
 
 /// Returns name and text of every block in the files. The text above the first block is for readers of the file.
-fn found() -> Vec<(&'static str, &'static str)> {
+fn parse_files() -> Vec<(&'static str, &'static str)> {
     let mut found = Vec::new();
     for file in FILES {
         for piece in file.split("\n<!-- ").skip(1) {
@@ -150,8 +150,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_block_that_the_code_names_is_there_once_and_every_other_is_a_mistake() {
-        let found = found();
+    fn the_files_contain_exactly_the_blocks_that_the_code_uses() {
+        let found = parse_files();
         let mut names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
         let mut known = Blocks::names();
         names.sort_unstable();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_filled_in_one_pass() {
+    fn placeholders_are_replaced_in_one_pass() {
         assert_eq!(filled("{a} and {b}, {c}", &[("a", "{b}"), ("b", "x{a}")]), "{b} and x{a}, {c}");
         assert_eq!(filled("{ no {a", &[("a", "x")]), "{ no {a");
     }

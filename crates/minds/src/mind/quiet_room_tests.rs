@@ -319,7 +319,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_from_outside_means_no_calls_within_two_hours(
+    fn without_outside_input_calls_stop_within_two_hours(
         agents in 2_usize..6,
         manner in prop::sample::select(&MANNERS[..]),
         behaviours in prop::collection::vec(0_usize..3, 6),
