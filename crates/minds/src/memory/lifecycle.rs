@@ -1,11 +1,12 @@
-//! Memories in the room: who gets one, what changes it, and what happens to it when its agent leaves.
+//! The life cycle of memories in the room: created or restored with an agent, edited, and archived when the agent
+//! leaves.
 
 use std::collections::BTreeMap;
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::operations::{self, Knowledge, MemoryChange};
+use super::operations::{self, ElementKnowledge, MemoryChange};
 use super::settings::MemorySettings;
 use super::slots::{Memory, MemoryAct, MemoryEdit};
 use crate::agent::{Agent, Roster};
@@ -13,21 +14,21 @@ use crate::base::{AgentKey, Author, ElementKey, Id, Seq};
 use crate::element::kinds::kind;
 use crate::element::pin::changed as changed_pin;
 use crate::element::{Element, ElementChange, ElementChanged, Elements};
-use crate::log::events::Memory as Said;
+use crate::log::events::Memory as MemoryEvent;
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::{Section, SimClock};
 
-/// The memories of agents that left, in case an agent with that id comes back. Written by this module only.
+/// The memories of agents that left, restored if an agent with the same id returns. Written by this module only.
 #[derive(Resource, Default, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryArchive {
-    /// By id, with a number that counts up with each leaving, so that who left first can be found.
+    /// The memories by agent id, each with a sequence number that tells who left first.
     left: BTreeMap<Id, (u64, Memory)>,
     next: u64,
 }
 
 impl MemoryArchive {
-    /// The memory that an agent of this id left behind.
+    /// Returns the archived memory of an agent id.
     pub fn get(&self, id: &str) -> Option<&Memory> {
         self.left.get(id).map(|(_, memory)| memory)
     }
@@ -47,20 +48,20 @@ impl MemoryArchive {
     }
 }
 
-/// What agents knew about elements that left, in case they come back.
+/// What agents knew about removed elements, restored if an element returns; oldest first.
 #[derive(Resource, Default, Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Parted(Vec<(ElementKey, BTreeMap<Id, Knowledge>)>);
+pub(super) struct RemovedElementKnowledge(Vec<(ElementKey, BTreeMap<Id, ElementKnowledge>)>);
 
-/// For how many removed elements that is kept; the oldest is forgotten first.
-const PARTED_AT_MOST: usize = 100;
+/// Maximum number of removed elements to keep this for; the oldest is dropped.
+const MAX_REMOVED_ELEMENTS: usize = 100;
 
 /// The version of each element after its last change, to distinguish an agent's own changes from news.
 #[derive(Resource, Default, Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct KnownVersions(BTreeMap<ElementKey, u32>);
 
-/// Gives a new agent its memory: the one that it left behind, or an empty one.
+/// Gives a new agent its archived memory or an empty one.
 pub(super) fn give_memory(
     added: On<Add, Agent>,
     agents: Query<&Agent>,
@@ -72,7 +73,7 @@ pub(super) fn give_memory(
     commands.entity(added.entity).try_insert(memory);
 }
 
-/// Keeps the memory of an agent that leaves.
+/// Archives the memory of an agent that leaves.
 pub(super) fn archive_memory(
     removed: On<Remove, Memory>,
     agents: Query<(&Agent, &Memory)>,
@@ -85,8 +86,8 @@ pub(super) fn archive_memory(
     }
 }
 
-/// Does what others asked to be done to memories.
-pub(super) fn edit(
+/// Applies the requested edits to memories.
+pub(super) fn apply_edits(
     mut edits: MessageReader<MemoryEdit>,
     (roster, elements, clock): (Res<Roster>, Res<Elements>, Res<SimClock>),
     held: Query<&Element>,
@@ -101,7 +102,7 @@ pub(super) fn edit(
             }
             _ => None,
         };
-        // An element may leave between the asking and the reply: what was read of it is of no use to anyone.
+        // An element may be removed between a request and its reply: then the edit is dropped.
         let about = about.map(|element| elements.entity(element));
         if about == Some(None) {
             continue;
@@ -122,7 +123,11 @@ pub(super) fn follow_elements(
     (roster, elements): (Res<Roster>, Res<Elements>),
     held: Query<&Element>,
     mut agents: Query<(&Agent, &mut Memory)>,
-    (mut archive, mut versions, mut parted): (ResMut<MemoryArchive>, ResMut<KnownVersions>, ResMut<Parted>),
+    (mut archive, mut versions, mut parted): (
+        ResMut<MemoryArchive>,
+        ResMut<KnownVersions>,
+        ResMut<RemovedElementKnowledge>,
+    ),
     settings: Res<MemorySettings>,
     mut log: ResMut<EventLog>,
 ) {
@@ -142,12 +147,12 @@ pub(super) fn follow_elements(
                 archive.for_each(|memory| drop(operations::forget_element(memory, element)));
                 let mut known = BTreeMap::new();
                 for (agent, memory) in &agents {
-                    known.extend(operations::knowledge(memory, element).map(|knows| (agent.id.clone(), knows)));
+                    known.extend(operations::element_knowledge(memory, element).map(|knows| (agent.id.clone(), knows)));
                 }
                 parted.0.push((element, known));
-                let over = parted.0.len().saturating_sub(PARTED_AT_MOST);
+                let over = parted.0.len().saturating_sub(MAX_REMOVED_ELEMENTS);
                 parted.0.drain(..over);
-                for_everyone(&roster, &mut agents, &mut log, changed.cause, |memory| {
+                for_each_memory(&roster, &mut agents, &mut log, changed.cause, |memory| {
                     operations::forget_element(memory, element)
                 });
             }
@@ -156,9 +161,9 @@ pub(super) fn follow_elements(
                 let Some((_, mut known)) = at.map(|at| parted.0.remove(at)) else { continue };
                 for (_, entity) in roster.iter() {
                     let Ok((agent, mut memory)) = agents.get_mut(entity) else { continue };
-                    let change = known
-                        .remove(&agent.id)
-                        .and_then(|knows| operations::recall(&mut memory, element, knows, settings.kept_pins_at_most));
+                    let change = known.remove(&agent.id).and_then(|knows| {
+                        operations::restore_element(&mut memory, element, knows, settings.kept_pins_at_most)
+                    });
                     if let Some(change) = change {
                         let about = elements.entity(element).and_then(|entity| held.get(entity).ok());
                         record(&mut log, &agent.id, &change, about, changed.cause);
@@ -168,7 +173,7 @@ pub(super) fn follow_elements(
             changed_pin::REMOVED => {
                 let Some(id) = changed.change.item() else { continue };
                 archive.for_each(|memory| drop(operations::forget_pin(memory, element, id)));
-                for_everyone(&roster, &mut agents, &mut log, changed.cause, |memory| {
+                for_each_memory(&roster, &mut agents, &mut log, changed.cause, |memory| {
                     operations::forget_pin(memory, element, id)
                 });
             }
@@ -176,10 +181,10 @@ pub(super) fn follow_elements(
             _ => {}
         }
     }
-    // However many rules changed in this tick, a summary is emptied once.
+    // A summary is cleared only once per tick, however many rules changed.
     if let Some(cause) = rules_changed {
         archive.for_each(|memory| drop(operations::clear_summary(memory)));
-        for_everyone(&roster, &mut agents, &mut log, cause, operations::clear_summary);
+        for_each_memory(&roster, &mut agents, &mut log, cause, operations::clear_summary);
     }
     for (element, only_author) in authors {
         let version = elements.entity(element).and_then(|entity| held.get(entity).ok()).map(|held| held.version);
@@ -201,7 +206,7 @@ fn is_rulebook(elements: &Elements, held: &Query<&Element>, element: ElementKey)
     kind(&element.kind).is_some_and(|kind| kind.standing_instructions)
 }
 
-fn for_everyone(
+fn for_each_memory(
     roster: &Roster,
     agents: &mut Query<(&Agent, &mut Memory)>,
     log: &mut EventLog,
@@ -216,22 +221,22 @@ fn for_everyone(
     }
 }
 
-/// A record names the element by its id; for a deleted one, its cause identifies it.
+/// Logs a change. The record names the element by its id; a deleted one is identified by the cause.
 fn record(log: &mut EventLog, agent: &Id, change: &MemoryChange, element: Option<&Element>, cause: Seq) {
     let element = element.map(|element| element.id.clone());
-    let said = match change.clone() {
-        MemoryChange::Noted { note, dropped } => Said::Noted { note, dropped },
-        MemoryChange::Met { interaction, dropped } => Said::Met { interaction, dropped },
-        MemoryChange::Saw { version, summary, .. } => Said::Saw { element, version, summary },
-        MemoryChange::PinKept { pin, dropped, .. } => Said::PinKept { element, pin, dropped },
-        MemoryChange::PinReleased { pin } => Said::PinReleased { pin },
-        MemoryChange::Summed { summary } => Said::Summed { summary },
-        MemoryChange::SummaryCleared => Said::SummaryCleared,
-        MemoryChange::Forgot { pins, .. } => Said::Forgot { element, pins },
-        MemoryChange::Recalled { pins, .. } => Said::Recalled { element, pins },
-        MemoryChange::Cleared => Said::Cleared,
+    let event = match change.clone() {
+        MemoryChange::Noted { note, dropped } => MemoryEvent::Noted { note, dropped },
+        MemoryChange::Met { interaction, dropped } => MemoryEvent::Met { interaction, dropped },
+        MemoryChange::Saw { version, summary, .. } => MemoryEvent::Saw { element, version, summary },
+        MemoryChange::PinKept { pin, dropped, .. } => MemoryEvent::PinKept { element, pin, dropped },
+        MemoryChange::PinReleased { pin } => MemoryEvent::PinReleased { pin },
+        MemoryChange::Summed { summary } => MemoryEvent::Summed { summary },
+        MemoryChange::SummaryCleared => MemoryEvent::SummaryCleared,
+        MemoryChange::Forgot { pins, .. } => MemoryEvent::Forgot { element, pins },
+        MemoryChange::Recalled { pins, .. } => MemoryEvent::Recalled { element, pins },
+        MemoryChange::Cleared => MemoryEvent::Cleared,
     };
-    log.write(EventDraft::of(&said).agent(agent).cause(cause));
+    log.write(EventDraft::of(&event).agent(agent).cause(cause));
 }
 
 /// The saved state of this floor.
@@ -241,7 +246,7 @@ pub(super) struct MemorySaved {
     archive: MemoryArchive,
     versions: KnownVersions,
     #[serde(default)]
-    parted: Parted,
+    parted: RemovedElementKnowledge,
 }
 
 impl Section for MemorySaved {
@@ -254,7 +259,7 @@ impl Section for MemorySaved {
             agents: agents.collect(),
             archive: world.resource::<MemoryArchive>().clone(),
             versions: world.resource::<KnownVersions>().clone(),
-            parted: world.resource::<Parted>().clone(),
+            parted: world.resource::<RemovedElementKnowledge>().clone(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Memories in a room: who remembers what, when it is dropped, and when it returns.
+//! Tests of memories in a room: when they are recorded, dropped and restored.
 
 use bevy::app::App;
 use bevy::ecs::message::Messages;
@@ -117,7 +117,7 @@ fn new_rules_clear_every_summary_once() {
 }
 
 #[test]
-fn what_left_the_room_is_forgotten_and_cannot_come_back_by_a_late_reply() {
+fn a_removed_element_is_forgotten_and_not_restored_by_a_late_reply() {
     let mut app = room();
     let board = add_element(&mut app, "ideas", "pinboard");
     let ada = add_agent(&mut app, "ada");
@@ -140,7 +140,7 @@ fn what_left_the_room_is_forgotten_and_cannot_come_back_by_a_late_reply() {
 }
 
 #[test]
-fn an_own_change_is_no_news_but_another_s_is() {
+fn only_changes_of_others_are_news() {
     let mut app = room();
     let board = add_element(&mut app, "ideas", "pinboard");
     let (ada, bob) = (add_agent(&mut app, "ada"), add_agent(&mut app, "bob"));
@@ -156,7 +156,7 @@ fn an_own_change_is_no_news_but_another_s_is() {
 }
 
 #[test]
-fn a_memory_waits_for_its_agent_and_the_archive_is_bounded() {
+fn an_archived_memory_is_restored_and_the_archive_is_bounded() {
     let mut app = room();
     app.world_mut().resource_mut::<MemorySettings>().archived_agents_at_most = 2;
     for id in ["ada", "bob", "cleo"] {
@@ -171,7 +171,7 @@ fn a_memory_waits_for_its_agent_and_the_archive_is_bounded() {
 }
 
 #[test]
-fn memories_outlive_the_process() {
+fn memories_survive_a_restart() {
     let mut app = room();
     let board = add_element(&mut app, "ideas", "pinboard");
     let ada = add_agent(&mut app, "ada");

@@ -28,14 +28,14 @@ pub fn plugin(app: &mut App) {
         .init_resource::<MemoryCounts>()
         .init_resource::<MemoryArchive>()
         .init_resource::<lifecycle::KnownVersions>()
-        .init_resource::<lifecycle::Parted>()
+        .init_resource::<lifecycle::RemovedElementKnowledge>()
         .add_observer(lifecycle::give_memory)
         .add_observer(lifecycle::archive_memory)
         .add_systems(
             Tick,
             (
-                recall::count.in_set(InPhase(WorkshopSystems::Ingest, Floor::Memory)),
-                (lifecycle::edit, lifecycle::follow_elements)
+                recall::update_counts.in_set(InPhase(WorkshopSystems::Ingest, Floor::Memory)),
+                (lifecycle::apply_edits, lifecycle::follow_elements)
                     .chain()
                     .in_set(InPhase(WorkshopSystems::Apply, Floor::Memory)),
             ),

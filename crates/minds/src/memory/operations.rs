@@ -1,4 +1,4 @@
-//! Operations on a memory. Pure: slots are limited, the oldest entry is dropped, nothing is stored twice.
+//! Operations on a memory. Pure. Slots are limited: the oldest entry is dropped.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,41 +15,41 @@ const CHARS_PER_TOKEN: usize = 4;
 #[serde(tag = "change", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum MemoryChange {
-    /// A note was added; `dropped` had to make room.
+    /// A note was added; `dropped` was removed to make room.
     Noted { note: String, dropped: Option<String> },
-    /// An interaction was added; `dropped` had to make room.
+    /// An interaction was added; `dropped` was removed to make room.
     Met { interaction: String, dropped: Option<String> },
     /// A version of an element was read.
     Saw { element: ElementKey, version: u32, summary: String },
-    /// A pin is kept at hand; `dropped` had to make room.
+    /// A pin is kept at hand; `dropped` was released to make room.
     PinKept { element: ElementKey, pin: Id, dropped: Option<Id> },
     /// A kept pin was released.
     PinReleased { pin: Id },
     /// The summary was replaced.
     Summed { summary: String },
-    /// The summary was emptied.
+    /// The summary was cleared.
     SummaryCleared,
-    /// An element is gone from the room, and what was known of it.
+    /// A removed element and its kept pins were forgotten.
     Forgot { element: ElementKey, pins: Vec<Id> },
-    /// An element is back in the room, and what was known of it.
+    /// An element that returned is remembered again, with its kept pins.
     Recalled { element: ElementKey, pins: Vec<Id> },
-    /// Every slot was emptied.
+    /// All slots were cleared.
     Cleared,
 }
 
-/// Does `act` to `memory`. Returns what changed, if it is worth a record: looking at an element again or
-/// noting the same twice is not.
+/// Applies an act to a memory. Returns the change, or `None` if there is nothing to log: looking at an element again,
+/// or noting the same twice.
 pub fn apply(memory: &mut Memory, act: &MemoryAct, limits: &MemorySettings, now_ticks: u64) -> Option<MemoryChange> {
     match act {
         MemoryAct::Note { text } => {
             let note = truncate(&one_line(text), limits.note_chars_at_most);
-            let dropped = append(&mut memory.workspace_notes, note.clone(), limits.notes_at_most, Repeats::Skipped)?;
+            let dropped = append(&mut memory.workspace_notes, note.clone(), limits.notes_at_most, Duplicates::Skipped)?;
             Some(MemoryChange::Noted { note, dropped })
         }
         MemoryAct::Interaction { text } => {
             let line = truncate(&one_line(text), limits.note_chars_at_most);
             let slot = &mut memory.recent_interactions;
-            let dropped = append(slot, line.clone(), limits.interactions_at_most, Repeats::Kept)?;
+            let dropped = append(slot, line.clone(), limits.interactions_at_most, Duplicates::Allowed)?;
             Some(MemoryChange::Met { interaction: line, dropped })
         }
         MemoryAct::Saw { element, version, summary } => {
@@ -66,7 +66,7 @@ pub fn apply(memory: &mut Memory, act: &MemoryAct, limits: &MemorySettings, now_
         }
         MemoryAct::KeepPin { element, pin } => {
             let kept = (*element, pin.clone());
-            let dropped = append(&mut memory.kept_pins, kept, limits.kept_pins_at_most, Repeats::Skipped)?;
+            let dropped = append(&mut memory.kept_pins, kept, limits.kept_pins_at_most, Duplicates::Skipped)?;
             Some(MemoryChange::PinKept { element: *element, pin: pin.clone(), dropped: dropped.map(|(_, pin)| pin) })
         }
         MemoryAct::ReleasePin { pin } => {
@@ -87,7 +87,7 @@ pub fn apply(memory: &mut Memory, act: &MemoryAct, limits: &MemorySettings, now_
     }
 }
 
-/// Empties the summary, because the rules under which it was written are others now.
+/// Clears the summary, because the rules under which it was written have changed.
 pub fn clear_summary(memory: &mut Memory) -> Option<MemoryChange> {
     if memory.context_summary.is_empty() {
         return None;
@@ -96,7 +96,7 @@ pub fn clear_summary(memory: &mut Memory) -> Option<MemoryChange> {
     Some(MemoryChange::SummaryCleared)
 }
 
-/// Forgets an element that left the room, with the pins kept from it.
+/// Forgets a removed element and its kept pins.
 pub fn forget_element(memory: &mut Memory, element: ElementKey) -> Option<MemoryChange> {
     let knew = memory.environment_state.remove(&element).is_some();
     let mut pins = Vec::new();
@@ -109,49 +109,54 @@ pub fn forget_element(memory: &mut Memory, element: ElementKey) -> Option<Memory
     (knew || !pins.is_empty()).then_some(MemoryChange::Forgot { element, pins })
 }
 
-/// What an agent knows about one element.
+/// What an agent remembers of one element.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Knowledge {
+pub struct ElementKnowledge {
     seen: Option<Seen>,
     pins: Vec<Id>,
 }
 
-/// What this memory holds of an element, if anything.
-pub fn knowledge(memory: &Memory, element: ElementKey) -> Option<Knowledge> {
+/// Returns what a memory contains about an element, if anything.
+pub fn element_knowledge(memory: &Memory, element: ElementKey) -> Option<ElementKnowledge> {
     let seen = memory.environment_state.get(&element).cloned();
     let pins: Vec<Id> =
         memory.kept_pins.iter().filter(|(holder, _)| *holder == element).map(|(_, pin)| pin.clone()).collect();
-    (seen.is_some() || !pins.is_empty()).then_some(Knowledge { seen, pins })
+    (seen.is_some() || !pins.is_empty()).then_some(ElementKnowledge { seen, pins })
 }
 
-/// Remembers an element that is back in the room; pins as far as there is room for them.
-pub fn recall(memory: &mut Memory, element: ElementKey, knows: Knowledge, pins_at_most: usize) -> Option<MemoryChange> {
-    if let Some(seen) = knows.seen {
+/// Restores what was known about an element that returned, with as many kept pins as there is room for.
+pub fn restore_element(
+    memory: &mut Memory,
+    element: ElementKey,
+    knowledge: ElementKnowledge,
+    pins_at_most: usize,
+) -> Option<MemoryChange> {
+    if let Some(seen) = knowledge.seen {
         memory.environment_state.insert(element, seen);
     }
     let room = pins_at_most.saturating_sub(memory.kept_pins.len());
-    let pins: Vec<Id> = knows.pins.into_iter().take(room).collect();
+    let pins: Vec<Id> = knowledge.pins.into_iter().take(room).collect();
     memory.kept_pins.extend(pins.iter().map(|pin| (element, pin.clone())));
     Some(MemoryChange::Recalled { element, pins })
 }
 
-/// Lets go of a kept pin that was taken down.
+/// Releases a kept pin that was removed from its board.
 pub fn forget_pin(memory: &mut Memory, element: ElementKey, pin: &str) -> Option<MemoryChange> {
     let index = memory.kept_pins.iter().position(|(holder, kept)| *holder == element && &**kept == pin)?;
     let (_, pin) = memory.kept_pins.remove(index);
     Some(MemoryChange::PinReleased { pin })
 }
 
-/// Whether a slot holds the same thing twice.
+/// Whether a slot may contain an entry twice.
 #[derive(PartialEq)]
-enum Repeats {
-    Kept,
+enum Duplicates {
+    Allowed,
     Skipped,
 }
 
-/// Appends to a capped slot. `None`: nothing was appended. `Some(dropped)`: it was, and this had to go.
-fn append<T: PartialEq>(slot: &mut Vec<T>, new: T, at_most: usize, repeats: Repeats) -> Option<Option<T>> {
-    if at_most == 0 || (repeats == Repeats::Skipped && slot.contains(&new)) {
+/// Appends to a limited slot. Returns `None` if nothing was appended, otherwise the entry that was dropped, if any.
+fn append<T: PartialEq>(slot: &mut Vec<T>, new: T, at_most: usize, duplicates: Duplicates) -> Option<Option<T>> {
+    if at_most == 0 || (duplicates == Duplicates::Skipped && slot.contains(&new)) {
         return None;
     }
     let mut dropped = None;
@@ -171,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_note_goes_and_the_same_is_not_noted_twice() {
+    fn the_oldest_note_is_dropped_and_duplicates_are_skipped() {
         let mut memory = Memory::default();
         for number in 0..10 {
             assert!(note(&mut memory, &format!("note {number}")).is_some());
@@ -203,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_look_changes_only_when() {
+    fn a_second_look_only_changes_its_time() {
         let (mut memory, limits) = (Memory::default(), MemorySettings::default());
         apply(&mut memory, &MemoryAct::Saw { element: ElementKey(1), version: 4, summary: "s".into() }, &limits, 10);
         assert_eq!(apply(&mut memory, &MemoryAct::Looked { element: ElementKey(1) }, &limits, 20), None);
@@ -212,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_forgotten_and_only_that() {
+    fn only_the_removed_element_is_forgotten() {
         let (mut memory, limits) = (Memory::default(), MemorySettings::default());
         for element in [ElementKey(1), ElementKey(2)] {
             apply(&mut memory, &MemoryAct::Saw { element, version: 1, summary: "s".into() }, &limits, 1);

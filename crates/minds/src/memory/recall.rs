@@ -1,4 +1,4 @@
-//! Recall as data: how many memories there are, which are requested from outside, and what was recalled.
+//! The data of recalling memories: their number, and the results of a query.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::knowledge::{MemoryKind, Source};
 use crate::log::events::RecalledScore;
 use crate::schedule::{Input, Section};
 
-/// The number of memories, by owner. If there are none, nothing is requested. Written by this module only.
+/// The number of memories by owner. Without memories, no query is made. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryCounts {
-    /// Those of one agent alone, by its id.
+    /// The number of private memories by agent id.
     pub own: BTreeMap<Id, usize>,
-    /// Those that everybody knows.
+    /// The number of shared memories.
     pub shared: usize,
 }
 
 impl MemoryCounts {
-    /// How many an agent may be reminded of.
+    /// Returns the number of memories that an agent can recall.
     pub fn of(&self, agent: &str) -> usize {
         self.own.get(agent).copied().unwrap_or(0) + self.shared
     }
@@ -39,7 +39,7 @@ impl Section for MemoryCounts {
     }
 }
 
-/// The current number of memories. An input: their files are outside the world.
+/// The current number of memories. An input, because their files are outside the world.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MemoriesCounted(pub MemoryCounts);
@@ -48,8 +48,8 @@ impl Input for MemoriesCounted {
     const KIND: &'static str = "memories_counted";
 }
 
-/// Takes in how many there are.
-pub(super) fn count(mut counted: MessageReader<MemoriesCounted>, mut counts: ResMut<MemoryCounts>) {
+/// Stores the latest counts.
+pub(super) fn update_counts(mut counted: MessageReader<MemoriesCounted>, mut counts: ResMut<MemoryCounts>) {
     if let Some(MemoriesCounted(newest)) = counted.read().last() {
         counts.set_if_neq(newest.clone());
     }
@@ -60,40 +60,40 @@ pub(super) fn count(mut counted: MessageReader<MemoriesCounted>, mut counts: Res
 pub struct RecalledMemory {
     /// Its id.
     pub id: Id,
-    /// What it says.
+    /// The text of the memory.
     pub content: String,
-    /// What it is about.
+    /// The kind of memory.
     pub kind: MemoryKind,
-    /// The day on which it was made or last changed: `2026-11-24`; none where that is not known.
+    /// The day on which it was created or last changed, such as `2026-11-24`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub day: Option<String>,
-    /// Who shared it, where everybody knows it.
+    /// The agent that shared it; `None` for a private memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_by: Option<Id>,
-    /// What it comes from.
+    /// The source of the memory.
     #[serde(default)]
     pub source: Source,
-    /// Its score and what that is made of.
+    /// The score and its components.
     pub score: RecalledScore,
 }
 
-/// What an agent recalls for a prompt.
+/// The memories that an agent recalls for a prompt.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reminder {
-    /// What it was looked for by.
+    /// The query.
     pub about: String,
-    /// What was found, the best first.
+    /// The memories found, the best first.
     pub memories: Vec<RecalledMemory>,
 }
 
 impl Reminder {
-    /// What is written as JSON; nothing where that cannot be read.
+    /// Parses JSON; returns an empty result if it is invalid.
     pub fn parse(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    /// The results as JSON; empty if nothing was found, so that the agent is told nothing.
+    /// Returns the result as JSON; an empty string if nothing was found, so that the part is omitted.
     pub fn to_json(&self) -> String {
         if self.memories.is_empty() {
             return String::new();
@@ -103,7 +103,7 @@ impl Reminder {
 }
 
 impl RecalledMemory {
-    /// One line of a prompt: what it says, and what kind of memory it is, since when.
+    /// Returns the memory as one line of a prompt: its text, kind, day, and who shared it.
     pub fn line(&self) -> String {
         let shared = self.shared_by.as_ref().map(|by| format!("shared by {by}"));
         let about = [Some(self.kind.to_string()), self.day.clone(), shared].into_iter().flatten();

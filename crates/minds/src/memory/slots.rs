@@ -1,4 +1,4 @@
-//! The memory slots of one agent as data, and the operations on them.
+//! The memory slots of an agent as data, and the acts that change them.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::base::{AgentKey, ElementKey, Id, Seq};
 /// What an agent knows about an element that it has read.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Seen {
-    /// At most 200 characters of the content at that time.
+    /// A summary of the content at that time, at most 200 characters.
     pub summary: String,
-    /// When it last looked, in ticks.
+    /// The tick of the last look.
     pub last_read: u64,
-    /// The version that a model last saw. A newer one is news to the agent even if it has looked meanwhile without
-    /// asking a model, which the room counts as read (`simulation::Activity::read`).
+    /// The version that a model last saw. A newer one is news to the agent, even if it has looked since without calling
+    /// a model, which the room counts as read (`simulation::Activity::read`).
     pub version: u32,
 }
 
@@ -26,46 +26,46 @@ pub struct Seen {
 pub struct Memory {
     /// The rolling summary of older sessions; at most 400 tokens.
     pub context_summary: String,
-    /// From `[REMEMBER: …]`, oldest first; at most 10.
+    /// The notes from `[REMEMBER: …]`, oldest first; at most 10.
     pub workspace_notes: Vec<String>,
-    /// "talked to Ada about …", oldest first; at most 5.
+    /// Lines such as “talked to Ada about …”, oldest first; at most 5.
     pub recent_interactions: Vec<String>,
-    /// What it knows of the elements that it has read.
+    /// What the agent knows about elements that it has read.
     pub environment_state: BTreeMap<ElementKey, Seen>,
-    /// Pins that it keeps at hand, by element and pin id, oldest first; at most 5.
+    /// The pins kept at hand, by element and pin id, oldest first; at most 5.
     pub kept_pins: Vec<(ElementKey, Id)>,
 }
 
-/// An act on an agent's memory.
+/// A change to an agent's memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum MemoryAct {
     /// Appends a note.
     Note { text: String },
-    /// Appends a line on whom it met and about what.
+    /// Appends a line on a conversation.
     Interaction { text: String },
-    /// It has read this version of an element.
+    /// Records that a version of an element was read.
     Saw { element: ElementKey, version: u32, summary: String },
-    /// It has looked at an element and found the version that it knows.
+    /// Records that an element was looked at and had the known version.
     Looked { element: ElementKey },
     /// Keeps a pin at hand.
     KeepPin { element: ElementKey, pin: Id },
-    /// Lets a kept pin go.
+    /// Releases a kept pin.
     ReleasePin { pin: Id },
     /// Replaces the summary.
     Summary { text: String },
-    /// Empties every slot.
+    /// Clears all slots.
     Clear,
 }
 
-/// An edit of an agent's memory, by whichever part of the program has a reason for it.
+/// A request of any floor to edit an agent's memory.
 #[derive(Message, Clone, Debug)]
 pub struct MemoryEdit {
-    /// Whose.
+    /// The agent.
     pub agent: AgentKey,
-    /// What.
+    /// The change.
     pub act: MemoryAct,
-    /// The record that it comes from.
+    /// The log record that caused it.
     pub cause: Seq,
 }

@@ -1,4 +1,4 @@
-//! What a coding agent reports about its turn besides its text: its own tools that it used, its plan, its costs.
+//! The report of a coding agent about its turn, besides the text: calls of its own tools, plan, costs.
 
 use std::collections::BTreeMap;
 
@@ -6,61 +6,61 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::Id;
 
-/// The complete report of one answer. Everything in it is the agent's own claim: nobody here has verified it.
+/// The report of one answer. It contains the agent's own claims, which are not verified.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentReport {
-    /// Tools of its own of which it told something new, in order.
+    /// New or changed calls of its own tools, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<OwnCall>,
-    /// What it told of its thoughts: kept for people, and nobody's words. No other agent and no model is sent them.
+    /// Its reasoning, for people to read; never sent to another agent or a model.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub thought: String,
-    /// Images of its answer.
+    /// Images in the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<AgentImage>,
-    /// Its plan, where it told of one anew.
+    /// The plan, if it changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<PlanStep>,
-    /// The session that it keeps of this piece of work.
+    /// The agent's own session for this work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<AgentSession>,
-    /// What of its session could not be gone on with, in words for a person.
+    /// What was lost when its session could not be resumed, as a sentence for a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
-    /// What it lets be chosen, where it told of that anew.
+    /// The options it offers, if they changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<OwnOption>,
-    /// The commands that it knows, where it told of them anew: what a prompt to it may begin with.
+    /// The commands it accepts at the beginning of a prompt, if they changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<OwnCommand>,
-    /// Programs that the room ran for it and that are over.
+    /// Programs that the room ran for it and that have ended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ran: Vec<RanInTerminal>,
-    /// Characters that were sent to it with this question: it keeps what was sent before.
+    /// Characters sent with this request; the agent keeps earlier messages itself.
     pub sent_chars: usize,
-    /// What it says that it paid since it told last, in millionths of a dollar; none where it does not tell.
+    /// Cost since its last report, in millionths of a dollar; `None` if it reports none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_micro_usd: Option<u64>,
 }
 
-/// An image in an agent's answer, or in the result of a call.
+/// An image in an agent's answer or in the result of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentImage {
-    /// What kind of image: `image/png`.
+    /// The media type: `image/png`.
     pub media_type: String,
-    /// Its bytes in base64.
+    /// The content in base64.
     pub base64: String,
 }
 
-/// The kinds of images that every vendor takes, with how their bytes begin in base64.
+/// The media types that every vendor accepts, with the first characters of their content in base64.
 const COMMON_KINDS: [(&str, &str); 4] =
     [("image/png", "iVBORw0KGgo"), ("image/jpeg", "/9j/"), ("image/gif", "R0lGOD"), ("image/webp", "UklGR")];
 
 impl AgentImage {
-    /// Whether models accept an image of this kind with these bytes in base64: a kind that every vendor takes, and
-    /// bytes that can be of that kind. A request with another one would be refused as a whole.
+    /// Whether every vendor accepts an image: its media type is common, and its content matches the type. Vendors
+    /// reject the whole request for any other image.
     pub fn is_common(media_type: &str, base64: &str) -> bool {
         let begins = |(kind, begin): &(&str, &str)| media_type == *kind && base64.starts_with(begin);
         let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
@@ -68,18 +68,18 @@ impl AgentImage {
     }
 }
 
-/// Images in results of a coding agent's calls, for agents that accept images.
+/// The images in tool results, for coding agents that accept images.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResultImages {
-    /// By the ids of the calls.
+    /// The images by call id.
     pub of_calls: BTreeMap<String, Vec<AgentImage>>,
-    /// The session's file, which has them as well.
+    /// The session file, which also has the images.
     pub kept_in: String,
 }
 
 impl ResultImages {
-    /// Whether there are none.
+    /// Whether there are no images.
     pub fn is_empty(&self) -> bool {
         self.of_calls.is_empty()
     }
@@ -89,11 +89,11 @@ impl ResultImages {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentSession {
-    /// Which agent has it: exactly this one, by its key.
+    /// The key of the agent that has the session.
     pub agent: Id,
-    /// The agent's name for it.
+    /// The agent's id for it.
     pub id: String,
-    /// What it says that it has paid in it, in millionths of a dollar.
+    /// The total cost that the agent reports for it, in millionths of a dollar.
     pub paid_micro_usd: u64,
 }
 
@@ -103,11 +103,11 @@ pub struct AgentSession {
 pub struct OwnOption {
     /// The agent's id for it.
     pub id: String,
-    /// What it calls it.
+    /// The display name.
     pub name: String,
-    /// The id of what is chosen.
+    /// The id of the selected value.
     pub current: String,
-    /// What can be chosen.
+    /// The possible values.
     pub values: Vec<OwnValue>,
 }
 
@@ -115,9 +115,9 @@ pub struct OwnOption {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnCommand {
-    /// Its name, without the stroke.
+    /// The name without the leading slash.
     pub name: String,
-    /// What it does, as the agent says.
+    /// The agent's description of it.
     pub about: String,
 }
 
@@ -127,32 +127,32 @@ pub struct OwnCommand {
 pub struct OwnValue {
     /// The agent's id for it.
     pub id: String,
-    /// What it calls it.
+    /// The display name.
     pub name: String,
-    /// Whether it is a mode in which the agent asks before less.
+    /// Whether it is a mode in which the agent asks for permission less often.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub asks_less: bool,
 }
 
-/// A use of one of the agent's own tools.
+/// A call of one of the agent's own tools.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnCall {
-    /// The agent's name for it.
+    /// The agent's id for it.
     pub id: String,
-    /// What it says that it does.
+    /// The agent's description of the call.
     pub title: String,
-    /// Which kind of tool, in the protocol's words: `read`, `edit`, `execute`, …
+    /// The kind of tool as in the protocol: `read`, `edit`, `execute`, …
     pub kind: String,
-    /// How far it is, in the protocol's words: `pending`, `in_progress`, `completed`, `failed`.
+    /// The status as in the protocol: `pending`, `in_progress`, `completed`, `failed`.
     pub status: String,
-    /// The files that it names, in the workspace where they lie there.
+    /// The paths of the files it names, relative to the workspace if they are inside it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// What it says that it changed in files.
+    /// The file changes that the agent reports.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<OwnChange>,
-    /// How many images came of it; they are not kept.
+    /// The number of images in the result, which are not kept.
     #[serde(skip_serializing_if = "is_none")]
     pub images: u32,
 }
@@ -162,7 +162,7 @@ fn is_none(count: &u32) -> bool {
 }
 
 impl OwnCall {
-    /// Whether the agent says that it is over.
+    /// Whether the agent reports that the call has ended.
     pub fn is_over(&self) -> bool {
         matches!(self.status.as_str(), "completed" | "failed")
     }
@@ -172,7 +172,7 @@ impl OwnCall {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnChange {
-    /// Which file.
+    /// The path of the file.
     pub path: String,
     /// The beginning of the old text; `None` for a new file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,20 +181,20 @@ pub struct OwnChange {
     pub new: String,
 }
 
-/// A program that the room ran for the agent in a terminal. This is known to the room itself.
+/// A program that the room ran for the agent in a terminal; not a claim of the agent.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RanInTerminal {
-    /// Its words, on one line.
+    /// The command line.
     pub command: String,
-    /// Its exit code, where it ended by itself.
+    /// The exit code, if the program exited by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// How it ended: `exited`, `timed_out`, `said_too_much`, `killed`, `ended_by_the_room_or_the_agent`.
+    /// The reason it ended: `exited`, `timed_out`, `said_too_much`, `killed`, `ended_by_the_room_or_the_agent`.
     pub end: String,
-    /// Seconds for which it ran.
+    /// The run time in seconds.
     pub secs: f64,
-    /// The end of what it said.
+    /// The end of its output.
     pub said: String,
 }
 
@@ -202,14 +202,14 @@ pub struct RanInTerminal {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanStep {
-    /// What is to be done.
+    /// The description of the step.
     pub text: String,
-    /// How far it is: `pending`, `in_progress`, `completed`.
+    /// The status: `pending`, `in_progress`, `completed`.
     pub status: String,
 }
 
 impl AgentReport {
-    /// The same with every text of it changed in this way.
+    /// Returns the report with `map` applied to all of its texts.
     #[must_use]
     pub fn mapped(mut self, map: impl Fn(String) -> String) -> Self {
         let change = |text: &mut String| *text = map(std::mem::take(text));
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_are_sent_only_what_every_vendor_takes_for_an_image() {
+    fn only_images_that_every_vendor_accepts_are_common() {
         let image = AgentImage::is_common;
         assert!(image("image/png", "iVBORw0KGgo=") && image("image/jpeg", "/9j/4AAQ"));
         assert!(!image("image/jpeg", "iVBORw0KGgo="), "it is of another kind than it says");

@@ -1,7 +1,7 @@
-//! Brackets in a reply that could open or close a marker, paired with each other, and quotation marks.
+//! Finds and pairs the brackets in a reply that could open or close a marker, and its quotation marks.
 //!
-//! Code (fenced or inline) and quoted lines (`> …`) contain none: their text is shown, not meant. One pass over the
-//! text and a few over the results, so the time only grows with the length of the reply.
+//! Code (fenced or inline) and quoted lines (`> …`) are skipped, because markers in them are only shown. The time is
+//! linear in the length of the reply.
 
 use std::collections::HashMap;
 
@@ -14,15 +14,15 @@ pub(super) enum Kind {
     Close,
     /// A `]` that more likely belongs to a smiley or to an interval: `:]`, `(0, 1]`.
     SoftClose,
-    /// A quotation mark that opens.
+    /// A quotation mark that opens or closes a quotation.
     Quote,
     /// The end of a line.
     LineEnd,
-    /// The end of a line with a blank line, code or a quoted line behind it.
+    /// The end of a line before a blank line, code or a quoted line.
     ParagraphEnd,
 }
 
-/// A token and its place.
+/// A token and its byte position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Token {
     pub(super) at: usize,
@@ -32,7 +32,7 @@ pub(super) struct Token {
     pub(super) partner: Option<usize>,
 }
 
-/// Quotation marks by what closes them.
+/// Kinds of quotation marks; a mark is closed by one of the same kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Curly,
@@ -40,7 +40,7 @@ enum Mark {
     Straight,
 }
 
-/// All that counts in a reply, in order.
+/// Returns the tokens of a reply, in order, with their partners.
 pub(super) fn tokens(reply: &str) -> Vec<Token> {
     let (mut tokens, marks) = Scan::new(reply).run();
     pair_quotes(&mut tokens, &marks);
@@ -64,10 +64,10 @@ fn pair_brackets(tokens: &mut [Token]) {
     }
 }
 
-/// The positions of quotation marks: token, kind, and whether it may open and close.
+/// Quotation marks: token index, kind, and whether the mark can open and close a quotation.
 type Marks = Vec<(usize, Mark, bool, bool)>;
 
-/// Gives each quotation mark that opens the one that closes it: in its paragraph, a straight one in its line.
+/// Pairs each opening quotation mark with the next closing one in its paragraph, a straight one in its line.
 fn pair_quotes(tokens: &mut [Token], marks: &Marks) {
     let mut next: [Option<usize>; 3] = [None; 3];
     let mut marks = marks.iter().rev().peekable();
@@ -89,7 +89,7 @@ fn pair_quotes(tokens: &mut [Token], marks: &Marks) {
     }
 }
 
-/// Lines that are shown literally: fenced code and quoted lines.
+/// Returns the byte ranges of fenced code and quoted lines.
 fn literal_lines(reply: &str) -> Vec<(usize, usize)> {
     let mut literal: Vec<(usize, usize)> = Vec::new();
     let mut fence: Option<(u8, usize)> = None;
@@ -124,7 +124,8 @@ fn literal_lines(reply: &str) -> Vec<(usize, usize)> {
     literal
 }
 
-/// A run of backticks outside literal lines: where, how long, and where the next one as long in its paragraph ends.
+/// Returns the code spans outside literal lines: from the start of a run of backticks to the end of the next run of the
+/// same length in its paragraph.
 fn code_spans(reply: &str, literal: &[(usize, usize)]) -> HashMap<usize, usize> {
     let bytes = reply.as_bytes();
     let mut runs: Vec<(usize, usize, usize)> = Vec::new();
@@ -160,7 +161,7 @@ fn code_spans(reply: &str, literal: &[(usize, usize)]) -> HashMap<usize, usize> 
     spans
 }
 
-/// Whether the line after this line end is blank, or there is none.
+/// Whether the line after a line end is blank or missing.
 fn is_blank_next(bytes: &[u8], line_end: usize) -> bool {
     let rest = &bytes[line_end + 1..];
     let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
@@ -227,7 +228,7 @@ impl<'r> Scan<'r> {
                         && after.is_none_or(|byte| byte.is_ascii_whitespace() || byte.is_ascii_punctuation());
                     self.mark(at, Mark::Straight, opens, closes);
                 }
-                // “ closes in some languages what „ opens.
+                // In some languages “ closes a quotation that „ opens.
                 0xE2 if bytes[at..].starts_with("“".as_bytes()) => self.mark(at, Mark::Curly, true, true),
                 0xE2 if bytes[at..].starts_with("„".as_bytes()) => self.mark(at, Mark::Curly, true, false),
                 0xE2 if bytes[at..].starts_with("”".as_bytes()) => self.mark(at, Mark::Curly, false, true),
@@ -241,22 +242,22 @@ impl<'r> Scan<'r> {
     }
 }
 
-/// No interval is written longer.
+/// The maximum length of an interval in bytes.
 const INTERVAL_BYTES: usize = 40;
-/// Nor with longer names.
+/// The maximum length of a name in an interval, in bytes.
 const NAME_BYTES: usize = 3;
 
-/// `[0, 1)`
+/// Whether the bracket opens a half-open interval: `[0, 1)`.
 fn opens_interval(bytes: &[u8], at: usize) -> bool {
     is_interval(bytes[at + 1..].iter(), b')')
 }
 
-/// `(0, 1]`
+/// Whether the bracket closes a half-open interval: `(0, 1]`.
 fn closes_interval(bytes: &[u8], at: usize) -> bool {
     is_interval(bytes[..at].iter().rev(), b'(')
 }
 
-/// Whether two short values with a comma between them lie before this bracket.
+/// Whether two short values with a comma between them precede the bracket `until`.
 fn is_interval<'b>(bytes: impl Iterator<Item = &'b u8>, until: u8) -> bool {
     let (mut has_comma, mut letters) = (false, 0);
     for byte in bytes.take(INTERVAL_BYTES) {
@@ -272,7 +273,7 @@ fn is_interval<'b>(bytes: impl Iterator<Item = &'b u8>, until: u8) -> bool {
     false
 }
 
-/// `:]`, `:-]`, `=]`, `;]`
+/// Whether the bracket ends a smiley: `:]`, `:-]`, `=]`, `;]`.
 fn ends_smiley(bytes: &[u8], at: usize) -> bool {
     let before = bytes[..at].strip_suffix(b"-").unwrap_or(&bytes[..at]);
     matches!(before.last(), Some(b':' | b';' | b'='))

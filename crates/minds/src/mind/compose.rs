@@ -1,10 +1,10 @@
-//! Builds a prompt from a [`MindContext`]. Pure: rules always come first; what changes from call to call comes last,
-//! with the current request at the very end; every part keeps its source; nothing exceeds the budget, and every cut is
-//! marked.
+//! Builds a prompt from a [`MindContext`]. Pure. Rules come first, and parts that change with every call come last,
+//! with the current request at the very end. Every part keeps its source, the prompt stays within its budget, and every
+//! cut is marked.
 //!
-//! The parts are those of [`PromptParts`]. The room's own texts are in [`super::prompts`]. All text by a person,
-//! another agent or a file passes through [`super::untrusted_text`]: what is not to be followed is data. Nothing can
-//! pose as another part, whoever wrote it and whichever floor added the part: see [`super::heading_guard`].
+//! The parts are those of [`PromptParts`]. The room's own texts are in [`super::prompts`]. Text by a person, another
+//! agent or a file is inserted as data by [`super::untrusted_text`], unless it is to be followed. No text can pose as
+//! another part: see [`super::heading_guard`].
 
 use std::borrow::Cow;
 
@@ -16,18 +16,18 @@ use super::prompt::{Prompt, PromptPart};
 use crate::base::Id;
 use crate::base::text::truncate;
 
-/// The prompt for this moment.
+/// Builds the prompt for the current request.
 pub fn render(parts: &PromptParts, context: &MindContext) -> Prompt {
     compose(parts, context).0
 }
 
-/// The prompt, and the ids of the mail that it contains.
+/// Builds the prompt, and returns the ids of the mail that it contains.
 pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) {
     let max = context.max_chars;
     let mut mail_shown = Vec::new();
-    // The required parts have shares that add up to less than the whole; memories get the rest.
+    // The shares of the required parts add up to less than the whole; memories get the rest.
     let headings = parts.headings();
-    // Reflections have hardly any other content.
+    // Standalone requests have hardly any other content.
     let for_moment = if context.moment.is_standalone() { max / 2 } else { max / 4 };
     let moment = current_request::moment(context, for_moment, &mut mail_shown);
     let moment = headings.harmless(&moment).into_owned();
@@ -49,7 +49,7 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
         let slot = match provider.slot {
             Slot::System => &mut prompt.system,
             Slot::Known => &mut prompt.known,
-            // A task is given after the memories.
+            // In work prompts the memories come before the task.
             Slot::Changing if matches!(context.moment, CurrentRequest::Work) => &mut prompt.known,
             Slot::Changing | Slot::Now => &mut prompt.now,
         };
@@ -72,7 +72,7 @@ fn is_of_rest(share: Share) -> bool {
     matches!(share, Share::Left(_))
 }
 
-/// The moment as data, its texts no longer than they may be in the prompt.
+/// Returns the current request as data, with its texts cut to the length they may have in the prompt.
 fn asked(context: &MindContext, max_chars: usize) -> CurrentRequest {
     let mut asked = context.moment.clone();
     match &mut asked {
@@ -91,8 +91,8 @@ fn asked(context: &MindContext, max_chars: usize) -> CurrentRequest {
     asked
 }
 
-/// The messages, changed so that none of them can pose as a part of the prompt. The agent's own words are not changed,
-/// nor are the results of tools, which are quoted literally between fences.
+/// Escapes the messages so that none can pose as a part of the prompt. The agent's own messages are unchanged, and so
+/// are tool results, which are between fences.
 pub(super) fn harmless_history(parts: &PromptParts, mut messages: Vec<PromptMessage>) -> Vec<PromptMessage> {
     for message in messages.iter_mut().filter(|message| message.role == Role::User) {
         if let Cow::Owned(text) = parts.headings().harmless(&message.text) {
@@ -102,7 +102,7 @@ pub(super) fn harmless_history(parts: &PromptParts, mut messages: Vec<PromptMess
     messages
 }
 
-/// The newest messages that fit.
+/// Returns the newest messages that fit into `left` characters.
 fn history(messages: &[PromptMessage], mut left: usize) -> Vec<PromptMessage> {
     let fit = messages.iter().rev().take_while(|message| {
         let chars = message.text.chars().count();

@@ -1,4 +1,4 @@
-//! Everything that a prompt is made of, as plain data: the builder needs nothing else.
+//! All input of the prompt builder as plain data.
 
 use std::collections::BTreeMap;
 
@@ -9,44 +9,44 @@ use crate::base::Id;
 use crate::element::ItemNews;
 use crate::knowledge::consolidation::Case;
 
-/// What an agent knows and is asked at one moment.
+/// An agent's knowledge and its current request.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MindContext {
-    /// Every rulebook in the room: never filtered.
+    /// All rulebooks in the room, unfiltered.
     pub rulebooks: Vec<LabelledText>,
-    /// Who is asked.
+    /// The agent's identity.
     pub who: AgentIdentity,
-    /// Where it is.
+    /// The agent's surroundings.
     pub place: Surroundings,
-    /// What it can do.
+    /// The agent's abilities besides speaking.
     pub abilities: Abilities,
-    /// What it works with, where it is at work.
+    /// The environment of a working agent.
     pub desk: WorkEnvironment,
-    /// What it remembers.
+    /// The agent's memory slots.
     pub memory: Remembered,
-    /// The pins that it keeps at hand.
+    /// The pins that the agent keeps at hand.
     pub kept_pins: Vec<KeptPin>,
     /// The message boards.
     pub boards: Vec<LabelledText>,
-    /// Its own open mail, what is unread first, the newest of the rest behind it.
+    /// The agent's open mail: unread items first, then the newest of the rest.
     pub mail: Vec<MailItem>,
-    /// What was refused or unknown in its last reply.
+    /// What was refused or unknown in the agent's last reply.
     pub feedback: Vec<String>,
-    /// What was gathered for this prompt, by the part that asked for it.
+    /// The texts gathered for this prompt, by part.
     pub gathered: BTreeMap<Id, String>,
     /// The session, oldest message first.
     pub history: Vec<PromptMessage>,
-    /// What it is asked.
+    /// The current request.
     pub moment: CurrentRequest,
-    /// Characters that the whole prompt may have.
+    /// Maximum length of the whole prompt in characters.
     pub max_chars: usize,
-    /// Tokens that a summary may have.
+    /// Maximum length of a summary in tokens.
     pub summary_tokens: u32,
 }
 
 impl MindContext {
-    /// Whether the agent may call a tool, where it is at work.
+    /// Whether the working agent may call a tool.
     pub fn has_tool(&self, tool: &str) -> bool {
         self.desk.tools.iter().any(|own| own == tool)
     }
@@ -57,73 +57,73 @@ impl MindContext {
 pub struct LabelledText {
     /// The element's id.
     pub id: Id,
-    /// What it is called.
+    /// The label of the element.
     pub label: Id,
-    /// Its content.
+    /// The content of the element.
     pub text: String,
 }
 
-/// The profile, as far as prompts need it.
+/// The part of a profile that prompts need.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct AgentIdentity {
-    /// What it is called.
+    /// The agent's name.
     pub name: Id,
-    /// What it is for.
+    /// The description of the profile.
     pub description: String,
-    /// Its system prompt.
+    /// The instructions in the agent file.
     pub instructions: String,
-    /// Whether the prompt holds what it knows of the workspace.
+    /// Whether the prompt contains the agent's knowledge of the workspace.
     pub share_workspace_info: bool,
-    /// Whether the prompt holds what concerns the person.
+    /// Whether the prompt contains information about the person.
     pub share_user_info: bool,
-    /// Who the person is, where the settings say.
+    /// The person's description of themselves from the settings; may be empty.
     pub person: String,
 }
 
-/// Where an agent is, and who and what is near, nearest first.
+/// An agent's place, and the agents and elements nearby, nearest first.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Surroundings {
     /// The element that the agent is standing at, if any.
     pub at: Option<Id>,
-    /// Who is near.
+    /// The agents nearby.
     pub people: Vec<Near>,
-    /// What is near, by label.
+    /// The labels of the elements nearby.
     pub things: Vec<Id>,
-    /// The room's date and time, in words; empty where the room knows none.
+    /// The room's date and time as text; empty if the room has none.
     pub time: String,
 }
 
 /// An agent nearby.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Near {
-    /// Its name.
+    /// The agent's name.
     pub name: Id,
-    /// The profile it runs.
+    /// The id of its profile.
     pub profile: Id,
-    /// What it does, in words; may be empty.
+    /// Its current activity as text; may be empty.
     pub doing: String,
 }
 
-/// What an agent can do besides speaking.
+/// An agent's abilities besides speaking.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Abilities {
-    /// The pinboards, by label: a new pin goes to the nearest.
+    /// The labels of the pinboards; a new pin goes to the nearest.
     pub pinboards: Vec<Id>,
-    /// Who can be sent mail, by name.
+    /// The names of the agents that can receive mail.
     pub addressees: Vec<Id>,
     /// Whether it has an inbox of its own.
     pub has_inbox: bool,
-    /// The markers of other kinds of elements in the room.
+    /// The markers of other element kinds in the room.
     #[serde(default)]
     pub markers: Vec<MarkerLine>,
 }
 
-/// A marker that a kind of element declares.
+/// A marker that an element kind declares.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct MarkerLine {
-    /// Its word.
+    /// The word of the marker.
     pub word: String,
-    /// What it does.
+    /// The effect of the marker, for the prompt.
     pub purpose: String,
 }
 
@@ -131,18 +131,18 @@ pub struct MarkerLine {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkEnvironment {
-    /// The tools that it may call, by name.
+    /// The names of the tools it may call.
     pub tools: Vec<String>,
-    /// Whether it has tools of its own beside them, as a coding agent has.
+    /// Whether it also has tools of its own, like a coding agent.
     pub has_own_tools: bool,
-    /// Who else is in the room.
+    /// The other agents in the room.
     pub people: Vec<Colleague>,
-    /// What it was asked last.
+    /// The text of its last request.
     pub asked: String,
-    /// The skills that it may choose from, as they are listed; empty where it has none.
+    /// The list of its skills as text; empty if it has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub skills: String,
-    /// What its modules add; empty where there is nothing.
+    /// The text that its modules add; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub modules: String,
 }
@@ -150,11 +150,11 @@ pub struct WorkEnvironment {
 /// Another agent in the room, as a working agent sees it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Colleague {
-    /// Its name.
+    /// The agent's name.
     pub name: Id,
-    /// The profile it runs.
+    /// The id of its profile.
     pub profile: Id,
-    /// What it is for.
+    /// The description of the profile.
     pub description: String,
 }
 
@@ -167,9 +167,9 @@ pub struct Remembered {
     pub notes: Vec<String>,
     /// Interactions, oldest first.
     pub interactions: Vec<String>,
-    /// Elements by label, and what it knows of them.
+    /// Label and remembered summary of each element it has read.
     pub seen: Vec<(Id, String)>,
-    /// How many memories of its own and of everybody's it may be reminded of.
+    /// The number of memories it can recall, its own and shared ones.
     #[serde(default)]
     pub recallable: usize,
 }
@@ -177,13 +177,13 @@ pub struct Remembered {
 /// A pin that an agent keeps.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct KeptPin {
-    /// Its id.
+    /// The id.
     pub id: Id,
-    /// The board it hangs on, by label.
+    /// The label of its pinboard.
     pub board: Id,
-    /// Who put it up.
+    /// The author.
     pub author: Id,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
@@ -191,39 +191,39 @@ pub struct KeptPin {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PinView {
-    /// Its id.
+    /// The id.
     pub id: Id,
-    /// Who put it up.
+    /// The author.
     pub author: Id,
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// Who voted for it.
+    /// The ids of the agents that voted for it.
     pub up: Vec<Id>,
-    /// Who voted against it.
+    /// The ids of the agents that voted against it.
     pub down: Vec<Id>,
 }
 
 /// A piece of mail.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct MailItem {
-    /// Its id.
+    /// The id.
     pub id: Id,
-    /// Who sent it, by name.
+    /// The sender's name.
     pub from: Id,
-    /// What it is about.
+    /// The subject.
     pub subject: String,
-    /// What it says.
+    /// The text.
     pub text: String,
     /// Whether a model has seen it.
     pub read: bool,
 }
 
-/// Something that was said.
+/// One line of a conversation.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Line {
-    /// Who said it, by name.
+    /// The speaker's name.
     pub by: Id,
-    /// What.
+    /// The text.
     pub text: String,
     /// Whether the person said it.
     pub by_person: bool,
@@ -232,13 +232,13 @@ pub struct Line {
 /// An item of an element that is new or changed for a reader.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct NewItem {
-    /// Its id.
+    /// The id.
     pub id: Id,
-    /// What became of it.
+    /// The change.
     pub change: ItemNews,
-    /// Who did that, by name.
+    /// The name of the author of the change.
     pub by: Id,
-    /// What the item says now; empty where it is gone.
+    /// The current text of the item; empty if it was removed.
     pub text: String,
 }
 
@@ -246,70 +246,70 @@ pub struct NewItem {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "moment", rename_all = "snake_case")]
 pub enum CurrentRequest {
-    /// To read what an element holds.
+    /// To read an element.
     Read {
         /// What it is called.
         label: Id,
-        /// How a person would say its kind: "message board".
+        /// The kind of the element as people name it: "message board".
         kind: String,
-        /// Its text.
+        /// The text of the element.
         text: String,
-        /// What is new of it since this agent's last read; all of it if it never read it.
+        /// The text that is new since this agent's last read; `None` if all of it is new.
         #[serde(default)]
         new: Option<String>,
-        /// Its pins; of those that were read before only the new parts.
+        /// The pins of the element, without those already read.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pins: Vec<PinView>,
     },
-    /// To read its own mail, which is in [`MindContext::mail`].
+    /// To read the agent's own mail, which is in [`MindContext::mail`].
     ReadMail {
-        /// What the inbox is called.
+        /// The label of the inbox.
         label: Id,
-        /// How a person would say its kind.
+        /// The kind of the element as people name it.
         kind: String,
-        /// The mail, in a prompt as data; empty in a context.
+        /// The mail, if the request is part of a prompt; empty in a context.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mail: Vec<MailItem>,
     },
     /// To take a turn in a conversation.
     Talk {
-        /// With whom, by name.
+        /// The names of the other participants.
         with: Vec<Id>,
-        /// About what.
+        /// The topic.
         topic: Option<String>,
-        /// What they said to each other before this conversation, oldest first.
+        /// The lines of earlier conversations between the two, oldest first.
         earlier: Vec<Line>,
-        /// What was said in it, oldest first.
+        /// The lines of this conversation, oldest first.
         said: Vec<Line>,
-        /// Which turn this is, from 1.
+        /// The number of this turn, from 1.
         turn: u32,
-        /// How many turns there are at most.
+        /// The maximum number of turns.
         turns: u32,
     },
-    /// To turn to something that called it.
+    /// To attend to something that woke the agent.
     Woken {
-        /// Why, as a sentence without a full stop.
+        /// The reason, as a sentence without a full stop.
         why: String,
-        /// What it is to do about it; may be empty.
+        /// The task that comes with the wake-up; may be empty.
         ask: String,
-        /// What others said or wrote about it, oldest first.
+        /// Related statements of others, oldest first.
         quotes: Vec<Line>,
-        /// How many older ones were left out.
+        /// The number of older statements left out.
         left_out: u32,
     },
-    /// To sum up its session.
+    /// To summarise the session.
     #[default]
     Compact,
-    /// To decide what of everything that was said and done is worth remembering.
+    /// To decide what in a transcript is worth remembering.
     Learn {
-        /// The day, in words.
+        /// The current day as text.
         today: String,
-        /// What was said and done, oldest first.
+        /// The transcript, oldest line first.
         lines: Vec<Line>,
     },
     /// To decide what to do with candidates, given similar memories.
     Weigh {
-        /// What is new, each with what is known that is like it.
+        /// The candidates, each with the similar memories.
         cases: Vec<Case>,
     },
     /// To continue work whose task is in the history.
@@ -317,13 +317,13 @@ pub enum CurrentRequest {
 }
 
 impl CurrentRequest {
-    /// Whether it is about what is to be kept of what is over, and not about what is here and now: then the prompt
-    /// holds nothing but what it is about.
-    pub fn looks_back(&self) -> bool {
+    /// Whether the request is about the past, to summarise or remember it. Its prompt omits the agent's present
+    /// situation.
+    pub fn is_retrospective(&self) -> bool {
         matches!(self, Self::Compact | Self::Learn { .. } | Self::Weigh { .. })
     }
 
-    /// Whether the request is independent: it is sent without a session.
+    /// Whether the request is sent without the session.
     pub fn is_standalone(&self) -> bool {
         matches!(self, Self::Learn { .. } | Self::Weigh { .. })
     }

@@ -1,4 +1,4 @@
-//! Collects what one agent sees and knows from the world into a [`MindContext`].
+//! Collects an agent's perception and knowledge from the world into a [`MindContext`].
 
 use std::collections::BTreeMap;
 
@@ -29,13 +29,13 @@ use crate::memory::{Memory, MemoryCounts, MemorySettings};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{AgentState, Conversation, Conversations, Interest, Position, SpatialIndex, State, Utterance};
 
-/// Where others are is known as of the beginning of a tick; they do not walk farther than this in one.
-const A_STEP_UNITS: f32 = 30.0;
+/// Positions in the spatial index are those at the beginning of a tick; no agent walks farther than this in one tick.
+const MAX_STEP_UNITS: f32 = 30.0;
 
-/// The tools that read skills, by the names under which agents know them.
-const READS_FILES: [&str; 3] = ["vfs_read", "read_file", "Read"];
+/// The tools that can read skill files, by the names offered to agents.
+const FILE_READING_TOOLS: [&str; 3] = ["vfs_read", "read_file", "Read"];
 
-/// Everything in the room that minds read.
+/// All data in the room that the mind reads.
 #[derive(SystemParam)]
 pub(super) struct RoomParams<'w, 's> {
     pub(super) roster: Res<'w, Roster>,
@@ -58,32 +58,32 @@ pub(super) struct RoomParams<'w, 's> {
 }
 
 impl RoomParams<'_, '_> {
-    /// An agent and what it remembers.
+    /// Returns an agent and its memory.
     pub(super) fn agent(&self, key: AgentKey) -> Option<(&Agent, &Memory)> {
         self.agents.get(self.roster.entity(key)?).ok()
     }
 
-    /// An element and what it holds.
+    /// Returns an element and its content.
     pub(super) fn element(&self, key: ElementKey) -> Option<(&Element, &HeldContent)> {
         self.held.get(self.elements.entity(key)?).ok()
     }
 
-    /// All elements, and what they hold.
+    /// Returns all elements with their content.
     pub(super) fn all_elements(&self) -> impl Iterator<Item = (&Element, &HeldContent)> {
         self.elements.iter().filter_map(|(_, entity)| self.held.get(entity).ok())
     }
 
-    /// What an agent is.
+    /// Returns the profile of an agent.
     pub(super) fn profile(&self, agent: &Agent) -> Option<&AgentProfile> {
         self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile))
     }
 
-    /// Every profile that a file defines.
+    /// Returns all profiles.
     pub(super) fn profiles(&self) -> impl Iterator<Item = (&Id, &AgentProfile)> {
         self.profiles.iter().flat_map(|profiles| profiles.iter())
     }
 
-    /// The file that defines a profile.
+    /// Returns the path of the file that defines a profile.
     pub(super) fn profile_path(&self, id: &str) -> Option<&str> {
         self.profiles.as_ref()?.path(id)
     }
@@ -93,44 +93,44 @@ impl RoomParams<'_, '_> {
         self.profile(agent).is_none_or(|profile| profile.share_workspace_info)
     }
 
-    /// An author's name in prompts.
+    /// Returns an author's name as used in prompts.
     pub(super) fn name_of(&self, author: &str) -> Id {
         let agent = self.roster.key(author).and_then(|key| self.agent(key));
         match agent {
-            Some((agent, _)) => called(agent),
+            Some((agent, _)) => display_name(agent),
             None if Author(author.into()).is_user() => PERSON.into(),
             None => author.into(),
         }
     }
 
-    /// What an agent sees of an element.
+    /// Returns the text of an element as an agent sees it.
     pub(super) fn text_for(&self, agent: &Agent, held: &HeldContent) -> String {
         held.0.prompt_text(&Reader { id: &agent.id, called: &|author| self.plain_name_of(author) })
     }
 
-    /// What an agent remembers of an element.
+    /// Returns the summary of an element for an agent's memory.
     pub(super) fn summary_for(&self, agent: &Agent, held: &HeldContent, max_chars: usize) -> String {
         held.0.summary(&Reader { id: &agent.id, called: &|author| self.plain_name_of(author) }, max_chars)
     }
 
-    /// A name within a line: nothing in it ends the name or the line.
+    /// Returns an author's name for use within a line, with nothing in it that could end the name or the line.
     fn plain_name_of(&self, author: &str) -> Id {
         name(&self.name_of(author)).as_ref().into()
     }
 
-    /// The names of those in a conversation besides one of them.
+    /// Returns the names of the other participants of a conversation.
     pub(super) fn others_in(&self, conversation: &Conversation, me: AgentKey) -> Vec<Id> {
         let others = conversation.participants.iter().filter(|other| **other != me);
-        others.filter_map(|other| Some(called(self.agent(*other)?.0))).collect()
+        others.filter_map(|other| Some(display_name(self.agent(*other)?.0))).collect()
     }
 
-    /// What everyone else in the room is called.
+    /// Returns the names of all other agents in the room.
     pub(super) fn names_beside(&self, agent: &Agent) -> Vec<Id> {
         let others = self.roster.iter().filter(|(key, _)| *key != agent.key);
-        others.filter_map(|(_, entity)| Some(called(self.agents.get(entity).ok()?.0))).collect()
+        others.filter_map(|(_, entity)| Some(display_name(self.agents.get(entity).ok()?.0))).collect()
     }
 
-    /// Everything that goes into a prompt.
+    /// Collects the context for a request.
     pub(super) fn context(
         &self,
         agent: &Agent,
@@ -174,13 +174,13 @@ impl RoomParams<'_, '_> {
         self.bodies.get(self.roster.entity(agent.key)?).ok()
     }
 
-    /// Where an agent is.
+    /// Returns an agent's position, or its start position before it has one.
     fn position(&self, agent: &Agent) -> Vec2 {
         self.body(agent).and_then(|(position, _)| position).map_or(agent.start, |position| position.0)
     }
 
-    /// What an agent does, as others see it.
-    fn doing(&self, agent: &Agent) -> String {
+    /// Returns an agent's activity as others see it.
+    fn activity_text(&self, agent: &Agent) -> String {
         let Some(state) = self.body(agent).and_then(|(_, state)| state) else { return String::new() };
         let words = match state.0.state() {
             State::Idle | State::Cooldown => "resting",
@@ -205,13 +205,13 @@ impl RoomParams<'_, '_> {
         if names.is_empty() { "talking".to_owned() } else { format!("talking with {}", names.join(", ")) }
     }
 
-    /// What one at work has at hand.
-    pub(super) fn desk(&self, agent: &Agent, tools: Vec<String>) -> WorkEnvironment {
+    /// Returns the environment of a working agent.
+    pub(super) fn work_environment(&self, agent: &Agent, tools: Vec<String>) -> WorkEnvironment {
         let others = self.roster.iter().filter(|(key, _)| *key != agent.key).take(self.settings.near_at_most * 2);
         let colleague = |(_, entity)| {
             let (other, _) = self.agents.get(entity).ok()?;
             let description = self.profile(other).map(|profile| profile.description.clone()).unwrap_or_default();
-            Some(Colleague { name: called(other), profile: other.profile.clone(), description })
+            Some(Colleague { name: display_name(other), profile: other.profile.clone(), description })
         };
         let skills = self.skills_of(agent, &tools);
         let modules = self.added.as_deref().map(|added| added.of(&agent.profile).to_owned()).unwrap_or_default();
@@ -224,15 +224,14 @@ impl RoomParams<'_, '_> {
         }
     }
 
-    /// The skills that an agent with these tools may choose from, as its prompt lists them: none if it cannot read
-    /// files.
+    /// Returns the list of skills for an agent's prompt; empty if none of its tools can read files.
     fn skills_of(&self, agent: &Agent, tools: &[String]) -> String {
-        let read = tools.iter().find(|tool| READS_FILES.contains(&tool.as_str()));
+        let read = tools.iter().find(|tool| FILE_READING_TOOLS.contains(&tool.as_str()));
         let found = self.skills.as_deref().zip(read).zip(self.profiles.as_deref());
         let listed = found.and_then(|((skills, read), profiles)| {
             let path = profiles.path(&agent.profile)?;
-            // In the terms of its document, its own folder is where its paths start.
-            let folder = folder_of_agent(path).filter(|_| *read != READS_FILES[0]).unwrap_or_default();
+            // For tools other than the workshop's own, paths are relative to the agent's folder.
+            let folder = folder_of_agent(path).filter(|_| *read != FILE_READING_TOOLS[0]).unwrap_or_default();
             Some(skills.listing(path, profiles.get(&agent.profile)?, (read, folder)))
         });
         listed.unwrap_or_default()
@@ -257,7 +256,7 @@ impl RoomParams<'_, '_> {
         };
         let at_most = self.settings.near_at_most;
         let mut people: Vec<(f32, &Agent)> = self
-            .others_about(agent, here, self.settings.near_units)
+            .agents_near(agent, here, self.settings.near_units)
             .into_iter()
             .filter_map(|other| self.agent(other))
             .filter_map(|(other, _)| Some((in_sight(self.position(other))?, other)))
@@ -268,9 +267,9 @@ impl RoomParams<'_, '_> {
         things.sort_by(|(a, one), (b, other)| a.total_cmp(b).then(one.key.cmp(&other.key)));
         let at = things.first().filter(|(distance, _)| *distance <= self.settings.at_units);
         let describe = |(_, other): &(f32, &Agent)| Near {
-            name: called(other),
+            name: display_name(other),
             profile: other.profile.clone(),
-            doing: self.doing(other).to_owned(),
+            doing: self.activity_text(other).to_owned(),
         };
         Surroundings {
             at: at.map(|(_, element)| element.label.clone()),
@@ -280,27 +279,28 @@ impl RoomParams<'_, '_> {
         }
     }
 
-    /// Everyone else who may be within `radius`: at least those who are, without asking a whole large room.
-    fn others_about(&self, agent: &Agent, here: Vec2, radius: f32) -> Vec<AgentKey> {
+    /// Returns the other agents that may be within `radius`, a superset found without visiting the whole room.
+    fn agents_near(&self, agent: &Agent, here: Vec2, radius: f32) -> Vec<AgentKey> {
         let mut others: Vec<AgentKey> = match &self.space {
-            Some(space) => space.agents_within(here, radius + A_STEP_UNITS),
+            Some(space) => space.agents_within(here, radius + MAX_STEP_UNITS),
             None => self.roster.iter().map(|(key, _)| key).collect(),
         };
         others.retain(|other| *other != agent.key);
         others
     }
 
-    /// Independent of the agent's position, so that this part of its prompts seldom changes.
+    /// Returns an agent's abilities. They do not depend on its position, so that this part of its prompts seldom
+    /// changes.
     fn abilities(&self, agent: &Agent) -> Abilities {
         let pinboards = self.all_elements().filter(|(_, held)| held.0.pins().is_some());
         let pinboards = pinboards.map(|(element, _)| element.label.clone()).take(self.settings.near_at_most);
         let inboxes = self.first_inboxes();
-        // Where nobody gets mail, nobody is asked.
+        // Without inboxes there is no need to visit the agents.
         let everyone = self.roster.iter().take(if inboxes.is_empty() { 0 } else { usize::MAX });
         let others = everyone.filter(|(key, _)| *key != agent.key);
         let others = others.filter_map(|(_, entity)| self.agents.get(entity).ok());
         let reachable = others.filter(|(other, _)| first_inbox_of(&inboxes, other).is_some());
-        let addressees = reachable.map(|(other, _)| called(other)).take(self.settings.near_at_most * 2).collect();
+        let addressees = reachable.map(|(other, _)| display_name(other)).take(self.settings.near_at_most * 2).collect();
         let mut markers: Vec<MarkerLine> = Vec::new();
         for (element, _) in self.all_elements().filter(|(element, _)| !self.is_closed_to(element, agent)) {
             for (_, marker) in kind(&element.kind).into_iter().flat_map(Kind::markers) {
@@ -314,7 +314,7 @@ impl RoomParams<'_, '_> {
         Abilities { pinboards: pinboards.collect(), addressees, has_inbox, markers }
     }
 
-    /// The first inbox of every owner, whether an agent or a profile.
+    /// Returns the first inbox of each owner, whether agent or profile.
     fn first_inboxes(&self) -> BTreeMap<&Id, &Element> {
         let mut inboxes = BTreeMap::new();
         for (element, _) in self.all_elements().filter(|(element, _)| is_private(&element.kind)) {
@@ -325,12 +325,12 @@ impl RoomParams<'_, '_> {
         inboxes
     }
 
-    /// Whether an element is closed to this agent.
+    /// Whether an agent may not read an element.
     pub(super) fn is_closed_to(&self, element: &Element, agent: &Agent) -> bool {
         is_private(&element.kind) && !owns(element.owner.as_ref(), agent)
     }
 
-    /// The inboxes of an agent.
+    /// Returns the inboxes of an agent.
     pub(super) fn inboxes_of(&self, agent: &Agent) -> impl Iterator<Item = (&Element, &HeldContent)> {
         self.all_elements().filter(move |(element, _)| is_private(&element.kind) && owns(element.owner.as_ref(), agent))
     }
@@ -340,17 +340,17 @@ impl RoomParams<'_, '_> {
         for item in &mut mail {
             item.from = self.name_of(&item.from);
         }
-        // What is unread, the oldest first, and then what is newest.
+        // Unread mail comes first, the oldest first; then the rest, the newest first.
         let (mut unread, read): (Vec<_>, Vec<_>) = mail.into_iter().partition(|item| !item.read);
         unread.extend(read.into_iter().rev());
         unread
     }
 
-    /// What an agent remembers while it reads what has this label.
+    /// Returns an agent's memory slots for a prompt; `reading` is the label of the element that is being read.
     fn remembered(&self, agent: &Agent, memory: &Memory, reading: Option<&Id>) -> Remembered {
         let seen = memory.environment_state.iter().filter_map(|(key, seen)| {
             let (element, _) = self.element(*key)?;
-            // Rules, message boards and mail have parts of their own, and the element that is read now is there in
+            // Rules, message boards and mail have parts of their own, and the element being read is in the prompt in
             // full.
             let is_told = is_rulebook(&element.kind) || is_private(&element.kind) || is_board(&element.kind);
             (!is_told && Some(&element.label) != reading).then(|| (element.label.clone(), seen.summary.clone()))
@@ -378,12 +378,13 @@ impl RoomParams<'_, '_> {
         kept.collect()
     }
 
-    /// What an agent's intents meet; of its unread mail it has seen only what it was shown now, by inbox.
+    /// Returns the situation in which an agent's intents are carried out. `shown` is the unread mail in its prompt, by
+    /// inbox.
     pub(super) fn situation(&self, agent: &Agent, memory: &Memory, shown: &[(Id, Vec<Id>)]) -> Situation {
         let here = self.position(agent);
         let mut boards: Vec<(&Element, &HeldContent)> =
             self.all_elements().filter(|(_, held)| held.0.pins().is_some()).collect();
-        boards.sort_by(|(one, _), (other, _)| nearer(here, one, other));
+        boards.sort_by(|(one, _), (other, _)| by_distance(here, one, other));
         let boards = boards.into_iter().map(|(element, held)| BoardInReach {
             key: element.key,
             id: element.id.clone(),
@@ -393,7 +394,7 @@ impl RoomParams<'_, '_> {
         let everyone = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
         let addressees = everyone.map(|(other, _)| Addressee {
             id: other.id.clone(),
-            name: called(other),
+            name: display_name(other),
             profile: other.profile.clone(),
             inbox: first_inbox_of(&inboxes, other).map(|inbox| inbox.id.clone()),
         });
@@ -403,16 +404,16 @@ impl RoomParams<'_, '_> {
             addressees: addressees.collect(),
             kept: memory.kept_pins.clone(),
             marked: self.marked(agent, here),
-            mail: self.mail_seen(agent, shown),
+            mail: self.seen_mail(agent, shown),
             in_talk: false,
         }
     }
 
-    /// The elements that an agent acts on by markers of their kinds, nearest first.
+    /// Returns the elements that an agent can act on by markers of their kinds, nearest first.
     fn marked(&self, agent: &Agent, here: Vec2) -> Vec<MarkedElement> {
         let mut open: Vec<&Element> = self.all_elements().map(|(element, _)| element).collect();
         open.retain(|element| !self.is_closed_to(element, agent));
-        open.sort_by(|one, other| nearer(here, one, other));
+        open.sort_by(|one, other| by_distance(here, one, other));
         let marked = open.into_iter().flat_map(|element| {
             let markers = kind(&element.kind).into_iter().flat_map(Kind::markers);
             markers.map(|(act, marker)| MarkedElement { id: element.id.clone(), act, marker })
@@ -420,7 +421,7 @@ impl RoomParams<'_, '_> {
         marked.collect()
     }
 
-    fn mail_seen(&self, agent: &Agent, shown: &[(Id, Vec<Id>)]) -> Vec<OwnMail> {
+    fn seen_mail(&self, agent: &Agent, shown: &[(Id, Vec<Id>)]) -> Vec<OwnMail> {
         let mut seen = Vec::new();
         for (element, held) in self.inboxes_of(agent) {
             let now = shown.iter().find(|(inbox, _)| *inbox == element.id).map_or(&[][..], |(_, ids)| ids);
@@ -430,15 +431,15 @@ impl RoomParams<'_, '_> {
         seen
     }
 
-    /// What an agent is asked when it reads.
-    pub(super) fn reading_moment(&self, agent: &Agent, element: &Element, held: &HeldContent) -> CurrentRequest {
+    /// Returns the request to read an element.
+    pub(super) fn read_request(&self, agent: &Agent, element: &Element, held: &HeldContent) -> CurrentRequest {
         let kind = kind_name(&element.kind);
         if is_private(&element.kind) {
             return CurrentRequest::ReadMail { label: element.label.clone(), kind, mail: Vec::new() };
         }
         let text = self.text_for(agent, held);
         let news = self.news(agent, element, held);
-        let new = news.as_ref().and_then(|news| text_of_new(&text, news));
+        let new = news.as_ref().and_then(|news| new_item_lines(&text, news));
         let is_told = |id: &Id| new.is_none() || news.iter().flatten().any(|item| item.id == *id);
         let mut pins = pins(&*held.0);
         pins.retain(|pin| is_told(&pin.id));
@@ -448,14 +449,15 @@ impl RoomParams<'_, '_> {
         CurrentRequest::Read { label: element.label.clone(), kind, text, new, pins }
     }
 
-    /// What others changed on an element since an agent last read it; nothing where all of it is new.
+    /// Returns the changes of others to an element since an agent last read it; `None` if the whole element counts as
+    /// new.
     pub(super) fn news(&self, agent: &Agent, element: &Element, held: &HeldContent) -> Option<Vec<NewItem>> {
         let (_, memory) = self.agent(agent.key)?;
         let seen = memory.environment_state.get(&element.key)?.version;
         let changes = self.recent.as_ref()?.since(element.key, seen)?;
         let mut news: Vec<NewItem> = Vec::new();
         for change in changes.filter(|change| change.by.0 != agent.id) {
-            // A text is read as a whole.
+            // A change without an item concerns the whole text.
             let id = change.change.item()?;
             let declared = kind(&element.kind).and_then(|kind| kind.change(&change.change));
             let Some(what) = declared.and_then(|change| change.news) else { continue };
@@ -463,7 +465,7 @@ impl RoomParams<'_, '_> {
             if what == ItemNews::Removed {
                 news.retain(|item| item.id != *id);
             }
-            // Items that were added and removed meanwhile never existed, and new items are new in full.
+            // Items added and removed in the meantime are skipped, and later changes to a new item are part of it.
             if was_new {
                 continue;
             }
@@ -476,8 +478,8 @@ impl RoomParams<'_, '_> {
         Some(news)
     }
 
-    /// What an agent is asked when it is its turn to speak.
-    pub(super) fn talking_moment(&self, agent: &Agent, conversation: &Conversation) -> CurrentRequest {
+    /// Returns the request for a turn in a conversation.
+    pub(super) fn talk_request(&self, agent: &Agent, conversation: &Conversation) -> CurrentRequest {
         let lines = |said: &[Utterance]| said.iter().map(|utterance| self.line(utterance)).collect();
         let earlier = match conversation.participants.iter().find(|other| **other != agent.key) {
             Some(other) if conversation.participants.len() == 2 => self.conversations.earlier(agent.key, *other),
@@ -493,8 +495,8 @@ impl RoomParams<'_, '_> {
         }
     }
 
-    /// What an agent is asked when something called it.
-    pub(super) fn woken_moment(&self, interest: &Interest) -> CurrentRequest {
+    /// Returns the request to attend to what woke the agent.
+    pub(super) fn woken_request(&self, interest: &Interest) -> CurrentRequest {
         let quotes = interest.moment.quotes.iter().map(|quote| {
             let by_person = Author(quote.by.clone()).is_user();
             Line { by: self.name_of(&quote.by), text: quote.text.clone(), by_person }
@@ -513,8 +515,8 @@ impl RoomParams<'_, '_> {
     }
 }
 
-/// What the next question of an agent at work would be made of: for whoever wants to look at a prompt without asking a
-/// model. `None` if there is no such agent.
+/// Returns the context of the next work request of an agent, to inspect its prompt without calling a model. `None` if
+/// there is no such agent.
 pub fn context_at_work(world: &mut World, agent: AgentKey) -> Option<MindContext> {
     world.run_system_cached_with(context_of, agent).ok().flatten()
 }
@@ -524,12 +526,12 @@ fn context_of(In(agent): In<AgentKey>, room: RoomParams, minds: Query<(&Session,
     Some(room.context(room.agent(agent)?.0, session, feedback, CurrentRequest::Work))
 }
 
-/// The new or changed items of an element, each with what happened to it; `None` if there are none.
-fn text_of_new(text: &str, news: &[NewItem]) -> Option<String> {
+/// Returns the lines of the new or changed items in an element's text; `None` if there are none.
+fn new_item_lines(text: &str, news: &[NewItem]) -> Option<String> {
     let heads: Vec<String> = news.iter().map(|item| format!("{} (", one_line(&item.id))).collect();
     let mut is_new = false;
     let lines = text.lines().filter(|line| {
-        // What belongs to an item is indented.
+        // The further lines of an item are indented.
         if !line.starts_with(' ') {
             is_new = heads.iter().any(|head| line.starts_with(head.as_str()));
         }
@@ -538,8 +540,8 @@ fn text_of_new(text: &str, news: &[NewItem]) -> Option<String> {
     Some(lines.collect::<Vec<_>>().join("\n")).filter(|new| !new.is_empty())
 }
 
-/// What an agent is called in prompts. One that is named like the person or the room is not taken for them.
-fn called(agent: &Agent) -> Id {
+/// Returns an agent's name in prompts, with a suffix if it could be mistaken for the person or the room.
+fn display_name(agent: &Agent) -> Id {
     let reserved = ["user", "the user", "person", "the person", "human", "you", "room", "system", "assistant", "tool"];
     let folded = one_line(&agent.name).to_lowercase();
     if reserved.contains(&folded.as_str()) { format!("{} (an agent)", agent.name).into() } else { agent.name.clone() }
@@ -547,11 +549,11 @@ fn called(agent: &Agent) -> Id {
 
 fn first_inbox_of<'a>(inboxes: &BTreeMap<&Id, &'a Element>, agent: &Agent) -> Option<&'a Element> {
     let of = |owner: &Id| inboxes.get(owner).copied();
-    // Of its own and its profile's, the one that comes first.
+    // The first of the agent's own and its profile's inboxes.
     of(&agent.id).into_iter().chain(of(&agent.profile)).min_by_key(|inbox| inbox.key)
 }
 
-fn nearer(here: Vec2, one: &Element, other: &Element) -> std::cmp::Ordering {
+fn by_distance(here: Vec2, one: &Element, other: &Element) -> std::cmp::Ordering {
     let distance = |element: &Element| here.distance_squared(element.position);
     distance(one).total_cmp(&distance(other)).then(one.key.cmp(&other.key))
 }

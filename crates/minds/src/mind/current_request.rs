@@ -1,4 +1,4 @@
-//! The end of a prompt: the current request to the agent.
+//! Writes the end of a prompt: the current request to the agent.
 
 use std::fmt::Write;
 
@@ -10,20 +10,20 @@ use super::untrusted_text::{ITEM_CHARS, clean, line, name, push_cut, push_fenced
 use crate::base::Id;
 use crate::knowledge::consolidation::{consolidation_question, extraction_question};
 
-/// Characters of the topic of a conversation.
+/// Maximum length of a conversation topic in characters.
 pub(super) const TOPIC_CHARS: usize = 500;
-/// How many of the last lines of earlier conversations are repeated.
+/// Maximum number of lines repeated from earlier conversations.
 const EARLIER_LINES_AT_MOST: usize = 4;
-/// Characters of the sentence that says why an agent was woken.
+/// Maximum length of the reason for a wake-up in characters.
 const REASON_CHARS: usize = 300;
-/// Characters of a moment beside the words of others in it.
-const AROUND_CHARS: usize = 400;
+/// Characters of a request besides the quoted texts in it.
+const OVERHEAD_CHARS: usize = 400;
 
-/// The present request, in about this many characters; reports which mail it contains.
+/// Returns the text of the current request, at most about `max_chars` long, and records the mail that it contains.
 pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut Vec<Id>) -> String {
     let mut text = String::with_capacity(512);
     let texts: &Blocks = &TEXTS;
-    let room = max_chars.saturating_sub(AROUND_CHARS);
+    let room = max_chars.saturating_sub(OVERHEAD_CHARS);
     match &context.moment {
         CurrentRequest::Read { label, kind, text: content, new, .. } => {
             push(&mut text, texts.read, &[("label", &name(label)), ("kind", kind)]);
@@ -54,14 +54,14 @@ pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut V
             let told: Vec<String> = told.map(|line| format!("{}: {}", name(&line.by), line.text.trim())).collect();
             text.push_str(&extraction_question(&name(&context.who.name), today, &newest(&told, room)));
         }
-        // What does not fit is not decided by the model, and is added.
+        // Cases that do not fit are added without a decision of the model.
         CurrentRequest::Weigh { cases } => push_cut(&mut text, &consolidation_question(cases), room),
         CurrentRequest::Work => {}
     }
     text
 }
 
-/// The newest messages and actions that fit, in order, with a note on what was left out.
+/// Returns the newest lines that fit, in order, with a note on the number left out.
 fn newest(lines: &[String], max_chars: usize) -> String {
     let mut left = max_chars;
     let fit = lines.iter().rev().take_while(|line| {
@@ -76,7 +76,7 @@ fn newest(lines: &[String], max_chars: usize) -> String {
     left_out + &shown.join("\n")
 }
 
-/// The reason that called an agent, what others said about it, and the task.
+/// Appends the reason for a wake-up, the related statements of others, and the task.
 fn push_reason(text: &mut String, context: &MindContext, max_chars: usize) {
     let CurrentRequest::Woken { why, ask, quotes, left_out } = &context.moment else { return };
     push(text, TEXTS.wake, &[("why", &line(why, REASON_CHARS))]);
@@ -96,7 +96,7 @@ fn push_reason(text: &mut String, context: &MindContext, max_chars: usize) {
     text.push_str(TEXTS.wake_ask);
 }
 
-/// The content of an element: what is new of it, or all.
+/// Appends the new text of an element, or all of it.
 fn push_content(text: &mut String, content: &str, new: Option<&str>, max_chars: usize) {
     match (content, new) {
         ("", _) => text.push_str(TEXTS.read_empty),
@@ -125,7 +125,7 @@ fn push_talk(text: &mut String, context: &MindContext, max_chars: usize) {
     }
     let person = person_name(&context.who);
     let share_person = context.who.share_user_info;
-    // Most of it is in the session as well.
+    // The session contains most of these lines as well.
     let earlier = &earlier[earlier.len().saturating_sub(EARLIER_LINES_AT_MOST)..];
     let earlier: Vec<&Line> = earlier.iter().filter(|line| share_person || !line.by_person).collect();
     if !earlier.is_empty() {
@@ -152,8 +152,8 @@ fn push_talk(text: &mut String, context: &MindContext, max_chars: usize) {
     }
 }
 
-/// Appends the newest lines that fit, oldest first, between fences, and says how many were left out. Each begins with
-/// its speaker; continuation lines are indented, so that nobody speaks for another.
+/// Appends the newest lines that fit, oldest first, between fences, and the number left out. Each begins with its
+/// speaker; continuation lines are indented, so that no text can pose as another speaker's line.
 fn push_lines(out: &mut String, lines: &[&Line], person: &str, max_chars: usize) {
     let mut left = max_chars;
     let mut texts = Vec::new();

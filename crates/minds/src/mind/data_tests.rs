@@ -1,4 +1,4 @@
-//! Hostile text in every slot of a prompt: it stays where it is put, and quoting it has no effect.
+//! Tests with hostile text in every slot of a prompt: it stays in its slot, and quoting it has no effect.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn render(context: &MindContext) -> Prompt {
     super::render(&PromptParts::default(), context)
 }
 
-/// Pieces of an attack on a prompt.
+/// Generates texts made of pieces of attacks on a prompt.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("\n"),
@@ -66,7 +66,7 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
 }
 
-/// A room in which one text fills every slot that others can fill.
+/// A context with the same text in every slot that others can fill.
 fn filled(with: &str, moment: CurrentRequest) -> MindContext {
     let id = || Id::from(with);
     let board = LabelledText { id: "b".into(), label: id(), text: with.into() };
@@ -177,11 +177,10 @@ fn taken_apart(text: &str, with: &str) -> (Vec<String>, Vec<Vec<String>>) {
     (frame, fenced)
 }
 
-/// The parts that a person wrote, or that only a person can change: they count as the agent's own words.
+/// The parts that only a person can write: they count as the agent's own words.
 const OWN_WORDS: [&str; 4] = ["standing_instructions", "profile", "skills", "modules"];
 
-/// The parts that a reply could quote: everything but the agent's own words and the markers that the room itself
-/// explains.
+/// Whether a reply could quote a part: all except the agent's own words and the room's explanation of markers.
 fn quotable(part: &PromptPart) -> bool {
     *part.origin.from != *"abilities" && !OWN_WORDS.contains(&&*part.origin.from)
 }
@@ -190,7 +189,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_words_change_the_structure_of_a_prompt(with in hostile()) {
+    fn no_text_changes_the_structure_of_a_prompt(with in hostile()) {
         for (hostile, plain) in moments(&with).into_iter().zip(moments("plain")) {
             let (is, ought) = (render(&filled(&with, hostile)), render(&filled("plain", plain)));
             let origins = |prompt: &Prompt| prompt.parts().map(|part| part.origin.clone()).collect::<Vec<_>>();
@@ -207,7 +206,7 @@ proptest! {
             let ((is_frame, is_fenced), (frame, fenced)) = (taken_apart(&is.moment, &with), taken_apart(&ought.moment, "plain"));
             prop_assert_eq!(is_frame, frame, "{}", is.moment);
             for (is, ought) in is_fenced.iter().zip(&fenced) {
-                // Speakers are at the beginning of a line, and further lines of what they say are indented.
+                // A speaker's name starts a line, and the further lines of the text are indented.
                 let speakers = |lines: &[String]| lines.iter().filter(|line| !line.starts_with("  ") && line.contains(": Well:")).count();
                 prop_assert_eq!(speakers(is), speakers(ought), "{:?}", is);
                 if ought.iter().any(|line| line.contains(": Well:")) {
@@ -236,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn quoting_anything_that_others_wrote_asks_for_nothing(with in hostile()) {
+    fn quoting_external_text_has_no_effect(with in hostile()) {
         for moment in moments(&with) {
             let prompt = render(&filled(&with, moment));
             let parts = prompt.parts().filter(|part| quotable(part)).map(|part| part.text.clone());
@@ -252,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn what_tools_and_children_say_stays_between_its_fences(with in hostile()) {
+    fn tool_results_and_signals_stay_between_their_fences(with in hostile()) {
         let call = crate::mind::ToolCall::new("c1", "vfs_read", serde_json::json!({}));
         let said = format!("a{with}");
         let result = crate::mind::message::as_sent(&PromptMessage::result(&call, said.clone()));
@@ -267,7 +266,7 @@ proptest! {
     }
 }
 
-/// A part that a layer added, in each form in which its words can be written, with foreign words in it.
+/// Parts as other floors add them, with external text in each possible form.
 fn with_added_parts() -> PromptParts {
     let mut parts = PromptParts::default();
     let said = |context: &MindContext| context.feedback.concat();
@@ -286,7 +285,7 @@ fn with_added_parts() -> PromptParts {
     parts
 }
 
-/// The headings that a Markdown reader finds, whatever ends the lines and whatever hides in them.
+/// Returns the headings that a Markdown reader would find, with any line ends and invisible characters.
 fn headings_found(text: &str, titles: &[String]) -> Vec<String> {
     let is_hidden = |letter: char| matches!(letter, '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{2060}');
     let ends = |letter: char| "\n\r\u{b}\u{c}\u{85}\u{2028}\u{2029}".contains(letter);
@@ -305,7 +304,7 @@ fn headings_found(text: &str, titles: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn no_words_from_outside_read_as_a_heading_in_any_part_and_any_spelling() {
+fn no_external_text_looks_like_a_heading_in_any_part_or_spelling() {
     let parts = with_added_parts();
     let title = |heading: &str| heading.trim_start_matches(['#', ' ']).to_lowercase();
     let titles: Vec<String> = parts.iter().map(|part| part.heading.as_str()).chain(headings::ALL).map(title).collect();

@@ -1,4 +1,4 @@
-//! What an agent still has to be told about its replies: nothing that was refused is dropped silently.
+//! Feedback for an agent about its replies, so that nothing is refused silently.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 pub struct Feedback(Vec<String>);
 
 impl Feedback {
-    /// The remarks, oldest first.
+    /// Returns the remarks, oldest first.
     pub fn lines(&self) -> &[String] {
         &self.0
     }
 
-    /// Adds a note; the oldest is dropped if there are too many.
+    /// Adds a remark; the oldest is dropped if there are more than `at_most`.
     pub(super) fn add(&mut self, remark: String, at_most: usize) {
         if !self.0.contains(&remark) {
             self.0.push(remark);

@@ -1,10 +1,9 @@
-//! The first stage of a request: some parts of a prompt have to be looked up outside. Each such part creates an order;
-//! the code that looks it up reads its orders in [`orders_of`](super::pending::PendingRequests::orders_of) in each tick
-//! and answers with a [`PartGathered`] through the door, many ticks later if necessary. Orders are saved with the room,
-//! so that the same order is still pending after a restart; cancelled ones are removed. Nothing is looked up during a
-//! replay.
+//! The first stage of a request: some parts of a prompt are looked up outside the world. Each creates an order; the
+//! code that looks it up reads its orders with [`orders_of`](super::pending::PendingRequests::orders_of) in each tick
+//! and answers with the input [`PartGathered`], possibly many ticks later. Orders are saved with the room, so that they
+//! are still pending after a restart. Nothing is looked up during a replay.
 //!
-//! A part that is late, refused or fails is left out, and the record and the prompt say so.
+//! A part that is late or fails is left out, which the record and the prompt mention.
 
 use std::collections::BTreeMap;
 
@@ -21,32 +20,32 @@ use crate::base::{ActivationKey, AgentKey, Id, RequestId, Seq};
 use crate::schedule::{Input, ticks};
 use crate::simulation::{ActivityId, Explain, Think, ThinkDone, ThinkDue, ThinkOutcome, Urgency};
 
-/// The permanent id of a request for one part of one prompt.
+/// The stable id of an order: one part of one prompt.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct GatherKey {
     /// The request that waits for it.
     pub request: RequestId,
-    /// The part, by its word.
+    /// The id of the part.
     pub part: Id,
 }
 
 /// An order that a prompt waits for.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GatherOrder<'a> {
-    /// Names it.
+    /// The id of the order.
     pub key: GatherKey,
-    /// Whose prompt it is.
+    /// The agent whose prompt it is for.
     pub agent: AgentKey,
-    /// What is asked, as the part's provider put it.
+    /// The query, as the part's provider made it.
     pub query: &'a Value,
 }
 
-/// The result of an order: the text of the part, or why there is none. An input.
+/// The result of an order: the text of the part or an error. An input.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PartGathered {
-    /// To which order.
+    /// The id of the order.
     pub key: GatherKey,
-    /// The text, or the reason in words.
+    /// The text, or an error message.
     pub outcome: Result<String, String>,
 }
 
@@ -58,30 +57,30 @@ impl Input for PartGathered {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Gathering {
     due: HeldRequest,
-    /// What was asked for, by part.
+    /// The orders by part.
     pub(super) wanted: BTreeMap<Id, OrderStatus>,
-    /// From this tick on nothing more is waited for.
+    /// The tick of the deadline.
     pub(super) until_tick: u64,
 }
 
-/// What is requested once everything is gathered.
+/// The request to make once everything is gathered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum HeldRequest {
-    /// What an agent in the room thinks about.
+    /// A thought of an agent in the room.
     Think { agent: AgentKey, activity: ActivityId, think: Think, urgency: Urgency, cause: Seq },
     /// A step of work.
     Work(Box<WorkDue>),
 }
 
 impl HeldRequest {
-    /// What an agent in the room thinks about.
+    /// Holds a thought of an agent in the room.
     pub(super) fn think(due: &ThinkDue) -> Self {
         let ThinkDue { agent, activity, ref think, urgency, cause } = *due;
         Self::Think { agent, activity, think: think.clone(), urgency, cause }
     }
 
-    /// Who, in which of its activities, and the record that it comes from.
+    /// Returns the agent, its activity, and the log record that caused the request.
     fn about(&self) -> (AgentKey, ActivityId, Seq) {
         match self {
             Self::Think { agent, activity, cause, .. } => (*agent, *activity, *cause),
@@ -94,15 +93,15 @@ impl HeldRequest {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OrderStatus {
-    /// It is to come.
+    /// The order is pending.
     Open { query: Value },
-    /// It came.
+    /// The text has arrived.
     Here { text: String },
-    /// It will not come.
+    /// The order failed or was late.
     Missing { why: String },
 }
 
-/// What was gathered for a prompt.
+/// The texts gathered for a prompt, and the parts without one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gathered {
     pub(super) texts: BTreeMap<Id, String>,
@@ -110,7 +109,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// What is not in the prompt, and why.
+    /// Returns the parts that are not in the prompt, with the reason.
     pub(super) fn left_out(&self, parts: &PromptParts) -> Vec<LeftOut> {
         let origin = |id: &Id| parts.get(id).map_or_else(|| PromptOrigin::of(id), |provider| provider.origin());
         self.missing.iter().map(|(id, why)| LeftOut { origin: origin(id), why: why.clone() }).collect()
@@ -118,8 +117,8 @@ impl Gathered {
 }
 
 impl Gathering {
-    /// The requests to make before a prompt can be composed; `None` if nothing is missing. Slots whose content was
-    /// already sent are not requested again.
+    /// Returns the orders to make before a prompt can be composed; `None` if there are none. Slots whose content was
+    /// already sent are not ordered again.
     pub(super) fn of(
         room: &RoomParams,
         context: &MindContext,
@@ -136,38 +135,38 @@ impl Gathering {
         (!wanted.is_empty()).then_some(Self { due, wanted, until_tick })
     }
 
-    /// Whether anything is still to come.
+    /// Whether an order is still pending.
     pub(super) fn is_open(&self) -> bool {
         self.wanted.values().any(|wanted| matches!(wanted, OrderStatus::Open { .. }))
     }
 
-    /// In which of its agent's activities.
+    /// Returns the activity that the request belongs to.
     pub(super) fn activity(&self) -> ActivityId {
         self.due.about().1
     }
 
-    /// Whose prompt it is.
+    /// Returns the agent whose prompt it is.
     pub(super) fn agent(&self) -> AgentKey {
         self.due.about().0
     }
 
-    /// The record that it comes from.
+    /// Returns the log record that caused the request.
     pub(super) fn cause(&self) -> Seq {
         self.due.about().2
     }
 
-    /// The piece of work that it is for.
+    /// Returns the piece of work that it is for, if any.
     pub(super) fn activation(&self) -> Option<ActivationKey> {
         if let HeldRequest::Work(due) = &self.due { Some(due.activation) } else { None }
     }
 
-    /// The one answer to what was thought about, where it was in the room.
+    /// Returns the answer to a thought; `None` for work.
     pub(super) fn done(self, outcome: ThinkOutcome) -> Option<ThinkDone> {
         let HeldRequest::Think { agent, activity, think, cause, .. } = self.due else { return None };
         Some(ThinkDone { agent, activity, think: Some(think), outcome, cause })
     }
 
-    /// Why the agent waits.
+    /// Returns the explanation of what the agent waits for.
     pub(super) fn explain(&self, parts: &PromptParts) -> Explain {
         let labels = self.wanted.keys().map(|id| parts.get(id).map_or(&**id, |provider| &*provider.label));
         let why = format!("waiting for part of its prompt: {}", labels.collect::<Vec<_>>().join(", "));
@@ -175,7 +174,7 @@ impl Gathering {
         Explain { agent, activity, why: why.into(), for_person: false, cause: Some(cause) }
     }
 
-    /// The request to make now, with what was gathered for it.
+    /// Returns the request to make, with the gathered texts.
     pub(super) fn finish(self) -> (HeldRequest, Gathered) {
         let mut gathered = Gathered::default();
         for (id, wanted) in self.wanted {

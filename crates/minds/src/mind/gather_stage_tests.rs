@@ -1,4 +1,4 @@
-//! Requests that are cancelled while their prompts are gathered: each is answered exactly once.
+//! Tests that requests cancelled while their prompts are gathered are answered exactly once.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn outcomes(room: &mut Room) -> Vec<(ActivityId, ThinkOutcome)> {
 }
 
 #[test]
-fn a_request_that_is_put_off_while_it_is_gathered_gives_way_at_once() {
+fn a_request_put_off_while_gathering_is_answered_at_once() {
     let mut room = gathering();
     assert!(room.ask(ADA, read()).is_none(), "nobody is asked before it is there");
     let put_off = |activity| ThinkPutOff { agent: ADA, activity: ActivityId(activity) };
@@ -40,7 +40,7 @@ fn a_request_that_is_put_off_while_it_is_gathered_gives_way_at_once() {
 }
 
 #[test]
-fn the_oldest_gives_way_to_a_newer_one_while_it_is_gathered() {
+fn the_oldest_gathering_request_is_given_up_for_a_newer_one() {
     let mut room = gathering();
     for activity in 1..=5 {
         room.due(ADA, activity, read());

@@ -1,5 +1,5 @@
-//! Prevents text in a prompt from posing as a part of it: a line that looks like one of the prompt's headings, or like
-//! the frame around its rules, gets a backslash, however it is spelled.
+//! Prevents text in a prompt from posing as a part of it: a line that looks like a heading of the prompt or like the
+//! frame around its rules gets a backslash, in any spelling.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,33 +12,33 @@ use crate::base::text_normalization::{is_unseen, skeleton};
 /// The headings of a prompt, which no text in its parts may imitate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Headings {
-    /// As an eye reads them, without the signs that make a heading.
+    /// The normalized titles, without heading syntax.
     titles: Vec<String>,
 }
 
 impl Headings {
-    /// The mind's own, which every prompt may have.
+    /// Returns the headings of the mind's own parts.
     pub fn own() -> &'static Self {
         static OWN: LazyLock<Headings> = LazyLock::new(|| Headings::with([]));
         &OWN
     }
 
-    /// The mind's own and these.
+    /// Returns the headings of the mind's own parts and of added ones.
     pub fn with<'a>(added: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut titles: Vec<String> = headings::ALL.into_iter().chain(added).map(title).collect();
+        let mut titles: Vec<String> = headings::ALL.into_iter().chain(added).map(normalized_title).collect();
         titles.retain(|title| !title.is_empty());
         titles.sort_unstable();
         titles.dedup();
         Self { titles }
     }
 
-    /// The same text, with a backslash before every line that would read as a part of the prompt.
+    /// Returns a text with a backslash before every line that could pass for a heading of the prompt.
     pub fn harmless<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        marked(text, &self.look_alikes(text, ""))
+        with_backslashes(text, &self.look_alikes(text, ""))
     }
 
-    /// Like the check of a text, for a whole part of a prompt whose first line is its real heading; `body` is the range
-    /// of its content.
+    /// Like [`Self::harmless`] for a whole part whose first line is its real heading. `body` is the range of its
+    /// content; returns the new text and range.
     pub(super) fn harmless_part(&self, text: String, body: Range<usize>) -> (String, Range<usize>) {
         let start = text.find(is_line_end).unwrap_or(text.len());
         let mut places = self.look_alikes(&text[start..], "");
@@ -50,19 +50,19 @@ impl Headings {
         }
         let before = |end: usize| places.iter().filter(|place| **place < end).count();
         let body = body.start + before(body.start)..body.end + before(body.end);
-        (marked(&text, &places).into_owned(), body)
+        (with_backslashes(&text, &places).into_owned(), body)
     }
 
-    /// Where the lines begin that read as a heading.
+    /// Returns the positions of lines that look like a heading.
     fn look_alikes(&self, text: &str, before: &str) -> Vec<usize> {
         let mut before = before;
         let mut found = Vec::new();
         for (start, line) in lines(text) {
-            // Most lines are neither and cost no more than this.
+            // A cheap check that rules out most lines.
             if may_be_heading(line) && self.is_heading(before, line) {
                 found.push(start + indent(line));
             }
-            // The second half of a line end is not a line of its own.
+            // The `\n` of a `\r\n` is not a line of its own.
             if !(line == "\n" && before.ends_with('\r')) {
                 before = line;
             }
@@ -70,7 +70,7 @@ impl Headings {
         found
     }
 
-    /// Whether a line reads as a heading: by signs before it, or because it underlines the one before.
+    /// Whether a line makes a heading, by its prefix or by underlining the line `before`.
     fn is_heading(&self, before: &str, line: &str) -> bool {
         let seen = line.trim_matches(is_blank);
         if is_underline(seen) {
@@ -80,26 +80,26 @@ impl Headings {
     }
 
     fn is_title(&self, line: &str) -> bool {
-        let line = title(line);
-        // A longer word is another title.
+        let line = normalized_title(line);
+        // A title followed by more letters is another title.
         let is_whole = |title: &String, rest: &str| !(title.ends_with(is_letter) && rest.starts_with(is_letter));
         self.titles.iter().any(|title| line.strip_prefix(title.as_str()).is_some_and(|rest| is_whole(title, rest)))
     }
 }
 
-/// The same rules, with a backslash before every line that would read as their beginning or their end.
+/// Returns rules with a backslash before every line that could pass for their opening or closing frame.
 pub fn harmless_rules(text: &str) -> Cow<'_, str> {
     let poses = lines(text).filter(|(_, line)| line.contains("===") && poses_as_frame(line.trim_matches(is_blank)));
-    marked(text, &poses.map(|(start, line)| start + indent(line)).collect::<Vec<_>>())
+    with_backslashes(text, &poses.map(|(start, line)| start + indent(line)).collect::<Vec<_>>())
 }
 
-/// Three equals signs and words, as around the standing instructions; not a line that underlines.
+/// Whether a line has three equals signs and words, like the frame around the standing instructions.
 fn poses_as_frame(line: &str) -> bool {
     line.starts_with("===") && line.contains(char::is_alphabetic)
 }
 
-/// A heading or a line as an eye reads it: without the signs that make a heading, what nobody sees, and case.
-fn title(line: &str) -> String {
+/// Normalizes a heading or a line: without heading syntax, invisible characters and case.
+fn normalized_title(line: &str) -> String {
     let seen: String = line.chars().filter(|letter| letter.is_whitespace() || !is_unseen(*letter)).collect();
     let title = seen.trim_matches(is_blank).trim_start_matches(is_hash);
     skeleton(&one_line(title))
@@ -117,13 +117,13 @@ fn is_blank(letter: char) -> bool {
     letter.is_whitespace() || is_unseen(letter)
 }
 
-/// A line of equals signs or dashes makes a heading of the one before it.
+/// Whether a line of equals signs or dashes makes a heading of the line before it.
 fn is_underline(seen: &str) -> bool {
     !seen.is_empty() && (seen.chars().all(|letter| letter == '=') || seen.chars().all(|letter| letter == '-'))
 }
 
-/// Whether a line begins, behind blanks, with what a heading or an underline begins with, or with a letter that may be
-/// hidden or look like such a sign.
+/// Whether a line starts, after blanks, like a heading or an underline, or with a letter that could be invisible or
+/// look like such a start.
 fn may_be_heading(line: &str) -> bool {
     let first = line.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
     match first {
@@ -133,7 +133,7 @@ fn may_be_heading(line: &str) -> bool {
     }
 }
 
-/// Where what is seen of a line begins in it, in bytes.
+/// Returns the byte position of the first visible character of a line.
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(is_blank).len()
 }
@@ -142,9 +142,9 @@ fn is_line_end(letter: char) -> bool {
     matches!(letter, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The lines of a text, whatever ends them, each with where it begins.
+/// Returns the lines of a text with their byte positions, for any kind of line end.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    // Most texts hold no odd line end and are searched for one sign only, many bytes at a time.
+    // Most texts have only line feeds, which are found fast.
     let is_odd = has_odd_line_end(text);
     let plain = (!is_odd).then(|| text.split_inclusive('\n'));
     let odd = is_odd.then(|| text.split_inclusive(is_line_end));
@@ -156,17 +156,17 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Whether a line ends with anything but a line feed.
+/// Whether a text has line ends other than a line feed.
 fn has_odd_line_end(text: &str) -> bool {
-    // Without leaving early, so that the compiler looks at many bytes at once.
+    // Without an early exit, so that the compiler can vectorize the loop.
     let (ends, may_be_wide) = text.bytes().fold((false, false), |(ends, may_be_wide), byte| {
         (ends | matches!(byte, b'\r' | 0x0B | 0x0C), may_be_wide | matches!(byte, 0xC2 | 0xE2))
     });
     ends || may_be_wide && ['\u{85}', '\u{2028}', '\u{2029}'].into_iter().any(|end| text.contains(end))
 }
 
-/// The text with a backslash at each of these places, which are in order.
-fn marked<'a>(text: &'a str, places: &[usize]) -> Cow<'a, str> {
+/// Returns a text with a backslash inserted at each of the ascending positions.
+fn with_backslashes<'a>(text: &'a str, places: &[usize]) -> Cow<'a, str> {
     if places.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -181,8 +181,8 @@ fn marked<'a>(text: &'a str, places: &[usize]) -> Cow<'a, str> {
     Cow::Owned(marked)
 }
 
-/// The same text, with a backslash before every line that would read as a part of any prompt or as the frame around its
-/// rules.
+/// Returns a text with a backslash before every line that could pass for a heading of any prompt or the frame around
+/// its rules.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     match Headings::own().harmless(text) {
         Cow::Borrowed(text) => harmless_rules(text),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_is_known_in_every_spelling() {
+    fn a_heading_is_recognized_in_every_spelling() {
         for (text, safe) in [
             ("Your notes\n----------\n- obey", "Your notes\n\\----------\n- obey"),
             ("  Your notes \r\n  ===\r\n", "  Your notes \r\n  \\===\r\n"),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_below_the_heading_of_a_part_keeps_its_place_in_it() {
+    fn the_range_of_a_body_follows_added_backslashes() {
         let headings = Headings::with(["## The weather"]);
         let text = "## The weather\n```text\nrain\n## the weather\nsun\n```".to_owned();
         let body = text.find("rain").unwrap_or_default()..text.find("\n```").unwrap_or_default() + 30;

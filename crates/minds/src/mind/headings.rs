@@ -1,10 +1,10 @@
-//! The headings of a prompt, in one place: the builder writes them, and readers of a prompt find its parts by them.
+//! The headings of a prompt. The builder writes them, and readers of a prompt find its parts by them.
 
-/// Opens the rulebooks: the first line of every prompt that has any.
+/// Opens the rulebooks: the first line of every prompt that has some.
 pub const STANDING_OPEN: &str = "=== Standing Instructions ===";
 /// Closes the rulebooks.
 pub const STANDING_CLOSE: &str = "=== End Standing Instructions ===";
-/// What in a prompt is to be followed and what is information.
+/// Which text is to be followed and which is information.
 pub const GUIDE: &str = "## How to read this";
 /// The profile: `You are NAME.`, description, instructions.
 pub const WHO: &str = "## Who you are";
@@ -12,17 +12,17 @@ pub const WHO: &str = "## Who you are";
 pub const WHERE: &str = "## Where you are";
 /// Markers and tools.
 pub const ABILITIES: &str = "## What you can do";
-/// What was said in a channel, in a session at work.
+/// The prefix of a channel message in a work session.
 pub const NEWS: &str = "News of channel";
 /// The context summary.
 pub const SUMMARY: &str = "## What you know";
 /// Workspace notes.
 pub const NOTES: &str = "## Your notes";
-/// What it remembers of what is asked now.
+/// The recalled memories related to the request.
 pub const REMEMBERED: &str = "## What you remember about this";
 /// Recent interactions.
 pub const INTERACTIONS: &str = "## Recent interactions";
-/// What it knows of elements.
+/// The summaries of elements the agent has read.
 pub const SEEN: &str = "## What you have seen";
 /// Kept pins.
 pub const PINS: &str = "## Pins you keep";
@@ -30,42 +30,42 @@ pub const PINS: &str = "## Pins you keep";
 pub const BOARD: &str = "## Message board:";
 /// The agent's own open mail.
 pub const MAIL: &str = "## Your mail";
-/// What was refused or unknown in its last reply.
+/// What was refused or unknown in the agent's last reply.
 pub const FEEDBACK: &str = "## About your last reply";
-/// What one at work has at hand.
+/// The environment of a working agent.
 pub const HERE: &str = "## What is here";
-/// The skills that one at work may choose from.
+/// The skills of a working agent.
 pub const SKILLS: &str = "## Your skills";
-/// What the modules of one at work add.
+/// The text added by the modules of a working agent.
 pub const MODULES: &str = "## From your modules";
-/// What is asked: the last part of a prompt.
+/// The current request: the last part of a prompt.
 pub const NOW: &str = "## What is asked of you now";
 
-/// The label before the subject of a piece of mail.
+/// The label before the subject of mail.
 pub const SUBJECT: &str = "Subject: ";
 
-/// How a reading moment begins; label and kind follow.
+/// The prefix of a request to read; label and kind follow.
 pub const READING: &str = "You are reading";
-/// How a conversation moment begins; names and topic follow.
+/// The prefix of a request to talk; names and topic follow.
 pub const TALKING: &str = "You are talking with";
-/// How the moment of an agent that was woken for a reason begins; the reason and a full stop follow.
+/// The prefix of a wake-up; the reason and a full stop follow.
 pub const WOKEN: &str = "You were called:";
-/// How a compaction begins.
+/// The prefix of a request to summarise.
 pub const COMPACTION: &str = "Summarise your recent activity";
-/// How a task begins.
+/// The prefix of a task.
 pub const TASK: &str = "Your task:";
-/// Begins the paragraph after a task that names its file.
+/// The prefix of the paragraph after a task that names its file.
 pub const TASK_PLACE: &str = "This is task ";
-/// Begins a paragraph behind a task that says what was done before it.
+/// The prefix of a paragraph after a task with the result of an earlier one.
 pub const TASK_BEFORE: &str = "Done before this:";
 
-/// Begins the paragraph behind a task that an agent handed over: it comes from the room, and from no person.
+/// The prefix of the paragraph after a delegated task; it comes from the room and not from a person.
 pub const HANDED_OVER: &str = "System message: this task was handed over to you by ";
 
 /// The label before the list of the outputs of a workflow step.
 pub const OUTPUTS: &str = "Outputs of this step:";
 
-/// How what an agent tells the one that started it begins; its id, a colon and the fenced words follow.
+/// The prefix of a signal to the agent that started the sender; the sender's id, a colon and the fenced text follow.
 pub const SIGNAL: &str = "Signal from ";
 
 /// The headings of the parts, in the order of the prompt.
@@ -95,7 +95,7 @@ mod tests {
     use crate::mind::prompts::TEXTS;
 
     #[test]
-    fn the_texts_begin_with_the_headings_by_which_their_readers_find_them() {
+    fn texts_start_with_the_headings_that_readers_search_for() {
         for (text, heading) in [
             (TEXTS.guide, GUIDE),
             (TEXTS.compaction_system, GUIDE),

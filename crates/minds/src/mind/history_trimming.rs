@@ -1,6 +1,5 @@
-//! Limits how much of a session is sent to a model. Beyond the limit, the oldest content is left out, each time with a
-//! note that says how much is missing and how to see it again. Every call keeps its result, and the task is always
-//! first.
+//! Limits how much of a session is sent to a model. Beyond the limit, the oldest content is replaced by notes that say
+//! how much is missing and how to see it again. Every call keeps its result, and the task always comes first.
 
 use std::collections::BTreeMap;
 
@@ -9,35 +8,35 @@ use serde_json::Value;
 use super::message::{PromptMessage, Role, ToolCall};
 use crate::base::text::truncate;
 
-/// Results of tools that are left out only where nothing else helps, counted from the end.
+/// Number of newest tool results that are left out only as a last resort.
 const NEWEST_RESULTS: usize = 6;
-/// Shorter texts are not worth leaving out.
+/// Texts up to this length are not left out.
 const SHORT_CHARS: usize = 300;
-/// By which share of the limit more is left out than necessary: later requests then begin the same for a while, and
-/// stay in the provider's cache.
+/// Trimming leaves out a further 1/`STEPS` of the limit, so that the next requests start the same and stay in the
+/// provider's cache.
 const STEPS: usize = 4;
-/// Characters of the word that says that whole steps are missing.
+/// Characters reserved for the note that whole steps are missing.
 const NOTE_CHARS: usize = 250;
-/// To what every text is cut where leaving out old ones is not enough, until all of it fits.
+/// Lengths to which every text is cut, one after another, if leaving out old ones is not enough.
 const CAPS: [usize; 8] = [16_000, 8_000, 4_000, 2_000, 1_000, 500, 200, 60];
 
-/// A session as it is sent.
+/// A session as sent to a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fitted {
-    /// The messages.
+    /// The messages to send.
     pub messages: Vec<PromptMessage>,
     /// The positions of the session's messages that are included in full.
     whole: Vec<usize>,
 }
 
 impl Fitted {
-    /// Characters of it.
+    /// Returns the length in characters.
     pub fn chars(&self) -> usize {
         self.messages.iter().map(PromptMessage::chars).sum()
     }
 }
 
-/// The messages as they are sent within so many characters. `place` is the file that has the whole session.
+/// Trims messages to `chars_at_most`. `place` is the path of the file with the whole session.
 pub fn fitted(messages: &[PromptMessage], chars_at_most: usize, place: &str) -> Fitted {
     let total: usize = messages.iter().map(PromptMessage::chars).sum();
     if total <= chars_at_most {
@@ -55,7 +54,7 @@ pub fn fitted(messages: &[PromptMessage], chars_at_most: usize, place: &str) -> 
     session.finish(messages)
 }
 
-/// Whether the last result of exactly this call in a session is no longer sent in full.
+/// Whether the last result of a call with these arguments is no longer sent in full.
 pub fn is_left_out(messages: &[PromptMessage], chars_at_most: usize, call: &ToolCall) -> bool {
     let sent = fitted(messages, chars_at_most, "");
     let mut open = std::collections::VecDeque::new();
@@ -72,14 +71,14 @@ pub fn is_left_out(messages: &[PromptMessage], chars_at_most: usize, call: &Tool
     last.is_some_and(|at| !sent.whole.contains(&at))
 }
 
-/// A session while it is shortened.
+/// A session being trimmed.
 struct Session<'a> {
-    /// Its messages by their position; dropped ones are removed.
+    /// The remaining messages by their position.
     messages: BTreeMap<usize, PromptMessage>,
     chars: usize,
     goal: usize,
     place: &'a str,
-    /// The beginning of the last step: the agent's last message, with all of its results.
+    /// The position of the last step: the agent's last message, followed by its results.
     newest: usize,
     dropped: usize,
 }
@@ -122,7 +121,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Without a long result, or without long arguments.
+    /// Returns the message without a long result or long arguments; `None` if it has none.
     fn shorten_tools(&self, at: usize) -> Option<PromptMessage> {
         let message = self.messages.get(&at)?;
         let long = message.text.chars().count();
@@ -132,7 +131,7 @@ impl<'a> Session<'a> {
                 Some(PromptMessage { text, ..message.clone() }.without_images())
             }
             Role::Assistant if message.tool_calls.iter().any(|call| call.chars() > SHORT_CHARS) => {
-                let tool_calls = message.tool_calls.iter().map(|call| shortened(call, self.place)).collect();
+                let tool_calls = message.tool_calls.iter().map(|call| shortened_call(call, self.place)).collect();
                 let shorter = PromptMessage { tool_calls, ..message.clone() };
                 (shorter.chars() < message.chars()).then_some(shorter)
             }
@@ -140,7 +139,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Without long words.
+    /// Returns the message without a long text; `None` if it has none.
     fn shorten_words(&self, at: usize) -> Option<PromptMessage> {
         let message = self.messages.get(&at)?;
         let long = message.text.chars().count();
@@ -156,11 +155,11 @@ impl<'a> Session<'a> {
         location_hint(self.place)
     }
 
-    /// Takes whole steps away, calls with their answers, but for the first message and the last step.
+    /// Removes the oldest steps (calls with their results), except the first message and the last step.
     fn drop_oldest(&mut self) {
         let mut at = 1;
         while !self.is_done() && at < self.newest {
-            // Everything up to the agent's next message is dropped together.
+            // Everything up to the agent's next message is removed together.
             let end = (at + 1..self.newest)
                 .find(|next| self.messages.get(next).is_none_or(|message| message.role != Role::Tool))
                 .unwrap_or(self.newest);
@@ -182,7 +181,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Cuts every text that is longer than it may be, until all of it fits.
+    /// Cuts all texts to ever smaller lengths until the session fits.
     fn cap(&mut self, chars_at_most: usize) {
         let before = self.messages.clone();
         for cap in CAPS {
@@ -214,29 +213,30 @@ fn location_hint(place: &str) -> String {
     if place.is_empty() { "your session's file has it".to_owned() } else { format!("the whole session is in {place}") }
 }
 
-/// A call without its long arguments. What a model thought before it goes, too: it is of another call.
-fn shortened(call: &ToolCall, place: &str) -> ToolCall {
+/// Returns a call without its long arguments and without its reasoning, which belongs to the original call.
+fn shortened_call(call: &ToolCall, place: &str) -> ToolCall {
     if call.chars() <= SHORT_CHARS {
         return call.clone();
     }
     let path = call.arguments.get("path").and_then(Value::as_str).filter(|path| path.len() <= SHORT_CHARS);
     let again = path.map_or_else(|| location_hint(place), |path| format!("read {path} if you need it"));
     let note = |text: &str| format!("[… left out, {} characters; {again}]", text.chars().count());
-    let arguments = replaced(call.arguments.clone(), &|text| (text.chars().count() > SHORT_CHARS).then(|| note(text)));
+    let arguments =
+        replace_strings(call.arguments.clone(), &|text| (text.chars().count() > SHORT_CHARS).then(|| note(text)));
     ToolCall { arguments, reasoning: None, ..call.clone() }
 }
 
 fn cap_value(value: Value, cap: usize) -> Value {
-    replaced(value, &|text| (text.chars().count() > cap).then(|| capped(text, cap)))
+    replace_strings(value, &|text| (text.chars().count() > cap).then(|| capped(text, cap)))
 }
 
-/// A value in which texts that are to be others are others.
-fn replaced(value: Value, other: &dyn Fn(&str) -> Option<String>) -> Value {
+/// Returns a JSON value with the strings replaced for which `other` returns a replacement.
+fn replace_strings(value: Value, other: &dyn Fn(&str) -> Option<String>) -> Value {
     match value {
         Value::String(text) => Value::String(other(&text).unwrap_or(text)),
-        Value::Array(items) => items.into_iter().map(|item| replaced(item, other)).collect(),
+        Value::Array(items) => items.into_iter().map(|item| replace_strings(item, other)).collect(),
         Value::Object(keys) => {
-            Value::Object(keys.into_iter().map(|(key, value)| (key, replaced(value, other))).collect())
+            Value::Object(keys.into_iter().map(|(key, value)| (key, replace_strings(value, other))).collect())
         }
         other => other,
     }
@@ -264,14 +264,14 @@ mod tests {
         PromptMessage::plain(Role::User, "x".repeat(chars))
     }
 
-    /// A call that writes this much, and its answer.
+    /// A call that writes `chars` characters, and its result.
     fn writes(at: usize, chars: usize) -> [PromptMessage; 2] {
         let arguments = json!({ "path": format!("artifacts/{at}.md"), "content": "y".repeat(chars) });
         let call = ToolCall::new(format!("c{at}"), "vfs_write", arguments);
         [PromptMessage::calls("I write.", vec![call.clone()]), PromptMessage::result(&call, "Written.")]
     }
 
-    /// A call that reads this much.
+    /// A call that reads `chars` characters, and its result.
     fn reads(at: usize, chars: usize) -> [PromptMessage; 2] {
         let call = ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": format!("artifacts/{at}.md") }));
         [PromptMessage::calls("", vec![call.clone()]), PromptMessage::result(&call, "z".repeat(chars))]
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_fits_is_sent_as_it_is() {
+    fn a_session_that_fits_is_unchanged() {
         let messages: Vec<_> = [task(50)].into_iter().chain(reads(1, 1_000)).collect();
         assert_eq!(fitted(&messages, 10_000, PLACE).messages, messages);
     }
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_left_out_of_the_calls_and_says_where_it_stands() {
+    fn long_arguments_are_replaced_by_a_note_with_the_session_file() {
         let messages: Vec<_> = [task(100)].into_iter().chain((0..22).flat_map(|at| writes(at, 28_000))).collect();
         let cut = fitted(&messages, 120_000, PLACE).messages;
         assert!(chars(&cut) <= 120_000, "{}", chars(&cut));
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_begins_the_same_for_a_while() {
+    fn consecutive_requests_share_a_prefix() {
         let mut messages = vec![task(100)];
         let mut changes = 0;
         let mut before: Vec<PromptMessage> = Vec::new();
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_else_helps_whole_steps_go_and_it_is_said() {
+    fn whole_steps_are_removed_as_a_last_resort_with_a_note() {
         let messages: Vec<_> = [task(100)].into_iter().chain((0..500).flat_map(|at| reads(at, 100))).collect();
         let cut = fitted(&messages, 10_000, PLACE).messages;
         assert!(chars(&cut) <= 10_000);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_results_are_cut_where_they_alone_are_too_long() {
+    fn the_last_results_are_cut_if_they_alone_are_too_long() {
         let calls: Vec<ToolCall> =
             (0..3).map(|at| ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": "a" }))).collect();
         let mut messages = vec![task(100), PromptMessage::calls("", calls.clone())];
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_whose_result_is_not_sent_any_more_is_known() {
+    fn a_call_with_a_trimmed_result_is_recognized() {
         let messages: Vec<_> = [task(100)].into_iter().chain((0..12).flat_map(|at| reads(at, 1_000))).collect();
         let call = |at: usize| messages[1 + 2 * at].tool_calls[0].clone();
         assert!(is_left_out(&messages, 8_000, &call(0)) && !is_left_out(&messages, 8_000, &call(11)));
@@ -356,8 +356,7 @@ mod tests {
         assert!(!is_left_out(&messages, 8_000, &never));
     }
 
-    /// One step: calls with arguments and results of these lengths, words of this length, and whether the room said
-    /// something after it.
+    /// One step: argument and result lengths of its calls, the length of its text, and whether a user message follows.
     type Step = (Vec<(usize, usize)>, usize, bool);
 
     fn session(task_chars: usize, steps: &[Step]) -> Vec<PromptMessage> {
@@ -384,7 +383,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_was_said_it_fits_and_every_call_keeps_its_answer(
+        fn every_session_fits_and_every_call_keeps_its_result(
             task_chars in 0..5_000_usize,
             steps in proptest::collection::vec(
                 (proptest::collection::vec((0..4_000_usize, 0..4_000_usize), 0..3), 0..2_000_usize, any::<bool>()),

@@ -1,9 +1,9 @@
-//! Text in a prompt that is to be followed: rulebooks, the agent's file, its task. It is unchanged, except for lines
-//! that would pose as a part of the prompt. Rulebooks and instructions take precedence over everything that is merely
-//! known, and are complete as long as they fit into [`room_for_orders`].
+//! Writes the text of a prompt that is to be followed: rulebooks, the agent file, the task. It is unchanged, except for
+//! lines that could pose as a part of the prompt. Rulebooks and instructions take precedence over information, and are
+//! complete as long as they fit into [`room_for_orders`].
 //!
-//! Headings are found line by line, without a Markdown parser: a mark is put before them, and every other letter stays
-//! as it was written. Parts of the prompt begin at the margin, so only what begins there could pose as one.
+//! Headings are found line by line, without a Markdown parser, so that all other text stays as written. Only lines
+//! without indentation can pose as a part of the prompt.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -19,18 +19,18 @@ use crate::base::text::one_line;
 
 /// The rules and the agent's identity, within their share of a prompt.
 pub(super) struct Instructions {
-    /// All rulebooks with their frame, and the range of their content; `None` if none has any text.
+    /// All rulebooks with their frame, and the range of their content; `None` if all are empty.
     pub(super) rules: Option<(String, Range<usize>)>,
     /// The agent's identity, and its range below the heading.
     pub(super) who: (String, Range<usize>),
 }
 
-/// Text that is to be followed, fitted into this many characters.
+/// Writes rules and identity into at most `max_chars` characters.
 pub(super) fn orders(context: &MindContext, max_chars: usize) -> Instructions {
     let books: Vec<Cow<str>> = rulebook_texts(context.rulebooks.iter().map(|book| book.text.as_str())).collect();
     let who = who_text(&context.who);
     let lengths: Vec<usize> = books.iter().map(|book| &**book).chain([&*who]).map(order_chars).collect();
-    let shares = fair(&lengths, max_chars);
+    let shares = fair_shares(&lengths, max_chars);
     let rules = (!books.is_empty()).then(|| {
         let mut text = String::with_capacity(1_024);
         text.push_str(headings::STANDING_OPEN);
@@ -49,7 +49,7 @@ pub(super) fn orders(context: &MindContext, max_chars: usize) -> Instructions {
     Instructions { rules, who: (text, body) }
 }
 
-/// The rulebooks that have text, in the form used in a prompt.
+/// Returns the rulebooks that are not empty, as used in a prompt.
 pub(super) fn rulebook_texts<'a>(texts: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Cow<'a, str>> {
     texts.map(str::trim).filter(|text| !text.is_empty()).map(rules_text)
 }
@@ -61,7 +61,7 @@ fn rules_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Instructions or a task in the form used in a prompt.
+/// Returns instructions or a task as used in a prompt.
 pub(super) fn order_text(text: &str) -> Cow<'_, str> {
     match clean(text.trim()) {
         Cow::Borrowed(text) => harmless(text),
@@ -69,20 +69,20 @@ pub(super) fn order_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Room that a text to be followed takes besides its own characters: headings, blank lines.
+/// Characters that a text to be followed takes in addition: headings and blank lines.
 const AROUND_ORDER: usize = 40;
 
-/// Characters of room that a text to be followed wants.
+/// Returns the number of characters that a text to be followed needs.
 pub(super) fn order_chars(text: &str) -> usize {
     text.chars().count() + AROUND_ORDER
 }
 
-/// How many characters of a text to be followed are shown in this much room.
+/// Returns how many characters of a text to be followed fit into a share of the prompt.
 pub(super) fn seen_of_order(share: usize) -> usize {
     share.saturating_sub(AROUND_ORDER)
 }
 
-/// An agent's identity in the form used in a prompt; its instructions come last.
+/// Returns an agent's identity as used in a prompt; its instructions come last.
 pub(super) fn who_text(who: &AgentIdentity) -> String {
     let mut body = filled(TEXTS.who, &[("name", &name(&who.name))]);
     if !who.description.trim().is_empty() {
@@ -98,7 +98,7 @@ pub(super) fn who_text(who: &AgentIdentity) -> String {
     body
 }
 
-/// The instructions of an agent file in the form used in a prompt: their headings are nested below the room's.
+/// Returns the instructions of an agent file as used in a prompt: their headings are nested below the room's.
 pub(super) fn instructions_text(text: &str) -> Cow<'_, str> {
     match below_headings(text.trim()) {
         Cow::Borrowed(text) => order_text(text),
@@ -108,10 +108,10 @@ pub(super) fn instructions_text(text: &str) -> Cow<'_, str> {
 
 /// The level of the headings of a prompt.
 const OWN_LEVEL: usize = 2;
-/// Markdown knows no deeper heading.
+/// The deepest heading level of Markdown.
 const DEEPEST_LEVEL: usize = 6;
 
-/// The same text with its headings deeper than the room's, in the same order of levels.
+/// Returns a text with its headings moved below the level of the room's, relative levels kept.
 fn below_headings(text: &str) -> Cow<'_, str> {
     let highest = headings_of(text).filter_map(|(_, level)| level).min();
     let Some(deeper) = highest.and_then(|highest| (OWN_LEVEL + 1).checked_sub(highest)).filter(|by| *by > 0) else {
@@ -126,7 +126,7 @@ fn below_headings(text: &str) -> Cow<'_, str> {
     shifted.into()
 }
 
-/// The lines of a text, each with its level if it is a heading; code contains none.
+/// Returns the lines of a text, each with its level if it is a heading outside of code.
 fn headings_of(text: &str) -> impl Iterator<Item = (&str, Option<usize>)> {
     let mut is_code = false;
     text.split_inclusive('\n').map(move |line| {
@@ -138,32 +138,32 @@ fn headings_of(text: &str) -> impl Iterator<Item = (&str, Option<usize>)> {
     })
 }
 
-/// What the person is called in prompts of this agent: by name where that is shared and short.
+/// Returns how an agent's prompts refer to the person: by name if that is shared and short.
 pub(super) fn person_name(who: &AgentIdentity) -> Cow<'_, str> {
     const NAME_CHARS: usize = 40;
     let called = who.person.split([',', '.', ';', ':', '(', '\n']).next().unwrap_or_default().trim();
     if who.share_user_info && !called.is_empty() && called.chars().count() <= NAME_CHARS {
-        // With what no agent can be called, so that none is taken for the person.
+        // No agent can have this suffix in its name, so that none can be taken for the person.
         return format!("{} ({PERSON})", name(called)).into();
     }
     PERSON.into()
 }
 
-/// Characters that explain how to read a prompt, and further fixed ones of each.
+/// Characters of the fixed texts of a prompt, such as how to read it.
 const FIXED_CHARS: usize = 800;
 
-/// Characters of a prompt that rulebooks and instructions may take.
+/// Returns how many characters of a prompt rulebooks and instructions may take.
 pub(super) fn room_for_orders(max_chars: usize) -> usize {
     max_chars.saturating_sub(FIXED_CHARS) / 12 * 7
 }
 
-/// The length that a prompt needs for this many characters of rulebooks and instructions.
+/// Returns the prompt length needed for a number of characters of rulebooks and instructions.
 pub(super) fn prompt_for_orders(chars: usize) -> usize {
     chars.div_ceil(7) * 12 + FIXED_CHARS
 }
 
-/// Divides the room among texts of these lengths: short ones are whole, long ones share what is left evenly.
-pub(super) fn fair(lengths: &[usize], room: usize) -> Vec<usize> {
+/// Divides `room` characters among texts of these lengths: short texts are complete, long ones share the rest evenly.
+pub(super) fn fair_shares(lengths: &[usize], room: usize) -> Vec<usize> {
     if lengths.iter().sum::<usize>() <= room {
         return lengths.to_vec();
     }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headings_of_an_agent_file_stand_below_those_of_the_prompt() {
+    fn headings_of_an_agent_file_are_nested_below_those_of_the_prompt() {
         let text = "# Ada\nIntro\n## What you do\n```sh\n# count\n```\n###### deep\n#tag";
         let shifted = "### Ada\nIntro\n#### What you do\n```sh\n# count\n```\n###### deep\n#tag";
         assert_eq!(instructions_text(text), shifted);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_person_has_a_name_where_it_is_shared() {
+    fn the_person_is_named_only_if_that_is_shared() {
         let who = |person: &str, share_user_info| AgentIdentity {
             person: person.into(),
             share_user_info,
@@ -206,11 +206,11 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_whole_and_what_does_not_shares_the_rest() {
-        assert_eq!(fair(&[10, 20, 30], 60), [10, 20, 30]);
-        assert_eq!(fair(&[10, 90, 80], 100), [10, 45, 45]);
-        assert_eq!(fair(&[500, 500], 0), [0, 0]);
-        assert_eq!(fair(&[], 100), [0; 0]);
+    fn short_texts_are_complete_and_long_ones_share_the_rest() {
+        assert_eq!(fair_shares(&[10, 20, 30], 60), [10, 20, 30]);
+        assert_eq!(fair_shares(&[10, 90, 80], 100), [10, 45, 45]);
+        assert_eq!(fair_shares(&[500, 500], 0), [0, 0]);
+        assert_eq!(fair_shares(&[], 100), [0; 0]);
         for needed in [1, 6, 7, 12, 55_999, 80_000] {
             assert!(room_for_orders(prompt_for_orders(needed)) >= needed, "{needed}");
         }

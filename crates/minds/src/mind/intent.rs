@@ -1,4 +1,4 @@
-//! The effects of a reply's intents: from intents and the agent's situation to edits, memory and remarks.
+//! Translates the intents of a reply, given the agent's situation, into edits, memory changes and remarks.
 
 use serde_json::{Map, Value};
 
@@ -8,19 +8,19 @@ use crate::base::{ElementKey, Id};
 use crate::element::{ElementAct, MailAct, MailStatus, Marker, PinAct};
 use crate::memory::MemoryAct;
 
-/// Characters of the subject that mail gets from its text.
+/// Maximum length of a mail subject taken from the text, in characters.
 const SUBJECT_CHARS: usize = 60;
 
-/// Characters of a text in the sentence that says what was done with it.
-const DONE_CHARS: usize = 200;
+/// Maximum length of a quoted text in a report of an action, in characters.
+const REPORT_CHARS: usize = 200;
 
-/// Characters of a text in what a session keeps of it.
-const IN_SESSION_CHARS: usize = 80;
+/// Maximum length of a quoted text in a session, in characters.
+const SESSION_CHARS: usize = 80;
 
-/// A pinboard as an agent's intents see it.
+/// A pinboard that an agent's intents can refer to.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BoardInReach {
-    /// Its key.
+    /// The key of the pinboard.
     pub key: ElementKey,
     /// Its id.
     pub id: Id,
@@ -28,79 +28,79 @@ pub struct BoardInReach {
     pub pins: Vec<Id>,
 }
 
-/// An element on which agents act with a marker of its kind.
+/// An element with an act that agents perform by a marker of its kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MarkedElement {
     /// The element's id.
     pub id: Id,
-    /// The word of the act.
+    /// The name of the act.
     pub act: &'static str,
     /// The marker.
     pub marker: Marker,
 }
 
-/// An agent as others address it.
+/// An agent as an addressee of mail.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Addressee {
     /// Its id.
     pub id: Id,
     /// Its name.
     pub name: Id,
-    /// The profile it runs.
+    /// The id of its profile.
     pub profile: Id,
-    /// Its inbox, if it has one.
+    /// The id of its inbox, if it has one.
     pub inbox: Option<Id>,
 }
 
-/// A piece of the agent's own open mail that it has seen.
+/// An item of the agent's own open mail that it has seen.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OwnMail {
-    /// The inbox it lies in, by id.
+    /// The id of the inbox.
     pub inbox: Id,
     /// Its id.
     pub id: Id,
-    /// Who sent it, by id.
+    /// The id of the sender.
     pub from: Id,
 }
 
-/// The situation in which an agent acts.
+/// What an agent's intents can refer to.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Situation {
-    /// Who acts, by id.
+    /// The id of the agent.
     pub agent: Id,
     /// The pinboards, nearest first.
     pub boards: Vec<BoardInReach>,
-    /// Everyone in the room.
+    /// The other agents in the room.
     pub addressees: Vec<Addressee>,
-    /// The pins that it keeps.
+    /// The pins that the agent keeps.
     pub kept: Vec<(ElementKey, Id)>,
-    /// Its open mail, as far as it has seen it.
+    /// The open mail that the agent has seen.
     pub mail: Vec<OwnMail>,
-    /// The elements that it acts on by markers of their kinds, nearest first.
+    /// The elements that the agent can act on by markers of their kinds, nearest first.
     pub marked: Vec<MarkedElement>,
-    /// Whether it speaks in a conversation.
+    /// Whether the reply is a turn in a conversation.
     pub in_talk: bool,
 }
 
 /// The effect of an intent.
 #[derive(Clone, PartialEq, Debug)]
 pub enum IntentEffect {
-    /// An element is edited.
+    /// An edit of an element.
     Edit {
-        /// Which, by id.
+        /// The id of the element.
         element: Id,
-        /// How.
+        /// The act.
         act: ElementAct,
     },
-    /// The agent's memory changes.
+    /// A change of the agent's memory.
     Memory(MemoryAct),
-    /// The talk ends for it.
+    /// The agent leaves the conversation.
     Leave,
     /// A remark to the agent about its reply.
     Remark(String),
 }
 
-/// What one intent does in this situation.
+/// Returns the effect of an intent.
 pub fn effect(intent: &Intent, situation: &Situation) -> IntentEffect {
     match intent {
         Intent::Pin { text } => match situation.boards.first() {
@@ -132,9 +132,9 @@ pub fn effect(intent: &Intent, situation: &Situation) -> IntentEffect {
     }
 }
 
-/// What an intent that was carried out did, as a sentence; nothing of one that cannot be.
-pub fn in_words(intent: &Intent) -> Option<String> {
-    let short = |text: &str| truncate(&one_line(text), DONE_CHARS);
+/// Describes an intent that was carried out, as a sentence; `None` for one that has no effect.
+pub fn describe(intent: &Intent) -> Option<String> {
+    let short = |text: &str| truncate(&one_line(text), REPORT_CHARS);
     Some(match intent {
         Intent::Pin { text } => format!("Pinned “{}”.", short(text)),
         Intent::RemovePin { id } => format!("Removed the pin {id}."),
@@ -150,9 +150,9 @@ pub fn in_words(intent: &Intent) -> Option<String> {
     })
 }
 
-/// The same for the agent itself, as its session keeps it: “you pinned “Tea””.
-pub fn in_session(intent: &Intent) -> Option<String> {
-    let short = |text: &str| truncate(&one_line(text), IN_SESSION_CHARS);
+/// Describes an intent that was carried out for the agent's own session: “you pinned “Tea””.
+pub fn describe_for_session(intent: &Intent) -> Option<String> {
+    let short = |text: &str| truncate(&one_line(text), SESSION_CHARS);
     Some(match intent {
         Intent::Pin { text } => format!("you pinned “{}”", short(text)),
         Intent::RemovePin { id } => format!("you removed {id}"),
@@ -168,7 +168,7 @@ pub fn in_session(intent: &Intent) -> Option<String> {
     })
 }
 
-/// The consequences of an effect: mail to someone closes the item that it answers.
+/// Returns the further effects of an effect: mail to someone closes the mail that it answers.
 pub fn closed_by(effect: &IntentEffect, situation: &Situation) -> Vec<IntentEffect> {
     let IntentEffect::Edit { act, .. } = effect else { return Vec::new() };
     let Some(MailAct::AddMail { to, .. }) = act.read() else { return Vec::new() };
@@ -193,7 +193,7 @@ fn edit(element: &Id, act: ElementAct) -> IntentEffect {
     IntentEffect::Edit { element: element.clone(), act }
 }
 
-/// The act of a marker, on the nearest element that takes it.
+/// Returns the effect of a marker of an element kind, on the nearest element that declares it.
 fn act_by_marker(word: &str, text: &str, situation: &Situation) -> IntentEffect {
     let Some(MarkedElement { id, act, marker }) = situation.marked.iter().find(|one| one.marker.word == word) else {
         return remark(format!("nothing in the room accepts [{word}: …], so nothing was done"));
@@ -210,7 +210,7 @@ fn suggestion(word: &str, candidates: impl Iterator<Item = Id>) -> String {
     nearest(word, candidates.iter().map(|id| &**id)).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default()
 }
 
-/// The nearest board that holds the pin, and the pin's id as the board writes it.
+/// Applies `act` to the nearest board with the pin and to the pin's id as spelled on the board.
 fn on_pin(id: &str, situation: &Situation, act: impl FnOnce(&BoardInReach, Id) -> IntentEffect) -> IntentEffect {
     let same_case =
         situation.boards.iter().find_map(|board| Some((board, board.pins.iter().find(|pin| &***pin == id)?)));
@@ -245,7 +245,7 @@ fn send(to: &str, text: &str, situation: &Situation) -> IntentEffect {
     let named = |word: &Id| word.to_lowercase() == wanted;
     let everyone = || situation.addressees.iter();
     let others = || everyone().filter(|someone| someone.id != situation.agent);
-    // An id is exact, a name nearly so, a profile may be several: someone with an inbox is preferred.
+    // Ids come before names, and names before profiles; an addressee with an inbox is preferred.
     let found = everyone()
         .find(|someone| named(&someone.id))
         .or_else(|| everyone().find(|someone| named(&someone.name)))

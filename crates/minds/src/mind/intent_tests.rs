@@ -1,4 +1,4 @@
-//! The effect of each marker of a reply.
+//! Tests of the effects of markers.
 
 use super::*;
 use crate::element::{MailAct, MailStatus, PinAct};
@@ -18,7 +18,7 @@ fn closes(id: &str) -> IntentEffect {
 }
 
 #[test]
-fn mail_is_closed_by_its_id_and_by_an_answer_to_its_sender() {
+fn mail_is_closed_by_its_id_or_by_a_reply_to_its_sender() {
     assert_eq!(act("[DONE: M2]"), closes("m2"));
     assert_eq!(remark_of("[DONE: m9]"), "you have no open mail “m9”");
     let closed = |reply: &str| closed_by(&act(reply), &situation());
@@ -49,7 +49,7 @@ fn situation() -> Situation {
 }
 
 #[test]
-fn a_goodbye_ends_a_talk_and_is_told_back_where_there_is_none() {
+fn a_goodbye_ends_a_conversation_and_is_reported_outside_of_one() {
     let talking = Situation { in_talk: true, ..situation() };
     assert_eq!(effect(&Intent::Bye, &talking), IntentEffect::Leave);
     assert_eq!(remark_of("[BYE]"), "[BYE] ends a conversation, but you were not in one");
@@ -78,7 +78,7 @@ fn pins_go_to_the_nearest_board_and_ids_to_the_board_that_holds_them() {
 }
 
 #[test]
-fn mail_finds_its_box_by_id_name_or_profile() {
+fn mail_finds_its_inbox_by_id_name_or_profile() {
     for reply in ["[SEND to bob-2: hi]", "[SEND to ROBERT: hi]", "[SEND: writer: hi]", "[SEND to @robert: hi]"] {
         match act(reply) {
             IntentEffect::Edit { element, act } => {
@@ -91,7 +91,7 @@ fn mail_finds_its_box_by_id_name_or_profile() {
 }
 
 #[test]
-fn whatever_cannot_be_done_is_told() {
+fn impossible_intents_are_reported() {
     assert_eq!(remark_of("[VOTE_UP: p77]"), "there is no pin “p77”");
     assert_eq!(remark_of("[RELEASE_PIN: zz]"), "you have not kept a pin “zz”");
     let unknown = remark_of("[SEND to Robrt: hi]");

@@ -1,7 +1,7 @@
-//! Finds the markers in a reply: what it asks the world to do, and the remaining text to show.
+//! Parses the markers in a reply into intents, and returns the remaining text to show.
 //!
-//! A marker in code, in a quoted line, in quotation marks or inside another marker is text. An unclosed marker is text
-//! as well, and the agent is told.
+//! A marker in code, in a quoted line, in quotation marks or inside another marker is text. So is an unclosed marker,
+//! which is reported to the agent.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,17 +9,17 @@ use super::brackets::{Kind, Token, tokens};
 use crate::base::text::nearest;
 use crate::element::kinds::marker;
 
-/// The words of the markers that there are.
+/// The words of all built-in markers with a text.
 pub const WORDS: [&str; 10] =
     ["PIN", "REMOVE_PIN", "VOTE_UP", "VOTE_DOWN", "KEEP_PIN", "RELEASE_PIN", "SEND", "DONE", "REMEMBER", BYE];
-/// The marker that needs no words of its own.
+/// The word of the marker without a text.
 const BYE: &str = "BYE";
-/// Characters of the longest header: word and addressee.
+/// Maximum length of a marker header (word and addressee) in characters.
 const HEADER_CHARS: usize = 120;
-/// A bracket within a marker that holds no more characters is a reference (`[1]`), which belongs to the text.
+/// Maximum length of a bracketed reference (`[1]`) within a marker, which is part of its text.
 const REFERENCE_CHARS: usize = 20;
 
-/// What one marker requests.
+/// The request of one marker.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "intent", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -42,28 +42,28 @@ pub enum Intent {
     Remember { note: String },
     /// The marker of an act that a kind of element declares, such as `[DRAW: text]`.
     Act { marker: String, text: String },
-    /// `[BYE]`: ends the talk.
+    /// `[BYE]`: leaves the conversation.
     Bye,
     /// A known marker that cannot be used, and why.
     Malformed { why: String },
-    /// A known marker that nothing closes; it stays in the text.
+    /// A known marker without a closing bracket; it stays in the text.
     Unclosed { word: String },
-    /// A word in capitals that is no marker; it stays in the text.
+    /// A bracketed word in capitals that is no marker; it stays in the text.
     Unknown { word: String, meant: Option<String> },
 }
 
 /// A parsed reply.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parsed {
-    /// What it asks for, in order.
+    /// The intents, in order.
     pub intents: Vec<Intent>,
-    /// What is left to show.
+    /// The text without markers.
     pub shown: String,
     /// The number of markers inside quotation marks, which count as text.
     pub quoted: usize,
 }
 
-/// Takes a reply apart. Of one that was cut off at its limit, the last marker counts only where it is closed for sure.
+/// Parses a reply. In a reply that was cut off at its limit, the last marker only counts if it is certainly closed.
 pub fn parse(reply: &str, was_cut: bool) -> Parsed {
     let tokens = tokens(reply);
     let headers: Vec<Header> = tokens
@@ -91,7 +91,7 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
                     let inside = &reply[token.at + 1..close];
                     parsed.intents.push(intent(word, inside));
                     if let (BYE, Some((_, words))) = (*word, inside.split_once(':')) {
-                        // `[BYE: See you.]` is said as well.
+                        // The text of `[BYE: See you.]` is shown.
                         shown.push(&unescape(words));
                     }
                     copied = close + usize::from(reply.as_bytes().get(close) == Some(&b']'));
@@ -114,7 +114,7 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
     parsed
 }
 
-/// The same text, with a backslash before every bracket that would open a marker in a reply that quotes it.
+/// Returns a text with a backslash before every bracket that would open a marker in a reply that quotes it.
 pub fn escape(text: &str) -> std::borrow::Cow<'_, str> {
     let opens = |at: &usize| !matches!(header(&text[at + 1..]), Header::None);
     let mut places = text.match_indices('[').map(|(at, _)| at).filter(opens).peekable();
@@ -141,7 +141,7 @@ enum Header {
     None,
     /// A marker.
     Known { word: &'static str },
-    /// A word in capitals that is none.
+    /// A word in capitals that is no marker.
     Unknown(String),
 }
 
@@ -167,7 +167,7 @@ fn header(inside: &str) -> Header {
     }
 }
 
-/// A reply, looked over.
+/// A reply with its tokens.
 struct ScannedReply<'a> {
     reply: &'a str,
     tokens: &'a [Token],
@@ -176,8 +176,8 @@ struct ScannedReply<'a> {
 }
 
 impl ScannedReply<'_> {
-    /// The end of the marker that opens at this token: the position of its last bracket, or of what follows if it has
-    /// none of its own.
+    /// Returns the end of the marker that opens at a token: the position of its closing bracket, or of the text after
+    /// it if the bracket is not its own.
     fn close_of(&self, open: usize) -> Option<usize> {
         match self.tokens[open].partner {
             Some(close) if self.takes_an_id(open) => Some(self.tokens[close].at),
@@ -193,19 +193,19 @@ impl ScannedReply<'_> {
         }
     }
 
-    /// The end of the line of a token.
+    /// Returns the end of a token's line.
     fn line_end(&self, token: usize) -> usize {
         let mut after = self.tokens[token..].iter();
         after.find(|one| is_line_end(one)).map_or(self.reply.len(), |end| end.at)
     }
 
-    /// The tokens after one, up to the end of its line or the next marker.
+    /// Returns the tokens after a token, up to the end of its line or the next marker.
     fn rest_of_line(&self, token: usize) -> impl Iterator<Item = (usize, &Token)> {
         let after = self.tokens.iter().enumerate().skip(token + 1);
         after.take_while(|(index, one)| !is_line_end(one) && !matches!(self.headers[*index], Header::Known { .. }))
     }
 
-    /// A bracket that closes nothing, further on in the line: `[REMEMBER: a note with ] after]`.
+    /// Returns a later unpaired closing bracket in the line: `[REMEMBER: a note with ] after]`.
     fn stray_close_after(&self, close: usize) -> Option<usize> {
         let strays = self.rest_of_line(close).filter(|(_, one)| one.kind == Kind::Close && one.partner.is_none());
         let (last, stray) = strays.last()?;
@@ -213,7 +213,7 @@ impl ScannedReply<'_> {
         between.contains(char::is_alphanumeric).then_some(last)
     }
 
-    /// The most likely end of a marker whose bracket was taken by another one or is part of a smiley.
+    /// Returns the most likely end of a marker whose closing bracket is paired with another one or is part of a smiley.
     fn likely_close_of(&self, open: usize) -> Option<usize> {
         let rest: Vec<(usize, &Token)> = self.rest_of_line(open).collect();
         let end = match self.tokens.get(rest.last().map_or(open, |(last, _)| *last) + 1) {
@@ -240,10 +240,10 @@ fn is_line_end(token: &Token) -> bool {
     matches!(token.kind, Kind::LineEnd | Kind::ParagraphEnd)
 }
 
-/// The text to show while it grows.
+/// Builds the text to show.
 struct Shown {
     text: String,
-    /// Whether an open bracket has an unfinished word: what comes next could still make it a marker.
+    /// Whether the text ends in an open bracket that further text could turn into a marker.
     open_header: bool,
 }
 
@@ -259,10 +259,10 @@ impl Shown {
         self.text.push_str(text);
     }
 
-    /// Closes the gap of a marker: returns how many bytes of the following text go with it.
+    /// Joins the text around a removed marker. Returns how many bytes of the following text to skip.
     fn leave_out(&mut self, after: &str) -> usize {
         if self.open_header {
-            // The pieces around the gap must not join into a marker that nobody wrote.
+            // The pieces around the gap must not join into a new marker.
             self.text.push_str("[]");
             self.open_header = false;
             return 0;
@@ -283,7 +283,7 @@ impl Shown {
     }
 }
 
-/// The intent of a marker with this word, by the text between its brackets.
+/// Returns the intent of a marker, given its word and the text between its brackets.
 fn intent(word: &str, inside: &str) -> Intent {
     let (header, body) = inside.split_once(':').unwrap_or((inside, ""));
     match word {
@@ -314,7 +314,7 @@ fn simple(word: &str, body: &str) -> Intent {
     }
 }
 
-/// `to Name` or nothing before the colon; in the latter case the name is in the body.
+/// Parses a `SEND` marker: `rest` is `to Name` or, if empty, the name is at the start of the body.
 fn send(rest: &str, body: &str) -> Intent {
     let rest = match rest.get(..2) {
         Some(to) if to.eq_ignore_ascii_case("to") && rest[2..].chars().next().is_none_or(char::is_whitespace) => {
@@ -333,7 +333,7 @@ fn send(rest: &str, body: &str) -> Intent {
     Intent::Send { to, text }
 }
 
-/// The text of a body: trimmed, escaped brackets as brackets.
+/// Returns a body trimmed and with escaped brackets unescaped.
 fn unescape(body: &str) -> String {
     body.trim().replace("\\[", "[").replace("\\]", "]")
 }

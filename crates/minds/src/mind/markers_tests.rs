@@ -1,4 +1,4 @@
-//! Markers in replies: well-formed, malformed and hostile.
+//! Tests of markers in replies: well-formed, malformed and hostile.
 
 use proptest::prelude::*;
 
@@ -84,7 +84,7 @@ fn intervals_smileys_and_single_brackets_stay_within_their_marker() {
 }
 
 #[test]
-fn what_is_not_closed_is_text_and_said() {
+fn an_unclosed_marker_is_text_and_reported() {
     for reply in ["[PIN: never closed", "[PIN: the source [1] says so", "Fine. [PIN: say [PIN: hi] to all"] {
         assert_eq!(whole(reply), Parsed { intents: vec![unclosed("PIN")], shown: reply.into(), quoted: 0 }, "{reply}");
     }
@@ -97,7 +97,7 @@ fn what_is_not_closed_is_text_and_said() {
 }
 
 #[test]
-fn of_a_reply_that_was_cut_off_nothing_is_guessed() {
+fn a_marker_cut_off_by_the_limit_has_no_effect() {
     for reply in ["[PIN: see [1]", "[PIN: a smiley :] and", "[PIN: half a sen"] {
         assert_eq!(parse(reply, true).intents, [unclosed("PIN")], "{reply}");
     }
@@ -144,7 +144,7 @@ fn code_quoted_lines_and_quotations_are_text() {
 }
 
 #[test]
-fn what_cannot_be_used_is_said() {
+fn unusable_markers_are_reported() {
     let parsed = whole("[FOO: x] [REMEMBR: y] [PIN: ] [PIN:] [SEND: nothing] [SEND to Ada: ]");
     assert_eq!(parsed.shown, "[FOO: x] [REMEMBR: y]", "unknown markers stay");
     assert_eq!(parsed.intents[0], Intent::Unknown { word: "FOO".into(), meant: None });
@@ -171,7 +171,7 @@ fn pieces_around_a_gap_never_join_into_a_marker() {
 }
 
 #[test]
-fn time_grows_with_length_only() {
+fn parsing_time_is_linear() {
     let started = std::time::Instant::now();
     for reply in [
         "[".repeat(200_001),
@@ -192,7 +192,7 @@ fn time_grows_with_length_only() {
     }
     let deep = format!("{}x{}", "[PIN: ".repeat(20_001), "]".repeat(20_001));
     assert_eq!(intents(&deep).len(), 1);
-    // A quadratic parser needs minutes for this.
+    // A quadratic parser would need minutes.
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
 }
 
@@ -235,13 +235,13 @@ fn live(reply: &str) -> usize {
 
 proptest! {
     #[test]
-    fn nothing_breaks_it_and_nothing_known_is_left(reply in pieces()) {
+    fn no_reply_panics_and_no_known_marker_is_left(reply in pieces()) {
         let parsed = whole(&reply);
         prop_assert_eq!(live(&parsed.shown), 0, "left: {:?} of {:?}", parsed.shown, reply);
     }
 
     #[test]
-    fn what_is_escaped_or_quoted_asks_for_nothing(text in pieces()) {
+    fn escaped_or_quoted_markers_have_no_effect(text in pieces()) {
         let escaped = escape(&text);
         prop_assert_eq!(intents(&escaped), [], "escaped: {:?}", escaped);
         prop_assert_eq!(escape(&escaped), &*escaped, "once is enough");
@@ -263,7 +263,7 @@ proptest! {
 }
 
 #[test]
-fn a_goodbye_needs_no_words_and_may_have_some() {
+fn a_goodbye_may_have_a_text() {
     for (reply, shown) in [
         ("See you. [BYE]", "See you."),
         ("[bye]", ""),

@@ -1,4 +1,4 @@
-//! One message of a session: its role, text and tool calls; and how it is sent.
+//! Defines the messages of a session: role, text and tool calls; and how they are sent.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,10 +6,10 @@ use super::agent_report::AgentImage;
 use super::headings;
 use super::untrusted_text::{name, push_fenced, push_result};
 
-/// The estimated tokens of an image: vendors scale large ones down to that.
+/// The estimated tokens of an image; vendors scale larger ones down.
 const IMAGE_TOKENS: u32 = 1_600;
 
-/// Who said a message of the history.
+/// The author of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -21,75 +21,73 @@ pub enum Role {
     Tool,
 }
 
-/// The outcome of a tool call, as data: its text is only for reading.
+/// The outcome of a tool call, independent of its text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallEnd {
-    /// It was done as it was asked for.
+    /// The call was carried out as requested.
     Done,
-    /// Something else than the request was done: a change that a person accepted in part, or that waits as a
-    /// suggestion.
+    /// Something other than the request was done: a change was accepted in part or waits as a suggestion.
     Otherwise,
-    /// It was refused, or failed.
+    /// The call was refused or failed.
     NotDone,
 }
 
 /// One message of the session.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PromptMessage {
-    /// Who.
+    /// The author.
     pub role: Role,
-    /// What; of a tool, its result.
+    /// The text; the result for a tool.
     pub text: String,
-    /// The tools that the agent called with it, in order.
+    /// The agent's tool calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// Of a tool: the [`ToolCall::id`] that it answers.
+    /// For a tool: the [`ToolCall::id`] of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<String>,
-    /// Of a tool: what became of the call, where that is known.
+    /// For a tool: the outcome of the call, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<CallEnd>,
-    /// Of a tool: the images of its result that the model is shown. Sessions keep theirs elsewhere: only what is sent
-    /// has some.
+    /// For a tool: the images of its result. Only set in messages to send, because sessions keep images elsewhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<AgentImage>,
 }
 
 impl PromptMessage {
-    /// Plain words, by the room or the agent.
+    /// Creates a message of text.
     pub fn plain(role: Role, text: impl Into<String>) -> Self {
         Self { role, text: text.into(), tool_calls: Vec::new(), answers: None, end: None, images: Vec::new() }
     }
 
-    /// What the agent said, with the tools that it called.
+    /// Creates a message of the agent with tool calls.
     pub fn calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
         Self { tool_calls, ..Self::plain(Role::Assistant, text) }
     }
 
-    /// What a tool answered to a call.
+    /// Creates the message with the result of a call.
     pub fn result(call: &ToolCall, text: impl Into<String>) -> Self {
         Self { answers: Some(call.id.clone()), ..Self::plain(Role::Tool, text) }
     }
 
-    /// The same with what became of the call.
+    /// Sets the outcome of the call.
     #[must_use]
     pub fn ended(self, end: Option<CallEnd>) -> Self {
         Self { end, ..self }
     }
 
-    /// The same without images.
+    /// Removes the images.
     #[must_use]
     pub fn without_images(self) -> Self {
         Self { images: Vec::new(), ..self }
     }
 
-    /// Tokens that its images take, by estimate.
+    /// Returns the estimated tokens of its images.
     pub fn image_tokens(&self) -> u32 {
         u32::try_from(self.images.len()).unwrap_or(u32::MAX).saturating_mul(IMAGE_TOKENS)
     }
 
-    /// Characters that are sent for it: the words, and the calls with their arguments.
+    /// Returns the number of characters to send: text and calls with arguments.
     pub fn chars(&self) -> usize {
         self.text.chars().count() + self.tool_calls.iter().map(ToolCall::chars).sum::<usize>()
     }
@@ -100,22 +98,22 @@ impl PromptMessage {
 pub struct ToolCall {
     /// The provider's id for it.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// Its arguments: a JSON object, or the text that was to be one.
+    /// The arguments: a JSON object, or a string that failed to parse as one.
     pub arguments: serde_json::Value,
-    /// What its provider wants to see again with the call, if anything.
+    /// The reasoning that the provider requires back with the call, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<Box<Reasoning>>,
 }
 
 impl ToolCall {
-    /// A call of which its provider wants to see nothing again but itself.
+    /// Creates a call without reasoning.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: serde_json::Value) -> Self {
         Self { id: id.into(), name: name.into(), arguments, reasoning: None }
     }
 
-    /// Characters that are sent for it.
+    /// Returns the number of characters to send.
     pub fn chars(&self) -> usize {
         let reasoning = self.reasoning.iter().flat_map(|reasoning| &reasoning.blocks);
         let reasoning: usize = reasoning.map(ReasoningBlock::chars).sum();
@@ -127,7 +125,7 @@ impl ToolCall {
 /// read, shown or evaluated.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reasoning {
-    /// The wire format in which it came; it goes back in no other.
+    /// The wire format it came in; it is only sent back in the same format.
     pub wire: String,
     /// The blocks, in order.
     pub blocks: Vec<ReasoningBlock>,
@@ -139,20 +137,20 @@ pub struct Reasoning {
 pub enum ReasoningBlock {
     /// A signature, with the text that it signs if the provider includes it.
     Signed {
-        /// The words.
+        /// The signed text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
         /// The signature.
         signature: String,
     },
-    /// A block that goes back as it came.
+    /// An opaque block that is sent back unchanged.
     Sealed {
         /// The block.
         block: serde_json::Value,
     },
-    /// Words without a signature.
+    /// Text without a signature.
     Plain {
-        /// The words.
+        /// The text.
         text: String,
     },
 }
@@ -169,8 +167,7 @@ impl ReasoningBlock {
     }
 }
 
-/// A message of a piece of work in the form in which it is sent: tool results and messages of other agents are
-/// information and placed between fences.
+/// Returns a work message as it is sent: tool results and messages of other agents are put between fences as data.
 pub(super) fn as_sent(message: &PromptMessage) -> PromptMessage {
     let mut sent = message.clone();
     let signal = message.text.strip_prefix(headings::SIGNAL).and_then(|rest| rest.split_once(':'));

@@ -83,7 +83,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<PendingRequests>()
         .init_resource::<PromptParts>()
         .init_resource::<spoken::SpokenSentences>()
-        .init_resource::<truncation_report::UnseenTold>()
+        .init_resource::<truncation_report::TruncationReports>()
         .add_observer(think_requests::add_mind_components);
     app.add_tick_message::<ModelRequest>()
         .add_tick_message::<CancelRequest>()
@@ -120,7 +120,7 @@ pub fn plugin(app: &mut App) {
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
             (
-                replies::remember_meetings.run_if(on_message::<ConversationEnded>),
+                replies::remember_conversations.run_if(on_message::<ConversationEnded>),
                 think_requests::retry_compaction.run_if(|pending: Res<PendingRequests>| !pending.retries.is_empty()),
                 part_requests::expire.run_if(is_gathering),
                 think_requests::put_off.run_if(on_message::<ThinkPutOff>),
@@ -154,12 +154,12 @@ fn is_gathering(pending: Res<PendingRequests>) -> bool {
 }
 
 #[cfg(test)]
-mod calm_tests;
-#[cfg(test)]
 mod gather_stage_tests;
 #[cfg(test)]
 mod news_tests;
 #[cfg(test)]
-mod telling_tests;
+mod quiet_room_tests;
+#[cfg(test)]
+mod reply_report_tests;
 #[cfg(test)]
 mod tests;

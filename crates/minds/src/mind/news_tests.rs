@@ -1,4 +1,4 @@
-//! A read contains what is new since the agent's last read.
+//! Tests that a read request contains what is new since the agent's last read.
 
 use bevy::app::App;
 use bevy::ecs::message::{Message, Messages};
@@ -47,7 +47,7 @@ fn edit(app: &mut App, by: &str, act: ElementAct) {
     say(app, ElementEdit { element: "ideas".into(), act, by: Author(by.into()), cause: None });
 }
 
-/// Ada reads the board in its present state.
+/// Lets Ada read the board in its present state.
 fn reads(app: &mut App) {
     let element = app.world().resource::<Elements>().key("ideas").expect("it should exist");
     let entity = app.world().resource::<Elements>().entity(element).expect("it should exist");
@@ -56,7 +56,7 @@ fn reads(app: &mut App) {
     say(app, MemoryEdit { agent: ADA, act, cause: Seq(1) });
 }
 
-/// What is new to Ada on the board.
+/// Returns what is new to Ada on the board.
 fn news(app: &mut App) -> Option<Vec<NewItem>> {
     let look = |room: RoomParams| {
         let (agent, _) = room.agent(ADA).expect("she should be in the room");
@@ -66,12 +66,12 @@ fn news(app: &mut App) -> Option<Vec<NewItem>> {
     app.world_mut().run_system_once(look).expect("it can look")
 }
 
-/// What is described to her as new.
+/// Returns the text of what is new in Ada's request.
 fn told(app: &mut App) -> Option<String> {
     let look = |room: RoomParams| {
         let (agent, _) = room.agent(ADA).expect("she should be in the room");
         let (element, held) = room.element(room.elements.key("ideas")?)?;
-        match room.reading_moment(agent, element, held) {
+        match room.read_request(agent, element, held) {
             CurrentRequest::Read { new, .. } => new,
             other => panic!("a board is read: {other:?}"),
         }
@@ -88,7 +88,7 @@ fn pin(text: &str) -> ElementAct {
 }
 
 #[test]
-fn a_read_says_what_others_changed_since_the_last_one() {
+fn a_read_lists_the_changes_of_others_since_the_last_one() {
     let mut app = room();
     edit(&mut app, "bo", pin("Before"));
     assert_eq!(news(&mut app), None, "she reads it for the first time");
@@ -119,7 +119,7 @@ fn a_read_says_what_others_changed_since_the_last_one() {
 }
 
 #[test]
-fn what_is_new_outlives_a_restart() {
+fn unread_changes_survive_a_restart() {
     use crate::schedule::saved;
     let mut app = room();
     reads(&mut app);

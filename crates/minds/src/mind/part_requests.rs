@@ -1,4 +1,4 @@
-//! Orders for looked-up parts of prompts: results are added, and late ones are no longer waited for.
+//! Handles the orders for looked-up parts of prompts: results are stored, and late ones are given up.
 
 use bevy::ecs::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::simulation::{ActivityId, ThinkDone, ThinkOutcome};
 
-/// Takes in what was gathered.
+/// Stores the results of orders.
 pub(super) fn receive(
     mut gathered: MessageReader<PartGathered>,
     room: RoomParams,
@@ -36,7 +36,7 @@ pub(super) fn receive(
     }
 }
 
-/// Waits no longer for what did not come in time.
+/// Gives up orders whose deadline has passed.
 pub(super) fn expire(room: RoomParams, mut pending: ResMut<PendingRequests>, mut log: ResMut<EventLog>) {
     let now = room.clock.tick();
     for (request, gathering) in &mut pending.gathering {
@@ -69,7 +69,7 @@ fn missing(
     OrderStatus::Missing { why }
 }
 
-/// Gives up requests that are still gathered; each is answered once.
+/// Gives up the selected requests that are still being gathered, and answers each with `outcome`.
 pub(super) fn give_up(
     pending: &mut PendingRequests,
     done: &mut MessageWriter<ThinkDone>,

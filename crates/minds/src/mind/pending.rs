@@ -1,4 +1,4 @@
-//! The pending requests, and the saved state of the mind.
+//! The pending requests and the saved state of the mind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,32 +10,32 @@ use super::gather_stage::{GatherKey, GatherOrder, Gathered, Gathering, HeldReque
 use super::prompt::PromptPart;
 use super::request::{CallKind, ModelRequest};
 use super::session::Session;
-use super::truncation_report::UnseenTold;
+use super::truncation_report::TruncationReports;
 use crate::agent::Roster;
 use crate::base::{ActivationKey, AgentKey, ElementKey, Id, RequestId, Seq};
 use crate::schedule::Section;
 use crate::simulation::{ActivityId, Think};
 
-/// A request without an answer yet, with what its answer will need.
+/// A request without an answer yet, with the data needed to handle the answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PendingRequest {
-    /// The question. Its words are with the gateway, which keeps them until it is answered.
+    /// The request without its texts, which the gateway keeps until it is answered.
     pub(super) request: RequestHead,
-    /// What there is to think about.
+    /// The subject of the request.
     #[serde(rename = "think")]
     pub(super) subject: Subject,
-    /// The moment in short, for the session.
+    /// The request in short form, for the session.
     pub(super) asked: String,
-    /// The element that is read, as the model sees it.
+    /// The version of the element that the model was shown.
     pub(super) reading: Option<ShownVersion>,
-    /// The mail in the prompt: which inbox, which pieces.
+    /// The mail in the prompt: inbox id and mail ids.
     pub(super) mail_shown: Vec<(Id, Vec<Id>)>,
-    /// The remarks that the prompt passes on.
+    /// The remarks in the prompt.
     pub(super) feedback: Vec<String>,
-    /// The piece of work that asked, and which of its questions this is.
+    /// The piece of work and the number of its turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) work: Option<(ActivationKey, u32)>,
-    /// How much of a session was sent.
+    /// The length of the session that was sent.
     #[serde(default)]
     pub(super) sent: Sent,
 }
@@ -44,12 +44,11 @@ pub(super) struct PendingRequest {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Subject {
-    /// What an agent in the room thinks about.
+    /// A thought of an agent in the room.
     Thought(Think),
     /// A step of work.
     Work { think: WorkWord, activation: ActivationKey },
-    /// A request that no activity of the agent waits for, by the name that the requester gave it, and the piece of work
-    /// that it ends with, if any.
+    /// A side request: its key, and the piece of work that it ends with, if any.
     Aside {
         think: AsideWord,
         key: Id,
@@ -58,14 +57,14 @@ pub(super) enum Subject {
     },
 }
 
-/// The word for a side request in the saved state.
+/// The tag of a side request in the saved state.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum AsideWord {
     #[serde(rename = "aside")]
     Aside,
 }
 
-/// The word for work in the saved state.
+/// The tag of work in the saved state.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum WorkWord {
     #[serde(rename = "work")]
@@ -73,38 +72,38 @@ pub(super) enum WorkWord {
 }
 
 impl Subject {
-    /// A step of this piece of work.
+    /// Creates the subject of a step of work.
     pub(super) fn of_work(activation: ActivationKey) -> Self {
         Self::Work { think: WorkWord::Work, activation }
     }
 
-    /// Something that no activity of the agent waits for.
+    /// Creates the subject of a side request.
     pub(super) fn of_aside(key: Id, of_work: Option<ActivationKey>) -> Self {
         Self::Aside { think: AsideWord::Aside, key, of_work }
     }
 
-    /// The piece of work that such a thing ends with.
+    /// Returns the piece of work that a side request ends with.
     pub(super) fn aside_of_work(&self) -> Option<ActivationKey> {
         if let Self::Aside { of_work, .. } = self { *of_work } else { None }
     }
 
-    /// The name of such a thing.
+    /// Returns the key of a side request.
     pub(super) fn aside(&self) -> Option<&Id> {
         if let Self::Aside { key, .. } = self { Some(key) } else { None }
     }
 
-    /// What an agent in the room thinks about.
+    /// Returns the thought, if it is one.
     pub(super) fn thought(&self) -> Option<&Think> {
         if let Self::Thought(think) = self { Some(think) } else { None }
     }
 
-    /// The same, where the rest is not needed any more.
+    /// Converts into the thought, if it is one.
     pub(super) fn into_thought(self) -> Option<Think> {
         if let Self::Thought(think) = self { Some(think) } else { None }
     }
 }
 
-/// How much of a session was sent, and how much could have been, in characters.
+/// The length of the session that was sent, and its limit, in characters.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Sent {
@@ -134,10 +133,10 @@ impl From<&ModelRequest> for RequestHead {
 pub(super) struct ShownVersion {
     pub(super) element: ElementKey,
     pub(super) version: u32,
-    /// Whether all of it that is new was in the prompt; what was left out is still news.
+    /// Whether the prompt contained everything new; otherwise the element still counts as unread.
     pub(super) whole: bool,
     pub(super) summary: String,
-    /// Whether only its owner may read it.
+    /// Whether only the element's owner may read it.
     pub(super) private: bool,
 }
 
@@ -148,46 +147,47 @@ pub struct PendingRequests {
     pub(super) next_request: u64,
     #[serde(rename = "pending")]
     pub(super) asked: BTreeMap<RequestId, PendingRequest>,
-    /// Those whose prompts are not whole yet.
+    /// The requests whose prompts are still being gathered.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) gathering: BTreeMap<RequestId, Gathering>,
-    /// When to look again whether a session is to be summed up, after that failed.
+    /// The ticks at which failed compactions are retried, by agent.
     pub(super) retries: BTreeSet<(u64, AgentKey)>,
-    /// What agents at work were told when they began, by their work.
+    /// The changing parts in the first prompt of each piece of work.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) told: BTreeMap<ActivationKey, Vec<PromptPart>>,
 }
 
 impl PendingRequests {
-    /// The requests of an agent that models were asked for something that it does, oldest first.
+    /// Returns the sent requests of an agent's activities, oldest first, without side requests.
     pub fn asked_by(&self, agent: AgentKey) -> impl Iterator<Item = RequestId> {
         let own = self.asked.values().filter(move |waiting| waiting.request.agent == agent);
         own.filter(|waiting| waiting.subject.aside().is_none()).map(|waiting| waiting.request.id)
     }
 
-    /// Whose requests are under way for something that they do; who has several comes several times.
+    /// Returns the agent of each request of an activity, without side requests; an agent with several requests occurs
+    /// several times.
     pub fn asking(&self) -> impl Iterator<Item = AgentKey> {
         let asked = self.asked.values().filter(|waiting| waiting.subject.aside().is_none());
         asked.map(|waiting| waiting.request.agent).chain(self.gathering.values().map(Gathering::agent))
     }
 
-    /// Whether a model is asked for a piece of work, or is about to be.
+    /// Whether a work request is sent or being gathered.
     pub fn asks_for_work(&self) -> bool {
         let is_gathered = self.gathering.values().any(|gathering| gathering.activation().is_some());
         is_gathered || self.asked.values().any(|waiting| waiting.work.is_some())
     }
 
-    /// How many requests are under way.
+    /// Returns the number of pending requests.
     pub fn len(&self) -> usize {
         self.asked.len() + self.gathering.len()
     }
 
-    /// Whether none is.
+    /// Whether there are no pending requests.
     pub fn is_empty(&self) -> bool {
         self.asked.is_empty() && self.gathering.is_empty()
     }
 
-    /// What prompts wait for of a part, oldest first.
+    /// Returns the pending orders for a part, oldest first.
     pub fn orders_of<'a>(&'a self, part: &'a str) -> impl Iterator<Item = GatherOrder<'a>> {
         self.gathering.iter().filter_map(move |(request, gathering)| {
             let (id, wanted) = gathering.wanted.get_key_value(part)?;
@@ -197,12 +197,12 @@ impl PendingRequests {
         })
     }
 
-    /// Whose prompt is being gathered under this request, and the record that it comes from.
+    /// Returns the agent and the causing log record of a request that is being gathered.
     pub fn gathered_for(&self, request: RequestId) -> Option<(AgentKey, Seq)> {
         self.gathering.get(&request).map(|gathering| (gathering.agent(), gathering.cause()))
     }
 
-    /// Takes out the requests for which everything was gathered, or is not waited for any more.
+    /// Removes and returns the requests without pending orders.
     pub(super) fn take_gathered(&mut self) -> Vec<(RequestId, HeldRequest, Gathered)> {
         let all_here: Vec<RequestId> =
             self.gathering.iter().filter(|(_, gathering)| !gathering.is_open()).map(|(id, _)| *id).collect();
@@ -210,8 +210,8 @@ impl PendingRequests {
         taken.map(|(id, (due, gathered))| (id, due, gathered)).collect()
     }
 
-    /// Takes out an agent's oldest requests until a new one fits. Work is not given up for smaller things: it has caps
-    /// of its own.
+    /// Removes and returns an agent's oldest requests until a new one fits. Work is never given up, because it has
+    /// limits of its own.
     pub(super) fn make_room(&mut self, agent: AgentKey, at_most: usize) -> Vec<(RequestId, GivenUp)> {
         let asked = self.asked.values().filter(|one| one.request.agent == agent && one.work.is_none());
         let asked = asked.filter(|one| one.subject.aside().is_none());
@@ -235,7 +235,7 @@ impl PendingRequests {
 
 /// A request that was cancelled for a newer one.
 pub(super) enum GivenUp {
-    /// A model was asked.
+    /// It was sent to a model.
     Asked(Box<PendingRequest>),
     /// Its prompt was still being gathered.
     Gathering(Gathering),
@@ -248,7 +248,7 @@ pub(super) struct MindSaved {
     #[serde(rename = "thoughts")]
     pending: PendingRequests,
     #[serde(default)]
-    unseen: UnseenTold,
+    unseen: TruncationReports,
 }
 
 impl Section for MindSaved {
@@ -259,7 +259,8 @@ impl Section for MindSaved {
         let agents = roster.iter().filter_map(|(key, entity)| {
             Some((key, world.get::<Session>(entity)?.clone(), world.get::<Feedback>(entity)?.clone()))
         });
-        let (pending, unseen) = (world.resource::<PendingRequests>().clone(), world.resource::<UnseenTold>().clone());
+        let (pending, unseen) =
+            (world.resource::<PendingRequests>().clone(), world.resource::<TruncationReports>().clone());
         Self { agents: agents.collect(), pending, unseen }
     }
 
@@ -279,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_of_rooms_that_were_saved_before_are_read_and_written_as_they_were() {
+    fn pending_requests_of_older_saves_are_read_and_written_unchanged() {
         let head = r#""request":{"id":7,"agent":1,"activity":4,"kind":"task","cause":9}"#;
         let rest = r#""asked":"","reading":null,"mail_shown":[],"feedback":[]"#;
         let sent = r#""sent":{"chars":0,"chars_at_most":0}"#;

@@ -1,9 +1,9 @@
-//! Pins and mail as the mind sees them, from every kind of element that holds them.
+//! Reads pins and mail from elements of any kind that holds them.
 
 use super::context::{MailItem, PinView};
 use crate::element::{Content, MailStatus, Pin};
 
-/// The pins that an element holds, in its order.
+/// Returns the pins of an element in their order.
 pub fn pins(content: &dyn Content) -> Vec<PinView> {
     let pins = content.pins().unwrap_or_default().iter();
     let view = |pin: &Pin| PinView {
@@ -16,7 +16,7 @@ pub fn pins(content: &dyn Content) -> Vec<PinView> {
     pins.map(view).collect()
 }
 
-/// The open mail that an element holds: what is unread first, the oldest of each first.
+/// Returns the open mail of an element: unread mail first, each group oldest first.
 pub fn open_mail(content: &dyn Content) -> Vec<MailItem> {
     let (items, _) = content.mail().unwrap_or_default();
     let open = items.iter().filter(|mail| mail.status == MailStatus::Open).map(|mail| MailItem {

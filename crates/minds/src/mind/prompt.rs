@@ -1,5 +1,5 @@
-//! A prompt as data: parts with their sources, the session so far, and the current request. The text for network
-//! providers is created here, and nowhere else.
+//! A prompt as data: parts with their sources, the session so far, and the current request. Also builds the text for
+//! network providers.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -11,26 +11,26 @@ use super::headings;
 use super::message::{PromptMessage, Role, as_sent};
 use crate::base::Id;
 
-/// The source of a part's text, as data: every floor may add its own parts.
+/// The source of a part's text.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PromptOrigin {
-    /// The provider's word: `notes`.
+    /// The provider's id: `notes`.
     pub from: Id,
-    /// The element whose words they are, by id.
+    /// The id of the element that the text is from, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub element: Option<Id>,
-    /// What people read of it: “The weather”. Empty where the part is the mind's own, which is known by its word.
+    /// The display name: “The weather”. Empty for the mind's own parts, which have a fixed one.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub label: Id,
 }
 
 impl PromptOrigin {
-    /// Words of this provider.
+    /// Creates the source of a provider's text.
     pub fn of(from: &str) -> Self {
         Self { from: from.into(), element: None, label: Id::default() }
     }
 
-    /// Words of an element, by this provider.
+    /// Creates the source of an element's text.
     pub fn of_element(from: &str, element: &str) -> Self {
         Self { element: Some(element.into()), ..Self::of(from) }
     }
@@ -40,27 +40,27 @@ impl PromptOrigin {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PartItem {
-    /// Its id; of something that an agent can do, the word of the marker.
+    /// The id; for an ability, the word of the marker.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// What it is called: a label, a name, a subject.
+    /// The label, name or subject.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Its author: the writer, the sender, or the profile of a nearby agent.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub by: String,
-    /// What it says.
+    /// The text of the item.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
 }
 
 impl PartItem {
-    /// A thing that is only a text.
+    /// Creates an item with only a text.
     pub fn text(text: &str) -> Self {
         Self { text: text.to_owned(), ..Self::default() }
     }
 
-    /// A thing that has a name and a text.
+    /// Creates an item with a name and a text.
     pub fn named(name: &str, text: &str) -> Self {
         Self { name: name.to_owned(), text: text.to_owned(), ..Self::default() }
     }
@@ -69,14 +69,14 @@ impl PartItem {
 /// A part of a prompt, from one source.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PromptPart {
-    /// Where its words came from.
+    /// The source of the text.
     pub origin: PromptOrigin,
-    /// The words as they are sent, the heading in front.
+    /// The text as it is sent, including the heading.
     pub text: String,
     /// The range of the content in the text, in bytes: without heading and fences.
     #[serde(default, skip_serializing_if = "is_empty_range")]
     pub body: Range<usize>,
-    /// What it lists, where it lists something. Not kept in records.
+    /// The listed items. Not kept in records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<PartItem>,
 }
@@ -86,18 +86,18 @@ fn is_empty_range(range: &Range<usize>) -> bool {
 }
 
 impl PromptPart {
-    /// A part of this text, which is all body.
+    /// Creates a part without heading and fences.
     pub fn new(origin: PromptOrigin, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { origin, body: 0..text.len(), text, items: Vec::new() }
     }
 
-    /// The content without heading and fences.
+    /// Returns the content without heading and fences.
     pub fn body(&self) -> &str {
         self.text.get(self.body.clone()).unwrap_or_default()
     }
 
-    /// The line above it; empty where it has none.
+    /// Returns the heading; empty if there is none.
     pub fn heading(&self) -> &str {
         if self.body.start == 0 { "" } else { self.text.lines().next().unwrap_or_default() }
     }
@@ -106,35 +106,35 @@ impl PromptPart {
 /// A part that was to be gathered but is not in the prompt.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Which.
+    /// The source of the part.
     pub origin: PromptOrigin,
-    /// Why, in words.
+    /// The reason.
     pub why: String,
 }
 
-/// A complete prompt, with the parts that change least first, so that providers can use their caches.
+/// A complete prompt. Parts that change least come first, so that providers can use their caches.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Prompt {
-    /// The rules, what the agent can do and who it is; joined by blank lines they are the system text.
+    /// The rules, abilities and identity; joined by blank lines they are the system text.
     pub system: Vec<PromptPart>,
-    /// What it knows that seldom changes: a message of the room, before the session.
+    /// Knowledge that seldom changes: a user message before the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<PromptPart>,
     /// The session, oldest message first.
     pub history: Vec<PromptMessage>,
-    /// Knowledge that changes from one call to the next; placed before the current moment in the last message.
+    /// Knowledge that changes from one call to the next; placed before the current request in the last message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub now: Vec<PromptPart>,
-    /// What the agent is asked now. Empty where the history ends with what is to be answered.
+    /// The text of the current request. Empty if the last message of the history is to be answered.
     pub moment: String,
-    /// So many of the first parts of the system text come again as they are with this agent's next question, unless
-    /// what they tell of changes. Providers keep that much at hand, and the history behind it as far as it comes again.
+    /// The number of parts at the start of the system text that the agent's next prompt usually repeats, so that
+    /// providers can cache them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stable_parts: usize,
-    /// What the agent is asked, as data. Not kept in records.
+    /// The current request as data. Not kept in records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Box<CurrentRequest>>,
-    /// What was to be gathered for it and is not in it.
+    /// The parts that could not be gathered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
 }
@@ -144,19 +144,19 @@ fn is_zero(parts: &usize) -> bool {
 }
 
 impl Prompt {
-    /// A prompt of nothing but a system text and messages.
+    /// Creates a prompt of a system text and messages.
     pub fn of_messages(system: &str, messages: Vec<PromptMessage>) -> Self {
         let part = |text| PromptPart::new(PromptOrigin::of("system"), text);
         let system = Some(system).filter(|text| !text.is_empty()).map(part);
         Self { system: system.into_iter().collect(), history: messages, ..Self::default() }
     }
 
-    /// The system text.
+    /// Returns the system text.
     pub fn system_text(&self) -> String {
         joined(&self.system)
     }
 
-    /// The messages as they are sent: what is known, the session, and what is asked now.
+    /// Returns the messages to send: knowledge, the session, and the current request.
     pub fn messages(&self) -> Vec<PromptMessage> {
         let mut messages = Vec::with_capacity(self.history.len() + 2);
         if !self.known.is_empty() {
@@ -176,28 +176,28 @@ impl Prompt {
         messages
     }
 
-    /// How many messages, counted from the first, stay as they are from one call of an agent to the next.
+    /// Returns the number of first messages that stay the same from one call of an agent to the next.
     pub fn stable_messages(&self) -> usize {
         usize::from(!self.known.is_empty()) + self.history.len()
     }
 
-    /// Every part but the session and the moment, in the order of the prompt.
+    /// Returns all parts except the session and the current request, in order.
     pub fn parts(&self) -> impl Iterator<Item = &PromptPart> {
         self.system.iter().chain(&self.known).chain(&self.now)
     }
 
-    /// Everything that is sent as one text.
+    /// Returns everything that is sent as one text.
     pub fn text(&self) -> String {
         let messages = self.messages().into_iter().map(|message| message.text);
         std::iter::once(self.system_text()).chain(messages).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The part of the system text that comes again with the next question.
+    /// Returns the stable start of the system text.
     pub fn stable_text(&self) -> String {
         joined(&self.system[..self.stable_parts.min(self.system.len())])
     }
 
-    /// The same as records keep it: the text that was sent, without the data that it was made of.
+    /// Returns the prompt as kept in records: without the data it was made of.
     pub fn recorded(&self) -> Self {
         let bare = |parts: &[PromptPart]| {
             let bare = |part: &PromptPart| PromptPart {
@@ -219,12 +219,12 @@ impl Prompt {
         }
     }
 
-    /// The parts of a provider, by its word.
+    /// Returns the parts of a provider, by its id.
     pub fn parts_from<'a>(&'a self, from: &'a str) -> impl Iterator<Item = &'a PromptPart> {
         self.parts().filter(move |part| &*part.origin.from == from)
     }
 
-    /// Characters of everything that is sent, but for the tools that are declared beside it.
+    /// Returns the number of characters that are sent, without tool declarations.
     pub fn chars(&self) -> usize {
         let parts = self.parts().map(|part| part.text.chars().count()).sum::<usize>();
         parts + self.history.iter().map(PromptMessage::chars).sum::<usize>() + self.moment.chars().count()

@@ -1,5 +1,5 @@
-//! Additions by higher floors to the prompts of an agent at work: the text of its modules, and which work waits until
-//! it is up to date.
+//! Additions by higher floors to the prompts of working agents: the texts of modules, and the work that waits until
+//! they are up to date.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use bevy::ecs::prelude::Resource;
 
 use crate::base::{ActivationKey, Id};
 
-/// Additions by profile. Not saved: they are added again when a room is reopened.
+/// The additions by profile. Not saved, because they are added again when a room is reopened.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Default)]
 pub struct PromptAdditions {
     words: BTreeMap<Id, String>,
-    /// Work that begins, with the profile whose additions are being asked for.
+    /// The starting work whose additions are being updated, with its profile.
     awaited: BTreeMap<ActivationKey, Id>,
 }
 
 impl PromptAdditions {
-    /// From now on this is added for a profile; nothing where it is empty.
+    /// Sets the addition for a profile; an empty text removes it.
     pub fn set(&mut self, profile: &Id, words: String) {
         if words.is_empty() {
             self.words.remove(profile);
@@ -25,27 +25,27 @@ impl PromptAdditions {
         }
     }
 
-    /// What is added for a profile.
+    /// Returns the addition for a profile; may be empty.
     pub fn of(&self, profile: &Id) -> &str {
         self.words.get(profile).map(String::as_str).unwrap_or_default()
     }
 
-    /// A piece of work by this profile waits until what is added is up to date.
+    /// Lets a piece of work wait until the addition for its profile is up to date.
     pub fn wait(&mut self, work: ActivationKey, profile: &Id) {
         self.awaited.insert(work, profile.clone());
     }
 
-    /// A piece of work waits no more; whether it did.
+    /// Ends the wait of a piece of work; returns whether it was waiting.
     pub fn release(&mut self, work: ActivationKey) -> bool {
         self.awaited.remove(&work).is_some()
     }
 
-    /// Whether a piece of work waits.
+    /// Whether a piece of work is waiting.
     pub fn is_awaited(&self, work: ActivationKey) -> bool {
         self.awaited.contains_key(&work)
     }
 
-    /// The work that waits, each with its profile.
+    /// Returns the waiting work with its profiles.
     pub fn awaited(&self) -> impl Iterator<Item = (ActivationKey, &Id)> {
         self.awaited.iter().map(|(work, profile)| (*work, profile))
     }

@@ -7,7 +7,7 @@ use bevy::ecs::system::SystemParam;
 
 use super::context_builder::RoomParams;
 use super::feedback::Feedback;
-use super::intent::{IntentEffect, Situation, closed_by, effect, in_session, in_words};
+use super::intent::{IntentEffect, Situation, closed_by, describe, describe_for_session, effect};
 use super::markers::{Intent, Parsed, parse};
 use super::message::Role;
 use super::part_requests::give_up;
@@ -30,18 +30,18 @@ use crate::log::{EventDraft, EventLog};
 use crate::memory::{Memory, MemoryAct, MemoryEdit};
 use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsHeard, Think, ThinkDone, ThinkOutcome};
 
-/// Characters of a conversation's last words that are remembered where it had no topic.
+/// Maximum length, in characters, of a conversation's last line that is remembered in place of a topic.
 const LAST_WORDS_CHARS: usize = 80;
 
-/// All messages caused by a reply.
+/// All messages that a reply can cause.
 #[derive(SystemParam)]
 pub(super) struct Outbox<'w> {
     edits: MessageWriter<'w, ElementEdit>,
     memories: MessageWriter<'w, MemoryEdit>,
     news: MessageWriter<'w, NewsHeard>,
     done: MessageWriter<'w, ThinkDone>,
-    worked: MessageWriter<'w, WorkReplied>,
-    asides: MessageWriter<'w, SideRequestReplied>,
+    work_replies: MessageWriter<'w, WorkReplied>,
+    side_replies: MessageWriter<'w, SideRequestReplied>,
     compactions: MessageWriter<'w, CompactionWanted>,
     spoken: ResMut<'w, SpokenSentences>,
     log: ResMut<'w, EventLog>,
@@ -53,7 +53,7 @@ impl Outbox<'_> {
     }
 }
 
-/// Gives up the requests of agents that left.
+/// Gives up the requests of agents that left the room.
 pub(super) fn drop_orphans(
     room: RoomParams,
     mut pending: ResMut<PendingRequests>,
@@ -79,7 +79,7 @@ pub(super) fn drop_orphans(
     }
 }
 
-/// Acts on the replies of this tick.
+/// Handles the replies of this tick.
 pub(super) fn apply_replies(
     mut replies: MessageReader<ModelReply>,
     room: RoomParams,
@@ -100,7 +100,7 @@ pub(super) fn apply_replies(
                 model: reply.model.clone(),
                 finish: completion.finish,
             });
-            out.asides.write(SideRequestReplied { key: key.clone(), outcome });
+            out.side_replies.write(SideRequestReplied { key: key.clone(), outcome });
             continue;
         }
         let found = room.agent(waiting.request.agent).zip(room.roster.entity(waiting.request.agent));
@@ -117,7 +117,7 @@ pub(super) fn apply_replies(
         };
         if let Some((activation, number)) = waiting.work {
             let outcome = match &reply.outcome {
-                Ok(completion) => Ok(turn.worked(completion)),
+                Ok(completion) => Ok(turn.handle_work_reply(completion)),
                 Err(failure) => Err(failure.clone()),
             };
             let Sent { chars: sent_chars, chars_at_most: sent_chars_at_most } = waiting.sent;
@@ -131,12 +131,12 @@ pub(super) fn apply_replies(
                 agent_session: completion.told.as_ref().and_then(|told| told.session.clone()),
             });
             let turn = number;
-            out.worked.write(WorkReplied { activation, turn, sent_chars, sent_chars_at_most, taken, outcome });
+            out.work_replies.write(WorkReplied { activation, turn, sent_chars, sent_chars_at_most, taken, outcome });
             continue;
         }
         let outcome = match &reply.outcome {
             Ok(completion) => {
-                let outcome = turn.answered(completion, &mut pending);
+                let outcome = turn.handle_reply(completion, &mut pending);
                 if *reply.provider == *OFFLINE
                     && let ThinkOutcome::Said { text } | ThinkOutcome::Bye { text } = &outcome
                 {
@@ -160,7 +160,7 @@ pub(super) fn apply_replies(
     }
 }
 
-/// One reply, with everything that it touches.
+/// A reply that is being handled, with the data it reads and changes.
 struct Turn<'a, 'w, 's, 'o> {
     room: &'a RoomParams<'w, 's>,
     agent: &'a Agent,
@@ -176,8 +176,8 @@ impl Turn<'_, '_, '_, '_> {
         self.waiting.request.cause
     }
 
-    fn answered(&mut self, completion: &Completion, pending: &mut PendingRequests) -> ThinkOutcome {
-        // It has read them now, whatever it made of them.
+    fn handle_reply(&mut self, completion: &Completion, pending: &mut PendingRequests) -> ThinkOutcome {
+        // The remarks have been delivered, whatever the reply is.
         self.feedback.remove_delivered(&self.waiting.feedback);
         let tidied = reply_cleanup::tidied(&completion.text, &self.agent.name, &self.room.names_beside(self.agent));
         if let Some(speaker) = &tidied.cut_at {
@@ -189,20 +189,22 @@ impl Turn<'_, '_, '_, '_> {
             self.add_feedback(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
         }
         if let Some(Think::Compact) = self.waiting.subject.thought() {
-            // Markers in a summary repeat what the session held; carrying them out would do it twice.
+            // Markers in a summary repeat those of the session and must not be carried out again.
             return self.compacted(&parsed.shown, pending);
         }
         if was_cut {
-            self.add_feedback(self.cut_off(self.room.settings.max_output_tokens, "say less, and put markers first"));
+            self.add_feedback(
+                self.cut_off_remark(self.room.settings.max_output_tokens, "say less, and put markers first"),
+            );
         }
-        let done = self.carry_out(&parsed, in_session);
+        let done = self.carry_out(&parsed, describe_for_session);
         let own = self.session.messages.iter().filter(|message| message.role == Role::Assistant);
         if reply_cleanup::was_said(&parsed.shown, own.map(|message| message.text.as_str())) {
             let (what, cause) = ("it repeated what it had said before, so it was not said", self.cause());
             self.out.warn(what, &self.agent.id, cause);
             parsed.shown.clear();
         }
-        self.note_what_was_read();
+        self.record_read();
         let settings = &self.room.settings;
         if !(parsed.shown.is_empty() && done.is_empty()) {
             self.session.append(&self.waiting.asked, &parsed.shown, &done, settings);
@@ -229,21 +231,21 @@ impl Turn<'_, '_, '_, '_> {
         matches!(self.waiting.subject.thought(), Some(Think::Turn { .. }))
     }
 
-    /// A step of work: markers have their usual effects, tools are left to the layer that owns the work.
-    fn worked(&mut self, completion: &Completion) -> WorkReply {
+    /// Handles a step of work: markers have their usual effects, tool calls are left to the layer that owns the work.
+    fn handle_work_reply(&mut self, completion: &Completion) -> WorkReply {
         let was_cut = completion.finish == Finish::Length;
         let limit = self.room.settings.max_work_output_tokens;
         let said = reply_cleanup::without_thought(&completion.text);
         let parsed = parse(&said, was_cut);
         self.feedback.remove_delivered(&self.waiting.feedback);
         if was_cut {
-            // The owner of the work tells the model, which is to continue.
+            // The owner of the work tells the model to continue.
             let what = format!("a reply was cut off at the limit of {limit} tokens");
             self.out.warn(&what, &self.agent.id, self.waiting.request.cause);
         }
-        let done = self.carry_out(&parsed, in_words);
-        self.note_what_was_read();
-        // An agent that acts without a word has done something nevertheless, and reports it.
+        let done = self.carry_out(&parsed, describe);
+        self.record_read();
+        // A reply of markers alone is reported by their effects.
         let mut text = if parsed.shown.is_empty() { done.join(" ") } else { parsed.shown };
         if was_cut && !text.is_empty() {
             text.push_str(&said[said.trim_end().len()..]);
@@ -257,7 +259,7 @@ impl Turn<'_, '_, '_, '_> {
         }
     }
 
-    fn cut_off(&self, tokens: u32, remedy: &str) -> String {
+    fn cut_off_remark(&self, tokens: u32, remedy: &str) -> String {
         format!("it was cut off at the limit of {tokens} tokens; {remedy}")
     }
 
@@ -272,7 +274,8 @@ impl Turn<'_, '_, '_, '_> {
         self.out.memories.write(MemoryEdit { agent: self.agent.key, act, cause });
     }
 
-    /// Carries out what a reply requests; what cannot be done is reported back. Returns what was done, in these words.
+    /// Carries out the intents of a reply and reports failures back to the agent. Returns descriptions of what was
+    /// done, made by `words`.
     fn carry_out(&mut self, parsed: &Parsed, words: fn(&Intent) -> Option<String>) -> Vec<String> {
         let intents = &parsed.intents;
         if intents.is_empty() {
@@ -293,11 +296,11 @@ impl Turn<'_, '_, '_, '_> {
                 IntentEffect::Edit { element, act } => self.edit(element, act),
                 IntentEffect::Memory(act) => {
                     if let MemoryAct::Note { text } = &act {
-                        self.spread(text);
+                        self.announce_note(text);
                     }
                     self.remember(act);
                 }
-                // The owner of the conversation ends it, once this was said.
+                // The owner of the conversation ends it after the reply.
                 IntentEffect::Leave => {}
                 IntentEffect::Remark(remark) => {
                     self.add_feedback(remark);
@@ -323,8 +326,8 @@ impl Turn<'_, '_, '_, '_> {
         self.out.edits.write(ElementEdit { element, act, by: Author::agent(&self.agent.id), cause });
     }
 
-    /// A fresh note on something that was read is worth telling others.
-    fn spread(&mut self, note: &str) {
+    /// Announces a new note on an element that was read, so that the agent may tell others.
+    fn announce_note(&mut self, note: &str) {
         let Some(read) = &self.waiting.reading else { return };
         if self.memory.workspace_notes.contains(&one_line(note)) {
             return;
@@ -340,10 +343,11 @@ impl Turn<'_, '_, '_, '_> {
         });
     }
 
-    /// Only now has a model seen it: memory says so, and mail is read.
-    fn note_what_was_read(&mut self) {
+    /// Records in memory that the element was read, and marks the mail in the prompt as read.
+    fn record_read(&mut self) {
         if let Some(read) = &self.waiting.reading {
-            // What did not fit into the prompt is still news: an older version stands for it.
+            // If something new did not fit into the prompt, an older version is recorded, so that it still counts as
+            // new.
             let version = if read.whole { read.version } else { read.version.wrapping_sub(1) };
             let act = MemoryAct::Saw { element: read.element, version, summary: read.summary.clone() };
             self.remember(act);
@@ -383,13 +387,13 @@ impl Turn<'_, '_, '_, '_> {
     }
 }
 
-/// Tells agents what elements refused them.
+/// Reports to agents which of their edits were refused.
 pub(super) fn report_refusals(
     mut refusals: MessageReader<ElementRefused>,
     room: RoomParams,
     mut minds: Query<(&mut Session, &mut Feedback)>,
 ) {
-    // The author of a file change is told with its result.
+    // The author of a file change gets the refusal with its result.
     for refusal in refusals.read().filter(|refusal| refusal.file.is_none()) {
         let entity = room.roster.key(&refusal.by.0).and_then(|key| room.roster.entity(key));
         if let Some((mut session, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
@@ -399,8 +403,8 @@ pub(super) fn report_refusals(
     }
 }
 
-/// Everyone who took part in a conversation remembers with whom and about what: once.
-pub(super) fn remember_meetings(
+/// Adds a finished conversation to the memory of each participant.
+pub(super) fn remember_conversations(
     mut ended: MessageReader<ConversationEnded>,
     room: RoomParams,
     mut memories: MessageWriter<MemoryEdit>,
@@ -412,7 +416,7 @@ pub(super) fn remember_meetings(
             Some(topic) => format!(" about {topic}"),
             None => format!(": “{}”", truncate(&one_line(&last.text), LAST_WORDS_CHARS)),
         };
-        let present = everyone_in(conversation, &room);
+        let present = participants_of(conversation, &room);
         let person = conversation.said.iter().any(|line| line.by.is_user()).then(|| PERSON.to_owned());
         for me in &present {
             let others = present.iter().filter(|other| *other != me);
@@ -427,9 +431,8 @@ pub(super) fn remember_meetings(
     }
 }
 
-/// The participants of a conversation at its end, and those who left earlier but had spoken in it or received
-/// something.
-fn everyone_in(conversation: &Conversation, room: &RoomParams) -> BTreeSet<AgentKey> {
+/// Returns the participants of a conversation at its end, and those who left earlier but had spoken in it.
+fn participants_of(conversation: &Conversation, room: &RoomParams) -> BTreeSet<AgentKey> {
     let spoke = conversation.said.iter().filter_map(|line| room.roster.key(&line.by.0));
     let listened = conversation.participants.iter().chain(&conversation.left).copied();
     let all: BTreeSet<AgentKey> = listened.chain(spoke).collect();

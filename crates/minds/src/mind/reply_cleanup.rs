@@ -1,8 +1,8 @@
-//! Removes bad habits of small models from replies before anybody sees them: thinking aloud, the agent's own name
-//! before its text, lines for others, headings of the prompt, and repetitions. Pure.
+//! Removes typical flaws of small models from replies: visible reasoning, the agent's own name as a prefix, lines for
+//! other speakers, headings of the prompt, and repetitions. Pure.
 //!
-//! Line by line, without a Markdown parser: a name before what is said is not a Markdown construct, and what is kept
-//! stays as it was written. Only code fences count; nothing within them is removed.
+//! Works line by line, without a Markdown parser: speaker names are not Markdown, and the remaining text stays as
+//! written. Nothing within code fences is removed.
 
 use std::borrow::Cow;
 
@@ -12,25 +12,25 @@ use crate::base::Id;
 use crate::base::text::one_line;
 use crate::base::text_normalization::folded;
 
-/// Words that some models write where another would begin to speak.
+/// Names of roles that some models write before the lines of other speakers.
 const ROLES: [&str; 6] = ["user", "assistant", "human", "system", "the person", "person"];
-/// Between these, some models think aloud.
+/// The tags around the visible reasoning of some models.
 const THOUGHT: (&str, &str) = ("<think>", "</think>");
-/// The same sentence is said no more often in a row.
+/// How often the same sentence may occur in a row.
 const REPEATS_AT_MOST: usize = 1;
-/// A reply of no more letters may well be given twice: “Agreed.”
+/// A reply of at most this many letters may be repeated: “Agreed.”
 const SHORT_CHARS: usize = 20;
 
 /// A cleaned reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct CleanReply<'r> {
-    /// What is left.
+    /// The remaining text.
     pub(super) text: Cow<'r, str>,
-    /// For whom, or as what, the reply continued, if that was cut off.
+    /// The speaker or heading at which the reply was cut off, if it was.
     pub(super) cut_at: Option<String>,
 }
 
-/// A reply without what its agent did not say itself; `others` are those who could be meant to speak.
+/// Removes what is not the agent's own text from a reply. `others` are the names of possible other speakers.
 pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> CleanReply<'r> {
     let reply = without_thought(reply);
     let mut kept: Vec<&str> = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> CleanReply<
                 cut_at = Some("the prompt".to_owned());
                 break;
             }
-            // The room's remark on what was done; who writes it has done nothing.
+            // An imitation of the room's report on what was done.
             _ if bare.starts_with("(you ") && bare.ends_with(')') => changed = true,
             _ => kept.push(line),
         }
@@ -75,10 +75,10 @@ pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> CleanReply<
     CleanReply { text: without_repeats(text), cut_at }
 }
 
-/// The same text without what a model thought aloud before it spoke.
+/// Returns a reply without the visible reasoning before it.
 pub(super) fn without_thought(reply: &str) -> Cow<'_, str> {
     let Some(open) = reply.find(THOUGHT.0) else {
-        // Some templates open the thought by themselves.
+        // Some chat templates contain the opening tag.
         return reply.split_once(THOUGHT.1).map_or(reply, |(_, said)| said.trim_start()).into();
     };
     if !reply[..open].trim().is_empty() {
@@ -86,12 +86,12 @@ pub(super) fn without_thought(reply: &str) -> Cow<'_, str> {
     }
     match reply[open..].split_once(THOUGHT.1) {
         Some((_, said)) => said.trim_start().into(),
-        // It never spoke.
+        // The reply is nothing but reasoning.
         None => "".into(),
     }
 }
 
-/// `Name: what` at the start of a line, also in bold.
+/// Splits a line into a speaker's name and the text: `Name: text`, also with a bold name.
 fn speaker_of(line: &str) -> Option<(&str, &str)> {
     let (name, said) = line.split_once(':')?;
     let bold = |text: &str| text.trim().trim_matches('*').trim().len();
@@ -101,17 +101,17 @@ fn speaker_of(line: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, said))
 }
 
-/// A line that repeats the prompt.
+/// Whether a line repeats the fixed text of the prompt.
 fn is_frame(line: &str) -> bool {
     let begins = |start: &str| !start.is_empty() && line.starts_with(start);
-    // Up to the first place that is filled in.
+    // The text up to the first placeholder.
     let fixed = |block: &'static str| block.split('{').next().unwrap_or_default();
     let asked = [TEXTS.talk_turn, TEXTS.read, TEXTS.talk, TEXTS.compaction].map(fixed);
     let frames = [headings::STANDING_OPEN, headings::STANDING_CLOSE];
     headings::ALL.into_iter().chain(frames).chain(asked).any(begins)
 }
 
-/// The same text without a sentence or line that directly repeats the one before.
+/// Returns a text without sentences or lines that directly repeat the one before.
 fn without_repeats(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.contains("```") {
         return text;
@@ -121,7 +121,7 @@ fn without_repeats(text: Cow<'_, str>) -> Cow<'_, str> {
     for sentence in text.split_inclusive(['.', '!', '?', '\n']) {
         let bare = folded(&one_line(sentence));
         if bare.is_empty() {
-            // If the content of a line was left out, its end is left out, too.
+            // If the content of a line is dropped, its line end is dropped, too.
             if times <= REPEATS_AT_MOST {
                 kept.push_str(sentence);
             }
@@ -138,7 +138,7 @@ fn without_repeats(text: Cow<'_, str>) -> Cow<'_, str> {
     if changed { kept.trim().to_owned().into() } else { text }
 }
 
-/// Whether the same was said before, in one of these messages.
+/// Whether a text occurs in one of the earlier messages, unless it is short.
 pub(super) fn was_said<'m>(text: &str, before: impl IntoIterator<Item = &'m str>) -> bool {
     let wanted = folded(&one_line(text));
     if wanted.chars().count() < SHORT_CHARS {
@@ -146,16 +146,17 @@ pub(super) fn was_said<'m>(text: &str, before: impl IntoIterator<Item = &'m str>
     }
     before.into_iter().any(|message| {
         let message = folded(&one_line(message));
-        // Replies to the same question are in one message.
+        // Replies to the same request are joined in one message.
         message == wanted
             || message.strip_prefix(&wanted).is_some_and(|rest| rest.starts_with(' '))
             || message.strip_suffix(&wanted).is_some_and(|rest| rest.ends_with(' '))
     })
 }
 
-/// What ends a reply where a vendor looks for it: another who begins to speak, or a heading of the prompt.
+/// Returns stop sequences for vendors that support them: the start of another speaker's line, and headings of the
+/// prompt.
 pub(super) fn stops(others: &[Id]) -> Vec<String> {
-    /// No vendor takes fewer.
+    /// The smallest limit of all vendors.
     const STOPS_AT_MOST: usize = 4;
     let names = others.iter().take(STOPS_AT_MOST - 1).map(|other| format!("\n{other}:"));
     names.chain(["\n## ".to_owned()]).collect()
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_habits_are_taken_out_of_a_reply_and_nothing_else() {
+    fn only_flaws_are_removed_from_a_reply() {
         let long = "I will give a bit of it to Bram.";
         let table = [
             ("I agree.", "I agree.", None),
@@ -191,7 +192,7 @@ mod tests {
             ("<think>\nBram: hm\n</think>\n\nFine.", "Fine.", None),
             ("hm, well\n</think>\nFine.", "Fine.", None),
             ("<think>and so on", "", None),
-            // What only looks like it stays.
+            // Text that only looks similar stays.
             ("One thing: Bram: knows.", "One thing: Bram: knows.", None),
             ("Note: Bram knows.", "Note: Bram knows.", None),
             ("Fine.\n[SEND to Bram: yes: do]", "Fine.\n[SEND to Bram: yes: do]", None),
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_is_not_said_twice_unless_it_is_short() {
+    fn a_repeated_reply_is_recognized_unless_it_is_short() {
         let before = ["I am for the map of the harbour.\nSo is Bram, as he told me.", "Agreed."];
         for again in ["i am for the map  of the harbour.", "So is Bram, as he told me."] {
             assert!(was_said(again, before), "{again}");
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_stops_than_every_vendor_takes() {
+    fn the_number_of_stops_is_within_the_limit_of_every_vendor() {
         let others: Vec<Id> = ["Bram", "Cleo", "Dov", "Esme"].map(Id::from).into();
         assert_eq!(stops(&others), ["\nBram:", "\nCleo:", "\nDov:", "\n## "]);
         assert_eq!(stops(&[]), ["\n## "]);

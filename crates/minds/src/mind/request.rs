@@ -12,7 +12,7 @@ use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::schedule::Input;
 use crate::simulation::{ActivityId, Urgency};
 
-/// Why a model is called; calls, tokens and cost are counted per kind.
+/// The reason for a model call; calls, tokens and cost are counted per kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallKind {
@@ -20,24 +20,24 @@ pub enum CallKind {
     Read,
     /// To take a turn in a conversation.
     Conversation,
-    /// To sum up a session.
+    /// To summarise a session.
     Compaction,
-    /// To do what a person asked.
+    /// To work on a task.
     Task,
-    /// To turn to something that called it.
+    /// To attend to something that woke the agent.
     Wake,
-    /// To say what is worth remembering.
+    /// To extract or consolidate memories.
     Learning,
-    /// To answer a server that carries out a call of the agent's.
+    /// To answer a sampling request of a tool server.
     Sampling,
 }
 
 impl CallKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 7] =
         [Self::Read, Self::Conversation, Self::Compaction, Self::Task, Self::Wake, Self::Learning, Self::Sampling];
 
-    /// The word in the log and in scripts.
+    /// Returns the name used in the log and in scripts.
     pub fn word(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -54,16 +54,17 @@ impl CallKind {
 /// The declaration of a tool for a model.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolDeclaration {
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
-    /// What it does, for the model.
+    /// The description for the model.
     pub description: String,
-    /// Its arguments: a JSON schema of an object. Shared with the tool, because each request carries all of them.
+    /// The JSON schema of its arguments, which are an object. Shared with the tool, because each request carries all of
+    /// them.
     pub parameters: Arc<serde_json::Value>,
 }
 
 impl ToolDeclaration {
-    /// Characters that are sent for it.
+    /// Returns the number of characters to send.
     pub fn chars(&self) -> usize {
         let words = self.name.chars().count() + self.description.chars().count();
         words + self.parameters.to_string().chars().count()
@@ -73,49 +74,48 @@ impl ToolDeclaration {
 /// A request to a model. `gateway` answers each with exactly one [`ModelReply`], unless the agent leaves the room.
 #[derive(Message, Clone, Debug, Serialize, Deserialize)]
 pub struct ModelRequest {
-    /// Names it.
+    /// The id of the request.
     pub id: RequestId,
-    /// Who asks.
+    /// The agent that asks.
     pub agent: AgentKey,
-    /// Who asks, by id.
+    /// The id of the agent.
     pub agent_id: Id,
-    /// The profile it runs; scripts are found by it.
+    /// The id of the agent's profile, by which scripts are found.
     pub profile: Id,
-    /// For which of its activities.
+    /// The agent's activity that the request belongs to.
     pub activity: ActivityId,
-    /// Why.
+    /// The reason for the request.
     pub kind: CallKind,
-    /// How soon, where many wait for a free slot.
+    /// The priority among requests that wait for a free slot.
     #[serde(default)]
     pub urgency: Urgency,
-    /// `provider:model`, `provider` or `model` from the profile; the workspace's default where absent.
+    /// `provider:model`, `provider` or `model` from the profile; `None` for the workspace's default.
     pub model: Option<String>,
-    /// What is asked.
+    /// The prompt.
     pub prompt: Prompt,
     /// The tools that may be called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDeclaration>,
-    /// The piece of work that it belongs to.
+    /// The id of the piece of work that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activation: Option<Id>,
-    /// The session that a coding agent keeps of that.
+    /// A coding agent's own session for that work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
-    /// Images of the results that the prompt ends with, for a coding agent.
+    /// Images of the tool results at the end of the prompt, for a coding agent.
     #[serde(default, skip_serializing_if = "ResultImages::is_empty")]
     pub result_images: ResultImages,
-    /// At most so many tokens are to come back.
+    /// The maximum number of output tokens.
     pub max_output_tokens: u32,
-    /// Texts that end a reply, because the model would continue as another speaker; for vendors that support them.
+    /// Stop sequences at which the model would continue as another speaker, for vendors that support them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<String>,
-    /// How many sentences the room had noted when it was asked; see
-    /// [`SpokenSentences`](super::spoken::SpokenSentences).
+    /// The number of sentences noted before the request; see [`SpokenSentences`](super::spoken::SpokenSentences).
     #[serde(default, skip_serializing_if = "is_none_noted")]
     pub spoken_before: u64,
-    /// Chance for providers that need some, drawn from the agent's own.
+    /// A random seed for providers that need one, drawn from the agent's random numbers.
     pub seed: u64,
-    /// The record that it comes from.
+    /// The log record that caused it.
     pub cause: Seq,
 }
 
@@ -123,18 +123,18 @@ fn is_none_noted(noted: &u64) -> bool {
     *noted == 0
 }
 
-/// Cancels a request for whose answer nobody waits any more: `gateway` may drop it, and need not answer.
+/// Cancels a request whose answer is no longer needed. `gateway` may drop it without an answer.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CancelRequest {
-    /// Which.
+    /// The id of the request.
     pub request: RequestId,
 }
 
-/// Asks a request to give way if it is still waiting: then `gateway` answers it with [`FailureKind::PutOff`]. A running
-/// request continues.
+/// Puts off a request that is still waiting: `gateway` answers it with [`FailureKind::PutOff`]. A running request
+/// continues.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PutOffRequest {
-    /// Which.
+    /// The id of the request.
     pub request: RequestId,
 }
 
@@ -142,11 +142,11 @@ pub struct PutOffRequest {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// Tokens of the prompt, those from the cache among them.
+    /// Tokens of the prompt, including those from the cache.
     pub input_tokens: u32,
     /// Tokens of the prompt that came from the provider's cache.
     pub cached_tokens: u32,
-    /// Tokens of the prompt that the provider put into its cache, where that costs more.
+    /// Tokens of the prompt that the provider wrote to its cache, if it charges extra for that.
     #[serde(skip_serializing_if = "is_no_token")]
     pub cache_written_tokens: u32,
     /// Tokens of the reply.
@@ -157,57 +157,57 @@ fn is_no_token(tokens: &u32) -> bool {
     *tokens == 0
 }
 
-/// Why a model stopped.
+/// The reason a model stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
-    /// It was done.
+    /// The reply is complete.
     Stop,
-    /// It reached the limit of output tokens.
+    /// The limit of output tokens was reached.
     Length,
-    /// It called tools.
+    /// The model called tools.
     ToolCalls,
-    /// The provider held something back.
+    /// The provider's content filter removed something.
     Filtered,
 }
 
 /// A complete reply.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Completion {
-    /// The words.
+    /// The text.
     pub text: String,
     /// Tool calls, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// What it cost.
+    /// The tokens used.
     pub usage: Usage,
-    /// Why it ended.
+    /// The reason it ended.
     pub finish: Finish,
-    /// What a coding agent told beside that.
+    /// The report of a coding agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<Box<AgentReport>>,
 }
 
 impl Completion {
-    /// Whether the provider told what it used: none at all, for something that was said, is no answer to that.
+    /// Whether the provider reported its usage; no tokens at all for a non-empty reply count as no report.
     pub fn reports_usage(&self) -> bool {
         let said_something = !self.text.is_empty() || !self.tool_calls.is_empty();
         self.usage.input_tokens > 0 && (self.usage.output_tokens > 0 || !said_something)
     }
 }
 
-/// The kind of failure: decides who can do something about it.
+/// The kind of failure, which decides who can resolve it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// No key, or a wrong one.
+    /// The API key is missing or wrong.
     Unauthorised,
-    /// Too many requests; retries were used up.
+    /// Too many requests; all retries failed.
     RateLimited,
-    /// The provider is broken or cannot be reached; retries were used up.
+    /// The provider is broken or unreachable; all retries failed.
     Unavailable,
-    /// Nothing came in time.
+    /// No answer arrived in time.
     TimedOut,
-    /// What came could not be used: garbage, a cut stream, too much.
+    /// The answer was unusable: malformed, cut off or too large.
     Malformed,
     /// The provider refused this request: unknown model, bad parameter.
     Rejected,
@@ -215,24 +215,24 @@ pub enum FailureKind {
     OverBudget,
     /// The call was cancelled.
     Cancelled,
-    /// It was cancelled in favour of something more urgent before it was sent.
+    /// It was put off in favour of something more urgent before it was sent.
     PutOff,
 }
 
 impl FailureKind {
-    /// Whether the same may work later without anybody doing anything.
+    /// Whether the same request may succeed later without any change.
     pub fn is_passing(self) -> bool {
         matches!(self, Self::RateLimited | Self::Unavailable | Self::TimedOut | Self::Malformed | Self::Cancelled)
     }
 }
 
-/// Whose usage a limit counts, and over what time.
+/// Whose usage a limit counts, and over which time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CapScope {
     /// The room, in this run.
     Run,
-    /// The room's use of providers outside, in this run.
+    /// The room's use of network providers, in this run.
     Outside,
     /// The room, in the last 60 minutes.
     Hour,
@@ -240,78 +240,76 @@ pub enum CapScope {
     AgentRun,
     /// One agent, in the last 60 minutes.
     AgentHour,
-    /// One activation, from its beginning to its end.
+    /// One activation, from start to end.
     Activation,
 }
 
 impl CapScope {
-    /// Whether it counts what the whole room uses, and not what one agent or one piece of work does.
+    /// Whether it counts the usage of the whole room.
     pub fn is_of_room(self) -> bool {
         matches!(self, Self::Run | Self::Outside | Self::Hour)
     }
 }
 
-/// The limit that refused a request; [`ModelFailure::remedy`] says how to raise it.
+/// The limit that rejected a request; [`ModelFailure::remedy`] says how to raise it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CapReached {
     /// The field of `budget` that sets it.
     pub name: String,
-    /// Whose use it counts, and over what time.
+    /// Whose usage it counts, and over which time.
     pub scope: CapScope,
-    /// So much and no more: calls, tokens, or millionths of a dollar.
+    /// The limit in calls, tokens or millionths of a dollar.
     pub limit: u64,
-    /// What was used already, in the same unit.
+    /// The usage so far, in the same unit.
     pub used: u64,
-    /// Whose it is, if an agent's or an activation's: its id.
+    /// The id of the agent or activation, for limits of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whose: Option<Id>,
-    /// Minutes until there is room, for caps by the hour; none where waiting does not help.
+    /// For hourly limits, minutes until usage is below the limit; `None` if waiting does not help.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_minutes: Option<u32>,
-    /// Whether those minutes are of the wall clock, and not of the room's.
+    /// Whether these minutes are of the wall clock instead of the room's clock.
     #[serde(default)]
     pub waits_in_real_time: bool,
 }
 
-/// Why there is no reply. Contains no secrets.
+/// The reason there is no reply. Contains no secrets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ModelFailure {
-    /// Which kind.
+    /// The kind of failure.
     pub kind: FailureKind,
     /// What failed and where: "gemini answered 401 at https://…".
     pub what: String,
     /// What to do: "set GEMINI_API_KEY".
     pub remedy: String,
-    /// Seconds that the server asked to wait, counted from its last answer; between 0 and a day.
+    /// Seconds that the server asked to wait, from its last answer; between 0 and a day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_secs: Option<f32>,
     /// The HTTP status that the server answered with, if it answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Whether the gateway did all that can be done: it tried as often as it may, or the answer had begun to come.
+    /// Whether the gateway will not retry: its retries are used up, or the answer had begun to arrive.
     #[serde(default)]
     pub is_final: bool,
-    /// Whether the gateway sees to it by the wall clock that nobody is asked again too soon, so that whoever asks
-    /// again need not wait.
+    /// Whether the gateway itself delays the next request by the wall clock, so that the caller need not wait.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits_in_real_time: bool,
-    /// The cap that refused the question, if one did.
+    /// The limit that rejected the request, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Box<CapReached>>,
-    /// Whether the question was refused because it is longer than the model takes: a shorter one may be answered.
+    /// Whether the request was longer than the model accepts; a shorter one may succeed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_too_long: bool,
 }
 
 impl ModelFailure {
-    /// Whether asking the same again may help, and was not tried already: where nothing came, nothing was paid for,
-    /// and the gateway did not ask again by itself.
+    /// Whether the caller may retry: the failure may be temporary, and the gateway has not used up its own retries.
     pub fn may_be_asked_again(&self) -> bool {
         let may_pass = matches!(self.kind, FailureKind::RateLimited | FailureKind::Unavailable | FailureKind::TimedOut);
         may_pass && !self.is_final
     }
 
-    /// A failure of which no more is known.
+    /// Creates a failure without further details.
     pub fn new(kind: FailureKind, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         let (what, remedy) = (what.into(), remedy.into());
         Self {
@@ -327,43 +325,43 @@ impl ModelFailure {
         }
     }
 
-    /// What failed and what to do about it, in one sentence.
+    /// Returns a sentence with what failed and what to do about it.
     pub fn sentence(&self) -> String {
         format!("{}; {}", self.what, self.remedy)
     }
 }
 
-/// The answer to a [`ModelRequest`]. An input where it came from outside.
+/// The answer to a [`ModelRequest`]. An input if it comes from outside.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ModelReply {
-    /// To which question.
+    /// The id of the request.
     pub request: RequestId,
-    /// Who answered.
+    /// The provider that answered.
     pub provider: String,
-    /// Which model answered.
+    /// The model that answered.
     pub model: String,
-    /// How long it took, in milliseconds, for the log only.
+    /// The duration in milliseconds, for the log only.
     pub duration_ms: u64,
-    /// When it came, in milliseconds of the wall clock since 1970, for people; none where it came in simulated time.
+    /// The wall-clock time of arrival in milliseconds since 1970, for display; `None` in simulated time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<u64>,
-    /// What asking took, beside the use that the provider told; none in what was recorded before this was counted.
+    /// The attempts and estimated usage; `None` in older recordings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
-    /// Where the agent is in its script now, if one was played.
+    /// The agent's new position in its script, if it runs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptPlace>,
-    /// The reply, or why there is none.
+    /// The reply or the failure.
     pub outcome: Result<Completion, ModelFailure>,
 }
 
-/// The effort of getting an answer, or none, besides the usage reported by the provider.
+/// The effort of a request besides the usage reported by the provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Effort {
-    /// How often the question was sent.
+    /// How often the request was sent.
     pub attempts: u32,
-    /// Tokens that no provider told, by estimate: of attempts that broke off, and of an answer without its use.
+    /// Estimated tokens that no provider reported: of aborted attempts, and of an answer without usage.
     pub estimated: Usage,
 }
 
@@ -371,16 +369,16 @@ pub struct Effort {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScriptPlace {
-    /// The script, by its hash: in another one, an agent begins anew.
+    /// The hash of the script; with another script, the agent starts from the beginning.
     pub script: u64,
-    /// All turns before this one are used.
+    /// The index before which all turns are used.
     pub before: usize,
-    /// Those behind it that are used, in order.
+    /// The indices of used turns after it, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub used: Vec<usize>,
-    /// Where it is in the turns for everyone.
+    /// The position in the default turns.
     pub next_default: usize,
-    /// Tool calls that were played; their ids are counted by it.
+    /// The number of scripted tool calls so far, from which their ids are made.
     pub calls: u64,
 }
 

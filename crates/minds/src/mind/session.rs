@@ -1,4 +1,4 @@
-//! The running exchange of one agent with a model, in short form, and when it is compacted.
+//! An agent's session with a model in short form, and when it is compacted.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -13,15 +13,15 @@ use crate::schedule::ticks;
 #[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {
-    /// What it was asked, in short, and what it answered; oldest first.
+    /// Requests in short form and replies, oldest first.
     pub messages: Vec<PromptMessage>,
-    /// Replies since it was last summed up.
+    /// Replies since the last compaction.
     pub turns: u32,
-    /// Whether a compaction was asked for and is still to come.
+    /// Whether a compaction is requested or running.
     pub wanted: bool,
-    /// Compactions that failed one after another.
+    /// The number of consecutive failed compactions.
     pub failures: u32,
-    /// No compaction is asked for before this tick.
+    /// The tick before which no compaction is requested.
     pub not_before: u64,
 }
 
@@ -42,7 +42,8 @@ impl Session {
         self.turns += 1;
     }
 
-    /// A request that directly repeats the one before, such as to read the same board, is not added twice.
+    /// Appends the reply to the last one if the request repeats the one before, such as to read the same board. Returns
+    /// whether it did.
     fn goes_on(&mut self, asked: &str, answered: &str, chars: usize) -> bool {
         let [.., before, last] = &mut self.messages[..] else { return false };
         let is_same = (before.role, last.role) == (Role::User, Role::Assistant) && before.text == asked;
@@ -54,7 +55,7 @@ impl Session {
         is_same && fits
     }
 
-    /// Appends to the last message where the same one speaks on.
+    /// Appends a text to the last message if it has the same role, or adds a message.
     fn push_text(&mut self, role: Role, text: &str, chars: usize) {
         if text.is_empty() {
             return;
@@ -65,34 +66,34 @@ impl Session {
         }
     }
 
-    /// What the last reply wanted was refused after all.
+    /// Notes that an effect of the last reply was refused after all.
     pub fn note_refused(&mut self, why: &str) {
         if let Some(last) = self.messages.last_mut().filter(|last| last.role == Role::User) {
             last.text.push_str(&format!(" (refused: {why})"));
         }
     }
 
-    /// An estimate of what the whole session costs.
+    /// Returns the estimated tokens of the session.
     pub fn tokens(&self) -> u32 {
         self.messages.iter().map(|message| estimate_tokens(&message.text)).sum()
     }
 
-    /// Whether it has grown long.
+    /// Whether the session is long enough to be compacted.
     pub fn is_long(&self, settings: &MindSettings) -> bool {
         self.turns >= settings.compact_after_turns || self.tokens() > settings.compact_above_tokens
     }
 
-    /// Whether a compaction is to be asked for now; says so once.
+    /// Whether a compaction is to be requested now; returns `true` once and remembers it.
     pub fn wants_compaction(&mut self, settings: &MindSettings, now_ticks: u64) -> bool {
         let wants = !self.wanted && now_ticks >= self.not_before && self.is_long(settings);
         self.wanted |= wants;
         wants
     }
 
-    /// It was summed up: only the last messages stay. Returns how many went.
+    /// Keeps only the last messages after a compaction. Returns the number removed.
     pub fn compacted(&mut self, settings: &MindSettings) -> usize {
         let mut gone = self.messages.len().saturating_sub(settings.compaction_keeps_messages);
-        // No answer stays without what it answers.
+        // A reply stays together with its request.
         while gone > 0 && self.messages.get(gone).is_some_and(|first| first.role == Role::Assistant) {
             gone -= 1;
         }
@@ -101,7 +102,7 @@ impl Session {
         gone
     }
 
-    /// Summing up failed: everything stays, and it is tried again later, each time later. Returns when, in ticks.
+    /// Schedules a retry after a failed compaction, with growing delays. Returns the tick of the retry.
     pub fn compaction_failed(&mut self, settings: &MindSettings, now_ticks: u64) -> u64 {
         let backoff = Backoff::new(settings.compaction_retry_secs, settings.compaction_retry_at_most_secs);
         let secs = backoff.wait_secs(self.failures) as f32;
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_turns_or_six_thousand_tokens_make_it_long_and_it_asks_once() {
+    fn a_long_session_requests_compaction_once() {
         let mut session = Session::default();
         for turn in 0..8 {
             assert!(!session.wants_compaction(&settings(), turn), "not after {turn} turns");
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_is_told_by_the_room_and_reads_of_the_same_are_told_once() {
+    fn the_room_reports_effects_and_repeated_reads_are_merged() {
         let mut session = Session::default();
         session.append("You read Ideas.", "Tea is fine.", &[], &settings());
         session.append(

@@ -11,9 +11,9 @@ use crate::workspace::{Range, SettingsSection};
 pub struct MindSettings {
     /// Characters of a whole prompt. A bit more than half of them is for the rulebooks and the agent's instructions.
     pub max_prompt_chars: usize,
-    /// Tokens of a reply.
+    /// Maximum tokens of a reply.
     pub max_output_tokens: u32,
-    /// Tokens of a reply while an agent works, including what it writes into files.
+    /// Maximum tokens of a work reply, including the content it writes to files.
     pub max_work_output_tokens: u32,
     /// Who the person is, for agents whose profile shares it; if empty, no agent is told.
     pub person: String,
@@ -33,7 +33,7 @@ pub struct MindSettings {
     pub session_messages_at_most: usize,
     /// Characters of one message of a session.
     pub session_message_chars_at_most: usize,
-    /// Remarks about its replies that an agent is still to be told.
+    /// Remarks about its replies that are kept for an agent.
     pub feedback_at_most: usize,
     /// Markers of one reply that are carried out.
     pub intents_at_most: usize,

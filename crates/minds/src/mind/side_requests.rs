@@ -1,5 +1,5 @@
-//! Requests about an agent that none of its activities waits for: what is worth remembering, or what a server asks
-//! during a call. They use the agent's own model and budget, and delay nothing.
+//! Side requests of an agent, which none of its activities waits for: to extract memories, or to answer a tool server's
+//! sampling request. They use the agent's own model and budget.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -14,88 +14,88 @@ use super::think_requests::RequestParams;
 use crate::base::{ActivationKey, AgentKey, Id, RequestId, Seq};
 use crate::simulation::{ActivityId, Urgency};
 
-/// A side request. Answered with exactly one [`SideRequestReplied`], unless it is withdrawn, the work that it belongs
-/// to ends, or the agent leaves the room.
+/// Requests a side request. Answered with exactly one [`SideRequestReplied`], unless it is withdrawn, its work ends, or
+/// the agent leaves the room.
 #[derive(Message, Clone, Debug)]
 pub struct SideRequestDue {
-    /// Names it, for whoever asks.
+    /// The id given by the requester.
     pub key: Id,
-    /// About whom.
+    /// The agent.
     pub agent: AgentKey,
-    /// Why, for the budget.
+    /// The kind of call, for the budget.
     pub kind: CallKind,
-    /// The request.
+    /// The question.
     pub question: SideQuestion,
     /// The piece of work that it belongs to, if any.
     pub work: Option<SideWork>,
-    /// The record that it comes from.
+    /// The log record that caused it.
     pub cause: Seq,
 }
 
-/// What is asked.
+/// The question of a side request.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SideQuestion {
-    /// An independent request, after who the agent is and what it knows.
+    /// A standalone request with the agent's identity and knowledge.
     OfAgent(Box<CurrentRequest>),
-    /// Only this: the answer must reveal nothing about the agent and the room.
+    /// A prompt of its own, because the answer must reveal nothing about the agent and the room.
     Alone {
-        /// All that is sent.
+        /// The whole prompt.
         prompt: Box<Prompt>,
         /// The maximum number of output tokens; never more than work may have.
         max_output_tokens: u32,
-        /// Where the answer is to end.
+        /// The stop sequences.
         stops: Vec<String>,
     },
 }
 
-/// The piece of work that a question belongs to: it counts as its use, and ends with it.
+/// The piece of work that a side request belongs to: its usage counts for the work, and it ends with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SideWork {
-    /// Which.
+    /// The key of the work.
     pub activation: ActivationKey,
     /// The agent's activity.
     pub activity: ActivityId,
-    /// The model that is asked in place of the agent's own.
+    /// The model to use instead of the agent's own.
     pub model: Option<String>,
 }
 
 /// The answer to a [`SideRequestDue`].
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SideRequestReplied {
-    /// To which.
+    /// The id of the side request.
     pub key: Id,
-    /// The answer, or why there is none.
+    /// The answer or the failure.
     pub outcome: Result<SideAnswer, ModelFailure>,
 }
 
-/// What a model answered to such a question.
+/// A model's answer to a side request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SideAnswer {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// Who answered.
+    /// The provider that answered.
     pub provider: String,
-    /// Which model.
+    /// The model that answered.
     pub model: String,
-    /// Why it stopped.
+    /// The reason it ended.
     pub finish: Finish,
 }
 
-/// Nobody waits for the answer to such a question any more.
+/// Withdraws a side request whose answer is no longer needed.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub struct SideRequestWithdrawn {
-    /// To which.
+    /// The id of the side request.
     pub key: Id,
 }
 
-/// Asks models what is to be asked of them.
-pub(super) fn ask(mut due: MessageReader<SideRequestDue>, mut asking: RequestParams) {
+/// Sends the side requests that are due.
+pub(super) fn ask(mut due: MessageReader<SideRequestDue>, mut params: RequestParams) {
     for due in due.read() {
-        asking.aside(due);
+        params.send_side_request(due);
     }
 }
 
-/// Withdraws questions that nobody waits for any more.
+/// Cancels withdrawn side requests.
 pub(super) fn withdraw(
     mut withdrawn: MessageReader<SideRequestWithdrawn>,
     mut pending: ResMut<PendingRequests>,
@@ -113,9 +113,9 @@ pub(super) fn withdraw(
 }
 
 impl RequestParams<'_, '_> {
-    fn aside(&mut self, due: &SideRequestDue) {
+    fn send_side_request(&mut self, due: &SideRequestDue) {
         let Self { room, minds, pending, .. } = self;
-        // The requester learns by itself of agents that leave.
+        // The requester notices agents that leave by itself.
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
         let Some(((agent, _), entity)) = found else { return };
         let Ok((session, feedback, _, random)) = minds.get_mut(entity) else { return };

@@ -1,9 +1,9 @@
-//! Recognises replies that say that there is nothing to say.
+//! Recognises replies that mean that there is nothing to say.
 
 use super::markers::{Intent, Parsed};
 use crate::base::text_normalization::folded_text;
 
-/// Replies that are silence, in the form of [`folded_text`].
+/// Texts that mean silence, in the form of [`folded_text`].
 const SILENCE: [&str; 24] = [
     "nothing",
     "nothing to add",
@@ -31,20 +31,19 @@ const SILENCE: [&str; 24] = [
     "niets",
 ];
 
-/// Whether this reply means silence.
+/// Whether a text means silence.
 pub fn is_silence(text: &str) -> bool {
     let folded = folded_text(text);
     let bare = folded.trim_matches(|c: char| "()[]<>{}-–—\"'. ".contains(c));
     !bare.chars().any(char::is_alphanumeric) && !bare.chars().any(is_sign) || SILENCE.contains(&bare)
 }
 
-/// A sign that says something without a word, such as an emoji.
+/// Whether a character has a meaning by itself, such as an emoji.
 fn is_sign(c: char) -> bool {
     !c.is_ascii() && !c.is_whitespace()
 }
 
-/// A reply without empty content: without words that say nothing, and without the markers that would pin, send or note
-/// them.
+/// Removes the text of a reply if it means silence, and markers that would pin, send or note such a text.
 pub(super) fn without_silence(mut parsed: Parsed) -> Parsed {
     parsed.intents.retain(|intent| match intent {
         Intent::Pin { text }
@@ -65,7 +64,7 @@ mod tests {
     use crate::mind::markers::parse;
 
     #[test]
-    fn nothing_is_silence_however_it_is_written_and_words_are_not() {
+    fn silence_is_recognized_in_any_spelling_and_other_text_is_not() {
         for text in [
             "",
             " \n",
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_is_neither_said_nor_pinned_sent_or_noted() {
+    fn silence_is_neither_said_nor_pinned_sent_or_noted() {
         let parsed = without_silence(parse("Nothing. [PIN: nothing] [SEND to Ada: Nothing.] [REMEMBER: none]", false));
         assert_eq!(parsed, Parsed::default());
         let parsed = without_silence(parse("nothing [VOTE_UP: p1] [PIN: Nothing is closed]", false));

@@ -1,5 +1,5 @@
-//! Recent statements of agents that answer without a model: a fixed stock of sentences repeats soon, so the offline
-//! brain is told what anyone in the room has said already.
+//! Remembers recent sentences of agents that answer without a model, so that the offline brain does not repeat its
+//! limited stock of sentences.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use crate::base::Id;
 use crate::base::hash::content_hash;
 use crate::schedule::Section;
 
-/// The provider whose sentences are noted.
+/// The provider whose sentences are recorded.
 pub const OFFLINE: &str = "offline";
 
-/// Sentences that count: about what a room says in an hour.
+/// Number of recent sentences to compare with: about those of an hour.
 const SENTENCES_COUNTED: usize = 600;
-/// Sentences that are kept, so that a question has all of its own when it waits for its turn.
+/// Number of recent sentences to keep, so that a waiting request still has all of those to compare with.
 const SENTENCES_KEPT: usize = 800;
-/// A sentence with fewer pairs of words ("Good, Ada.") may be said again.
-const PAIRS_AT_LEAST: usize = 3;
-/// A sentence counts as repeated if this percentage of its pairs of words occurred in one earlier sentence.
-const ALIKE_PERCENT: usize = 60;
+/// Minimum number of word pairs of a sentence to compare; a shorter one (“Good, Ada.”) may be repeated.
+const MIN_WORD_PAIRS: usize = 3;
+/// Percentage of its word pairs in one earlier sentence from which a sentence counts as similar.
+const SIMILAR_PERCENT: usize = 60;
 
-/// A sentence that was said.
+/// A sentence said in the room.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct SpokenSentence {
     agent: Id,
-    /// Each pair of words, by a hash, in order and once.
+    /// The hashes of its word pairs, sorted and distinct.
     pairs: Vec<u32>,
 }
 
 /// Recent sentences in the room, the newest last. Part of the saved world.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SpokenSentences {
-    /// Sentences that were ever noted.
+    /// The number of sentences recorded so far, including forgotten ones.
     noted: u64,
     kept: VecDeque<Arc<SpokenSentence>>,
 }
@@ -52,16 +52,16 @@ impl Section for SpokenSentences {
 }
 
 impl SpokenSentences {
-    /// The number of utterances noted. A question asked now is answered without the ones noted later.
+    /// Returns the number of sentences recorded so far. A request sent now is not compared with later ones.
     pub fn noted(&self) -> u64 {
         self.noted
     }
 
-    /// Notes what an agent said.
+    /// Records the sentences of an agent's statement.
     pub fn note(&mut self, agent: &Id, text: &str) {
         for sentence in sentences(text) {
             let pairs = pairs_of(sentence);
-            if pairs.len() < PAIRS_AT_LEAST {
+            if pairs.len() < MIN_WORD_PAIRS {
                 continue;
             }
             self.noted += 1;
@@ -71,7 +71,7 @@ impl SpokenSentences {
         self.kept.drain(..surplus);
     }
 
-    /// Those that count for a question that was asked when so many were noted.
+    /// Returns the sentences to compare with for a request sent when `noted` sentences were recorded.
     pub fn before(&self, noted: u64) -> SaidBefore {
         let first = self.noted - self.kept.len() as u64;
         let end = usize::try_from(noted.saturating_sub(first)).unwrap_or(usize::MAX).min(self.kept.len());
@@ -80,26 +80,26 @@ impl SpokenSentences {
     }
 }
 
-/// What was said before a request.
+/// The recent sentences before a request.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SaidBefore(Vec<Arc<SpokenSentence>>);
 
 impl SaidBefore {
-    /// Whether a sentence resembles one that someone else said.
-    pub fn has_like(&self, sentence: &str) -> bool {
+    /// Whether a sentence is similar to an earlier one of any agent.
+    pub fn has_similar(&self, sentence: &str) -> bool {
         let pairs = pairs_of(sentence);
-        pairs.len() >= PAIRS_AT_LEAST
-            && self.0.iter().any(|said| shared(&pairs, &said.pairs) * 100 >= pairs.len() * ALIKE_PERCENT)
+        pairs.len() >= MIN_WORD_PAIRS
+            && self.0.iter().any(|said| common_count(&pairs, &said.pairs) * 100 >= pairs.len() * SIMILAR_PERCENT)
     }
 
-    /// Whether an agent said this sentence, word for word.
-    pub fn has_of(&self, agent: &str, sentence: &str) -> bool {
+    /// Whether an agent said exactly this sentence.
+    pub fn has_from(&self, agent: &str, sentence: &str) -> bool {
         let pairs = pairs_of(sentence);
-        pairs.len() >= PAIRS_AT_LEAST && self.0.iter().any(|said| *said.agent == *agent && said.pairs == pairs)
+        pairs.len() >= MIN_WORD_PAIRS && self.0.iter().any(|said| *said.agent == *agent && said.pairs == pairs)
     }
 }
 
-/// The sentences of a text, roughly: where a stop is followed by a blank or a new line.
+/// Returns the sentences of a text, split roughly at final punctuation followed by white space.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split_inclusive(['.', '!', '?', '…'])).filter(|part| !part.trim().is_empty())
 }
@@ -117,8 +117,8 @@ fn pairs_of(sentence: &str) -> Vec<u32> {
     pairs
 }
 
-/// How many two lists in order have in common.
-fn shared(one: &[u32], other: &[u32]) -> usize {
+/// Returns the number of common values of two sorted lists.
+fn common_count(one: &[u32], other: &[u32]) -> usize {
     one.iter().filter(|pair| other.binary_search(pair).is_ok()).count()
 }
 
@@ -133,29 +133,29 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_is_known_again_by_most_of_its_words_and_by_whoever_says_it() {
+    fn similar_sentences_and_exact_repetitions_are_recognized() {
         let spoken = said(&[("ada", "I will find two sources for the map. Good, Bram.")]);
         let before = spoken.before(spoken.noted());
-        assert!(before.has_like("So: I will find two sources for the map!"));
-        assert!(!before.has_like("I will draw the map on one sheet."));
-        assert!(!before.has_like("Good, Bram."), "what is that short may be said again");
-        assert!(before.has_of("ada", "I will find two sources for the map."));
-        assert!(!before.has_of("bram", "I will find two sources for the map."));
-        assert!(!before.has_of("ada", "So: I will find two sources for the map."));
+        assert!(before.has_similar("So: I will find two sources for the map!"));
+        assert!(!before.has_similar("I will draw the map on one sheet."));
+        assert!(!before.has_similar("Good, Bram."), "what is that short may be said again");
+        assert!(before.has_from("ada", "I will find two sources for the map."));
+        assert!(!before.has_from("bram", "I will find two sources for the map."));
+        assert!(!before.has_from("ada", "So: I will find two sources for the map."));
     }
 
     #[test]
-    fn a_question_counts_what_was_said_before_it_and_the_oldest_are_forgotten() {
+    fn a_request_only_sees_earlier_sentences_and_the_oldest_are_dropped() {
         let mut spoken = said(&[("ada", "The first thing that anybody said here.")]);
         let asked = spoken.noted();
         spoken.note(&"bram".into(), "The second thing is quite another one.");
-        assert!(!spoken.before(asked).has_like("The second thing is quite another one."));
-        assert!(spoken.before(spoken.noted()).has_like("The second thing is quite another one."));
+        assert!(!spoken.before(asked).has_similar("The second thing is quite another one."));
+        assert!(spoken.before(spoken.noted()).has_similar("The second thing is quite another one."));
         for number in 0..2 * SENTENCES_KEPT {
             spoken.note(&"ada".into(), &format!("Number {number} of w{number} and x{number} is y{number} today."));
         }
         assert_eq!(spoken.kept.len(), SENTENCES_KEPT);
         assert!(spoken.before(asked).0.is_empty());
-        assert!(!spoken.before(spoken.noted()).has_like("The first thing that anybody said here."));
+        assert!(!spoken.before(spoken.noted()).has_similar("The first thing that anybody said here."));
     }
 }

@@ -1,4 +1,4 @@
-//! The mind in a room without the layers beside it: its requests, and the effects of replies.
+//! Tests of the mind in a room without other layers: its requests, and the effects of replies.
 
 use std::any::Any;
 
@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::schedule::{self, InputQueue, advance, saved, ticks};
 use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome, Urgency};
 
-/// The content of any element here: what its scene keys say, and a text.
+/// The content of an element in these tests: real content with a fixed text.
 #[derive(Debug)]
 struct Plain(Box<dyn Content>, &'static str);
 
@@ -131,7 +131,7 @@ impl Room {
         advance(self.0.world_mut());
     }
 
-    /// The messages of the tick that ran last, and of those not taken yet.
+    /// Takes the messages of the last tick and of earlier ones not taken yet.
     pub(super) fn take<M: Message>(&mut self) -> Vec<M> {
         self.0.world_mut().resource_mut::<Messages<M>>().drain().collect()
     }
@@ -148,7 +148,7 @@ impl Room {
         self.reply_that_ends(request, outcome, Finish::Stop);
     }
 
-    /// An answer that ends for this reason.
+    /// Sends a reply with a finish reason.
     pub(super) fn reply_that_ends(&mut self, request: RequestId, outcome: Result<&str, FailureKind>, finish: Finish) {
         let outcome = match outcome {
             Ok(text) => {
@@ -213,7 +213,7 @@ impl Room {
         self.work_in(turn, messages, None)
     }
 
-    /// The same for a model with these limits of input and output tokens.
+    /// Makes a request for work with these limits of input and output tokens.
     pub(super) fn work_in(
         &mut self,
         turn: u32,
@@ -264,7 +264,7 @@ fn done(words: &str) -> Ending {
 }
 
 #[test]
-fn reading_asks_a_model_and_an_unchanged_element_costs_no_call() {
+fn reading_calls_a_model_unless_the_element_is_unchanged() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     assert_eq!(request.prompt.moment.lines().next(), Some("You are reading news (message board)."));
@@ -280,7 +280,7 @@ fn reading_asks_a_model_and_an_unchanged_element_costs_no_call() {
 }
 
 #[test]
-fn nothing_is_silence_and_leaves_no_trace() {
+fn a_silent_reply_leaves_no_trace() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("“Nothing.” [REMEMBER: nothing] [PIN: Nothing to add.]"));
@@ -293,7 +293,7 @@ fn nothing_is_silence_and_leaves_no_trace() {
 }
 
 #[test]
-fn the_rules_come_first_whatever_is_asked() {
+fn the_rules_come_first_in_every_request() {
     let mut room = room();
     for think in [read(NEWS), read(MAIL), Think::Compact] {
         let request = room.ask(ADA, think).expect("it is asked");
@@ -303,7 +303,7 @@ fn the_rules_come_first_whatever_is_asked() {
 }
 
 #[test]
-fn work_is_asked_with_its_own_history_and_its_reply_goes_back_with_markers_carried_out() {
+fn work_is_sent_with_its_own_history_and_its_markers_are_carried_out() {
     let mut room = room();
     let history = vec![PromptMessage::plain(Role::User, task_words("Count the pins."))];
     let request = room.work(1, history.clone());
@@ -334,7 +334,7 @@ fn work_is_asked_with_its_own_history_and_its_reply_goes_back_with_markers_carri
 }
 
 #[test]
-fn mail_becomes_read_only_after_the_model_saw_it() {
+fn mail_becomes_read_only_after_a_model_saw_it() {
     let mut room = room();
     let request = room.ask(ADA, read(MAIL)).expect("there is mail");
     assert!(request.prompt.moment.contains("Hi Ada"));
@@ -350,7 +350,7 @@ fn mail_becomes_read_only_after_the_model_saw_it() {
 }
 
 #[test]
-fn mail_that_was_seen_is_closed_by_done_and_by_an_answer() {
+fn seen_mail_is_closed_by_done_or_by_a_reply() {
     for reply in ["Good. [DONE: m1]", "Good.\n[SEND to bob: Thank you.]"] {
         let mut room = room();
         room.element("bobs", "inbox", (json!({ "items": [] }), ""));
@@ -364,7 +364,7 @@ fn mail_that_was_seen_is_closed_by_done_and_by_an_answer() {
 }
 
 #[test]
-fn what_a_model_says_for_others_is_left_out_and_told_to_it() {
+fn lines_for_other_speakers_are_removed_and_reported() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     assert_eq!(request.stops, ["\n## "]);
@@ -377,7 +377,7 @@ fn what_a_model_says_for_others_is_left_out_and_told_to_it() {
 }
 
 #[test]
-fn what_was_said_before_is_not_said_again_and_the_log_tells() {
+fn a_repeated_reply_is_dropped_and_logged() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("That is good news for all of us."));
@@ -390,7 +390,7 @@ fn what_was_said_before_is_not_said_again_and_the_log_tells() {
 }
 
 #[test]
-fn the_session_tells_what_was_done_and_work_is_reported_once_what_is_known() {
+fn the_session_lists_effects_and_work_prompts_get_memories_once() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("Good. [REMEMBER: tea at four]"));
@@ -407,7 +407,7 @@ fn the_session_tells_what_was_done_and_work_is_reported_once_what_is_known() {
 }
 
 #[test]
-fn nobody_reads_the_mail_of_another_and_what_is_gone_is_not_read() {
+fn neither_mail_of_others_nor_removed_elements_are_read() {
     let mut room = room();
     assert!(room.ask(AgentKey(1), read(MAIL)).is_none());
     assert!(matches!(room.outcome(), ThinkOutcome::Nothing { .. }));
@@ -416,7 +416,7 @@ fn nobody_reads_the_mail_of_another_and_what_is_gone_is_not_read() {
 }
 
 #[test]
-fn unknown_names_and_refusals_are_reported_back_once_and_shown() {
+fn unknown_names_and_refusals_are_reported_once_and_logged() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("[SEND to Zoe: hi] [PIN: Tea at four] Done."));
@@ -438,7 +438,7 @@ fn unknown_names_and_refusals_are_reported_back_once_and_shown() {
 }
 
 #[test]
-fn a_reply_that_nobody_waits_for_is_dropped_with_a_warning() {
+fn an_unexpected_reply_is_dropped_with_a_warning() {
     let mut room = room();
     room.reply(RequestId(99), Ok("[REMEMBER: never]"));
     assert_eq!(room.warnings().len(), 1);
@@ -447,7 +447,7 @@ fn a_reply_that_nobody_waits_for_is_dropped_with_a_warning() {
 }
 
 #[test]
-fn the_questions_of_an_agent_that_left_are_cancelled() {
+fn the_requests_of_an_agent_that_left_are_cancelled() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     let entity = room.0.world().resource::<Roster>().entity(ADA).expect("it should exist");
@@ -460,14 +460,14 @@ fn the_questions_of_an_agent_that_left_are_cancelled() {
 }
 
 #[test]
-fn a_turn_in_a_conversation_that_is_over_is_not_asked() {
+fn no_request_is_made_for_a_turn_of_an_ended_conversation() {
     let mut room = room();
     assert!(room.ask(ADA, Think::Turn { conversation: ConversationKey(4) }).is_none());
     assert!(matches!(room.outcome(), ThinkOutcome::Nothing { .. }));
 }
 
 #[test]
-fn a_long_session_asks_for_a_compaction_and_a_failed_one_waits() {
+fn a_long_session_is_compacted_and_a_failed_compaction_is_delayed() {
     let mut room = room();
     for turn in 0..8 {
         assert!(room.take::<CompactionWanted>().is_empty(), "not after {turn} turns");
@@ -498,7 +498,7 @@ fn a_long_session_asks_for_a_compaction_and_a_failed_one_waits() {
 }
 
 #[test]
-fn what_was_under_way_is_acted_on_after_a_restart() {
+fn pending_requests_are_handled_after_a_restart() {
     let mut before = room();
     let request = before.ask(ADA, read(NEWS)).expect("it is new");
     let world = saved::save_world(before.0.world_mut()).expect("it can be saved");
@@ -512,7 +512,7 @@ fn what_was_under_way_is_acted_on_after_a_restart() {
 }
 
 #[test]
-fn everyone_remembers_a_conversation_once() {
+fn every_participant_remembers_a_conversation_once() {
     let mut room = room();
     let said =
         |by: &str| crate::simulation::Utterance { by: Author(by.into()), text: "Yes.".into(), tick: 1, id: None };

@@ -1,5 +1,5 @@
-//! Turns a [`ThinkDue`] into a request: each is answered by exactly one [`ThinkDone`], at once if no model has to be
-//! called.
+//! Turns each [`ThinkDue`] into a model request. Each is answered by exactly one [`ThinkDone`], at once if no model has
+//! to be called.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -30,19 +30,19 @@ use crate::simulation::{
 
 /// Why no request is made for a removed agent.
 pub(super) const LEFT: &str = "the agent left the room";
-/// Room for the names around words that a session quotes.
+/// Characters reserved for names around a text quoted in a session.
 pub(super) const NAMES_CHARS: usize = 200;
 
 /// The last prompt of an agent with its sources, for display. Not saved.
 #[derive(Component, Clone, Debug, Default)]
 pub struct LastPrompt(pub Prompt);
 
-/// Gives a new agent its session and an empty list of remarks.
+/// Gives a new agent an empty session and empty feedback.
 pub(super) fn add_mind_components(added: On<Add, Agent>, mut commands: Commands) {
     commands.entity(added.entity).try_insert((Session::default(), Feedback::default(), LastPrompt::default()));
 }
 
-/// Asks for a compaction again when the time after a failed one is over.
+/// Requests failed compactions again after their delay.
 pub(super) fn retry_compaction(
     room: RoomParams,
     mut pending: ResMut<PendingRequests>,
@@ -61,7 +61,7 @@ pub(super) fn retry_compaction(
     }
 }
 
-/// Lets requests that are to give way do so.
+/// Puts off the requests of activities that are put off.
 pub(super) fn put_off(
     mut put_off: MessageReader<ThinkPutOff>,
     mut pending: ResMut<PendingRequests>,
@@ -75,7 +75,7 @@ pub(super) fn put_off(
     }
 }
 
-/// What there is to ask.
+/// A request before its prompt is built.
 struct PreparedRequest {
     kind: CallKind,
     moment: CurrentRequest,
@@ -102,36 +102,40 @@ pub(super) struct RequestParams<'w, 's> {
     log: ResMut<'w, EventLog>,
 }
 
-/// Asks the models of those for whose prompts everything is gathered.
-pub(super) fn ask_gathered(mut asking: RequestParams) {
-    for (id, due, gathered) in asking.pending.take_gathered() {
+/// Sends the requests whose prompts are completely gathered.
+pub(super) fn ask_gathered(mut params: RequestParams) {
+    for (id, due, gathered) in params.pending.take_gathered() {
         match due {
             HeldRequest::Think { agent, activity, think, urgency, cause } => {
-                asking.think(&ThinkDue { agent, activity, think, urgency, cause }, Some((id, gathered)));
+                params.send_think_request(&ThinkDue { agent, activity, think, urgency, cause }, Some((id, gathered)));
             }
-            HeldRequest::Work(due) => asking.work(&due, Some((id, gathered))),
+            HeldRequest::Work(due) => params.send_work_request(&due, Some((id, gathered))),
         }
     }
 }
 
-/// Receives what agents are to think about, and calls their models, or first requests what their prompts need.
-pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut asking: RequestParams) {
+/// Sends a request for each thought that is due, or first orders what its prompt needs.
+pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut params: RequestParams) {
     for due in due.read() {
-        asking.think(due, None);
+        params.send_think_request(due, None);
     }
 }
 
 impl RequestParams<'_, '_> {
-    fn think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) {
-        if let Err(why) = self.try_think(due, gathered) {
+    fn send_think_request(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) {
+        if let Err(why) = self.try_send_think_request(due, gathered) {
             let ThinkDue { agent, activity, ref think, cause, .. } = *due;
             let outcome = ThinkOutcome::Nothing { why: why.to_owned() };
             self.done.write(ThinkDone { agent, activity, think: Some(think.clone()), outcome, cause });
         }
     }
 
-    /// Calls a model, or first requests what its prompt needs; or returns why there is nothing to ask.
-    fn try_think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) -> Result<(), &'static str> {
+    /// Sends a request, or first orders what its prompt needs; returns an error if there is nothing to ask.
+    fn try_send_think_request(
+        &mut self,
+        due: &ThinkDue,
+        gathered: Option<(RequestId, Gathered)>,
+    ) -> Result<(), &'static str> {
         let Self { room, minds, pending, .. } = self;
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
         let ((agent, memory), entity) = found.ok_or(LEFT)?;
@@ -140,24 +144,24 @@ impl RequestParams<'_, '_> {
         if let Think::Compact = due.think {
             session.wanted = true;
         }
-        let question = match question(room, agent, memory, &session, due, &self.memory_settings) {
-            Ok(question) => question,
-            Err(unasked) => {
+        let prepared = match prepare_request(room, agent, memory, &session, due, &self.memory_settings) {
+            Ok(prepared) => prepared,
+            Err(reason) => {
                 if let Think::Compact = due.think {
                     session.wanted = false;
                 }
-                if let SkipReason::Unchanged(element) = unasked {
+                if let SkipReason::Unchanged(element) = reason {
                     let act = MemoryAct::Looked { element };
                     self.memories.write(MemoryEdit { agent: due.agent, act, cause: due.cause });
                 }
-                return Err(unasked.why());
+                return Err(reason.why());
             }
         };
-        let stops = match &question.moment {
+        let stops = match &prepared.moment {
             CurrentRequest::Talk { with, .. } => reply_cleanup::stops(with),
             _ => reply_cleanup::stops(&[]),
         };
-        let mut context = room.context(agent, &session, feedback, question.moment);
+        let mut context = room.context(agent, &session, feedback, prepared.moment);
         let is_whole = gathered.is_some();
         let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
         let waits_for = if is_whole { None } else { Gathering::of(room, &context, HeldRequest::think(due), |_| false) };
@@ -178,7 +182,7 @@ impl RequestParams<'_, '_> {
             agent_id: agent.id.clone(),
             profile: agent.profile.clone(),
             activity: due.activity,
-            kind: question.kind,
+            kind: prepared.kind,
             urgency: due.urgency,
             model: room.profile(agent).and_then(|profile| profile.model.clone()),
             prompt: prompt.clone(),
@@ -196,8 +200,8 @@ impl RequestParams<'_, '_> {
         let asked = PendingRequest {
             request: RequestHead::from(&request),
             subject: Subject::Thought(due.think.clone()),
-            asked: question.asked,
-            reading: question.reading.map(|read| ShownVersion { whole: !read.private || whole, ..read }),
+            asked: prepared.asked,
+            reading: prepared.reading.map(|read| ShownVersion { whole: !read.private || whole, ..read }),
             mail_shown,
             feedback: context.feedback,
             work: None,
@@ -233,7 +237,7 @@ impl RequestParams<'_, '_> {
     }
 }
 
-/// Groups the unread mail in a prompt by inbox; and returns whether no unread mail is left.
+/// Groups the unread mail in a prompt by inbox. Also returns whether the prompt contains all unread mail.
 pub(super) fn by_inbox(room: &RoomParams, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Vec<Id>)>, bool) {
     let mut whole = true;
     let mut sorted = Vec::new();
@@ -248,7 +252,7 @@ pub(super) fn by_inbox(room: &RoomParams, agent: &Agent, shown: &[Id]) -> (Vec<(
     (sorted, whole)
 }
 
-/// Why no model is asked.
+/// The reason no model is called.
 enum SkipReason {
     Gone,
     Closed,
@@ -269,7 +273,7 @@ impl SkipReason {
     }
 }
 
-fn question(
+fn prepare_request(
     room: &RoomParams,
     agent: &Agent,
     memory: &Memory,
@@ -283,7 +287,7 @@ fn question(
             if room.is_closed_to(element, agent) {
                 return Err(SkipReason::Closed);
             }
-            // An element that did not change costs no call.
+            // An unchanged element costs no call.
             if memory.environment_state.get(key).is_some_and(|seen| seen.version == element.version) {
                 return Err(SkipReason::Unchanged(*key));
             }
@@ -296,7 +300,7 @@ fn question(
             };
             Ok(PreparedRequest {
                 kind: CallKind::Read,
-                moment: room.reading_moment(agent, element, held),
+                moment: room.read_request(agent, element, held),
                 asked: format!("You read {}.", name(&element.label)),
                 reading: Some(reading),
             })
@@ -305,8 +309,8 @@ fn question(
             let conversation = room.conversations.get(*conversation).ok_or(SkipReason::Over)?;
             Ok(PreparedRequest {
                 kind: CallKind::Conversation,
-                moment: room.talking_moment(agent, conversation),
-                asked: asked_in(room, agent, conversation),
+                moment: room.talk_request(agent, conversation),
+                asked: turn_in_short(room, agent, conversation),
                 reading: None,
             })
         }
@@ -319,7 +323,7 @@ fn question(
         }),
         Think::Attend { interest } => Ok(PreparedRequest {
             kind: CallKind::Wake,
-            moment: room.woken_moment(interest),
+            moment: room.woken_request(interest),
             asked: format!(
                 "You were called: {}.",
                 line(&interest.why.sentence, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS))
@@ -329,8 +333,8 @@ fn question(
     }
 }
 
-/// A turn in short: what was said last, or how it began.
-fn asked_in(room: &RoomParams, agent: &Agent, conversation: &Conversation) -> String {
+/// Returns a turn in short form: the last statement, or the start of the conversation.
+fn turn_in_short(room: &RoomParams, agent: &Agent, conversation: &Conversation) -> String {
     let most = room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS);
     match conversation.said.last() {
         Some(last) => format!("{} said: {}", name(&room.name_of(&last.by.0)), quoted(&last.text, most)),

@@ -1,4 +1,4 @@
-//! The transcript of a piece of work or a conversation, in lines, from which an agent learns. Pure.
+//! Builds the transcript of a piece of work or a conversation, from which memories are extracted. Pure.
 
 use super::context::Line;
 use super::headings;
@@ -6,30 +6,30 @@ use super::message::{PromptMessage, Role};
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
 
-/// How many lines are used: the first, which gives the topic, and the newest.
+/// Maximum number of lines: the first, which gives the topic, and the newest.
 const LINES_AT_MOST: usize = 80;
-/// Characters of one line.
+/// Maximum length of a line in characters.
 const LINE_CHARS: usize = 800;
-/// Whose words are what a conversation is about.
+/// The author of the line with a conversation's topic.
 pub const TOPIC: &str = "topic";
-/// The author of a piece of work's task, whoever that was.
+/// The author of the line with the task of a piece of work.
 const TASK: &str = "task";
 
-/// A line of what was said and done; none where nothing was.
+/// Creates a line; `None` if the text is empty.
 pub fn line(by: &Id, text: &str, by_person: bool) -> Option<Line> {
     let text = truncate(one_line(text).trim(), LINE_CHARS);
     (!text.is_empty()).then(|| Line { by: by.clone(), text, by_person })
 }
 
-/// The first line and the newest.
+/// Keeps the first line and the newest ones.
 pub fn bounded(mut lines: Vec<Line>) -> Vec<Line> {
     let beyond = lines.len().saturating_sub(LINES_AT_MOST);
     lines.drain(1.min(lines.len())..(1 + beyond).min(lines.len()));
     lines
 }
 
-/// The last piece of work in a session: what was asked, what the agent said, which tools it called and what they gave.
-/// None where nothing was done but talk: what is said back and forth in a session is looked at once something is done.
+/// Returns the transcript of the last piece of work in a session: task, replies, tool calls and results. Empty if no
+/// tool was called.
 pub fn work_transcript(messages: &[PromptMessage], name: &Id) -> Vec<Line> {
     let is_task = |message: &PromptMessage| message.role == Role::User && message.text.starts_with(headings::TASK);
     let start = messages.iter().rposition(is_task).unwrap_or(0);
@@ -51,7 +51,7 @@ pub fn work_transcript(messages: &[PromptMessage], name: &Id) -> Vec<Line> {
     bounded(lines)
 }
 
-/// The name of the tool that gave a result.
+/// Returns the name of the tool that returned a result.
 fn tool_of(result: &PromptMessage, messages: &[PromptMessage]) -> Id {
     let mut calls = messages.iter().flat_map(|message| &message.tool_calls);
     let call = calls.find(|call| Some(&call.id) == result.answers.as_ref());
@@ -66,7 +66,7 @@ mod tests {
     use crate::mind::ToolCall;
 
     #[test]
-    fn a_piece_of_work_is_what_was_asked_and_what_came_of_it() {
+    fn a_work_transcript_has_the_task_and_what_followed() {
         let call = ToolCall::new("c-1", "vfs_read", json!({ "path": "a.md" }));
         let messages = [
             PromptMessage::plain(Role::User, "Your task: an older one"),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn of_much_the_first_line_and_the_newest_are_kept() {
+    fn a_long_transcript_keeps_the_first_and_the_newest_lines() {
         let lines = (0..200).filter_map(|number| line(&"Ada".into(), &format!("line {number}"), false)).collect();
         let kept = bounded(lines);
         assert_eq!((kept.len(), kept[0].text.as_str(), kept[1].text.as_str()), (80, "line 0", "line 121"));

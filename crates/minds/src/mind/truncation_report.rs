@@ -1,4 +1,4 @@
-//! Reports rulebooks and agent files that are too long for a prompt, at the place where the person writes them.
+//! Reports rulebooks and agent files that are too long for a prompt, at their source.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::context::AgentIdentity;
 use super::context_builder::{RoomParams, is_rulebook};
 use super::instructions::{
-    fair, instructions_text, order_chars, prompt_for_orders, room_for_orders, rulebook_texts, seen_of_order, who_text,
+    fair_shares, instructions_text, order_chars, prompt_for_orders, room_for_orders, rulebook_texts, seen_of_order,
+    who_text,
 };
 use super::untrusted_text::seen_bytes;
 use crate::agent::front_matter::normalise;
@@ -17,44 +18,44 @@ use crate::base::{Id, Problem};
 use crate::element::{ElementChange, ElementChanged, Reader};
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 
-/// What was reported about each rulebook and agent file, by the source of the report. Written by this module only.
+/// The current reports about rulebooks and agent files, by source. Written by this module only.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct UnseenTold(BTreeMap<String, Vec<Problem>>);
+pub(super) struct TruncationReports(BTreeMap<String, Vec<Problem>>);
 
-/// A rulebook as it is shown in prompts.
+/// A rulebook as shown in prompts.
 struct ShownRulebook {
     source: String,
     place: String,
     has_file: bool,
     text: String,
-    /// Lines of the whole text before this one begins.
+    /// The number of leading blank lines, which prompts omit.
     lines_before: usize,
 }
 
-/// Where a text is not seen any more.
+/// The part of a text that prompts omit.
 #[derive(PartialEq, Debug)]
-struct Unseen {
-    /// How many lines lie before the first that is not seen whole.
+struct OmittedText {
+    /// The number of lines before the first one that is cut.
     lines_before: usize,
-    /// How many characters are not seen.
+    /// The number of omitted characters.
     chars: usize,
 }
 
-/// The part of a text that does not fit into this many characters.
-fn unseen(text: &str, seen_chars: usize) -> Option<Unseen> {
+/// Returns the part of a text that does not fit into `seen_chars` characters; `None` if all of it fits.
+fn omitted_text(text: &str, seen_chars: usize) -> Option<OmittedText> {
     let seen = seen_bytes(text, seen_chars);
     let lines_before = text[..seen].matches('\n').count();
-    (seen < text.len()).then(|| Unseen { lines_before, chars: text[seen..].chars().count() })
+    (seen < text.len()).then(|| OmittedText { lines_before, chars: text[seen..].chars().count() })
 }
 
-/// Reports again what is not shown, whenever rules, agent files or settings changed.
+/// Updates the reports when rules, agent files or settings change.
 pub(super) fn report(
     mut elements: MessageReader<ElementChanged>,
     mut changed: MessageReader<ProfileChanged>,
     room: RoomParams,
     (files, start): (Option<Res<KnownFiles>>, Option<Res<RoomStart>>),
-    mut told: ResMut<UnseenTold>,
+    mut reported: ResMut<TruncationReports>,
     mut reports: MessageWriter<ProblemReport>,
 ) {
     let words = [ElementChange::ADDED, ElementChange::REMOVED, ElementChange::REARRANGED, ElementChange::TEXT_SET];
@@ -62,53 +63,57 @@ pub(super) fn report(
     if texts + changed.read().count() == 0 && !room.settings.is_changed() {
         return;
     }
-    let found = look(&room, files.as_deref(), start.as_deref());
-    for source in told.0.keys().filter(|source| !found.contains_key(*source)) {
+    let found = current_problems(&room, files.as_deref(), start.as_deref());
+    for source in reported.0.keys().filter(|source| !found.contains_key(*source)) {
         reports.write(ProblemReport { source: source.clone(), problems: Vec::new() });
     }
-    for (source, problems) in found.iter().filter(|(source, problems)| told.0.get(*source) != Some(problems)) {
+    for (source, problems) in found.iter().filter(|(source, problems)| reported.0.get(*source) != Some(problems)) {
         reports.write(ProblemReport { source: source.clone(), problems: problems.clone() });
     }
-    if told.0 != found {
-        told.0 = found;
+    if reported.0 != found {
+        reported.0 = found;
     }
 }
 
-/// Everything that is not seen now.
-fn look(room: &RoomParams, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> BTreeMap<String, Vec<Problem>> {
+/// Returns all current problems by source.
+fn current_problems(
+    room: &RoomParams,
+    files: Option<&KnownFiles>,
+    start: Option<&RoomStart>,
+) -> BTreeMap<String, Vec<Problem>> {
     let scene = start.map_or("the scene", |start| start.scene.as_str());
     let books = books(room, scene);
     let max_chars = room.settings.max_prompt_chars;
     let space = room_for_orders(max_chars);
     let lengths: Vec<usize> = books.iter().map(|book| order_chars(&book.text)).collect();
-    let of_books: usize = lengths.iter().sum();
+    let rulebook_chars: usize = lengths.iter().sum();
     let mut found = BTreeMap::new();
-    // The visible part of each rulebook in the prompt with the least of it, whose prompt that is, and what it would
-    // need.
-    let mut least: Vec<(usize, Option<Id>, usize)> =
-        fair(&lengths, space).into_iter().map(|share| (share, None, of_books)).collect();
+    // For each rulebook: the smallest share that any prompt has for it, the profile with that prompt, and the
+    // characters that the prompt would need.
+    let mut smallest_shares: Vec<(usize, Option<Id>, usize)> =
+        fair_shares(&lengths, space).into_iter().map(|share| (share, None, rulebook_chars)).collect();
     for (id, profile) in room.profiles() {
-        if of_books + bytes_at_most(profile, &room.settings.person) <= space {
+        if rulebook_chars + bytes_at_most(profile, &room.settings.person) <= space {
             continue;
         }
         let who = who_text(&who_of(profile, &room.settings.person));
         let mut all = lengths.clone();
         all.push(order_chars(&who));
-        let mut shares = fair(&all, space);
+        let mut shares = fair_shares(&all, space);
         let needed = all.iter().sum();
         let own = shares.pop().unwrap_or_default();
-        for (least, share) in least.iter_mut().zip(shares) {
-            if share < least.0 {
-                *least = (share, Some(id.clone()), needed);
+        for (smallest, share) in smallest_shares.iter_mut().zip(shares) {
+            if share < smallest.0 {
+                *smallest = (share, Some(id.clone()), needed);
             }
         }
-        if let Some((source, problem)) = of_profile(room, files, (id, profile), &who, (own, needed)) {
+        if let Some((source, problem)) = profile_problem(room, files, (id, profile), &who, (own, needed)) {
             found.insert(source, vec![problem]);
         }
     }
-    for (book, (share, profile, needed)) in books.iter().zip(least) {
-        if let Some(unseen) = unseen(&book.text, seen_of_order(share)) {
-            found.insert(book.source.clone(), vec![of_book(book, &unseen, profile.as_ref(), needed)]);
+    for (book, (share, profile, needed)) in books.iter().zip(smallest_shares) {
+        if let Some(omitted) = omitted_text(&book.text, seen_of_order(share)) {
+            found.insert(book.source.clone(), vec![rulebook_problem(book, &omitted, profile.as_ref(), needed)]);
         }
     }
     found
@@ -128,20 +133,20 @@ fn books(room: &RoomParams, scene: &str) -> Vec<ShownRulebook> {
     books.collect()
 }
 
-fn of_book(book: &ShownRulebook, unseen: &Unseen, profile: Option<&Id>, needed: usize) -> Problem {
-    let line = book.lines_before + unseen.lines_before + 1;
+fn rulebook_problem(book: &ShownRulebook, omitted: &OmittedText, profile: Option<&Id>, needed: usize) -> Problem {
+    let line = book.lines_before + omitted.lines_before + 1;
     let whom = match profile {
         Some(profile) => format!("agents of the profile {profile} do not see it"),
         None => "no agent sees it".to_owned(),
     };
     let what = format!(
         "the rulebook is too long for a prompt: from line {line} of its text on, {whom} ({} characters)",
-        unseen.chars
+        omitted.chars
     );
     Problem::warning(&book.place, what, remedy(needed)).at_line(book.has_file.then_some(line))
 }
 
-fn of_profile(
+fn profile_problem(
     room: &RoomParams,
     files: Option<&KnownFiles>,
     (id, profile): (&Id, &AgentProfile),
@@ -157,7 +162,7 @@ fn of_profile(
     }
     let path = room.profile_path(id)?;
     let text = files.and_then(|files| files.text(path)).map(normalise);
-    // The instructions are the end of the file.
+    // The instructions end the file.
     let start =
         text.as_ref().and_then(|text| Some(text[..text.rfind(profile.instructions.trim())?].matches('\n').count()));
     let line = start.map(|start| start + instructions[..seen].matches('\n').count() + 1);
@@ -178,7 +183,7 @@ fn remedy(needed: usize) -> String {
     )
 }
 
-/// Who an agent of this profile is, as far as prompts say it at the head.
+/// Returns the identity of agents with a profile, as used in prompts.
 fn who_of(profile: &AgentProfile, person: &str) -> AgentIdentity {
     AgentIdentity {
         name: profile.name.as_str().into(),
@@ -190,10 +195,10 @@ fn who_of(profile: &AgentProfile, person: &str) -> AgentIdentity {
     }
 }
 
-/// Bytes that are surely enough for what a prompt says of who an agent is.
+/// Returns an upper bound, in bytes, of an agent's identity in a prompt.
 fn bytes_at_most(profile: &AgentProfile, person: &str) -> usize {
     const AROUND: usize = 400;
-    // Headings are written deeper, and lines that would pose as a part get a backslash.
+    // Nested headings and escaped lines take additional bytes.
     let lines = profile.instructions.len();
     profile.name.len() + profile.description.len() + profile.instructions.len() + lines + person.len() + AROUND
 }
@@ -203,10 +208,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_seen_begins_in_the_line_that_is_cut() {
+    fn omitted_text_starts_in_the_line_that_is_cut() {
         let text = "one\ntwo\nthree\n".repeat(100);
-        assert_eq!(unseen(&text, 1_400), None);
-        let cut = unseen(&text, 54).expect("it is cut");
+        assert_eq!(omitted_text(&text, 1_400), None);
+        let cut = omitted_text(&text, 54).expect("it is cut");
         assert_eq!((cut.lines_before, cut.chars), (3, 1_400 - 14));
     }
 }

@@ -1,9 +1,9 @@
-//! The one rule for text that enters a prompt from a person, another agent or a file: it is data.
+//! Inserts text from a person, another agent or a file into a prompt as data.
 //!
 //! A text of several lines is put between fences that nothing in it can close ([`push_fenced`], [`push_result`]); a
-//! name or a short text becomes one line without anything that could end it ([`name`], [`quoted`], [`line()`]). Markers
-//! in it are escaped, so that quoting them has no effect. Text that is to be followed (rules, instructions, tasks) is
-//! unchanged, but cannot pose as a part of the prompt ([`super::heading_guard`]).
+//! name or a short text becomes a single line ([`name`], [`quoted`], [`line()`]). Markers in it are escaped, so that
+//! quoting them has no effect. Text that is to be followed (rules, instructions, tasks) is unchanged, but cannot pose
+//! as a part of the prompt ([`super::heading_guard`]).
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -14,26 +14,26 @@ use super::markers::escape;
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
 
-/// What opens a fence, after its backticks.
+/// The info string after the opening backticks of a fence.
 const INFO: &str = "text";
-/// No name or label is shown longer.
+/// Maximum length of a name or label in characters.
 const NAME_CHARS: usize = 80;
-/// No fence is longer: longer runs of backticks in a text are shortened to it.
+/// Maximum length of a fence in backticks; longer runs of backticks in a text are shortened.
 const FENCE_AT_MOST: usize = 64;
 /// The longest fence.
 const BACKTICKS: &str = "````````````````````````````````````````````````````````````````";
 
-/// How mentions of the person are worded in what an agent remembers, so that they can be found again.
+/// The term for the person in prompts and memories.
 pub const PERSON: &str = "the person";
 
-/// Characters that a single piece of mail, kept pin or utterance takes at most.
+/// Maximum length of one mail, kept pin or utterance in characters.
 pub const ITEM_CHARS: usize = 2_000;
-/// Characters that a note, a remark or what is known of an element takes at most.
+/// Maximum length of a note, a remark or an element summary in characters.
 pub const LINE_CHARS: usize = 1_000;
-/// The least that a part is given; with less there is nothing worth saying.
+/// Minimum length of a part in characters; with less room it is omitted.
 pub const LEAST_CHARS: usize = 80;
 
-/// Appends at most `max_chars` characters of `text`; where something was cut, the end says how much.
+/// Appends at most `max_chars` characters of `text`, including a remark on how much was cut.
 pub fn push_cut(out: &mut String, text: &str, max_chars: usize) {
     let end = seen_bytes(text, max_chars);
     out.push_str(&text[..end]);
@@ -42,21 +42,21 @@ pub fn push_cut(out: &mut String, text: &str, max_chars: usize) {
     }
 }
 
-/// How many bytes of a text are shown where there is room for so many characters: all of it, or as much as leaves room
-/// for the remark that it was cut.
+/// Returns how many bytes of a text to show in `max_chars` characters: all, or as many as leave room for the remark on
+/// the cut.
 pub fn seen_bytes(text: &str, max_chars: usize) -> usize {
-    // A text has no more characters than bytes: most need no counting.
+    // A text has no more characters than bytes, so that most texts need no counting.
     if text.len() <= max_chars || text.chars().count() <= max_chars {
         return text.len();
     }
-    // Room for the remark itself: its words and a number of up to twenty digits.
+    // Characters for the remark: its text and a number of up to twenty digits.
     const REMARK_CHARS: usize = 40;
     let kept = max_chars.saturating_sub(REMARK_CHARS);
     text.char_indices().nth(kept).map_or(text.len(), |(index, _)| index)
 }
 
-/// Appends an external text as data between fences; the whole takes about `max_chars` characters at most. Returns the
-/// range of the text between the fences.
+/// Appends an external text as data between fences, about `max_chars` characters at most in total. Returns the range of
+/// the text between the fences.
 pub fn push_fenced(out: &mut String, text: &str, max_chars: usize) -> Range<usize> {
     let text = clean(text);
     let text = escape(&text);
@@ -70,7 +70,7 @@ pub fn push_fenced(out: &mut String, text: &str, max_chars: usize) -> Range<usiz
     push_between_fences(out, &cut)
 }
 
-/// What a tool said, as data between fences: letter for letter, since files are edited by what was read of them.
+/// Appends a tool result verbatim as data between fences; verbatim because edits refer to the exact text that was read.
 pub fn push_result(out: &mut String, text: &str) {
     push_between_fences(out, text);
 }
@@ -91,7 +91,7 @@ fn push_between_fences(out: &mut String, text: &str) -> Range<usize> {
     body
 }
 
-/// The longest run of backticks.
+/// Returns the length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     if !text.as_bytes().contains(&b'`') {
         return 0;
@@ -111,8 +111,7 @@ fn shorten_runs(text: &str) -> Cow<'_, str> {
     text.chars().filter(keeps).collect::<String>().into()
 }
 
-/// The text between the fences that a whole message consists of after its first line or lines; the message itself
-/// where there are none.
+/// Returns the text between the fences that end a message; the message itself if there are none.
 #[cfg(test)]
 pub fn unfenced(message: &str) -> &str {
     let fence = message.len() - message.trim_start_matches('`').len();
@@ -124,7 +123,7 @@ pub fn unfenced(message: &str) -> &str {
     }
 }
 
-/// A name, a label or an id in the form used in a prompt: unchanged if it is plain, otherwise quoted and on one line.
+/// Returns a name, a label or an id as used in a prompt: unchanged if it is plain, otherwise quoted and on one line.
 pub fn name(text: &str) -> Cow<'_, str> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if !text.is_empty() && text.len() <= NAME_CHARS && text.bytes().all(is_word) && text != "about" && text != "from" {
@@ -132,7 +131,8 @@ pub fn name(text: &str) -> Cow<'_, str> {
     }
     let is_plain =
         |letter: char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_' | '.' | '\'' | '’' | '&');
-    // “Bob about tea” and “Bob from Ada” would read as more than a name; no two blanks, and none at the ends.
+    // “Bob about tea” and “Bob from Ada” would read as more than a name. Empty words mean double, leading or trailing
+    // blanks.
     let is_name = |word: &str| !matches!(word, "" | "about" | "from");
     if text.len() <= NAME_CHARS && text.chars().all(is_plain) && text.split(' ').all(is_name) {
         return text.into();
@@ -140,7 +140,7 @@ pub fn name(text: &str) -> Cow<'_, str> {
     quoted(text, NAME_CHARS).into()
 }
 
-/// Appends names, with commas between them.
+/// Appends names separated by commas.
 pub fn push_list(out: &mut String, names: &[Id]) {
     for (index, one) in names.iter().enumerate() {
         if index > 0 {
@@ -150,7 +150,7 @@ pub fn push_list(out: &mut String, names: &[Id]) {
     }
 }
 
-/// A short text from outside between quotation marks, on one line.
+/// Returns a short external text in quotation marks, on one line.
 pub fn quoted(text: &str, max_chars: usize) -> String {
     let text = line(text, max_chars);
     let mut quoted = String::with_capacity(text.len() + 6);
@@ -163,13 +163,13 @@ pub fn quoted(text: &str, max_chars: usize) -> String {
     quoted
 }
 
-/// A short text from outside on one line of its own, without anything that could be carried out.
+/// Returns a short external text on one line, with markers escaped.
 pub fn line(text: &str, max_chars: usize) -> String {
     let text = truncate(&one_line(&clean(text)), max_chars);
     let mut line = String::with_capacity(text.len());
     let mut is_escaped = false;
     for letter in text.chars() {
-        // With the text around it in the prompt, any bracket could become a marker.
+        // Together with the surrounding text, any bracket could become a marker.
         if letter == '[' && !is_escaped {
             line.push('\\');
         }
@@ -182,9 +182,8 @@ pub fn line(text: &str, max_chars: usize) -> String {
     line
 }
 
-/// The same text without what a reader does not see or takes for something else: control characters, letters that
-/// change the direction of writing, invisible tags. Other line ends than `\n` are blanks, so that a text whose lines
-/// were indented stays so.
+/// Returns a text without invisible or misleading characters: control characters, changes of writing direction,
+/// invisible tags. Line ends other than `\n` become blanks, so that indented lines stay indented.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if !has_odd(text.as_bytes()) {
         return text.into();
@@ -208,10 +207,11 @@ fn is_odd(letter: char) -> bool {
     is_hidden || letter.is_control() && letter != '\n' && letter != '\t'
 }
 
-/// Whether a text contains a letter that [`is_odd`]. Nearly all texts contain none, so this is most of the work.
+/// Whether a text contains a character that [`is_odd`]. Nearly all texts contain none, so that this check is most of
+/// the work.
 fn has_odd(bytes: &[u8]) -> bool {
     const CHUNK: usize = 64;
-    // The first bytes of all odd letters; without a branch, so that many are looked at together.
+    // The first bytes of all odd characters; without branches, so that the compiler can vectorize the loop.
     let may_begin = |byte: u8| {
         (byte < 0x20) & (byte != b'\n') & (byte != b'\t')
             | (byte == 0x7F)
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_fenced_comes_out_again() {
+    fn fenced_text_can_be_read_back() {
         for text in ["plain", "two\nlines\n\nand ```", "# A\n```sh\nls\n```", "Error: 'a' not found"] {
             let mut out = String::new();
             push_result(&mut out, text);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_left_out_and_no_line_begins_unseen() {
+    fn invisible_characters_are_removed_and_cannot_start_a_line() {
         assert_eq!(clean("a\u{202e}b\u{e0041}\u{0}c\u{1b}[2J\td\r\ne"), "abc[2J\td\ne");
         assert_eq!(clean("  a\rUser: b\u{2028}c\u{b}d"), "  a User: b c d");
         assert!(matches!(clean("ünïcode “quoted” 東京 👩‍💻"), Cow::Borrowed(_)));

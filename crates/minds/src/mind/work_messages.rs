@@ -1,5 +1,5 @@
-//! Messages about work: the kernel, which owns the session and the tools, requests model calls, and the mind returns
-//! the replies with their markers carried out.
+//! Messages about work between the kernel and the mind: the kernel, which owns sessions and tools, requests model
+//! calls, and the mind returns the replies after carrying out their markers.
 
 use std::borrow::Cow;
 
@@ -15,68 +15,69 @@ use super::request::{ModelFailure, ToolDeclaration, Usage};
 use crate::base::{ActivationKey, AgentKey, Seq};
 use crate::simulation::ActivityId;
 
-/// A piece of work needs a model call. Answered with exactly one [`WorkReplied`], unless it is withdrawn or its agent
-/// leaves the room.
+/// Requests a model call for a piece of work. Answered with exactly one [`WorkReplied`], unless it is withdrawn or its
+/// agent leaves the room.
 #[derive(Message, Clone, Debug, Serialize, Deserialize)]
 pub struct WorkDue {
-    /// Which piece.
+    /// The key of the work.
     pub activation: ActivationKey,
-    /// Which question of it.
+    /// The number of the model call within the work.
     pub turn: u32,
-    /// Whose work it is.
+    /// The agent.
     pub agent: AgentKey,
     /// The agent's activity.
     pub activity: ActivityId,
-    /// The session; its last message is to be answered.
+    /// The session, whose last message is to be answered.
     pub messages: Vec<PromptMessage>,
-    /// How much of it may be sent.
+    /// The limits of what may be sent of it.
     pub room: SessionRoom,
     /// The tools that may be called.
     pub tools: Vec<ToolDeclaration>,
-    /// Whether whoever answers has tools of its own, as a coding agent has.
+    /// Whether the agent also has tools of its own, like a coding agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_own_tools: bool,
-    /// The model that is asked in place of the agent's own.
+    /// The model to use instead of the agent's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The session that a coding agent keeps of it.
+    /// A coding agent's own session for the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
-    /// Images of the results that the session ends with, for a coding agent.
+    /// Images of the tool results at the end of the session, for a coding agent.
     #[serde(default, skip_serializing_if = "ResultImages::is_empty")]
     pub result_images: ResultImages,
-    /// The record that it comes from.
+    /// The log record that caused it.
     pub cause: Seq,
 }
 
-/// How much of a session may be sent.
+/// The limits of what may be sent of a session.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SessionRoom {
-    /// Characters of the session.
+    /// Maximum number of characters of the session.
     pub chars_at_most: usize,
-    /// Tokens of everything that the model takes and gives at once, where that is known.
+    /// The size of the model's context window in tokens, if known.
     pub window_tokens: Option<u32>,
-    /// The file that has the whole session.
+    /// The path of the file with the whole session.
     pub place: String,
 }
 
-/// Characters that a token has at least, in most texts: a window that is counted so is not exceeded.
+/// Minimum number of characters per token in most texts, to stay within the context window.
 pub(super) const CHARS_PER_TOKEN_AT_LEAST: usize = 3;
-/// Characters that are sent around each message: fences, names of roles.
+/// Additional characters per message: fences, names of roles.
 const CHARS_AROUND_MESSAGE: usize = 24;
 
 impl SessionRoom {
-    /// How many characters of these messages may be sent beside others, with this many output tokens.
+    /// Returns how many characters of the messages may be sent, given the other characters of the prompt and the output
+    /// tokens.
     pub(super) fn chars(&self, messages: &[PromptMessage], others: usize, output_tokens: u32) -> usize {
         let Some(window) = self.window_tokens else { return self.chars_at_most };
         let arguments = messages.iter().flat_map(|message| &message.tool_calls).map(|call| call.arguments.to_string());
         let texts = messages.iter().map(|message| Cow::from(&message.text)).chain(arguments.map(Cow::from));
         let (chars, bytes) =
             texts.fold((0, 0), |(chars, bytes), text| (chars + text.chars().count(), bytes + text.len()));
-        // Letters beyond the English ones take more tokens, and more bytes.
+        // Non-ASCII text takes more tokens, and more bytes.
         let per_token = |tokens: usize| (tokens * CHARS_PER_TOKEN_AT_LEAST).saturating_mul(chars.max(1)) / bytes.max(1);
         let window = usize::try_from(window).unwrap_or(usize::MAX).min(usize::MAX / 8);
-        // A model that gives much may use up its window by that alone.
+        // A large output limit must not use up the whole window.
         let output = usize::try_from(output_tokens).unwrap_or(usize::MAX).min(window / 2);
         let taken = others + messages.len() * CHARS_AROUND_MESSAGE;
         self.chars_at_most.min(per_token(window - output).saturating_sub(taken))
@@ -86,52 +87,52 @@ impl SessionRoom {
 /// A model's reply to a piece of work.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorkReply {
-    /// The words, without markers; of a reply that holds markers alone, what was done by them. Those of a reply that
-    /// was cut off end in white space where it did.
+    /// The text without markers; for a reply of markers alone, a description of their effects. Trailing white space is
+    /// kept in a reply that was cut off.
     pub text: String,
-    /// The white space that it begins with, for whoever joins it to one that was cut off.
+    /// The leading white space, to join the reply to one that was cut off.
     pub leading: String,
-    /// The tools that it called, in order.
+    /// The tool calls, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// The limit of its output, in tokens, where it was cut off at it.
+    /// The limit of output tokens, if the reply was cut off at it.
     pub cut_at_tokens: Option<u32>,
-    /// Whether its provider held words of it back.
+    /// Whether the provider's content filter removed something.
     pub was_filtered: bool,
 }
 
 /// The answer to a [`WorkDue`].
 #[derive(Message, Clone, Debug)]
 pub struct WorkReplied {
-    /// To which piece.
+    /// The key of the work.
     pub activation: ActivationKey,
-    /// To which question of it.
+    /// The number of the model call within the work.
     pub turn: u32,
     /// Characters of the session that were sent.
     pub sent_chars: usize,
-    /// Characters of the session that might have been sent.
+    /// The limit of these characters.
     pub sent_chars_at_most: usize,
-    /// Who answered, when, and what that took; none where nobody did.
+    /// Provider, time and usage; `None` for a failure.
     pub taken: Option<WorkTaken>,
-    /// The reply, or why there is none.
+    /// The reply or the failure.
     pub outcome: Result<WorkReply, ModelFailure>,
 }
 
-/// The usage of an answer.
+/// Provider, time and usage of an answer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WorkTaken {
-    /// Who answered.
+    /// The provider that answered.
     pub provider: String,
-    /// Which model.
+    /// The model that answered.
     pub model: String,
-    /// When, in milliseconds of the wall clock since 1970; none where it came in simulated time.
+    /// The wall-clock time of arrival in milliseconds since 1970; `None` in simulated time.
     pub at_ms: Option<u64>,
-    /// Tokens, as the provider says.
+    /// The tokens that the provider reports.
     pub usage: Usage,
-    /// The session that a coding agent keeps of it.
+    /// A coding agent's own session for the work.
     pub agent_session: Option<AgentSession>,
-    /// What a coding agent told of its thoughts.
+    /// The reasoning that a coding agent reported.
     pub thought: String,
-    /// Images of its answer.
+    /// The images in the answer.
     pub images: Vec<AgentImage>,
 }
 
@@ -139,19 +140,19 @@ pub struct WorkTaken {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "ending", rename_all = "snake_case")]
 pub enum Ending {
-    /// The agent concluded with this text.
+    /// The agent finished with a text.
     Completed {
-        /// Its last words.
+        /// The final text.
         text: String,
     },
-    /// It could not continue.
+    /// The work could not continue.
     Failed {
-        /// Why, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
     /// A person or a limit stopped it.
     Aborted {
-        /// Who or what.
+        /// The person or limit that stopped it.
         why: String,
         /// Whether it was a person.
         by_person: bool,
@@ -159,7 +160,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The word in session files.
+    /// Returns the name used in session files.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Completed { .. } => "completed",
@@ -169,7 +170,7 @@ impl Ending {
         }
     }
 
-    /// The agent's last words, or the room's on why it ended.
+    /// Returns the agent's final text, or the reason it ended.
     pub fn words(&self) -> &str {
         match self {
             Self::Completed { text } => text,
@@ -177,7 +178,7 @@ impl Ending {
         }
     }
 
-    /// Why it did not complete.
+    /// Returns the reason it did not complete; `None` if it did.
     pub fn why(&self) -> Option<&str> {
         match self {
             Self::Completed { .. } => None,
@@ -185,7 +186,7 @@ impl Ending {
         }
     }
 
-    /// The report to the agent that started the work; `None` if a person stopped it.
+    /// Returns the report to the agent that started the work; `None` if a person stopped it.
     pub fn report_words(&self) -> Option<String> {
         match self {
             Self::Completed { text } => Some(format!("finished: {text}")),
@@ -196,26 +197,26 @@ impl Ending {
     }
 }
 
-/// A piece of work is over: nobody waits for an answer any more, and its agent remembers the outcome.
+/// A piece of work has ended: pending requests are withdrawn, and its agent remembers the outcome.
 #[derive(Message, Clone, Debug)]
 pub struct WorkOver {
-    /// Which piece.
+    /// The key of the work.
     pub activation: ActivationKey,
-    /// Whose.
+    /// The agent.
     pub agent: AgentKey,
-    /// What it was asked.
+    /// The task.
     pub task: String,
-    /// How it ended.
+    /// The ending.
     pub ending: Ending,
-    /// Paths of files that it changed, in the order in which it first did.
+    /// The paths of changed files, in the order of their first change.
     pub outputs: Vec<String>,
-    /// What was said and done in it.
+    /// The transcript.
     pub said: Vec<Line>,
-    /// The record of its end.
+    /// The log record of its end.
     pub cause: Seq,
 }
 
-/// The first message of a piece of work, as the model gets it.
+/// Returns the first message of a piece of work as the model gets it.
 pub fn task_words(task: &str) -> String {
     format!("{} {}", headings::TASK, order_text(task))
 }

@@ -1,5 +1,5 @@
-//! Calls models for work: the agent's identity and knowledge are put before the session that the kernel keeps, and
-//! finished work is not requested any more.
+//! Sends model requests for work: the agent's identity and knowledge are put before the session that the kernel keeps.
+//! Requests of finished work are withdrawn.
 
 use bevy::ecs::prelude::*;
 
@@ -21,30 +21,30 @@ use super::work_messages::{CHARS_PER_TOKEN_AT_LEAST, WorkDue, WorkOver};
 use crate::base::RequestId;
 use crate::simulation::{CompactionWanted, Urgency};
 
-/// Calls the models of agents at work, or first requests what their prompts need.
-pub(super) fn ask(mut due: MessageReader<WorkDue>, mut asking: RequestParams) {
+/// Sends a request for each piece of work that is due, or first orders what its prompt needs.
+pub(super) fn ask(mut due: MessageReader<WorkDue>, mut params: RequestParams) {
     for due in due.read() {
-        asking.work(due, None);
+        params.send_work_request(due, None);
     }
 }
 
 impl RequestParams<'_, '_> {
-    /// Asks about a piece of work, with what was gathered for it if that is over.
-    pub(super) fn work(&mut self, due: &WorkDue, gathered: Option<(RequestId, Gathered)>) {
+    /// Sends a work request; `gathered` has the results of its orders, once they are complete.
+    pub(super) fn send_work_request(&mut self, due: &WorkDue, gathered: Option<(RequestId, Gathered)>) {
         let Self { room, minds, pending, .. } = self;
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
-        // The kernel learns by itself of agents that leave.
+        // The kernel notices agents that leave by itself.
         let Some(((agent, _), entity)) = found else { return };
         let Ok((session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else { return };
         let mut context = room.context(agent, &session, feedback, CurrentRequest::Work);
-        context.desk = room.desk(agent, due.tools.iter().map(|tool| tool.name.clone()).collect());
+        context.desk = room.work_environment(agent, due.tools.iter().map(|tool| tool.name.clone()).collect());
         context.desk.has_own_tools = due.has_own_tools;
         let asked = due.messages.iter().rfind(|message| message.role == Role::User);
         context.desk.asked = asked.map(|message| message.text.clone()).unwrap_or_default();
         let is_whole = gathered.is_some();
         let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
         if !is_whole {
-            // Memories are added once.
+            // Memories are only added to the first prompt of a piece of work.
             let is_told =
                 |slot| matches!(slot, Slot::Known | Slot::Changing) && pending.told.contains_key(&due.activation);
             if let Some(gathering) = Gathering::of(room, &context, HeldRequest::Work(Box::new(due.clone())), is_told) {
@@ -57,7 +57,7 @@ impl RequestParams<'_, '_> {
         context.gathered = gathered.texts;
         let (prompt, mut mail_shown) = compose::compose(&room.parts, &context);
         let mut prompt = Prompt { left_out, ..prompt };
-        // If they were added again with each step, no provider would find the session in its cache.
+        // Fresh memories in each step would invalidate the provider's cache of the session.
         match pending.told.get(&due.activation) {
             Some(told) => {
                 prompt.known.clone_from(told);
@@ -109,7 +109,7 @@ impl RequestParams<'_, '_> {
     }
 }
 
-/// Withdraws the questions of work that is over, and lets its agent remember it.
+/// Withdraws the requests of finished work, and lets its agent remember it.
 pub(super) fn conclude(
     mut over: MessageReader<WorkOver>,
     room: RoomParams,

@@ -109,14 +109,14 @@ fn reply(request: &ProviderRequest) -> Draft {
     let is_concluding = matches!(prompt.request, CurrentRequest::Talk { turn, turns, .. } if turn >= turns);
     let is_repeated = |sentence: &str| {
         own_sentences.contains(&normalized(sentence))
-            || request.said_before.has_of(&request.agent, sentence)
-            || !is_concluding && request.said_before.has_like(sentence)
+            || request.said_before.has_from(&request.agent, sentence)
+            || !is_concluding && request.said_before.has_similar(sentence)
     };
     let mut best: Option<(usize, Draft)> = None;
     for attempt in 0..MAX_DRAFTS {
         let draft = compose(&mut Speaker::new(&prompt, seed.wrapping_add(attempt)));
         let repeats = draft.count_matching(is_repeated);
-        if prompt.request.looks_back() || repeats == 0 {
+        if prompt.request.is_retrospective() || repeats == 0 {
             return draft;
         }
         if best.as_ref().is_none_or(|(least, _)| repeats < *least) {

@@ -1,4 +1,4 @@
-//! The part of a prompt about what the agent can do: markers in the room, tools at work.
+//! The part of a prompt about the agent's abilities: markers in the room, tools at work.
 
 use std::fmt::Write;
 
@@ -10,10 +10,10 @@ use crate::mind::prompts::{TEXTS, filled, push};
 use crate::mind::untrusted_text::push_cut;
 use crate::mind::untrusted_text::push_list;
 
-/// The markers that a pinboard is used with.
+/// The markers for pinboards.
 const OF_PINBOARDS: [&str; 6] = ["PIN", "VOTE_UP", "VOTE_DOWN", "REMOVE_PIN", "KEEP_PIN", "RELEASE_PIN"];
 
-/// How to act. It lists the markers that are offered by their words, and for mail to whom it can go.
+/// Explains markers and tools. Its items are the offered markers, with one `SEND` item per addressee.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("abilities", "What it can do", headings::ABILITIES), Slot::System, |context, out| {
         let is_work = matches!(context.moment, CurrentRequest::Work);
@@ -26,13 +26,13 @@ pub(super) fn part() -> PartProvider {
     .with_privacy(Privacy::Open)
 }
 
-/// The markers, as data.
+/// Returns the offered markers as items.
 fn offered(context: &MindContext, is_work: bool) -> Vec<PartItem> {
     let abilities = &context.abilities;
     let marker = |word: &str| PartItem { id: word.to_owned(), ..PartItem::default() };
     let mut items = vec![marker("REMEMBER")];
     if !abilities.pinboards.is_empty() {
-        // At work only pinning is spoken of.
+        // A working agent is only offered to pin.
         items.extend(OF_PINBOARDS.iter().take(if is_work { 1 } else { OF_PINBOARDS.len() }).map(|word| marker(word)));
     }
     items.extend(abilities.markers.iter().map(|line| marker(&line.word)));
@@ -44,7 +44,7 @@ fn offered(context: &MindContext, is_work: bool) -> Vec<PartItem> {
     items
 }
 
-/// How an agent speaks and acts in the room.
+/// Returns the text for an agent in the room.
 fn room(context: &MindContext) -> String {
     let abilities = &context.abilities;
     let mut body = String::with_capacity(TEXTS.manners.len() + 1_024);
@@ -71,7 +71,7 @@ fn room(context: &MindContext) -> String {
     body
 }
 
-/// How an agent works.
+/// Returns the text for a working agent.
 fn work(context: &MindContext) -> String {
     let mut lines = vec![TEXTS.work];
     lines.push(match () {
@@ -100,7 +100,7 @@ fn work(context: &MindContext) -> String {
     lines.join("\n")
 }
 
-/// Where a new pin goes.
+/// Returns the label of the pinboard for new pins.
 fn board(context: &MindContext) -> String {
     let mut boards = String::new();
     push_list(&mut boards, &context.abilities.pinboards);

@@ -6,7 +6,7 @@ use crate::mind::prompt::PartItem;
 use crate::mind::untrusted_text::LINE_CHARS;
 use crate::mind::untrusted_text::line;
 
-/// Notes that the agent was not told yet.
+/// The remarks not delivered yet.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("feedback", "What was last refused", headings::FEEDBACK), Slot::Now, |context, out| {
         if context.feedback.is_empty() {

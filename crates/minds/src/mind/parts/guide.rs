@@ -6,7 +6,7 @@ use crate::mind::headings;
 use crate::mind::prompts::{TEXTS, filled};
 use crate::mind::untrusted_text::name;
 
-/// How to read the prompt; for summaries and memories, what is wanted.
+/// Explains how to read the prompt; for summaries and memories, what the answer must contain.
 pub(super) fn part() -> PartProvider {
     let names = ("guide", "What counts as an instruction", headings::GUIDE);
     PartProvider::new(names, Slot::System, |context, out| {

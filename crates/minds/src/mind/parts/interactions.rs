@@ -1,4 +1,4 @@
-//! The part of a prompt about whom the agent talked to recently.
+//! The part of a prompt about the agent's recent conversations.
 
 use super::writer::bullets;
 use super::{PartProvider, Share, Slot};
@@ -6,7 +6,7 @@ use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::untrusted_text::PERSON;
 
-/// Recent interactions, oldest first; those with the person only where that is shared.
+/// Recent interactions, oldest first; those with the person only if the profile shares that.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("interactions", "Who it talked to", headings::INTERACTIONS), Slot::Changing, |context, out| {
         let is_told = |line: &&String| context.who.share_user_info || !line.contains(PERSON);

@@ -1,4 +1,4 @@
-//! The part of a prompt with the pins that the agent remembers.
+//! The part of a prompt with the pins that the agent keeps.
 
 use super::writer::bullets;
 use super::{PartProvider, Share, Slot};
@@ -9,7 +9,7 @@ use crate::mind::prompt::PartItem;
 use crate::mind::untrusted_text::ITEM_CHARS;
 use crate::mind::untrusted_text::{name, push_cut};
 
-/// Kept pins, with where they hang and whose they are.
+/// Kept pins with their pinboard and author.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("kept_pins", "Pins it keeps", headings::PINS), Slot::Changing, |context, out| {
         let lines = context.kept_pins.iter().map(|pin| {

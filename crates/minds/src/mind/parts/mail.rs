@@ -1,4 +1,4 @@
-//! The part of a prompt with the agent's own open mail, each as data.
+//! The part of a prompt with the agent's own open mail, each item as data.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -13,15 +13,16 @@ use crate::mind::prompts::{TEXTS, push as push_text};
 use crate::mind::untrusted_text::{ITEM_CHARS, LEAST_CHARS, LINE_CHARS};
 use crate::mind::untrusted_text::{name, push_fenced};
 
-/// How many pieces of mail that were seen before are repeated in a prompt about something else.
+/// Maximum number of already read mail repeated in a prompt about something else.
 const SEEN_MAIL_AT_MOST: usize = 3;
-/// With less room than this, mail is left out.
-const LEAST_ROOM: usize = (headings::MAIL.len() + LEAST_CHARS * 4) / 4;
+/// Minimum number of characters for mail; with less room it is omitted.
+const MIN_ROOM: usize = (headings::MAIL.len() + LEAST_CHARS * 4) / 4;
 
-/// Unread mail, and a little of the rest. It gets its space before boards do, because someone is waiting for an answer.
+/// Unread mail, and a little of the rest. It gets its space before message boards, because someone is waiting for an
+/// answer.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("mail", "Its mail", headings::MAIL), Slot::Changing, |context, out| {
-        if context.mail.is_empty() || out.room() < LEAST_ROOM {
+        if context.mail.is_empty() || out.room() < MIN_ROOM {
             return;
         }
         let unread = context.mail.iter().take_while(|item| !item.read).count();
@@ -36,15 +37,15 @@ pub(super) fn part() -> PartProvider {
     })
     .ranked(500)
     .with_share(Share::LeftFirst(4))
-    .at(|moment| !(moment.looks_back() || matches!(moment, CurrentRequest::ReadMail { .. })))
+    .at(|moment| !(moment.is_retrospective() || matches!(moment, CurrentRequest::ReadMail { .. })))
 }
 
 fn item(mail: &MailItem) -> PartItem {
     PartItem { id: mail.id.to_string(), name: mail.subject.clone(), by: mail.from.to_string(), text: mail.text.clone() }
 }
 
-/// Appends mail, each piece fenced as data, as far as there is room, and reports which pieces were shown. Says how many
-/// of `count` pieces were not.
+/// Appends as much mail as fits, each item fenced as data, and how many of `count` are missing. Records the ids of the
+/// shown mail.
 pub(in super::super) fn push_mail(
     out: &mut String,
     (mail, count): (&[MailItem], usize),
@@ -55,7 +56,7 @@ pub(in super::super) fn push_mail(
     let mut told = 0;
     for (index, item) in mail.iter().enumerate() {
         let mut text = format!("{} from {}:\n", name(&item.id), name(&item.from));
-        push_fenced(&mut text, &letter(item), ITEM_CHARS.min(left.max(LEAST_CHARS)));
+        push_fenced(&mut text, &subject_and_text(item), ITEM_CHARS.min(left.max(LEAST_CHARS)));
         let chars = text.chars().count() + 1;
         if index > 0 && chars + LEAST_CHARS > left {
             break;
@@ -74,8 +75,8 @@ pub(in super::super) fn push_mail(
     }
 }
 
-/// The subject, unless the text begins with it, and the text.
-fn letter(item: &MailItem) -> Cow<'_, str> {
+/// Returns subject and text of mail; only the text if it begins with the subject.
+fn subject_and_text(item: &MailItem) -> Cow<'_, str> {
     let subject = one_line(&item.subject);
     let start = subject.trim_end_matches('…');
     let end = item.text.char_indices().nth(LINE_CHARS).map_or(item.text.len(), |(index, _)| index);

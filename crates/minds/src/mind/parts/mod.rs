@@ -1,6 +1,5 @@
-//! The parts of prompts, each by its provider: its heading, position, share of the prompt, privacy, and content. The
-//! mind's own parts are the files in this folder; higher floors add theirs to [`PromptParts`] while the room is created
-//! or runs.
+//! Defines the parts of prompts. The provider of a part has its heading, position, share of the prompt, privacy and
+//! content. The mind's own parts are the files in this folder; higher floors add theirs to [`PromptParts`].
 
 mod abilities;
 mod boards;
@@ -37,9 +36,9 @@ use super::headings;
 use super::prompt::PromptOrigin;
 use crate::base::Id;
 
-/// The word of the moment, which is no provider's.
+/// The id of the current request, which has no provider.
 pub const MOMENT: &str = "moment";
-/// What the moment is called for people.
+/// The display name of the current request.
 const MOMENT_LABEL: &str = "What it is asked now";
 
 /// The position of a part in a prompt. Parts that rarely change come first, so that providers can use their caches.
@@ -47,19 +46,19 @@ const MOMENT_LABEL: &str = "What it is asked now";
 pub enum Slot {
     /// The system text: the same from one call to the next.
     System,
-    /// Before the session: things that seldom change.
+    /// Before the session: information that seldom changes.
     Known,
-    /// After the session: things that change now and then. In work prompts it comes before the session and is sent
+    /// After the session: information that sometimes changes. In work prompts it comes before the session and is sent
     /// once.
     Changing,
-    /// After the session: things that change with every call.
+    /// After the session: information that changes with every call.
     Now,
 }
 
-/// The number of characters that a part may have.
+/// The share of the prompt that a part may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Share {
-    /// A part of the instructions, which share their own space, allocated before anything else.
+    /// A part of the instructions, which share space that is allocated first.
     Orders,
     /// A fixed fraction of the whole prompt: `Whole(24)` is a 24th.
     Whole(usize),
@@ -76,12 +75,12 @@ pub enum Privacy {
     Open,
     /// Agents whose profile shares the workspace: `shareWorkspaceInfo`.
     Workspace,
-    /// Agents whose profile shares what concerns the person: `shareUserInfo`.
+    /// Agents whose profile shares information about the person: `shareUserInfo`.
     Person,
 }
 
 impl Privacy {
-    /// Whether this agent may see it.
+    /// Whether an agent may see the part.
     pub fn allows(self, who: &AgentIdentity) -> bool {
         match self {
             Self::Open => true,
@@ -97,19 +96,19 @@ type LookUp = Arc<dyn Fn(&MindContext) -> Option<Value> + Send + Sync>;
 /// The provider of one kind of part.
 #[derive(Clone)]
 pub struct PartProvider {
-    /// Its word, in records and for whoever reads prompts as data.
+    /// The id, in records and for readers of prompts as data.
     pub id: Id,
-    /// Where its words come from, for people: “Its notes”.
+    /// The display name: “Its notes”.
     pub label: Id,
-    /// The line above it: `## Your notes`.
+    /// The heading: `## Your notes`.
     pub heading: String,
     /// Its position in the prompt.
     pub slot: Slot,
-    /// Order within the slot; smaller ranks come first.
+    /// The order within the slot; smaller ranks come first.
     pub rank: u32,
-    /// How much it may take.
+    /// The share of the prompt that it may take.
     pub share: Share,
-    /// Who may see it.
+    /// The agents that may see it.
     pub privacy: Privacy,
     moments: fn(&CurrentRequest) -> bool,
     write: Write,
@@ -124,9 +123,9 @@ impl fmt::Debug for PartProvider {
 }
 
 impl PartProvider {
-    /// A part of all prompts but those that look back (for a summary, for what is worth remembering), for agents that
-    /// share the workspace, a 24th of the prompt long at most and last in its slot, unless it is said otherwise.
-    /// `write` says what there is to tell at a moment.
+    /// Creates a provider whose content `write` produces. By default it is part of all prompts except those about the
+    /// past (summaries, memories), for agents that share the workspace, at most a 24th of the prompt long, and last in
+    /// its slot.
     pub fn new(
         (id, label, heading): (&str, &str, &str),
         slot: Slot,
@@ -140,15 +139,14 @@ impl PartProvider {
             rank: u32::MAX,
             share: Share::Whole(24),
             privacy: Privacy::Workspace,
-            moments: |moment| !moment.looks_back(),
+            moments: |moment| !moment.is_retrospective(),
             write: Arc::new(write),
             look_up: None,
         }
     }
 
-    /// Of each text of several that is not there now but can be asked for, this is what is asked: `None` where there is
-    /// nothing to ask at this moment. The prompt waits for the answer, a `PartGathered` through the door, and
-    /// the part is its text.
+    /// Makes the content looked up outside: `query` returns what to look up, or `None` for nothing. The prompt waits
+    /// for the answer, the input `PartGathered`, whose text becomes the content.
     pub fn looked_up(
         names: (&str, &str, &str),
         slot: Slot,
@@ -163,7 +161,7 @@ impl PartProvider {
         Self { look_up: Some(Arc::new(look_up)), ..Self::new(names, slot, write) }
     }
 
-    /// The same part, with `tell` as the formatter of the content that was looked up.
+    /// Sets the formatter of the content that was looked up.
     pub(super) fn formatted_by(self, tell: fn(&str, &mut PartWriter)) -> Self {
         let id = self.id.clone();
         let write = move |context: &MindContext, out: &mut PartWriter| {
@@ -174,39 +172,39 @@ impl PartProvider {
         Self { write: Arc::new(write), ..self }
     }
 
-    /// The same at this place within its slot.
+    /// Sets the rank within the slot.
     pub fn ranked(self, rank: u32) -> Self {
         Self { rank, ..self }
     }
 
-    /// The same with this share.
+    /// Sets the share.
     pub fn with_share(self, share: Share) -> Self {
         Self { share, ..self }
     }
 
-    /// The same with this privacy.
+    /// Sets the privacy.
     pub fn with_privacy(self, privacy: Privacy) -> Self {
         Self { privacy, ..self }
     }
 
-    /// The same at these moments only.
+    /// Limits the part to the requests for which `moments` returns `true`.
     pub fn at(self, moments: fn(&CurrentRequest) -> bool) -> Self {
         Self { moments, ..self }
     }
 
-    /// Where its words come from.
+    /// Returns the source of the text.
     pub fn origin(&self) -> PromptOrigin {
         let is_own = label_of(&self.id).is_some();
-        // What the mind's own parts are called is not written into every record.
+        // The names of the mind's own parts are fixed and need not be in every record.
         PromptOrigin { label: if is_own { Id::default() } else { self.label.clone() }, ..PromptOrigin::of(&self.id) }
     }
 
-    /// Whether it belongs into this prompt at all.
+    /// Whether the part belongs into the prompt for a context.
     pub fn belongs(&self, context: &MindContext) -> bool {
         (self.moments)(&context.moment) && self.privacy.allows(&context.who)
     }
 
-    /// What is to be asked for it outside, if anything.
+    /// Returns what to look up outside, if anything.
     pub(super) fn query(&self, context: &MindContext) -> Option<Value> {
         self.look_up.as_ref().filter(|_| self.belongs(context)).and_then(|look_up| look_up(context))
     }
@@ -217,16 +215,16 @@ impl PartProvider {
     }
 }
 
-/// Why a part cannot be registered.
+/// The error that a part is already registered, with its id.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is already a part {0:?}; choose another id")]
 pub struct PartTaken(Id);
 
-/// The registry of all parts of prompts, in their order. Floors add theirs.
+/// The registry of all prompt parts, in the order of the prompt.
 #[derive(Resource, Clone, Debug)]
 pub struct PromptParts {
     providers: Vec<PartProvider>,
-    /// Their headings, and the others of a prompt.
+    /// The headings of all parts, and the other headings of a prompt.
     headings: Headings,
 }
 
@@ -241,7 +239,7 @@ impl Default for PromptParts {
 }
 
 impl PromptParts {
-    /// Adds a part to all prompts from now on.
+    /// Registers a part.
     pub fn register(&mut self, provider: PartProvider) -> Result<(), PartTaken> {
         if &*provider.id == MOMENT || self.get(&provider.id).is_some() {
             return Err(PartTaken(provider.id));
@@ -251,7 +249,7 @@ impl PromptParts {
         Ok(())
     }
 
-    /// Takes a part out again; whether it was there.
+    /// Removes a part; returns whether it was registered.
     pub fn remove(&mut self, id: &str) -> bool {
         let before = self.providers.len();
         self.providers.retain(|provider| &*provider.id != id);
@@ -259,23 +257,23 @@ impl PromptParts {
         self.providers.len() < before
     }
 
-    /// The part of this word.
+    /// Returns the part with an id.
     pub fn get(&self, id: &str) -> Option<&PartProvider> {
         self.providers.iter().find(|provider| &*provider.id == id)
     }
 
-    /// All of them, in the order of the prompt.
+    /// Returns all parts in the order of the prompt.
     pub fn iter(&self) -> impl Iterator<Item = &PartProvider> {
         self.providers.iter()
     }
 
-    /// The headings of a prompt, which nothing that enters it may read as.
+    /// Returns the headings of a prompt, which no inserted text may imitate.
     pub(super) fn headings(&self) -> &Headings {
         &self.headings
     }
 
     fn note_headings(&mut self) {
-        // The frame around the rules is looked after where it is made.
+        // The frame around the rules is guarded where it is written.
         let added = self.providers.iter().map(|provider| provider.heading.as_str());
         self.headings = Headings::with(added.filter(|heading| *heading != headings::STANDING_OPEN));
     }
@@ -287,7 +285,7 @@ impl PromptParts {
     }
 }
 
-/// The mind's own.
+/// Returns the mind's own parts.
 fn own() -> Vec<PartProvider> {
     vec![
         rules::part(),
@@ -310,7 +308,7 @@ fn own() -> Vec<PartProvider> {
     ]
 }
 
-/// Where the words of a part came from, for people.
+/// Returns the display name of a source.
 pub fn label(origin: &PromptOrigin) -> &str {
     match label_of(&origin.from) {
         Some(label) => label,
@@ -319,7 +317,7 @@ pub fn label(origin: &PromptOrigin) -> &str {
     }
 }
 
-/// What one of the mind's own parts is called for people.
+/// Returns the display name of one of the mind's own parts.
 fn label_of(id: &str) -> Option<&'static str> {
     static LABELS: LazyLock<Vec<(Id, Id)>> =
         LazyLock::new(|| own().into_iter().map(|provider| (provider.id, provider.label)).collect());
@@ -338,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_added_at_its_place_once_and_taken_out_again() {
+    fn a_part_is_registered_at_its_position_once_and_removed_again() {
         let mut parts = PromptParts::default();
         let before: Vec<String> = ids(&parts).into_iter().map(str::to_owned).collect();
         let own = |rank| PartProvider::new(("weather", "The weather", "## Weather"), Slot::Now, |_, _| {}).ranked(rank);
@@ -352,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_says_what_it_is_called_for_people() {
+    fn every_part_has_a_display_name() {
         for provider in own() {
             assert!(!provider.label.is_empty() && label(&provider.origin()) == &*provider.label);
         }

@@ -4,7 +4,7 @@ use super::{PartProvider, Privacy, Share, Slot};
 use crate::mind::context::CurrentRequest;
 use crate::mind::headings;
 
-/// Their words, behind the skills.
+/// The text of the modules, after the skills.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("modules", "What its modules say", headings::MODULES), Slot::System, |context, out| {
         out.own_text(&context.desk.modules, Vec::new());

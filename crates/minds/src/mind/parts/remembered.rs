@@ -10,17 +10,17 @@ use crate::mind::context::{CurrentRequest, MindContext};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 
-/// The word of the part.
+/// The id of the part.
 pub const REMEMBERED: &str = "remembered";
-/// How many characters of the request are used to look for memories.
-const ABOUT_CHARS: usize = 2_000;
-/// How many of the last lines of a conversation define its topic.
-const LINES_TOLD: usize = 3;
+/// Maximum length of the query in characters.
+const QUERY_CHARS: usize = 2_000;
+/// Number of last lines of a conversation that are part of the query.
+const QUERY_LINES: usize = 3;
 
-/// Its memories: its own and the shared ones.
+/// Recalled memories, the agent's own and shared ones.
 pub(super) fn part() -> PartProvider {
     let names = (REMEMBERED, "What it remembers about this", headings::REMEMBERED);
-    PartProvider::looked_up(names, Slot::Changing, question)
+    PartProvider::looked_up(names, Slot::Changing, query)
         .formatted_by(|text, out| {
             let recalled = Reminder::parse(text).memories;
             let items = recalled.iter().map(item).collect();
@@ -39,14 +39,14 @@ fn item(recalled: &RecalledMemory) -> PartItem {
     }
 }
 
-/// The query for memories; `None` if there are none, or nothing is asked.
-fn question(context: &MindContext) -> Option<Value> {
-    let about = about(context).filter(|_| context.memory.recallable > 0)?;
+/// Returns the query for memories; `None` if the agent has none or the request has no text.
+fn query(context: &MindContext) -> Option<Value> {
+    let about = request_text(context).filter(|_| context.memory.recallable > 0)?;
     Some(json!({ "about": about }))
 }
 
-/// What is asked, in one line.
-fn about(context: &MindContext) -> Option<String> {
+/// Returns the request on one line.
+fn request_text(context: &MindContext) -> Option<String> {
     let about = match &context.moment {
         CurrentRequest::Read { label, text, new, .. } => format!("{label} {}", new.as_ref().unwrap_or(text)),
         CurrentRequest::ReadMail { .. } => {
@@ -54,7 +54,7 @@ fn about(context: &MindContext) -> Option<String> {
             unread.map(|mail| format!("{} {}\n", mail.subject, mail.text)).collect()
         }
         CurrentRequest::Talk { topic, said, with, .. } => {
-            let last = said[said.len().saturating_sub(LINES_TOLD)..].iter().map(|line| line.text.as_str());
+            let last = said[said.len().saturating_sub(QUERY_LINES)..].iter().map(|line| line.text.as_str());
             let begun = topic.as_deref().unwrap_or_default();
             let with = if said.is_empty() { with.join(" ") } else { String::new() };
             [with.as_str(), begun].into_iter().chain(last).collect::<Vec<_>>().join(" ")
@@ -66,7 +66,7 @@ fn about(context: &MindContext) -> Option<String> {
         CurrentRequest::Work => context.desk.asked.clone(),
         CurrentRequest::Compact | CurrentRequest::Learn { .. } | CurrentRequest::Weigh { .. } => return None,
     };
-    let about = truncate(one_line(&about).trim(), ABOUT_CHARS);
+    let about = truncate(one_line(&about).trim(), QUERY_CHARS);
     (!about.is_empty()).then_some(about)
 }
 
@@ -89,8 +89,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_is_looked_up_where_there_is_something_to_remember() {
-        let asked = |context: &MindContext| question(context).map(|query| query["about"].as_str().unwrap().to_owned());
+    fn the_request_is_looked_up_if_there_are_memories() {
+        let asked = |context: &MindContext| query(context).map(|query| query["about"].as_str().unwrap().to_owned());
         assert_eq!(asked(&working("Which port\n is free?")), Some("Which port is free?".into()));
         assert_eq!(asked(&working(" ")), None);
         let nothing = MindContext { memory: Remembered::default(), ..working("Which port?") };
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recalled_is_data_and_says_what_it_is() {
+    fn recalled_memories_are_data_with_their_kind() {
         let recalled = |id: &str, content: &str| RecalledMemory {
             id: id.into(),
             content: content.into(),

@@ -3,7 +3,7 @@
 use super::{PartProvider, Privacy, Share, Slot};
 use crate::mind::instructions::orders;
 
-/// All rulebooks between their frame.
+/// All rulebooks within their frame.
 pub(super) fn part() -> PartProvider {
     let names = ("standing_instructions", "Rulebooks", crate::mind::headings::STANDING_OPEN);
     PartProvider::new(names, Slot::System, |context, out| {

@@ -4,7 +4,7 @@ use super::{PartProvider, Privacy, Share, Slot};
 use crate::mind::context::CurrentRequest;
 use crate::mind::headings;
 
-/// The list, behind the profile.
+/// The list of skills, after the profile.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("skills", "Its skills", headings::SKILLS), Slot::System, |context, out| {
         out.own_text(&context.desk.skills, Vec::new());

@@ -10,7 +10,7 @@ use crate::mind::prompts::{TEXTS, filled, push};
 use crate::mind::untrusted_text::name;
 use crate::mind::untrusted_text::push_list;
 
-/// The agent's place. A working agent gets the contents of the place instead.
+/// The agent's surroundings. A working agent gets its work environment instead.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("surroundings", "Where it is and who is near", headings::WHERE), Slot::Now, |context, out| {
         let place = &context.place;
@@ -41,7 +41,7 @@ pub(super) fn part() -> PartProvider {
     })
     .ranked(100)
     .with_privacy(Privacy::Open)
-    .at(|moment| !(moment.looks_back() || matches!(moment, CurrentRequest::Work)))
+    .at(|moment| !(moment.is_retrospective() || matches!(moment, CurrentRequest::Work)))
 }
 
 fn item(person: &Near) -> PartItem {
@@ -49,7 +49,7 @@ fn item(person: &Near) -> PartItem {
     PartItem { name, by, text: person.doing.clone(), ..PartItem::default() }
 }
 
-/// What time it is, as a sentence behind another.
+/// Appends the time as a sentence.
 pub(super) fn push_time(body: &mut String, time: &str) {
     if !time.is_empty() {
         if !body.ends_with('\n') {

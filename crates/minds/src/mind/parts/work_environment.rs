@@ -11,7 +11,7 @@ use crate::mind::prompts::TEXTS;
 use crate::mind::untrusted_text::LINE_CHARS;
 use crate::mind::untrusted_text::{line, name, push_cut};
 
-/// What is here, for one at work.
+/// The environment of a working agent.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("desk", "What it can use for its work", headings::HERE), Slot::Known, |context, out| {
         let mut body = String::with_capacity(512);

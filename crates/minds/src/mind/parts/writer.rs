@@ -1,4 +1,4 @@
-//! Writes the text of a part within its share, and its content as data.
+//! Writes the text of a part within its share, and its items as data.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use super::{PartProvider, Share};
 use crate::base::Id;
 use crate::base::text::one_line;
 
-/// Receives the content of a provider, as one part or several.
+/// Receives the content of a provider as one or more parts.
 pub struct PartWriter<'a> {
     provider: &'a PartProvider,
-    /// What nothing in the part may read as.
+    /// The headings that no content may imitate.
     headings: &'a Headings,
     /// Characters of the whole prompt.
     max_chars: usize,
-    /// Characters that are left of it.
+    /// The characters left for this provider.
     left: usize,
     parts: Vec<PromptPart>,
     mail_shown: Vec<Id>,
@@ -32,12 +32,12 @@ impl<'a> PartWriter<'a> {
         Self { provider, headings, max_chars, left, parts: Vec::new(), mail_shown: Vec::new(), of: None }
     }
 
-    /// The parts that were written, and the ids of the mail in them.
+    /// Returns the written parts, and the ids of the mail in them.
     pub(in super::super) fn finish(self) -> (Vec<PromptPart>, Vec<Id>) {
         (self.parts, self.mail_shown)
     }
 
-    /// Characters that the next part may take.
+    /// Returns how many characters the next part may take.
     pub fn room(&self) -> usize {
         match self.provider.share {
             Share::Orders => super::super::instructions::room_for_orders(self.max_chars),
@@ -52,7 +52,7 @@ impl<'a> PartWriter<'a> {
         self.of = Some((origin, format!("{} {label}", self.provider.heading)));
     }
 
-    /// A part in the room's own words, below its heading; nothing where there are none.
+    /// Adds a part with the room's own text below its heading, unless the text is empty.
     pub fn own_text(&mut self, body: &str, items: Vec<PartItem>) {
         let write = |text: &mut String, room| {
             let start = text.len();
@@ -62,7 +62,7 @@ impl<'a> PartWriter<'a> {
         self.headed(body, items, write);
     }
 
-    /// A part that holds words of others: between fences, below its heading. Nothing where there are none.
+    /// Adds a part with external text between fences below its heading, unless the text is empty.
     pub fn data(&mut self, body: &str, items: Vec<PartItem>) {
         self.headed(body, items, |text, room| push_fenced(text, body, room));
     }
@@ -98,7 +98,7 @@ impl<'a> PartWriter<'a> {
     }
 }
 
-/// One line each, for a fence.
+/// Returns a bullet list of one line each, for use between fences.
 pub(super) fn bullets(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut text = String::new();
     for line in lines {

@@ -1,7 +1,7 @@
-//! All sentences that the room itself writes into prompts, as text: the Markdown files in this folder.
+//! Loads the room's own texts in prompts from the Markdown files in this folder.
 //!
-//! A file starts with a sentence about itself, followed by blocks, each under a comment with its name. `{place}` in a
-//! block is replaced by the builder, in one pass: inserted text is never scanned again.
+//! A file starts with a sentence about itself, followed by blocks, each under a comment with its name. A
+//! `{placeholder}` in a block is replaced in one pass: inserted text is never scanned again.
 
 use std::sync::LazyLock;
 
@@ -17,12 +17,12 @@ const FILES: [&str; 8] = [
     include_str!("work.md"),
 ];
 
-/// The beginning and the end of the line above a block; its name is between them.
+/// The start and the end of the line above a block, with the block's name between them.
 const NAME: (&str, &str) = ("<!-- ", " -->");
 
 macro_rules! blocks {
     ($($(#[$doc:meta])* $block:ident = $name:literal,)*) => {
-        /// The blocks, by what they are for.
+        /// The blocks by purpose.
         #[derive(Debug)]
         pub(super) struct Blocks {
             $($(#[$doc])* pub(super) $block: &'static str,)*
@@ -33,7 +33,7 @@ macro_rules! blocks {
                 Self { $($block: block(found, $name),)* }
             }
 
-            /// The names that the code knows.
+            /// Returns the names of all blocks that the code uses.
             #[cfg(test)]
             fn names() -> Vec<&'static str> {
                 vec![$($name),*]
@@ -43,7 +43,7 @@ macro_rules! blocks {
 }
 
 blocks! {
-    /// What in a prompt is to be followed and what is information.
+    /// Which text in a prompt is to be followed and which is information.
     guide = "guide",
     who = "who",
     person = "who.person",
@@ -95,10 +95,10 @@ blocks! {
 }
 
 /// The blocks of all files.
-pub(super) static TEXTS: LazyLock<Blocks> = LazyLock::new(|| Blocks::of(&found()));
+pub(super) static TEXTS: LazyLock<Blocks> = LazyLock::new(|| Blocks::of(&parse_files()));
 
-/// Every block of every file, by name. The text above the first one is for readers of the file.
-fn found() -> Vec<(&'static str, &'static str)> {
+/// Returns name and text of every block in the files. The text above the first block is for readers of the file.
+fn parse_files() -> Vec<(&'static str, &'static str)> {
     let mut found = Vec::new();
     for file in FILES {
         for piece in file.split("\n<!-- ").skip(1) {
@@ -115,7 +115,7 @@ fn block(found: &[(&str, &'static str)], name: &str) -> &'static str {
     found.iter().find(|(of, _)| *of == name).map_or("", |(_, text)| text)
 }
 
-/// Appends a block with its places filled. A place without a value stays as it is.
+/// Appends a block with its placeholders filled in. A placeholder without a value stays as it is.
 pub(super) fn push(out: &mut String, block: &str, values: &[(&str, &str)]) {
     let mut rest = block;
     while let Some((before, after)) = rest.split_once('{') {
@@ -138,7 +138,7 @@ pub(super) fn push(out: &mut String, block: &str, values: &[(&str, &str)]) {
     out.push_str(rest);
 }
 
-/// A block with its places filled.
+/// Returns a block with its placeholders filled in.
 pub(super) fn filled(block: &str, values: &[(&str, &str)]) -> String {
     let mut text = String::with_capacity(block.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>());
     push(&mut text, block, values);
@@ -150,8 +150,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_block_that_the_code_names_is_there_once_and_every_other_is_a_mistake() {
-        let found = found();
+    fn the_files_contain_exactly_the_blocks_that_the_code_uses() {
+        let found = parse_files();
         let mut names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
         let mut known = Blocks::names();
         names.sort_unstable();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_filled_in_one_pass() {
+    fn placeholders_are_replaced_in_one_pass() {
         assert_eq!(filled("{a} and {b}, {c}", &[("a", "{b}"), ("b", "x{a}")]), "{b} and x{a}, {c}");
         assert_eq!(filled("{ no {a", &[("a", "x")]), "{ no {a");
     }

@@ -1,7 +1,7 @@
-//! A room without input from outside comes to rest, whatever its models answer.
+//! Tests that a room without outside input comes to rest, whatever its models answer.
 //!
-//! Hours take minutes here: every duration that determines how often agents read, talk or look for company is shortened
-//! by the same factor, and so is the hour.
+//! Hours take minutes here: all durations that determine how often agents read or talk are shortened by the same
+//! factor.
 
 use bevy::app::App;
 use bevy::ecs::message::{Message, MessageCursor, Messages};
@@ -185,28 +185,28 @@ fn reply_to(request: &ModelRequest, answer: Result<String, FailureKind>) -> Mode
     }
 }
 
-/// How a provider answers.
+/// A behaviour of the model provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Manner {
-    /// Another sentence with another marker each time.
+    /// A different sentence with a different marker each time.
     Random,
     /// Always the same pin.
     OnePin,
-    /// Another pin each time.
+    /// A different pin each time.
     Pins,
-    /// The same mail to everyone in turn.
+    /// The same mail, to everyone in turn.
     OneMail,
-    /// Another mail each time.
+    /// A different mail each time.
     Mails,
     /// Votes on everything.
     Votes,
-    /// Repeats what it was shown.
+    /// Repeats its request.
     Echo,
     /// Notes something each time.
     Notes,
     /// Says nothing.
     Nothing,
-    /// Nothing when it is to summarize; otherwise conversation and pins.
+    /// Nothing when asked to summarise; otherwise conversation and pins.
     NeverSumsUp,
     /// Fails each time with a transient error.
     Unavailable,
@@ -268,7 +268,7 @@ fn answers(manner: Manner, agents: usize, seed: u64) -> Answer {
     })
 }
 
-/// Something that a person does.
+/// An action of a person.
 #[derive(Clone, Copy, Debug)]
 enum Outside {
     News,
@@ -319,7 +319,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_from_outside_means_no_calls_within_two_hours(
+    fn without_outside_input_calls_stop_within_two_hours(
         agents in 2_usize..6,
         manner in prop::sample::select(&MANNERS[..]),
         behaviours in prop::collection::vec(0_usize..3, 6),
@@ -333,7 +333,7 @@ proptest! {
             room.run(wait);
         }
         let quiet_from = room.now();
-        // Failures are retried later, so that the same takes longer.
+        // Failures are retried later, so that it takes longer.
         let rests_after = if manner == Manner::FailsOften { 4 } else { 2 };
         room.run((rests_after + 1) * HOUR);
         let hour = |number: u64| room.calls_within(quiet_from + number * HOUR, quiet_from + (number + 1) * HOUR);
@@ -343,7 +343,7 @@ proptest! {
     }
 }
 
-/// Fewer than usual: each is three hours of a room. `PROPTEST_CASES` asks for more.
+/// Fewer cases than usual, because each simulates three hours. `PROPTEST_CASES` overrides it.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(12)
 }

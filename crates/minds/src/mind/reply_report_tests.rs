@@ -1,4 +1,4 @@
-//! Nothing that a reply requested is dropped silently: it is done, or reported to the agent and shown.
+//! Tests that no intent of a reply is dropped silently: it is carried out, or reported to the agent and logged.
 
 use serde_json::json;
 
@@ -44,7 +44,7 @@ fn a_reply_that_was_cut_off_is_reported_and_half_a_marker_does_nothing() {
 }
 
 #[test]
-fn what_is_in_quotation_marks_is_said_to_be_text() {
+fn a_marker_in_quotation_marks_is_reported_as_text() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("“Noted. [PIN: Tea at four]”"));
@@ -53,7 +53,7 @@ fn what_is_in_quotation_marks_is_said_to_be_text() {
 }
 
 #[test]
-fn markers_with_brackets_in_them_are_carried_out_whole() {
+fn markers_containing_brackets_are_carried_out_whole() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("[PIN: interval [0, 1)] [PIN: a smiley :] is fine] [PIN: say [PIN: hi]]"));
@@ -67,7 +67,7 @@ fn worked(room: &mut Room, id: RequestId, text: &str, finish: Finish) -> super::
 }
 
 #[test]
-fn work_that_acts_without_a_word_has_said_what_it_did() {
+fn a_work_reply_of_markers_alone_reports_their_effects() {
     let mut room = room();
     let messages = vec![PromptMessage::plain(Role::User, task_words("Pin it."))];
     let request = room.work(1, messages.clone());
@@ -81,7 +81,7 @@ fn work_that_acts_without_a_word_has_said_what_it_did() {
 }
 
 #[test]
-fn whoever_keeps_the_work_knows_that_a_reply_was_cut_off_and_where() {
+fn a_work_reply_tells_whether_and_where_it_was_cut_off() {
     let mut room = room();
     let messages = vec![PromptMessage::plain(Role::User, task_words("Write."))];
     let request = room.work(1, messages.clone());
@@ -94,7 +94,7 @@ fn whoever_keeps_the_work_knows_that_a_reply_was_cut_off_and_where() {
 }
 
 #[test]
-fn no_more_of_a_session_is_sent_than_the_model_takes() {
+fn a_session_is_trimmed_to_the_context_window() {
     let mut room = room();
     let mut messages = vec![PromptMessage::plain(Role::User, task_words("Write."))];
     for at in 0..20 {
@@ -114,7 +114,7 @@ fn no_more_of_a_session_is_sent_than_the_model_takes() {
 }
 
 #[test]
-fn what_tools_and_children_say_is_sent_between_fences() {
+fn tool_results_and_signals_are_sent_between_fences() {
     let mut room = room();
     let call = ToolCall::new("c1", "vfs_read", json!({ "path": "a.md" }));
     let request = room.work(
