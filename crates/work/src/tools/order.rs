@@ -348,8 +348,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::schedule::RecordedInput;
-    use crate::store::{HISTORY_FILE, RunStart, TickRecord};
+    use crate::log::events::RunEnd;
+    use crate::log::{EventDraft, EventLog};
+    use crate::schedule::SimClock;
+    use crate::store::{RunStart, record_now};
     use crate::tools::commands::COMMANDS;
     use crate::tools::plan::Planned;
 
@@ -388,7 +390,9 @@ mod tests {
     /// A world after a tick with these orders.
     fn world(orders: impl IntoIterator<Item = ToolOrder>) -> World {
         let mut world = World::new();
+        world.insert_resource(EventLog::new("r-1".into(), Seq(1)));
         world.init_resource::<InputJournal>();
+        world.init_resource::<SimClock>();
         world.init_resource::<PendingToolOrders>();
         world.init_resource::<IssuedOrders>();
         world.init_resource::<Messages<ToolOrder>>();
@@ -417,12 +421,15 @@ mod tests {
         world.insert_resource(store(folder.path()));
         assert!(!must_wait(&world), "everything is in the log");
 
-        let other = rusqlite::Connection::open(folder.path().join(HISTORY_FILE)).expect("it should open");
-        other.execute_batch("BEGIN IMMEDIATE").expect("nobody should be writing");
-        let input = RecordedInput { tick: 1, kind: "approval".into(), data: "{}".into() };
-        let record = TickRecord { tick: 1, events: Vec::new(), inputs: vec![input] };
-        world.resource_mut::<Store>().send_tick(record).expect("it should be accepted");
-        assert!(must_wait(&world), "the log cannot be written");
+        let (release, held) = crossbeam_channel::bounded::<()>(0);
+        let is_held = world.resource_mut::<Store>().note_hash(0, move || {
+            let _released = held.recv();
+            0
+        });
+        assert!(is_held);
+        world.resource_mut::<EventLog>().write(EventDraft::of(&RunEnd { why: "a test".to_owned() }));
+        record_now(&mut world);
+        assert!(must_wait(&world), "the log is not written");
         world.run_system_cached(take_up).expect("it should run");
         assert!(!must_wait(&world), "no order was issued in the tick after that");
         world.resource_mut::<IssuedOrders>().0 = true;
@@ -430,7 +437,7 @@ mod tests {
         assert!(!must_wait(&world), "a replay executes nothing");
         world.resource_mut::<InputJournal>().end_replay();
 
-        other.execute_batch("COMMIT").expect("it should end");
+        drop(release);
         world.resource_mut::<Store>().flush().expect("it should be written");
         assert!(!must_wait(&world));
     }
