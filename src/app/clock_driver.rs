@@ -21,6 +21,7 @@ use crate::schedule::{
 };
 use crate::simulation::Reacted;
 use crate::store::{HistoryLimits, Snapshot, Store};
+use crate::tools;
 use crate::workspace::{self, KnownFiles, RoomStart};
 
 /// Maximum real time that a stall of the machine advances the room.
@@ -126,7 +127,8 @@ impl Driver {
             return Step::Early;
         }
         let log_is_full = world.get_resource::<Store>().is_some_and(|store| !store.has_room());
-        if log_is_full || workspace::vfs::must_wait(world) || learning::must_wait(world) || gateway::must_wait(world) {
+        let must_wait = log_is_full || workspace::vfs::must_wait(world) || learning::must_wait(world);
+        if must_wait || gateway::must_wait(world) || tools::must_wait(world) {
             return Step::Owed;
         }
         if let Speed::Times(times) = speed {

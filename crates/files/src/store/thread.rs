@@ -176,6 +176,8 @@ impl WriterThread {
                     entries.push(entry);
                 }
                 Command::Compute(compute) => {
+                    // Others wait for the records so far to be in the database.
+                    self.write_batch(std::mem::take(&mut entries));
                     entries.extend(compute());
                     self.shared.to_compute.fetch_sub(1, Ordering::AcqRel);
                 }
@@ -186,6 +188,17 @@ impl WriterThread {
             }
             next = if bytes < BATCH_BYTES { self.commands.try_recv().ok() } else { None };
         }
+        self.write_batch(entries);
+        self.thin();
+        self.shared.bytes_waiting.fetch_sub(bytes, Ordering::AcqRel);
+        for done in flushes {
+            // The caller may have stopped waiting.
+            let _gone = done.try_send(());
+        }
+    }
+
+    /// Writes these, and counts the ticks among them in which something happened.
+    fn write_batch(&mut self, entries: Vec<Entry>) {
         let loud = entries.iter().filter(|entry| entry.is_loud()).count();
         let has_snapshot = entries.iter().any(|entry| matches!(entry, Entry::Snapshot(_)));
         self.write(entries);
@@ -193,12 +206,6 @@ impl WriterThread {
             self.thin_snapshots();
         }
         self.shared.loud_written.fetch_add(loud as u64, Ordering::AcqRel);
-        self.thin();
-        self.shared.bytes_waiting.fetch_sub(bytes, Ordering::AcqRel);
-        for done in flushes {
-            // The caller may have stopped waiting.
-            let _gone = done.try_send(());
-        }
     }
 
     /// Writes these after the quiet tick, if there is one.

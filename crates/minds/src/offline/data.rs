@@ -61,7 +61,7 @@ section! {
     /// Word lists by purpose.
     WordLists of WordList {
         stop order_verbs determiners not_in_phrases no_nouns gerund_nouns numbers hours days before_hours no_things writings
-        plain asking naming wants_pin mistakes procedures preferences selves states leaning pointing
+        plain asking naming wants_pin mistakes procedures preferences selves states leaning
     }
 }
 

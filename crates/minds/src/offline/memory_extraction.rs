@@ -16,8 +16,6 @@ use crate::mind::transcript::TOPIC;
 const MAX_MEMORIES: usize = 4;
 /// Number of words of a memory: a shorter sentence is not understandable by itself, a longer one is too specific.
 const SENTENCE_WORDS: std::ops::RangeInclusive<usize> = 5..=40;
-/// How many words at the start of a sentence must not point at something outside of it.
-const POINTING_WORDS: usize = 4;
 /// The kinds of memories, the most important one first.
 const KIND_PRIORITY: [MemoryKind; 4] =
     [MemoryKind::Mistake, MemoryKind::Procedure, MemoryKind::Preference, MemoryKind::Fact];
@@ -64,8 +62,7 @@ fn kind_of(sentence: &str) -> Option<MemoryKind> {
     let words: Vec<String> = words(sentence).map(str::to_lowercase).collect();
     let is_for_now = sentence.ends_with(['?', '!']);
     // A sentence that refers to an earlier one is not understandable by itself.
-    let refers_back = words.first().is_some_and(|first| word_lists().leaning.has(first))
-        || words.iter().take(POINTING_WORDS).any(|word| word_lists().pointing.has(word));
+    let refers_back = words.first().is_some_and(|first| word_lists().leaning.has(first));
     if is_for_now || refers_back || !SENTENCE_WORDS.contains(&words.len()) {
         return None;
     }
@@ -155,8 +152,6 @@ mod tests {
             "I am going to read the board now, Bram.",
             "And there is 'The budget for the opening is 400', on the same board.",
             "It touches what stands on News: 'Somebody offers 30 chairs'.",
-            "Next to it is 'The budget for the opening is 400, and nobody has checked the figure'.",
-            "If this needs a legend, we have drawn the map wrong.",
         ]);
         assert!(found.is_empty(), "{found:?}");
     }

@@ -44,7 +44,7 @@ pub use knowledge::{KNOWLEDGE, KnowledgeOrder};
 pub use mcp::SERVERS;
 pub use order::{
     CallAnswer, CallAnswered, OrderAnswered, OrderKey, PendingToolOrders, ToolImage, ToolNews, ToolOrder,
-    ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash,
+    ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash, must_wait,
 };
 pub use plan::{AGENTS, CallDescription, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
 pub use proposal::{Mark, Preview, PreviewLine, wants};
@@ -96,7 +96,8 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<ToolOutcome>();
     app.init_resource::<McpServers>().init_resource::<McpCalls>();
     app.init_resource::<WebCalls>().init_resource::<ProgramCalls>().init_resource::<ProgramSettings>();
-    app.init_resource::<Profiles>().init_resource::<PendingToolOrders>().insert_resource(builtin().clone());
+    app.init_resource::<Profiles>().insert_resource(builtin().clone());
+    app.init_resource::<PendingToolOrders>().init_resource::<order::IssuedOrders>();
     app.add_settings::<document_runtime::DocumentSettings>();
     app.init_resource::<document_tools::ReadCode>().add_input::<document_checks::CodeChecked>();
     let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools));

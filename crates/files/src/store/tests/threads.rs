@@ -140,3 +140,31 @@ fn quiet_ticks_count_although_they_are_not_written_one_by_one() {
     drop(store);
     assert_eq!(Reader::open(dir.path()).unwrap().run("r-1").unwrap().last_tick, 301);
 }
+
+#[test]
+fn records_are_written_before_what_is_still_to_be_computed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(dir.path());
+    store.start_run(run_start("r-1", 1, 0)).unwrap();
+    store.flush().unwrap();
+    let before = hold(&store);
+    store.keep_tick(tick("r-1", 1, 1));
+    let (release, held) = bounded::<()>(0);
+    let (begins, has_begun) = bounded(1);
+    assert!(store.note_hash(1, move || {
+        begins.send(()).unwrap();
+        let _released = held.recv();
+        7
+    }));
+    store.keep_tick(tick("r-1", 2, 2));
+    assert!(!store.has_written_all());
+    drop(before);
+    has_begun.recv().unwrap();
+    let written = Connection::open(location::path_in(dir.path())).unwrap();
+    let events: i64 = written.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+    assert_eq!(events, 1, "the tick before it is in the database");
+    assert!(!store.has_written_all(), "the tick after it is not");
+    drop(release);
+    store.flush().unwrap();
+    assert!(store.has_written_all());
+}
