@@ -219,7 +219,7 @@ impl Cards<'_> {
         let left = paint_text(ui, upper, Align2::RIGHT_CENTER, &tokens, small.clone(), theme.text_soft);
         paint_text(ui, upper.with_max_x(left - 6.0 * zoom), Align2::LEFT_CENTER, &name, strong_font, theme.text);
         let subtitle = match agent {
-            YOU => texts::you_gave(&tasks_given(self.model)),
+            YOU => texts::tasks_given(&tasks_given(self.model)),
             _ => texts::status_and_depth(status.word(), node.depth),
         };
         let folded = if block.folded > 0 { texts::finished_below(block.folded) } else { String::new() };
