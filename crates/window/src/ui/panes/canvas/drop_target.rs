@@ -87,7 +87,7 @@ fn paint_lift_hint(painter: &Painter, theme: &Theme, camera: Camera, pointer: Po
     painter.galley(card.min + vec2(8.0, 5.0), galley, theme.text);
 }
 
-/// Shows a hint on an empty floor how to add agents, with an arrow to the shelf if that is open.
+/// Shows on an empty floor how to add agents, with an arrow to the shelf if that is open.
 pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
     let ViewerContext { room, theme, ui: state, .. } = *cx;
     if !room.agents.is_empty() || state.transfer.dragging.is_some() || !state.transfer.hanging.is_empty() {

@@ -34,7 +34,7 @@ const MAX_NAMES: usize = 3;
 /// State of the hover card between frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HoverCard {
-    /// The hovered thing, and the time in seconds since when it is hovered.
+    /// The hovered thing, and the time in seconds at which the pointer reached it.
     hovered: Option<(Thing, f64)>,
     /// Size of the card in the last frame.
     size: Option<egui::Vec2>,

@@ -95,7 +95,8 @@ fn unreadable_ui(ui: &mut Ui, path: &str, why: &str, theme: &Theme, commands: &m
     });
 }
 
-/// Whether this editor handles shortcuts: it has the focus, or no other widget has it.
+/// Whether this editor handles shortcuts: it has the focus, the pointer is over it and no text field has the focus, or
+/// nothing has the focus and the file has unsaved changes.
 fn handles_keys(ui: &Ui, path: &str, file: &OpenFile) -> bool {
     let focused = ui.memory(|memory| memory.focused());
     let is_here = focused == Some(field_id(path)) || find_bar::has_focus(ui, path);

@@ -31,7 +31,7 @@ const MIN_CARD_ZOOM: f32 = 0.28;
 /// The width of an agent's face on its card.
 const FACE_UNITS: f32 = 26.0;
 
-/// Draws the cards of the graph.
+/// The cards of the graph, and what they are drawn from.
 pub struct Cards<'a> {
     /// The data of the graph.
     pub model: &'a Model,
@@ -43,7 +43,7 @@ pub struct Cards<'a> {
     pub view: &'a View,
     /// Names and current work status from the room.
     pub live: &'a Live<'a>,
-    /// Colours.
+    /// The theme of the window.
     pub theme: &'a Theme,
     /// Art for the faces.
     pub art: &'a Art,
