@@ -67,9 +67,9 @@ pub(super) fn asker(cx: &ViewerContext<'_>, view: &RoomView) -> Option<Pos2> {
 /// visible in the new rectangle `now`, for example after a panel opened.
 pub(super) fn pan_to_keep_visible(agent_point: Pos2, before: Rect, now: Rect) -> Vec2 {
     let margin = vec2(VISIBLE_MARGIN_POINTS, VISIBLE_MARGIN_POINTS).min(now.size() / 2.0);
-    let seen = now.shrink2(margin);
-    if before.contains(agent_point) && !seen.contains(agent_point) {
-        seen.clamp(agent_point) - agent_point
+    let inner = now.shrink2(margin);
+    if before.contains(agent_point) && !inner.contains(agent_point) {
+        inner.clamp(agent_point) - agent_point
     } else {
         Vec2::ZERO
     }

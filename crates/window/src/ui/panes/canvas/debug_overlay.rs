@@ -46,12 +46,13 @@ pub struct PlacedCard {
 /// Returns the lines of an agent's card, starting with its state. `refused` is the latest command that was refused to
 /// it.
 pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused: Option<&str>) -> Vec<String> {
-    let mut lines = vec![texts::in_state_for(text_format::state(agent.state), &text_format::state_duration(agent))];
+    let mut lines =
+        vec![texts::state_and_duration(text_format::state(agent.state), &text_format::state_duration(agent))];
     if !detail.why.is_empty() && !detail.why.eq_ignore_ascii_case(text_format::state(agent.state)) {
         lines.push(text::truncate(&detail.why, 60));
     }
     lines.extend(room.fault_of(agent.key).map(provider_health::short));
-    lines.extend(refused.map(|what| texts::not_done(&text::truncate(&text::one_line(what), 60))));
+    lines.extend(refused.map(|what| texts::refused(&text::truncate(&text::one_line(what), 60))));
     for (index, action) in detail.queue.iter().take(QUEUE_SHOWN).enumerate() {
         lines.push(format!("{}. {}", index + 1, text::truncate(action, 40)));
     }

@@ -45,7 +45,7 @@ pub(super) enum DragState {
 
 /// Returns the notice that a dragged agent or element left the room.
 fn left_room_notice(who: &str) -> Command {
-    WindowCommand::Tell(texts::left_while_dragged(who), false).into()
+    WindowCommand::Tell(texts::left_during_drag(who), false).into()
 }
 
 /// Starts a drag on `under`, the thing under the pointer; `place` is the pointer's position in the room.

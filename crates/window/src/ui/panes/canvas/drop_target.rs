@@ -87,7 +87,7 @@ fn paint_lift_hint(painter: &Painter, theme: &Theme, camera: Camera, pointer: Po
     painter.galley(card.min + vec2(8.0, 5.0), galley, theme.text);
 }
 
-/// Shows a hint on an empty floor how to add agents, with an arrow to the shelf if that is open.
+/// Shows on an empty floor how to add agents, with an arrow to the shelf if that is open.
 pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
     let ViewerContext { room, theme, ui: state, .. } = *cx;
     if !room.agents.is_empty() || state.transfer.dragging.is_some() || !state.transfer.hanging.is_empty() {
@@ -122,7 +122,7 @@ pub(super) fn paint_file_drop_hint(painter: &Painter, rect: Rect, theme: &Theme,
     painter.rect_filled(rect, CornerRadius::ZERO, theme.accent.gamma_multiply(0.08));
     painter.rect_stroke(rect.shrink(4.0), f32::from(RADIUS[1]), Stroke::new(LINE[2], theme.accent), StrokeKind::Inside);
     let galley = painter.layout(text, FontId::proportional(TYPE[2]), theme.text, rect.width() - 80.0);
-    let more = texts::WHAT_DROPPED_FILES_BECOME.to_owned();
+    let more = texts::DROPPED_FILES_HINT.to_owned();
     let about = painter.layout_no_wrap(more, FontId::proportional(TYPE[0]), theme.text_soft);
     let size = vec2(galley.size().x.max(about.size().x), galley.size().y + about.size().y + 4.0);
     let card = Align2::CENTER_CENTER.align_size_within_rect(size, rect).expand2(vec2(18.0, 12.0));

@@ -92,7 +92,7 @@ impl FurnitureDrag {
         commands: &mut Vec<Command>,
     ) {
         let response = ui.interact(rect, WidgetId::new("arranging furniture"), Sense::click_and_drag());
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::THE_FURNITURE));
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::FURNITURE));
         pan_and_zoom(ui, &response, &mut view.camera, self.is_panning);
         self.handle(ui, &response, cx, view, commands);
         self.paint(&ui.painter_at(rect), cx, view);
@@ -246,7 +246,7 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
                 });
                 let chosen = view.arranging.as_ref().and_then(|arranging| arranging.chosen_in(cx.room));
                 let caption = chosen.map_or_else(
-                    || texts::HOW_TO_ARRANGE.to_owned(),
+                    || texts::ARRANGE_HINT.to_owned(),
                     |decor| texts::piece(&decor.kind, decor.size.x, decor.size.y),
                 );
                 widgets::line(
@@ -254,7 +254,7 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
                     "arranging",
                     |ui| drop(ui.label(widgets::small(caption, theme))),
                     |ui| {
-                        for (name, id) in [(texts::TURN, "furniture.turn"), (texts::REMOVE, "room.delete")] {
+                        for (name, id) in [(texts::MIRROR, "furniture.turn"), (texts::REMOVE, "room.delete")] {
                             let button = ui.add_enabled(chosen.is_some(), egui::Button::new(name));
                             if button.on_hover_text(menus::tip(ui.ctx(), cx.table, id)).clicked() {
                                 commands.extend(menus::run(cx, id));
@@ -273,7 +273,7 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
 fn kind_button(ui: &mut Ui, kind: &str, cx: &ViewerContext<'_>, theme: &Theme) -> bool {
     let size = PICTURE_POINTS + egui::vec2(SPACE[1], TYPE[0] + SPACE[2]);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, texts::add_a(kind)));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, texts::add_kind(kind)));
     let ground = if response.hovered() || response.has_focus() {
         widgets::mix(theme.card, theme.accent, 0.12)
     } else {

@@ -34,7 +34,7 @@ const MAX_NAMES: usize = 3;
 /// State of the hover card between frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HoverCard {
-    /// The hovered thing, and the time in seconds since when it is hovered.
+    /// The hovered thing, and the time in seconds at which the pointer reached it.
     hovered: Option<(Thing, f64)>,
     /// Size of the card in the last frame.
     size: Option<egui::Vec2>,
@@ -135,7 +135,7 @@ fn agent_facts(room: &RoomModel, agent: &AgentView) -> Facts {
     }
     let unread = unread(room, &agent.id);
     if unread > 0 {
-        lines.push((texts::INBOX, texts::unread_letters(unread)));
+        lines.push((texts::INBOX, texts::unread_messages(unread)));
     }
     Facts { title: agent.name.to_string(), lines }
 }
@@ -151,14 +151,14 @@ fn unread(room: &RoomModel, agent: &Id) -> usize {
 
 /// Returns the contents of an element, who has read which version, and its last change.
 fn element_facts(room: &RoomModel, element: &ElementView, changed: Option<String>) -> Facts {
-    let mut lines = vec![(texts::HOLDS, holds(&element.content))];
+    let mut lines = vec![(texts::CONTENTS, holds(&element.content))];
     if let Some(known) = room.known.get(&element.id).filter(|known| !known.readers.is_empty()) {
         lines.push((texts::VERSION, known.version.to_string()));
         lines.extend(reading_now(room, element).map(|readers| (texts::READING_NOW, readers)));
         let newest = readers_where(known, |knows| matches!(knows, Knows::Newest { .. }).then(String::new));
         lines.push((texts::UP_TO_DATE, newest.unwrap_or_else(|| texts::NO_ONE_YET.to_owned())));
         let older = readers_where(known, |knows| match knows {
-            Knows::Older { version, .. } => Some(texts::in_version(version)),
+            Knows::Older { version, .. } => Some(texts::version_suffix(version)),
             _ => None,
         });
         lines.extend(older.map(|older| (texts::READ_AN_OLDER_VERSION, older)));

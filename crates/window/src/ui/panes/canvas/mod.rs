@@ -180,7 +180,7 @@ impl Canvas {
             ui.memory_mut(|memory| memory.move_focus(direction));
         }
         let response = ui.interact(rect, room_widget(), Sense::click_and_drag());
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::THE_ROOM));
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::ROOM));
         lock_focus(ui, &response);
         self.handle_drag(ui, &response, cx, view, commands);
         self.pan_and_zoom(ui, &response, view);

@@ -120,11 +120,11 @@ pub(super) fn naming_ui(
     let (room, theme, mut naming) = (cx.room, cx.theme, naming?);
     let Relationship { from, to, .. } = &naming.relationship;
     let Some(middle) = paint::tie_middle(room, camera, from, to) else {
-        let notice = texts::ONE_HAS_LEFT.to_owned();
+        let notice = texts::AGENT_HAS_LEFT.to_owned();
         commands.push(WindowCommand::Tell(notice, false).into());
         return None;
     };
-    let hint = texts::what_one_is_to_another(room.called(from), room.called(to));
+    let hint = texts::relationship_hint(room.called(from), room.called(to));
     let place = camera.viewport.shrink(40.0).clamp(middle);
     let mut is_done = false;
     Area::new(WidgetId::new("relationship label"))

@@ -327,11 +327,11 @@ fn a_selection_is_dropped_with_one_command() {
 #[test]
 fn dragged_and_dropped_things_override_the_model_until_the_room_catches_up() {
     let ada = Thing::Agent("ada-1".into());
-    let held = BTreeMap::from([(ada, Vec2::new(40.0, 50.0))]);
+    let positions = BTreeMap::from([(ada, Vec2::new(40.0, 50.0))]);
     let mut room = sample_room();
-    drag::apply_positions(&held, true, &mut room);
+    drag::apply_positions(&positions, true, &mut room);
     assert_eq!((room.agents[0].position, room.agents[0].state), (Vec2::new(40.0, 50.0), State::Dragged));
-    let mut canvas = Canvas { dropped: held, dropped_until_tick: 1_802, ..Canvas::default() };
+    let mut canvas = Canvas { dropped: positions, dropped_until_tick: 1_802, ..Canvas::default() };
     for (tick, place) in [(1_800, 40.0), (1_801, 40.0), (1_802, -150.0)] {
         let mut room = RoomModel { tick, ..sample_room() };
         room.agents[0].position = Vec2::new(-150.0, 0.0);

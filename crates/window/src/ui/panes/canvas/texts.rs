@@ -4,7 +4,7 @@ use crate::ui::widgets::text_format;
 
 // The room, and what lies over its edges
 
-pub(super) const THE_ROOM: &str = "The room";
+pub(super) const ROOM: &str = "The room";
 pub(super) const MINIMAP: &str = "Minimap";
 pub(super) const DEBUG_OVERLAY: &str = "Debug overlay";
 
@@ -26,9 +26,9 @@ pub(super) fn relationship(from: &str, label: &str, to: &str) -> String {
 // The name of a relationship
 
 pub(super) const RELATIONSHIP_LABEL: &str = "Relationship label";
-pub(super) const ONE_HAS_LEFT: &str = "No relationship was added: one of the two has left the room.";
+pub(super) const AGENT_HAS_LEFT: &str = "No relationship was added: one of the two has left the room.";
 
-pub(super) fn what_one_is_to_another(from: &str, to: &str) -> String {
+pub(super) fn relationship_hint(from: &str, to: &str) -> String {
     format!("What {from} is to {to}")
 }
 
@@ -37,7 +37,7 @@ pub(super) fn what_one_is_to_another(from: &str, to: &str) -> String {
 pub(super) const DRAG_AN_AGENT_HERE: &str = "Drag an agent here";
 pub(super) const DRAG_FROM_SHELF: &str = "Drag an agent from the shelf, or right-click the floor.";
 pub(super) const RIGHT_CLICK_FLOOR: &str = "Right-click the floor to add an agent.";
-pub(super) const WHAT_DROPPED_FILES_BECOME: &str = "Agent files become agents; scene files are opened";
+pub(super) const DROPPED_FILES_HINT: &str = "Agent files become agents; scene files are opened";
 
 pub(super) fn drop_file(name: &str) -> String {
     format!("Drop {name} here")
@@ -47,19 +47,19 @@ pub(super) fn drop_files(count: usize) -> String {
     format!("Drop {} here", text_format::count(count, "file", "files"))
 }
 
-pub(super) fn left_while_dragged(who: &str) -> String {
+pub(super) fn left_during_drag(who: &str) -> String {
     format!("{who} left the room while you were dragging it.")
 }
 
 // Arranging furniture
 
-pub(super) const THE_FURNITURE: &str = "The furniture";
-pub(super) const HOW_TO_ARRANGE: &str = "Click a piece to add it, then drag it. Hold Alt to place it exactly.";
+pub(super) const FURNITURE: &str = "The furniture";
+pub(super) const ARRANGE_HINT: &str = "Click a piece to add it, then drag it. Hold Alt to place it exactly.";
 pub(super) const DONE: &str = "Done";
 pub(super) const REMOVE: &str = "Remove";
-pub(super) const TURN: &str = "Mirror";
+pub(super) const MIRROR: &str = "Mirror";
 
-pub(super) fn add_a(kind: &str) -> String {
+pub(super) fn add_kind(kind: &str) -> String {
     format!("Add {kind}")
 }
 
@@ -79,13 +79,13 @@ pub(super) fn next_and_more(next: &str, more: usize) -> String {
     format!("{next}, and {more} more")
 }
 
-pub(super) fn unread_letters(count: usize) -> String {
+pub(super) fn unread_messages(count: usize) -> String {
     text_format::count(count, "unread message", "unread messages")
 }
 
 // The hover card of an element
 
-pub(super) const HOLDS: &str = "Contents";
+pub(super) const CONTENTS: &str = "Contents";
 pub(super) const VERSION: &str = "Version";
 pub(super) const READING_NOW: &str = "Reading it now";
 pub(super) const UP_TO_DATE: &str = "Up to date";
@@ -95,7 +95,7 @@ pub(super) const NOT_YET: &str = "Not yet";
 pub(super) const LAST_CHANGE: &str = "Last change";
 
 /// Appended to the name of a reader who read an older version.
-pub(super) fn in_version(number: u32) -> String {
+pub(super) fn version_suffix(number: u32) -> String {
     format!(" (version {number})")
 }
 
@@ -109,11 +109,11 @@ pub(super) fn names_and_more(names: &str, more: usize) -> String {
 
 // The debug overlay
 
-pub(super) fn in_state_for(state: &str, duration: &str) -> String {
+pub(super) fn state_and_duration(state: &str, duration: &str) -> String {
     format!("{state} {duration}")
 }
 
-pub(super) fn not_done(what: &str) -> String {
+pub(super) fn refused(what: &str) -> String {
     format!("not done: {what}")
 }
 

@@ -1,5 +1,4 @@
-//! Banners above a text that needs a decision: somebody else changed or deleted the file, an agent is working with it,
-//! or it could not be saved.
+//! Banners above the text: someone else changed or deleted the file, an agent of the file is working, or saving failed.
 
 use egui::{RichText, Ui};
 
@@ -10,50 +9,57 @@ use crate::ui::widgets::conflicts::{ConflictResolution, conflicts_ui};
 use crate::view::theme::Theme;
 use crate::workspace::text_merge::Choice;
 
-/// What a person decided.
+/// A button pressed on a banner.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Decision {
-    /// Save, or bring back what is gone.
+    /// Save the text, or create a deleted file again.
     Save,
-    /// Save over whatever is there, although an agent is at work by it.
+    /// Save now, although an agent of this file is working.
     Apply,
-    /// Not to save by itself any more.
+    /// Do not save automatically when the agent's work ends.
     DoNotApply,
-    /// Join both.
+    /// Merge both versions.
     Merge,
-    /// Settle one conflict, by its place.
+    /// Resolve the conflict with this index.
     Choose(usize, Choice),
-    /// Do not merge after all.
+    /// Cancel the merge.
     StopMerge,
-    /// Go on with what was written here.
+    /// Keep the unsaved changes; the next save overwrites the other version.
     KeepMine,
-    /// Give up what was written here.
+    /// Discard the unsaved changes.
     TakeTheirs,
-    /// Show both, or stop doing so.
+    /// Show or hide the comparison of both versions.
     Compare,
-    /// Put the message aside.
-    PutAside,
-    /// Look at the file in another program.
+    /// Dismiss the error.
+    DismissError,
+    /// Open the file in another program.
     OpenOutside,
 }
 
-/// Draws what needs a decision. `at_work` is who works by this file; `compares` whether both are shown.
-pub fn banners_ui(ui: &mut Ui, tab: &Tab, at_work: Option<&str>, compares: bool, theme: &Theme) -> Option<Decision> {
+/// Draws the banners. `at_work` names the working agents of this file, and `is_comparing` is whether the comparison is
+/// shown.
+pub fn banners_ui(
+    ui: &mut Ui,
+    tab: &Tab,
+    at_work: Option<&str>,
+    is_comparing: bool,
+    theme: &Theme,
+) -> Option<Decision> {
     let mut decision = None;
     match tab.draft_status() {
-        DraftStatus::Overtaken => match &tab.merging {
+        DraftStatus::Conflicted => match &tab.merging {
             Some(merging) => {
-                decision = conflicts_ui(ui, &merging.merge, theme).map(|settling| match settling {
+                decision = conflicts_ui(ui, &merging.merge, theme).map(|resolution| match resolution {
                     ConflictResolution::Choose(place, choice) => Decision::Choose(place, choice),
                     ConflictResolution::Stop => Decision::StopMerge,
                 });
             }
-            None => overtaken_ui(ui, compares, theme, &mut decision),
+            None => conflict_ui(ui, is_comparing, theme, &mut decision),
         },
         DraftStatus::Deleted => deleted_ui(ui, theme, &mut decision),
-        DraftStatus::Clean | DraftStatus::Written => {}
+        DraftStatus::Clean | DraftStatus::Unsaved => {}
     }
-    if let FileStatus::Unreadable(why) = &tab.seen {
+    if let FileStatus::Unreadable(why) = &tab.status {
         banner(ui, &texts::no_longer_readable(why), theme, |ui| {
             if ui.button(texts::OPEN_IN_ANOTHER_PROGRAM).clicked() {
                 decision = Some(Decision::OpenOutside);
@@ -63,40 +69,40 @@ pub fn banners_ui(ui: &mut Ui, tab: &Tab, at_work: Option<&str>, compares: bool,
             }
         });
     }
-    if let Some(working) = at_work {
-        at_work_ui(ui, tab, working, theme, &mut decision);
+    if let Some(agents) = at_work {
+        at_work_ui(ui, tab, agents, theme, &mut decision);
     }
-    if let Some(why) = &tab.failed {
+    if let Some(why) = &tab.error {
         banner(ui, &texts::failed(why), theme, |ui| {
             if ui.button(texts::DISMISS).clicked() {
-                decision = Some(Decision::PutAside);
+                decision = Some(Decision::DismissError);
             }
         });
     }
     decision
 }
 
-fn banner(ui: &mut Ui, what: &str, theme: &Theme, acts: impl FnOnce(&mut Ui)) {
+fn banner(ui: &mut Ui, what: &str, theme: &Theme, buttons: impl FnOnce(&mut Ui)) {
     widgets::in_card(ui, theme, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(what).color(theme.warn));
-            acts(ui);
+            buttons(ui);
         });
     });
 }
 
-fn overtaken_ui(ui: &mut Ui, compares: bool, theme: &Theme, decision: &mut Option<Decision>) {
+fn conflict_ui(ui: &mut Ui, is_comparing: bool, theme: &Theme, decision: &mut Option<Decision>) {
     banner(ui, texts::CHANGED_MEANWHILE, theme, |ui| {
-        let mut button = |text: &str, hint: &str, wish: Decision, is_first: bool| {
+        let mut button = |text: &str, hint: &str, on_click: Decision, is_first: bool| {
             let button = if is_first { widgets::primary(ui, true, text, theme) } else { ui.button(text) };
             if button.on_hover_text(hint).clicked() {
-                *decision = Some(wish);
+                *decision = Some(on_click);
             }
         };
         button(texts::MERGE, texts::MERGE_TIP, Decision::Merge, true);
         button(texts::KEEP_MINE, texts::KEEP_MINE_TIP, Decision::KeepMine, false);
         button(texts::USE_THEIRS, texts::DISCARDS_CHANGES_TIP, Decision::TakeTheirs, false);
-        let compare = if compares { texts::STOP_COMPARING } else { texts::COMPARE };
+        let compare = if is_comparing { texts::STOP_COMPARING } else { texts::COMPARE };
         button(compare, texts::COMPARE_TIP, Decision::Compare, false);
     });
 }
@@ -112,15 +118,15 @@ fn deleted_ui(ui: &mut Ui, theme: &Theme, decision: &mut Option<Decision>) {
     });
 }
 
-fn at_work_ui(ui: &mut Ui, tab: &Tab, working: &str, theme: &Theme, decision: &mut Option<Decision>) {
-    let waits = tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
-    let what = if waits { texts::changes_are_a_draft(working) } else { texts::changes_are_kept(working) };
-    let can_apply = tab.begun.is_some() && !tab.is_saving() && tab.draft_status() == DraftStatus::Written;
+fn at_work_ui(ui: &mut Ui, tab: &Tab, agents: &str, theme: &Theme, decision: &mut Option<Decision>) {
+    let is_pending = tab.draft.as_ref().is_some_and(|draft| draft.applies_when_idle);
+    let what = if is_pending { texts::changes_are_a_draft(agents) } else { texts::changes_are_kept(agents) };
+    let can_apply = tab.draft.is_some() && !tab.is_saving() && tab.draft_status() == DraftStatus::Unsaved;
     banner(ui, &what, theme, |ui| {
         if widgets::primary(ui, can_apply, texts::APPLY, theme).on_hover_text(texts::APPLY_TIP).clicked() {
             *decision = Some(Decision::Apply);
         }
-        if waits && ui.button(texts::DO_NOT_APPLY).on_hover_text(texts::DO_NOT_APPLY_TIP).clicked() {
+        if is_pending && ui.button(texts::DO_NOT_APPLY).on_hover_text(texts::DO_NOT_APPLY_TIP).clicked() {
             *decision = Some(Decision::DoNotApply);
         }
     });

@@ -1,5 +1,5 @@
-//! The preview of a document that defines an agent: its prompt, and each of its tools with its description. A tool can
-//! be tried: its code runs as in a call, and its requests to the outside are only listed.
+//! The preview of an agent document: its prompt, and its tools with their descriptions. A tool can be tested: its code
+//! runs as in a call, but its requests to files and servers are only listed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,68 +19,68 @@ use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::view::theme::Theme;
 
-/// How soon a try that runs is looked at again.
-const LOOK_SECS: f32 = 0.05;
+/// Interval in seconds at which a running test is polled.
+const POLL_SECS: f32 = 0.05;
 
-/// The document that was read last, and what was tried of it.
+/// The parsed document and the test runs of its tools.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DocumentPreview {
-    /// The text that was read, by its generation.
-    read: Option<u64>,
+    /// The generation of the parsed text.
+    parsed_generation: Option<u64>,
     identity: String,
     tools: Vec<ToolDefinition>,
-    tries: BTreeMap<String, Try>,
+    test_runs: BTreeMap<String, TestRun>,
     programs: Arc<ProgramCache>,
 }
 
-/// One tool that is tried.
+/// A test run of one tool.
 #[derive(Clone, Debug, Default)]
-struct Try {
-    /// What was written for its parameters, by name.
-    given: BTreeMap<String, String>,
-    /// What runs.
+struct TestRun {
+    /// The entered values, by parameter name.
+    inputs: BTreeMap<String, String>,
+    /// The running call.
     running: Arc<Mutex<Option<RunningCall>>>,
-    /// Its result: whether it succeeded, and the text.
+    /// The result: whether the run succeeded, and its text.
     result: Option<(bool, String)>,
-    /// What it logged, and what it would have accessed.
-    told: Vec<String>,
-    /// How many of these lines it logged.
+    /// Lines that it logged, and the accesses that it requested.
+    log_lines: Vec<String>,
+    /// How many of these lines were logged.
     logged: usize,
 }
 
-/// What tools are tried with.
+/// What a test run needs.
 #[derive(Clone, Copy)]
-struct Trying<'a> {
-    /// What runs calls in this room.
+struct RunContext<'a> {
+    /// Starts calls in this room.
     runner: &'a DocumentRunner,
     programs: &'a Arc<ProgramCache>,
-    /// The time on the person's clock, in milliseconds since 1970.
+    /// The current time in milliseconds since 1970.
     now_unix_ms: i64,
 }
 
 impl DocumentPreview {
-    /// Reads a text, where it is another than before.
-    pub(super) fn look(&mut self, text: &str, generation: u64) {
-        if self.read == Some(generation) {
+    /// Parses the text if it has changed.
+    pub(super) fn update(&mut self, text: &str, generation: u64) {
+        if self.parsed_generation == Some(generation) {
             return;
         }
-        self.read = Some(generation);
+        self.parsed_generation = Some(generation);
         let document = document::parse(text);
         self.identity = document::identity(&document);
         self.tools = document.tools;
-        self.tries.retain(|name, _| self.tools.iter().any(|tool| tool.name == *name));
+        self.test_runs.retain(|name, _| self.tools.iter().any(|tool| tool.name == *name));
     }
 
-    /// Draws it.
+    /// Draws the preview.
     pub(super) fn show(&mut self, ui: &mut Ui, path: &str, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         let (theme, runner) = (cx.theme, &cx.room.settings.document_runner);
         ScrollArea::vertical().id_salt(("document", path)).auto_shrink(false).show(ui, |ui| {
             markdown(ui, &self.identity, theme, commands);
             for tool in &self.tools {
                 ui.separator();
-                let tried = self.tries.entry(tool.name.clone()).or_default();
-                let trying = Trying { runner, programs: &self.programs, now_unix_ms: now_unix_ms() };
-                tool_ui(ui, path, tool, tried, (trying, theme));
+                let test_run = self.test_runs.entry(tool.name.clone()).or_default();
+                let context = RunContext { runner, programs: &self.programs, now_unix_ms: now_unix_ms() };
+                tool_ui(ui, path, tool, test_run, (context, theme));
             }
             if self.tools.is_empty() {
                 ui.separator();
@@ -90,7 +90,13 @@ impl DocumentPreview {
     }
 }
 
-fn tool_ui(ui: &mut Ui, path: &str, tool: &ToolDefinition, tried: &mut Try, (trying, theme): (Trying<'_>, &Theme)) {
+fn tool_ui(
+    ui: &mut Ui,
+    path: &str,
+    tool: &ToolDefinition,
+    test_run: &mut TestRun,
+    (context, theme): (RunContext<'_>, &Theme),
+) {
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(&tool.name).monospace().strong());
         ui.label(widgets::soft(&tool.description, theme));
@@ -98,7 +104,7 @@ fn tool_ui(ui: &mut Ui, path: &str, tool: &ToolDefinition, tried: &mut Try, (try
     if !tool.parameters.is_empty() {
         Grid::new(("parameters", path, &tool.name)).num_columns(3).striped(false).show(ui, |ui| {
             for parameter in &tool.parameters {
-                parameter_ui(ui, parameter, tried.given.entry(parameter.name.clone()).or_default(), theme);
+                parameter_ui(ui, parameter, test_run.inputs.entry(parameter.name.clone()).or_default(), theme);
                 ui.end_row();
             }
         });
@@ -106,45 +112,45 @@ fn tool_ui(ui: &mut Ui, path: &str, tool: &ToolDefinition, tried: &mut Try, (try
     CollapsingHeader::new(texts::SCHEMA).id_salt(("schema", path, &tool.name)).show(ui, |ui| {
         ui.label(RichText::new(schema_text(tool)).monospace().small());
     });
-    let is_running = tried.look();
+    let is_running = test_run.poll();
     ui.horizontal(|ui| {
         let button = ui.add_enabled(!is_running, egui::Button::new(texts::TRY));
         widgets::name(&button, texts::try_tool(&tool.name));
         if button.on_hover_text(texts::TRY_TIP).clicked() {
-            tried.start(path, tool, trying);
+            test_run.start(path, tool, context);
         }
         if is_running {
             ui.spinner();
             if ui.button(texts::STOP).clicked() {
-                tried.stop();
+                test_run.stop();
             }
         }
     });
-    if is_running || tried.is_running() {
-        ui.ctx().request_repaint_after_secs(LOOK_SECS);
+    if is_running || test_run.is_running() {
+        ui.ctx().request_repaint_after_secs(POLL_SECS);
     }
-    for line in &tried.told {
+    for line in &test_run.log_lines {
         ui.label(widgets::small(line, theme));
     }
-    if let Some((is_good, words)) = &tried.result {
-        let colour = if *is_good { theme.text } else { theme.bad };
-        ui.label(RichText::new(words).monospace().color(colour));
+    if let Some((is_ok, text)) = &test_run.result {
+        let colour = if *is_ok { theme.text } else { theme.bad };
+        ui.label(RichText::new(text).monospace().color(colour));
     }
 }
 
-fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &mut String, theme: &Theme) {
+fn parameter_ui(ui: &mut Ui, parameter: &Parameter, input: &mut String, theme: &Theme) {
     let kind = texts::parameter_kind(parameter.kind.name(), parameter.is_required);
     ui.label(RichText::new(&parameter.name).monospace());
     ui.label(widgets::small(kind, theme));
     ui.vertical(|ui| {
-        widgets::field(ui, given, &texts::value_of(&parameter.name), "");
+        widgets::field(ui, input, &texts::value_of(&parameter.name), "");
         if !parameter.description.is_empty() {
             ui.label(widgets::small(&parameter.description, theme));
         }
     });
 }
 
-/// What a model is told of the parameters of a tool.
+/// Returns the schema of the parameters that a model receives.
 fn schema_text(tool: &ToolDefinition) -> String {
     serde_json::to_string_pretty(&tool.schema()).unwrap_or_default()
 }
@@ -154,7 +160,7 @@ fn now_unix_ms() -> i64 {
     i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
 }
 
-impl Try {
+impl TestRun {
     fn running(&self) -> std::sync::MutexGuard<'_, Option<RunningCall>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -164,19 +170,19 @@ impl Try {
     }
 
     fn stop(&mut self) {
-        // Dropping it stops it.
+        // Dropping the call stops it.
         self.running().take();
         self.result = Some((false, texts::STOPPED.to_owned()));
     }
 
-    /// Runs the code as a call of its agent would: in the runtime that the settings name, with the same limits. Whatever
-    /// a call would ask the gate for is refused.
-    fn start(&mut self, path: &str, tool: &ToolDefinition, trying: Trying<'_>) {
-        self.told.clear();
+    /// Runs the code as a call of its agent would: in the configured runtime and with the same limits. Every access to
+    /// files or servers is refused.
+    fn start(&mut self, path: &str, tool: &ToolDefinition, context: RunContext<'_>) {
+        self.log_lines.clear();
         self.logged = 0;
         self.result = None;
-        let given = given(&tool.parameters, &self.given);
-        let checked = Checker::new(tool.schema()).and_then(|checker| checker.check(&given, &[]));
+        let inputs = inputs(&tool.parameters, &self.inputs);
+        let checked = Checker::new(tool.schema()).and_then(|checker| checker.check(&inputs, &[]));
         let arguments = match checked {
             Ok(arguments) => arguments,
             Err(why) => {
@@ -186,39 +192,39 @@ impl Try {
         };
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
         let call = ToolCall {
-            code: ToolCode::Written { text: tool.code.text.as_str().into(), programs: trying.programs.clone() },
+            code: ToolCode::Written { text: tool.code.text.as_str().into(), programs: context.programs.clone() },
             file: path.to_owned(),
             first_line: tool.code.first_line,
             arguments,
             agent_dir: folder.clone(),
             cwd: folder,
             seed: 1,
-            now_unix_ms: trying.now_unix_ms,
+            now_unix_ms: context.now_unix_ms,
             limits: DocumentRunner::limits(),
         };
-        *self.running() = Some(trying.runner.start(call));
+        *self.running() = Some(context.runner.start(call));
     }
 
-    /// Receives the events of a test run; returns whether it is still running.
-    fn look(&mut self) -> bool {
-        let (mut told, mut result) = (Vec::new(), None);
+    /// Processes the events of a test run, and returns whether it is still running.
+    fn poll(&mut self) -> bool {
+        let (mut log_lines, mut result) = (Vec::new(), None);
         let line = |line: LogLine| format!("{}: {}", line.level, line.text);
         let mut logged = self.logged;
         {
             let mut running = self.running();
             let Some(call) = running.as_mut() else { return false };
-            while let Some(news) = call.poll() {
-                match news {
-                    CallEvent::Asks(asked) => {
-                        told.push(wish(&asked.request));
-                        call.answer(asked.id, HostAnswer::Refused { reason: texts::NOTHING_IS_REACHED.to_owned() });
+            while let Some(event) = call.poll() {
+                match event {
+                    CallEvent::Asks(host_call) => {
+                        log_lines.push(describe_request(&host_call.request));
+                        call.answer(host_call.id, HostAnswer::Refused { reason: texts::ACCESS_REFUSED.to_owned() });
                     }
                     CallEvent::Logged(logged_line) => {
-                        told.push(line(logged_line));
+                        log_lines.push(line(logged_line));
                         logged += 1;
                     }
                     CallEvent::Finished(outcome) => {
-                        told.extend(outcome.log.into_iter().skip(logged).map(line));
+                        log_lines.extend(outcome.log.into_iter().skip(logged).map(line));
                         result = Some(match outcome.result {
                             Ok(text) => (true, text),
                             Err(failure) => (false, failure.text),
@@ -231,31 +237,31 @@ impl Try {
                 running.take();
             }
         }
-        self.told.extend(told);
+        self.log_lines.extend(log_lines);
         self.logged = logged;
-        let is_over = result.is_some();
-        if is_over {
+        let is_finished = result.is_some();
+        if is_finished {
             self.result = result;
         }
-        !is_over
+        !is_finished
     }
 }
 
-/// An access that the code requests, as text.
-fn wish(request: &HostRequest) -> String {
+/// Describes an access that the code requests.
+fn describe_request(request: &HostRequest) -> String {
     match request {
-        HostRequest::Fetch { method, url, .. } => texts::would_ask_url(url, method),
+        HostRequest::Fetch { method, url, .. } => texts::would_request(url, method),
         HostRequest::ReadFile { path } => texts::would_read(path),
         HostRequest::WriteFile { path, content } => texts::would_write(content.chars().count(), path),
         HostRequest::Prompt { message } => texts::would_prompt(message),
     }
 }
 
-/// The inputs for parameters as a call gives them: empty optional ones are left out. Texts become numbers and flags
-/// where calls are checked.
-fn given(parameters: &[Parameter], written: &BTreeMap<String, String>) -> Value {
+/// Returns the entered values as a call passes them, without empty optional ones. They are all texts; checking the call
+/// converts them to numbers and flags.
+fn inputs(parameters: &[Parameter], values: &BTreeMap<String, String>) -> Value {
     let value = |parameter: &Parameter| {
-        let text = written.get(&parameter.name).map(String::as_str).unwrap_or_default();
+        let text = values.get(&parameter.name).map(String::as_str).unwrap_or_default();
         (parameter.is_required || !text.is_empty()).then(|| (parameter.name.clone(), Value::from(text)))
     };
     Value::Object(parameters.iter().filter_map(value).collect())
@@ -273,41 +279,41 @@ mod tests {
         number; b?: number }, ctx: any) {\n  await ctx.log('adds');\n  try { await fetch('https://example.org/x'); } catch (error) { \
         return `${params.a + (params.b ?? 1)}: ${error.message}`; }\n}\n```\n</Tool>\n";
 
-    fn tried(given: &[(&str, &str)]) -> Try {
+    fn test_run(inputs: &[(&str, &str)]) -> TestRun {
         let mut preview = DocumentPreview::default();
-        preview.look(DOCUMENT, 1);
+        preview.update(DOCUMENT, 1);
         assert!(preview.identity.contains("Counts."));
-        let mut tried = Try {
-            given: given.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect(),
-            ..Try::default()
+        let mut test_run = TestRun {
+            inputs: inputs.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect(),
+            ..TestRun::default()
         };
         let runner = DocumentRunner::default();
-        let trying = Trying { runner: &runner, programs: &preview.programs, now_unix_ms: 0 };
-        tried.start("agents/ada/agent.mdx", &preview.tools[0], trying);
-        let begun = Instant::now();
-        while tried.look() {
-            assert!(begun.elapsed() < Duration::from_secs(20), "it never ended");
+        let context = RunContext { runner: &runner, programs: &preview.programs, now_unix_ms: 0 };
+        test_run.start("agents/ada/agent.mdx", &preview.tools[0], context);
+        let started = Instant::now();
+        while test_run.poll() {
+            assert!(started.elapsed() < Duration::from_secs(20), "it never ended");
             std::thread::yield_now();
         }
-        tried
+        test_run
     }
 
     #[test]
-    fn a_try_runs_the_code_and_reaches_nothing() {
-        let good = tried(&[("a", "2")]);
-        assert_eq!(good.result, Some((true, format!("3: {}", texts::NOTHING_IS_REACHED))));
-        assert_eq!(good.told, ["info: adds", "It would request https://example.org/x (GET)"]);
+    fn a_test_run_executes_the_code_without_access_to_anything() {
+        let good = test_run(&[("a", "2")]);
+        assert_eq!(good.result, Some((true, format!("3: {}", texts::ACCESS_REFUSED))));
+        assert_eq!(good.log_lines, ["info: adds", "It would request https://example.org/x (GET)"]);
         assert_eq!(
-            tried(&[("a", "2"), ("b", "5")]).result.map(|result| result.1),
-            Some(format!("7: {}", texts::NOTHING_IS_REACHED))
+            test_run(&[("a", "2"), ("b", "5")]).result.map(|result| result.1),
+            Some(format!("7: {}", texts::ACCESS_REFUSED))
         );
     }
 
     #[test]
-    fn the_schema_says_what_each_parameter_is_for() {
+    fn the_schema_contains_the_parameter_descriptions() {
         let mut preview = DocumentPreview::default();
         let described = DOCUMENT.replace("<Param name=\"a\"", "<Param name=\"a\" description=\"The first number\"");
-        preview.look(&described, 1);
+        preview.update(&described, 1);
         let schema = schema_text(&preview.tools[0]);
         assert!(
             schema.contains("\"description\": \"The first number\"") && schema.contains("\"required\""),
@@ -316,24 +322,24 @@ mod tests {
     }
 
     #[test]
-    fn a_try_runs_in_the_runtime_of_the_settings() {
+    fn a_test_run_uses_the_configured_runtime() {
         let mut preview = DocumentPreview::default();
-        preview.look(DOCUMENT, 1);
+        preview.update(DOCUMENT, 1);
         let settings = |runtime| DocumentSettings { runtime };
         let runner = DocumentRunner::new(&settings(Runtime::Node), None);
         assert_ne!(runner, DocumentRunner::new(&settings(Runtime::BuiltIn), None));
-        let mut tried = Try::default();
-        tried.start(
+        let mut test_run = TestRun::default();
+        test_run.start(
             "agents/ada/agent.mdx",
             &preview.tools[0],
-            Trying { runner: &runner, programs: &preview.programs, now_unix_ms: 0 },
+            RunContext { runner: &runner, programs: &preview.programs, now_unix_ms: 0 },
         );
-        assert!(!tried.is_running() && tried.result.is_some(), "values are checked before anything is started");
+        assert!(!test_run.is_running() && test_run.result.is_some(), "values are checked before anything is started");
     }
 
     #[test]
-    fn values_that_do_not_fit_are_told_and_nothing_runs() {
-        let bad = tried(&[("a", "two")]);
-        assert!(bad.result.is_some_and(|(is_good, words)| !is_good && words.contains('a')));
+    fn invalid_values_are_reported_and_nothing_runs() {
+        let bad = test_run(&[("a", "two")]);
+        assert!(bad.result.is_some_and(|(is_ok, text)| !is_ok && text.contains('a')));
     }
 }

@@ -1,4 +1,4 @@
-//! The text field of the editor: its colours, line numbers, search matches and cursor.
+//! The text field of the editor, with syntax highlighting, line numbers, search matches and the cursor position.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,21 +21,21 @@ use crate::base::Severity;
 use crate::ui::widgets;
 use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 
-/// What Tab puts in.
+/// Inserted by the Tab key.
 const INDENT: &str = "  ";
-/// When the grammars are requested again.
-const GRAMMARS_SECS: f32 = 0.05;
+/// Interval in seconds at which to check whether the grammars are loaded.
+const GRAMMARS_POLL_SECS: f32 = 0.05;
 
-/// A place that is to be gone to.
+/// A position to move the cursor to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Lead {
-    /// A line, counted from 1; it is selected.
+pub enum JumpTarget {
+    /// Selects this line, counted from 1.
     Line(usize),
-    /// Bytes of the whole text; they are selected.
+    /// Selects these bytes of the whole text.
     Bytes(Range<usize>),
 }
 
-/// Where the cursor is.
+/// The position of the cursor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CursorPlace {
     /// Line of the whole text, counted from 0.
@@ -46,75 +46,75 @@ pub struct CursorPlace {
     pub byte: usize,
 }
 
-/// What the field keeps between frames.
+/// State of the field between frames.
 #[derive(Clone, Debug)]
 pub struct FieldView {
     /// Whether long lines are wrapped.
     pub wraps: bool,
-    /// A place that is to be gone to in the next frame.
-    pub lead: Option<Lead>,
-    /// Where the cursor is.
+    /// Where to move the cursor in the next frame.
+    pub jump: Option<JumpTarget>,
+    /// The position of the cursor.
     pub cursor: CursorPlace,
-    /// The other end of what is selected, as a byte of the whole text.
+    /// The other end of the selection, as a byte of the whole text.
     pub anchor: usize,
-    /// Whether the keyboard is in the field.
+    /// Whether the field has the keyboard focus.
     pub has_focus: bool,
-    /// The colours.
-    pub inks: Highlights,
-    /// Which lines were drawn last, counted from 0 within the part.
+    /// The syntax highlighting.
+    pub highlights: Highlights,
+    /// The rows drawn in the last frame, counted from 0 within the part.
     pub rows_drawn: Range<usize>,
-    laid: LaidOutText,
-    /// Which part of which text the field showed last.
+    layout: LaidOutText,
+    /// The part shown in the last frame: chunk generation, part index and number of parts.
     shown: Option<(u64, usize, usize)>,
     width: f32,
 }
 
 impl FieldView {
-    /// For a file at this path.
+    /// Creates the state for the file at `path`.
     pub fn of(path: &str) -> Self {
         Self {
             wraps: true,
-            lead: None,
+            jump: None,
             cursor: CursorPlace::default(),
             anchor: 0,
             has_focus: false,
-            inks: Highlights::of(Language::of(path)),
+            highlights: Highlights::of(Language::of(path)),
             rows_drawn: 0..0,
-            laid: LaidOutText::default(),
+            layout: LaidOutText::default(),
             shown: None,
             width: 0.0,
         }
     }
 }
 
-/// The name of the field in the window.
+/// Returns the widget id of the field.
 pub fn field_id(path: &str) -> Id {
     Id::new(("editor field", path))
 }
 
-/// What the field needs to know beside the text.
+/// What the field needs besides the text.
 pub struct FieldSetting<'a> {
-    /// The file.
+    /// The path of the file.
     pub path: &'a str,
-    /// What was found, if something is looked for.
+    /// The search whose matches are outlined.
     pub find: &'a Find,
-    /// What is wrong, by line counted from 1.
+    /// The severity of problems, by line counted from 1.
     pub problems: &'a BTreeMap<usize, Severity>,
-    /// What stands there while there is no text.
+    /// Shown while the text is empty.
     pub hint: &'a str,
-    /// The colours of the window.
+    /// The theme of the window.
     pub theme: &'a Theme,
 }
 
-/// Draws the text. Whether something was typed.
+/// Draws the field. Returns whether the text was edited.
 pub fn field_ui(ui: &mut Ui, tab: &mut Tab, view: &mut FieldView, setting: &FieldSetting<'_>) -> bool {
-    colour(ui, tab, view);
+    update_highlighting(ui, tab, view);
     let id = field_id(setting.path);
-    let lead = view.lead.take();
-    let characters = lead.map(|lead| open_lead(tab, &lead));
-    let shown = (tab.page_generation, tab.pages.number(), tab.pages.count());
+    let jump = view.jump.take();
+    let characters = jump.map(|jump| open_target(tab, &jump));
+    let shown = (tab.chunk_generation, tab.chunks.number(), tab.chunks.count());
     if view.shown.replace(shown).is_some_and(|before| before != shown && before.2.max(shown.2) > 1) {
-        // What was done before was done to another part.
+        // The undo history belongs to another part.
         if let Some(mut state) = TextEditState::load(ui.ctx(), id) {
             state.clear_undoer();
             state.store(ui.ctx(), id);
@@ -146,43 +146,43 @@ pub fn field_ui(ui: &mut Ui, tab: &mut Tab, view: &mut FieldView, setting: &Fiel
         .inner
 }
 
-/// Brings the colours on a little.
-fn colour(ui: &Ui, tab: &Tab, view: &mut FieldView) {
-    view.inks.follow(&tab.text);
-    if !view.inks.is_coloured() {
+/// Continues highlighting for one frame.
+fn update_highlighting(ui: &Ui, tab: &Tab, view: &mut FieldView) {
+    view.highlights.set_text(&tab.text);
+    if !view.highlights.is_highlighted() {
         return;
     }
     match grammars() {
         Some(set) => {
-            if view.inks.work(set) {
+            if view.highlights.advance(set) {
                 ui.ctx().request_repaint();
             }
         }
-        None => ui.ctx().request_repaint_after_secs(GRAMMARS_SECS),
+        None => ui.ctx().request_repaint_after_secs(GRAMMARS_POLL_SECS),
     }
 }
 
-/// Opens the part in which a place is. Its characters there.
-fn open_lead(tab: &mut Tab, lead: &Lead) -> Range<usize> {
-    match lead {
-        Lead::Line(line) => {
-            let line = line.saturating_sub(1).min(tab.pages.lines() - 1);
-            tab.pages.open_line(&tab.text, line);
-            tab.pages.characters_of_line(line)
+/// Opens the part that contains the target. Returns the characters to select, relative to that part.
+fn open_target(tab: &mut Tab, jump: &JumpTarget) -> Range<usize> {
+    match jump {
+        JumpTarget::Line(line) => {
+            let line = line.saturating_sub(1).min(tab.chunks.lines() - 1);
+            tab.chunks.open_line(&tab.text, line);
+            tab.chunks.char_range_of_line(line)
         }
-        Lead::Bytes(range) => {
-            tab.pages.open_byte(&tab.text, range.start);
-            let start = tab.pages.start().byte;
+        JumpTarget::Bytes(range) => {
+            tab.chunks.open_byte(&tab.text, range.start);
+            let start = tab.chunks.start().byte;
             let characters = |byte: usize| {
-                let within = byte.saturating_sub(start).min(tab.pages.text.len());
-                tab.pages.text[..tab.pages.text.floor_char_boundary(within)].chars().count()
+                let within = byte.saturating_sub(start).min(tab.chunks.text.len());
+                tab.chunks.text[..tab.chunks.text.floor_char_boundary(within)].chars().count()
             };
             characters(range.start)..characters(range.end)
         }
     }
 }
 
-/// Tab inserts spaces; the field would insert a tab character.
+/// Makes Tab insert spaces; egui would insert a tab character.
 fn indent_by_spaces(ui: &Ui) {
     ui.input_mut(|input| {
         if input.consume_key(Modifiers::NONE, Key::Tab) {
@@ -196,7 +196,7 @@ fn code_font() -> FontId {
 }
 
 fn gutter_width(ui: &Ui, tab: &Tab) -> f32 {
-    let digits = tab.pages.lines().to_string().len().max(3);
+    let digits = tab.chunks.lines().to_string().len().max(3);
     let digit = ui.fonts_mut(|fonts| fonts.glyph_width(&code_font(), '0'));
     digits as f32 * digit + SPACE[3]
 }
@@ -215,16 +215,16 @@ fn scroll_ui(
     let scroll = ScrollArea::new([!wraps, true]).id_salt(("editor scroll", setting.path)).auto_shrink(false);
     let out = scroll.show(ui, |ui| {
         let marks = ui.painter().add(Shape::Noop);
-        let spans = (!tab.pages.text.is_empty()).then_some(&view.inks);
-        view.laid.refresh(tab, spans, theme);
-        let laid = &mut view.laid;
+        let spans = (!tab.chunks.text.is_empty()).then_some(&view.highlights);
+        view.layout.refresh(tab, spans, theme);
+        let layout = &mut view.layout;
         let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width: f32| {
-            let job = laid.job(text.as_str(), if wraps { width } else { f32::INFINITY }, theme);
-            // Requested again in every frame: otherwise it would be laid out from the beginning with the next letter.
+            let job = layout.job(text.as_str(), if wraps { width } else { f32::INFINITY }, theme);
+            // Laid out in every frame, so that egui's cache keeps the unchanged paragraphs.
             ui.fonts_mut(|fonts| fonts.layout_job(job))
         };
         let width = if wraps { ui.available_width() } else { view.width.max(ui.available_width()) };
-        let output = TextEdit::multiline(&mut tab.pages.text)
+        let output = TextEdit::multiline(&mut tab.chunks.text)
             .id(field_id(setting.path))
             .font(code_font())
             .hint_text(setting.hint.to_owned())
@@ -242,12 +242,12 @@ fn scroll_ui(
         view.has_focus = response.has_focus();
         if let Some(range) = characters {
             let place = output.galley.pos_from_cursor(CCursor::new(range.start)).translate(output.galley_pos.to_vec2());
-            // Into the middle of the height; sideways no further than needed.
+            // Centered vertically; horizontally scrolled no further than needed.
             let around = (height / 2.0 - place.height()).max(0.0);
             ui.scroll_to_rect(place.expand2(vec2(0.0, around)), None);
-            note_cursor(tab, view, &CCursorRange::two(CCursor::new(range.start), CCursor::new(range.end)));
+            update_cursor(tab, view, &CCursorRange::two(CCursor::new(range.start), CCursor::new(range.end)));
         } else if let Some(range) = &output.cursor_range {
-            note_cursor(tab, view, range);
+            update_cursor(tab, view, range);
         }
         let changed = response.changed();
         (changed, marks, output.galley, output.galley_pos)
@@ -255,10 +255,11 @@ fn scroll_ui(
     let (changed, marks, galley, at) = out.inner;
     let rows = visible_rows(&galley, at, out.inner_rect);
     let clip = gutter.with_min_y(out.inner_rect.top()).with_max_y(out.inner_rect.bottom());
-    let numbers = Numbers { first_line: tab.pages.start().line, cursor: view.cursor.line, problems: setting.problems };
+    let numbers =
+        LineNumbers { first_line: tab.chunks.start().line, cursor: view.cursor.line, problems: setting.problems };
     numbers.paint(&ui.painter_at(clip), clip, &galley, at, rows.clone(), theme);
     if setting.find.is_open && !changed {
-        let rects = found_rects(tab, setting.find, &galley, at, rows.clone());
+        let rects = match_rects(tab, setting.find, &galley, at, rows.clone());
         let shape = |(rect, is_current): (Rect, bool)| {
             let stroke = Stroke::new(if is_current { LINE[2] } else { LINE[0] }, theme.accent);
             Shape::rect_stroke(rect.expand(1.0), MARK_RADIUS, stroke, StrokeKind::Outside)
@@ -268,23 +269,23 @@ fn scroll_ui(
     }
     view.rows_drawn = rows;
     if changed {
-        let at = view.cursor.byte.saturating_sub(tab.pages.start().byte).min(tab.pages.text.len());
-        let divided = tab.page_generation;
-        tab.typed(tab.pages.text.floor_char_boundary(at));
-        if tab.page_generation != divided {
-            // The part grew too long: the cursor is in another one now.
-            view.lead = Some(Lead::Bytes(view.cursor.byte..view.cursor.byte));
+        let at = view.cursor.byte.saturating_sub(tab.chunks.start().byte).min(tab.chunks.text.len());
+        let generation_before = tab.chunk_generation;
+        tab.apply_field_edit(tab.chunks.text.floor_char_boundary(at));
+        if tab.chunk_generation != generation_before {
+            // The part grew too long and was split, so the cursor may be in another part now.
+            view.jump = Some(JumpTarget::Bytes(view.cursor.byte..view.cursor.byte));
         }
-        // The colours of what was typed come with the next frame.
+        // The new text is highlighted in the next frame.
         ui.ctx().request_repaint();
     }
     changed
 }
 
-/// Where the cursor is in the whole text.
-fn note_cursor(tab: &Tab, view: &mut FieldView, range: &CCursorRange) {
-    let text = tab.pages.text.as_str();
-    let start = tab.pages.start();
+/// Updates the cursor position in the whole text.
+fn update_cursor(tab: &Tab, view: &mut FieldView, range: &CCursorRange) {
+    let text = tab.chunks.text.as_str();
+    let start = tab.chunks.start();
     let byte_of = |cursor: CCursor| text.char_indices().nth(cursor.index.0).map_or(text.len(), |(byte, _)| byte);
     let byte = byte_of(range.primary);
     let before = &text[..byte];
@@ -297,20 +298,20 @@ fn note_cursor(tab: &Tab, view: &mut FieldView, range: &CCursorRange) {
     view.anchor = start.byte + byte_of(range.secondary);
 }
 
-fn visible_rows(galley: &Galley, at: Pos2, seen: Rect) -> Range<usize> {
-    let first = galley.rows.partition_point(|row| at.y + row.max_y() < seen.top());
-    let end = galley.rows.partition_point(|row| at.y + row.min_y() <= seen.bottom());
+fn visible_rows(galley: &Galley, at: Pos2, viewport: Rect) -> Range<usize> {
+    let first = galley.rows.partition_point(|row| at.y + row.max_y() < viewport.top());
+    let end = galley.rows.partition_point(|row| at.y + row.min_y() <= viewport.bottom());
     first..end.max(first)
 }
 
-/// The numbers of lines beside a text.
-struct Numbers<'a> {
+/// The line numbers next to the text.
+struct LineNumbers<'a> {
     first_line: usize,
     cursor: usize,
     problems: &'a BTreeMap<usize, Severity>,
 }
 
-impl Numbers<'_> {
+impl LineNumbers<'_> {
     fn paint(
         &self,
         painter: &egui::Painter,
@@ -327,15 +328,15 @@ impl Numbers<'_> {
             let begins = index == 0 || galley.rows[index - 1].ends_with_newline;
             if begins {
                 let place = pos2(gutter.right() - SPACE[1], at.y + row.pos.y);
-                let wrong = self.problems.get(&(line + 1));
-                let colour = match wrong {
+                let severity = self.problems.get(&(line + 1));
+                let colour = match severity {
                     Some(Severity::Error) => theme.bad,
                     Some(Severity::Warning) => theme.warn,
                     None if line == self.cursor => theme.text,
                     None => theme.text_soft,
                 };
                 painter.text(place, Align2::RIGHT_TOP, line + 1, code_font(), colour);
-                if wrong.is_some() {
+                if severity.is_some() {
                     let middle = pos2(gutter.left() + 4.0, at.y + row.rect().center().y);
                     painter.circle_filled(middle, 2.5, colour);
                 }
@@ -345,10 +346,10 @@ impl Numbers<'_> {
     }
 }
 
-/// The positions of matches on screen, and whether each is the current one.
-fn found_rects(tab: &Tab, find: &Find, galley: &Galley, at: Pos2, rows: Range<usize>) -> Vec<(Rect, bool)> {
-    let text = tab.pages.text.as_str();
-    let start = tab.pages.start().byte;
+/// Returns the rectangles of the visible matches on screen, and whether each is the current one.
+fn match_rects(tab: &Tab, find: &Find, galley: &Galley, at: Pos2, rows: Range<usize>) -> Vec<(Rect, bool)> {
+    let text = tab.chunks.text.as_str();
+    let start = tab.chunks.start().byte;
     let skipped: usize = galley.rows[..rows.start].iter().map(|row| row.char_count_including_newline().0).sum();
     let mut byte = text.char_indices().nth(skipped).map_or(text.len(), |(byte, _)| byte);
     let mut rects = Vec::new();
@@ -357,8 +358,8 @@ fn found_rects(tab: &Tab, find: &Find, galley: &Galley, at: Pos2, rows: Range<us
         let rest = &text[byte..];
         let len = rest.char_indices().nth(count).map_or(rest.len(), |(byte, _)| byte);
         let (from, to) = (start + byte, start + byte + len);
-        let first = find.places.partition_point(|place| place.end <= from);
-        for (index, place) in find.places.iter().enumerate().skip(first).take_while(|(_, place)| place.start < to) {
+        let first = find.matches.partition_point(|place| place.end <= from);
+        for (index, place) in find.matches.iter().enumerate().skip(first).take_while(|(_, place)| place.start < to) {
             let x = |byte: usize| {
                 let within = byte.clamp(from, to) - from;
                 row.x_offset(egui::text::CharIndex(rest[..rest.floor_char_boundary(within)].chars().count()))
@@ -375,37 +376,39 @@ fn found_rects(tab: &Tab, find: &Find, galley: &Galley, at: Pos2, rows: Range<us
     rects
 }
 
-/// A laid out text, which is rebuilt only where it changed.
+/// The text prepared for layout, rebuilt only when it changes.
 #[derive(Clone, Debug, Default)]
 struct LaidOutText {
     job: Arc<LayoutJob>,
     spans: Vec<(usize, TokenStyle)>,
-    done_for: Option<(u64, u64, u64, usize, bool)>,
+    built_for: Option<(u64, u64, u64, usize, bool)>,
 }
 
 impl LaidOutText {
-    /// Takes over text and colours.
-    fn refresh(&mut self, tab: &Tab, inks: Option<&Highlights>, theme: &Theme) {
-        let colours = inks.map_or(0, Highlights::generation);
-        let now = (tab.generation, tab.page_generation, colours, tab.pages.number(), theme.dark);
-        if self.done_for == Some(now) {
+    /// Rebuilds the layout job if the text, the highlighting or the theme has changed.
+    fn refresh(&mut self, tab: &Tab, highlights: Option<&Highlights>, theme: &Theme) {
+        let colours = highlights.map_or(0, Highlights::generation);
+        let now = (tab.generation, tab.chunk_generation, colours, tab.chunks.number(), theme.dark);
+        if self.built_for == Some(now) {
             return;
         }
-        self.done_for = Some(now);
-        let text = tab.pages.text.as_str();
-        let start = tab.pages.start();
-        // A part that begins within a line is part of a line too long to be coloured.
-        let is_whole = start.byte == 0 || tab.text.as_bytes()[start.byte - 1] == b'\n';
-        self.spans = inks.filter(|_| is_whole).map_or_else(Vec::new, |inks| inks.spans(start.line, text.len()));
+        self.built_for = Some(now);
+        let text = tab.chunks.text.as_str();
+        let start = tab.chunks.start();
+        // A part that starts in the middle of a line belongs to a line too long to be highlighted.
+        let starts_line = start.byte == 0 || tab.text.as_bytes()[start.byte - 1] == b'\n';
+        self.spans = highlights
+            .filter(|_| starts_line)
+            .map_or_else(Vec::new, |highlights| highlights.spans(start.line, text.len()));
         self.build(text, theme);
     }
 
-    /// The text ready for layout. What was typed in this very frame has the colour of its surroundings.
+    /// Returns the layout job. Text typed in this frame takes the colour of its surroundings.
     fn job(&mut self, text: &str, width: f32, theme: &Theme) -> LayoutJob {
         if self.job.text != text {
             self.shift_spans(text);
             self.build(text, theme);
-            self.done_for = None;
+            self.built_for = None;
         }
         let mut job = (*self.job).clone();
         job.wrap.max_width = width;
@@ -426,25 +429,25 @@ impl LaidOutText {
                 *end = same;
             }
         }
-        // An end may be within a character of the other text.
+        // A span may end in the middle of a character of the new text.
         self.spans.retain(|(end, _)| *end <= new.len() && new.is_char_boundary(*end));
     }
 
     fn build(&mut self, text: &str, theme: &Theme) {
         let mut sections = Vec::with_capacity(self.spans.len() + 1);
         let mut at = 0;
-        let mut push = |end: usize, ink: TokenStyle| {
+        let mut push = |end: usize, style: TokenStyle| {
             if end > at {
                 sections.push(LayoutSection {
                     leading_space: 0.0,
                     byte_range: ByteIndex(at)..ByteIndex(end),
-                    format: TextFormat::simple(code_font(), ink.colour(theme)),
+                    format: TextFormat::simple(code_font(), style.colour(theme)),
                 });
                 at = end;
             }
         };
-        for (end, ink) in &self.spans {
-            push((*end).min(text.len()), *ink);
+        for (end, style) in &self.spans {
+            push((*end).min(text.len()), *style);
         }
         push(text.len(), TokenStyle::Plain);
         if sections.is_empty() {
@@ -467,28 +470,28 @@ mod tests {
     use crate::view::theme::LIGHT;
     use proptest::prelude::*;
 
-    fn ends(laid: &LaidOutText) -> Vec<(usize, Color32)> {
-        laid.job.sections.iter().map(|section| (section.byte_range.end.0, section.format.color)).collect()
+    fn ends(layout: &LaidOutText) -> Vec<(usize, Color32)> {
+        layout.job.sections.iter().map(|section| (section.byte_range.end.0, section.format.color)).collect()
     }
 
     #[test]
-    fn what_is_typed_takes_the_colour_of_what_it_stands_in() {
-        let mut laid =
-            LaidOutText { spans: vec![(3, TokenStyle::Key), (6, TokenStyle::Text)], ..LaidOutText::default() };
-        laid.build("abcdef", &LIGHT);
-        laid.job("abcdXef", 100.0, &LIGHT);
-        assert_eq!(ends(&laid), [(3, TokenStyle::Key.colour(&LIGHT)), (7, TokenStyle::Text.colour(&LIGHT))]);
-        laid.job("", 100.0, &LIGHT);
-        assert_eq!(laid.job.sections.len(), 1);
+    fn typed_text_takes_the_colour_of_its_surroundings() {
+        let mut layout =
+            LaidOutText { spans: vec![(3, TokenStyle::Key), (6, TokenStyle::String)], ..LaidOutText::default() };
+        layout.build("abcdef", &LIGHT);
+        layout.job("abcdXef", 100.0, &LIGHT);
+        assert_eq!(ends(&layout), [(3, TokenStyle::Key.colour(&LIGHT)), (7, TokenStyle::String.colour(&LIGHT))]);
+        layout.job("", 100.0, &LIGHT);
+        assert_eq!(layout.job.sections.len(), 1);
     }
 
     proptest! {
         #[test]
-        fn sections_cover_the_text_whatever_is_typed(old in "[aäb\n]{0,12}", new in "[aäc\n]{0,12}", cut in 0..12_usize) {
+        fn sections_cover_the_text_after_any_edit(old in "[aäb\n]{0,12}", new in "[aäc\n]{0,12}", cut in 0..12_usize) {
             let cut = old.floor_char_boundary(cut.min(old.len()));
-            let mut laid = LaidOutText { spans: vec![(cut, TokenStyle::Key), (old.len(), TokenStyle::Text)], ..LaidOutText::default() };
-            laid.build(&old, &LIGHT);
-            let job = laid.job(&new, 100.0, &LIGHT);
+            let mut layout = LaidOutText { spans: vec![(cut, TokenStyle::Key), (old.len(), TokenStyle::String)], ..LaidOutText::default() };
+            layout.build(&old, &LIGHT);
+            let job = layout.job(&new, 100.0, &LIGHT);
             let mut at = 0;
             for section in &job.sections {
                 prop_assert_eq!(section.byte_range.start.0, at);

@@ -2,7 +2,7 @@
 
 use egui::{Key, Modifiers, Response, RichText, TextEdit, Ui};
 
-use super::field::{FieldView, Lead, field_id};
+use super::field::{FieldView, JumpTarget, field_id};
 use super::find::Find;
 use super::tab::Tab;
 use super::texts;
@@ -12,10 +12,10 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::{TYPE, Theme};
 
-/// The width of the fields.
+/// Width of the text fields.
 const FIELD_POINTS: f32 = 220.0;
 
-/// What a key or a button of the bar asks for.
+/// An action of the find bar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FindBarAction {
     Next,
@@ -25,28 +25,28 @@ enum FindBarAction {
     Close,
 }
 
-/// Takes the keys that open the bar and step through what was found, while the keyboard is in this editor.
+/// Handles the keys that open the find bar and step through the matches, while the editor has the focus.
 pub fn keys(ui: &Ui, tab: &Tab, view: &mut FieldView, find: &mut Find) {
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     let selected = || {
         let (one, other) = (view.cursor.byte.min(view.anchor), view.cursor.byte.max(view.anchor));
         tab.text.get(one..other).unwrap_or_default().to_owned()
     };
-    // Some systems know the second as the key that hides a program; there the button does it.
+    // Some systems use this shortcut to hide the application; the button works there.
     if keys::take(ui, "editor.replace") {
         find.open(true, &selected());
     } else if keys::take(ui, "editor.find") {
-        find.open(find.replaces, &selected());
+        find.open(find.shows_replace, &selected());
     }
     if find.is_open {
-        let back = pressed(Modifiers::SHIFT, Key::F3);
-        if back || pressed(Modifiers::NONE, Key::F3) {
-            step(view, find, !back);
+        let backward = pressed(Modifiers::SHIFT, Key::F3);
+        if backward || pressed(Modifiers::NONE, Key::F3) {
+            step(view, find, !backward);
         }
     }
 }
 
-/// Draws the bar. Whether the text was changed by it.
+/// Draws the find bar. Returns whether it changed the text.
 pub fn find_bar_ui(
     ui: &mut Ui,
     path: &str,
@@ -55,49 +55,49 @@ pub fn find_bar_ui(
     find: &mut Find,
     theme: &Theme,
 ) -> bool {
-    find.look(&tab.text, tab.generation);
-    let mut wish = None;
+    find.update(&tab.text, tab.generation);
+    let mut action = None;
     widgets::in_card(ui, theme, |ui| {
         ui.horizontal_wrapped(|ui| {
-            let field = one_line(ui, &mut find.wanted.needle, texts::FIND, texts::FIND, (path, "find"));
-            if std::mem::take(&mut find.asks_focus) {
+            let field = one_line(ui, &mut find.query.needle, texts::FIND, texts::FIND, (path, "find"));
+            if std::mem::take(&mut find.wants_focus) {
                 field.request_focus();
             }
-            wish = wish.or(enter(ui, &field));
-            toggle(ui, &mut find.wanted.with_case, texts::CASE, texts::MATCH_CASE);
-            toggle(ui, &mut find.wanted.whole_word, texts::WORD, texts::MATCH_WHOLE_WORD);
-            toggle(ui, &mut find.wanted.is_expression, texts::EXPRESSION, texts::REGULAR_EXPRESSION);
+            action = action.or(enter(ui, &field));
+            toggle(ui, &mut find.query.match_case, texts::CASE, texts::MATCH_CASE);
+            toggle(ui, &mut find.query.whole_word, texts::WORD, texts::MATCH_WHOLE_WORD);
+            toggle(ui, &mut find.query.is_expression, texts::EXPRESSION, texts::REGULAR_EXPRESSION);
             let button = |ui: &mut Ui, icon, label, id| {
                 keys_tip(widgets::icon_button(ui, icon, label, false, theme), id).clicked()
             };
             if button(ui, Icon::Up, texts::PREVIOUS, "finding.previous") {
-                wish = Some(FindBarAction::Previous);
+                action = Some(FindBarAction::Previous);
             }
             if button(ui, Icon::Down, texts::NEXT, "finding.next") {
-                wish = Some(FindBarAction::Next);
+                action = Some(FindBarAction::Next);
             }
             ui.label(widgets::small(find.count(), theme));
-            let shown = if find.replaces { texts::HIDE_REPLACE } else { texts::SHOW_REPLACE };
+            let shown = if find.shows_replace { texts::HIDE_REPLACE } else { texts::SHOW_REPLACE };
             if ui.button(shown).clicked() {
-                find.replaces = !find.replaces;
+                find.shows_replace = !find.shows_replace;
             }
             if button(ui, Icon::Cross, texts::CLOSE_SEARCH, "finding.close") {
-                wish = Some(FindBarAction::Close);
+                action = Some(FindBarAction::Close);
             }
         });
-        if find.replaces {
+        if find.shows_replace {
             ui.horizontal_wrapped(|ui| {
-                let hint = if find.wanted.is_expression { texts::FIRST_GROUP_HINT } else { texts::REPLACE_WITH };
+                let hint = if find.query.is_expression { texts::FIRST_GROUP_HINT } else { texts::REPLACE_WITH };
                 let field = one_line(ui, &mut find.replacement, texts::REPLACE_WITH, hint, (path, "replace"));
                 if widgets::entered(ui, &field) {
-                    wish = Some(FindBarAction::ReplaceOne);
+                    action = Some(FindBarAction::ReplaceOne);
                 }
-                ui.add_enabled_ui(!find.places.is_empty(), |ui| {
+                ui.add_enabled_ui(!find.matches.is_empty(), |ui| {
                     if ui.button(texts::REPLACE).clicked() {
-                        wish = Some(FindBarAction::ReplaceOne);
+                        action = Some(FindBarAction::ReplaceOne);
                     }
                     if ui.button(texts::REPLACE_ALL).clicked() {
-                        wish = Some(FindBarAction::ReplaceAll);
+                        action = Some(FindBarAction::ReplaceAll);
                     }
                 });
             });
@@ -106,21 +106,21 @@ pub fn find_bar_ui(
             ui.label(RichText::new(error).size(TYPE[0]).color(theme.bad));
         }
     });
-    find.look(&tab.text, tab.generation);
-    if is_left(ui, path) {
-        wish = wish.or(Some(FindBarAction::Close));
+    find.update(&tab.text, tab.generation);
+    if escape_pressed(ui, path) {
+        action = action.or(Some(FindBarAction::Close));
     }
-    wish.is_some_and(|wish| grant(ui, path, tab, view, find, wish))
+    action.is_some_and(|action| run_action(ui, path, tab, view, find, action))
 }
 
-/// Whether Escape was pressed in one of the fields, which then have lost the keyboard already.
-fn is_left(ui: &Ui, path: &str) -> bool {
+/// Whether Escape was pressed in one of the fields, which have lost the focus by then.
+fn escape_pressed(ui: &Ui, path: &str) -> bool {
     let left = |name| ui.ctx().read_response(bar_id(path, name)).is_some_and(|field| field.lost_focus());
-    // The key itself may have been used up by what it also closes.
+    // Another handler may have consumed the key press.
     ui.input(|input| input.key_down(Key::Escape) || input.key_pressed(Key::Escape)) && (left("find") || left("replace"))
 }
 
-/// Whether the keyboard is in the bar.
+/// Whether one of the fields has the keyboard focus.
 pub fn has_focus(ui: &Ui, path: &str) -> bool {
     ui.memory(|memory| memory.has_focus(bar_id(path, "find")) || memory.has_focus(bar_id(path, "replace")))
 }
@@ -149,24 +149,31 @@ fn enter(ui: &Ui, field: &Response) -> Option<FindBarAction> {
     if !widgets::entered(ui, field) {
         return None;
     }
-    // Pressing it again goes to the next match.
+    // Keeps the focus, so that Enter can be pressed again for the next match.
     field.request_focus();
     Some(if ui.input(|input| input.modifiers.shift) { FindBarAction::Previous } else { FindBarAction::Next })
 }
 
 fn step(view: &mut FieldView, find: &mut Find, forward: bool) {
     if let Some(place) = find.step(view.cursor.byte, forward) {
-        lead(view, place);
+        jump_to(view, place);
     }
 }
 
-fn lead(view: &mut FieldView, place: std::ops::Range<usize>) {
+fn jump_to(view: &mut FieldView, place: std::ops::Range<usize>) {
     (view.anchor, view.cursor.byte) = (place.start, place.end);
-    view.lead = Some(Lead::Bytes(place));
+    view.jump = Some(JumpTarget::Bytes(place));
 }
 
-fn grant(ui: &Ui, path: &str, tab: &mut Tab, view: &mut FieldView, find: &mut Find, wish: FindBarAction) -> bool {
-    match wish {
+fn run_action(
+    ui: &Ui,
+    path: &str,
+    tab: &mut Tab,
+    view: &mut FieldView,
+    find: &mut Find,
+    action: FindBarAction,
+) -> bool {
+    match action {
         FindBarAction::Next => step(view, find, true),
         FindBarAction::Previous => step(view, find, false),
         FindBarAction::Close => {
@@ -174,24 +181,24 @@ fn grant(ui: &Ui, path: &str, tab: &mut Tab, view: &mut FieldView, find: &mut Fi
             ui.memory_mut(|memory| memory.request_focus(field_id(path)));
         }
         FindBarAction::ReplaceOne => {
-            // Without a place that was gone to, the first press shows what would be replaced.
+            // Without a current match, the first press only shows what would be replaced.
             let Some((text, place)) = find.replace_one(&tab.text) else {
                 step(view, find, true);
                 return false;
             };
             tab.write(text);
-            find.look(&tab.text, tab.generation);
+            find.update(&tab.text, tab.generation);
             find.current = None;
             match find.step(place.end, true) {
-                Some(next) => lead(view, next),
-                None => lead(view, place),
+                Some(next) => jump_to(view, next),
+                None => jump_to(view, place),
             }
             return true;
         }
         FindBarAction::ReplaceAll => {
             let Some((text, count)) = find.replace_all(&tab.text).filter(|(_, count)| *count > 0) else { return false };
             tab.write(text);
-            find.look(&tab.text, tab.generation);
+            find.update(&tab.text, tab.generation);
             find.replaced = Some(count);
             return true;
         }

@@ -13,45 +13,45 @@ use crate::view::dates::Dates;
 use crate::view::model::RoomModel;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
-/// The height of a row of the list.
+/// Height of a row of the list.
 const ROW_POINTS: f32 = 30.0;
-/// The list takes no more than this share of the height.
-const LIST_SHARE: f32 = 0.35;
+/// Maximum share of the height for the list.
+const MAX_LIST_SHARE: f32 = 0.35;
 
-/// What is compared.
+/// State of the history view.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryView {
-    /// The older text, by version; the one before the newest where nothing was chosen.
+    /// The older version to compare; `None` until one is chosen, which means the one before the newest.
     pub from: Option<u64>,
-    /// The newer text, by version; what the tab shows where absent.
+    /// The newer version to compare, or `None` for the current text.
     pub to: Option<u64>,
-    /// How the difference is shown.
+    /// How differences are shown.
     pub look: DiffLook,
-    /// A version that is to be brought back once the person has said that the draft may go.
-    pub asks: Option<u64>,
-    /// How many versions were drawn last.
+    /// The version to restore after the user confirms that unsaved changes are discarded.
+    pub pending_restore: Option<u64>,
+    /// Number of rows drawn in the last frame.
     pub rows_drawn: usize,
 }
 
-/// What the list needs to know.
+/// What the history view needs.
 pub struct HistorySetting<'a> {
-    /// The file.
+    /// The path of the file.
     pub path: &'a str,
-    /// What the tab shows, as it would stand in the file.
-    pub now: &'a str,
-    /// Whether something was written and not saved.
+    /// The current text of the tab, with the file's line endings.
+    pub current: &'a str,
+    /// Whether the tab has unsaved changes.
     pub is_unsaved: bool,
-    /// Now, in milliseconds since 1970.
+    /// The current time in milliseconds since 1970.
     pub now_ms: u64,
-    /// How dates are written.
+    /// The format of dates.
     pub dates: &'a Dates,
-    /// For the names of authors.
+    /// The room, for the names of authors.
     pub room: &'a RoomModel,
-    /// The colours of the window.
+    /// The theme of the window.
     pub theme: &'a Theme,
 }
 
-/// Draws the history. The version that is to be brought back.
+/// Draws the history. Returns the version to restore, if a button was pressed.
 pub fn history_ui(ui: &mut Ui, view: &mut HistoryView, texts: &FileTexts, setting: &HistorySetting<'_>) -> Option<u64> {
     let theme = setting.theme;
     let versions = match texts.versions(setting.path) {
@@ -67,16 +67,16 @@ pub fn history_ui(ui: &mut Ui, view: &mut HistoryView, texts: &FileTexts, settin
         Some(Ok(versions)) => versions.clone(),
     };
     if versions.is_empty() {
-        widgets::empty(ui, Icon::Note, texts::NO_VERSIONS, texts::WHEN_VERSIONS_ARE_KEPT, theme);
+        widgets::empty(ui, Icon::Note, texts::NO_VERSIONS, texts::NO_VERSIONS_HINT, theme);
         return None;
     }
     if view.from.is_none_or(|from| !versions.iter().any(|version| version.number == from)) {
-        // What is shown is mostly the newest; what was before it is what one wants to see.
+        // The tab usually shows the newest version, so compare it with the previous one.
         view.from = versions.get(1).or(versions.first()).map(|version| version.number);
     }
     view.to = view.to.filter(|to| versions.iter().any(|version| version.number == *to));
     list_ui(ui, view, &versions, setting);
-    let restored = acts_ui(ui, view, setting);
+    let restored = actions_ui(ui, view, setting);
     compare_ui(ui, view, texts, setting);
     restored
 }
@@ -84,7 +84,7 @@ pub fn history_ui(ui: &mut Ui, view: &mut HistoryView, texts: &FileTexts, settin
 fn list_ui(ui: &mut Ui, view: &mut HistoryView, versions: &[FileVersion], setting: &HistorySetting<'_>) {
     let theme = setting.theme;
     let count = versions.len() + 1;
-    let height = (ui.available_height() * LIST_SHARE).min(count as f32 * (ROW_POINTS + 2.0)).max(ROW_POINTS * 2.0);
+    let height = (ui.available_height() * MAX_LIST_SHARE).min(count as f32 * (ROW_POINTS + 2.0)).max(ROW_POINTS * 2.0);
     let scroll =
         ScrollArea::vertical().id_salt(("versions", setting.path)).max_height(height).auto_shrink([false, true]);
     ui.spacing_mut().item_spacing.y = 2.0;
@@ -98,7 +98,7 @@ fn list_ui(ui: &mut Ui, view: &mut HistoryView, versions: &[FileVersion], settin
     ui.add_space(SPACE[0]);
 }
 
-/// One version, or what the tab shows.
+/// Draws the row of a version, or of the current text.
 fn row_ui(
     ui: &mut Ui,
     view: &mut HistoryView,
@@ -113,15 +113,15 @@ fn row_ui(
         ui.set_min_size(size);
         if let Some(number) = number {
             let on = view.from == Some(number);
-            let button = ui.add(side(texts::BEFORE, on));
+            let button = ui.add(side_button(texts::BEFORE, on));
             widgets::name(&button, texts::before(&name));
             if button.clicked() {
                 view.from = Some(number);
             }
         } else {
-            ui.add_enabled(false, side(texts::BEFORE, false));
+            ui.add_enabled(false, side_button(texts::BEFORE, false));
         }
-        let button = ui.add(side(texts::AFTER, view.to == number));
+        let button = ui.add(side_button(texts::AFTER, view.to == number));
         widgets::name(&button, texts::after(&name));
         if button.clicked() {
             view.to = number;
@@ -133,31 +133,31 @@ fn row_ui(
         ui.label(RichText::new(texts::version(version.number)).size(TYPE[1]));
         let when = setting.dates.when(version.time_ms, setting.now_ms);
         let by = setting.room.called(&version.author);
-        let about = texts::about_version(by, &when, &text_format::compact(version.chars));
+        let about = texts::version_details(by, &when, &text_format::compact(version.chars));
         ui.label(widgets::small(about, theme)).on_hover_text(setting.dates.in_full(version.time_ms));
     });
 }
 
-/// A button that puts a version on one side.
-fn side(shown: &'static str, on: bool) -> egui::Button<'static> {
+/// Creates a button that chooses a version for one side of the comparison.
+fn side_button(shown: &'static str, on: bool) -> egui::Button<'static> {
     egui::Button::selectable(on, shown).min_size(vec2(64.0, 24.0))
 }
 
-/// Bringing back, asked about where something would go, and how the difference is shown.
-fn acts_ui(ui: &mut Ui, view: &mut HistoryView, setting: &HistorySetting<'_>) -> Option<u64> {
+/// Draws the button for restoring, or its confirmation if changes would be discarded, and the choice of layout.
+fn actions_ui(ui: &mut Ui, view: &mut HistoryView, setting: &HistorySetting<'_>) -> Option<u64> {
     let theme = setting.theme;
     let from = view.from?;
     let mut restored = None;
-    if let Some(asked) = view.asks {
+    if let Some(version) = view.pending_restore {
         widgets::in_card(ui, theme, |ui| {
             ui.horizontal_wrapped(|ui| {
-                let question = texts::restore_question(asked);
+                let question = texts::restore_question(version);
                 ui.label(RichText::new(question).color(theme.warn));
                 if widgets::danger(ui, texts::DISCARD_AND_RESTORE, theme).clicked() {
-                    restored = view.asks.take();
+                    restored = view.pending_restore.take();
                 }
                 if ui.button(texts::KEEP_MY_CHANGES).clicked() {
-                    view.asks = None;
+                    view.pending_restore = None;
                 }
             });
         });
@@ -168,7 +168,7 @@ fn acts_ui(ui: &mut Ui, view: &mut HistoryView, setting: &HistorySetting<'_>) ->
         let restore = restore.on_hover_text(texts::RESTORE_TIP);
         if restore.clicked() {
             if setting.is_unsaved {
-                view.asks = Some(from);
+                view.pending_restore = Some(from);
             } else {
                 restored = Some(from);
             }
@@ -178,7 +178,7 @@ fn acts_ui(ui: &mut Ui, view: &mut HistoryView, setting: &HistorySetting<'_>) ->
     restored
 }
 
-/// The choice of how a difference is shown.
+/// Draws the choice of how differences are shown.
 pub fn look_ui(ui: &mut Ui, look: &mut DiffLook, theme: &Theme) {
     let choice = |shown: &str| (shown.to_owned(), shown.to_owned());
     let chosen = usize::from(*look == DiffLook::Unified);
@@ -204,7 +204,7 @@ fn compare_ui(ui: &mut Ui, view: &HistoryView, texts: &FileTexts, setting: &Hist
     let new = view.to.map(text_of).transpose();
     match (old, new) {
         (Ok(old), Ok(new)) => {
-            let new = new.as_deref().unwrap_or(setting.now);
+            let new = new.as_deref().unwrap_or(setting.current);
             diff_ui(ui, &format!("history of {}", setting.path), &old, new, view.look, theme);
         }
         (Err(why), _) | (_, Err(why)) => {

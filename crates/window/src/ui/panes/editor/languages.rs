@@ -1,5 +1,5 @@
-//! The languages that the editor highlights, and what the scopes of their grammars mean. Grammars are prepared in the
-//! background, because the first use of one takes as long as many frames.
+//! The languages that the editor highlights, and the styles for the scopes of their grammars. Grammars are prepared in
+//! the background, because the first use of one takes many frames.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use super::texts;
 use super::token_style::TokenStyle;
 use crate::ui::commands::job::{Job, WINDOW};
 
-/// What a file is written in.
+/// A language with syntax highlighting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
     /// Markdown, with YAML front matter.
@@ -21,13 +21,13 @@ pub enum Language {
     Json,
     /// TypeScript.
     TypeScript,
-    /// TypeScript with elements.
+    /// TypeScript with JSX.
     TypeScriptReact,
     /// JavaScript.
     JavaScript,
 }
 
-/// Lines that bring up what a language mostly consists of.
+/// Sample texts that exercise most patterns of a grammar.
 const SAMPLES: [(Language, &str); 6] = [
     (
         Language::Markdown,
@@ -47,7 +47,7 @@ const SAMPLES: [(Language, &str); 6] = [
 ];
 
 impl Language {
-    /// The language of a file, by its ending.
+    /// Returns the language of a file by its extension.
     pub fn of(path: &str) -> Option<Self> {
         let name = path.rsplit('/').next().unwrap_or(path);
         match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
@@ -61,12 +61,12 @@ impl Language {
         }
     }
 
-    /// Up to this size the whole text is coloured; what is larger stays plain.
-    pub fn most_bytes(self) -> usize {
+    /// Maximum size of a text to be highlighted.
+    pub fn max_bytes(self) -> usize {
         if self.is_slow() { 64 * 1024 } else { 512 * 1024 }
     }
 
-    /// So many bytes are looked at in a frame.
+    /// Maximum number of bytes to highlight per frame.
     pub fn bytes_per_frame(self) -> usize {
         if self.is_slow() { 300 } else { 3 * 1024 }
     }
@@ -86,45 +86,45 @@ impl Language {
         })
     }
 
-    /// How reading a text of this language begins.
-    pub fn begin(self, set: &SyntaxSet) -> Option<ParseState> {
+    /// Creates the parser state for the start of a text.
+    pub fn new_parser(self, set: &SyntaxSet) -> Option<ParseState> {
         self.syntax(set).map(ParseState::new)
     }
 }
 
-static SET: OnceLock<SyntaxSet> = OnceLock::new();
-static WARM: OnceLock<()> = OnceLock::new();
+static GRAMMARS: OnceLock<SyntaxSet> = OnceLock::new();
+static IS_WARM: OnceLock<()> = OnceLock::new();
 
 fn load() -> &'static SyntaxSet {
-    SET.get_or_init(two_face::syntax::extra_newlines)
+    GRAMMARS.get_or_init(two_face::syntax::extra_newlines)
 }
 
-/// The grammars, once they are ready: after [`grammars_job`].
+/// Returns the grammars once [`grammars_job`] has prepared them.
 pub fn grammars() -> Option<&'static SyntaxSet> {
-    WARM.get().map(|()| load())
+    IS_WARM.get().map(|()| load())
 }
 
-/// Makes the grammars ready. They are the program's: whoever asks, all editors have them then.
+/// Returns a job that prepares the grammars. All editors share them.
 pub fn grammars_job() -> Job {
     Job::new(WINDOW, texts::LOADING_HIGHLIGHTING, |_| {
-        warm(load());
-        WARM.get_or_init(|| ());
+        warm_up(load());
+        IS_WARM.get_or_init(|| ());
         Ok(Value::Null)
     })
 }
 
-/// The grammars at once, however long it takes.
+/// Returns the grammars at once, however long it takes.
 #[cfg(test)]
 pub fn grammars_now() -> &'static SyntaxSet {
     load()
 }
 
-/// Grammars build their patterns when they need them first.
-fn warm(set: &SyntaxSet) {
+/// Grammars compile their patterns on first use.
+fn warm_up(set: &SyntaxSet) {
     for (language, sample) in SAMPLES {
-        let Some(mut state) = language.begin(set) else { continue };
+        let Some(mut state) = language.new_parser(set) else { continue };
         for line in sample.split_inclusive('\n') {
-            // A grammar that fails here fails in the same way where it is used, and is seen there.
+            // A grammar that fails here will fail in the same way when it is used, and is handled there.
             if state.parse_line(line, set).is_err() {
                 break;
             }
@@ -132,10 +132,10 @@ fn warm(set: &SyntaxSet) {
     }
 }
 
-/// What each word of the grammars means, most telling first among those that begin alike.
-const MEANINGS: [(&str, TokenStyle); 38] = [
-    ("comment", TokenStyle::Remark),
-    ("string", TokenStyle::Text),
+/// The style for each scope prefix; of several that match, the first one wins.
+const SCOPE_STYLES: [(&str, TokenStyle); 38] = [
+    ("comment", TokenStyle::Comment),
+    ("string", TokenStyle::String),
     ("constant.numeric", TokenStyle::Number),
     ("constant.language", TokenStyle::Number),
     ("constant.character.escape", TokenStyle::Number),
@@ -150,53 +150,55 @@ const MEANINGS: [(&str, TokenStyle); 38] = [
     ("entity.name.label", TokenStyle::Type),
     ("entity.other.inherited-class", TokenStyle::Type),
     ("entity.other.attribute-name", TokenStyle::Key),
-    ("entity.other.document", TokenStyle::Mark),
+    ("entity.other.document", TokenStyle::Markup),
     ("support.type", TokenStyle::Type),
     ("support.class", TokenStyle::Type),
     ("keyword.operator.type", TokenStyle::Plain),
-    ("keyword", TokenStyle::Word),
-    ("storage", TokenStyle::Word),
-    ("variable.language", TokenStyle::Word),
+    ("keyword", TokenStyle::Keyword),
+    ("storage", TokenStyle::Keyword),
+    ("variable.language", TokenStyle::Keyword),
     ("variable.other.alias", TokenStyle::Name),
-    ("invalid", TokenStyle::Wrong),
+    ("invalid", TokenStyle::Invalid),
     ("markup.heading", TokenStyle::Heading),
     ("markup.bold", TokenStyle::Strong),
     ("markup.italic", TokenStyle::Emphasis),
     ("markup.raw", TokenStyle::Code),
     ("markup.underline.link", TokenStyle::Link),
-    ("markup.quote", TokenStyle::Remark),
+    ("markup.quote", TokenStyle::Comment),
     ("meta.link.inline.description", TokenStyle::Link),
     ("meta.image.inline.description", TokenStyle::Link),
-    ("meta.separator", TokenStyle::Mark),
-    ("punctuation.definition.list_item", TokenStyle::Mark),
-    ("punctuation.definition.block.sequence.item", TokenStyle::Mark),
-    ("punctuation.definition.thematic-break", TokenStyle::Mark),
-    ("meta.code-fence", TokenStyle::Mark),
+    ("meta.separator", TokenStyle::Markup),
+    ("punctuation.definition.list_item", TokenStyle::Markup),
+    ("punctuation.definition.block.sequence.item", TokenStyle::Markup),
+    ("punctuation.definition.thematic-break", TokenStyle::Markup),
+    ("meta.code-fence", TokenStyle::Markup),
 ];
 
-struct Meanings {
+struct ScopeStyles {
     key: Option<Scope>,
     all: Vec<(Scope, TokenStyle)>,
 }
 
-static MEANT: OnceLock<Meanings> = OnceLock::new();
+static STYLES: OnceLock<ScopeStyles> = OnceLock::new();
 
-fn meanings() -> &'static Meanings {
-    MEANT.get_or_init(|| Meanings {
+fn scope_styles() -> &'static ScopeStyles {
+    STYLES.get_or_init(|| ScopeStyles {
         key: Scope::new("meta.mapping.key").ok(),
-        all: MEANINGS.iter().filter_map(|(word, ink)| Some((Scope::new(word).ok()?, *ink))).collect(),
+        all: SCOPE_STYLES.iter().filter_map(|(selector, style)| Some((Scope::new(selector).ok()?, *style))).collect(),
     })
 }
 
-/// What is written where a grammar says all this.
-pub fn ink_of(stack: &ScopeStack) -> TokenStyle {
-    let meanings = meanings();
-    let is = |word: &Scope, scope: &Scope| word.is_prefix_of(*scope);
-    if stack.as_slice().iter().any(|scope| meanings.key.as_ref().is_some_and(|key| is(key, scope))) {
+/// Returns the style for a stack of scopes.
+pub fn style_of_scopes(stack: &ScopeStack) -> TokenStyle {
+    let scope_styles = scope_styles();
+    let starts_with = |selector: &Scope, scope: &Scope| selector.is_prefix_of(*scope);
+    if stack.as_slice().iter().any(|scope| scope_styles.key.as_ref().is_some_and(|key| starts_with(key, scope))) {
         return TokenStyle::Key;
     }
-    let meant = |scope: &Scope| meanings.all.iter().find(|(word, _)| is(word, scope)).map(|(_, ink)| *ink);
-    stack.as_slice().iter().rev().find_map(meant).unwrap_or(TokenStyle::Plain)
+    let style_of = |scope: &Scope| {
+        scope_styles.all.iter().find(|(selector, _)| starts_with(selector, scope)).map(|(_, style)| *style)
+    };
+    stack.as_slice().iter().rev().find_map(style_of).unwrap_or(TokenStyle::Plain)
 }
 
 #[cfg(test)]
@@ -204,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_language_follows_from_the_ending() {
+    fn the_language_is_chosen_by_extension() {
         assert_eq!(Language::of("agents/ada.md"), Some(Language::Markdown));
         assert_eq!(Language::of("a/b.c/x.YML"), Some(Language::Yaml));
         assert_eq!(Language::of("a.tsx"), Some(Language::TypeScriptReact));
@@ -213,11 +215,11 @@ mod tests {
     }
 
     #[test]
-    fn every_language_has_a_grammar_and_every_word_can_be_a_scope() {
+    fn every_language_has_a_grammar_and_every_selector_is_valid() {
         let set = grammars_now();
         for (language, _) in SAMPLES {
-            assert!(language.begin(set).is_some(), "{language:?}");
+            assert!(language.new_parser(set).is_some(), "{language:?}");
         }
-        assert_eq!(meanings().all.len(), MEANINGS.len());
+        assert_eq!(scope_styles().all.len(), SCOPE_STYLES.len());
     }
 }

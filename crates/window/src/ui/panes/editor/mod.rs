@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use self::check::Check;
 use self::document_preview::DocumentPreview;
-use self::field::{FieldView, Lead};
+use self::field::{FieldView, JumpTarget};
 use self::find::Find;
 use self::history::HistoryView;
 use self::languages::{Language, grammars, grammars_job};
@@ -40,40 +40,40 @@ use crate::ui::Command;
 use crate::ui::context::ViewerContext;
 use crate::view::model::RoomModel;
 
-/// The open files.
+/// The open files and their unsaved changes.
 #[derive(Clone, Debug, Default)]
 pub struct Editors {
     open: BTreeMap<String, OpenFile>,
-    /// Whether the grammars were asked for.
-    asked_grammars: bool,
+    /// Whether the job that prepares the grammars was started.
+    requested_grammars: bool,
 }
 
-/// Something that was written and not saved, as it outlives the window.
+/// Unsaved changes of a file, as stored when the window closes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Draft {
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// The text that it began from; nothing where there was no file.
+    /// The file's text before the changes, or `None` if there was no file.
     pub base: Option<String>,
-    /// The text as it was left.
+    /// The changed text.
     pub text: String,
-    /// Whether it is to be saved as soon as the agent of this file is not at work.
+    /// Whether it is saved automatically once no agent of this file is working.
     pub applies_when_idle: bool,
 }
 
-/// What a tab shows.
+/// What the editor shows of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Mode {
-    /// The text, to be written.
+    /// The text for editing.
     #[default]
     Text,
-    /// The file and what was written, beside each other.
+    /// The file on disk and the unsaved text, side by side.
     Compare,
     /// The versions.
     History,
 }
 
-/// One open file, and how it is shown.
+/// An open file and the state of its view.
 #[derive(Clone, Debug)]
 struct OpenFile {
     tab: Tab,
@@ -82,11 +82,11 @@ struct OpenFile {
     check: Check,
     history: HistoryView,
     mode: Mode,
-    /// Whether the text is also shown as it is read.
-    previews: bool,
-    /// The same of a document that is an agent.
+    /// Whether a preview is shown too.
+    shows_preview: bool,
+    /// The preview of an agent document.
     document: DocumentPreview,
-    /// The profile that the file defines, by the hash of the text that says so.
+    /// The profile that the file defines, cached by the hash of its text.
     profile: Option<(u64, Id)>,
 }
 
@@ -99,16 +99,16 @@ impl OpenFile {
             check: Check::default(),
             history: HistoryView::default(),
             mode: Mode::default(),
-            previews: false,
+            shows_preview: false,
             document: DocumentPreview::default(),
             profile: None,
         }
     }
 
-    /// The profile that the file defines as it is now, where it defines one.
+    /// Returns the profile that the saved file defines.
     fn profile(&mut self, path: &str) -> Option<Id> {
         let format = format_of(path)?;
-        let base = || self.tab.begun.as_ref().and_then(|begun| begun.base.as_ref());
+        let base = || self.tab.draft.as_ref().and_then(|draft| draft.base.as_ref());
         let file = self.tab.file().or_else(base)?;
         if self.profile.as_ref().is_none_or(|(hash, _)| *hash != file.hash) {
             self.profile = Some((file.hash, (format.read)(path, &file.text).profile.id));
@@ -118,73 +118,73 @@ impl OpenFile {
 }
 
 impl Editors {
-    /// Whether something was written into this file that is not saved.
+    /// Whether the file has unsaved changes.
     pub fn is_unsaved(&self, path: &str) -> bool {
-        self.open.get(path).is_some_and(|file| file.tab.begun.is_some())
+        self.open.get(path).is_some_and(|file| file.tab.draft.is_some())
     }
 
-    /// The files into which something was written that is not saved.
+    /// Returns the paths of all files with unsaved changes.
     pub fn unsaved(&self) -> Vec<String> {
-        self.open.iter().filter(|(_, file)| file.tab.begun.is_some()).map(|(path, _)| path.clone()).collect()
+        self.open.iter().filter(|(_, file)| file.tab.draft.is_some()).map(|(path, _)| path.clone()).collect()
     }
 
-    /// Leads to this line of a file, counted from 1, when it is drawn next.
+    /// Moves the cursor to a line, counted from 1, when the file is drawn next.
     pub fn lead_to(&mut self, path: &str, line: usize) {
         let file = self.file(path);
         file.mode = Mode::Text;
-        file.field.lead = Some(Lead::Line(line));
+        file.field.jump = Some(JumpTarget::Line(line));
     }
 
-    /// Everything that was written and not saved.
+    /// Returns all unsaved changes.
     pub fn drafts(&self) -> Vec<Draft> {
         let draft = |(path, file): (&String, &OpenFile)| {
-            let begun = file.tab.begun.as_ref()?;
+            let draft = file.tab.draft.as_ref()?;
             Some(Draft {
                 path: path.clone(),
-                base: begun.base.as_ref().map(|base| base.text.to_string()),
-                text: file.tab.as_file(),
-                applies_when_idle: begun.applies_when_idle,
+                base: draft.base.as_ref().map(|base| base.text.to_string()),
+                text: file.tab.file_content(),
+                applies_when_idle: draft.applies_when_idle,
             })
         };
         self.open.iter().filter_map(draft).collect()
     }
 
-    /// Changes whenever [`Editors::drafts`] would say something else: cheap enough to be asked in every frame.
+    /// Returns a hash that changes whenever [`Editors::drafts`] does. It is cheap enough for every frame.
     pub fn drafts_mark(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for (path, file) in &self.open {
-            if let Some(begun) = &file.tab.begun {
-                let base = begun.base.as_ref().map(|base| base.hash);
-                (path, file.tab.generation, base, begun.applies_when_idle).hash(&mut hasher);
+            if let Some(draft) = &file.tab.draft {
+                let base = draft.base.as_ref().map(|base| base.hash);
+                (path, file.tab.generation, base, draft.applies_when_idle).hash(&mut hasher);
             }
         }
         hasher.finish()
     }
 
-    /// Takes up what was written in an earlier window. What is written in this one already stays.
+    /// Restores unsaved changes of an earlier window, except for files that already have unsaved changes in this one.
     pub fn restore(&mut self, drafts: Vec<Draft>) {
         for Draft { path, base, text, applies_when_idle } in drafts {
             if !self.is_unsaved(&path) {
-                let tab = Tab::begun(base, &text, applies_when_idle);
+                let tab = Tab::with_draft(base, &text, applies_when_idle);
                 let file = OpenFile::of(&path, tab);
                 self.open.insert(path, file);
             }
         }
     }
 
-    /// Gives up what was written into this file and not saved.
+    /// Discards the unsaved changes of a file.
     pub fn discard(&mut self, path: &str) {
         self.open.remove(path);
     }
 
-    /// The tab of this file was closed: all but what is not saved is forgotten.
+    /// Closes the tab of a file. Unsaved changes are kept.
     pub fn close(&mut self, path: &str) {
         if !self.is_unsaved(path) {
             self.open.remove(path);
         }
     }
 
-    /// A file has another path now: what was written into it goes along.
+    /// Renames a file and keeps its unsaved changes.
     pub fn rename(&mut self, from: &str, to: &str) {
         if self.is_unsaved(to) {
             return;
@@ -199,20 +199,22 @@ impl Editors {
     }
 }
 
-/// Brings what was written and not saved up to date, in tabs that are not drawn, too: hears how saving went, and saves
-/// what was to be saved once an agent's work is over. To be called in every frame.
-pub fn update_tabs(cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
+/// Updates tabs with unsaved changes, even those that are not drawn: processes the results of saving, and saves drafts
+/// whose agents have stopped working. Must be called in every frame.
+pub fn update_tabs(cx: &ViewerContext<'_>, editors: &mut Editors) -> Vec<Command> {
     let mut commands = Vec::new();
     let now_secs = cx.ui.time.now_secs;
-    for (path, file) in &mut own.open {
-        if file.tab.begun.is_none() && !file.tab.is_saving() {
+    for (path, file) in &mut editors.open {
+        if file.tab.draft.is_none() && !file.tab.is_saving() {
             continue;
         }
         file.tab.apply_results(cx.recent, now_secs);
-        file.tab.follow(cx.ui.texts.text(path), now_secs);
-        let waits = file.tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
-        let can_save =
-            waits && file.tab.draft_status() == DraftStatus::Written && !file.tab.is_saving() && is_read(&file.tab);
+        file.tab.update_from_file(cx.ui.texts.text(path), now_secs);
+        let is_pending = file.tab.draft.as_ref().is_some_and(|draft| draft.applies_when_idle);
+        let can_save = is_pending
+            && file.tab.draft_status() == DraftStatus::Unsaved
+            && !file.tab.is_saving()
+            && is_file_known(&file.tab);
         if can_save && at_work(cx.room, file.profile(path)).is_none() {
             commands.push(file.tab.save(path, cx.ui));
         }
@@ -220,12 +222,12 @@ pub fn update_tabs(cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
     commands
 }
 
-/// Whether the file's content is known: without that, nothing is saved automatically.
-fn is_read(tab: &Tab) -> bool {
-    matches!(tab.seen, tab::FileStatus::Text(_) | tab::FileStatus::Absent)
+/// Whether the file's content on disk is known. Otherwise nothing is saved automatically.
+fn is_file_known(tab: &Tab) -> bool {
+    matches!(tab.status, tab::FileStatus::Text(_) | tab::FileStatus::Absent)
 }
 
-/// Who is at work by this profile, in words: `Ada is working`.
+/// Returns the working agents of this profile as text, such as `Ada is working`.
 fn at_work(room: &RoomModel, profile: Option<Id>) -> Option<String> {
     let profile = profile?;
     if room.work.pieces.is_empty() {
@@ -239,18 +241,18 @@ fn at_work(room: &RoomModel, profile: Option<Id>) -> Option<String> {
     names.dedup();
     let more = names.len().saturating_sub(3);
     names.truncate(3);
-    (!names.is_empty()).then(|| texts::working(&names, more))
+    (!names.is_empty()).then(|| texts::agents_working(&names, more))
 }
 
-/// Draws one file.
-pub fn editor_ui(ui: &mut Ui, path: &str, cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
-    let mut commands = update_tabs(cx, own);
+/// Draws the editor of one file.
+pub fn editor_ui(ui: &mut Ui, path: &str, cx: &ViewerContext<'_>, editors: &mut Editors) -> Vec<Command> {
+    let mut commands = update_tabs(cx, editors);
     let is_coloured = Language::of(path).is_some();
-    if is_coloured && grammars().is_none() && !std::mem::replace(&mut own.asked_grammars, true) {
+    if is_coloured && grammars().is_none() && !std::mem::replace(&mut editors.requested_grammars, true) {
         commands.push(Command::Run(grammars_job()));
     }
-    let file = own.file(path);
-    file.tab.follow(cx.ui.texts.text(path), cx.ui.time.now_secs);
+    let file = editors.file(path);
+    file.tab.update_from_file(cx.ui.texts.text(path), cx.ui.time.now_secs);
     pane::pane_ui(ui, path, file, cx, &mut commands);
     commands
 }

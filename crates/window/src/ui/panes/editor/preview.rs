@@ -8,17 +8,17 @@ use crate::ui::commands::markdown;
 use crate::ui::widgets;
 use crate::view::theme::Theme;
 
-/// No more of a text is shown as it is read: all of it is laid out in every frame.
-const MOST_BYTES: usize = 16 * 1024;
+/// Maximum size of the previewed text, which is laid out again in every frame.
+const MAX_BYTES: usize = 16 * 1024;
 
-/// The part of a text that is shown, and whether it is all of it. Front matter is not for reading.
-pub fn part(text: &str) -> (&str, bool) {
+/// Returns the part of a text that is previewed, without front matter, and whether that is all of it.
+pub fn excerpt(text: &str) -> (&str, bool) {
     let body = body(text);
-    if body.len() <= MOST_BYTES {
+    if body.len() <= MAX_BYTES {
         return (body, true);
     }
-    let cut = &body[..body.floor_char_boundary(MOST_BYTES)];
-    // Better the end of a paragraph, or of a line, than the middle of a word.
+    let cut = &body[..body.floor_char_boundary(MAX_BYTES)];
+    // Preferably cuts at the end of a paragraph or line.
     let end = cut.rfind("\n\n").or_else(|| cut.rfind('\n')).filter(|end| *end > 0).unwrap_or(cut.len());
     (&cut[..end], false)
 }
@@ -36,10 +36,17 @@ fn body(text: &str) -> &str {
     text
 }
 
-/// Draws it. `of` is the text of the part that is open, `is_all` whether that is the whole file.
-pub fn preview_ui(ui: &mut Ui, path: &str, of: &str, is_all: bool, theme: &Theme, commands: &mut Vec<Command>) {
-    let (shown, is_whole) = part(of);
-    if !is_whole || !is_all {
+/// Draws the preview of `text`, the open part of the file. `is_whole_file` is whether the file has no other parts.
+pub fn preview_ui(
+    ui: &mut Ui,
+    path: &str,
+    text: &str,
+    is_whole_file: bool,
+    theme: &Theme,
+    commands: &mut Vec<Command>,
+) {
+    let (shown, is_complete) = excerpt(text);
+    if !is_complete || !is_whole_file {
         let size = shown.len().div_ceil(1024);
         ui.label(widgets::small(texts::preview_is_cut(size), theme));
     }
@@ -57,20 +64,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn front_matter_is_not_previewed_and_a_rule_is_no_front_matter() {
-        assert_eq!(part("---\nname: Ada\n---\n\n# Hi\n"), ("# Hi\n", true));
-        assert_eq!(part("# Hi\n---\n"), ("# Hi\n---\n", true));
-        assert_eq!(part("---\nnever ends"), ("---\nnever ends", true));
-        assert_eq!(part(""), ("", true));
+    fn front_matter_is_not_previewed_but_a_horizontal_rule_is() {
+        assert_eq!(excerpt("---\nname: Ada\n---\n\n# Hi\n"), ("# Hi\n", true));
+        assert_eq!(excerpt("# Hi\n---\n"), ("# Hi\n---\n", true));
+        assert_eq!(excerpt("---\nnever ends"), ("---\nnever ends", true));
+        assert_eq!(excerpt(""), ("", true));
     }
 
     #[test]
-    fn what_is_long_is_cut_at_a_paragraph() {
+    fn a_long_text_is_cut_at_a_paragraph() {
         let long = "ä words\nmore\n\n".repeat(5_000);
-        let (shown, is_whole) = part(&long);
-        assert!(!is_whole && shown.len() <= MOST_BYTES);
+        let (shown, is_complete) = excerpt(&long);
+        assert!(!is_complete && shown.len() <= MAX_BYTES);
         assert!(shown.ends_with("more"));
-        let line = "ä".repeat(MOST_BYTES);
-        assert_eq!(part(&line).0.len(), MOST_BYTES);
+        let line = "ä".repeat(MAX_BYTES);
+        assert_eq!(excerpt(&line).0.len(), MAX_BYTES);
     }
 }

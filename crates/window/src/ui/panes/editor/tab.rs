@@ -1,4 +1,4 @@
-//! One open file as data: the text on disk, unsaved changes, and the result of saving.
+//! The data of one open file: its text, the state of the file on disk, unsaved changes, and running operations.
 
 use std::sync::Arc;
 
@@ -11,59 +11,59 @@ use crate::view::recent_events::Recent;
 use crate::workspace::text_merge::{Choice, TextMerge};
 use crate::workspace::vfs::FileOperation;
 
-/// How long after a save the old content may still be read.
-const SETTLING_SECS: f64 = 5.0;
+/// How long after a save the old content may still be read, in seconds.
+const STALE_READ_SECS: f64 = 5.0;
 
-/// What is known of the file.
+/// The state of the file on disk.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum FileStatus {
-    /// It was not read yet.
+    /// The file has not been read yet.
     #[default]
-    Nothing,
-    /// There is none.
+    NotRead,
+    /// The file does not exist.
     Absent,
-    /// It says this.
+    /// The file has this text.
     Text(TextRead),
-    /// It cannot be shown, in words.
+    /// The file cannot be shown as text, for this reason.
     Unreadable(String),
 }
 
-/// What was written and not saved.
+/// Unsaved changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Begun {
-    /// The text that it began from; nothing where there was no file.
+pub struct TabDraft {
+    /// The file's text before the changes, or `None` if there was no file.
     pub base: Option<TextRead>,
-    /// Whether it is to be saved as soon as nobody works by this file.
+    /// Whether it is saved automatically once no agent of this file is working.
     pub applies_when_idle: bool,
 }
 
-/// How a draft stands to its file.
+/// The state of a draft relative to the file on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DraftStatus {
-    /// Nothing was written.
+    /// There are no unsaved changes.
     Clean,
-    /// Something was written.
-    Written,
-    /// Something was written, and somebody else changed the file.
-    Overtaken,
-    /// Something was written, and the file is gone.
+    /// There are unsaved changes.
+    Unsaved,
+    /// There are unsaved changes, and someone else has changed the file.
+    Conflicted,
+    /// There are unsaved changes, and the file was deleted.
     Deleted,
 }
 
-/// A merge whose conflicts a person settles.
+/// A merge with conflicts for the user to resolve.
 #[derive(Clone, Debug)]
 pub struct Merging {
-    /// The file as somebody else left it: what the merged text grows from.
+    /// The other version on disk, which the merged text is based on.
     pub theirs: TextRead,
-    /// The text that was mine when the merge began.
+    /// The tab's text when the merge began.
     pub mine: Arc<String>,
-    /// What came of both, as far as it is settled.
+    /// The merge with its conflicts.
     pub merge: TextMerge,
 }
 
-/// A running operation.
+/// A running file operation, identified by the key of its command.
 #[derive(Clone, Debug)]
-enum Order {
+enum PendingOperation {
     Save { key: Id, content: TextRead },
     Restore { key: Id },
 }
@@ -71,165 +71,165 @@ enum Order {
 /// One open file.
 #[derive(Clone, Debug, Default)]
 pub struct Tab {
-    /// The whole text as it is shown: lines end with `\n`.
+    /// The whole text, with `\n` line endings.
     pub text: Arc<String>,
-    /// Changes with the text.
+    /// Changes whenever the text does.
     pub generation: u64,
-    /// The part of it that is in the field.
-    pub pages: Chunks,
-    /// Changes whenever the field holds something that was not typed into it.
-    pub page_generation: u64,
-    /// What the file says.
-    pub seen: FileStatus,
-    /// What was written and not saved.
-    pub begun: Option<Begun>,
-    /// Why the last order failed.
-    pub failed: Option<String>,
-    /// A merge that goes on.
+    /// The parts of the text, one of which is in the field.
+    pub chunks: Chunks,
+    /// Changes whenever the field's text changes other than by typing.
+    pub chunk_generation: u64,
+    /// The state of the file on disk.
+    pub status: FileStatus,
+    /// The unsaved changes.
+    pub draft: Option<TabDraft>,
+    /// Why the last operation failed.
+    pub error: Option<String>,
+    /// The running merge.
     pub merging: Option<Merging>,
-    /// Whether the lines of the file end as on Windows.
-    ends_with_return: bool,
-    order: Option<Order>,
-    /// What the file said before it was saved, and until when it may still be read so.
-    settling: Option<(Option<u64>, f64)>,
+    /// Whether the file has Windows line endings.
+    uses_crlf: bool,
+    operation: Option<PendingOperation>,
+    /// The content hash before the last save, and until when reads that still return it are ignored.
+    stale_read: Option<(Option<u64>, f64)>,
 }
 
 impl Tab {
-    /// A file with something written into it already.
-    pub fn begun(base: Option<String>, text: &str, applies_when_idle: bool) -> Self {
+    /// Creates a tab with unsaved changes.
+    pub fn with_draft(base: Option<String>, text: &str, applies_when_idle: bool) -> Self {
         let mut tab = Self::default();
-        tab.show(text);
-        tab.begun = Some(Begun { base: base.map(TextRead::new), applies_when_idle });
+        tab.load_text(text);
+        tab.draft = Some(TabDraft { base: base.map(TextRead::new), applies_when_idle });
         tab
     }
 
-    /// The text as it stands in the file, with the file's ends of lines.
-    pub fn as_file(&self) -> String {
-        if self.ends_with_return { self.text.replace('\n', "\r\n") } else { self.text.as_str().to_owned() }
+    /// Returns the text with the file's line endings.
+    pub fn file_content(&self) -> String {
+        if self.uses_crlf { self.text.replace('\n', "\r\n") } else { self.text.as_str().to_owned() }
     }
 
-    fn is_as_file(&self, other: &str) -> bool {
-        if self.ends_with_return { self.as_file() == other } else { *self.text == other }
+    fn matches_file(&self, other: &str) -> bool {
+        if self.uses_crlf { self.file_content() == other } else { *self.text == other }
     }
 
-    /// Shows another text than was typed.
-    fn show(&mut self, file: &str) {
+    /// Replaces the text by that of the file, and detects its line endings.
+    fn load_text(&mut self, file: &str) {
         let ends = file.matches("\r\n").count();
-        self.ends_with_return = ends > 0
+        self.uses_crlf = ends > 0
             && ends == file.bytes().filter(|byte| *byte == b'\n').count()
             && ends == file.bytes().filter(|byte| *byte == b'\r').count();
-        let text = if self.ends_with_return { file.replace("\r\n", "\n") } else { file.to_owned() };
+        let text = if self.uses_crlf { file.replace("\r\n", "\n") } else { file.to_owned() };
         if *self.text != text || self.generation == 0 {
             self.replace(text);
         }
     }
 
-    /// Puts another text in the field; lines end with `\n`.
+    /// Replaces the text, which has `\n` line endings.
     pub fn replace(&mut self, text: String) {
-        let at = self.pages.start().byte.min(text.len());
-        self.pages = Chunks::of(&text, text.floor_char_boundary(at));
+        let at = self.chunks.start().byte.min(text.len());
+        self.chunks = Chunks::of(&text, text.floor_char_boundary(at));
         self.text = Arc::new(text);
         self.generation += 1;
-        self.page_generation += 1;
+        self.chunk_generation += 1;
     }
 
-    /// Takes over what was read of the file.
-    pub fn follow(&mut self, read: Option<&Read<Option<TextRead>>>, now_secs: f64) {
-        let seen = match read {
+    /// Updates the tab from the result of reading the file.
+    pub fn update_from_file(&mut self, read: Option<&Read<Option<TextRead>>>, now_secs: f64) {
+        let status = match read {
             None => return,
             Some(Err(why)) => FileStatus::Unreadable(why.clone()),
             Some(Ok(None)) => FileStatus::Absent,
             Some(Ok(Some(text))) => FileStatus::Text(text.clone()),
         };
-        if let Some((old, until)) = self.settling {
-            let is_old = !matches!(seen, FileStatus::Unreadable(_)) && hash_of(&seen) == old;
+        if let Some((old, until)) = self.stale_read {
+            let is_old = !matches!(status, FileStatus::Unreadable(_)) && hash_of(&status) == old;
             if is_old && now_secs < until {
                 return;
             }
-            self.settling = None;
+            self.stale_read = None;
         }
-        if seen == self.seen {
+        if status == self.status {
             return;
         }
-        self.seen = seen;
-        match &self.seen {
+        self.status = status;
+        match &self.status {
             FileStatus::Text(file) => {
                 let text = file.text.clone();
-                if self.begun.is_none() {
-                    self.show(&text);
-                } else if self.is_as_file(&text) {
-                    // Somebody saved the same, or this is what was saved here.
-                    self.begun = None;
+                if self.draft.is_none() {
+                    self.load_text(&text);
+                } else if self.matches_file(&text) {
+                    // Someone saved the same text, or this is the result of our own save.
+                    self.draft = None;
                     self.merging = None;
                 }
             }
-            FileStatus::Absent if self.begun.is_none() => self.show(""),
+            FileStatus::Absent if self.draft.is_none() => self.load_text(""),
             _ => {}
         }
-        if let (Some(merging), FileStatus::Text(file)) = (&self.merging, &self.seen)
+        if let (Some(merging), FileStatus::Text(file)) = (&self.merging, &self.status)
             && merging.theirs.hash != file.hash
         {
-            // It changed once more: what was chosen was chosen about another text.
+            // The file changed again, so the choices made so far refer to another text.
             self.merging = None;
         }
     }
 
-    /// What was read of the file last.
+    /// Returns the text of the file as it was last read.
     pub fn file(&self) -> Option<&TextRead> {
-        match &self.seen {
+        match &self.status {
             FileStatus::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    /// Takes the field's text over into the whole one. `at` is the byte of the cursor in the field.
-    pub fn typed(&mut self, at: usize) {
-        if self.pages.write_back(Arc::make_mut(&mut self.text), at) {
-            self.page_generation += 1;
+    /// Copies an edit in the field into the whole text. `at` is the byte of the cursor in the field.
+    pub fn apply_field_edit(&mut self, at: usize) {
+        if self.chunks.write_back(Arc::make_mut(&mut self.text), at) {
+            self.chunk_generation += 1;
         }
-        self.changed();
+        self.update_draft();
     }
 
-    /// Puts another text in place of the shown one, as if it had been typed.
+    /// Replaces the text as an edit by the user.
     pub fn write(&mut self, text: String) {
         self.replace(text);
-        self.changed();
+        self.update_draft();
     }
 
-    fn changed(&mut self) {
+    fn update_draft(&mut self) {
         self.generation += 1;
-        self.failed = None;
+        self.error = None;
         let file = self.file().cloned();
-        match &self.begun {
-            None => self.begun = Some(Begun { base: file, applies_when_idle: false }),
-            // Typed back to the file's content: nothing is unsaved.
-            Some(_) if file.is_some_and(|file| self.is_as_file(&file.text)) => self.begun = None,
+        match &self.draft {
+            None => self.draft = Some(TabDraft { base: file, applies_when_idle: false }),
+            // If the text is back to the file's content, nothing is unsaved.
+            Some(_) if file.is_some_and(|file| self.matches_file(&file.text)) => self.draft = None,
             Some(_) => {}
         }
     }
 
-    /// How what was written stands to the file.
+    /// Returns the state of the unsaved changes relative to the file.
     pub fn draft_status(&self) -> DraftStatus {
-        let Some(begun) = &self.begun else { return DraftStatus::Clean };
-        match (&self.seen, &begun.base) {
+        let Some(draft) = &self.draft else { return DraftStatus::Clean };
+        match (&self.status, &draft.base) {
             (FileStatus::Absent, Some(_)) => DraftStatus::Deleted,
             (FileStatus::Text(file), base) if base.as_ref().is_none_or(|base| base.hash != file.hash) => {
-                DraftStatus::Overtaken
+                DraftStatus::Conflicted
             }
-            _ => DraftStatus::Written,
+            _ => DraftStatus::Unsaved,
         }
     }
 
-    /// Whether an order is under way.
+    /// Whether an operation is running.
     pub fn is_saving(&self) -> bool {
-        self.order.is_some()
+        self.operation.is_some()
     }
 
-    /// Orders the text to be saved, over the text that it began from.
+    /// Returns the command that saves the text, which fails if the file on disk is no longer the draft's base.
     pub fn save(&mut self, path: &str, state: &UiState) -> Command {
-        let content = TextRead::new(self.as_file());
-        let base = match &self.begun {
-            Some(begun) => begun.base.clone(),
+        let content = TextRead::new(self.file_content());
+        let base = match &self.draft {
+            Some(draft) => draft.base.clone(),
             None => self.file().cloned(),
         };
         let operation = |base: Option<&TextRead>, content: &TextRead| FileOperation::Save {
@@ -237,85 +237,85 @@ impl Tab {
             base: base.map(|base| base.hash),
             content: content.text.to_string(),
         };
-        let forth = state.file_command(operation(base.as_ref(), &content));
-        let back = state.file_command(match &base {
+        let command = state.file_command(operation(base.as_ref(), &content));
+        let inverse = state.file_command(match &base {
             Some(base) => operation(Some(&content), base),
             None => FileOperation::Delete { path: path.to_owned() },
         });
-        self.order = Some(Order::Save { key: forth.key.clone(), content });
-        self.failed = None;
-        if let Some(begun) = &mut self.begun {
-            begun.applies_when_idle = false;
+        self.operation = Some(PendingOperation::Save { key: command.key.clone(), content });
+        self.error = None;
+        if let Some(draft) = &mut self.draft {
+            draft.applies_when_idle = false;
         }
-        Command::Act(RoomAct::File(forth), Some(RoomAct::File(back)))
+        Command::Act(RoomAct::File(command), Some(RoomAct::File(inverse)))
     }
 
-    /// Orders an earlier version to be written again. What was written and not saved goes once that is done.
+    /// Returns the command that restores a version. Unsaved changes are discarded once it has succeeded.
     pub fn restore(&mut self, path: &str, version: u64, state: &UiState) -> Command {
-        let forth = state.file_command(FileOperation::Restore { path: path.to_owned(), version });
-        self.order = Some(Order::Restore { key: forth.key.clone() });
-        self.failed = None;
-        Command::Act(RoomAct::File(forth), None)
+        let command = state.file_command(FileOperation::Restore { path: path.to_owned(), version });
+        self.operation = Some(PendingOperation::Restore { key: command.key.clone() });
+        self.error = None;
+        Command::Act(RoomAct::File(command), None)
     }
 
-    /// Takes over how the order went.
+    /// Processes the result of the running operation.
     pub fn apply_results(&mut self, recent: &Recent, now_secs: f64) {
-        let Some(order) = &self.order else { return };
-        let key = match order {
-            Order::Save { key, .. } | Order::Restore { key } => key,
+        let Some(operation) = &self.operation else { return };
+        let key = match operation {
+            PendingOperation::Save { key, .. } | PendingOperation::Restore { key } => key,
         };
         let Some(result) = recent.order(key) else { return };
-        let order = self.order.take();
-        match (result, order) {
-            (Err(why), _) => self.failed = Some(why.clone()),
-            (Ok(()), Some(Order::Save { content, .. })) => {
-                if !matches!(self.seen, FileStatus::Unreadable(_)) && hash_of(&self.seen) != Some(content.hash) {
-                    self.settling = Some((hash_of(&self.seen), now_secs + SETTLING_SECS));
+        let operation = self.operation.take();
+        match (result, operation) {
+            (Err(why), _) => self.error = Some(why.clone()),
+            (Ok(()), Some(PendingOperation::Save { content, .. })) => {
+                if !matches!(self.status, FileStatus::Unreadable(_)) && hash_of(&self.status) != Some(content.hash) {
+                    self.stale_read = Some((hash_of(&self.status), now_secs + STALE_READ_SECS));
                 }
-                if self.is_as_file(&content.text) {
-                    self.begun = None;
-                } else if let Some(begun) = &mut self.begun {
-                    begun.base = Some(content.clone());
+                if self.matches_file(&content.text) {
+                    self.draft = None;
+                } else if let Some(draft) = &mut self.draft {
+                    draft.base = Some(content.clone());
                 }
-                self.seen = FileStatus::Text(content);
+                self.status = FileStatus::Text(content);
             }
             (Ok(()), _) => self.take_theirs(),
         }
     }
 
-    /// Gives up what was written.
+    /// Discards the unsaved changes.
     pub fn take_theirs(&mut self) {
-        self.begun = None;
+        self.draft = None;
         self.merging = None;
-        self.failed = None;
-        match self.seen.clone() {
-            FileStatus::Text(file) => self.show(&file.text),
-            FileStatus::Absent => self.show(""),
-            FileStatus::Nothing | FileStatus::Unreadable(_) => {}
+        self.error = None;
+        match self.status.clone() {
+            FileStatus::Text(file) => self.load_text(&file.text),
+            FileStatus::Absent => self.load_text(""),
+            FileStatus::NotRead | FileStatus::Unreadable(_) => {}
         }
     }
 
-    /// Goes on with what was written, over whatever the file says now.
+    /// Keeps the unsaved changes; the next save overwrites the file as it is now.
     pub fn keep_mine(&mut self) {
         let file = self.file().cloned();
         self.merging = None;
-        self.failed = None;
-        if let Some(begun) = &mut self.begun {
-            begun.base = file;
+        self.error = None;
+        if let Some(draft) = &mut self.draft {
+            draft.base = file;
         }
     }
 
-    /// Joins what was written with what somebody else made of the file; asks where both changed the same.
+    /// Merges the unsaved changes with those on disk. If both changed the same lines, the user has to choose.
     pub fn begin_merge(&mut self) {
-        let (Some(theirs), Some(begun)) = (self.file().cloned(), &self.begun) else { return };
-        let base = begun.base.as_ref().map_or("", |base| &*base.text);
+        let (Some(theirs), Some(draft)) = (self.file().cloned(), &self.draft) else { return };
+        let base = draft.base.as_ref().map_or("", |base| &*base.text);
         let plain = |text: &str| text.replace("\r\n", "\n");
         let merge = TextMerge::new(&plain(base), &self.text, &plain(&theirs.text));
         self.merging = Some(Merging { theirs, mine: self.text.clone(), merge });
         self.finish_merge();
     }
 
-    /// Chooses for one conflict; the last choice ends the merge.
+    /// Resolves one conflict. The last choice finishes the merge.
     pub fn choose(&mut self, place: usize, choice: Choice) {
         if let Some(merging) = &mut self.merging {
             merging.merge.choose(place, choice);
@@ -326,23 +326,23 @@ impl Tab {
     fn finish_merge(&mut self) {
         let Some(merging) = &self.merging else { return };
         if merging.mine != self.text {
-            // Something was typed meanwhile: what was chosen was chosen about another text.
+            // The text was edited meanwhile, so the choices made so far refer to another text.
             self.merging = None;
             return;
         }
         let Some(text) = merging.merge.text() else { return };
         let theirs = merging.theirs.clone();
         self.merging = None;
-        if let Some(begun) = &mut self.begun {
-            begun.base = Some(theirs);
+        if let Some(draft) = &mut self.draft {
+            draft.base = Some(theirs);
         }
         self.write(text);
     }
 }
 
-/// The hash of the known content; `None` if there is no file.
-fn hash_of(seen: &FileStatus) -> Option<u64> {
-    match seen {
+/// Returns the hash of the known content, or `None` if there is none.
+fn hash_of(status: &FileStatus) -> Option<u64> {
+    match status {
         FileStatus::Text(text) => Some(text.hash),
         _ => None,
     }

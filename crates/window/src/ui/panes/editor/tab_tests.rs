@@ -1,4 +1,4 @@
-//! Tests of a text that is edited, saved, changed by others, and merged.
+//! Tests of editing, saving, conflicts and merging in a tab.
 
 use super::tab::{DraftStatus, Tab};
 use crate::base::hash::content_hash;
@@ -19,189 +19,189 @@ fn read(text: &str) -> Read<Option<TextRead>> {
 
 fn open(text: &str) -> Tab {
     let mut tab = Tab::default();
-    tab.follow(Some(&read(text)), 0.0);
+    tab.update_from_file(Some(&read(text)), 0.0);
     tab
 }
 
 fn write(tab: &mut Tab, text: &str) {
-    tab.pages.text = text.to_owned();
-    tab.typed(0);
+    tab.chunks.text = text.to_owned();
+    tab.apply_field_edit(0);
 }
 
-/// The command of a save: its key, base and content; and what undoes it.
-fn order(command: Command) -> (String, Option<u64>, String, FileOperation) {
-    let Command::Act(RoomAct::File(forth), Some(RoomAct::File(back))) = command else {
-        panic!("a save is an act with a way back: {command:?}")
+/// Returns the key, base and content of a save command, and its inverse.
+fn save_parts(command: Command) -> (String, Option<u64>, String, FileOperation) {
+    let Command::Act(RoomAct::File(command), Some(RoomAct::File(inverse))) = command else {
+        panic!("a save has an inverse: {command:?}")
     };
-    let FileOperation::Save { base, content, .. } = forth.operation else { panic!("a save is a save") };
-    (forth.key.to_string(), base, content, back.operation)
+    let FileOperation::Save { base, content, .. } = command.operation else { panic!("a save is a save") };
+    (command.key.to_string(), base, content, inverse.operation)
 }
 
-fn told(key: &str, result: Result<(), String>) -> Recent {
+fn result_of(key: &str, result: Result<(), String>) -> Recent {
     let mut recent = Recent::default();
     recent.take_in_orders([(key.into(), result)]);
     recent
 }
 
 #[test]
-fn without_a_word_written_the_tab_follows_the_file() {
+fn a_clean_tab_follows_the_file() {
     let mut tab = open("one\n");
-    tab.follow(Some(&read("two\n")), 0.0);
+    tab.update_from_file(Some(&read("two\n")), 0.0);
     assert_eq!((tab.text.as_str(), tab.draft_status()), ("two\n", DraftStatus::Clean));
-    tab.follow(Some(&Ok(None)), 0.0);
+    tab.update_from_file(Some(&Ok(None)), 0.0);
     assert_eq!(tab.text.as_str(), "");
-    tab.follow(None, 0.0);
+    tab.update_from_file(None, 0.0);
     assert_eq!(tab.draft_status(), DraftStatus::Clean);
 }
 
 #[test]
-fn what_is_typed_and_typed_back_is_no_draft() {
+fn reverting_an_edit_by_typing_leaves_no_draft() {
     let mut tab = open("one\n");
     write(&mut tab, "one!\n");
-    assert_eq!(tab.draft_status(), DraftStatus::Written);
+    assert_eq!(tab.draft_status(), DraftStatus::Unsaved);
     write(&mut tab, "one\n");
     assert_eq!(tab.draft_status(), DraftStatus::Clean);
 }
 
 #[test]
-fn a_save_names_what_it_began_from_and_how_to_take_it_back() {
+fn a_save_has_a_base_and_an_inverse() {
     let (mut tab, state) = (open("one\n"), UiState::default());
     write(&mut tab, "two\n");
-    let (key, base, content, back) = order(tab.save("a.md", &state));
+    let (key, base, content, inverse) = save_parts(tab.save("a.md", &state));
     assert_eq!((base, content.as_str()), (Some(hash("one\n")), "two\n"));
     let wanted = FileOperation::Save { path: "a.md".into(), base: Some(hash("two\n")), content: "one\n".into() };
-    assert_eq!(back, wanted);
+    assert_eq!(inverse, wanted);
     assert!(tab.is_saving());
-    tab.apply_results(&told("another", Ok(())), 0.0);
-    assert_eq!(tab.draft_status(), DraftStatus::Written, "another order is none of its business");
-    tab.apply_results(&told(&key, Ok(())), 0.0);
+    tab.apply_results(&result_of("another", Ok(())), 0.0);
+    assert_eq!(tab.draft_status(), DraftStatus::Unsaved, "results of other operations are ignored");
+    tab.apply_results(&result_of(&key, Ok(())), 0.0);
     assert_eq!((tab.draft_status(), tab.is_saving()), (DraftStatus::Clean, false));
-    tab.follow(Some(&read("one\n")), 1.0);
-    assert_eq!(tab.text.as_str(), "two\n", "the file was read before it was saved");
-    tab.follow(Some(&read("two\n")), 1.5);
-    tab.follow(Some(&read("one\n")), 2.0);
-    assert_eq!(tab.text.as_str(), "one\n", "somebody wrote the old text again");
+    tab.update_from_file(Some(&read("one\n")), 1.0);
+    assert_eq!(tab.text.as_str(), "two\n", "a stale read from before the save is ignored");
+    tab.update_from_file(Some(&read("two\n")), 1.5);
+    tab.update_from_file(Some(&read("one\n")), 2.0);
+    assert_eq!(tab.text.as_str(), "one\n", "someone else restored the old text");
 }
 
 #[test]
-fn what_is_typed_while_it_is_saved_stays_a_draft_of_the_saved() {
+fn text_typed_during_a_save_becomes_a_draft_based_on_the_saved_text() {
     let (mut tab, state) = (open("one\n"), UiState::default());
     write(&mut tab, "two\n");
-    let (key, ..) = order(tab.save("a.md", &state));
+    let (key, ..) = save_parts(tab.save("a.md", &state));
     write(&mut tab, "three\n");
-    tab.apply_results(&told(&key, Ok(())), 0.0);
-    tab.follow(Some(&read("two\n")), 0.0);
-    assert_eq!((tab.text.as_str(), tab.draft_status()), ("three\n", DraftStatus::Written));
-    let (_, base, ..) = order(tab.save("a.md", &state));
+    tab.apply_results(&result_of(&key, Ok(())), 0.0);
+    tab.update_from_file(Some(&read("two\n")), 0.0);
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("three\n", DraftStatus::Unsaved));
+    let (_, base, ..) = save_parts(tab.save("a.md", &state));
     assert_eq!(base, Some(hash("two\n")));
 }
 
 #[test]
-fn a_save_that_fails_keeps_what_was_written_and_says_why() {
+fn a_failed_save_keeps_the_draft_and_reports_the_error() {
     let (mut tab, state) = (open("one\n"), UiState::default());
     write(&mut tab, "two\n");
-    let (key, ..) = order(tab.save("a.md", &state));
-    tab.apply_results(&told(&key, Err("the disk is full".into())), 0.0);
-    assert_eq!((tab.text.as_str(), tab.draft_status()), ("two\n", DraftStatus::Written));
-    assert_eq!(tab.failed.as_deref(), Some("the disk is full"));
+    let (key, ..) = save_parts(tab.save("a.md", &state));
+    tab.apply_results(&result_of(&key, Err("the disk is full".into())), 0.0);
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("two\n", DraftStatus::Unsaved));
+    assert_eq!(tab.error.as_deref(), Some("the disk is full"));
 }
 
 #[test]
-fn a_file_that_was_not_there_is_made_and_undone_by_deleting() {
+fn saving_a_new_file_is_undone_by_deleting_it() {
     let (mut tab, state) = (Tab::default(), UiState::default());
-    tab.follow(Some(&Ok(None)), 0.0);
+    tab.update_from_file(Some(&Ok(None)), 0.0);
     write(&mut tab, "new\n");
-    let (_, base, _, back) = order(tab.save("new.md", &state));
-    assert_eq!((base, back), (None, FileOperation::Delete { path: "new.md".into() }));
+    let (_, base, _, inverse) = save_parts(tab.save("new.md", &state));
+    assert_eq!((base, inverse), (None, FileOperation::Delete { path: "new.md".into() }));
 }
 
 #[test]
-fn a_draft_that_was_overtaken_is_merged_kept_or_given_up() {
+fn a_conflicted_draft_can_be_merged_kept_or_discarded() {
     let base = "a\nb\nc\nd\n";
-    let overtaken = |theirs: &str| {
+    let conflicted = |theirs: &str| {
         let mut tab = open(base);
         write(&mut tab, "A\nb\nc\nd\n");
-        tab.follow(Some(&read(theirs)), 0.0);
-        assert_eq!(tab.draft_status(), DraftStatus::Overtaken);
+        tab.update_from_file(Some(&read(theirs)), 0.0);
+        assert_eq!(tab.draft_status(), DraftStatus::Conflicted);
         tab
     };
-    let mut tab = overtaken("a\nb\nc\nD\n");
+    let mut tab = conflicted("a\nb\nc\nD\n");
     tab.begin_merge();
-    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nb\nc\nD\n", DraftStatus::Written));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nb\nc\nD\n", DraftStatus::Unsaved));
 
-    let mut tab = overtaken("x\nb\nc\nd\n");
+    let mut tab = conflicted("x\nb\nc\nd\n");
     tab.begin_merge();
-    assert_eq!(tab.draft_status(), DraftStatus::Overtaken, "somebody has to choose");
+    assert_eq!(tab.draft_status(), DraftStatus::Conflicted, "there is a conflict to resolve");
     tab.choose(0, Choice::Both);
-    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nx\nb\nc\nd\n", DraftStatus::Written));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nx\nb\nc\nd\n", DraftStatus::Unsaved));
 
-    let mut tab = overtaken("x\nb\nc\nd\n");
+    let mut tab = conflicted("x\nb\nc\nd\n");
     tab.keep_mine();
-    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nb\nc\nd\n", DraftStatus::Written));
-    let (_, base, ..) = order(tab.save("a.md", &UiState::default()));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nb\nc\nd\n", DraftStatus::Unsaved));
+    let (_, base, ..) = save_parts(tab.save("a.md", &UiState::default()));
     assert_eq!(base, Some(hash("x\nb\nc\nd\n")));
 
-    let mut tab = overtaken("x\nb\nc\nd\n");
+    let mut tab = conflicted("x\nb\nc\nd\n");
     tab.take_theirs();
     assert_eq!((tab.text.as_str(), tab.draft_status()), ("x\nb\nc\nd\n", DraftStatus::Clean));
 }
 
 #[test]
-fn choices_about_an_older_text_do_not_count() {
+fn merge_choices_about_an_older_text_are_discarded() {
     let mut tab = open("a\nb\n");
     write(&mut tab, "A\nb\n");
-    tab.follow(Some(&read("x\nb\n")), 0.0);
+    tab.update_from_file(Some(&read("x\nb\n")), 0.0);
     tab.begin_merge();
-    tab.follow(Some(&read("y\nb\n")), 0.0);
+    tab.update_from_file(Some(&read("y\nb\n")), 0.0);
     assert!(tab.merging.is_none());
     tab.begin_merge();
     write(&mut tab, "A\nb\nmore\n");
     tab.choose(0, Choice::Theirs);
-    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nb\nmore\n", DraftStatus::Overtaken));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nb\nmore\n", DraftStatus::Conflicted));
 }
 
 #[test]
-fn a_file_that_goes_leaves_the_draft() {
+fn deleting_the_file_keeps_the_draft() {
     let (mut tab, state) = (open("a\n"), UiState::default());
     write(&mut tab, "b\n");
-    tab.follow(Some(&Ok(None)), 0.0);
+    tab.update_from_file(Some(&Ok(None)), 0.0);
     assert_eq!((tab.text.as_str(), tab.draft_status()), ("b\n", DraftStatus::Deleted));
     tab.keep_mine();
-    let (_, base, ..) = order(tab.save("a.md", &state));
+    let (_, base, ..) = save_parts(tab.save("a.md", &state));
     assert_eq!(base, None);
-    tab.follow(Some(&Err("it is not UTF-8".into())), 0.0);
-    assert_eq!(tab.text.as_str(), "b\n", "what was written stays whatever becomes of the file");
+    tab.update_from_file(Some(&Err("it is not UTF-8".into())), 0.0);
+    assert_eq!(tab.text.as_str(), "b\n", "the draft stays whatever happens to the file");
 }
 
 #[test]
-fn ends_of_lines_stay_as_the_file_has_them() {
+fn line_endings_of_the_file_are_kept() {
     let (mut tab, state) = (open("a\r\nb\r\n"), UiState::default());
     assert_eq!(tab.text.as_str(), "a\nb\n");
     write(&mut tab, "a\nb\nc\n");
-    let (_, base, content, _) = order(tab.save("a.md", &state));
+    let (_, base, content, _) = save_parts(tab.save("a.md", &state));
     assert_eq!((base, content.as_str()), (Some(hash("a\r\nb\r\n")), "a\r\nb\r\nc\r\n"));
     let mixed = open("a\r\nb\n\rc");
-    assert_eq!(mixed.text.as_str(), "a\r\nb\n\rc", "what is mixed is left alone");
+    assert_eq!(mixed.text.as_str(), "a\r\nb\n\rc", "mixed line endings are left alone");
 }
 
 #[test]
-fn a_draft_of_an_earlier_window_continues_where_it_was() {
-    let mut tab = Tab::begun(Some("a\n".into()), "b\n", true);
-    assert_eq!(tab.draft_status(), DraftStatus::Written);
-    tab.follow(Some(&read("a\n")), 0.0);
-    assert_eq!((tab.text.as_str(), tab.draft_status()), ("b\n", DraftStatus::Written));
-    tab.follow(Some(&read("c\n")), 0.0);
-    assert_eq!(tab.draft_status(), DraftStatus::Overtaken);
+fn a_restored_draft_is_compared_with_the_file() {
+    let mut tab = Tab::with_draft(Some("a\n".into()), "b\n", true);
+    assert_eq!(tab.draft_status(), DraftStatus::Unsaved);
+    tab.update_from_file(Some(&read("a\n")), 0.0);
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("b\n", DraftStatus::Unsaved));
+    tab.update_from_file(Some(&read("c\n")), 0.0);
+    assert_eq!(tab.draft_status(), DraftStatus::Conflicted);
 }
 
 #[test]
-fn restoring_gives_up_the_draft_only_once_it_is_done() {
+fn restoring_a_version_discards_the_draft_only_on_success() {
     let (mut tab, state) = (open("a\n"), UiState::default());
     write(&mut tab, "b\n");
-    let Command::Act(RoomAct::File(forth), None) = tab.restore("a.md", 1, &state) else { panic!("an act") };
-    tab.apply_results(&told(&forth.key, Err("that version is not kept".into())), 0.0);
+    let Command::Act(RoomAct::File(command), None) = tab.restore("a.md", 1, &state) else { panic!("an act") };
+    tab.apply_results(&result_of(&command.key, Err("that version is not kept".into())), 0.0);
     assert_eq!(tab.text.as_str(), "b\n");
-    let Command::Act(RoomAct::File(forth), None) = tab.restore("a.md", 1, &state) else { panic!("an act") };
-    tab.apply_results(&told(&forth.key, Ok(())), 0.0);
+    let Command::Act(RoomAct::File(command), None) = tab.restore("a.md", 1, &state) else { panic!("an act") };
+    tab.apply_results(&result_of(&command.key, Ok(())), 0.0);
     assert_eq!((tab.text.as_str(), tab.draft_status()), ("a\n", DraftStatus::Clean));
 }

@@ -1,4 +1,4 @@
-//! Tests of the editor as a person uses it: files are opened, edited, saved and searched by name.
+//! Tests of the editor in a window: files are opened, edited, saved and searched.
 
 use std::sync::Arc;
 
@@ -67,10 +67,10 @@ fn save(path: &str, base: &str, content: &str) -> FileOperation {
     FileOperation::Save { path: path.into(), base: Some(content_hash(base.as_bytes())), content: content.into() }
 }
 
-/// Reports to the window how its last save went.
-fn tell(window: &mut Harness<'static, Stage>, result: Result<(), String>) {
+/// Reports the result of the last save to the window.
+fn finish_save(window: &mut Harness<'static, Stage>, result: Result<(), String>) {
     let Some(Command::Act(RoomAct::File(command), _)) = window.state().commands.last().cloned() else {
-        panic!("an order was given")
+        panic!("there is no save")
     };
     window.state_mut().recent.take_in_orders([(command.key, result)]);
     window.run_steps(3);
@@ -90,25 +90,25 @@ fn piece(agent: &str) -> PieceView {
 }
 
 #[test]
-fn what_is_written_is_saved_by_key_and_by_button() {
+fn edits_are_saved_by_shortcut_and_by_button() {
     let mut window = window("notes.md", text("one\n"));
     write(&mut window, "notes.md", "two");
     assert!(window.state().panes.editors.is_unsaved("notes.md"));
     window.key_press_modifiers(Modifiers::COMMAND, Key::S);
     window.run_steps(3);
     assert_eq!(operations(&window), [save("notes.md", "one\n", "one\ntwo")]);
-    tell(&mut window, Err("the disk is full".into()));
+    finish_save(&mut window, Err("the disk is full".into()));
     assert!(is_shown(&window, "the disk is full"));
     assert_eq!(window.state().panes.editors.unsaved(), ["notes.md"]);
     click(&mut window, "Save");
-    tell(&mut window, Ok(()));
+    finish_save(&mut window, Ok(()));
     assert!(!window.state().panes.editors.is_unsaved("notes.md"));
     assert_eq!(shown(&window, "notes.md"), "one\ntwo");
     assert!(window.state().commands.iter().all(|command| matches!(command, Command::Act(_, Some(_)))));
 }
 
 #[test]
-fn tab_puts_in_spaces() {
+fn tab_inserts_spaces() {
     let mut window = window("notes.md", text("a"));
     write(&mut window, "notes.md", "");
     window.key_press(Key::Tab);
@@ -117,7 +117,7 @@ fn tab_puts_in_spaces() {
 }
 
 #[test]
-fn undo_stays_in_the_field() {
+fn undo_in_the_field_undoes_typing() {
     let mut window = window("notes.md", text("a"));
     write(&mut window, "notes.md", "b");
     window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
@@ -127,7 +127,7 @@ fn undo_stays_in_the_field() {
 }
 
 #[test]
-fn a_file_that_cannot_be_shown_is_opened_elsewhere() {
+fn a_file_that_is_not_text_can_be_opened_in_another_program() {
     let mut window = window("picture.png", Err("it is not UTF-8".into()));
     assert!(is_shown(&window, "it is not UTF-8"));
     click(&mut window, "Open in another program");
@@ -135,7 +135,7 @@ fn a_file_that_cannot_be_shown_is_opened_elsewhere() {
 }
 
 #[test]
-fn what_was_written_stays_when_the_file_becomes_something_else() {
+fn edits_are_kept_when_the_file_becomes_unreadable() {
     let mut window = window("notes.md", text("a"));
     let mark = window.state().panes.editors.drafts_mark();
     write(&mut window, "notes.md", "b");
@@ -152,7 +152,7 @@ fn what_was_written_stays_when_the_file_becomes_something_else() {
 }
 
 #[test]
-fn comparing_ends_with_the_decision() {
+fn resolving_the_conflict_ends_the_comparison() {
     let mut window = window("notes.md", text("a"));
     write(&mut window, "notes.md", "b");
     window.state_mut().state.texts.texts.insert("notes.md".into(), text("c"));
@@ -170,7 +170,7 @@ fn comparing_ends_with_the_decision() {
 }
 
 #[test]
-fn a_file_that_is_not_there_can_be_written() {
+fn a_new_file_can_be_written() {
     let mut window = window("new.md", Ok(None));
     assert!(is_shown(&window, "new file"));
     write(&mut window, "new.md", "hello");
@@ -180,7 +180,7 @@ fn a_file_that_is_not_there_can_be_written() {
 }
 
 #[test]
-fn nothing_is_written_into_a_file_that_was_not_read() {
+fn a_file_cannot_be_edited_before_it_is_loaded() {
     let state = UiState::default();
     let mut window = stage_pane(state, |ui, cx, panes| editor_ui(ui, "slow.md", cx, &mut panes.editors));
     window.run_steps(2);
@@ -190,7 +190,7 @@ fn nothing_is_written_into_a_file_that_was_not_read() {
 }
 
 #[test]
-fn somebody_else_s_change_is_merged_or_decided_about() {
+fn changes_by_others_can_be_compared_and_merged() {
     let mut window = window("notes.md", text("a\nb\n"));
     write(&mut window, "notes.md", "mine");
     let theirs = text("A\nb\n");
@@ -206,7 +206,7 @@ fn somebody_else_s_change_is_merged_or_decided_about() {
 }
 
 #[test]
-fn conflicts_are_settled_one_by_one() {
+fn conflicts_are_resolved_one_by_one() {
     let mut window = window("notes.md", text("a"));
     write(&mut window, "notes.md", "!");
     window.state_mut().state.texts.texts.insert("notes.md".into(), text("b"));
@@ -218,7 +218,7 @@ fn conflicts_are_settled_one_by_one() {
 }
 
 #[test]
-fn a_file_deleted_underneath_is_saved_again() {
+fn a_file_deleted_by_others_can_be_saved_again() {
     let mut window = window("notes.md", text("a"));
     write(&mut window, "notes.md", "!");
     window.state_mut().state.texts.texts.insert("notes.md".into(), Ok(None));
@@ -229,7 +229,7 @@ fn a_file_deleted_underneath_is_saved_again() {
 }
 
 #[test]
-fn a_working_agent_s_file_is_saved_when_its_work_is_over() {
+fn the_file_of_a_working_agent_is_saved_when_its_work_ends() {
     let mut window = window(AGENT, text("---\nname: Ada\n---\nHi"));
     window.state_mut().room.work.pieces = vec![piece("ada-1")];
     write(&mut window, AGENT, "!");
@@ -240,13 +240,13 @@ fn a_working_agent_s_file_is_saved_when_its_work_is_over() {
     window.state_mut().room.agents[1].profile = "bram".into();
     window.state_mut().room.work.pieces = vec![piece("bram-1")];
     window.run_steps(3);
-    assert_eq!(operations(&window).len(), 1, "somebody else's work does not matter");
-    tell(&mut window, Ok(()));
+    assert_eq!(operations(&window).len(), 1, "another agent's work does not matter");
+    finish_save(&mut window, Ok(()));
     assert!(window.state().panes.editors.drafts().is_empty());
 }
 
 #[test]
-fn apply_changes_a_working_agent_at_once() {
+fn apply_saves_the_file_of_a_working_agent_at_once() {
     let mut window = window(AGENT, text("Hi"));
     window.state_mut().room.work.pieces = vec![piece("ada-1")];
     write(&mut window, AGENT, "!");
@@ -255,7 +255,7 @@ fn apply_changes_a_working_agent_at_once() {
 }
 
 #[test]
-fn drafts_outlive_the_window_and_are_applied_even_where_nobody_looks() {
+fn drafts_are_restored_and_saved_even_in_hidden_tabs() {
     let mut window = window("notes.md", text("a"));
     write(&mut window, "notes.md", "b");
     let drafts = window.state().panes.editors.drafts();
@@ -270,18 +270,18 @@ fn drafts_outlive_the_window_and_are_applied_even_where_nobody_looks() {
     stage.panes.editors.restore(vec![Draft { path: AGENT.into(), applies_when_idle: true, ..read[0].clone() }]);
     stage.room.work.pieces = vec![piece("ada-1")];
     let saved = |stage: &mut Stage| stage.look(|cx, panes| update_tabs(cx, &mut panes.editors)).len();
-    assert_eq!(saved(&mut stage), 0, "the file was not read yet");
+    assert_eq!(saved(&mut stage), 0, "the file is not loaded yet");
     stage.state.texts.texts.insert(AGENT.into(), text("a"));
-    assert_eq!(saved(&mut stage), 0, "she is at work");
+    assert_eq!(saved(&mut stage), 0, "its agent is working");
     stage.room.work.pieces.clear();
     assert_eq!(saved(&mut stage), 1);
-    assert_eq!(saved(&mut stage), 0, "once is enough");
+    assert_eq!(saved(&mut stage), 0, "it is saved only once");
     stage.panes.editors.discard(AGENT);
     assert!(stage.panes.editors.drafts().is_empty());
 }
 
 #[test]
-fn something_is_found_and_replaced() {
+fn text_can_be_found_and_replaced() {
     let mut window = window("notes.md", text("tea, Tea and teapot\n"));
     write(&mut window, "notes.md", "");
     window.key_press_modifiers(Modifiers::COMMAND, Key::H);
@@ -312,7 +312,7 @@ fn something_is_found_and_replaced() {
 }
 
 #[test]
-fn escape_closes_finding_and_goes_back_to_the_text() {
+fn escape_closes_the_find_bar_and_focuses_the_text() {
     let mut window = window("notes.md", text("tea\n"));
     write(&mut window, "notes.md", "");
     window.key_press_modifiers(Modifiers::COMMAND, Key::F);
@@ -325,19 +325,19 @@ fn escape_closes_finding_and_goes_back_to_the_text() {
 }
 
 #[test]
-fn a_flood_of_text_is_divided_and_the_cursor_stays_where_it_was() {
+fn pasting_a_long_text_splits_it_and_keeps_the_cursor() {
     let mut window = window("notes.txt", text("a\n"));
     let flood = "one more line of it\n".repeat(9_000);
     write(&mut window, "notes.txt", &flood);
     write(&mut window, "notes.txt", "end");
     assert_eq!(shown(&window, "notes.txt"), format!("a\n{flood}end"));
     let file = &window.state().panes.editors.open["notes.txt"];
-    assert!(file.tab.pages.count() > 1);
+    assert!(file.tab.chunks.count() > 1);
     assert_eq!(file.field.cursor.line, 9_001);
 }
 
 #[test]
-fn names_of_any_length_and_script_are_borne() {
+fn file_names_of_any_length_and_script_work() {
     let name = "ein-sehr-langer-name-größer-als-alles-".repeat(20);
     let path: &'static str = Box::leak(format!("agents/{name}.md").into_boxed_str());
     let mut window = window(path, text("---\nname: Ä\n---\n日本語 👩‍🚀\n"));
@@ -346,7 +346,7 @@ fn names_of_any_length_and_script_are_borne() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_leads_to_its_line() {
+fn clicking_a_problem_moves_the_cursor_to_its_line() {
     let path = "scenes/a.yaml";
     let mut window = window(path, text("name: A\nelemnts: []\n"));
     let problem = window.get_by_label_contains("Line 2:");
@@ -357,7 +357,7 @@ fn what_is_wrong_is_said_and_leads_to_its_line() {
 }
 
 #[test]
-fn a_line_of_a_huge_file_is_led_to_and_only_what_is_seen_is_drawn() {
+fn jumping_to_a_line_of_a_huge_file_draws_only_visible_rows() {
     let path = "huge.txt";
     let huge: String = (1..=20_000).map(|line| format!("line {line} of a file that is rather long\n")).collect();
     let mut window = window(path, text(&huge));
@@ -366,7 +366,7 @@ fn a_line_of_a_huge_file_is_led_to_and_only_what_is_seen_is_drawn() {
     let file = &window.state().panes.editors.open[path];
     assert_eq!(file.field.cursor.line + 1, 15_432);
     assert!(file.field.rows_drawn.len() < 120, "drawn: {:?}", file.field.rows_drawn);
-    assert!(file.tab.pages.text.len() < huge.len() / 5);
+    assert!(file.tab.chunks.text.len() < huge.len() / 5);
     write(&mut window, path, "!");
     click(&mut window, "Save");
     let [FileOperation::Save { content, .. }] = &operations(&window)[..] else { panic!("one save") };
@@ -375,7 +375,7 @@ fn a_line_of_a_huge_file_is_led_to_and_only_what_is_seen_is_drawn() {
 }
 
 #[test]
-fn a_preview_is_beside_the_text() {
+fn the_preview_is_shown_beside_the_text_or_instead_of_it() {
     let mut window = window("notes.md", text("---\na: b\n---\n# Title\nSome words.\n"));
     click(&mut window, "Preview");
     assert!(is_shown(&window, "Some words."));
@@ -398,7 +398,7 @@ fn versions(count: u64) -> Read<Arc<Vec<FileVersion>>> {
 }
 
 #[test]
-fn a_version_is_brought_back_and_asked_about_where_something_would_go() {
+fn restoring_a_version_asks_before_discarding_changes() {
     let mut window = window("notes.md", text("b"));
     window.state_mut().state.texts.versions.insert("notes.md".into(), versions(3));
     click(&mut window, "History");
@@ -407,7 +407,7 @@ fn a_version_is_brought_back_and_asked_about_where_something_would_go() {
     click(&mut window, "Before: version 1");
     click(&mut window, "Restore version 1");
     assert_eq!(operations(&window), [FileOperation::Restore { path: "notes.md".into(), version: 1 }]);
-    tell(&mut window, Ok(()));
+    finish_save(&mut window, Ok(()));
     click(&mut window, "History");
     write(&mut window, "notes.md", "!");
     click(&mut window, "History");
@@ -418,7 +418,7 @@ fn a_version_is_brought_back_and_asked_about_where_something_would_go() {
 }
 
 #[test]
-fn of_ten_thousand_versions_only_those_in_view_are_drawn() {
+fn only_visible_rows_of_ten_thousand_versions_are_drawn() {
     let mut window = window("notes.md", text("b"));
     window.state_mut().state.texts.versions.insert("notes.md".into(), versions(10_000));
     click(&mut window, "History");

@@ -2,7 +2,7 @@
 
 use crate::ui::widgets::text_format;
 
-// Buttons above the text, and the status of the file
+// The toolbar and the status of the file
 
 pub(super) const SAVE: &str = "Save";
 pub(super) const FIND_AND_REPLACE: &str = "Find and replace";
@@ -26,7 +26,7 @@ pub(super) const IS_CHANGED_BY_OTHERS: &str = "changed by someone else";
 
 pub(super) const LOADING_FILE: &str = "Loading file…";
 pub(super) const LOADING_HIGHLIGHTING: &str = "Loading syntax highlighting";
-pub(super) const NOT_A_TEXT: &str = "This file cannot be shown as text";
+pub(super) const NOT_TEXT: &str = "This file cannot be shown as text";
 pub(super) const OPEN_IN_ANOTHER_PROGRAM: &str = "Open in another program";
 pub(super) const FILE_DOES_NOT_EXIST: &str =
     "This file does not exist. Saving creates it; earlier versions are in its history.";
@@ -36,15 +36,15 @@ pub(super) fn text_of(path: &str) -> String {
     format!("Text of {path}")
 }
 
-// The line below the text
+// The status line
 
-pub(super) const KEYS: &str = "Tab indents; Escape leaves the editor";
+pub(super) const KEYS_HINT: &str = "Tab indents; Escape leaves the editor";
 pub(super) const PREVIOUS_PART: &str = "Previous part";
 pub(super) const NEXT_PART: &str = "Next part";
-pub(super) const WHY_PARTS: &str = "Long files are edited in parts to keep typing fast; search covers the whole file";
+pub(super) const PARTS_HINT: &str = "Long files are edited in parts to keep typing fast; search covers the whole file";
 
-/// Where the cursor is, and how long the text is.
-pub(super) fn place(line: usize, column: usize, lines: usize, bytes: usize) -> String {
+/// The cursor position and the size of the text.
+pub(super) fn cursor_and_size(line: usize, column: usize, lines: usize, bytes: usize) -> String {
     let lines = text_format::count(lines, "line", "lines");
     format!("Line {line}, column {column} · {lines}, {}", size(bytes))
 }
@@ -65,7 +65,7 @@ pub(super) fn too_large_to_highlight(kilobytes: usize) -> String {
     format!("No highlighting: larger than {kilobytes} kB")
 }
 
-// What is wrong with the file
+// Problems
 
 pub(super) const TOO_LARGE_TO_CHECK: &str = "Too large to check while typing; it is checked when saved";
 pub(super) const FIX_THAT_LINE: &str = "fix that line";
@@ -79,7 +79,7 @@ pub(super) fn not_json(why: &str) -> String {
     format!("not valid JSON: {why}")
 }
 
-/// One thing that is wrong: on which line, and what to do about it.
+/// A problem with its position and remedy.
 pub(super) fn problem((line, column): (Option<usize>, Option<usize>), what: &str, remedy: &str) -> String {
     let place = match (line, column) {
         (Some(line), Some(column)) => format!("Line {line}, column {column}: "),
@@ -89,7 +89,7 @@ pub(super) fn problem((line, column): (Option<usize>, Option<usize>), what: &str
     format!("{place}{what} ({remedy})")
 }
 
-// Banners: somebody else changed or deleted the file
+// Banners: someone else changed or deleted the file
 
 pub(super) const CHANGED_MEANWHILE: &str = "Someone else changed this file while you were editing.";
 pub(super) const DELETED_MEANWHILE: &str = "Someone else deleted this file while you were editing.";
@@ -113,15 +113,15 @@ pub(super) fn no_longer_readable(why: &str) -> String {
     format!("The file can no longer be shown: {why}. Your changes are kept.")
 }
 
-// Banners: an agent of the file is at work
+// Banners: an agent of the file is working
 
 pub(super) const APPLY: &str = "Apply";
 pub(super) const APPLY_TIP: &str = "Changes the agent while it works";
 pub(super) const DO_NOT_APPLY: &str = "Do not apply";
 pub(super) const DO_NOT_APPLY_TIP: &str = "Keeps the draft without saving it";
 
-/// Which agents are at work; this many more are not named.
-pub(super) fn working(names: &[&str], more: usize) -> String {
+/// The names of working agents, and the number of further ones.
+pub(super) fn agents_working(names: &[&str], more: usize) -> String {
     match names {
         [one] if more == 0 => format!("{one} is working"),
         [first @ .., last] if more == 0 => format!("{} and {last} are working", first.join(", ")),
@@ -137,7 +137,7 @@ pub(super) fn changes_are_a_draft(working: &str) -> String {
     format!("{working}. Your changes are a draft and are applied when the work ends.")
 }
 
-// Banners: something failed
+// Banners: errors
 
 pub(super) const DISMISS: &str = "Dismiss";
 pub(super) const MUST_RESOLVE_FIRST: &str = "resolve the other changes first";
@@ -195,7 +195,7 @@ pub(super) fn preview_is_cut(kilobytes: usize) -> String {
     format!("Preview shows {kilobytes} kB from the start of the open part")
 }
 
-// Preview of an agent's document: its tools, and a try of one
+// Preview of an agent document: its tools and their test runs
 
 pub(super) const NO_TOOLS: &str = "No tools yet: a <Tool name=\"…\" description=\"…\"> with a ```ts block makes one";
 pub(super) const SCHEMA: &str = "What a model is told of its parameters";
@@ -203,7 +203,7 @@ pub(super) const TRY: &str = "Try";
 pub(super) const TRY_TIP: &str = "Runs the code with these values as a call would, without accessing files or servers";
 pub(super) const STOP: &str = "Stop";
 pub(super) const STOPPED: &str = "stopped";
-pub(super) const NOTHING_IS_REACHED: &str = "this is a test: files and servers are not accessed";
+pub(super) const ACCESS_REFUSED: &str = "this is a test: files and servers are not accessed";
 
 pub(super) fn try_tool(tool: &str) -> String {
     format!("Try {tool}")
@@ -217,7 +217,7 @@ pub(super) fn value_of(parameter: &str) -> String {
     format!("Value of {parameter}")
 }
 
-pub(super) fn would_ask_url(url: &str, method: &str) -> String {
+pub(super) fn would_request(url: &str, method: &str) -> String {
     format!("It would request {url} ({method})")
 }
 
@@ -238,7 +238,7 @@ pub(super) fn would_prompt(message: &str) -> String {
 pub(super) const LOADING_VERSIONS: &str = "Loading versions…";
 pub(super) const VERSIONS_NOT_LOADED: &str = "Versions could not be loaded";
 pub(super) const NO_VERSIONS: &str = "No versions yet";
-pub(super) const WHEN_VERSIONS_ARE_KEPT: &str = "A version is kept each time the file is saved.";
+pub(super) const NO_VERSIONS_HINT: &str = "A version is kept each time the file is saved.";
 pub(super) const BEFORE: &str = "Before";
 pub(super) const AFTER: &str = "After";
 pub(super) const SIDE_BY_SIDE: &str = "Side by side";
@@ -247,7 +247,7 @@ pub(super) const RESTORE_TIP: &str = "Saves that version again as a new one; not
 pub(super) const DISCARD_AND_RESTORE: &str = "Discard and restore";
 pub(super) const KEEP_MY_CHANGES: &str = "Keep my changes";
 
-/// What a screen reader says of a version; the current text has no number.
+/// The accessible name of a version; the current text has no number.
 pub(super) fn version_name(number: Option<u64>) -> String {
     number.map_or_else(|| "current text".to_owned(), |number| format!("version {number}"))
 }
@@ -268,7 +268,7 @@ pub(super) fn version(number: u64) -> String {
     format!("Version {number}")
 }
 
-pub(super) fn about_version(author: &str, when: &str, characters: &str) -> String {
+pub(super) fn version_details(author: &str, when: &str, characters: &str) -> String {
     format!("{author}, {when}, {characters} characters")
 }
 

@@ -1,11 +1,11 @@
-//! The kinds of tokens in a text, and the colour of each on a card.
+//! The styles of tokens in a text, and their colours.
 
 use egui::Color32;
 
 use crate::ui::widgets::mix;
 use crate::view::theme::Theme;
 
-/// What something in a text is.
+/// The style of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TokenStyle {
     #[default]
@@ -16,18 +16,17 @@ pub enum TokenStyle {
     Code,
     Link,
     Key,
-    Text,
+    String,
     Number,
-    Word,
+    Keyword,
     Type,
     Name,
-    Remark,
-    Mark,
-    Wrong,
+    Comment,
+    Markup,
+    Invalid,
 }
 
 impl TokenStyle {
-    /// Every ink.
     #[cfg(test)]
     pub const ALL: [Self; 15] = [
         Self::Plain,
@@ -37,17 +36,17 @@ impl TokenStyle {
         Self::Code,
         Self::Link,
         Self::Key,
-        Self::Text,
+        Self::String,
         Self::Number,
-        Self::Word,
+        Self::Keyword,
         Self::Type,
         Self::Name,
-        Self::Remark,
-        Self::Mark,
-        Self::Wrong,
+        Self::Comment,
+        Self::Markup,
+        Self::Invalid,
     ];
 
-    /// Its colour on a card.
+    /// Returns the colour, for a text on a card.
     pub fn colour(self, theme: &Theme) -> Color32 {
         let Theme { text, text_soft, accent, good, warn, bad, .. } = *theme;
         match self {
@@ -55,15 +54,15 @@ impl TokenStyle {
             Self::Heading | Self::Key => accent,
             Self::Strong => mix(text, accent, 0.55),
             Self::Emphasis => mix(text, accent, 0.35),
-            Self::Code | Self::Text => good,
+            Self::Code | Self::String => good,
             Self::Link => mix(good, accent, 0.45),
             Self::Number => warn,
-            Self::Word => mix(bad, accent, 0.35),
+            Self::Keyword => mix(bad, accent, 0.35),
             Self::Type => mix(good, warn, 0.5),
             Self::Name => mix(text, warn, 0.6),
-            Self::Remark => text_soft,
-            Self::Mark => mix(text_soft, accent, 0.5),
-            Self::Wrong => bad,
+            Self::Comment => text_soft,
+            Self::Markup => mix(text_soft, accent, 0.5),
+            Self::Invalid => bad,
         }
     }
 }

@@ -31,7 +31,7 @@ const MIN_CARD_ZOOM: f32 = 0.28;
 /// The width of an agent's face on its card.
 const FACE_UNITS: f32 = 26.0;
 
-/// Draws the cards of the graph.
+/// The cards of the graph, and what they are drawn from.
 pub struct Cards<'a> {
     /// The data of the graph.
     pub model: &'a Model,
@@ -43,7 +43,7 @@ pub struct Cards<'a> {
     pub view: &'a View,
     /// Names and current work status from the room.
     pub live: &'a Live<'a>,
-    /// Colours.
+    /// The theme of the window.
     pub theme: &'a Theme,
     /// Art for the faces.
     pub art: &'a Art,
@@ -219,7 +219,7 @@ impl Cards<'_> {
         let left = paint_text(ui, upper, Align2::RIGHT_CENTER, &tokens, small.clone(), theme.text_soft);
         paint_text(ui, upper.with_max_x(left - 6.0 * zoom), Align2::LEFT_CENTER, &name, strong_font, theme.text);
         let subtitle = match agent {
-            YOU => texts::you_gave(&tasks_given(self.model)),
+            YOU => texts::tasks_given(&tasks_given(self.model)),
             _ => texts::status_and_depth(status.word(), node.depth),
         };
         let folded = if block.folded > 0 { texts::finished_below(block.folded) } else { String::new() };

@@ -22,7 +22,7 @@ const HEAD_MIN_ZOOM: f32 = 0.12;
 /// Number of segments of a dashed curve.
 const DASH_SAMPLES: usize = 20;
 
-/// Draws the arrows of the graph.
+/// The arrows of the graph, and what they are drawn from.
 pub struct Arrows<'a> {
     /// Painter of the pane.
     pub painter: &'a Painter,
@@ -34,7 +34,7 @@ pub struct Arrows<'a> {
     pub positions: &'a Positions,
     /// The view onto the graph.
     pub view: &'a View,
-    /// Colours.
+    /// The theme of the window.
     pub theme: &'a Theme,
     /// Hovered, focused and selected nodes, whose arrows are highlighted.
     pub highlighted: &'a BTreeSet<Node>,

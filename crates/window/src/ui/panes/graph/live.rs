@@ -78,17 +78,17 @@ impl<'a> Live<'a> {
     pub fn agent_label(&self, model: &Model, agent: usize, folded: usize) -> String {
         let node = &model.agents[agent];
         let label = if agent == YOU {
-            texts::you_in_one_line(&tasks_given(model))
+            texts::user_label(&tasks_given(model))
         } else {
             let (name, status) = (self.name(&node.id), self.status(node).word());
-            texts::agent_in_one_line(&name, status, node.tokens)
+            texts::agent_label(&name, status, node.tokens)
         };
-        if folded > 0 { texts::with_finished(&label, folded) } else { label }
+        if folded > 0 { texts::with_finished_count(&label, folded) } else { label }
     }
 
     /// Returns the accessible label of a file.
     pub fn file_label(&self, file: &FileNode) -> String {
-        texts::file_in_one_line(file_name(&file.path), &self.made_by(file), file.is_deleted)
+        texts::file_label(file_name(&file.path), &self.made_by(file), file.is_deleted)
     }
 
     /// Returns the tooltip of an agent's card.
@@ -97,7 +97,7 @@ impl<'a> Live<'a> {
         let mut lines = vec![self.agent_label(model, agent, 0)];
         if agent != YOU {
             let parent_name = node.parent.map(|parent| self.name(&model.agents[parent].id));
-            lines.push(texts::work_given(parent_name.as_deref(), node.depth, node.pieces));
+            lines.push(texts::starter_and_tasks(parent_name.as_deref(), node.depth, node.pieces));
         }
         if node.reads.len() + node.writes.len() > 0 {
             lines.push(texts::read_and_wrote(node.reads.len(), node.writes.len()));

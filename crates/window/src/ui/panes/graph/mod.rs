@@ -105,7 +105,7 @@ impl GraphPane {
         let mut commands = Vec::new();
         let rect = ui.available_rect_before_wrap();
         let background = ui.allocate_rect(rect, Sense::click_and_drag());
-        background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::THE_GRAPH));
+        background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::GRAPH));
         self.view.rect = rect;
         let is_caught_up = self.apply_events(ui, cx.recent, &mut commands);
         let mut inner = ui.new_child(UiBuilder::new().max_rect(rect));
@@ -329,13 +329,13 @@ impl GraphPane {
         let node = &self.model.agents[agent];
         let profile = room.agent(&node.id).map(|agent| agent.profile.to_string());
         let profile = profile.or_else(|| node.profile.as_deref().map(str::to_owned)).unwrap_or_else(|| node.id.clone());
-        let named = |path: &&String| {
+        let defines_profile = |path: &&String| {
             let name = path.strip_prefix("agents/").and_then(|name| name.strip_prefix(&*profile));
             name.is_some_and(|rest| rest.starts_with('.') && !rest.contains('/'))
         };
         let defined = room.profiles.iter().find(|known| *known.id == *profile && !known.file.is_empty());
         let defined = defined.map(|known| known.file.clone());
-        let known = defined.or_else(|| room.files.iter().find(named).cloned());
+        let known = defined.or_else(|| room.files.iter().find(defines_profile).cloned());
         known.or_else(|| node.path.as_deref().map(str::to_owned)).unwrap_or_else(|| format!("agents/{profile}.md"))
     }
 }

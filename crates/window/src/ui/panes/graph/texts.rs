@@ -3,7 +3,7 @@
 use crate::ui::widgets::text_format::{compact, count};
 
 // The pane
-pub(super) const THE_GRAPH: &str = "The graph";
+pub(super) const GRAPH: &str = "The graph";
 pub(super) const MINIMAP: &str = "Minimap of the graph";
 pub(super) const LAYING_OUT: &str = "Laying out the graph";
 pub(super) const NO_WORK_YET: &str = "No work in this run yet";
@@ -54,7 +54,7 @@ pub(super) fn tokens(number: u64) -> String {
     format!("{} tokens", compact(number))
 }
 
-pub(super) fn you_gave(tasks: &str) -> String {
+pub(super) fn tasks_given(tasks: &str) -> String {
     format!("gave {tasks}")
 }
 
@@ -66,19 +66,19 @@ pub(super) fn finished_below(number: usize) -> String {
     format!("+{number} finished")
 }
 
-pub(super) fn you_in_one_line(tasks: &str) -> String {
+pub(super) fn user_label(tasks: &str) -> String {
     format!("You, gave {tasks}")
 }
 
-pub(super) fn agent_in_one_line(name: &str, status: &str, tokens: u64) -> String {
+pub(super) fn agent_label(name: &str, status: &str, tokens: u64) -> String {
     format!("Agent {name}, {status}, {} tokens", compact(tokens))
 }
 
-pub(super) fn with_finished(agent: &str, finished: usize) -> String {
+pub(super) fn with_finished_count(agent: &str, finished: usize) -> String {
     format!("{agent}, {finished} finished")
 }
 
-pub(super) fn work_given(starter: Option<&str>, depth: impl std::fmt::Display, pieces: u32) -> String {
+pub(super) fn starter_and_tasks(starter: Option<&str>, depth: impl std::fmt::Display, pieces: u32) -> String {
     let given = count(pieces as usize, "task", "tasks");
     match starter {
         Some(starter) => format!("Started by {starter}, depth {depth}, {given}"),
@@ -112,7 +112,7 @@ pub(super) fn made_by(name: &str) -> String {
     format!("by {name}")
 }
 
-pub(super) fn file_in_one_line(name: &str, made_by: &str, is_deleted: bool) -> String {
+pub(super) fn file_label(name: &str, made_by: &str, is_deleted: bool) -> String {
     let gone = if is_deleted { ", deleted" } else { "" };
     format!("File {name}, {made_by}{gone}")
 }
@@ -176,7 +176,7 @@ pub(super) const YES: &str = "Yes";
 pub(super) const NO: &str = "No";
 pub(super) const ONE_ENTRY_PER_LINE: &str = "One entry per line";
 
-pub(super) fn run_is(number: u64, status: &str, why: &str) -> String {
+pub(super) fn run_status(number: u64, status: &str, why: &str) -> String {
     format!("Run {number} is {}", with_reason(status, why))
 }
 
@@ -197,13 +197,13 @@ pub(super) fn field_of_step(field: &str, step: &str) -> String {
 }
 
 // Workflows: the drawing
-pub(super) const THE_WORKFLOW: &str = "The workflow";
+pub(super) const WORKFLOW_DRAWING: &str = "The workflow";
 pub(super) const NO_STEPS_YET: &str = "No steps yet";
 pub(super) const NO_STEPS_HINT: &str = "Choose Add a step above, or drag an agent here from the shelf or the files.";
 pub(super) const NOT_RUN_YET: &str = "not run yet";
 pub(super) const ARROW_HINT: &str = "Drag to a step that comes after this one";
 
-pub(super) fn step_in_one_line(step: &str, who: &str, status: &str) -> String {
+pub(super) fn step_label(step: &str, who: &str, status: &str) -> String {
     format!("Step {step}, {who}, {status}")
 }
 
@@ -237,7 +237,7 @@ pub(super) const AGENT: &str = "Agent";
 pub(super) const AGENT_HINT: &str = "The id of an agent or a profile";
 pub(super) const WORKFLOW: &str = "Workflow";
 pub(super) const CHOOSE_A_WORKFLOW: &str = "Choose one";
-pub(super) const NOT_ASKED_FOR: &str = "That workflow does not use this value";
+pub(super) const UNUSED_VARIABLE: &str = "That workflow does not use this value";
 pub(super) const QUESTION: &str = "Question";
 pub(super) const PROMPT: &str = "Prompt";
 pub(super) const PROMPT_HINT: &str = "What to do; the run asks for {topic}";

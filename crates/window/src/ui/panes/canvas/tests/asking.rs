@@ -77,7 +77,7 @@ impl Window {
 #[test]
 fn the_approval_card_covers_no_text_at_any_window_size() {
     let mut window = crowded();
-    let mut seen = 0;
+    let mut visible_count = 0;
     for size in SIZES {
         window.0.set_size(size);
         for middle in [Vec2::ZERO, Vec2::new(260.0, 90.0), Vec2::new(-260.0, -90.0)] {
@@ -86,12 +86,12 @@ fn the_approval_card_covers_no_text_at_any_window_size() {
             // Labels avoid the card's rectangle of the frame before.
             window.0.run_steps(4);
             let Some(card) = window.asking() else { continue };
-            seen += 1;
+            visible_count += 1;
             let under = window.written_under(card);
             assert!(under.is_empty(), "at {size}, {middle}: {card:?} lies over {under:?}");
         }
     }
-    assert!(seen >= 5, "the card was seen {seen} times");
+    assert!(visible_count >= 5, "the card was visible {visible_count} times");
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl WorkflowLayer {
     ) {
         let rect = ui.available_rect_before_wrap();
         let background = ui.allocate_rect(rect, Sense::click_and_drag());
-        background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::THE_WORKFLOW));
+        background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::WORKFLOW_DRAWING));
         self.view.rect = rect;
         self.positions.update(&file.steps);
         self.view.look_around(ui, &background);
@@ -123,7 +123,7 @@ impl WorkflowLayer {
         let why = state.map(|(_, why, _)| why).filter(|why| !why.is_empty());
         let response = ui.interact(rect, ui.id().with(("step", &step.id)), Sense::click());
         let is_chosen = self.chosen.as_deref() == Some(step.id.as_str());
-        let line = texts::step_in_one_line(&step.id, &step.who, word);
+        let line = texts::step_label(&step.id, &step.who, word);
         response.widget_info(|| WidgetInfo::selected(WidgetType::Button, true, is_chosen, &line));
         let colour = status_colour(status, theme);
         let painter = ui.painter();

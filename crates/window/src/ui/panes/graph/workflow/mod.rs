@@ -307,7 +307,7 @@ impl WorkflowLayer {
         actions: &mut LayerActions,
     ) {
         if let Some(run) = run {
-            ui.label(widgets::small(texts::run_is(run.key.number(), run.status.word(), &run.why), theme));
+            ui.label(widgets::small(texts::run_status(run.key.number(), run.status.word(), &run.why), theme));
             for asked in &run.asked {
                 self.answer(ui, theme, run, asked, actions);
             }

@@ -223,7 +223,7 @@ fn assignee_fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, dra
             }
             let others = draft.with.iter_mut().filter(|(name, _)| variables.iter().all(|(known, ..)| known != *name));
             for (name, text) in others {
-                labelled_field(ui, theme, text, name, texts::NOT_ASKED_FOR);
+                labelled_field(ui, theme, text, name, texts::UNUSED_VARIABLE);
             }
         }
     }
