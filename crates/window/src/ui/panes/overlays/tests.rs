@@ -1,4 +1,4 @@
-//! Tests of the overlays of elements: what they show, and the commands that they request.
+//! UI tests of overlays.
 
 use crate::element::{ItemList, ListAct, MailAct, MailStatus, PinAct, TextAct};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn a_text_is_saved_and_can_be_undone() {
 }
 
 #[test]
-fn a_draft_outlives_its_overlay() {
+fn a_draft_is_kept_when_its_overlay_closes() {
     let mut window = opened("news");
     write(&mut window, "Text", "!");
     click(&mut window, "Close");
@@ -73,7 +73,7 @@ fn a_draft_outlives_its_overlay() {
 }
 
 #[test]
-fn who_writes_while_another_writes_is_told_and_chooses() {
+fn a_change_by_someone_else_is_reported_with_a_choice() {
     for (choice, draft, saves) in [("Keep mine", Some("All is well!"), true), ("Use theirs", None, false)] {
         let mut window = opened("news");
         write(&mut window, "Text", "!");
@@ -89,7 +89,7 @@ fn who_writes_while_another_writes_is_told_and_chooses() {
 }
 
 #[test]
-fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_same_lines() {
+fn a_draft_is_merged_and_conflicts_are_resolved_by_the_user() {
     let draft = |window: &Harness<'_, Stage>| window.state().panes.overlays.drafts.get("text of news").cloned();
     let mut window = opened("news");
     set_content(&mut window, 1, ContentView::Text("Tea\nat four\nas ever".into()));
@@ -110,7 +110,7 @@ fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_sam
     assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
     click(&mut window, "Both for conflict 1");
     assert_eq!(draft(&window).as_deref(), Some("All is well!\nAll is lost"));
-    // A choice that was made for an older text does not count.
+    // Choices for an older text are discarded.
     let mut window = opened("news");
     write(&mut window, "Text", "!");
     set_content(&mut window, 1, ContentView::Text("All is lost".into()));
@@ -131,7 +131,7 @@ fn a_text_can_be_read_as_markdown() {
 }
 
 #[test]
-fn a_pin_is_put_up_read_voted_on_commented_and_taken_down() {
+fn pins_can_be_added_voted_on_commented_and_removed() {
     let mut window = opened("ideas");
     write(&mut window, "New pin", "Buy milk");
     click(&mut window, "Add pin");
@@ -158,7 +158,7 @@ fn a_pin_is_put_up_read_voted_on_commented_and_taken_down() {
 }
 
 #[test]
-fn the_same_vote_again_takes_it_back() {
+fn repeating_a_vote_removes_it() {
     let mut voted = pin("p1", "ada-1", "Buy tea");
     voted.up = vec!["user".into()];
     let mut room = sample_room();
@@ -171,7 +171,7 @@ fn the_same_vote_again_takes_it_back() {
 }
 
 #[test]
-fn of_five_thousand_pins_only_those_on_screen_are_drawn() {
+fn only_visible_pins_are_drawn() {
     let pins = (0..5_000).map(|number| pin(&format!("p{number}"), "ada-1", &format!("Idea {number}"))).collect();
     let mut room = sample_room();
     room.elements[2].content = Arc::new(ContentView::Pins(pins));
@@ -182,7 +182,7 @@ fn of_five_thousand_pins_only_those_on_screen_are_drawn() {
 }
 
 #[test]
-fn mail_is_read_moved_on_thrown_away_and_sent() {
+fn mail_can_be_read_closed_discarded_and_sent() {
     let mut room = sample_room();
     room.elements[3].owner = Some("ada-1".into());
     let mut window = opened_in(room, "post");
@@ -216,7 +216,7 @@ fn mail_is_read_moved_on_thrown_away_and_sent() {
 }
 
 #[test]
-fn a_box_of_nobody_says_so_and_an_element_that_left_closes_its_overlay() {
+fn an_inbox_without_owner_says_so_and_a_removed_element_closes_its_overlay() {
     let mut window = opened("post");
     assert!(window.query_by_label("This inbox has no owner, so no one reads it.").is_some());
     window.state_mut().room.elements.clear();
