@@ -364,7 +364,7 @@ mod tests {
         window.get_by_label("Topic").type_text("rain");
         window.run_steps(2);
         click(&mut window, "Start conversation");
-        assert!(window.state().commands.is_empty(), "one agent alone does not talk");
+        assert!(window.state().commands.is_empty(), "one agent is not enough");
         click(&mut window, "With Bram");
         click(&mut window, "Start conversation");
         let participants = vec!["ada-1".into(), "bram-1".into()];

@@ -69,10 +69,10 @@ fn long_lines_wrap() {
     assert_eq!(pieces("abcdefgh", 3), ["abc", "def", "gh"]);
     assert_eq!(pieces("", 3), [""]);
     assert_eq!(pieces("東京都", 3), ["東", "京", "都"]);
-    assert_eq!(pieces("東", 1), ["東"], "what never fits is shown all the same");
+    assert_eq!(pieces("東", 1), ["東"], "text that never fits is still shown");
     assert_eq!(pieces("äöü", 2), ["äö", "ü"]);
     assert_eq!(pieces("hot water for tea", 8), ["hot ", "water ", "for tea"]);
-    assert_eq!(pieces("a waterfall", 6), ["a wate", "rfall"], "not for the sake of a letter");
+    assert_eq!(pieces("a waterfall", 6), ["a wate", "rfall"], "no early break for a single letter");
 }
 
 #[test]
@@ -94,12 +94,12 @@ fn text_is_legible_on_every_background() {
     for theme in [LIGHT, DARK] {
         for colour in [theme.good, theme.bad] {
             let line = widgets::mix(theme.panel, colour, LINE_TINT);
-            for (what, ink, ground) in [
+            for (what, ink, background) in [
                 ("line", theme.text, line),
                 ("number", theme.text_soft, line),
                 ("word", theme.text, widgets::mix(theme.panel, colour, WORD_TINT)),
             ] {
-                let contrast = contrast(ink, ground);
+                let contrast = contrast(ink, background);
                 assert!(contrast >= 4.5, "{what}, dark={}: {contrast:.2}", theme.dark);
             }
         }

@@ -1,4 +1,4 @@
-//! The toolbar of the log: filters, following, the format of times, the shown run, and the export.
+//! The toolbar of the log: filters, follow switch, time format, run selection and export.
 
 use std::collections::BTreeSet;
 
@@ -33,14 +33,21 @@ pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
         widgets::name(&search, texts::SEARCH_THE_LOG);
         let facets = &pane.facets;
         let called = |id: &Id| facets.names.called(id).to_owned();
-        choose(ui, theme, (texts::AGENT_FILTER, texts::ALL_AGENTS), &facets.agents, &mut pane.filter.agent, called);
+        choice_menu(
+            ui,
+            theme,
+            (texts::AGENT_FILTER, texts::ALL_AGENTS),
+            &facets.agents,
+            &mut pane.filter.agent,
+            called,
+        );
         kinds_menu(ui, theme, facets.kinds, &mut pane.filter.kinds);
-        choose(ui, theme, (texts::TOOL_FILTER, texts::ALL_TOOLS), &facets.tools, &mut pane.filter.tool, |id| {
+        choice_menu(ui, theme, (texts::TOOL_FILTER, texts::ALL_TOOLS), &facets.tools, &mut pane.filter.tool, |id| {
             id.to_string()
         });
         severity_menu(ui, theme, &mut pane.filter.severity);
         if facets.runs.len() > 1 || pane.filter.run.is_some() {
-            choose(ui, theme, (texts::RUN_FILTER, texts::ALL_RUNS), &facets.runs, &mut pane.filter.run, |id| {
+            choice_menu(ui, theme, (texts::RUN_FILTER, texts::ALL_RUNS), &facets.runs, &mut pane.filter.run, |id| {
                 id.to_string()
             });
         }
@@ -114,7 +121,7 @@ fn menu(
 }
 
 /// A menu for one of the occurring values, or all. Only visible entries are drawn.
-fn choose(
+fn choice_menu(
     ui: &mut Ui,
     theme: &Theme,
     (name, all): (&str, &str),

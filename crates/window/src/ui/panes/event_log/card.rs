@@ -99,7 +99,7 @@ pub(super) fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPa
     let theme = cx.theme;
     let mut commands = Vec::new();
     widgets::in_card(ui, theme, |ui| {
-        head_ui(ui, theme, pane, card);
+        header_ui(ui, theme, pane, card);
         ScrollArea::vertical().id_salt("event card").auto_shrink([false, true]).show(ui, |ui| {
             let Some(content) = &card.content else {
                 widgets::empty(ui, Icon::Search, texts::NOT_AVAILABLE, texts::NOT_AVAILABLE_HINT, theme);
@@ -117,7 +117,7 @@ pub(super) fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPa
     commands
 }
 
-fn head_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, card: &Card) {
+fn header_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, card: &Card) {
     widgets::line(
         ui,
         "head",
@@ -153,7 +153,7 @@ fn hidden_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, seq: Seq) {
             let content = pane.card.as_ref().and_then(|card| card.content.as_ref());
             let is_routine = content.is_some_and(|content| super::filter::is_routine(&content.row.kind));
             pane.filter = super::Filter { everything: pane.filter.everything || is_routine, ..pane.filter.cleared() };
-            pane.lead_to(seq);
+            pane.select_and_reveal(seq);
         }
     });
 }
@@ -250,7 +250,7 @@ fn causes_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, content: &Card
         ChainEnd::Beginning if !content.causes.is_empty() => {}
         ChainEnd::More(seq) => {
             if ui.link(texts::AND_FURTHER_BACK).on_hover_text(texts::goes_to_record(seq)).clicked() {
-                pane.lead_to(seq);
+                pane.select_and_reveal(seq);
             }
         }
         end => drop(ui.label(widgets::small(cause_chain::chain_end_text(end), theme))),
@@ -295,7 +295,7 @@ fn link_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, link: &Link, rel
         ui.horizontal(content).inner
     };
     if ui.scope(row).inner {
-        pane.lead_to(link.seq);
+        pane.select_and_reveal(link.seq);
     }
 }
 

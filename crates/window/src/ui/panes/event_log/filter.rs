@@ -130,7 +130,7 @@ impl Filter {
 
     /// Whether a row is listed. `words` come from [`Filter::search_terms`].
     pub fn fits(&self, row: &EventRow, words: &[String], names: &Names) -> bool {
-        let is = |wanted: &Option<Id>, has: Option<&Id>| wanted.is_none() || wanted.as_ref() == has;
+        let is = |expected: &Option<Id>, has: Option<&Id>| expected.is_none() || expected.as_ref() == has;
         // An explicitly selected kind is included even if it is routine.
         let has_kind =
             if self.kinds.is_empty() { self.everything || !is_routine(&row.kind) } else { self.kinds.has(&row.kind) };
@@ -167,8 +167,8 @@ fn has_words(row: &EventRow, words: &[String], names: &Names) -> bool {
     if missing.is_empty() {
         return true;
     }
-    let told = format!("{} {} {}", row.kind.word(), kind_words(&row.kind), sentence(row, names)).to_lowercase();
-    missing.iter().all(|word| told.contains(word.as_str()))
+    let text = format!("{} {} {}", row.kind.word(), kind_words(&row.kind), sentence(row, names)).to_lowercase();
+    missing.iter().all(|word| text.contains(word.as_str()))
 }
 
 /// The result of one scan step.

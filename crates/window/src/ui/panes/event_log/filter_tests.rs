@@ -110,20 +110,20 @@ fn routine_records_are_hidden_unless_selected() {
     assert_eq!(hits(Filter { everything: true, ..Filter::default() }), 2);
     let mut of_kind = Filter::default();
     of_kind.kinds.add(&EventKind::State);
-    assert_eq!(hits(of_kind), 1, "whoever asks for a kind gets it");
-    assert!(fits(&Filter::default(), &varied(2)), "what somebody said is never folded");
+    assert_eq!(hits(of_kind), 1, "a selected kind is always listed");
+    assert!(fits(&Filter::default(), &varied(2)), "messages are never hidden");
 }
 
 #[test]
 fn words_are_found_in_sentences_and_data_ignoring_case() {
     let found = |text: &str, seq: u64| fits(&Filter { text: text.into(), ..Filter::default() }, &varied(seq));
     assert!(found("plan-0.MD", 0), "a path");
-    assert!(found("ada CALLED", 0), "the sentence, which says the name");
-    assert!(found("target vfs", 0), "the data as it is");
+    assert!(found("ada CALLED", 0), "the sentence with the name");
+    assert!(found("target vfs", 0), "the raw data");
     assert!(found("tool call", 0), "the kind");
     assert!(found("österreich grüsse", 2) == found("GRÜSSE", 2), "every word must be there");
     assert!(found("ÖSTERREICH grüße", 2));
-    assert!(found("  ", 2), "blanks ask for nothing");
+    assert!(found("  ", 2), "spaces match everything");
     assert!(!found("österreich tea", 2));
     assert!(!found("\"", 2) || varied(2).data.as_kept().contains('"'));
 }
@@ -133,16 +133,16 @@ fn a_changed_filter_is_scanned_in_steps_newest_first() {
     let book = book_of((0..100_000).map(varied));
     let (names, mut scan) = (names(), FilterScan::default());
     let everything = Filter { everything: true, ..Filter::default() };
-    assert_eq!(scan.advance(&book, &everything, &names).scanned, 0, "everything needs no judging");
+    assert_eq!(scan.advance(&book, &everything, &names).scanned, 0, "no scan is needed without a filter");
     assert_eq!((scan.len(), scan.is_done()), (100_000, true));
     let filter = Filter { severity: SeverityFilter::Errors, ..Filter::default() };
     let step = scan.advance(&book, &filter, &names);
     assert_eq!((step.scanned, step.restarted), (BUDGET, true));
-    assert_eq!(scan.number(scan.len() - 1), Some(99_999), "the newest is there at once");
+    assert_eq!(scan.number(scan.len() - 1), Some(99_999), "the newest is found first");
     assert!(!scan.is_done() && scan.has_scanned(80_000) && !scan.has_scanned(79_999));
     let steps = (0..).take_while(|_| scan.advance(&book, &filter, &names).scanned > 0).count();
     assert_eq!((steps, scan.len(), scan.is_done()), (4, 20_000, true));
-    assert_eq!(scan.advance(&book, &filter, &names), ScanStep::default(), "nothing is left to do");
+    assert_eq!(scan.advance(&book, &filter, &names), ScanStep::default(), "the scan is complete");
 }
 
 #[test]

@@ -72,13 +72,13 @@ pub struct EventLogPane {
 
 impl EventLogPane {
     /// Selects a record and shows its card.
-    fn choose(&mut self, seq: Seq) {
+    fn select(&mut self, seq: Seq) {
         (self.chosen, self.last_chosen, self.is_card_closed) = (Some(seq), Some(seq), false);
     }
 
     /// Selects a record, shows its card and scrolls to it.
-    fn lead_to(&mut self, seq: Seq) {
-        self.choose(seq);
+    fn select_and_reveal(&mut self, seq: Seq) {
+        self.select(seq);
         self.list.reveal(seq);
     }
 

@@ -146,7 +146,7 @@ pub(super) fn list_ui(ui: &mut Ui, book: &EventList, theme: &Theme, dates: &Date
     }
     pane.list.offset = now;
     if let Some(seq) = clicked {
-        pane.choose(seq);
+        pane.select(seq);
         list.request_focus();
     }
     if list.has_focus() {

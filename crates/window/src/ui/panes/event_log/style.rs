@@ -59,18 +59,18 @@ mod tests {
     fn badges_and_icons_have_enough_contrast() {
         for theme in [LIGHT, DARK] {
             for kind in EventKind::ALL {
-                let ground = mix(theme.card, kind_colour(kind, &theme), 0.22);
-                assert!(contrast(theme.text, ground) >= 4.5, "{kind:?}, dark={}", theme.dark);
+                let background = mix(theme.card, kind_colour(kind, &theme), 0.22);
+                assert!(contrast(theme.text, background) >= 4.5, "{kind:?}, dark={}", theme.dark);
             }
             for severity in [Severity::Warning, Severity::Error] {
                 let (_, colour, _) = severity_icon(severity, &theme);
-                for ground in [theme.panel, mix(theme.panel, theme.accent, 0.18)] {
-                    assert!(contrast(colour, ground) >= 3.0, "{severity:?}, dark={}", theme.dark);
+                for background in [theme.panel, mix(theme.panel, theme.accent, 0.18)] {
+                    assert!(contrast(colour, background) >= 3.0, "{severity:?}, dark={}", theme.dark);
                 }
             }
-            for (ink, share) in [(theme.text_soft, 0.07), (theme.text, 0.18)] {
-                let ground = mix(theme.panel, theme.accent, share);
-                assert!(contrast(ink, ground) >= 4.5, "{share}, dark={}", theme.dark);
+            for (text_colour, share) in [(theme.text_soft, 0.07), (theme.text, 0.18)] {
+                let background = mix(theme.panel, theme.accent, share);
+                assert!(contrast(text_colour, background) >= 4.5, "{share}, dark={}", theme.dark);
             }
         }
     }

@@ -64,7 +64,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
         });
     });
     if let Some(seq) = clicked {
-        pane.lead_to(seq);
+        pane.select_and_reveal(seq);
     }
     if let Some(card) = card {
         ui.add_space(SPACE[1]);

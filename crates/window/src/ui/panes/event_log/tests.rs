@@ -156,7 +156,7 @@ fn routine_records_are_hidden_until_everything_is_shown() {
     click(&mut window, "Show everything");
     assert_eq!(rows_on_screen(&window), [1, 2, 3, 4]);
     assert!(window.query_by_label("4 records").is_some());
-    assert!(window.query_by_label("Clear filters").is_none(), "the fold is no filter");
+    assert!(window.query_by_label("Clear filters").is_none(), "hidden routine records are not a filter");
     click(&mut window, "Show everything");
     assert_eq!(rows_on_screen(&window), [3]);
 }
@@ -195,8 +195,8 @@ fn only_visible_rows_are_drawn() {
     let mut window = log(many(100_000));
     let shown = rows_on_screen(&window);
     assert!((10..40).contains(&shown.len()), "{} rows", shown.len());
-    assert_eq!(shown.last(), Some(&100_000), "the newest is in sight");
-    assert!(pane(&mut window).sentence_count() < 40, "sentences are made for what is on screen");
+    assert_eq!(shown.last(), Some(&100_000), "the newest is visible");
+    assert!(pane(&mut window).sentence_count() < 40, "only visible rows have sentences");
     pane(&mut window).filter.severity = filter::SeverityFilter::Errors;
     window.run_steps(1);
     assert!(window.query_by_label("Still counting").is_some());
@@ -227,7 +227,7 @@ fn new_rows_are_followed_unless_the_user_scrolled_away() {
     assert!(before.last() < Some(&490), "{before:?}");
     push(&mut window, 502);
     push(&mut window, 503);
-    assert_eq!(rows_on_screen(&window), before, "what is read stays where it is");
+    assert_eq!(rows_on_screen(&window), before, "the visible rows stay in place");
     click(&mut window, "2 new");
     assert_eq!(rows_on_screen(&window).last(), Some(&503));
     assert!(window.query_by_label("2 new").is_none());
@@ -287,7 +287,7 @@ fn the_card_links_to_agent_file_and_conversation() {
     window.state_mut().state.selection.select([]);
     click_row(&mut window, 7);
     click(&mut window, "Show agent");
-    assert!(window.state().state.selection.things().is_empty(), "whoever left cannot be shown");
+    assert!(window.state().state.selection.things().is_empty(), "a removed agent cannot be shown");
     click(&mut window, "Copy as JSON");
     assert_eq!(
         window.state().state.notices.outcomes().last().map(|told| told.text.as_str()),
@@ -326,7 +326,7 @@ fn filter_menus_list_occurring_values_and_can_be_cleared() {
     assert_eq!(rows_on_screen(&window), [6]);
     click(&mut window, "Clear filters");
     click(&mut window, "Tool filter");
-    assert!(window.query_by_label("vfs_read").is_none(), "it does not occur");
+    assert!(window.query_by_label("vfs_read").is_none(), "the value does not occur");
     click(&mut window, "vfs_write");
     assert_eq!(rows_on_screen(&window), [2, 4]);
     assert!(window.query_by_label("2 of 7").is_some());
@@ -373,7 +373,7 @@ fn keys_move_the_selection_and_open_its_card() {
     assert_eq!(press(&mut window, Key::PageUp), Some(1));
     assert_eq!(press(&mut window, Key::ChainEnd), Some(1_000));
     assert_eq!(rows_on_screen(&window).last(), Some(&1_000));
-    assert_eq!(press(&mut window, Key::ArrowDown), Some(1_000), "there is nothing further");
+    assert_eq!(press(&mut window, Key::ArrowDown), Some(1_000), "there are no further rows");
     pane(&mut window).is_card_closed = true;
     press(&mut window, Key::Enter);
     assert!(window.query_by_label("Record 1000").is_some());
@@ -448,7 +448,7 @@ fn the_log_of_another_room_replaces_the_last_one() {
     window.state_mut().recent.book = book_of((1..12).map(other));
     window.run_steps(3);
     assert_eq!(rows_on_screen(&window), (1..12).collect::<Vec<_>>());
-    assert!(window.query_by_label("Warning 3").is_some(), "the card is of the record that there is now");
+    assert!(window.query_by_label("Warning 3").is_some(), "the card shows the current record");
 }
 
 #[test]

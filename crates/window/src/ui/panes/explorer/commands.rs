@@ -51,7 +51,7 @@ impl Explorer {
                 self.open_dialog(FileDialog::Rename(Renaming::of_file(&path)))
             }
             FilesCommand::RenameFolder(folder) => {
-                let below = self.tree.below(&folder);
+                let below = self.tree.files_below(&folder);
                 if below.iter().any(|path| self.refuse_unsaved(path, cx)) {
                     return Vec::new();
                 }
@@ -212,10 +212,10 @@ impl Explorer {
     }
 
     fn move_into(&mut self, paths: Vec<String>, folder: &str, cx: &ViewerContext<'_>) -> Vec<Command> {
-        let lead = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let mut pairs: Vec<(String, String)> = Vec::new();
         for path in paths.into_iter().filter(|path| folder_of(path) != folder) {
-            let to = format!("{lead}{}", name_of(&path));
+            let to = format!("{prefix}{}", name_of(&path));
             let is_taken = self.tree.existing(&to).is_some() || pairs.iter().any(|(_, other)| *other == to);
             if is_taken {
                 self.notify(texts::already_exists(&to), false);

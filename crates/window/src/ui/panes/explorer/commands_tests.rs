@@ -59,7 +59,7 @@ impl TestExplorer {
     }
 
     fn has_notice(&self, words: &str) -> bool {
-        self.0.state.notices.outcomes().iter().any(|told| told.text.contains(words))
+        self.0.state.notices.outcomes().iter().any(|notice| notice.text.contains(words))
     }
 }
 
@@ -130,7 +130,11 @@ fn a_deleted_file_is_restored_to_its_last_version() {
     let mut bench = sample();
     let paths = vec!["old.md".to_owned(), "artifacts/plan.md".to_owned()];
     let commands = bench.perform(FilesCommand::Restore(paths));
-    assert_eq!(operations(&commands), [(restore("old.md", 3), Some(delete("old.md")))], "what is there stays as it is");
+    assert_eq!(
+        operations(&commands),
+        [(restore("old.md", 3), Some(delete("old.md")))],
+        "existing files are not restored"
+    );
 }
 
 #[test]
@@ -142,7 +146,7 @@ fn files_are_moved_into_a_folder_unless_the_name_is_taken() {
     assert!(bench.has_notice("b/a.md already exists"));
     let both = vec!["c.md".to_owned(), "d/c.md".to_owned()];
     let commands = bench.perform(FilesCommand::Move(both, "e".into()));
-    assert_eq!(operations(&commands).len(), 1, "two of one name do not come to lie on each other");
+    assert_eq!(operations(&commands).len(), 1, "two files of the same name are not moved to one path");
 }
 
 #[test]
@@ -151,7 +155,7 @@ fn the_selection_is_kept_until_a_rename_has_happened() {
     bench.choose("artifacts/plan.md");
     bench.perform(FilesCommand::GivePaths(vec![("artifacts/plan.md".to_owned(), "plan.md".to_owned())]));
     assert_eq!(bench.0.state.selection.file(), Some("artifacts/plan.md"));
-    assert!(bench.explorer().selected.contains("artifacts/plan.md"), "nothing is known of how it went");
+    assert!(bench.explorer().selected.contains("artifacts/plan.md"), "the result is not known yet");
 }
 
 #[test]
@@ -163,7 +167,7 @@ fn the_state_of_a_file_follows_its_rename() {
     assert_eq!(state.selection.file(), Some("plan.md"));
     bench.with_files(vec![file("agents/ada.md", 2), file("plan.md", 5)]);
     assert!(bench.explorer().selected.contains("plan.md"));
-    assert!(!bench.explorer().is_changed(&file("plan.md", 5)), "another path is no news");
+    assert!(!bench.explorer().is_changed(&file("plan.md", 5)), "a renamed file does not count as changed");
 }
 
 #[test]
@@ -171,7 +175,7 @@ fn a_copy_is_created_once_the_original_was_read() {
     let mut bench = sample();
     let twice = vec!["agents/ada.md".to_owned(), "artifacts/plan.md".to_owned(), "nowhere.md".to_owned()];
     assert_eq!(bench.perform(FilesCommand::Duplicate(twice)), []);
-    assert_eq!(bench.run_pending(), [], "nothing was read yet");
+    assert_eq!(bench.run_pending(), [], "no text was read yet");
     let text = |text: &str| Ok(Some(TextRead::new(text)));
     bench.0.state.texts.texts.insert("agents/ada.md".into(), text("---\nid: ada\n---\n"));
     bench.0.state.texts.texts.insert("artifacts/plan.md".into(), Err("it is no UTF-8 text".into()));

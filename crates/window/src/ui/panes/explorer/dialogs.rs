@@ -3,7 +3,7 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use super::templates::Template;
-use super::tree::{Tree, folder_of, lies_in, name_of};
+use super::tree::{Tree, folder_of, is_below, name_of};
 use super::{texts, tree_id};
 use crate::base::text;
 use crate::ui::commands::FilesCommand;
@@ -131,10 +131,10 @@ pub(super) fn path_conflict(tree: &Tree, given: &str, instead_of: Option<&str>) 
         if file.path.len() == path.len() && file.path.to_lowercase() == same {
             return Some(texts::differs_only_in_case(&file.path));
         }
-        if lies_in(&file.path, path) {
+        if is_below(&file.path, path) {
             return Some(texts::FOLDER_EXISTS.to_owned());
         }
-        if lies_in(path, &file.path) {
+        if is_below(path, &file.path) {
             return Some(texts::is_not_a_folder(&file.path));
         }
     }
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn renaming_a_folder_renames_its_files() {
         let tree = tree();
-        let mut renaming = Renaming::of_folder("artifacts", tree.below("artifacts"));
+        let mut renaming = Renaming::of_folder("artifacts", tree.files_below("artifacts"));
         renaming.to = "results/2026".to_owned();
         let pairs = renaming.pairs().expect("these are paths");
         assert_eq!(pairs, [("artifacts/plan.md".to_owned(), "results/2026/plan.md".to_owned())]);
@@ -370,7 +370,7 @@ mod tests {
         let mut new = NewFile::in_folder("artifacts", |_| false);
         assert_eq!((new.template, new.path.as_str()), (Template::Note, "artifacts/note.md"));
         new.set_template(Template::Agent, |_| false);
-        assert_eq!(new.path, "agents/new-agent.md", "a name that nobody typed follows");
+        assert_eq!(new.path, "agents/new-agent.md", "a default name follows the kind");
         new.path = "agents/vera.md".to_owned();
         new.set_template(Template::Tasks, |path| path == "tasks/vera.task.md");
         assert_eq!(new.path, "tasks/vera-2.task.md");

@@ -1,4 +1,4 @@
-//! Keyboard navigation in the tree, and the commands that keys invoke.
+//! Keyboard navigation and shortcuts of the tree.
 
 use egui::{Key, Modifiers, Ui};
 
@@ -45,7 +45,7 @@ impl Explorer {
     }
 
     /// Handles the keys of this frame; returns the resulting commands.
-    pub(super) fn take_keys(&mut self, ui: &Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+    pub(super) fn handle_keys(&mut self, ui: &Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         let take = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
         if keys::take(ui, "files.find") {
             self.wants_filter = true;

@@ -103,7 +103,7 @@ impl Explorer {
                 row: FilesRow::Folder,
                 is_record: folder.split('/').next() == Some("sessions"),
                 path: folder.clone(),
-                paths: self.tree.below(folder),
+                paths: self.tree.files_below(folder),
                 ..FileTargets::default()
             },
             Some(RowTarget::Deleted(path)) => FileTargets {

@@ -1,4 +1,4 @@
-//! The explorer: the files of the workspace as a tree, with who is working on them and what has changed.
+//! The explorer: the files of the workspace as a tree, with the status of agents and unseen changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use self::commands::Pending;
 use self::dialogs::FileDialog;
 use self::status::StatusTracker;
-use self::tree::{RowTarget, Tree, folders_around};
+use self::tree::{RowTarget, Tree, ancestor_folders};
 use crate::ui::Command;
 use crate::ui::commands::{FilesCommand, WindowCommand};
 use crate::ui::context::ViewerContext;
@@ -104,9 +104,9 @@ pub struct Explorer {
 }
 
 /// Draws the explorer and returns the resulting commands.
-pub fn explorer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Explorer) -> Vec<Command> {
+pub fn explorer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, explorer: &mut Explorer) -> Vec<Command> {
     widgets::dress(ui.style_mut(), cx.theme);
-    own.show(ui, cx)
+    explorer.show(ui, cx)
 }
 
 impl Explorer {
@@ -120,7 +120,7 @@ impl Explorer {
         self.tracker.update(cx.room, cx.recent);
         let mut commands = self.run_pending(cx);
         let mut requests = std::mem::take(&mut self.queued);
-        let by_key = self.take_keys(ui, cx);
+        let by_key = self.handle_keys(ui, cx);
         self.route_commands(by_key, &mut requests);
         let opens_best = self.filter_ui(ui, cx.theme);
         self.update(cx);
@@ -211,7 +211,7 @@ impl Explorer {
         }
         self.last_chosen = Some(chosen.clone());
         self.mark_seen(&chosen);
-        for folder in folders_around(&chosen) {
+        for folder in ancestor_folders(&chosen) {
             self.remembered.folded.remove(folder);
         }
         self.selected = [chosen.clone()].into();

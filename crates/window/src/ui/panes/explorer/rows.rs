@@ -145,7 +145,7 @@ impl Explorer {
         }
         if response.clicked() {
             ui.memory_mut(|memory| memory.request_focus(tree_id()));
-            self.click(ui, index, &target, requests);
+            self.handle_click(ui, index, &target, requests);
         }
         self.row_tooltip(response, row, aside, cx);
     }
@@ -205,7 +205,7 @@ impl Explorer {
                     is_changed: self.is_changed(file),
                     is_unsaved: cx.is_unsaved(&file.path),
                     status: self.profile_status(&file.path),
-                    severity: self.tracker.problems_of(&file.path).map(|wrong| wrong.severity),
+                    severity: self.tracker.problems_of(&file.path).map(|problems| problems.severity),
                     ..plain(RowIcon::File(kind_of_file(&file.path, file.kind)), name_of(&file.path))
                 }
             }
@@ -303,7 +303,7 @@ impl Explorer {
         });
     }
 
-    fn click(&mut self, ui: &Ui, index: usize, target: &RowTarget, requests: &mut Vec<FilesCommand>) {
+    fn handle_click(&mut self, ui: &Ui, index: usize, target: &RowTarget, requests: &mut Vec<FilesCommand>) {
         let modifiers = ui.input(|input| input.modifiers);
         match target {
             RowTarget::File(_) if modifiers.shift => self.select_up_to(index),

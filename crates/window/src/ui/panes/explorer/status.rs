@@ -275,22 +275,22 @@ impl StatusTracker {
 }
 
 fn problems_by_file(problems: &[Problem]) -> BTreeMap<String, FileProblems> {
-    let mut wrong: BTreeMap<String, FileProblems> = BTreeMap::new();
+    let mut by_file: BTreeMap<String, FileProblems> = BTreeMap::new();
     for problem in problems {
         let place = problem.place.split(',').next().unwrap_or(&problem.place).trim();
         let words = texts::problem(problem.line, &problem.what, &problem.remedy);
-        match wrong.get_mut(place) {
+        match by_file.get_mut(place) {
             Some(known) => {
                 known.severity = known.severity.max(problem.severity);
                 known.words.push('\n');
                 known.words.push_str(&words);
             }
             None => {
-                wrong.insert(place.to_owned(), FileProblems { severity: problem.severity, words });
+                by_file.insert(place.to_owned(), FileProblems { severity: problem.severity, words });
             }
         }
     }
-    wrong
+    by_file
 }
 
 #[cfg(test)]
@@ -326,7 +326,7 @@ mod tests {
         let mut tracker = StatusTracker::default();
         tracker.update(&room, &recent);
         assert_eq!(tracker.profile_status("ada"), Some(ProfileStatus::Idle));
-        assert_eq!(tracker.profile_status("bram"), None, "nobody of that kind is in the room");
+        assert_eq!(tracker.profile_status("bram"), None, "no such agent is in the room");
         for (stage, asks, status) in [
             ("queued", false, ProfileStatus::Waiting),
             ("called", false, ProfileStatus::Waiting),
@@ -337,7 +337,7 @@ mod tests {
         ] {
             room.work.pieces = vec![piece("ada-1", stage, asks), piece("bram-1", "queued", false)];
             tracker.update(&room, &recent);
-            assert_eq!(tracker.profile_status("ada"), Some(status), "what matters more is told: {stage}");
+            assert_eq!(tracker.profile_status("ada"), Some(status), "the most important status is shown: {stage}");
         }
         room.work.pieces.clear();
         recent.book.push(&record(1, "ada-1", &failed("it broke")));
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(
             tracker.profile_status("ada"),
             Some(ProfileStatus::Aborted),
-            "the newest of all agents of the profile"
+            "the latest ending among the agents of the profile counts"
         );
         recent.book.push(&record(3, "ada-1", &Complete::default()));
         tracker.update(&room, &recent);
@@ -415,9 +415,9 @@ mod tests {
             Problem::error("agents/ada.md", "two", "mend it").at_line(Some(3)),
         ]);
         tracker.update(&room, &recent);
-        let wrong = tracker.problems_of("agents/ada.md").expect("something is wrong");
-        assert_eq!(wrong.severity, Severity::Error);
-        assert_eq!(wrong.words, "one (mend it)\nLine 3: two (mend it)");
+        let problems = tracker.problems_of("agents/ada.md").expect("something is wrong");
+        assert_eq!(problems.severity, Severity::Error);
+        assert_eq!(problems.words, "one (mend it)\nLine 3: two (mend it)");
         assert_eq!(tracker.problems_of("agents/bram.md"), None);
     }
 

@@ -11,7 +11,7 @@ pub enum Template {
     /// An agent.
     #[default]
     Agent,
-    /// A note that agents share.
+    /// A shared note.
     Note,
     /// The text of a message board or a rulebook.
     Board,
@@ -92,8 +92,8 @@ impl Template {
             None if folder.is_empty() && self == Self::Note => "memory",
             _ => folder,
         };
-        let lead = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-        free_path(&format!("{lead}{stem}{}", self.extension()), is_taken)
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        free_path(&format!("{prefix}{stem}{}", self.extension()), is_taken)
     }
 
     /// Returns the default file name without extension.

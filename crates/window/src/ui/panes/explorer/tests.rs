@@ -56,7 +56,7 @@ fn press(window: &mut Harness<'static, Stage>, modifiers: Modifiers, key: Key) {
     window.run_steps(3);
 }
 
-fn own(window: &Harness<'static, Stage>) -> Explorer {
+fn explorer_of(window: &Harness<'static, Stage>) -> Explorer {
     window.state().panes.explorer.clone()
 }
 
@@ -89,29 +89,29 @@ fn shift_and_command_select_several_files_without_opening_them() {
     click(&mut window, "agents/ada.md, no task");
     window.get_by_label("artifacts/report.md").click_modifiers(Modifiers::SHIFT);
     window.run_steps(3);
-    let selected = own(&window).selected;
+    let selected = explorer_of(&window).selected;
     assert_eq!(selected.len(), 4, "{selected:?}");
     window.get_by_label("artifacts/plan.md").click_modifiers(Modifiers::COMMAND);
     window.run_steps(3);
-    assert_eq!(own(&window).selected.len(), 3);
+    assert_eq!(explorer_of(&window).selected.len(), 3);
     assert_eq!(window.state().commands.len(), 1, "only the first was opened");
 }
 
 #[test]
 fn folders_collapse_by_click_and_by_key() {
     let mut window = explorer();
-    assert!(window.query_by_label("sessions/act-1.md").is_none(), "sessions are folded at first");
+    assert!(window.query_by_label("sessions/act-1.md").is_none(), "sessions are collapsed by default");
     click(&mut window, "Folder agents");
     assert!(window.query_by_label("agents/bram.md").is_none());
     press(&mut window, Modifiers::NONE, Key::ArrowRight);
     assert!(window.query_by_label("agents/bram.md").is_some());
     press(&mut window, Modifiers::NONE, Key::ArrowRight);
-    assert_eq!(own(&window).active, Some(RowTarget::File("agents/ada.md".into())));
+    assert_eq!(explorer_of(&window).active, Some(RowTarget::File("agents/ada.md".into())));
     press(&mut window, Modifiers::NONE, Key::ArrowLeft);
     press(&mut window, Modifiers::NONE, Key::ArrowLeft);
-    assert!(own(&window).remembered.folded.contains("agents"));
+    assert!(explorer_of(&window).remembered.folded.contains("agents"));
     press(&mut window, Modifiers::NONE, Key::Enter);
-    assert!(!own(&window).remembered.folded.contains("agents"));
+    assert!(!explorer_of(&window).remembered.folded.contains("agents"));
 }
 
 #[test]
@@ -130,15 +130,15 @@ fn arrow_keys_move_through_the_tree_and_enter_opens() {
     click(&mut window, "Folder agents");
     press(&mut window, Modifiers::NONE, Key::ArrowDown);
     assert_eq!(window.state().state.selection.file(), Some("agents/ada.md"));
-    assert!(window.state().commands.is_empty(), "an arrow chooses and does not open");
+    assert!(window.state().commands.is_empty(), "arrow keys select without opening");
     press(&mut window, Modifiers::SHIFT, Key::ArrowDown);
     press(&mut window, Modifiers::NONE, Key::Enter);
     let open = |path: &str| Command::OpenFile(path.into(), None);
     assert_eq!(window.state().commands, [open("agents/ada.md"), open("agents/bram.md")]);
     press(&mut window, Modifiers::NONE, Key::End);
-    assert_eq!(own(&window).active, Some(RowTarget::Bin));
+    assert_eq!(explorer_of(&window).active, Some(RowTarget::Bin));
     press(&mut window, Modifiers::NONE, Key::Home);
-    assert_eq!(own(&window).active, Some(RowTarget::Folder("agents".into())));
+    assert_eq!(explorer_of(&window).active, Some(RowTarget::Folder("agents".into())));
 }
 
 #[test]
@@ -174,14 +174,10 @@ fn the_focused_tree_has_precedence_for_its_shortcuts() {
     assert!(!window.state().commands.contains(&Command::Delete(vec![agent])), "the agent in the room stays");
     press(&mut window, Modifiers::NONE, Key::F2);
     press(&mut window, Modifiers::NONE, Key::Escape);
-    assert!(own(&window).dialog.is_none());
+    assert!(explorer_of(&window).dialog.is_none());
     press(&mut window, Modifiers::NONE, Key::Escape);
-    assert!(own(&window).selected.is_empty());
-    assert_eq!(
-        window.state().state.selection.things().len(),
-        1,
-        "what is selected in the room is none of its business"
-    );
+    assert!(explorer_of(&window).selected.is_empty());
+    assert_eq!(window.state().state.selection.things().len(), 1, "the selection in the room is unaffected");
 }
 
 #[test]
@@ -193,12 +189,12 @@ fn deleting_several_files_asks_first() {
     window.get_by_label("artifacts/report.md").click_modifiers(Modifiers::COMMAND);
     window.run_steps(3);
     press(&mut window, Modifiers::NONE, Key::Delete);
-    assert_eq!(operations(&window).len(), 1, "it is asked first");
+    assert_eq!(operations(&window).len(), 1, "deleting asks first");
     press(&mut window, Modifiers::NONE, Key::Enter);
-    assert_eq!(operations(&window).len(), 3, "the answer lies under the hand");
-    assert!(own(&window).dialog.is_none());
+    assert_eq!(operations(&window).len(), 3, "the confirm button has the focus");
+    assert!(explorer_of(&window).dialog.is_none());
     press(&mut window, Modifiers::NONE, Key::Home);
-    assert_eq!(own(&window).active, Some(RowTarget::Folder("agents".into())), "the keyboard is back in the tree");
+    assert_eq!(explorer_of(&window).active, Some(RowTarget::Folder("agents".into())), "the tree has the focus again");
 }
 
 #[test]
@@ -237,9 +233,9 @@ fn a_new_agent_is_created_from_its_template() {
 fn escape_closes_a_dialog() {
     let mut window = explorer();
     click(&mut window, "New file…");
-    assert!(own(&window).dialog.is_some());
+    assert!(explorer_of(&window).dialog.is_some());
     press(&mut window, Modifiers::NONE, Key::Escape);
-    assert!(own(&window).dialog.is_none());
+    assert!(explorer_of(&window).dialog.is_none());
     assert!(window.state().commands.is_empty());
 }
 
@@ -249,22 +245,22 @@ fn files_are_found_by_typing() {
     press(&mut window, Modifiers::COMMAND, Key::P);
     window.get_by_label("Find a file").type_text("act-1");
     window.run_steps(3);
-    assert_eq!(own(&window).best().as_deref(), Some("sessions/act-1.md"));
-    assert!(window.query_by_label("sessions/act-1.md").is_some(), "folders unfold for what is found");
+    assert_eq!(explorer_of(&window).best().as_deref(), Some("sessions/act-1.md"));
+    assert!(window.query_by_label("sessions/act-1.md").is_some(), "folders of matches are expanded");
     assert!(window.query_by_label("agents/bram.md").is_none());
     assert!(window.query_by_label("1 of 6").is_some());
     press(&mut window, Modifiers::NONE, Key::Enter);
     assert_eq!(window.state().commands, [Command::OpenFile("sessions/act-1.md".into(), None)]);
     press(&mut window, Modifiers::COMMAND, Key::P);
     press(&mut window, Modifiers::NONE, Key::Escape);
-    assert!(own(&window).filter.is_empty());
+    assert!(explorer_of(&window).filter.is_empty());
     assert!(window.query_by_label("6 files").is_some());
 }
 
 #[test]
 fn deleted_files_can_be_restored() {
     let mut window = explorer();
-    assert!(window.query_by_label("old.md, deleted").is_none(), "the bin is folded at first");
+    assert!(window.query_by_label("old.md, deleted").is_none(), "the bin is collapsed by default");
     click(&mut window, "Bin");
     window.get_by_label("old.md, deleted").hover();
     window.run_steps(60);
@@ -291,7 +287,7 @@ fn rows_show_the_status_of_their_files() {
     window.get_by_label("agents/ada.md, running");
     window.get_by_label("scenes/morning.yaml, error");
     click(&mut window, "artifacts/plan.md, changed");
-    assert!(window.query_by_label("artifacts/plan.md").is_some(), "what was opened is seen");
+    assert!(window.query_by_label("artifacts/plan.md").is_some(), "an opened file counts as seen");
 }
 
 #[test]
@@ -300,9 +296,9 @@ fn selections_made_elsewhere_are_revealed() {
     window.state_mut().state.selection.choose_file(Some("sessions/act-1.md".into()));
     window.run_steps(3);
     assert!(window.query_by_label("sessions/act-1.md").is_some());
-    assert!(own(&window).selected.contains("sessions/act-1.md"));
+    assert!(explorer_of(&window).selected.contains("sessions/act-1.md"));
     click(&mut window, "Folder sessions");
-    assert!(window.query_by_label("sessions/act-1.md").is_none(), "once shown it may be folded again");
+    assert!(window.query_by_label("sessions/act-1.md").is_none(), "it can be collapsed again");
 }
 
 #[test]
@@ -321,7 +317,7 @@ fn a_row_is_dragged_into_the_room_or_onto_a_folder() {
     window.run_steps(2);
     let rename = FileOperation::Rename { from: "agents/ada.md".into(), to: "artifacts/ada.md".into() };
     assert_eq!(operations(&window), [rename]);
-    assert_eq!(window.state().state.transfer.dragging, None, "the room is not to take it as well");
+    assert_eq!(window.state().state.transfer.dragging, None, "the room does not handle the drop");
 }
 
 #[test]
@@ -332,7 +328,7 @@ fn a_drop_from_the_desktop_goes_to_the_folder_under_the_pointer() {
     window.get_by_label("Drop 2 files here: agents go to agents/, the rest to artifacts/.");
     let folder = window.get_by_label("Folder artifacts").rect().center();
     let file = window.get_by_label("artifacts/plan.md").rect().center();
-    let explorer = own(&window);
+    let explorer = explorer_of(&window);
     assert_eq!(explorer.drop_folder(folder).as_deref(), Some("artifacts"));
     assert_eq!(explorer.drop_folder(file).as_deref(), Some(""));
     assert_eq!(explorer.drop_folder(egui::pos2(-50.0, 10.0)), None);
@@ -437,7 +433,7 @@ fn tree_shortcuts_are_inactive_while_a_menu_is_open() {
     window.run_steps(3);
     press(&mut window, Modifiers::NONE, Key::ArrowDown);
     press(&mut window, Modifiers::NONE, Key::Delete);
-    assert_eq!(own(&window).active, Some(RowTarget::File("artifacts/plan.md".into())));
+    assert_eq!(explorer_of(&window).active, Some(RowTarget::File("artifacts/plan.md".into())));
     assert!(operations(&window).is_empty());
 }
 
@@ -470,7 +466,7 @@ fn an_empty_explorer_explains_why() {
     window.state_mut().state.texts.files = Some(Ok(Arc::default()));
     window.run_steps(2);
     click(&mut window, "Create file…");
-    assert!(own(&window).dialog.is_some());
+    assert!(explorer_of(&window).dialog.is_some());
     let mut window = explorer();
     window.state_mut().panes.explorer.filter = "zzz".into();
     window.run_steps(3);
@@ -481,12 +477,12 @@ fn an_empty_explorer_explains_why() {
 fn a_failed_listing_keeps_the_saved_state() {
     let mut window = explorer();
     click(&mut window, "artifacts/plan.md");
-    let before = own(&window).remembered;
+    let before = explorer_of(&window).remembered;
     window.state_mut().state.texts.files = Some(Err("later".into()));
     window.run_steps(3);
     window.state_mut().state.texts.files = Some(Ok(Arc::new(sample())));
     window.run_steps(3);
-    assert_eq!(own(&window).remembered, before);
+    assert_eq!(explorer_of(&window).remembered, before);
 }
 
 #[test]
@@ -494,17 +490,17 @@ fn only_visible_rows_are_drawn() {
     let files =
         (0..10_000).map(|number| file(&format!("artifacts/part-{:03}/note-{number:05}.md", number / 100), 1)).collect();
     let mut window = with(files);
-    let (drawn, all) = own(&window).rows_drawn();
+    let (drawn, all) = explorer_of(&window).rows_drawn();
     assert_eq!(all, 10_101);
     assert!(drawn > 20 && drawn < 80, "{drawn}");
-    let made = own(&window).tree.revision();
+    let made = explorer_of(&window).tree.revision();
     window.run_steps(10);
-    assert_eq!(own(&window).tree.revision(), made, "nothing is made anew while nothing changes");
+    assert_eq!(explorer_of(&window).tree.revision(), made, "rows are not rebuilt without changes");
     click(&mut window, "Folder artifacts");
     click(&mut window, "Folder artifacts");
     press(&mut window, Modifiers::NONE, Key::End);
     window.get_by_label("artifacts/part-099/note-09999.md");
-    assert!(own(&window).rows_drawn().0 < 80);
+    assert!(explorer_of(&window).rows_drawn().0 < 80);
 }
 
 #[test]
@@ -519,8 +515,8 @@ fn long_and_non_latin_names_are_drawn() {
 fn the_saved_state_survives_serialization() {
     let mut window = explorer();
     click(&mut window, "Folder agents");
-    let remembered = own(&window).remembered;
+    let remembered = explorer_of(&window).remembered;
     let written = serde_json::to_string(&remembered).expect("it is plain data");
-    assert_eq!(serde_json::from_str::<Remembered>(&written).expect("it was written so"), remembered);
-    assert_eq!(serde_json::from_str::<Remembered>("{}").expect("all has a default"), Remembered::default());
+    assert_eq!(serde_json::from_str::<Remembered>(&written).expect("it was serialized"), remembered);
+    assert_eq!(serde_json::from_str::<Remembered>("{}").expect("all fields have defaults"), Remembered::default());
 }

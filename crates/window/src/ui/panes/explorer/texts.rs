@@ -45,7 +45,7 @@ pub(super) fn restore_file(path: &str) -> String {
     format!("Restore {path}")
 }
 
-// Rows: marks beside a name
+// Rows: status marks
 
 pub(super) const ERROR: &str = "error";
 pub(super) const CHECK_IT: &str = "warning";
@@ -65,7 +65,7 @@ pub(super) fn deleted_row(path: &str) -> String {
     format!("{path}, deleted")
 }
 
-// The status of an agent: in a word, and as a sentence
+// The status of an agent: labels and sentences
 
 pub(super) const IDLE: &str = "no task";
 pub(super) const STOPPED: &str = "stopped";
@@ -252,7 +252,7 @@ pub(super) const ABOUT_WORKFLOW: &str =
 pub(super) const ABOUT_SCENE: &str = "An empty room.";
 pub(super) const ABOUT_EMPTY: &str = "An empty file.";
 
-// What new files begin with
+// Texts of new files
 
 pub(super) const UNTITLED: &str = "Untitled";
 

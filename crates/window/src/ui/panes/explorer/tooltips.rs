@@ -33,13 +33,13 @@ impl Explorer {
     /// Returns a row's name for screen readers: its path and status marks.
     pub(super) fn accessible_row_name(&self, file: &FileInfo, cx: &ViewerContext<'_>) -> String {
         let mut name = file.path.clone();
-        let wrong = self.tracker.problems_of(&file.path).map(|wrong| match wrong.severity {
+        let problems = self.tracker.problems_of(&file.path).map(|problems| match problems.severity {
             Severity::Error => texts::ERROR,
             Severity::Warning => texts::SAID_TO_CHECK,
         });
         let words = [
             self.profile_status(&file.path).map(ProfileStatus::word),
-            wrong,
+            problems,
             self.is_changed(file).then_some(texts::SAID_CHANGED),
             cx.is_unsaved(&file.path).then_some(texts::SAID_UNSAVED),
         ];
@@ -66,7 +66,7 @@ impl Explorer {
                 Some(status) => lines.push(status.sentence().to_owned()),
             }
         }
-        lines.extend(self.tracker.problems_of(path).map(|wrong| wrong.words.clone()));
+        lines.extend(self.tracker.problems_of(path).map(|problems| problems.words.clone()));
         if cx.is_unsaved(path) {
             lines.push(texts::UNSAVED_CHANGES.to_owned());
         }

@@ -173,8 +173,8 @@ impl Tree {
     }
 
     /// Returns the paths of the existing files below a folder, at any depth.
-    pub fn below(&self, folder: &str) -> Vec<String> {
-        let lies_below = |file: &&FileInfo| file.is_there && lies_in(&file.path, folder);
+    pub fn files_below(&self, folder: &str) -> Vec<String> {
+        let lies_below = |file: &&FileInfo| file.is_there && is_below(&file.path, folder);
         self.files.iter().filter(lies_below).map(|file| file.path.clone()).collect()
     }
 
@@ -335,12 +335,12 @@ pub fn folder_of(path: &str) -> &str {
 }
 
 /// Iterates over the ancestor folders of a path, outermost first.
-pub fn folders_around(path: &str) -> impl Iterator<Item = &str> {
+pub fn ancestor_folders(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(move |(at, _)| &path[..at])
 }
 
 /// Whether a path is below a folder, at any depth.
-pub fn lies_in(path: &str, folder: &str) -> bool {
+pub fn is_below(path: &str, folder: &str) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 

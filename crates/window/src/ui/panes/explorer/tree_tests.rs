@@ -1,4 +1,4 @@
-//! Tests of the tree's rows, by examples and by invariants.
+//! Tests of the tree's rows: examples and properties.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ fn folders_come_first_and_deleted_files_come_last() {
         "[bin]",
         "  (artifacts/gone.md)",
     ];
-    assert_eq!(shown(&tree), rows, "what has no version cannot be had back and is not offered");
+    assert_eq!(shown(&tree), rows, "files without versions cannot be restored and are not listed");
     assert_eq!(tree.count(), (6, 6));
 }
 
@@ -89,13 +89,13 @@ fn a_search_expands_the_folders_of_its_matches() {
     assert_eq!(shown(&tree), ["artifacts/", "  beta.md"]);
     assert_eq!(tree.count(), (6, 1));
     let tree = tree_of(sample(), "gone", &[], false);
-    assert_eq!(shown(&tree), ["[bin]", "  (artifacts/gone.md)"], "what is gone is found as well");
+    assert_eq!(shown(&tree), ["[bin]", "  (artifacts/gone.md)"], "deleted files are found too");
     assert_eq!(tree.count(), (6, 0));
     let tree = tree_of(sample(), "md agents/", &[], false);
-    assert_eq!(tree.count().1, 2, "words may stand anywhere in the path");
+    assert_eq!(tree.count().1, 2, "words may occur anywhere in the path");
     assert!(!tree.filter().is_fuzzy());
     let tree = tree_of(sample(), "artbt", &[], false);
-    assert_eq!(shown(&tree), ["artifacts/", "  beta.md"], "letters in this order, where no path holds the word");
+    assert_eq!(shown(&tree), ["artifacts/", "  beta.md"], "fuzzy matches if no path contains the word");
     assert!(tree.filter().is_fuzzy());
     let tree = tree_of(sample(), "zzz", &[], false);
     assert_eq!((shown(&tree), tree.filter().best()), (Vec::new(), None));
@@ -222,10 +222,10 @@ proptest! {
         if !folders.is_empty() {
             let folder = which.get(&folders);
             let folded = tree_of(files, "", &[folder], false);
-            let left: Vec<&str> = counted(&open, existing).into_keys().filter(|path| !lies_in(path, folder)).collect();
+            let left: Vec<&str> = counted(&open, existing).into_keys().filter(|path| !is_below(path, folder)).collect();
             prop_assert_eq!(counted(&folded, existing).into_keys().collect::<Vec<_>>(), left);
             let at = folded.find(&RowTarget::Folder(folder.clone()));
-            prop_assert!(at.is_some(), "the folder itself stays");
+            prop_assert!(at.is_some(), "the folder itself is still listed");
         }
     }
 

@@ -99,7 +99,7 @@ pub(super) fn agent_card(
         }
         AgentTab::Memory => {
             ScrollArea::vertical().id_salt(("knows", &agent.id)).auto_shrink(false).show(ui, |ui| {
-                knowledge::knows_ui(ui, cx, agent, agent_log, commands);
+                knowledge::memory_ui(ui, cx, agent, agent_log, commands);
             });
         }
         AgentTab::Prompts => calls::calls_ui(ui, cx, agent, detail, agent_log, &mut pane.calls),
@@ -176,7 +176,7 @@ fn footer_ui(
     }
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
-        if let Some(plan) = agent_log.and_then(|agent_log| agent_plan::in_a_line(&agent_log.plan)) {
+        if let Some(plan) = agent_log.and_then(|agent_log| agent_plan::summary_line(&agent_log.plan)) {
             ui.add(Label::new(widgets::small(plan, theme)).truncate());
         }
         if let Some(work) = work {

@@ -146,16 +146,16 @@ fn readers(ui: &mut Ui, cx: &ViewerContext<'_>, log_index: &super::log_index::Lo
     let ViewerContext { room, theme, .. } = *cx;
     let readers = log_index.readers(path);
     let all = readers.len();
-    let mut said: Vec<(u64, String)> = readers
+    let mut lines: Vec<(u64, String)> = readers
         .map(|(agent, row)| (row.time_ms, format!("{}, {}", room.called(agent), cx.when(row.time_ms))))
         .collect();
-    if said.is_empty() {
+    if lines.is_empty() {
         fact(ui, texts::READ_BY, texts::READERS_UNKNOWN, theme);
         return;
     }
-    said.sort_by(|one, other| other.cmp(one));
-    for (index, (_, said)) in said.iter().take(MAX_READERS).enumerate() {
-        fact(ui, if index == 0 { texts::READ_BY } else { "" }, said, theme);
+    lines.sort_by(|one, other| other.cmp(one));
+    for (index, (_, line)) in lines.iter().take(MAX_READERS).enumerate() {
+        fact(ui, if index == 0 { texts::READ_BY } else { "" }, line, theme);
     }
     if all > MAX_READERS {
         fact(ui, "", &texts::and_more(all - MAX_READERS), theme);

@@ -21,7 +21,7 @@ use crate::view::theme::SPACE;
 const SHOWN: usize = 20;
 
 /// Draws the tab.
-pub(super) fn knows_ui(
+pub(super) fn memory_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
     agent: &AgentView,
@@ -38,13 +38,13 @@ pub(super) fn knows_ui(
         commands.push(Command::Show(Tab::Pane(knowledge::WORD.to_owned())));
     }
     ui.add_space(SPACE[1]);
-    reminded_ui(ui, cx, agent_log.and_then(|agent_log| agent_log.reminded.as_ref()));
+    recalled_ui(ui, cx, agent_log.and_then(|agent_log| agent_log.last_recalled.as_ref()));
     ui.add_space(SPACE[1]);
     own_ui(ui, cx, agent, &known);
 }
 
 /// Draws the memories that it recalled last, with the occasion and scores.
-fn reminded_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: Option<&Arc<EventRow>>) {
+fn recalled_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: Option<&Arc<EventRow>>) {
     ui.label(widgets::heading(texts::LAST_REMINDED_OF, cx.theme));
     let recalled = row.and_then(|row| Some((row, row.read::<Knowledge>()?)));
     let Some((row, Knowledge::Recalled { about, memories })) = recalled else {

@@ -46,7 +46,7 @@ pub(super) struct AgentLog {
     /// The latest reported plan, if a coding agent answers for it.
     pub(super) plan: Vec<PlanStep>,
     /// The record of the memories that it recalled last.
-    pub(super) reminded: Option<Arc<EventRow>>,
+    pub(super) last_recalled: Option<Arc<EventRow>>,
 }
 
 /// A piece of work according to the log.
@@ -129,7 +129,7 @@ impl LogIndex {
             }
             EventKind::Knowledge => {
                 if let (Some(agent), Some(Knowledge::Recalled { .. })) = (&row.agent, row.read()) {
-                    self.agents.entry(agent.clone()).or_default().reminded = Some(row.clone());
+                    self.agents.entry(agent.clone()).or_default().last_recalled = Some(row.clone());
                 }
             }
             EventKind::Other(_) => self.update_plan(row),

@@ -31,7 +31,7 @@ fn work_is_indexed_with_its_calls() {
     ]);
     let mut log_index = LogIndex::default();
     assert!(!log_index.update(&book));
-    let told = |log_index: &LogIndex| -> Vec<String> {
+    let descriptions = |log_index: &LogIndex| -> Vec<String> {
         let works = log_index.agent("ada-1").unwrap().works.iter();
         works.map(|work| format!("{} {}: {}", work.activation, work.task(), work.ending())).collect()
     };
@@ -40,15 +40,19 @@ fn work_is_indexed_with_its_calls() {
         "act-4 Again: unfinished",
         "act-0 act-0: stopped, 1 turn, 0 tokens",
     ];
-    assert_eq!(told(&log_index), wanted);
+    assert_eq!(descriptions(&log_index), wanted);
     book.push(&record(6, 4, 0, Error::Request(RequestFailed { what: "no key".into(), ..RequestFailed::default() })));
     book.push(&record(7, 4, 0, Error::Problem(Warning::new("no YAML").into())));
     log_index.update(&book);
-    assert_eq!(told(&log_index)[1], "act-4 Again: unfinished", "a request that is refused is not the end of the work");
+    assert_eq!(
+        descriptions(&log_index)[1],
+        "act-4 Again: unfinished",
+        "a request that is refused is not the end of the work"
+    );
     book.push(&record(8, 4, 0, Error::Work(WorkFailed { turns: 3, ..WorkFailed::default() })));
     log_index.update(&book);
     log_index.update(&book);
-    assert_eq!(told(&log_index)[1], "act-4 Again: failed, 3 turns, 0 tokens");
+    assert_eq!(descriptions(&log_index)[1], "act-4 Again: failed, 3 turns, 0 tokens");
     assert_eq!(log_index.agent("ada-1").unwrap().calls.len(), 1, "nothing is indexed twice");
     assert!(log_index.agent("bram-1").is_none());
     book.clear();

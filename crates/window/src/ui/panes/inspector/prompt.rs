@@ -1,4 +1,4 @@
-//! The last prompt of an agent, each part coloured by its source.
+//! The parts of a prompt, coloured by source.
 
 use egui::{Color32, CornerRadius, Frame, Margin, RichText, Sense, Ui, vec2};
 
@@ -64,7 +64,7 @@ fn history(prompt: &Prompt) -> String {
     prompt.history.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Draws the prompt: the shares of its parts as a bar, then each part.
+/// Draws a prompt: a bar with the shares of its parts, then each part.
 pub fn prompt_parts(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
     let history = history(prompt);
     let parts = parts(room, prompt, &history, theme);
@@ -174,8 +174,8 @@ mod tests {
         let hues: BTreeSet<u32> = own.iter().map(hue).chain([HISTORY_HUE]).collect();
         assert_eq!(hues.len() as u32, HUES);
         for (theme, hue) in [LIGHT, DARK].into_iter().flat_map(|theme| (0..HUES).map(move |hue| (theme, hue))) {
-            let ground = widgets::mix(theme.card, colour(hue, &theme), 0.10);
-            assert!(contrast(theme.text_soft, ground) >= 4.5, "hue {hue}, dark={}", theme.dark);
+            let background = widgets::mix(theme.card, colour(hue, &theme), 0.10);
+            assert!(contrast(theme.text_soft, background) >= 4.5, "hue {hue}, dark={}", theme.dark);
         }
     }
 }

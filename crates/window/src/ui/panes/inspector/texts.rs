@@ -47,7 +47,7 @@ pub(super) fn agents_and_elements(agents: usize, elements: usize) -> String {
     agents.into_iter().chain(elements).collect::<Vec<String>>().join(", ")
 }
 
-// An agent: its head, its tabs, and the field for its next task
+// An agent: header, tabs, and the field for the next task
 
 pub(super) const RESUME_AGENT: &str = "Resume agent";
 pub(super) const PAUSE_AGENT: &str = "Pause agent";
@@ -134,7 +134,7 @@ pub(super) fn waiting_for(model: &str) -> String {
     format!("Waiting for {model}")
 }
 
-// An agent's earlier work
+// An agent's past work
 
 pub(super) const BACK_TO_NOW: &str = "Back to now";
 pub(super) const EARLIER_WORK: &str = "Earlier work";
@@ -238,7 +238,7 @@ pub(super) fn and_more_in_knowledge(count: usize) -> String {
     format!("and {count} more in Knowledge")
 }
 
-// Calls of models and their prompts
+// Model calls and their prompts
 
 pub(super) const BACK_TO_ALL_CALLS: &str = "Back to all calls";
 pub(super) const NO_CALLS: &str = "No model calls yet";

@@ -114,7 +114,7 @@ impl KnowledgePane {
             self.relating = None;
             return;
         };
-        let mut is_over = false;
+        let mut is_cancelled = false;
         widgets::in_card(ui, cx.theme, |ui| {
             ui.label(truncate(&one_line(&source.memory.content), RELATED_CHARS));
             ui.horizontal_wrapped(|ui| {
@@ -131,11 +131,11 @@ impl KnowledgePane {
                     },
                 );
                 ui.label(widgets::small(texts::CHOOSE_THE_OTHER, cx.theme));
-                is_over = ui.button(texts::CANCEL).clicked();
+                is_cancelled = ui.button(texts::CANCEL).clicked();
             });
         });
         ui.add_space(SPACE[1]);
-        if is_over {
+        if is_cancelled {
             self.relating = None;
         }
     }

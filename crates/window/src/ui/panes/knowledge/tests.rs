@@ -117,7 +117,7 @@ fn agents_who_know_a_memory_are_highlighted_until_done() {
     window.run();
     click(&mut window, "Who knows this?: Port 8080 is taken.");
     window.run();
-    let known = window.state().state.who_knows.clone().expect("somebody lights up");
+    let known = window.state().state.who_knows.clone().expect("agents are highlighted");
     assert_eq!(known.what, "Port 8080 is taken.");
     assert_eq!(known.knowers, [("ada-1".into(), [KnownBy::Remembers].into())].into());
     assert!(window.query_by_label("remembers it").is_some());
@@ -134,7 +134,7 @@ fn relations_can_be_added_and_removed() {
     window.run();
     click(&mut window, "Relate to another memory: Port 8080 is free.");
     let to_own = "Relates to this one: Port 8080 is taken.";
-    assert!(window.query_by_label(to_own).is_none(), "what everybody reads names nothing private");
+    assert!(window.query_by_label(to_own).is_none(), "shared files do not refer to private memories");
     click(&mut window, "Relates to this one: The proxy listens on 8080.");
     let (path, after, _) = requested_edits(&window).remove(0);
     assert_eq!(path, "memory/knowledge/shared.md");
@@ -158,11 +158,11 @@ fn the_graph_shows_relations_and_selects_memories() {
         _ => None,
     };
     let jobs: Vec<_> = window.state().asked.iter().filter_map(job).collect();
-    assert_eq!(jobs.len(), 1, "it is laid out once, beside the frames");
+    assert_eq!(jobs.len(), 1, "it is laid out once, in the background");
     pane.borrow_mut().finish(&jobs[0].name, jobs[0].run());
     window.run();
     click(&mut window, "Memory: Port 8080 is taken.");
-    assert!(window.query_by_label("Forget: Port 8080 is taken.").is_some(), "what is chosen can be acted on");
+    assert!(window.query_by_label("Forget: Port 8080 is taken.").is_some(), "the selected memory has commands");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn memories_are_filtered_by_tag_and_time() {
         "- One. <!-- k-1 tags=net created=2026-11-20T10:00:00 -->\n- Two. <!-- k-2 created=2020-01-01T10:00:00 -->\n";
     let pane: Rc<RefCell<KnowledgePane>> = Rc::default();
     let mut window = stage_of(&[("memory/knowledge/shared.md", tagged)], pane.clone());
-    // The day after the first of them.
+    // One day after the first memory.
     window.state_mut().state.time.born_ms = 1_795_255_200_000;
     let shown = |window: &egui_kittest::Harness<'static, Stage>| {
         ["One.", "Two."].map(|label| window.query_by_label(label).is_some())

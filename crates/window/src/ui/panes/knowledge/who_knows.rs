@@ -44,7 +44,7 @@ pub(super) struct WhoPane {
 impl WhoPane {
     /// Whether the list is about this memory.
     pub(super) fn is_showing(&self, memory: &str) -> bool {
-        matches!(&self.query, Some(WhoQuery::Memory(asked)) if **asked == *memory)
+        matches!(&self.query, Some(WhoQuery::Memory(memory_id)) if **memory_id == *memory)
     }
 
     /// Shows or hides who knows a memory.

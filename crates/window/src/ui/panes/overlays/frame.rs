@@ -203,7 +203,7 @@ mod tests {
             assert!(!place.intersects(thing), "{x}: {place:?}");
         }
         let middle = Rect::from_center_size(view.center(), vec2(80.0, 70.0));
-        assert_eq!(place_beside(view, middle, MIN_POINTS).width(), MIN_POINTS, "it covers no more than it must");
+        assert_eq!(place_beside(view, middle, MIN_POINTS).width(), MIN_POINTS, "it covers as little as possible");
     }
 
     #[test]

@@ -226,10 +226,10 @@ fn pin_ui(
         });
     });
     widgets::section(ui, texts::COMMENTS, theme);
-    for (author, said) in &pin.comments {
+    for (author, comment) in &pin.comments {
         widgets::in_card(ui, theme, |ui| {
             ui.label(RichText::new(room.called(author)).size(TYPE[0]).color(theme.text_soft));
-            ui.add(egui::Label::new(said).wrap());
+            ui.add(egui::Label::new(comment).wrap());
         });
     }
     let draft = overlays.drafts.entry(format!("comment on {} of {}", pin.id, element.id)).or_default();

@@ -124,7 +124,7 @@ fn a_task_is_edited_in_place() {
             TaskAct::RemoveTask { id: "paint".into() },
         ]
     );
-    assert!(window.query_by_label("Delete task").is_none(), "what is deleted is not open any more");
+    assert!(window.query_by_label("Delete task").is_none(), "a deleted task is deselected");
 }
 
 #[test]
@@ -134,19 +134,19 @@ fn tasks_can_be_assigned_and_agents_start_theirs_themselves() {
     click(&mut window, "Assigned to");
     let agents = &window.state().room.agents;
     let is_only = |name: &str| agents.iter().filter(|agent| &*agent.name == name).count() == 1;
-    let agent = agents.iter().find(|agent| is_only(&agent.name)).expect("one is called so").clone();
+    let agent = agents.iter().find(|agent| is_only(&agent.name)).expect("it exists").clone();
     window.get_by_role_and_label(egui::accesskit::Role::Button, &agent.name).click();
     window.run_steps(3);
     let [TaskAct::ChangeTask { assignees: Some(names), .. }] = &acts(&mut window)[..] else { panic!("one change") };
     assert_eq!(names, &[agent.id.to_string()]);
     click(&mut window, "Task: Count the chairs");
     click(&mut window, "Move to In progress");
-    assert_eq!(acts(&mut window), [], "nobody puts an agent's task into its hands");
+    assert_eq!(acts(&mut window), [], "the user cannot start an agent's task");
     assert!(
         window.state().asked.iter().any(
             |asked| matches!(asked, Command::Window(WindowCommand::Tell(why, false)) if why.contains("automatically"))
         ),
-        "it is said why"
+        "the reason is shown"
     );
 }
 
@@ -181,7 +181,7 @@ fn problems_are_shown_on_cards_with_links() {
     let broken = parse(PLAN).tasks.last().unwrap().title.text.clone();
     click(&mut window, &format!("Task: {broken}"));
     click(&mut window, "Move to Done");
-    assert_eq!(acts(&mut window), [], "a task with an error is not written to");
+    assert_eq!(acts(&mut window), [], "a task with an error is read-only");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn an_approval_is_answered_only_on_its_card() {
     stage.room.elements[index].content = Arc::new(tasks(&text));
     stage.room.work.pieces.push(piece);
     window.run_steps(3);
-    assert!(window.query_by_label("New task").is_none(), "nobody writes a question");
+    assert!(window.query_by_label("New task").is_none(), "approvals are read-only");
     click(&mut window, "Task: Ada wants it");
     window.step();
     assert!(window.query_by_label("Move to Done").is_none());
@@ -235,7 +235,7 @@ fn a_card_can_be_dragged_to_another_column_and_position() {
     assert_eq!(acts(&mut window), [moved("paint", None, Some(TaskPlace::Before("chairs".into())))]);
     let at_work = rect(&window, "In progress").center() + egui::vec2(0.0, 300.0);
     drag(&mut window, grip(chairs), at_work);
-    assert_eq!(acts(&mut window), [], "an agent takes its task up by itself");
+    assert_eq!(acts(&mut window), [], "agents start their tasks themselves");
 }
 
 #[test]

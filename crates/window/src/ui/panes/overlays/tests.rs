@@ -57,7 +57,7 @@ fn a_text_is_saved_and_can_be_undone() {
     let expected = Command::Act(set_text("rules", "# Be kind, always"), Some(set_text("rules", "# Be kind")));
     assert_eq!(window.state().commands, [expected]);
     set_content(&mut window, 0, ContentView::Text("# Be kind, always".into()));
-    assert!(window.state().panes.overlays.drafts.is_empty(), "what is saved is no draft");
+    assert!(window.state().panes.overlays.drafts.is_empty(), "a saved text is no draft");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_change_by_someone_else_is_reported_with_a_choice() {
         set_content(&mut window, 1, ContentView::Text("Fire".into()));
         assert!(window.query_by_label("Someone else changed this text while you were editing").is_some());
         click(&mut window, "Save");
-        assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
+        assert!(window.state().commands.is_empty(), "no text is overwritten without asking");
         click(&mut window, choice);
         assert_eq!(window.state().panes.overlays.drafts.get("text of news").map(String::as_str), draft, "{choice}");
         click(&mut window, "Save");
@@ -96,7 +96,7 @@ fn a_draft_is_merged_and_conflicts_are_resolved_by_the_user() {
     write(&mut window, "Text", "!");
     set_content(&mut window, 1, ContentView::Text("Cake\nat four\nas ever".into()));
     click(&mut window, "Merge");
-    assert_eq!(draft(&window).as_deref(), Some("Cake\nat four\nas ever!"), "neither changed the other's lines");
+    assert_eq!(draft(&window).as_deref(), Some("Cake\nat four\nas ever!"), "the changes do not overlap");
     click(&mut window, "Save");
     let back = set_text("news", "Cake\nat four\nas ever");
     assert_eq!(window.state().commands, [Command::Act(set_text("news", "Cake\nat four\nas ever!"), Some(back))]);
@@ -107,7 +107,7 @@ fn a_draft_is_merged_and_conflicts_are_resolved_by_the_user() {
     click(&mut window, "Merge");
     assert!(window.query_by_label("Both changed the same lines: 0 of 1 resolved.").is_some());
     click(&mut window, "Save");
-    assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
+    assert!(window.state().commands.is_empty(), "no text is overwritten without asking");
     click(&mut window, "Both for conflict 1");
     assert_eq!(draft(&window).as_deref(), Some("All is well!\nAll is lost"));
     // Choices for an older text are discarded.
@@ -178,7 +178,7 @@ fn only_visible_pins_are_drawn() {
     let window = opened_in(room, "ideas");
     let drawn = window.query_all_by_label_contains("Pin p").count();
     assert!((5..60).contains(&drawn), "{drawn} are drawn");
-    assert!(window.query_by_label("Pin p4999: Idea 4999").is_some(), "the newest is on top");
+    assert!(window.query_by_label("Pin p4999: Idea 4999").is_some(), "the newest comes first");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn mail_can_be_read_closed_discarded_and_sent() {
     .into();
     assert_eq!(commands[2], Command::Act(edit(&post, sent), None));
     for name in ["subject for post", "letter for post"] {
-        assert_eq!(window.state().panes.overlays.drafts[name], "", "the sheet is empty again");
+        assert_eq!(window.state().panes.overlays.drafts[name], "", "the form is empty again");
     }
 }
 

@@ -89,12 +89,12 @@ mod tests {
         for number in 0..=CAPACITY {
             departures.insert(id(number), ada.clone(), Seq(number as u64));
         }
-        assert!(!departures.remove_if_same(&id(0), &ada), "it left first, and is forgotten");
+        assert!(!departures.remove_if_same(&id(0), &ada), "the oldest departure is forgotten");
         assert!(departures.remove_if_same(&id(1), &ada) && departures.remove_if_same(&id(CAPACITY), &ada));
-        assert!(!departures.remove_if_same(&id(1), &ada), "it is back already");
-        assert!(!departures.remove_if_same(&id(2), &bram), "another came with its name");
+        assert!(!departures.remove_if_same(&id(1), &ada), "it has returned already");
+        assert!(!departures.remove_if_same(&id(2), &bram), "another profile with the same id");
         departures.insert(id(3), bram.clone(), Seq(9_000));
-        assert!(departures.remove_if_same(&id(3), &bram), "as what it left last");
+        assert!(departures.remove_if_same(&id(3), &bram), "the latest departure counts");
         assert_eq!(departures.records.len(), departures.by_age.len());
     }
 }

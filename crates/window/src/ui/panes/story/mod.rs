@@ -194,7 +194,7 @@ fn entries_ui(
     pane.cached_words = cached_words;
 }
 
-/// Handles a click on an entry: the view goes to its place, and its card shows its causes.
+/// Handles a click on an entry: the view moves to its place, and its card opens.
 fn handle_response(
     response: &Response,
     cx: &ViewerContext<'_>,

@@ -91,8 +91,8 @@ fn storylines(lines: impl IntoIterator<Item = Line>) -> Vec<Vec<String>> {
     while !story.is_done(&book) {
         story.update(&book);
     }
-    let told = |storyline: &Storyline| storyline.steps.iter().map(|step| step.describe(&story.names)).collect();
-    story.storylines().map(told).collect()
+    let describe = |storyline: &Storyline| storyline.steps.iter().map(|step| step.describe(&story.names)).collect();
+    story.storylines().map(describe).collect()
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn a_step_of_several_agents_says_only_what_holds_for_all() {
             .collect()
     };
     let of = |event: fn() -> Event| {
-        let told = storylines(std::iter::once((1, None, None, rules_changed())).chain(several(event)));
-        told[0].last().cloned().unwrap_or_default()
+        let storyline_texts = storylines(std::iter::once((1, None, None, rules_changed())).chain(several(event)));
+        storyline_texts[0].last().cloned().unwrap_or_default()
     };
     assert_eq!(of(sets_out), "3 agents decided to read House rules");
     assert_eq!(of(|| reads("each says something else")), "3 agents read House rules");
@@ -142,9 +142,9 @@ fn a_step_of_several_agents_says_only_what_holds_for_all() {
 fn agents_that_arrive_together_form_a_storyline() {
     let lines = (1..=8).map(|seq| (seq, Some("ada-1"), None, came("Ada")));
     let later = std::iter::once((90, Some("bram-1"), None, came("Bram")));
-    let told = storylines(lines.chain(later));
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert_eq!(told[1], ["Bram joined the room (profile Bram)"]);
+    let storyline_texts = storylines(lines.chain(later));
+    assert_eq!(storyline_texts.len(), 2, "{storyline_texts:?}");
+    assert_eq!(storyline_texts[1], ["Bram joined the room (profile Bram)"]);
 }
 
 #[test]
@@ -152,11 +152,11 @@ fn storylines_are_ordered_by_their_newest_record_and_keep_their_first_step() {
     let warning = |text: &str| Event::from(Warning::new(text.to_owned()));
     let mut lines: Vec<Line> = vec![(1, None, None, rules_changed()), (2, None, None, said("Hello"))];
     lines.extend((3..30).map(|seq| (seq, Some("ada-1"), Some(1), warning(&format!("number {seq}")))));
-    let told = storylines(lines);
-    assert_eq!(told[0], ["Somebody said: Hello"]);
-    assert_eq!(told[1].len(), story_model::MAX_STEPS);
-    assert_eq!(told[1].first().map(String::as_str), Some("You wrote House rules"));
-    assert!(told[1].last().is_some_and(|last| last.contains("number 29")), "{:?}", told[1]);
+    let storyline_texts = storylines(lines);
+    assert_eq!(storyline_texts[0], ["Somebody said: Hello"]);
+    assert_eq!(storyline_texts[1].len(), story_model::MAX_STEPS);
+    assert_eq!(storyline_texts[1].first().map(String::as_str), Some("You wrote House rules"));
+    assert!(storyline_texts[1].last().is_some_and(|last| last.contains("number 29")), "{:?}", storyline_texts[1]);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn every_record_is_read_once_within_the_budget() {
     assert_eq!(story.storylines().len(), 1);
     book.clear();
     story.update(&book);
-    assert_eq!(story.storylines().len(), 0, "another log is another story");
+    assert_eq!(story.storylines().len(), 0, "another log starts another story");
 }
 
 fn strip(lines: Vec<Line>) -> Harness<'static, Stage> {
@@ -278,14 +278,21 @@ fn an_empty_story_explains_itself() {
 fn unchanged_steps_reuse_their_text() {
     let mut window = strip(rules());
     let words = |window: &Harness<'static, Stage>| {
-        window.state().panes.story.cached_words.values().map(|told| Arc::as_ptr(&told.words)).collect::<Vec<_>>()
+        window
+            .state()
+            .panes
+            .story
+            .cached_words
+            .values()
+            .map(|storyline_texts| Arc::as_ptr(&storyline_texts.words))
+            .collect::<Vec<_>>()
     };
     let before = words(&window);
     window.run_steps(5);
     assert_eq!(words(&window), before);
     window.state_mut().room.agents.push(agent(2, "cleo-1", "Cleo"));
     window.run_steps(2);
-    assert_ne!(words(&window), before, "somebody has a name now");
+    assert_ne!(words(&window), before, "an agent was renamed");
 }
 
 #[test]
@@ -313,13 +320,15 @@ fn the_strip_stays_bounded_with_ten_thousand_agents() {
     for slice in records.chunks(SLICE) {
         slice.iter().for_each(|row| window.state_mut().recent.book.push_row(row.clone()));
         window.step();
-        let StoryPane { story, told, faces } = &window.state().panes.story;
+        let StoryPane { story, cached_words, faces } = &window.state().panes.story;
         assert!(story.storylines().len() <= story_model::MAX_STORYLINES);
         let steps: Vec<&Step> = story.storylines().flat_map(|storyline| &storyline.steps).collect();
         assert!(steps.iter().all(|step| step.actors.len() <= story_model::MAX_ACTORS));
         assert!(story.storylines().all(|storyline| storyline.steps.len() <= story_model::MAX_STEPS));
         assert!(story.storyline_by_record() <= story_model::MAX_INDEXED_RECORDS);
-        assert!(told.len() <= MAX_STORYLINES_SHOWN * story_model::MAX_STEPS && faces.cache.len() <= Faces::CAPACITY);
+        assert!(
+            cached_words.len() <= MAX_STORYLINES_SHOWN * story_model::MAX_STEPS && faces.cache.len() <= Faces::CAPACITY
+        );
         let entries = entries(&window);
         assert!(entries.len() <= MAX_STORYLINES_SHOWN * story_model::MAX_STEPS, "{}", entries.len());
         assert!(entries.iter().all(|words| words.chars().count() < 200), "{entries:?}");
@@ -339,7 +348,7 @@ fn portraits_are_cached_until_the_room_changes() {
     assert_eq!(key(faces.agent(&room, &"a-3".into())), Some(3));
     assert_eq!(key(faces.agent(&room, &"b".into())), None);
     room.agents.remove(0);
-    assert_eq!(key(faces.agent(&room, &"a-3".into())), Some(3), "it stands elsewhere in the list now");
+    assert_eq!(key(faces.agent(&room, &"a-3".into())), Some(3), "its position in the list has changed");
     room.agents.push(agent(9, "b", "B"));
     assert_eq!(key(faces.agent(&room, &"b".into())), Some(9));
     room.agents.clear();

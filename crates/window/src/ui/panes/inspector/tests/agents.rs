@@ -65,7 +65,7 @@ fn a_chat_shows_messages_tools_and_the_live_answer() {
     {
         assert!(is_shown(&window, shown), "{shown}");
     }
-    assert!(!is_shown(&window, "It is to be blue."), "it is folded");
+    assert!(!is_shown(&window, "It is to be blue."), "it is collapsed");
     click(&mut window, heading);
     assert!(is_shown(&window, "It is to be blue.") && is_shown(&window, "path: artifacts/spec.md"));
 }
@@ -75,7 +75,7 @@ fn approvals_are_decided_and_work_is_stopped_below_the_chat() {
     let mut window = inspect(&[ada()]);
     let question = crate::ui::testing::question(7, "ada-1", "delete notes.md");
     detail(&mut window, |detail| detail.chat = Some(at_work(Some(question), None)));
-    // A new card does not accept answers yet.
+    // A new card ignores clicks for a moment.
     window.run_steps(40);
     for label in ["Allow Ada", "Refuse Ada", "Stop its work"] {
         click(&mut window, label);
@@ -95,7 +95,7 @@ fn only_visible_lines_of_a_long_chat_are_laid_out() {
     window.run_steps(3);
     let drawn = window.state().panes.inspector.chat.drawn;
     assert!((3..40).contains(&drawn), "{drawn} lines were laid out");
-    assert!(is_shown(&window, "Word 4999."), "the newest is in sight");
+    assert!(is_shown(&window, "Word 4999."), "the newest is visible");
     for _ in 0..3 {
         window.get_by_label("Earlier messages").click_accesskit();
         window.run_steps(3);

@@ -66,7 +66,7 @@ fn a_version_can_be_compared_with_any_other() {
     assert!(is_shown(&window, "- blue") && is_shown(&window, "+ red"));
     click(&mut window, "Compare from");
     click(&mut window, "nothing");
-    assert!(is_shown(&window, "+ # Plan"), "all of it is new");
+    assert!(is_shown(&window, "+ # Plan"), "all lines are added");
     click(&mut window, "Version 1");
     assert!(is_shown(&window, "+ # Plan") && !is_shown(&window, "+ red"));
     click(&mut window, "Version 2");
@@ -79,7 +79,7 @@ fn a_version_is_restored_once_and_the_result_is_shown() {
     let mut window = inspect_file(true);
     click(&mut window, "Version 3");
     click(&mut window, "Restore version 3");
-    assert!(restored(&window).is_empty(), "it says that already");
+    assert!(restored(&window).is_empty(), "the file already has this text");
     click(&mut window, "Version 2");
     click(&mut window, "Restore version 2");
     click(&mut window, "Restore version 2");
@@ -102,7 +102,7 @@ fn a_deleted_file_can_be_restored() {
     click(&mut window, "Open in a tab");
     click(&mut window, "Version 3");
     click(&mut window, "Restore version 3");
-    assert_eq!(window.state().commands.len(), 1, "what is gone does not open");
+    assert_eq!(window.state().commands.len(), 1, "a deleted file cannot be opened");
     assert_eq!(restored(&window), [FileOperation::Restore { path: PATH.into(), version: 3 }]);
 }
 

@@ -71,7 +71,7 @@ fn the_newest_events_are_not_shown_beside_the_log() {
     assert!(window.query_by_label("Whole log").is_some());
     window.state_mut().state.dock.show(&Tab::Log, |_| false);
     window.run_steps(3);
-    assert!(window.query_by_label("Whole log").is_none(), "the log itself is seen");
+    assert!(window.query_by_label("Whole log").is_none(), "the log itself is visible");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn setting_a_behaviour_can_be_undone() {
 fn a_task_is_given_as_typed() {
     let mut window = inspect(&[ada()]);
     click(&mut window, "Give task");
-    assert!(window.state().commands.is_empty(), "nothing is no task");
+    assert!(window.state().commands.is_empty(), "an empty text is no task");
     window.get_by_label("Task").focus();
     window.run_steps(1);
     window.get_by_label("Task").type_text("Water the plants");
@@ -175,7 +175,7 @@ fn several_items_are_counted_and_an_empty_selection_explains_itself() {
     assert!(window.query_by_label("1 agent, 1 element").is_some());
     click(&mut window, "Delete");
     assert_eq!(window.state().commands, [Command::Delete(vec![ada(), post()])]);
-    assert!(inspect(&[]).query_by_label("Event log").is_some(), "what happened in the whole room");
+    assert!(inspect(&[]).query_by_label("Event log").is_some(), "the events of the whole room");
     assert!(inspect(&[Thing::Agent("gone".into())]).query_by_label("gone has left the room").is_some());
 }
 

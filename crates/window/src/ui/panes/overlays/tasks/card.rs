@@ -58,7 +58,7 @@ pub(super) fn content_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands:
     let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
     ui.spacing_mut().item_spacing = vec2(SPACE[0], 3.0);
     ui.horizontal_top(|ui| {
-        tick_ui(ui, board, index, commands);
+        checkbox_ui(ui, board, index, commands);
         ui.add(Label::new(title(task, theme)).wrap().selectable(false));
     });
     if let Some(parent) = task.parent {
@@ -102,7 +102,7 @@ pub(super) fn marks_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
         ui.add(Label::new(text).selectable(false)).on_hover_text(texts::priority(priority.letter()));
     }
     for name in &task.stakeholders {
-        who_ui(ui, board, &name.text);
+        assignee_ui(ui, board, &name.text);
     }
     for tag in &task.tags {
         let text = widgets::small(format!("#{}", tag.text), theme);
@@ -111,7 +111,7 @@ pub(super) fn marks_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
 }
 
 /// Draws an assignee with a portrait if it is an agent in the room.
-fn who_ui(ui: &mut Ui, board: &Board<'_>, name: &str) {
+fn assignee_ui(ui: &mut Ui, board: &Board<'_>, name: &str) {
     let agent = board.cx.room.agent_named(name);
     if let Some(agent) = agent {
         let (rect, _) = ui.allocate_exact_size(vec2(FACE_POINTS * 0.8, FACE_POINTS), Sense::hover());
@@ -149,7 +149,7 @@ fn status_notes(board: &Board<'_>, task: &Task) -> Vec<String> {
 }
 
 /// Draws the checkbox that completes or reopens a task.
-pub(super) fn tick_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &mut Vec<Command>) {
+pub(super) fn checkbox_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &mut Vec<Command>) {
     let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
     let column = Column::of(task);
     let is_on = column.is_over();

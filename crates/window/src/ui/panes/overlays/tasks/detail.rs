@@ -51,7 +51,7 @@ pub(super) fn detail_ui(
             state_ui(ui, board, index, output);
             ui.horizontal_wrapped(|ui| {
                 priority_ui(ui, board, task, output);
-                who_ui(ui, board, task, output);
+                assignees_ui(ui, board, task, output);
             });
             tags_ui(ui, board, task, overlays, output);
         });
@@ -140,7 +140,7 @@ fn priority_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, output: &mut BoardOu
 }
 
 /// Draws the menu of assignees: agents in the room, the user, or nobody.
-fn who_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, output: &mut BoardOutput) {
+fn assignees_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, output: &mut BoardOutput) {
     let room = board.cx.room;
     let called = |name: &str| match room.agent_named(name) {
         Some(agent) => agent.name.to_string(),

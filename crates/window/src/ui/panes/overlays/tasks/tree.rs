@@ -56,7 +56,7 @@ fn row_ui(ui: &mut Ui, board: &Board<'_>, index: usize, output: &mut BoardOutput
     let inner = inner.with_min_x(inner.left() + indent);
     let mut cell = ui.new_child(UiBuilder::new().max_rect(inner).layout(Layout::left_to_right(Align::Center)));
     cell.spacing_mut().item_spacing.x = SPACE[0] + 2.0;
-    card::tick_ui(&mut cell, board, index, &mut output.commands);
+    card::checkbox_ui(&mut cell, board, index, &mut output.commands);
     if let Some(problem) = board.problems.worst(index) {
         let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
         let (rect, mark) = cell.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
