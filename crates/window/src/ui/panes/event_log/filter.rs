@@ -81,7 +81,7 @@ impl SeverityFilter {
     }
 }
 
-/// What is listed.
+/// The filter of the log: which records are listed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Filter {
     /// Only records of this agent.
@@ -114,8 +114,8 @@ impl Filter {
     /// Whether no filter is set, except that routine records may be hidden.
     pub fn is_clear(&self) -> bool {
         let Self { agent, kinds, tool, severity, run, text: _, everything: _ } = self;
-        let names_any = agent.is_some() || tool.is_some() || run.is_some();
-        !names_any && kinds.is_empty() && *severity == SeverityFilter::Everything && !self.has_text()
+        let has_id_filter = agent.is_some() || tool.is_some() || run.is_some();
+        !has_id_filter && kinds.is_empty() && *severity == SeverityFilter::Everything && !self.has_text()
     }
 
     /// Returns the filter with everything but `everything` cleared.

@@ -20,7 +20,7 @@ use crate::view::pick::Thing;
 pub const MAX_STORYLINES: usize = 40;
 /// The maximum number of steps kept per storyline: the first, and the newest.
 pub const MAX_STEPS: usize = 6;
-/// The maximum number of agents kept per step; beyond it the text says "at least".
+/// The maximum number of agents kept per step; at this number texts say "at least".
 pub const MAX_ACTORS: usize = 256;
 /// The maximum number of records whose storyline is indexed.
 pub const MAX_INDEXED_RECORDS: usize = 20_000;
@@ -105,9 +105,9 @@ impl Story {
         scanned
     }
 
-    /// The maximum number of records whose storyline is indexed.
+    /// Returns the number of records in the index.
     #[cfg(test)]
-    pub fn storyline_by_record(&self) -> usize {
+    pub fn indexed_records(&self) -> usize {
         self.storyline_by_record.len()
     }
 

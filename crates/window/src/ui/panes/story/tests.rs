@@ -325,7 +325,7 @@ fn the_strip_stays_bounded_with_ten_thousand_agents() {
         let steps: Vec<&Step> = story.storylines().flat_map(|storyline| &storyline.steps).collect();
         assert!(steps.iter().all(|step| step.actors.len() <= story_model::MAX_ACTORS));
         assert!(story.storylines().all(|storyline| storyline.steps.len() <= story_model::MAX_STEPS));
-        assert!(story.storyline_by_record() <= story_model::MAX_INDEXED_RECORDS);
+        assert!(story.indexed_records() <= story_model::MAX_INDEXED_RECORDS);
         assert!(
             cached_words.len() <= MAX_STORYLINES_SHOWN * story_model::MAX_STEPS && faces.cache.len() <= Faces::CAPACITY
         );
