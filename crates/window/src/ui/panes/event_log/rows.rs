@@ -215,7 +215,7 @@ fn move_by_keys(ui: &Ui, list: &Response, book: &EventList, pane: &mut EventLogP
     if count(Key::Home) > 0 {
         target = Some(0);
     }
-    if count(Key::ChainEnd) > 0 {
+    if count(Key::End) > 0 {
         target = Some(last);
     }
     if count(Key::Enter) > 0 && pane.chosen.is_some() {

@@ -371,7 +371,7 @@ fn keys_move_the_selection_and_open_its_card() {
     let paged = press(&mut window, Key::PageDown);
     assert!(paged > Some(10) && paged < Some(40), "{paged:?}");
     assert_eq!(press(&mut window, Key::PageUp), Some(1));
-    assert_eq!(press(&mut window, Key::ChainEnd), Some(1_000));
+    assert_eq!(press(&mut window, Key::End), Some(1_000));
     assert_eq!(rows_on_screen(&window).last(), Some(&1_000));
     assert_eq!(press(&mut window, Key::ArrowDown), Some(1_000), "there are no further rows");
     pane(&mut window).is_card_closed = true;
@@ -473,10 +473,10 @@ fn agent_names_are_updated_incrementally() {
     window.state_mut().recent.book = book;
     window.run_steps(12);
     let Stage { room, recent, panes, .. } = window.state_mut();
-    let mut known = std::mem::take(&mut panes.log.known);
-    let version = known.names.version();
-    assert_eq!((known.advance(&recent.book, room), known.is_done(), known.agents.len()), (0, true, 1_000));
-    assert_eq!(known.names.version(), version);
+    let mut facets = std::mem::take(&mut panes.log.facets);
+    let version = facets.names.version();
+    assert_eq!((facets.advance(&recent.book, room), facets.is_done(), facets.agents.len()), (0, true, 1_000));
+    assert_eq!(facets.names.version(), version);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::tree::tests::{file, gone};
+use super::super::tree::tests::{deleted_file, file};
 use super::*;
 use crate::orchestration::workflow::format::NO_STEPS;
 use crate::ui::UiState;

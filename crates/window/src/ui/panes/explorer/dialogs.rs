@@ -312,7 +312,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::ui::panes::explorer::tree::tests::{file, gone};
+    use crate::ui::panes::explorer::tree::tests::{deleted_file, file};
 
     fn tree() -> Tree {
         let files = vec![file("agents/ada.md", 1), file("artifacts/plan.md", 2), deleted_file("artifacts/old.md", 3)];

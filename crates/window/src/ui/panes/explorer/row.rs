@@ -51,7 +51,7 @@ pub(super) struct RowLook<'a> {
     pub(super) is_hovered: bool,
     /// Whether dragged files would be dropped on this row.
     pub(super) is_drop_target: bool,
-    pub(super) is_gone: bool,
+    pub(super) is_deleted: bool,
     pub(super) is_changed: bool,
     pub(super) is_unsaved: bool,
     pub(super) status: Option<ProfileStatus>,
@@ -80,7 +80,7 @@ pub(super) fn paint_row(ui: &Ui, rect: Rect, look: &RowLook<'_>, theme: &Theme) 
             Icon::Bin.paint(painter, icon_rect, theme.text_soft);
         }
         RowIcon::File(kind) => {
-            let colour = if look.is_gone { theme.text_soft } else { icons::kind_colour(kind, theme) };
+            let colour = if look.is_deleted { theme.text_soft } else { icons::kind_colour(kind, theme) };
             icons::paint_kind(painter, icon_rect, kind, colour);
         }
     }
@@ -164,7 +164,7 @@ fn paint_status(painter: &Painter, middle: egui::Pos2, status: ProfileStatus, th
 /// Lays out the name on one line of at most `width`, with the search terms underlined.
 fn lay_name(ui: &Ui, look: &RowLook<'_>, width: f32, theme: &Theme) -> Arc<Galley> {
     let font = if look.is_changed { fonts::strong(ui.ctx(), TYPE[1]) } else { FontId::proportional(TYPE[1]) };
-    let colour = if look.is_gone { theme.text_soft } else { theme.text };
+    let colour = if look.is_deleted { theme.text_soft } else { theme.text };
     let mut job = LayoutJob::default();
     let mut from = 0;
     for (begin, end) in marks(look.name, look.marked) {

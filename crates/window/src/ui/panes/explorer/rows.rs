@@ -181,7 +181,7 @@ impl Explorer {
             is_active: false,
             is_hovered: false,
             is_drop_target: false,
-            is_gone: false,
+            is_deleted: false,
             is_changed: false,
             is_unsaved: false,
             status: None,
@@ -193,10 +193,10 @@ impl Explorer {
             RowKind::Folder(folder) => {
                 plain(RowIcon::Folder(self.tree.is_open(folder)), name_of(self.tree.folder_path(folder)))
             }
-            RowKind::Bin => RowLook { is_gone: true, ..plain(RowIcon::Bin(self.tree.is_bin_open()), texts::BIN) },
+            RowKind::Bin => RowLook { is_deleted: true, ..plain(RowIcon::Bin(self.tree.is_bin_open()), texts::BIN) },
             RowKind::Deleted(file) => {
                 let file = self.tree.file(file);
-                RowLook { is_gone: true, ..plain(RowIcon::File(kind_of_file(&file.path, file.kind)), &file.path) }
+                RowLook { is_deleted: true, ..plain(RowIcon::File(kind_of_file(&file.path, file.kind)), &file.path) }
             }
             RowKind::File(file) => {
                 let file = self.tree.file(file);

@@ -8,7 +8,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::texts::{ACTIONS, COLLAPSE_ALL_FOLDERS, IMPORT_FILES, NEW_FILE, NEW_WORKFLOW};
-use super::tree::tests::{file, gone};
+use super::tree::tests::{deleted_file, file};
 use super::*;
 use crate::base::{ActivationKey, Problem};
 use crate::element::ElementCommand;

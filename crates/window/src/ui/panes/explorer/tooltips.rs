@@ -102,7 +102,7 @@ mod tests {
     use crate::log::{EventDraft, EventRecord};
     use crate::store::FileVersion;
     use crate::ui::UiState;
-    use crate::ui::panes::explorer::tree::tests::gone;
+    use crate::ui::panes::explorer::tree::tests::deleted_file;
     use crate::ui::state::file_texts::Want;
     use crate::ui::testing::{Stage, sample_room};
 

@@ -91,7 +91,8 @@ fn storylines(lines: impl IntoIterator<Item = Line>) -> Vec<Vec<String>> {
     while !story.is_done(&book) {
         story.update(&book);
     }
-    let describe = |storyline: &Storyline| storyline.steps.iter().map(|step| step.describe(&story.names)).collect();
+    let describe =
+        |storyline: &story_model::Storyline| storyline.steps.iter().map(|step| step.describe(&story.names)).collect();
     story.storylines().map(describe).collect()
 }
 
