@@ -95,7 +95,7 @@ fn is_empty(content: &ContentView) -> bool {
 /// Lists which version each reader knows.
 pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView) {
     let ViewerContext { room, theme, .. } = *cx;
-    // Messages are read one by one, so for a mailbox the text says "looked into".
+    // Messages are read one by one, so for a mailbox the texts say "opened".
     let is_box = matches!(*element.content, ContentView::Mail { .. });
     widgets::section(ui, &texts::who_has_seen(is_box), theme);
     let Some(known) = room.known.get(&element.id) else {

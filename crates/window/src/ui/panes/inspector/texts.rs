@@ -350,7 +350,7 @@ pub(super) fn letter_from(whom: &str, is_unread: bool) -> String {
     format!("From {whom}{}", if is_unread { ", unread" } else { "" })
 }
 
-/// The verb for reading an element; mailboxes are looked into.
+/// The verb for reading an element; mailboxes are opened.
 fn seen(is_box: bool) -> &'static str {
     if is_box { "opened it" } else { "read it" }
 }
