@@ -1,4 +1,4 @@
-//! The pane of conversations: which are running and which have ended, and the selected one, to read and to join.
+//! The conversations pane: a list of running and ended conversations, and the selected one to read and join.
 
 mod texts;
 
@@ -18,15 +18,15 @@ use crate::view::paint;
 use crate::view::recent_events::Recent;
 use crate::view::theme::{LINE, RADIUS, SPACE, Theme};
 
-/// How many of the last messages are drawn; the log has the rest.
-const SAID_SHOWN: usize = 60;
-/// The width of the speaker's figure beside a message.
+/// The maximum number of messages drawn; the log has the rest.
+const MAX_MESSAGES: usize = 60;
+/// The width of the speaker's portrait beside a message.
 const FACE_POINTS: f32 = 30.0;
-/// How many participants' faces are shown in the list, their left margin and their distance.
-const FACES_SHOWN: usize = 3;
+/// The maximum number of portraits per list entry, their left margin and their distance.
+const MAX_FACES: usize = 3;
 const FACES_LEFT: f32 = 10.0;
 const FACES_STEP: f32 = 17.0;
-/// The draft that holds what a new conversation is to be about.
+/// The key of the draft for the topic of a new conversation.
 const TOPIC: &str = "topic";
 
 /// A conversation in the list, running or ended.
@@ -34,57 +34,57 @@ struct Entry<'a> {
     session: Id,
     participants: Vec<Id>,
     topic: &'a str,
-    said: &'a [(Id, String)],
+    messages: &'a [(Id, String)],
     running: Option<&'a TalkView>,
     ended: Option<&'a str>,
 }
 
-/// The name of a running conversation in the log.
+/// Returns the session id of a running conversation.
 fn session_of(key: ConversationKey) -> Id {
     format!("conversation-{key}").into()
 }
 
-/// Running ones first, then those that have ended, each newest first.
+/// Returns the running conversations and then the ended ones, each newest first.
 fn entries<'a>(room: &'a RoomModel, recent: &'a Recent) -> Vec<Entry<'a>> {
     let running = room.talks.iter().rev().map(|talk| Entry {
         session: session_of(talk.key),
         participants: talk.participants.iter().filter_map(|key| Some(room.agent_of(*key)?.id.clone())).collect(),
         topic: talk.topic.as_deref().unwrap_or_default(),
-        said: &talk.said,
+        messages: &talk.said,
         running: Some(talk),
         ended: None,
     });
-    let goes_on = |session: &Id| room.talks.iter().any(|talk| session_of(talk.key) == *session);
-    let over = recent.talks.iter().rev().filter(|talk| !goes_on(&talk.session)).map(|talk| Entry {
+    let is_running = |session: &Id| room.talks.iter().any(|talk| session_of(talk.key) == *session);
+    let ended = recent.talks.iter().rev().filter(|talk| !is_running(&talk.session)).map(|talk| Entry {
         session: talk.session.clone(),
         participants: talk.participants.clone(),
         topic: &talk.topic,
-        said: &talk.said,
+        messages: &talk.said,
         running: None,
         ended: Some(talk.ended.as_deref().unwrap_or_default()),
     });
-    running.chain(over).collect()
+    running.chain(ended).collect()
 }
 
-/// Everyone who talks, by name.
+/// Returns the names of the participants as a list in words.
 fn names(room: &RoomModel, participants: &[Id]) -> String {
     let called: Vec<&str> = participants.iter().map(|id| room.called(id)).collect();
     texts::names(&called)
 }
 
-/// What the conversations keep between frames.
+/// The state of the conversations pane.
 #[derive(Clone, Debug, Default)]
 pub struct ConversationsPane {
-    /// The conversation that is read, by its session in the log; the newest where absent.
+    /// The session id of the selected conversation; the newest if `None`.
     pub open: Option<Id>,
-    /// Whom a person chose for a conversation that is to begin.
+    /// The agents selected for a new conversation.
     talk_with: BTreeSet<Id>,
-    /// What is being written, by the field.
+    /// Unsent texts, by field.
     drafts: BTreeMap<String, String>,
 }
 
 /// Draws the conversations.
-pub fn sidebar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPane) -> Vec<Command> {
+pub fn sidebar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut ConversationsPane) -> Vec<Command> {
     let ViewerContext { room, recent, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
@@ -93,20 +93,20 @@ pub fn sidebar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPa
         let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
         commands.push(Command::Act(act, None));
     }
-    start(ui, cx, own, &mut commands);
+    start_ui(ui, cx, pane, &mut commands);
     if entries.is_empty() {
         widgets::empty(ui, Icon::Chat, texts::NO_CONVERSATIONS, texts::HOW_CONVERSATIONS_BEGIN, theme);
         return commands;
     }
-    let chosen = own.open.as_ref().and_then(|open| entries.iter().position(|entry| entry.session == *open));
+    let chosen = pane.open.as_ref().and_then(|open| entries.iter().position(|entry| entry.session == *open));
     let open = chosen.unwrap_or(0);
-    list(ui, cx, &entries, open, own);
+    list(ui, cx, &entries, open, pane);
     ui.separator();
-    conversation(ui, cx, &entries[open], own, &mut commands);
+    conversation(ui, cx, &entries[open], pane, &mut commands);
     commands
 }
 
-fn list(ui: &mut Ui, cx: &ViewerContext<'_>, entries: &[Entry], open: usize, own: &mut ConversationsPane) {
+fn list(ui: &mut Ui, cx: &ViewerContext<'_>, entries: &[Entry], open: usize, pane: &mut ConversationsPane) {
     let ViewerContext { room, theme, art, .. } = *cx;
     ScrollArea::vertical().id_salt("talks").max_height(168.0).auto_shrink([false, true]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = SPACE[0];
@@ -118,7 +118,7 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, entries: &[Entry], open: usize, own
                 text.append_to(line, &style, egui::FontSelection::Default, Align::Center);
             };
             append(RichText::new(&who).color(theme.text), &mut line);
-            let faces: Vec<_> = entry.participants.iter().filter_map(|id| room.agent(id)).take(FACES_SHOWN).collect();
+            let faces: Vec<_> = entry.participants.iter().filter_map(|id| room.agent(id)).take(MAX_FACES).collect();
             if let Some(first) = line.sections.first_mut() {
                 first.leading_space = FACES_LEFT + faces.len() as f32 * FACES_STEP;
             }
@@ -137,7 +137,7 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, entries: &[Entry], open: usize, own
                 paint::portrait(ui.painter(), Rect::from_center_size(middle, vec2(20.0, 20.0)), &agent.look, art);
             }
             if row.clicked() {
-                own.open = Some(entry.session.clone());
+                pane.open = Some(entry.session.clone());
             }
         }
     });
@@ -147,7 +147,7 @@ fn conversation(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
     entry: &Entry,
-    own: &mut ConversationsPane,
+    pane: &mut ConversationsPane,
     commands: &mut Vec<Command>,
 ) {
     let ViewerContext { room, theme, .. } = *cx;
@@ -173,12 +173,12 @@ fn conversation(
         .auto_shrink([false, true])
         .stick_to_bottom(true)
         .show(ui, |ui| {
-            let skipped = entry.said.len().saturating_sub(SAID_SHOWN);
+            let skipped = entry.messages.len().saturating_sub(MAX_MESSAGES);
             if skipped > 0 {
                 ui.label(widgets::small(texts::earlier_turns(skipped), theme));
             }
             let first = entry.participants.first();
-            for (index, (by, text)) in entry.said.iter().enumerate().skip(skipped) {
+            for (index, (by, text)) in entry.messages.iter().enumerate().skip(skipped) {
                 let side = if &**by == "user" || Some(by) != first { Align::Max } else { Align::Min };
                 ui.push_id(index, |ui| bubble(ui, cx, (by, text), side, commands));
             }
@@ -191,13 +191,13 @@ fn conversation(
             }
         });
     match (entry.running, entry.ended) {
-        (Some(talk), _) => speak(ui, talk, theme, &mut own.drafts, commands),
+        (Some(talk), _) => turn_ui(ui, talk, theme, &mut pane.drafts, commands),
         (None, Some(why)) => drop(ui.label(widgets::small(texts::ended(why), theme))),
         (None, None) => {}
     }
 }
 
-/// One thing said, in a bubble on its speaker's side.
+/// Draws a message in a bubble on its speaker's side.
 fn bubble(ui: &mut Ui, cx: &ViewerContext<'_>, (by, text): (&str, &str), side: Align, commands: &mut Vec<Command>) {
     let ViewerContext { room, art, theme, .. } = *cx;
     let face = FACE_POINTS + SPACE[1];
@@ -231,8 +231,8 @@ fn bubble(ui: &mut Ui, cx: &ViewerContext<'_>, (by, text): (&str, &str), side: A
     ui.add_space(SPACE[0]);
 }
 
-/// The person's own turn.
-fn speak(
+/// Draws the field for the user's turn.
+fn turn_ui(
     ui: &mut Ui,
     talk: &TalkView,
     theme: &Theme,
@@ -241,7 +241,7 @@ fn speak(
 ) {
     let draft = drafts.entry(format!("turn in {}", talk.key)).or_default();
     let field = widgets::area(ui, draft, texts::YOUR_TURN, texts::WRITE_A_MESSAGE, 2);
-    // Enter sends, Shift and Enter begins a new line.
+    // Enter sends, Shift+Enter begins a new line.
     let entered = field.has_focus()
         && ui.input(|input| input.key_pressed(egui::Key::Enter) && !input.modifiers.shift && !input.modifiers.command);
     let text = draft.trim().to_owned();
@@ -258,8 +258,8 @@ fn speak(
     });
 }
 
-/// Lets a person choose who is to talk about what.
-fn start(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPane, commands: &mut Vec<Command>) {
+/// Draws the form for a new conversation.
+fn start_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut ConversationsPane, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     let title = RichText::new(texts::NEW_CONVERSATION).color(theme.accent);
     egui::CollapsingHeader::new(title).id_salt("start").show_unindented(ui, |ui| {
@@ -267,31 +267,31 @@ fn start(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPane, comma
             ui.label(widgets::soft(texts::NEEDS_TWO_AGENTS, theme));
             return;
         }
-        own.talk_with.retain(|id| room.agent(id).is_some());
+        pane.talk_with.retain(|id| room.agent(id).is_some());
         ui.label(widgets::small(texts::CHOOSE_AGENTS, theme));
         ScrollArea::vertical().id_salt("who").max_height(110.0).auto_shrink([false, true]).show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
                 for agent in &room.agents {
-                    let on = own.talk_with.contains(&agent.id);
+                    let on = pane.talk_with.contains(&agent.id);
                     let chip = ui.add(egui::Button::selectable(on, &*agent.name));
                     widgets::name(&chip, texts::with(&agent.name));
-                    if chip.clicked() && !own.talk_with.remove(&agent.id) {
-                        own.talk_with.insert(agent.id.clone());
+                    if chip.clicked() && !pane.talk_with.remove(&agent.id) {
+                        pane.talk_with.insert(agent.id.clone());
                     }
                 }
             });
         });
-        let topic = own.drafts.entry(TOPIC.to_owned()).or_default();
+        let topic = pane.drafts.entry(TOPIC.to_owned()).or_default();
         widgets::field(ui, topic, texts::TOPIC, texts::TOPIC);
         let topic = topic.trim().to_owned();
-        let ready = own.talk_with.len() >= 2 && !topic.is_empty() && room.talk_on;
+        let ready = pane.talk_with.len() >= 2 && !topic.is_empty() && room.talk_on;
         if widgets::primary(ui, ready, texts::START_CONVERSATION, theme).clicked() {
-            let participants = own.talk_with.iter().cloned().collect();
+            let participants = pane.talk_with.iter().cloned().collect();
             let act = ConversationCommand::Start { participants, topic };
             commands.push(Command::Act(RoomAct::Talk(act), None));
-            own.talk_with.clear();
-            own.drafts.remove(TOPIC);
-            own.open = None;
+            pane.talk_with.clear();
+            pane.drafts.remove(TOPIC);
+            pane.open = None;
         }
         if !room.talk_on {
             ui.label(widgets::small(texts::CONVERSATIONS_ARE_OFF, theme));
@@ -324,14 +324,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_running_comes_first_and_is_listed_once() {
+    fn running_conversations_come_first_without_duplicates() {
         let (room, recent) = (crate::ui::testing::sample_room(), crate::ui::testing::sample_recent());
         let sessions: Vec<Id> = entries(&room, &recent).into_iter().map(|entry| entry.session).collect();
         assert_eq!(sessions, ["conversation-4".into(), "conversation-3".into()]);
     }
 
     #[test]
-    fn a_person_says_something_and_stops_the_conversation() {
+    fn the_user_can_speak_and_stop_a_conversation() {
         let mut window = sidebar();
         assert!(window.query_by_label("tea").is_some(), "bold words of the bubble");
         window.get_by_label("Your turn").focus();
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_that_is_over_can_be_read_but_not_joined() {
+    fn an_ended_conversation_is_read_only() {
         let mut window = sidebar();
         click(&mut window, "Conversation between Ada and Bram, conversation-3");
         assert!(window.query_by_label("Ended: all was said").is_some());
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn two_agents_and_a_topic_make_a_conversation() {
+    fn a_new_conversation_needs_two_agents_and_a_topic() {
         let mut window = sidebar();
         click(&mut window, "New conversation");
         click(&mut window, "With Ada");
@@ -364,7 +364,7 @@ mod tests {
         window.get_by_label("Topic").type_text("rain");
         window.run_steps(2);
         click(&mut window, "Start conversation");
-        assert!(window.state().commands.is_empty(), "one agent alone does not talk");
+        assert!(window.state().commands.is_empty(), "one agent is not enough");
         click(&mut window, "With Bram");
         click(&mut window, "Start conversation");
         let participants = vec!["ada-1".into(), "bram-1".into()];
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn talk_is_switched_off_for_everyone() {
+    fn conversations_can_be_turned_off() {
         let mut window = sidebar();
         click(&mut window, "Allow conversations");
         assert_eq!(window.state().commands, [talk(ConversationCommand::Switch { on: false })]);

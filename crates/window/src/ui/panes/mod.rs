@@ -1,5 +1,4 @@
-//! The panes of the window: the room, files, the editor, the graph with workflows, the event log, the blackboard, the
-//! inspector and others.
+//! The panes of the window.
 
 pub mod blackboard;
 pub mod canvas;
@@ -18,7 +17,7 @@ pub mod story;
 
 use pane::Pane;
 
-/// The panes that are added to every window, a line each.
+/// Returns the self-contained panes that every window has.
 pub fn added() -> Vec<Box<dyn Pane>> {
     vec![Box::new(blackboard::BlackboardPane::default()), Box::new(knowledge::KnowledgePane::default())]
 }

@@ -18,22 +18,22 @@ use crate::view::paint;
 use crate::view::text::fonts;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
-/// What the shelf keeps between frames.
+/// The state of the shelf.
 #[derive(Clone, Debug, Default)]
 pub struct ShelfPane {
-    /// What is searched for.
+    /// The search text.
     pub search: String,
 }
 
 /// Draws the shelf.
-pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec<Command> {
+pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut ShelfPane) -> Vec<Command> {
     let ViewerContext { room, art, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     ui.label(widgets::small(texts::HOW_TO_ADD, theme));
-    widgets::field(ui, &mut own.search, texts::SEARCH_THE_SHELF, texts::SEARCH);
-    let wanted = own.search.trim().to_lowercase();
-    let fits = |words: &[&str]| words.iter().any(|word| word.to_lowercase().contains(&wanted));
+    widgets::field(ui, &mut pane.search, texts::SEARCH_THE_SHELF, texts::SEARCH);
+    let search = pane.search.trim().to_lowercase();
+    let matches = |words: &[&str]| words.iter().any(|word| word.to_lowercase().contains(&search));
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         widgets::section_with(ui, texts::AGENTS, theme, |ui| {
             let add = ui.small_button(texts::ADD_YOUR_OWN).on_hover_text(texts::ABOUT_CODING_AGENTS);
@@ -42,8 +42,11 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
                 commands.push(WindowCommand::Ask(Dialog::AddCodingAgent).into());
             }
         });
-        let profiles: Vec<&ProfileView> =
-            room.profiles.iter().filter(|profile| fits(&[&profile.name, &profile.description, &profile.id])).collect();
+        let profiles: Vec<&ProfileView> = room
+            .profiles
+            .iter()
+            .filter(|profile| matches(&[&profile.name, &profile.description, &profile.id]))
+            .collect();
         if room.profiles.is_empty() {
             widgets::empty(ui, Icon::Agent, texts::NO_AGENTS, texts::HOW_TO_MAKE_AGENTS, theme);
         }
@@ -58,9 +61,9 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
             }
         }
         widgets::section(ui, texts::ELEMENTS, theme);
-        let mut found = !profiles.is_empty();
-        for kind in kinds().into_iter().filter(|kind| fits(&[kind.name, kind.purpose])) {
-            found = true;
+        let mut has_results = !profiles.is_empty();
+        for kind in kinds().into_iter().filter(|kind| matches(&[kind.name, kind.purpose])) {
+            has_results = true;
             let here = texts::here(room.elements.iter().filter(|element| &*element.kind == kind.word).count());
             let item = ShelfItem::Element(kind.word.into());
             let name = capitalised(kind.name);
@@ -71,14 +74,14 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
                 commands.push(create::element_at(room, kind.word, cx.ui.view.camera.middle));
             }
         }
-        if !found {
+        if !has_results {
             widgets::empty(ui, Icon::Search, texts::NO_RESULTS, texts::TRY_A_SHORTER_SEARCH, theme);
         }
     });
     commands
 }
 
-/// One thing on the shelf. Whether it was asked for without dragging.
+/// Draws an item. Returns whether to add it without dragging.
 fn row(
     ui: &mut Ui,
     item: &ShelfItem,
@@ -117,12 +120,12 @@ fn row(
         row_words(ui, words, (title, about, here), theme);
     }
     let response = response.on_hover_cursor(egui::CursorIcon::Grab);
-    // A click by key or by a screen reader comes without a mouse button.
+    // Clicks from the keyboard or a screen reader involve no mouse button.
     let by_key = response.clicked() && !ui.input(|input| input.pointer.any_released());
     response.double_clicked() || by_key
 }
 
-/// The words of a row: its title, how many are here, and in two lines what it is for.
+/// Draws the texts of an item: its title, the number in the room, and up to two lines of description.
 fn row_words(ui: &Ui, rect: egui::Rect, (title, about, here): (&str, &str, &str), theme: &Theme) {
     let painter = ui.painter();
     let lay = |text: &str, font: FontId, colour: Color32, width: f32, rows: usize| {
@@ -157,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dragged_off_the_shelf_is_in_the_hand() {
+    fn dragging_an_item_starts_a_drag_in_the_window() {
         let mut window = shelf();
         window.run_steps(2);
         let middle = window.get_by_label("Add Bram").rect().center();
@@ -169,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn enter_puts_an_agent_into_the_middle_of_what_is_seen() {
+    fn enter_adds_an_agent_in_the_middle_of_the_view() {
         let mut window = shelf();
         window.run_steps(2);
         window.get_by_label("Add Ada").focus();
@@ -186,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn searching_leaves_what_fits() {
+    fn the_search_filters_the_items() {
         let mut window = shelf();
         window.state_mut().panes.shelf.search = "Vote".to_owned();
         window.run_steps(3);
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_put_down_can_be_taken_away_again() {
+    fn adding_an_element_can_be_undone() {
         let stage = shelf();
         let room = &stage.state().room;
         let Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(inverse)) =

@@ -1,9 +1,9 @@
-//! A channel in the pane: its listeners, its last messages, and a field to send one.
+//! A channel: its listeners, its latest messages, and a field to send one.
 
 use egui::Ui;
 
 use super::entries::title;
-use super::{Acts, BlackboardPane, texts};
+use super::{BlackboardPane, Changes, texts};
 use crate::base::Id;
 use crate::orchestration::CollaborationCommand;
 use crate::ui::Command;
@@ -16,13 +16,13 @@ use crate::view::pick::Thing;
 use crate::view::theme::{MENU, SPACE};
 
 impl BlackboardPane {
-    /// Shows a channel.
-    pub(super) fn channel(
+    /// Draws a channel.
+    pub(super) fn channel_ui(
         &mut self,
         ui: &mut Ui,
         cx: &ViewerContext<'_>,
         channel: &ChannelView,
-        acts: &mut Acts,
+        changes: &mut Changes,
         commands: &mut Vec<Command>,
     ) {
         let theme = cx.theme;
@@ -32,7 +32,7 @@ impl BlackboardPane {
             title(ui, &name);
             ui.label(widgets::small(texts::messages(said, delivered, bounced), theme));
             boards(ui, cx, &channel.name, commands);
-            listeners(ui, cx, channel, acts);
+            listeners(ui, cx, channel, changes);
             for (number, by, text) in &channel.messages {
                 ui.label(widgets::small(format!("{number} · {}", cx.room.called(by)), theme));
                 ui.label(text);
@@ -41,14 +41,14 @@ impl BlackboardPane {
             let field = widgets::field(ui, draft, &texts::say_in(&channel.name), texts::SEND_TO_LISTENERS);
             if widgets::entered(ui, &field) && !draft.trim().is_empty() {
                 let message = std::mem::take(draft);
-                acts.push((CollaborationCommand::Publish { channel: channel.name.clone(), message }, None));
+                changes.push((CollaborationCommand::Publish { channel: channel.name.clone(), message }, None));
             }
         });
         ui.add_space(SPACE[0]);
     }
 }
 
-/// The boards on which a channel is shown, each a click away, and the list that puts it on another.
+/// Draws buttons for the message boards that show the channel, and menus to show it on others.
 fn boards(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &str, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     let boards = |shows: bool| {
@@ -81,8 +81,8 @@ fn boards(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &str, commands: &mut Vec
     });
 }
 
-/// Who listens to a channel, each with a way to let it listen no more.
-fn listeners(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &ChannelView, acts: &mut Acts) {
+/// Draws the listeners of a channel as buttons that remove them.
+fn listeners(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &ChannelView, changes: &mut Changes) {
     if channel.listeners.is_empty() {
         ui.label(widgets::small(texts::NO_LISTENERS, cx.theme));
         return;
@@ -94,9 +94,9 @@ fn listeners(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &ChannelView, acts: &
             widgets::name(&ends, texts::stop_listening(called, &channel.name));
             if ends.clicked() {
                 let (channel, agent): (String, Id) = (channel.name.clone(), agent.clone());
-                let back =
+                let inverse =
                     CollaborationCommand::Listen { channel: channel.clone(), agent: agent.clone(), listens: true };
-                acts.push((CollaborationCommand::Listen { channel, agent, listens: false }, Some(back)));
+                changes.push((CollaborationCommand::Listen { channel, agent, listens: false }, Some(inverse)));
             }
         }
     });

@@ -1,8 +1,8 @@
-//! A blackboard entry in the pane: shown, edited, removed or kept; each change can be undone.
+//! A blackboard entry: shown, edited, removed or kept. Each change can be undone.
 
 use egui::{RichText, Ui};
 
-use super::{Acts, BlackboardPane, Editing, Place, texts};
+use super::{BlackboardPane, Changes, Editing, Place, texts};
 use crate::base::Id;
 use crate::base::ids::USER;
 use crate::orchestration::{ArchivedEntry, CollaborationCommand};
@@ -13,30 +13,30 @@ use crate::ui::widgets;
 use crate::view::collaboration::{BoardView, EntryView, KeptView};
 use crate::view::theme::Theme;
 
-/// The number of lines of the editor of a value.
+/// The number of lines of the value editor.
 const ROWS: usize = 3;
-/// How many lines of a long value are shown at first.
-const LINES_SHOWN: usize = 8;
-/// And how many characters.
-const CHARS_SHOWN: usize = 600;
+/// The maximum number of lines of a collapsed value.
+const MAX_LINES: usize = 8;
+/// The maximum number of characters of a collapsed value.
+const MAX_CHARS: usize = 600;
 
-/// An entry as it is shown.
+/// An entry, ready to be drawn.
 pub(super) struct Row<'a> {
     place: Place,
     key: &'a str,
-    /// What it says, as a person edits it.
+    /// The value as the user edits it.
     value: &'a str,
     who: String,
     /// Whether it is kept when the run ends; `None` if that does not apply.
     shared: Option<bool>,
-    /// Earlier values, newest first: when and by whom, and the value.
+    /// Earlier values, newest first, each with a description of its version.
     before: Vec<(String, &'a str)>,
     is_fixed: bool,
     kept: Option<&'a ArchivedEntry>,
 }
 
 impl<'a> Row<'a> {
-    /// An entry of a run's blackboard.
+    /// Returns an entry of a run's blackboard.
     pub(super) fn of_entry(board: &BoardView, entry: &'a EntryView, cx: &ViewerContext<'_>) -> Self {
         let before = |(version, by, tick, value): &'a (u64, Id, u64, String)| {
             (texts::version_by(*version, cx.room.called(by), &when(tick / TICKS_PER_SEC)), value.as_str())
@@ -53,7 +53,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// An entry that an earlier run left.
+    /// Returns an entry kept from an earlier run.
     pub(super) fn of_kept(kept: &'a KeptView, cx: &ViewerContext<'_>) -> Self {
         let ArchivedEntry { key, by, run, secs, .. } = &kept.entry;
         let who = if by.is_empty() { texts::YOU } else { cx.room.called(by) };
@@ -70,7 +70,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// An entry that is still to be written.
+    /// Returns a new, empty entry.
     pub(super) fn new_in(board: &BoardView, key: &'a str) -> Self {
         Self {
             place: Place::Run(board.run),
@@ -84,12 +84,12 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether its name or value holds this, which is written small.
-    pub(super) fn is_found(&self, wanted: &str) -> bool {
-        wanted.is_empty() || self.key.to_lowercase().contains(wanted) || self.value.to_lowercase().contains(wanted)
+    /// Whether its name or value contains `search`, which is in lower case.
+    pub(super) fn matches(&self, search: &str) -> bool {
+        search.is_empty() || self.key.to_lowercase().contains(search) || self.value.to_lowercase().contains(search)
     }
 
-    /// The command that sets this value, and the one that undoes it. `is_new` if there is no such entry yet.
+    /// Returns the command that sets the value and its inverse. `is_new` if the entry does not exist yet.
     fn write(
         &self,
         value: Option<&str>,
@@ -128,16 +128,16 @@ impl<'a> Row<'a> {
 }
 
 impl BlackboardPane {
-    /// Shows an entry.
-    pub(super) fn row(&mut self, ui: &mut Ui, theme: &Theme, row: &Row<'_>, acts: &mut Acts) {
+    /// Draws an entry.
+    pub(super) fn entry_ui(&mut self, ui: &mut Ui, theme: &Theme, row: &Row<'_>, changes: &mut Changes) {
         title(ui, row.key);
         ui.label(widgets::small(&row.who, theme));
         let is_edited =
             self.editing.as_ref().is_some_and(|editing| editing.place == row.place && editing.key == row.key);
         if is_edited {
-            self.edit(ui, theme, row, acts);
+            self.edit_ui(ui, theme, row, changes);
         } else {
-            self.value(ui, row);
+            self.value_ui(ui, row);
         }
         if !row.is_fixed {
             ui.horizontal_wrapped(|ui| {
@@ -150,44 +150,44 @@ impl BlackboardPane {
                 let remove = ui.button(texts::REMOVE);
                 widgets::name(&remove, texts::remove_entry(row.key));
                 if remove.clicked() {
-                    acts.push(undoable(row.write(None, None, false)));
+                    changes.push(undoable(row.write(None, None, false)));
                 }
                 let Some(shared) = row.shared else { return };
                 let switch = widgets::switch(ui, shared, texts::KEEP_FOR_LATER_RUNS, theme);
                 widgets::name(&switch, texts::keep_entry_for_later_runs(row.key));
                 if switch.clicked() {
-                    acts.push(undoable(row.write(Some(row.value), Some(!shared), false)));
+                    changes.push(undoable(row.write(Some(row.value), Some(!shared), false)));
                 }
             });
         }
         earlier_values(ui, theme, row);
     }
 
-    /// The value; of a long one, the beginning at first.
-    fn value(&mut self, ui: &mut Ui, row: &Row<'_>) {
+    /// Draws the value. A long one is collapsed at first.
+    fn value_ui(&mut self, ui: &mut Ui, row: &Row<'_>) {
         let id = (row.place, row.key.to_owned());
-        let beginning = beginning_of(row.value).filter(|_| !self.opened.contains(&id));
+        let beginning = visible_part(row.value).filter(|_| !self.expanded.contains(&id));
         let shown = beginning.unwrap_or(row.value);
         let text = RichText::new(if beginning.is_some() { format!("{shown} …") } else { shown.to_owned() });
         ui.label(if row.value.starts_with(['{', '[']) { text.monospace() } else { text });
-        if beginning_of(row.value).is_some() {
+        if visible_part(row.value).is_some() {
             let is_open = beginning.is_none();
             let more = ui.button(if is_open { texts::SHOW_LESS } else { texts::SHOW_ALL });
             widgets::name(&more, if is_open { texts::show_less_of(row.key) } else { texts::show_all_of(row.key) });
-            if more.clicked() && !self.opened.remove(&id) {
-                self.opened.insert(id);
+            if more.clicked() && !self.expanded.remove(&id) {
+                self.expanded.insert(id);
             }
         }
     }
 
-    /// The field in which a value is edited, with what ends that.
-    pub(super) fn edit(&mut self, ui: &mut Ui, theme: &Theme, row: &Row<'_>, acts: &mut Acts) {
+    /// Draws the value editor with its buttons.
+    pub(super) fn edit_ui(&mut self, ui: &mut Ui, theme: &Theme, row: &Row<'_>, changes: &mut Changes) {
         let Some(editing) = &mut self.editing else { return };
         widgets::area(ui, &mut editing.text, &texts::value_of(row.key), texts::WHAT_A_VALUE_IS, ROWS);
         let (value, is_new) = (editing.text.clone(), editing.is_new);
         ui.horizontal(|ui| {
             if widgets::primary(ui, !value.trim().is_empty(), texts::SAVE, theme).clicked() {
-                acts.push(undoable(row.write(Some(&value), None, is_new)));
+                changes.push(undoable(row.write(Some(&value), None, is_new)));
                 self.editing = None;
             }
             if ui.button(texts::CANCEL).clicked() {
@@ -198,17 +198,17 @@ impl BlackboardPane {
 }
 
 fn undoable(
-    (forth, back): (CollaborationCommand, CollaborationCommand),
+    (change, inverse): (CollaborationCommand, CollaborationCommand),
 ) -> (CollaborationCommand, Option<CollaborationCommand>) {
-    (forth, Some(back))
+    (change, Some(inverse))
 }
 
-/// The name of an entry, on as many lines as it needs.
+/// Draws a title, wrapped.
 pub(super) fn title(ui: &mut Ui, key: &str) {
     ui.add(egui::Label::new(RichText::new(key).strong()).wrap());
 }
 
-/// What an entry said before, folded away.
+/// Draws the earlier values of an entry, collapsed.
 fn earlier_values(ui: &mut Ui, theme: &Theme, row: &Row<'_>) {
     if row.before.is_empty() {
         return;
@@ -223,10 +223,10 @@ fn earlier_values(ui: &mut Ui, theme: &Theme, row: &Row<'_>) {
     });
 }
 
-/// The beginning of a value that is long.
-fn beginning_of(value: &str) -> Option<&str> {
-    let line = value.match_indices('\n').nth(LINES_SHOWN - 1).map(|(at, _)| at);
-    let chars = value.char_indices().nth(CHARS_SHOWN).map(|(at, _)| at);
+/// Returns the visible part of a long value; `None` if the value is short.
+fn visible_part(value: &str) -> Option<&str> {
+    let line = value.match_indices('\n').nth(MAX_LINES - 1).map(|(at, _)| at);
+    let chars = value.char_indices().nth(MAX_CHARS).map(|(at, _)| at);
     let at = match (line, chars) {
         (Some(line), Some(chars)) => line.min(chars),
         (line, chars) => line.or(chars)?,
@@ -234,7 +234,7 @@ fn beginning_of(value: &str) -> Option<&str> {
     value.get(..at)
 }
 
-/// When something was, in a room's time.
+/// Returns a simulated time in words.
 fn when(secs: u64) -> String {
     texts::at(secs / 60, secs % 60)
 }

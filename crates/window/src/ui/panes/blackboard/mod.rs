@@ -1,5 +1,5 @@
-//! The pane **Blackboard**: blackboards of runs and entries kept from earlier ones, which can be edited, and channels
-//! with their listeners and last messages.
+//! The **Blackboard** pane: blackboards of runs and entries kept from earlier runs, which can be edited, and channels
+//! with their listeners and latest messages.
 
 mod channels;
 mod entries;
@@ -27,47 +27,47 @@ use crate::view::theme::{SPACE, Theme};
 use entries::Row;
 
 const WORD: &str = "blackboard";
-/// How many entries of a board are shown at first, and how many more with each click.
-const SHOWN_AT_ONCE: usize = 50;
-/// From this many entries on there is a search field.
-const FOUND_BY_EYE: usize = 12;
+/// The number of entries shown at first and added by each click on "Show more".
+const PAGE_SIZE: usize = 50;
+/// The search field is shown above this number of entries.
+const SEARCH_FROM_ENTRIES: usize = 12;
 
-/// The place of an entry.
+/// Where an entry is stored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Place {
-    /// On the blackboard of this run.
+    /// The blackboard of this run.
     Run(ActivationKey),
-    /// Among what runs that are over left.
+    /// The entries kept from earlier runs.
     Kept,
 }
 
-/// An entry that is edited.
+/// An entry that is being edited.
 #[derive(Clone, Debug)]
 struct Editing {
     place: Place,
     key: String,
-    /// Whether there is no such entry yet.
+    /// Whether the entry does not exist yet.
     is_new: bool,
     text: String,
 }
 
-/// What is done about channels and blackboards, each with what takes it back, where something does.
-type Acts = Vec<(CollaborationCommand, Option<CollaborationCommand>)>;
+/// Changes of channels and blackboards, each with its inverse if it can be undone.
+type Changes = Vec<(CollaborationCommand, Option<CollaborationCommand>)>;
 
-/// What the pane keeps between frames.
+/// The state of the blackboard pane.
 #[derive(Clone, Debug, Default)]
 pub struct BlackboardPane {
     editing: Option<Editing>,
-    /// The name of an entry that is to be added, by board.
+    /// The name typed for a new entry, by board.
     new_key: BTreeMap<Place, String>,
-    /// What is to be said, by channel.
+    /// Unsent messages, by channel.
     drafts: BTreeMap<String, String>,
-    /// What is looked for.
+    /// The search text.
     filter: String,
-    /// How many entries are shown, by board, if it is not the default.
-    shown: BTreeMap<Place, usize>,
-    /// Long values that are shown whole.
-    opened: BTreeSet<(Place, String)>,
+    /// The number of entries shown, by board, if it is not the default.
+    shown_counts: BTreeMap<Place, usize>,
+    /// Long values that are shown in full.
+    expanded: BTreeSet<(Place, String)>,
 }
 
 impl Pane for BlackboardPane {
@@ -91,33 +91,33 @@ impl Pane for BlackboardPane {
     fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         widgets::dress(ui.style_mut(), cx.theme);
         let together = &cx.room.together;
-        let (mut acts, mut commands) = (Acts::new(), Vec::new());
+        let (mut changes, mut commands) = (Changes::new(), Vec::new());
         if together.boards.is_empty() && together.channels.is_empty() && together.kept.is_empty() {
             widgets::empty(ui, Icon::Chat, texts::BLACKBOARD_IS_EMPTY, texts::HOW_VALUES_COME, cx.theme);
             return Vec::new();
         }
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            self.find(ui, cx);
+            self.search_ui(ui, cx);
             for board in &together.boards {
-                self.board(ui, cx, board, &mut acts);
+                self.board_ui(ui, cx, board, &mut changes);
             }
             if !together.kept.is_empty() {
                 widgets::section(ui, texts::FROM_EARLIER_RUNS, cx.theme);
                 ui.label(widgets::small(texts::ABOUT_EARLIER_RUNS, cx.theme));
                 let rows: Vec<Row> = together.kept.iter().map(|kept| Row::of_kept(kept, cx)).collect();
-                self.rows(ui, cx.theme, Place::Kept, &rows, &mut acts);
+                self.entries_ui(ui, cx.theme, Place::Kept, &rows, &mut changes);
             }
             if !together.channels.is_empty() {
                 widgets::section(ui, texts::CHANNELS, cx.theme);
             }
             for channel in &together.channels {
-                self.channel(ui, cx, channel, &mut acts, &mut commands);
+                self.channel_ui(ui, cx, channel, &mut changes, &mut commands);
             }
         });
-        let command = |(forth, back): (CollaborationCommand, Option<CollaborationCommand>)| {
-            Command::Act(RoomAct::Together(forth), back.map(RoomAct::Together))
+        let command = |(change, inverse): (CollaborationCommand, Option<CollaborationCommand>)| {
+            Command::Act(RoomAct::Together(change), inverse.map(RoomAct::Together))
         };
-        acts.into_iter().map(command).chain(commands).collect()
+        changes.into_iter().map(command).chain(commands).collect()
     }
 
     fn boxed_clone(&self) -> Box<dyn Pane> {
@@ -126,18 +126,18 @@ impl Pane for BlackboardPane {
 }
 
 impl BlackboardPane {
-    /// The field to find entries, where there are many.
-    fn find(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
+    /// Draws the search field if there are many entries.
+    fn search_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
         let together = &cx.room.together;
         let count = together.boards.iter().map(|board| board.entries.len()).sum::<usize>() + together.kept.len();
-        if count > FOUND_BY_EYE {
+        if count > SEARCH_FROM_ENTRIES {
             widgets::field(ui, &mut self.filter, texts::FIND_ENTRIES, texts::FIND_BY_NAME_OR_VALUE);
         } else {
             self.filter.clear();
         }
     }
 
-    fn board(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, board: &BoardView, acts: &mut Acts) {
+    fn board_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, board: &BoardView, changes: &mut Changes) {
         let theme = cx.theme;
         let whose = board.agent.as_ref().map_or(texts::A_PAST_RUN, |agent| cx.room.called(agent));
         let title = if board.task.is_empty() { whose.to_owned() } else { texts::run_for(whose, &board.task) };
@@ -150,49 +150,49 @@ impl BlackboardPane {
         }
         let place = Place::Run(board.run);
         let rows: Vec<Row> = board.entries.iter().map(|entry| Row::of_entry(board, entry, cx)).collect();
-        self.rows(ui, theme, place, &rows, acts);
+        self.entries_ui(ui, theme, place, &rows, changes);
         if !board.is_over {
-            self.new_entry(ui, theme, board, acts);
+            self.new_entry_ui(ui, theme, board, changes);
         }
         ui.add_space(SPACE[1]);
     }
 
-    /// The entries of a board that are looked for, as many as are shown at once.
-    fn rows(&mut self, ui: &mut Ui, theme: &Theme, place: Place, rows: &[Row<'_>], acts: &mut Acts) {
-        let wanted = self.filter.trim().to_lowercase();
-        let found: Vec<&Row> = rows.iter().filter(|row| row.is_found(&wanted)).collect();
-        let most = self.shown.get(&place).copied().unwrap_or(SHOWN_AT_ONCE);
-        for row in found.iter().take(most) {
-            widgets::in_card(ui, theme, |ui| self.row(ui, theme, row, acts));
+    /// Draws the entries that match the search, up to the number shown.
+    fn entries_ui(&mut self, ui: &mut Ui, theme: &Theme, place: Place, rows: &[Row<'_>], changes: &mut Changes) {
+        let search = self.filter.trim().to_lowercase();
+        let found: Vec<&Row> = rows.iter().filter(|row| row.matches(&search)).collect();
+        let limit = self.shown_counts.get(&place).copied().unwrap_or(PAGE_SIZE);
+        for row in found.iter().take(limit) {
+            widgets::in_card(ui, theme, |ui| self.entry_ui(ui, theme, row, changes));
             ui.add_space(SPACE[0]);
         }
         if found.is_empty() && !rows.is_empty() {
             ui.label(widgets::small(texts::NO_RESULTS, theme));
         }
-        let left = found.len().saturating_sub(most);
-        if left > 0 && ui.button(texts::show_more(left.min(SHOWN_AT_ONCE), left)).clicked() {
-            self.shown.insert(place, most + SHOWN_AT_ONCE);
+        let left = found.len().saturating_sub(limit);
+        if left > 0 && ui.button(texts::show_more(left.min(PAGE_SIZE), left)).clicked() {
+            self.shown_counts.insert(place, limit + PAGE_SIZE);
         }
     }
 
-    /// The field for the name of a new entry, and the entry while it is written.
-    fn new_entry(&mut self, ui: &mut Ui, theme: &Theme, board: &BoardView, acts: &mut Acts) {
+    /// Draws the field for the name of a new entry, and the editor of its value.
+    fn new_entry_ui(&mut self, ui: &mut Ui, theme: &Theme, board: &BoardView, changes: &mut Changes) {
         let place = Place::Run(board.run);
         let key = self.new_key.entry(place).or_default();
         let field = widgets::field(ui, key, &texts::new_entry_of(&board.run.to_string()), texts::NAME_OF_A_NEW_ENTRY);
         let name = key.trim().to_owned();
         if widgets::entered(ui, &field) && !name.is_empty() {
             key.clear();
-            // Where there is such an entry, that is what is edited.
-            let there = board.entries.iter().find(|entry| entry.key == name.to_lowercase());
-            let (key, text) = there.map_or((name, String::new()), |there| (there.key.clone(), there.value.clone()));
-            self.editing = Some(Editing { place, key, is_new: there.is_none(), text });
+            // If the entry exists, it is edited instead.
+            let existing = board.entries.iter().find(|entry| entry.key == name.to_lowercase());
+            let (key, text) = existing.map_or((name, String::new()), |entry| (entry.key.clone(), entry.value.clone()));
+            self.editing = Some(Editing { place, key, is_new: existing.is_none(), text });
         }
         let new = self.editing.as_ref().filter(|editing| editing.place == place && editing.is_new);
         if let Some(key) = new.map(|editing| editing.key.clone()) {
             widgets::in_card(ui, theme, |ui| {
                 entries::title(ui, &key);
-                self.edit(ui, theme, &Row::new_in(board, &key), acts);
+                self.edit_ui(ui, theme, &Row::new_in(board, &key), changes);
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Tests of the blackboard pane, used as a person does.
+//! UI tests of the blackboard pane.
 
 use egui_kittest::kittest::Queryable;
 
@@ -48,7 +48,7 @@ fn stage_with(entries: Vec<EntryView>) -> egui_kittest::Harness<'static, Stage> 
     pane_of(Stage::new(room, UiState::default()), move |ui, cx, _| pane.borrow_mut().show(ui, cx))
 }
 
-/// The requested changes, and what undoes them.
+/// Returns the requested changes and their inverses.
 fn asked(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(CollaborationCommand, Option<CollaborationCommand>)> {
     let of = |command: &Command| match command {
         Command::Act(RoomAct::Together(command), None) => Some((command.clone(), None)),
@@ -71,7 +71,7 @@ fn write(value: Option<&str>, shared: Option<bool>, was: Option<&str>) -> Collab
 }
 
 #[test]
-fn what_is_there_is_seen_with_who_wrote_it_and_what_it_said_before() {
+fn entries_are_shown_with_author_and_earlier_values() {
     let mut window = stage();
     window.run();
     for text in [
@@ -90,7 +90,7 @@ fn what_is_there_is_seen_with_who_wrote_it_and_what_it_said_before() {
 }
 
 #[test]
-fn every_change_comes_with_what_undoes_it() {
+fn every_change_can_be_undone() {
     let mut window = stage();
     window.run();
     click(&mut window, "Remove plan");
@@ -117,7 +117,7 @@ fn every_change_comes_with_what_undoes_it() {
 }
 
 #[test]
-fn a_person_edits_a_value() {
+fn a_value_can_be_edited() {
     let mut window = stage();
     window.run();
     click(&mut window, "Edit plan");
@@ -134,7 +134,7 @@ fn a_person_edits_a_value() {
 }
 
 #[test]
-fn of_very_many_entries_some_are_shown_and_all_are_found() {
+fn many_entries_are_shown_in_pages_and_can_be_searched() {
     let entry = |number: usize| EntryView {
         key: format!("entry {number}"),
         value: if number == 777 { "a needle".into() } else { "line\n".repeat(40) },
@@ -144,7 +144,7 @@ fn of_very_many_entries_some_are_shown_and_all_are_found() {
     let mut window = stage_with(entries);
     window.run();
     assert!(window.query_by_label("entry 49").is_some() && window.query_by_label("entry 50").is_none());
-    // It is below the visible part.
+    // The button is below the visible part.
     window.get_by_label("Show 50 more of 950 entries").click_accesskit();
     window.run();
     assert!(window.query_by_label("entry 99").is_some());
@@ -156,7 +156,7 @@ fn of_very_many_entries_some_are_shown_and_all_are_found() {
 }
 
 #[test]
-fn a_channel_is_put_on_a_new_board_or_on_one_that_is_there() {
+fn a_channel_can_be_shown_on_a_new_or_existing_board() {
     use crate::element::ElementCommand;
     let mut window = stage();
     window.state_mut().room.elements.push(crate::ui::testing::element(

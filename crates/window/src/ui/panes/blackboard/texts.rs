@@ -23,7 +23,7 @@ pub(super) const FIND_BY_NAME_OR_VALUE: &str = "Find by name or value";
 pub(super) const NO_RESULTS: &str = "No results.";
 pub(super) const NAME_OF_A_NEW_ENTRY: &str = "Name of a new entry";
 
-/// Whose run it is, and for which task.
+/// The owner and task of a run.
 pub(super) fn run_for(whose: &str, task: &str) -> String {
     format!("{whose}: {task}")
 }
@@ -93,7 +93,7 @@ pub(super) fn earlier_values(count: usize) -> String {
     text_format::count(count, "earlier value", "earlier values")
 }
 
-/// When something was, in a room's time.
+/// A simulated time.
 pub(super) fn at(minutes: u64, seconds: u64) -> String {
     format!("at {minutes}:{seconds:02}")
 }
@@ -108,7 +108,7 @@ pub(super) const SHOW_ON_BOARD: &str = "Show on a board";
 pub(super) const NO_LISTENERS: &str = "No listeners.";
 pub(super) const STOP_LISTENING: &str = "Stop listening";
 
-/// How many messages there were, how often they were delivered, and how many were refused.
+/// The number of messages, deliveries and refusals.
 pub(super) fn messages(said: u64, delivered: u64, refused: u64) -> String {
     let messages = text_format::count(said as usize, "message", "messages");
     let delivered = text_format::count(delivered as usize, "time", "times");
@@ -132,7 +132,7 @@ pub(super) fn show_channel_on_board(channel: &str) -> String {
     format!("Show {channel} on a board")
 }
 
-/// A listener, with how many messages wait for it.
+/// A listener, with the number of messages waiting for it.
 pub(super) fn listener(agent: &str, waiting: u64) -> String {
     if waiting > 0 { format!("{agent} ({waiting} waiting) ×") } else { format!("{agent} ×") }
 }

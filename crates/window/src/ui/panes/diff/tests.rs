@@ -1,4 +1,4 @@
-//! Tests of how a difference is shown.
+//! UI tests of differences.
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -24,7 +24,7 @@ fn lines_drawn(window: &Harness<'static, Stage>) -> usize {
 }
 
 #[test]
-fn what_went_and_what_came_is_there_in_both_looks() {
+fn removed_and_added_lines_are_shown_in_both_looks() {
     for look in [DiffLook::SideBySide, DiffLook::Unified] {
         let window = difference("# Tea\nhot water\n", "# Tea\nhot milk\nsugar\n", look);
         for shown in ["- hot water", "+ hot milk", "+ sugar", "2 added, 1 removed"] {
@@ -36,7 +36,7 @@ fn what_went_and_what_came_is_there_in_both_looks() {
 }
 
 #[test]
-fn a_folded_stretch_unfolds_when_it_is_clicked() {
+fn a_collapsed_section_expands_on_click() {
     let old: String = (0..40).map(|line| format!("line {line}\n")).collect();
     let mut window = difference(&old, &format!("{old}end\n"), DiffLook::Unified);
     assert!(window.query_by_label("  line 5").is_none());
@@ -47,7 +47,7 @@ fn a_folded_stretch_unfolds_when_it_is_clicked() {
 }
 
 #[test]
-fn only_what_is_in_sight_is_drawn() {
+fn only_visible_lines_are_drawn() {
     let new: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
     for look in [DiffLook::SideBySide, DiffLook::Unified] {
         let drawn = lines_drawn(&difference("", &new, look));
@@ -56,7 +56,7 @@ fn only_what_is_in_sight_is_drawn() {
 }
 
 #[test]
-fn what_is_no_text_is_shown_nevertheless() {
+fn control_characters_are_shown() {
     let odd = "\u{0}\u{1b}[31m\u{fffd}\t東京".repeat(3_000);
     for look in [DiffLook::SideBySide, DiffLook::Unified] {
         assert!(lines_drawn(&difference(&odd, &format!("{odd}\n🍵"), look)) > 2, "{look:?}");
@@ -64,42 +64,42 @@ fn what_is_no_text_is_shown_nevertheless() {
 }
 
 #[test]
-fn long_lines_break_where_there_is_no_more_room() {
+fn long_lines_wrap() {
     let pieces = |line: &str, columns| chunks(line, columns).map(|range| line[range].to_owned()).collect::<Vec<_>>();
     assert_eq!(pieces("abcdefgh", 3), ["abc", "def", "gh"]);
     assert_eq!(pieces("", 3), [""]);
     assert_eq!(pieces("東京都", 3), ["東", "京", "都"]);
-    assert_eq!(pieces("東", 1), ["東"], "what never fits is shown all the same");
+    assert_eq!(pieces("東", 1), ["東"], "text that never fits is still shown");
     assert_eq!(pieces("äöü", 2), ["äö", "ü"]);
     assert_eq!(pieces("hot water for tea", 8), ["hot ", "water ", "for tea"]);
-    assert_eq!(pieces("a waterfall", 6), ["a wate", "rfall"], "not for the sake of a letter");
+    assert_eq!(pieces("a waterfall", 6), ["a wate", "rfall"], "no early break for a single letter");
 }
 
 #[test]
-fn in_one_column_everything_that_went_stands_before_what_came() {
-    let made = Comparison::of("a\nb\n", "x\ny\n");
-    let shown = lay_out(&made, &BTreeSet::new(), ("a\nb\n", "x\ny\n"), DiffLook::Unified, 80);
+fn the_unified_look_shows_removed_lines_before_added_ones() {
+    let comparison = Comparison::of("a\nb\n", "x\ny\n");
+    let shown = display_lines(&comparison, &BTreeSet::new(), ("a\nb\n", "x\ny\n"), DiffLook::Unified, 80);
     let sides: Vec<(usize, Side)> = shown
         .iter()
         .filter_map(|shown| match shown {
-            Shown::Piece { row, side, .. } => Some((*row, *side)),
-            Shown::Fold { .. } => None,
+            DisplayLine::Chunk { row, side, .. } => Some((*row, *side)),
+            DisplayLine::Fold { .. } => None,
         })
         .collect();
     assert_eq!(sides, [(0, Side::Old), (1, Side::Old), (0, Side::New), (1, Side::New)]);
 }
 
 #[test]
-fn words_can_be_read_on_every_ground() {
+fn text_is_legible_on_every_background() {
     for theme in [LIGHT, DARK] {
         for colour in [theme.good, theme.bad] {
             let line = widgets::mix(theme.panel, colour, LINE_TINT);
-            for (what, ink, ground) in [
+            for (what, ink, background) in [
                 ("line", theme.text, line),
                 ("number", theme.text_soft, line),
                 ("word", theme.text, widgets::mix(theme.panel, colour, WORD_TINT)),
             ] {
-                let contrast = contrast(ink, ground);
+                let contrast = contrast(ink, background);
                 assert!(contrast >= 4.5, "{what}, dark={}: {contrast:.2}", theme.dark);
             }
         }

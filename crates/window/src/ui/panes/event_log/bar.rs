@@ -1,10 +1,10 @@
-//! The toolbar of the log: filters, following, the format of times, the shown run, and the export.
+//! The toolbar of the log: filters, follow switch, time format, run selection and export.
 
 use std::collections::BTreeSet;
 
 use egui::{RichText, ScrollArea, Spinner, TextEdit, Ui};
 
-use super::filter::{Grade, Kinds};
+use super::filter::{KindSet, SeverityFilter};
 use super::{EventLogPane, texts};
 use crate::base::Id;
 use crate::store::RunInfo;
@@ -22,7 +22,7 @@ const LIST_POINTS: f32 = 340.0;
 const SEGMENTS_POINTS: f32 = 160.0;
 const CHOICE_POINTS: f32 = 26.0;
 
-/// Draws it.
+/// Draws the toolbar.
 pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, commands: &mut Vec<Command>) {
     let (book, theme) = (&cx.recent.book, cx.theme);
     ui.spacing_mut().button_padding = egui::vec2(8.0, 2.0);
@@ -31,16 +31,23 @@ pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
         let search = TextEdit::singleline(&mut pane.filter.text).hint_text(texts::SEARCH).desired_width(110.0);
         let search = ui.add(search.margin(egui::Margin::symmetric(8, 3)).id_salt("event search"));
         widgets::name(&search, texts::SEARCH_THE_LOG);
-        let known = &pane.known;
-        let called = |id: &Id| known.names.called(id).to_owned();
-        choose(ui, theme, (texts::AGENT_FILTER, texts::ALL_AGENTS), &known.agents, &mut pane.filter.agent, called);
-        kinds_menu(ui, theme, known.kinds, &mut pane.filter.kinds);
-        choose(ui, theme, (texts::TOOL_FILTER, texts::ALL_TOOLS), &known.tools, &mut pane.filter.tool, |id| {
+        let facets = &pane.facets;
+        let called = |id: &Id| facets.names.called(id).to_owned();
+        choice_menu(
+            ui,
+            theme,
+            (texts::AGENT_FILTER, texts::ALL_AGENTS),
+            &facets.agents,
+            &mut pane.filter.agent,
+            called,
+        );
+        kinds_menu(ui, theme, facets.kinds, &mut pane.filter.kinds);
+        choice_menu(ui, theme, (texts::TOOL_FILTER, texts::ALL_TOOLS), &facets.tools, &mut pane.filter.tool, |id| {
             id.to_string()
         });
-        grade_menu(ui, theme, &mut pane.filter.grade);
-        if known.runs.len() > 1 || pane.filter.run.is_some() {
-            choose(ui, theme, (texts::RUN_FILTER, texts::ALL_RUNS), &known.runs, &mut pane.filter.run, |id| {
+        severity_menu(ui, theme, &mut pane.filter.severity);
+        if facets.runs.len() > 1 || pane.filter.run.is_some() {
+            choice_menu(ui, theme, (texts::RUN_FILTER, texts::ALL_RUNS), &facets.runs, &mut pane.filter.run, |id| {
                 id.to_string()
             });
         }
@@ -54,10 +61,10 @@ pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
         {
             pane.filter.everything ^= true;
         }
-        if widgets::switch(ui, !pane.list.is_held, texts::FOLLOW, theme).on_hover_text(texts::FOLLOW_HINT).clicked() {
-            pane.list.is_held = !pane.list.is_held;
+        if widgets::switch(ui, !pane.list.is_paused, texts::FOLLOW, theme).on_hover_text(texts::FOLLOW_HINT).clicked() {
+            pane.list.is_paused = !pane.list.is_paused;
         }
-        // What does not fit begins the next row: a frame does not wrap by itself.
+        // The segmented control does not wrap by itself, so it starts a new row if it does not fit.
         if ui.available_width() < SEGMENTS_POINTS {
             ui.end_row();
         }
@@ -76,11 +83,11 @@ pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
     });
 }
 
-/// How many rows fit, and whether that is still being found out.
+/// Draws the number of matching records and a spinner while the scan is running.
 fn count_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &EventLogPane) {
     let total = book.count() - book.first();
-    let hits = pane.sieve.len() as u64;
-    if pane.sieve.is_done() {
+    let hits = pane.scan.len() as u64;
+    if pane.scan.is_done() {
         let text = match (pane.filter.is_clear(), total - hits) {
             (false, _) => texts::hits_of(hits, total),
             (true, 0) => texts::records(total),
@@ -94,7 +101,7 @@ fn count_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &EventLogPane) {
     }
 }
 
-/// A menu button with a caret; `on` highlights it if it filters something.
+/// A menu button; `on` highlights it when its filter is set.
 fn menu(
     ui: &mut Ui,
     theme: &Theme,
@@ -113,8 +120,8 @@ fn menu(
     }
 }
 
-/// A menu of one choice out of what occurs, or all. Only the choices on screen are drawn.
-fn choose(
+/// A menu for one of the occurring values, or all. Only visible entries are drawn.
+fn choice_menu(
     ui: &mut Ui,
     theme: &Theme,
     (name, all): (&str, &str),
@@ -141,8 +148,8 @@ fn choose(
     });
 }
 
-/// A menu of the kinds that occur, of which several can be chosen.
-fn kinds_menu(ui: &mut Ui, theme: &Theme, occurring: Kinds, chosen: &mut Kinds) {
+/// A menu for any number of the occurring kinds.
+fn kinds_menu(ui: &mut Ui, theme: &Theme, occurring: KindSet, chosen: &mut KindSet) {
     let mut named = chosen.all();
     let shown = match (named.next(), named.count()) {
         (None, _) => texts::ALL_TYPES.to_owned(),
@@ -153,7 +160,7 @@ fn kinds_menu(ui: &mut Ui, theme: &Theme, occurring: Kinds, chosen: &mut Kinds) 
     menu(ui, theme, texts::TYPE_FILTER, &shown, is_on, true, |ui| {
         ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| {
             if ui.selectable_label(chosen.is_empty(), texts::ALL_TYPES).clicked() {
-                *chosen = Kinds::default();
+                *chosen = KindSet::default();
             }
             for kind in crate::log::EventKind::ALL_AND_OTHERS {
                 let mut is_chosen = chosen.has(kind);
@@ -165,19 +172,19 @@ fn kinds_menu(ui: &mut Ui, theme: &Theme, occurring: Kinds, chosen: &mut Kinds) 
     });
 }
 
-fn grade_menu(ui: &mut Ui, theme: &Theme, grade: &mut Grade) {
-    let shown = Grade::ALL.iter().find(|(one, _)| one == grade).map_or("", |(_, words)| words);
-    let is_on = *grade != Grade::default();
+fn severity_menu(ui: &mut Ui, theme: &Theme, severity: &mut SeverityFilter) {
+    let shown = SeverityFilter::ALL.iter().find(|(one, _)| one == severity).map_or("", |(_, words)| words);
+    let is_on = *severity != SeverityFilter::default();
     menu(ui, theme, texts::SEVERITY_FILTER, shown, is_on, false, |ui| {
-        for (one, words) in Grade::ALL {
-            if ui.selectable_label(*grade == one, words).clicked() {
-                *grade = one;
+        for (one, words) in SeverityFilter::ALL {
+            if ui.selectable_label(*severity == one, words).clicked() {
+                *severity = one;
             }
         }
     });
 }
 
-/// A menu of the runs of the workspace, to see the log of an earlier one.
+/// A menu of the runs of the workspace, to show the log of an earlier one.
 fn runs_menu(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, commands: &mut Vec<Command>) {
     let (theme, state) = (cx.theme, cx.ui);
     let (now_ms, dates) = (state.time.now_ms(), state.appearance.dates.clone());
@@ -246,7 +253,7 @@ fn runs_ui(
     });
 }
 
-/// A run in a line: which scene, when, and how it ended.
+/// Returns a run as a line: its scene, start and end.
 fn run_words(run: &RunInfo, (dates, now_ms): (&Dates, u64)) -> String {
     let when = dates.when(run.started_ms, now_ms);
     let end = match &run.end {
@@ -263,7 +270,7 @@ mod tests {
     use crate::store::RunEnd;
 
     #[test]
-    fn a_run_is_reported_by_scene_time_and_end() {
+    fn a_run_is_described_by_scene_time_and_end() {
         let end = RunEnd { time_ms: 0, reason: "the window was closed".into() };
         let run = |end| RunInfo {
             id: "r-1".into(),

@@ -1,11 +1,11 @@
-//! The card of the selected row: its whole record, with its causes and effects.
+//! The card of the selected record: its full data, causes and effects.
 
 use std::sync::Arc;
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
-use super::cause_chain::{self, Effects, End, Link};
-use super::style::{kind_colour, severity_sign};
+use super::cause_chain::{self, ChainEnd, Effects, Link};
+use super::style::{kind_colour, severity_icon};
 use super::{EventLogPane, texts};
 use crate::base::Seq;
 use crate::log::Event;
@@ -22,64 +22,64 @@ use crate::view::event_text::{Names, kind_words, sentence, thousands};
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
-/// How many characters of the data are shown; copying takes all of it.
+/// The maximum number of characters of the data that are content; copying takes all of it.
 const DATA_CHARS: usize = 6_000;
-/// The width of the names of fields.
+/// The width of the column with field names.
 const FIELD_POINTS: f32 = 84.0;
-/// Sessions of conversations are called so in the log.
+/// The prefix of session ids of conversations.
 const CONVERSATION: &str = "conversation-";
 
-/// What a card shows, made once for each choice.
+/// The card of a record, computed once per selection.
 #[derive(Clone, Debug)]
 pub(super) struct Card {
     seq: Seq,
-    /// The book and the names by which it was made.
+    /// The generation of the event list and the version of the names that the card is based on.
     of: (u64, u64),
-    /// Nothing where the record is not at hand.
-    shown: Option<Arc<Shown>>,
+    /// `None` if the record is not loaded.
+    content: Option<Arc<CardContent>>,
     effects: Effects,
 }
 
-/// What does not change about it.
+/// The part of a card that never changes.
 #[derive(Debug)]
-struct Shown {
+struct CardContent {
     row: Arc<EventRow>,
-    told: String,
+    text: String,
     data: String,
     left_out_chars: usize,
     causes: Vec<Link>,
-    end: End,
+    end: ChainEnd,
 }
 
 impl Card {
-    /// The card of a record.
+    /// Creates the card of a record.
     pub(super) fn of(book: &EventList, seq: Seq, names: &Names) -> Self {
-        let shown = book.find(seq).map(|row| {
+        let content = book.find(seq).map(|row| {
             let (data, left_out_chars) = readable(row);
             let (causes, end) = cause_chain::causes(book, row, names);
-            Arc::new(Shown { row: row.clone(), told: sentence(row, names), data, left_out_chars, causes, end })
+            Arc::new(CardContent { row: row.clone(), text: sentence(row, names), data, left_out_chars, causes, end })
         });
-        let mut card = Self { seq, of: (book.generation(), names.version()), shown, effects: Effects::of(book, seq) };
+        let mut card = Self { seq, of: (book.generation(), names.version()), content, effects: Effects::of(book, seq) };
         card.update(book, names);
         card
     }
 
-    /// Whether it is still the right one.
-    pub(super) fn is_of(&self, seq: Seq, book: &EventList, names: &Names) -> bool {
-        // A record that was not at hand may have come.
-        let is_complete = self.shown.is_some() || book.number_of(seq).is_none();
+    /// Whether the card is still valid for this record.
+    pub(super) fn is_current(&self, seq: Seq, book: &EventList, names: &Names) -> bool {
+        // A missing record may have been loaded since.
+        let is_complete = self.content.is_some() || book.number_of(seq).is_none();
         self.seq == seq && self.of == (book.generation(), names.version()) && is_complete
     }
 
     /// Looks for effects among new rows.
     pub(super) fn update(&mut self, book: &EventList, names: &Names) {
-        if self.shown.is_some() {
+        if self.content.is_some() {
             self.effects.update(book, self.seq, names);
         }
     }
 }
 
-/// The data over several lines, and how many characters of it are left out.
+/// Returns the formatted data, cut to `DATA_CHARS`, and the number of characters left out.
 fn readable(row: &EventRow) -> (String, usize) {
     let pretty = row.data.pretty();
     match pretty.char_indices().nth(DATA_CHARS) {
@@ -88,7 +88,7 @@ fn readable(row: &EventRow) -> (String, usize) {
     }
 }
 
-/// The record as a line of the exported log, over several lines.
+/// Returns the record as in the exported log, pretty-printed.
 pub(super) fn as_json(row: &EventRow) -> String {
     let value = serde_json::to_value(row.record());
     value.and_then(|value| serde_json::to_string_pretty(&value)).unwrap_or_else(|_| row.data.pretty())
@@ -99,32 +99,32 @@ pub(super) fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPa
     let theme = cx.theme;
     let mut commands = Vec::new();
     widgets::in_card(ui, theme, |ui| {
-        head_ui(ui, theme, pane, card);
+        header_ui(ui, theme, pane, card);
         ScrollArea::vertical().id_salt("event card").auto_shrink([false, true]).show(ui, |ui| {
-            let Some(shown) = &card.shown else {
+            let Some(content) = &card.content else {
                 widgets::empty(ui, Icon::Search, texts::NOT_AVAILABLE, texts::NOT_AVAILABLE_HINT, theme);
                 return;
             };
             hidden_ui(ui, theme, pane, card.seq);
-            ui.add(Label::new(RichText::new(&shown.told).size(TYPE[1])).wrap());
-            buttons_ui(ui, cx, &shown.row, &mut commands);
-            causes_ui(ui, theme, pane, shown);
+            ui.add(Label::new(RichText::new(&content.text).size(TYPE[1])).wrap());
+            buttons_ui(ui, cx, &content.row, &mut commands);
+            causes_ui(ui, theme, pane, content);
             effects_ui(ui, theme, pane, &card.effects);
-            fields_ui(ui, theme, &cx.ui.appearance.dates, &pane.known.names, &shown.row);
-            data_ui(ui, theme, shown);
+            fields_ui(ui, theme, &cx.ui.appearance.dates, &pane.facets.names, &content.row);
+            data_ui(ui, theme, content);
         });
     });
     commands
 }
 
-fn head_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, card: &Card) {
+fn header_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, card: &Card) {
     widgets::line(
         ui,
         "head",
         |ui| {
             ui.label(widgets::heading(texts::record(card.seq), theme));
-            if let Some(shown) = &card.shown {
-                let kind = &shown.row.kind;
+            if let Some(content) = &card.content {
+                let kind = &content.row.kind;
                 widgets::badge(ui, &kind_words(kind), kind_colour(kind, theme), theme);
             }
         },
@@ -136,10 +136,10 @@ fn head_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, card: &Card) {
     );
 }
 
-/// Says that the list does not have the record, and offers a way to see it there.
+/// If the filter hides the record, says so and offers to show it.
 fn hidden_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, seq: Seq) {
     let is_listed =
-        pane.card_number.is_none_or(|number| !pane.sieve.has_judged(number) || pane.sieve.index(number).is_some());
+        pane.card_number.is_none_or(|number| !pane.scan.has_scanned(number) || pane.scan.index(number).is_some());
     if is_listed {
         return;
     }
@@ -150,10 +150,10 @@ fn hidden_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, seq: Seq) {
         let clear = ui.button(texts::SHOW_RECORD);
         widgets::name(&clear, texts::SHOW_RECORD_NAME);
         if clear.clicked() {
-            let shown = pane.card.as_ref().and_then(|card| card.shown.as_ref());
-            let is_routine = shown.is_some_and(|shown| super::filter::is_routine(&shown.row.kind));
+            let content = pane.card.as_ref().and_then(|card| card.content.as_ref());
+            let is_routine = content.is_some_and(|content| super::filter::is_routine(&content.row.kind));
             pane.filter = super::Filter { everything: pane.filter.everything || is_routine, ..pane.filter.cleared() };
-            pane.lead_to(seq);
+            pane.select_and_reveal(seq);
         }
     });
 }
@@ -185,7 +185,7 @@ fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: &EventRow, commands: &mu
         }
     });
     if let Some(severity) = row.severity {
-        let (icon, colour, words) = severity_sign(severity, theme);
+        let (icon, colour, words) = severity_icon(severity, theme);
         ui.horizontal(|ui| {
             let (rect, _) = ui.allocate_exact_size(egui::vec2(14.0, 14.0), egui::Sense::hover());
             icon.paint(ui.painter(), rect, colour);
@@ -194,7 +194,7 @@ fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: &EventRow, commands: &mu
     }
 }
 
-/// The file that a record is about; problems name theirs as their place.
+/// Returns the file that a record is about; for problems, the place if it is a file.
 fn file_of(row: &EventRow) -> Option<String> {
     if let Some(path) = &row.path {
         return Some(path.to_string());
@@ -241,19 +241,19 @@ fn fields_ui(ui: &mut Ui, theme: &Theme, dates: &Dates, names: &Names, row: &Eve
     ui.spacing_mut().item_spacing.y = SPACE[1];
 }
 
-fn causes_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, shown: &Shown) {
+fn causes_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, content: &CardContent) {
     widgets::section(ui, texts::BECAUSE_OF, theme);
-    for (depth, cause) in shown.causes.iter().enumerate() {
+    for (depth, cause) in content.causes.iter().enumerate() {
         link_ui(ui, theme, pane, cause, texts::BECAUSE_OF, depth.min(6) as f32 * SPACE[1]);
     }
-    match shown.end {
-        End::Beginning if !shown.causes.is_empty() => {}
-        End::More(seq) => {
+    match content.end {
+        ChainEnd::Beginning if !content.causes.is_empty() => {}
+        ChainEnd::More(seq) => {
             if ui.link(texts::AND_FURTHER_BACK).on_hover_text(texts::goes_to_record(seq)).clicked() {
-                pane.lead_to(seq);
+                pane.select_and_reveal(seq);
             }
         }
-        end => drop(ui.label(widgets::small(cause_chain::nothing_before(end), theme))),
+        end => drop(ui.label(widgets::small(cause_chain::chain_end_text(end), theme))),
     }
 }
 
@@ -269,23 +269,23 @@ fn effects_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, effects: &Eff
     }
 }
 
-/// A record that can be gone to.
+/// Draws a link to a record.
 fn link_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, link: &Link, relation: &str, indent: f32) {
     let content = |ui: &mut Ui| {
         ui.add_space(indent);
         let (rect, _) = ui.allocate_exact_size(egui::vec2(12.0, 18.0), egui::Sense::hover());
         match link.severity {
             Some(severity) => {
-                let (icon, colour, _) = severity_sign(severity, theme);
+                let (icon, colour, _) = severity_icon(severity, theme);
                 icon.paint(ui.painter(), rect.shrink2(egui::vec2(0.0, 3.0)), colour);
             }
             None => {
                 ui.painter().circle_filled(rect.center(), 3.5, kind_colour(&link.kind, theme));
             }
         }
-        let text = RichText::new(&link.told).size(TYPE[0]).color(theme.accent);
+        let text = RichText::new(&link.text).size(TYPE[0]).color(theme.accent);
         let response = ui.add(egui::Button::new(text).frame(false).truncate());
-        widgets::name(&response, texts::link_name(relation, link.seq, &link.told));
+        widgets::name(&response, texts::link_name(relation, link.seq, &link.text));
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_text(texts::link_hint(&kind_words(&link.kind), link.seq)).clicked()
     };
@@ -295,16 +295,16 @@ fn link_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, link: &Link, rel
         ui.horizontal(content).inner
     };
     if ui.scope(row).inner {
-        pane.lead_to(link.seq);
+        pane.select_and_reveal(link.seq);
     }
 }
 
-fn data_ui(ui: &mut Ui, theme: &Theme, shown: &Shown) {
+fn data_ui(ui: &mut Ui, theme: &Theme, content: &CardContent) {
     widgets::section(ui, texts::DATA, theme);
-    let text = RichText::new(&shown.data).monospace().size(TYPE[0]);
+    let text = RichText::new(&content.data).monospace().size(TYPE[0]);
     ui.add(Label::new(text).wrap());
-    if shown.left_out_chars > 0 {
-        ui.label(widgets::small(texts::more_characters(shown.left_out_chars as u64), theme));
+    if content.left_out_chars > 0 {
+        ui.label(widgets::small(texts::more_characters(content.left_out_chars as u64), theme));
     }
 }
 
@@ -317,7 +317,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn a_copy_is_what_the_export_writes() {
+    fn a_copied_record_equals_the_exported_one() {
         let mut row = row(7, FileChange::new("a.md", "ada-1"));
         (row.agent, row.cause) = (Some("ada-1".into()), Some(Seq(3)));
         let copied: Value = serde_json::from_str(&as_json(&row)).expect("it is JSON");
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_data_is_cut_at_a_character_and_says_how_much_is_left_out() {
+    fn huge_data_is_cut_at_a_character_boundary() {
         let long = row(1, Message { by: None, text: "ü".repeat(10_000), id: None });
         let (data, left_out) = readable(&long);
         assert_eq!(data.chars().count(), DATA_CHARS);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_leads_to_the_file_where_it_is() {
+    fn a_problem_links_to_its_file() {
         let problem = |place: &str| {
             file_of(&row(1, Error::Problem(Warning { place: Some(place.into()), ..Warning::new("x") }.into())))
         };

@@ -1,9 +1,9 @@
-//! The values that occur in the log, for the filter menus, and the names of agents; collected as rows arrive, a bounded
-//! number per frame.
+//! The values that occur in the log, for the filter menus, and the names of agents; collected incrementally with a
+//! bounded number of rows per frame.
 
 use std::collections::BTreeSet;
 
-use super::filter::Kinds;
+use super::filter::KindSet;
 use crate::base::Id;
 use crate::log::EventKind;
 use crate::log::events::AgentAdded;
@@ -11,22 +11,22 @@ use crate::view::event_list::{EventList, EventRow};
 use crate::view::event_text::{Names, learn_room};
 use crate::view::model::RoomModel;
 
-/// So much is gathered in one frame: a row costs one, one that says what an agent is called costs more.
+/// The budget per frame. A row costs one, a row with an agent's name costs `NAME_COST`.
 pub const BUDGET: usize = 10_000;
 const NAME_COST: usize = 16;
 
-/// What occurs.
+/// The agents, tools, runs and kinds that occur in the log.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
-    /// Agents, by id.
+pub struct Facets {
+    /// Ids of agents.
     pub agents: BTreeSet<Id>,
-    /// Tools.
+    /// Ids of tools.
     pub tools: BTreeSet<Id>,
-    /// Runs.
+    /// Ids of runs.
     pub runs: BTreeSet<Id>,
-    /// Kinds of records.
-    pub kinds: Kinds,
-    /// What everyone is called.
+    /// KindSet of records.
+    pub kinds: KindSet,
+    /// The names of all agents, including former ones.
     pub names: Names,
     generation: Option<u64>,
     from: u64,
@@ -34,8 +34,8 @@ pub struct Known {
     is_done: bool,
 }
 
-impl Known {
-    /// Gathers on, no more than the budget, the newest first. How many rows were looked at.
+impl Facets {
+    /// Continues collecting within the budget, newest rows first. Returns the number of rows scanned.
     pub fn advance(&mut self, book: &EventList, room: &RoomModel) -> usize {
         learn_room(&mut self.names, room);
         if self.generation != Some(book.generation()) {
@@ -44,32 +44,32 @@ impl Known {
             (self.from, self.to) = (book.count(), book.count());
         }
         (self.from, self.to) = (self.from.max(book.first()), self.to.max(book.first()));
-        let (mut left, mut looked_at) = (BUDGET, 0);
+        let (mut budget, mut scanned) = (BUDGET, 0);
         for (number, row) in book.since(self.to) {
-            if left == 0 {
+            if budget == 0 {
                 break;
             }
-            left = left.saturating_sub(self.note(row));
-            looked_at += 1;
+            budget = budget.saturating_sub(self.add_row(row));
+            scanned += 1;
             self.to = number + 1;
         }
-        while left > 0 && self.from > book.first() {
+        while budget > 0 && self.from > book.first() {
             let Some(row) = book.row(self.from - 1) else { break };
-            left = left.saturating_sub(self.note(row));
-            looked_at += 1;
+            budget = budget.saturating_sub(self.add_row(row));
+            scanned += 1;
             self.from -= 1;
         }
         self.is_done = self.from <= book.first() && self.to == book.count();
-        looked_at
+        scanned
     }
 
-    /// Whether every row was looked at.
+    /// Whether every row was scanned.
     pub fn is_done(&self) -> bool {
         self.is_done
     }
 
-    /// Takes in a row. What it costs.
-    fn note(&mut self, row: &EventRow) -> usize {
+    /// Adds the values of a row. Returns its cost.
+    fn add_row(&mut self, row: &EventRow) -> usize {
         let add = |set: &mut BTreeSet<Id>, id: &Id| {
             if !set.contains(id) {
                 set.insert(id.clone());

@@ -1,5 +1,4 @@
-//! Decides which records are listed: a bounded number per frame, the newest first, so that no frame waits for all of
-//! them.
+//! The filter of the log. It scans a bounded number of rows per frame, newest first, to keep frames short.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,40 +9,40 @@ use crate::log::EventKind;
 use crate::view::event_list::{EventList, EventRow};
 use crate::view::event_text::{Names, kind_words, sentence};
 
-/// So much is judged in one frame: a row by its fields costs one.
+/// The scan budget per frame. Checking the fields of a row costs one.
 pub const BUDGET: usize = 20_000;
-/// The cost of searching a row for words, which is added again for each block of its data.
+/// The cost of a text search in a row, added again for each `TEXT_COST_BYTES` of its data.
 const TEXT_COST: usize = 16;
 const TEXT_COST_BYTES: usize = 2_048;
-/// Where more new rows than this wait, the newest of them are judged first, as after a change of the filter.
+/// With more unscanned new rows than this, the scan restarts from the newest.
 const BACKLOG: u64 = 4 * BUDGET as u64;
 
-/// Kinds of records; none stands for all.
+/// A set of record kinds. The empty set occurs for all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Kinds(u64);
+pub struct KindSet(u64);
 
-impl Kinds {
-    /// Whether it is among them.
+impl KindSet {
+    /// Whether the set contains a kind.
     pub fn has(self, kind: &EventKind) -> bool {
         self.0 & Self::bit(kind) != 0
     }
 
-    /// Puts it among them.
+    /// Adds a kind.
     pub fn add(&mut self, kind: &EventKind) {
         self.0 |= Self::bit(kind);
     }
 
-    /// Puts it among them, or takes it out.
+    /// Adds or removes a kind.
     pub fn toggle(&mut self, kind: &EventKind) {
         self.0 ^= Self::bit(kind);
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// All of them, in the order of the contract.
+    /// Iterates over the kinds in the order of the log format.
     pub fn all(self) -> impl Iterator<Item = &'static EventKind> {
         EventKind::ALL_AND_OTHERS.iter().filter(move |kind| self.has(kind))
     }
@@ -53,20 +52,20 @@ impl Kinds {
     }
 }
 
-/// How bad a record must be to be listed.
+/// Which severities are listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Grade {
-    /// Any.
+pub enum SeverityFilter {
+    /// Records of any severity, or none.
     #[default]
     Everything,
     /// Warnings and errors.
     Warnings,
-    /// Errors alone.
+    /// Errors only.
     Errors,
 }
 
-impl Grade {
-    /// Every grade, with its words.
+impl SeverityFilter {
+    /// All variants with their labels.
     pub const ALL: [(Self, &'static str); 3] = [
         (Self::Everything, texts::EVERYTHING),
         (Self::Warnings, texts::WARNINGS_AND_ERRORS),
@@ -82,26 +81,26 @@ impl Grade {
     }
 }
 
-/// What is listed.
+/// The filter of the log: which records are listed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Filter {
-    /// Only what concerns this agent.
+    /// Only records of this agent.
     pub agent: Option<Id>,
     /// Only these kinds.
-    pub kinds: Kinds,
-    /// Only what is about this tool.
+    pub kinds: KindSet,
+    /// Only records of this tool.
     pub tool: Option<Id>,
-    /// Only what is at least so bad.
-    pub grade: Grade,
-    /// Only what happened in this run.
+    /// Only records of these severities.
+    pub severity: SeverityFilter,
+    /// Only records of this run.
     pub run: Option<Id>,
-    /// Only what has all these words somewhere, in large or small letters.
+    /// Only records that contain all these words, ignoring case.
     pub text: String,
-    /// Whether what only says that life goes on is listed, too: it is folded otherwise.
+    /// Whether routine records are listed too.
     pub everything: bool,
 }
 
-/// Whether a record only says that life goes on: states, heartbeats, and what somebody sets out to do.
+/// Whether a kind of record is routine, such as state changes and queued actions.
 pub fn is_routine(kind: &EventKind) -> bool {
     matches!(kind, EventKind::State | EventKind::ActionQueued)
 }
@@ -112,38 +111,38 @@ impl Filter {
         self.everything && self.is_clear()
     }
 
-    /// Whether nothing is filtered; what is only routine may be folded.
+    /// Whether no filter is set, except that routine records may be hidden.
     pub fn is_clear(&self) -> bool {
-        let Self { agent, kinds, tool, grade, run, text: _, everything: _ } = self;
-        let names_any = agent.is_some() || tool.is_some() || run.is_some();
-        !names_any && kinds.is_empty() && *grade == Grade::Everything && !self.has_text()
+        let Self { agent, kinds, tool, severity, run, text: _, everything: _ } = self;
+        let has_id_filter = agent.is_some() || tool.is_some() || run.is_some();
+        !has_id_filter && kinds.is_empty() && *severity == SeverityFilter::Everything && !self.has_text()
     }
 
-    /// The same with no filter.
+    /// Returns the filter with everything but `everything` cleared.
     pub fn cleared(&self) -> Self {
         Self { everything: self.everything, ..Self::default() }
     }
 
-    /// Whether words are looked for.
+    /// Whether the filter has search words.
     pub fn has_text(&self) -> bool {
         !self.text.trim().is_empty()
     }
 
-    /// Whether a row is listed. Words come from [`Filter::words`].
+    /// Whether a row is listed. `words` come from [`Filter::search_terms`].
     pub fn fits(&self, row: &EventRow, words: &[String], names: &Names) -> bool {
-        let is = |wanted: &Option<Id>, has: Option<&Id>| wanted.is_none() || wanted.as_ref() == has;
-        // An explicitly chosen kind is always included.
+        let is = |expected: &Option<Id>, has: Option<&Id>| expected.is_none() || expected.as_ref() == has;
+        // An explicitly selected kind is included even if it is routine.
         let has_kind =
             if self.kinds.is_empty() { self.everything || !is_routine(&row.kind) } else { self.kinds.has(&row.kind) };
         has_kind
-            && self.grade.fits(row.severity)
+            && self.severity.fits(row.severity)
             && is(&self.agent, row.agent.as_ref())
             && is(&self.tool, row.tool.as_ref())
             && is(&self.run, Some(&row.run))
             && has_words(row, words, names)
     }
 
-    /// The words that are looked for, in small letters.
+    /// Returns the search words in lower case.
     pub fn search_terms(&self) -> Vec<String> {
         self.text.split_whitespace().map(str::to_lowercase).collect()
     }
@@ -153,7 +152,7 @@ impl Filter {
     }
 }
 
-/// Whether every word occurs somewhere: in the data, in a field, or in the sentence, which is made only if necessary.
+/// Whether every word occurs in the data, in a field or in the sentence, which is formatted only if needed.
 fn has_words(row: &EventRow, words: &[String], names: &Names) -> bool {
     if words.is_empty() {
         return true;
@@ -161,53 +160,53 @@ fn has_words(row: &EventRow, words: &[String], names: &Names) -> bool {
     let data = row.data.as_kept().to_lowercase();
     let fields = [&row.agent, &row.activation, &row.session, &row.tool, &row.path];
     let fields = fields.map(|field| field.as_deref().map(str::to_lowercase));
-    let stands = |word: &String| {
+    let occurs = |word: &String| {
         data.contains(word.as_str()) || fields.iter().flatten().any(|field| field.contains(word.as_str()))
     };
-    let missing: Vec<&String> = words.iter().filter(|word| !stands(word)).collect();
+    let missing: Vec<&String> = words.iter().filter(|word| !occurs(word)).collect();
     if missing.is_empty() {
         return true;
     }
-    let told = format!("{} {} {}", row.kind.word(), kind_words(&row.kind), sentence(row, names)).to_lowercase();
-    missing.iter().all(|word| told.contains(word.as_str()))
+    let text = format!("{} {} {}", row.kind.word(), kind_words(&row.kind), sentence(row, names)).to_lowercase();
+    missing.iter().all(|word| text.contains(word.as_str()))
 }
 
-/// What one frame did.
+/// The result of one scan step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Step {
-    /// Rows that were judged.
-    pub judged: usize,
-    /// Hits that came before those that were known, less those that went there.
+pub struct ScanStep {
+    /// The number of rows scanned.
+    pub scanned: usize,
+    /// The number of hits added before the known ones, minus those removed there.
     pub shift: i64,
-    /// Whether everything is judged anew.
+    /// Whether the scan was restarted.
     pub restarted: bool,
 }
 
-/// The hits of a filter, as far as they are known. Rows are meant by their numbers in the book.
+/// An incremental scan of an [`EventList`] for the hits of a filter. Rows are identified by their numbers in the list.
 #[derive(Clone, Debug, Default)]
 pub struct FilterScan {
     filter: Filter,
     words: Vec<String>,
-    /// The book and the names by which was judged.
+    /// The generation of the list and of the agent names that were scanned.
     generation: Option<u64>,
     renames: u64,
-    /// Oldest first.
+    /// The row numbers of the hits, oldest first.
     hits: Arc<VecDeque<u64>>,
-    /// The rows from here to there are judged.
+    /// The range of scanned rows.
     from: u64,
     to: u64,
-    /// The rows that the book has, when it was looked at last.
+    /// The range of rows in the list as of the last step.
     first: u64,
     count: u64,
 }
 
 impl FilterScan {
-    /// Takes in what is new and judges on, no more than the budget.
-    pub fn advance(&mut self, book: &EventList, filter: &Filter, names: &Names) -> Step {
-        let mut step = Step::default();
+    /// Scans on within the budget: new rows first, then older ones.
+    pub fn advance(&mut self, book: &EventList, filter: &Filter, names: &Names) -> ScanStep {
+        let mut step = ScanStep::default();
         let renamed = filter.has_text() && self.renames != names.renames();
-        let behind = book.count().saturating_sub(self.to) > BACKLOG && !filter.is_empty();
-        if self.generation != Some(book.generation()) || self.filter != *filter || renamed || behind {
+        let is_behind = book.count().saturating_sub(self.to) > BACKLOG && !filter.is_empty();
+        if self.generation != Some(book.generation()) || self.filter != *filter || renamed || is_behind {
             step.restarted = true;
             self.restart(book, filter, names);
         }
@@ -216,11 +215,11 @@ impl FilterScan {
             (self.first, self.count) = (book.first(), book.count());
             return step;
         }
-        step.shift -= self.forget_gone(book);
+        step.shift -= self.drop_evicted(book);
         (self.first, self.count) = (book.first(), book.count());
-        let mut left = BUDGET;
-        self.judge_new(book, names, &mut left, &mut step);
-        self.judge_old(book, names, &mut left, &mut step);
+        let mut budget = BUDGET;
+        self.scan_new(book, names, &mut budget, &mut step);
+        self.scan_older(book, names, &mut budget, &mut step);
         step
     }
 
@@ -233,25 +232,25 @@ impl FilterScan {
         (self.first, self.count) = (book.first(), book.count());
     }
 
-    /// Lets go of hits that the book no longer has. How many.
-    fn forget_gone(&mut self, book: &EventList) -> i64 {
+    /// Drops hits whose rows were evicted from the list. Returns their number.
+    fn drop_evicted(&mut self, book: &EventList) -> i64 {
         self.from = self.from.max(book.first());
         self.to = self.to.max(book.first());
-        let gone = self.hits.partition_point(|number| *number < book.first());
-        if gone > 0 {
-            Arc::make_mut(&mut self.hits).drain(..gone);
+        let evicted = self.hits.partition_point(|number| *number < book.first());
+        if evicted > 0 {
+            Arc::make_mut(&mut self.hits).drain(..evicted);
         }
-        gone as i64
+        evicted as i64
     }
 
-    fn judge_new(&mut self, book: &EventList, names: &Names, left: &mut usize, step: &mut Step) {
+    fn scan_new(&mut self, book: &EventList, names: &Names, budget: &mut usize, step: &mut ScanStep) {
         let from = self.to;
         for (number, row) in book.since(from) {
-            if *left == 0 {
+            if *budget == 0 {
                 return;
             }
-            *left = left.saturating_sub(self.filter.cost(row));
-            step.judged += 1;
+            *budget = budget.saturating_sub(self.filter.cost(row));
+            step.scanned += 1;
             self.to = number + 1;
             if self.filter.fits(row, &self.words, names) {
                 Arc::make_mut(&mut self.hits).push_back(number);
@@ -259,12 +258,12 @@ impl FilterScan {
         }
     }
 
-    fn judge_old(&mut self, book: &EventList, names: &Names, left: &mut usize, step: &mut Step) {
-        while *left > 0 && self.from > book.first() {
+    fn scan_older(&mut self, book: &EventList, names: &Names, budget: &mut usize, step: &mut ScanStep) {
+        while *budget > 0 && self.from > book.first() {
             let number = self.from - 1;
             let Some(row) = book.row(number) else { return };
-            *left = left.saturating_sub(self.filter.cost(row));
-            step.judged += 1;
+            *budget = budget.saturating_sub(self.filter.cost(row));
+            step.scanned += 1;
             self.from = number;
             if self.filter.fits(row, &self.words, names) {
                 Arc::make_mut(&mut self.hits).push_front(number);
@@ -277,27 +276,27 @@ impl FilterScan {
         self.filter.is_empty()
     }
 
-    /// Whether every row is judged.
+    /// Whether every row was scanned.
     pub fn is_done(&self) -> bool {
         self.lists_all() || (self.from <= self.first && self.to == self.count)
     }
 
-    /// Whether a row is judged.
-    pub fn has_judged(&self, number: u64) -> bool {
+    /// Whether a row was scanned.
+    pub fn has_scanned(&self, number: u64) -> bool {
         self.lists_all() || (self.from..self.to).contains(&number)
     }
 
-    /// Hits so far.
+    /// The number of hits so far.
     pub fn len(&self) -> usize {
         if self.lists_all() { usize::try_from(self.count - self.first).unwrap_or(0) } else { self.hits.len() }
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number in the book of a hit, the oldest first.
+    /// Returns the row number of a hit. Hits are ordered oldest first.
     pub fn number(&self, index: usize) -> Option<u64> {
         if self.lists_all() {
             Some(self.first + index as u64).filter(|number| *number < self.count)
@@ -306,7 +305,7 @@ impl FilterScan {
         }
     }
 
-    /// Which hit a row is.
+    /// Returns the index of a row among the hits.
     pub fn index(&self, number: u64) -> Option<usize> {
         if self.lists_all() {
             let index = number.checked_sub(self.first).filter(|_| number < self.count)?;
@@ -316,7 +315,7 @@ impl FilterScan {
         }
     }
 
-    /// How many hits there are from a row on.
+    /// Returns the number of hits from a row on.
     pub fn since(&self, number: u64) -> usize {
         if self.lists_all() {
             usize::try_from(self.count.saturating_sub(number.max(self.first))).unwrap_or(0)

@@ -1,4 +1,5 @@
-//! The event log pane: a filtered list that can follow the newest records, and leads from causes to effects.
+//! The event log pane: a filtered list of records that can follow the newest ones, and a card with the causes and
+//! effects of the selected record.
 
 use std::sync::Arc;
 
@@ -24,122 +25,124 @@ mod style;
 mod tail;
 mod texts;
 
-pub(super) use style::severity_sign;
+pub(super) use style::severity_icon;
 pub use tail::event_tail_ui;
 
 use card::Card;
-use facets::Known;
+use facets::Facets;
 use filter::{Filter, FilterScan};
-use rows::{List, RowTexts};
+use rows::{ListScroll, RowTexts};
 
-/// From this width on, the card of the chosen row is beside the list; otherwise below it.
+/// The pane width from which the card is beside the list instead of below it.
 const BESIDE_POINTS: f32 = 820.0;
 
-/// The rows as a widget, for the keyboard's focus.
+/// Returns the id under which the list holds keyboard focus.
 pub fn list_id() -> egui::Id {
     egui::Id::new("rows of the event log")
 }
 
-/// What it keeps between frames.
+/// The state of the event log pane.
 #[derive(Clone, Debug, Default)]
 pub struct EventLogPane {
-    /// The record that is chosen; set from anywhere, it is scrolled to and its card is shown.
+    /// The selected record. Other panes set it too; the list then scrolls to it and shows its card.
     pub chosen: Option<Seq>,
-    /// What is listed.
+    /// Which records are listed.
     pub filter: Filter,
-    /// The earlier run whose log is shown; that of the open room where absent.
+    /// The earlier run whose log is shown; `None` for the current run.
     pub shown_run: Option<Id>,
-    /// Whether times are those of the clock on the wall; simulated time otherwise.
+    /// Whether times are wall-clock times instead of simulated ones.
     pub by_clock: bool,
-    /// Whether the card of the chosen row is put away.
+    /// Whether the user closed the card.
     is_card_closed: bool,
-    /// The record that was chosen when it was looked at last.
-    known_choice: Option<Seq>,
-    /// The newest row of the book, by number: identifies the book.
+    /// The value of `chosen` in the last frame, to notice changes made elsewhere.
+    last_chosen: Option<Seq>,
+    /// The number and row of the newest record, to notice when the list was replaced.
     newest: Option<(u64, Arc<EventRow>)>,
     generation: u64,
-    sieve: FilterScan,
-    known: Known,
-    list: List,
+    scan: FilterScan,
+    facets: Facets,
+    list: ListScroll,
     card: Option<Card>,
-    /// The number in the book of the record on the card.
+    /// The row number of the record on the card.
     card_number: Option<u64>,
-    /// The rows of the small place, which no filter but the fold is about.
+    /// The rows of the short list in the inspector, to which no filter but `everything` applies.
     tail: FilterScan,
-    told_tail: RowTexts,
+    tail_texts: RowTexts,
 }
 
 impl EventLogPane {
-    /// Chooses a record and shows its card.
-    fn choose(&mut self, seq: Seq) {
-        (self.chosen, self.known_choice, self.is_card_closed) = (Some(seq), Some(seq), false);
+    /// Selects a record and shows its card.
+    fn select(&mut self, seq: Seq) {
+        (self.chosen, self.last_chosen, self.is_card_closed) = (Some(seq), Some(seq), false);
     }
 
-    /// Chooses a record, shows its card and scrolls to it.
-    fn lead_to(&mut self, seq: Seq) {
-        self.choose(seq);
+    /// Selects a record, shows its card and scrolls to it.
+    fn select_and_reveal(&mut self, seq: Seq) {
+        self.select(seq);
         self.list.reveal(seq);
     }
 
-    /// How many sentences are kept for rows on screen.
+    /// The number of cached row texts.
     #[cfg(test)]
     fn sentence_count(&self) -> usize {
         self.list.sentence_count()
     }
 
-    /// Takes in what is new, no more than a frame has time for.
+    /// Processes new rows and changed filters, a bounded amount per frame.
     fn update(&mut self, ui: &Ui, room: &RoomModel, book: &EventList) {
         let is_same = self.newest.as_ref().is_none_or(|(number, newest)| match book.row(*number) {
             Some(row) => Arc::ptr_eq(row, newest),
             None => *number < book.first(),
         });
         if !is_same && self.generation == book.generation() {
-            (self.sieve, self.known, self.list) = Default::default();
-            (self.card, self.tail, self.told_tail) = Default::default();
+            (self.scan, self.facets, self.list) = Default::default();
+            (self.card, self.tail, self.tail_texts) = Default::default();
         }
         self.list.note_seen(book, !is_same || self.generation != book.generation());
         self.generation = book.generation();
         self.newest = book.count().checked_sub(1).and_then(|number| Some((number, book.row(number)?.clone())));
-        if self.chosen != self.known_choice {
-            self.known_choice = self.chosen;
+        if self.chosen != self.last_chosen {
+            self.last_chosen = self.chosen;
             self.is_card_closed = false;
             if let Some(seq) = self.chosen {
                 self.list.reveal(seq);
             }
         }
-        self.known.advance(book, room);
-        let step = self.sieve.advance(book, &self.filter, &self.known.names);
+        self.facets.advance(book, room);
+        let step = self.scan.advance(book, &self.filter, &self.facets.names);
         self.list.apply_step(step, self.chosen);
-        self.tail.advance(book, &self.filter.cleared(), &self.known.names);
-        if !self.sieve.is_done() || !self.known.is_done() || !self.tail.is_done() {
+        self.tail.advance(book, &self.filter.cleared(), &self.facets.names);
+        if !self.scan.is_done() || !self.facets.is_done() || !self.tail.is_done() {
             ui.request_repaint();
         }
         self.card_number = self.chosen.and_then(|seq| book.number_of(seq));
         match (self.chosen, &mut self.card) {
-            (Some(seq), Some(card)) if card.is_of(seq, book, &self.known.names) => card.update(book, &self.known.names),
-            (Some(seq), card) => *card = Some(Card::of(book, seq, &self.known.names)),
+            (Some(seq), Some(card)) if card.is_current(seq, book, &self.facets.names) => {
+                card.update(book, &self.facets.names)
+            }
+            (Some(seq), card) => *card = Some(Card::of(book, seq, &self.facets.names)),
             (None, card) => *card = None,
         }
     }
 }
 
-/// Draws it.
-pub fn event_log_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut EventLogPane) -> Vec<Command> {
+/// Draws the event log and returns the resulting commands.
+pub fn event_log_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane) -> Vec<Command> {
     widgets::dress(ui.style_mut(), cx.theme);
     let mut commands = Vec::new();
     let book = &cx.recent.book;
-    own.update(ui, cx.room, book);
-    bar::bar_ui(ui, cx, own, &mut commands);
+    pane.update(ui, cx.room, book);
+    bar::bar_ui(ui, cx, pane, &mut commands);
     ui.add_space(SPACE[0]);
     if book.count() == book.first() {
         widgets::empty(ui, Icon::Note, texts::NO_EVENTS_YET, texts::NO_EVENTS_HINT, cx.theme);
     } else {
-        body_ui(ui, cx, own, &mut commands);
+        body_ui(ui, cx, pane, &mut commands);
     }
     commands
 }
 
-/// The list, then the card of the chosen row beside or below it.
+/// Draws the list and beside or below it the card of the selected record.
 fn body_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, commands: &mut Vec<Command>) {
     let Some(card) = pane.card.clone().filter(|_| !pane.is_card_closed) else {
         return list_ui(ui, cx, pane);
@@ -157,7 +160,7 @@ fn body_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, command
     let chosen = pane.chosen;
     commands.extend(panel.show(ui, |ui| card::card_ui(ui, cx, pane, &card)));
     if pane.chosen != chosen {
-        // The list, which is drawn already, is to go there.
+        // The list was drawn before the selection changed.
         ui.request_repaint();
     }
     ui.advance_cursor_after_rect(beside.max_rect());
@@ -165,7 +168,7 @@ fn body_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, command
 
 fn list_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane) {
     let shown = rows::list_ui(ui, &cx.recent.book, cx.theme, &cx.ui.appearance.dates, pane);
-    if !shown && pane.sieve.is_done() {
+    if !shown && pane.scan.is_done() {
         widgets::empty(ui, Icon::Search, texts::NO_RESULTS, texts::NO_RESULTS_HINT, cx.theme);
     }
 }

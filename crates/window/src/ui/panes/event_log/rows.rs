@@ -1,4 +1,4 @@
-//! The list of the log: only the rows on screen are drawn, the newest can be followed, and keys move the selection.
+//! The list of the log: draws only visible rows, can follow the newest, and moves the selection by keys.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use egui::{
     pos2, vec2,
 };
 
-use super::filter::Step;
-use super::style::{kind_colour, severity_sign};
+use super::filter::ScanStep;
+use super::style::{kind_colour, severity_icon};
 use super::{EventLogPane, texts};
 use crate::base::Seq;
 use crate::ui::commands::keys;
@@ -20,87 +20,87 @@ use crate::view::event_list::{EventList, EventRow};
 use crate::view::event_text::{Names, kind_words, sentence};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
-/// The height of a row, which has room for two lines: whole points, so that rows far down stand as crisp as the first.
+/// The height of a row, enough for two lines. A whole number, so that rows far down are aligned to pixels.
 pub const ROW_POINTS: f32 = 38.0;
-/// The width of the kind of a record and of the name of its agent.
+/// The height of the badge with the kind of a record.
 const CELL_POINTS: f32 = 20.0;
-/// Narrower lists show no agents and a dot for the kind.
+/// The minimum width for agent names and kind badges; narrower lists show a dot for the kind.
 const WIDE_POINTS: f32 = 480.0;
 
-/// Sentences of the rows that were on screen in the last frame.
+/// A cache of the sentences of the rows that were visible in the last frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RowTexts {
-    /// The book and the names by which they were made.
+    /// The generation of the event list and the version of the names that the sentences are based on.
     of: (u64, u64),
     sentences: BTreeMap<Seq, Arc<str>>,
 }
 
 impl RowTexts {
-    /// Begins a frame: keeps the sentences of the last one.
+    /// Begins a frame. Returns the sentences of the last one if they are still valid.
     pub(super) fn begin(&mut self, book: &EventList, names: &Names) -> BTreeMap<Seq, Arc<str>> {
         let of = (book.generation(), names.version());
         let before = std::mem::take(&mut self.sentences);
         if std::mem::replace(&mut self.of, of) == of { before } else { BTreeMap::new() }
     }
 
-    /// The sentence of a row, made if it was not on screen before.
+    /// Returns the sentence of a row, formatted if it is not in the cache.
     pub(super) fn of(&mut self, row: &EventRow, names: &Names, before: &mut BTreeMap<Seq, Arc<str>>) -> Arc<str> {
-        let told = before.remove(&row.seq).unwrap_or_else(|| sentence(row, names).into());
-        self.sentences.insert(row.seq, told.clone());
-        told
+        let text = before.remove(&row.seq).unwrap_or_else(|| sentence(row, names).into());
+        self.sentences.insert(row.seq, text.clone());
+        text
     }
 }
 
-/// Where the list is scrolled to.
+/// The scroll state of the list.
 #[derive(Clone, Debug, Default)]
-pub(super) struct List {
-    /// Whether the person scrolled away from the newest; they are followed otherwise.
-    pub(super) is_held: bool,
-    /// How far it is scrolled, in points.
+pub(super) struct ListScroll {
+    /// Whether the user scrolled away from the newest rows, which are followed otherwise.
+    pub(super) is_paused: bool,
+    /// The scroll offset in points.
     offset: f32,
-    /// Hits that came before the known ones and are not made up for yet.
+    /// Hits inserted above the known ones that the scroll offset does not account for yet.
     shift: i64,
-    /// The record that is to be brought on screen.
+    /// The record to scroll to.
     reveal: Option<Seq>,
-    /// Rows before this one could be seen when the newest were followed last.
-    seen: u64,
-    told: RowTexts,
+    /// The end of the rows that counted as seen when the newest were followed last.
+    seen_to: u64,
+    row_texts: RowTexts,
 }
 
-impl List {
+impl ListScroll {
     /// Scrolls to a record as soon as its position is known.
     pub(super) fn reveal(&mut self, seq: Seq) {
         self.reveal = Some(seq);
-        self.is_held = true;
+        self.is_paused = true;
     }
 
-    /// With the newest rows in view, everything has been seen.
-    pub(super) fn note_seen(&mut self, book: &EventList, is_other: bool) {
-        if !self.is_held || is_other {
-            self.seen = book.count();
+    /// Marks all rows as seen while the newest are followed.
+    pub(super) fn note_seen(&mut self, book: &EventList, was_replaced: bool) {
+        if !self.is_paused || was_replaced {
+            self.seen_to = book.count();
         }
     }
 
-    /// How many sentences are kept.
+    /// The number of cached sentences.
     #[cfg(test)]
     pub(super) fn sentence_count(&self) -> usize {
-        self.told.sentences.len()
+        self.row_texts.sentences.len()
     }
 
-    /// Applies the changes of the hits.
-    pub(super) fn apply_step(&mut self, step: Step, chosen: Option<Seq>) {
+    /// Adjusts the scroll state to a scan step.
+    pub(super) fn apply_step(&mut self, step: ScanStep, chosen: Option<Seq>) {
         if step.restarted {
-            // Other rows are added at their end; a row that is being read stays in view.
+            // A restarted scan begins at the newest rows; a row that is being read stays in view.
             (self.shift, self.offset) = (0, f32::INFINITY);
-            self.reveal = chosen.filter(|_| self.is_held);
+            self.reveal = chosen.filter(|_| self.is_paused);
         }
         self.shift += step.shift;
     }
 }
 
-/// Draws the list. Whether there was anything to draw.
+/// Draws the list. Returns false if it is empty.
 pub(super) fn list_ui(ui: &mut Ui, book: &EventList, theme: &Theme, dates: &Dates, pane: &mut EventLogPane) -> bool {
-    let total = pane.sieve.len();
+    let total = pane.scan.len();
     if total == 0 {
         return false;
     }
@@ -108,29 +108,29 @@ pub(super) fn list_ui(ui: &mut Ui, book: &EventList, theme: &Theme, dates: &Date
     let list = ui.interact(rect, super::list_id(), Sense::focusable_noninteractive());
     list.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::ROWS_OF_THE_LOG));
     move_by_keys(ui, &list, book, pane, (rect.height() / ROW_POINTS) as usize);
-    let most = (total as f32 * ROW_POINTS - rect.height()).max(0.0);
-    let wanted = wanted_offset(book, pane, rect.height(), most);
+    let max_offset = (total as f32 * ROW_POINTS - rect.height()).max(0.0);
+    let wanted_offset = scroll_offset(book, pane, rect.height(), max_offset);
     let mut clicked = None;
     let output = ui
         .scope(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             let mut area = ScrollArea::vertical().auto_shrink(false).id_salt("event rows");
-            if wanted != pane.list.offset || !pane.list.is_held {
-                area = area.vertical_scroll_offset(wanted);
+            if wanted_offset != pane.list.offset || !pane.list.is_paused {
+                area = area.vertical_scroll_offset(wanted_offset);
             }
             area.show_rows(ui, ROW_POINTS, total, |ui, range| {
-                let mut before = pane.list.told.begin(book, &pane.known.names);
+                let mut before = pane.list.row_texts.begin(book, &pane.facets.names);
                 for index in range {
-                    let Some(row) = pane.sieve.number(index).and_then(|number| book.row(number)) else { continue };
-                    let told = pane.list.told.of(row, &pane.known.names, &mut before);
+                    let Some(row) = pane.scan.number(index).and_then(|number| book.row(number)) else { continue };
+                    let text = pane.list.row_texts.of(row, &pane.facets.names, &mut before);
                     let line = EventRowLine {
                         row,
-                        told: &told,
+                        text: &text,
                         chosen: pane.chosen == Some(row.seq),
                         by_clock: pane.by_clock,
                         dates,
                     };
-                    if line.show(ui, &pane.known.names, theme).clicked() {
+                    if line.show(ui, &pane.facets.names, theme).clicked() {
                         clicked = Some(row.seq);
                     }
                 }
@@ -139,32 +139,32 @@ pub(super) fn list_ui(ui: &mut Ui, book: &EventList, theme: &Theme, dates: &Date
         .inner;
     let end = output.content_size.y - output.inner_rect.height();
     let now = output.state.offset.y;
-    if !pane.list.is_held && now < end - 0.5 && now < wanted {
-        pane.list.is_held = true;
-    } else if pane.list.is_held && now > wanted + 0.5 && now >= end - 0.5 {
-        pane.list.is_held = false;
+    if !pane.list.is_paused && now < end - 0.5 && now < wanted_offset {
+        pane.list.is_paused = true;
+    } else if pane.list.is_paused && now > wanted_offset + 0.5 && now >= end - 0.5 {
+        pane.list.is_paused = false;
     }
     pane.list.offset = now;
     if let Some(seq) = clicked {
-        pane.choose(seq);
+        pane.select(seq);
         list.request_focus();
     }
     if list.has_focus() {
         let corners = CornerRadius::same(RADIUS[0]);
         ui.painter().rect_stroke(rect, corners, theme.focus_ring(), StrokeKind::Inside);
     }
-    if pane.list.is_held && now < end - 0.5 {
-        newest_ui(ui, book, theme, pane, rect);
+    if pane.list.is_paused && now < end - 0.5 {
+        jump_to_newest_ui(ui, book, theme, pane, rect);
     }
     true
 }
 
-/// How far the list is to be scrolled in this frame.
-fn wanted_offset(book: &EventList, pane: &mut EventLogPane, height: f32, most: f32) -> f32 {
+/// Returns the scroll offset for this frame.
+fn scroll_offset(book: &EventList, pane: &mut EventLogPane, height: f32, max_offset: f32) -> f32 {
     let mut offset = pane.list.offset + std::mem::take(&mut pane.list.shift) as f32 * ROW_POINTS;
     if let Some(seq) = pane.list.reveal {
         let number = book.number_of(seq);
-        let index = number.and_then(|number| pane.sieve.index(number));
+        let index = number.and_then(|number| pane.scan.index(number));
         match index {
             Some(index) => {
                 let top = index as f32 * ROW_POINTS;
@@ -173,16 +173,16 @@ fn wanted_offset(book: &EventList, pane: &mut EventLogPane, height: f32, most: f
                 offset = offset.min(top - ahead).max(top + ROW_POINTS - height + ahead);
                 pane.list.reveal = None;
             }
-            None if number.is_none_or(|number| pane.sieve.has_judged(number)) => pane.list.reveal = None,
+            None if number.is_none_or(|number| pane.scan.has_scanned(number)) => pane.list.reveal = None,
             None => {}
         }
     }
-    if pane.list.is_held { offset.clamp(0.0, most) } else { most }
+    if pane.list.is_paused { offset.clamp(0.0, max_offset) } else { max_offset }
 }
 
-/// The way back to the newest rows, once the list is no longer there.
-fn newest_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &mut EventLogPane, rect: Rect) {
-    let text = match pane.sieve.since(pane.list.seen.max(book.first())) {
+/// Draws the button that jumps to the newest rows.
+fn jump_to_newest_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &mut EventLogPane, rect: Rect) {
+    let text = match pane.scan.since(pane.list.seen_to.max(book.first())) {
         0 => texts::JUMP_TO_NEWEST.to_owned(),
         new => texts::new_rows(new as u64),
     };
@@ -190,12 +190,12 @@ fn newest_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &mut EventLogPa
     let place = Rect::from_min_size(pos2(rect.center().x - size.x / 2.0, rect.bottom() - size.y - SPACE[1]), size);
     let button = egui::Button::new(egui::RichText::new(text).color(theme.on_accent)).fill(theme.accent);
     if ui.put(place, button).on_hover_text(texts::JUMP_TO_NEWEST_HINT).clicked() {
-        pane.list.is_held = false;
+        pane.list.is_paused = false;
         ui.request_repaint();
     }
 }
 
-/// Moves the choice by keys while the list has the keyboard.
+/// Moves the selection by keys while the list has keyboard focus.
 fn move_by_keys(ui: &Ui, list: &Response, book: &EventList, pane: &mut EventLogPane, page: usize) {
     if !list.has_focus() || !keys::are_active(ui) {
         return;
@@ -203,8 +203,8 @@ fn move_by_keys(ui: &Ui, list: &Response, book: &EventList, pane: &mut EventLogP
     let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(list.id, filter));
     let count = |key: Key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
-    let Some(last) = pane.sieve.len().checked_sub(1) else { return };
-    let current = pane.chosen.and_then(|seq| pane.sieve.index(book.number_of(seq)?));
+    let Some(last) = pane.scan.len().checked_sub(1) else { return };
+    let current = pane.chosen.and_then(|seq| pane.scan.index(book.number_of(seq)?));
     let page = page.saturating_sub(1).max(1);
     let up = count(Key::ArrowUp) + page * count(Key::PageUp);
     let down = count(Key::ArrowDown) + page * count(Key::PageDown);
@@ -221,28 +221,28 @@ fn move_by_keys(ui: &Ui, list: &Response, book: &EventList, pane: &mut EventLogP
     if count(Key::Enter) > 0 && pane.chosen.is_some() {
         pane.is_card_closed = false;
     }
-    let row = target.and_then(|index| pane.sieve.number(index)).and_then(|number| book.row(number));
+    let row = target.and_then(|index| pane.scan.number(index)).and_then(|number| book.row(number));
     if let Some(row) = row {
-        // Keys leave the card as it is, open or put away.
-        (pane.chosen, pane.known_choice) = (Some(row.seq), Some(row.seq));
+        // Moving by keys neither opens nor closes the card.
+        (pane.chosen, pane.last_chosen) = (Some(row.seq), Some(row.seq));
         pane.list.reveal(row.seq);
-        pane.list.is_held = target != Some(last);
+        pane.list.is_paused = target != Some(last);
     }
 }
 
-/// One row.
+/// A row of the log, ready to be drawn.
 pub(super) struct EventRowLine<'a> {
     pub(super) row: &'a EventRow,
-    pub(super) told: &'a str,
+    pub(super) text: &'a str,
     pub(super) chosen: bool,
     pub(super) by_clock: bool,
     pub(super) dates: &'a Dates,
 }
 
 impl EventRowLine<'_> {
-    /// Draws it.
+    /// Draws the row.
     pub(super) fn show(&self, ui: &mut Ui, names: &Names, theme: &Theme) -> Response {
-        // The list as a whole gets the focus: nobody wants to press Tab a hundred thousand times.
+        // The list as a whole takes focus: a Tab stop on each of its rows would be in the way.
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_POINTS), Sense::CLICK);
         response.widget_info(|| {
             egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, self.chosen, self.name(names))
@@ -268,21 +268,21 @@ impl EventRowLine<'_> {
 
     fn name(&self, names: &Names) -> String {
         let agent = self.row.agent.as_ref().map(|agent| names.called(agent));
-        texts::row_name(self.row.seq, &kind_words(&self.row.kind), agent, self.told)
+        texts::row_name(self.row.seq, &kind_words(&self.row.kind), agent, self.text)
     }
 
     fn paint(&self, ui: &Ui, rect: Rect, names: &Names, theme: &Theme) {
         let is_wide = rect.width() >= WIDE_POINTS;
         let mut left = rect.left() + 4.0;
         if let Some(severity) = self.row.severity {
-            let (icon, colour, _) = severity_sign(severity, theme);
+            let (icon, colour, _) = severity_icon(severity, theme);
             let bar = Rect::from_min_size(rect.min, vec2(3.0, rect.height()));
             ui.painter().rect_filled(bar, CornerRadius::ZERO, colour);
-            let sign = Rect::from_center_size(pos2(left + 9.0, rect.center().y), vec2(12.0, 12.0));
-            icon.paint(ui.painter(), sign, colour);
+            let icon_rect = Rect::from_center_size(pos2(left + 9.0, rect.center().y), vec2(12.0, 12.0));
+            icon.paint(ui.painter(), icon_rect, colour);
         }
         left += 20.0;
-        // On the ground of what is chosen, soft text could not be read.
+        // Soft text is not legible on the background of a selected row.
         let soft = if self.chosen { theme.text } else { theme.text_soft };
         let time = if self.by_clock { self.dates.clock(self.row.time_ms) } else { simulated(self.row.tick) };
         let mono = FontId::monospace(TYPE[0]);
@@ -305,11 +305,11 @@ impl EventRowLine<'_> {
             left += SPACE[2];
         }
         let width = rect.right() - left - SPACE[1];
-        text_at(ui, rect, left, (self.told, FontId::proportional(TYPE[1]), theme.text), width, 2);
+        text_at(ui, rect, left, (self.text, FontId::proportional(TYPE[1]), theme.text), width, 2);
     }
 }
 
-/// A text in at most this many lines, cut to a width, in the middle of a row's height. Returns its width.
+/// Draws a text of at max_offset `lines` lines, cut to `width` and centred vertically in `rect`. Returns its width.
 fn text_at(
     ui: &Ui,
     rect: Rect,

@@ -9,7 +9,7 @@ use crate::simulation::State;
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::{Theme, state_colour};
 
-/// The colour of a kind of record: kinds that belong together share one.
+/// Returns the colour of a kind of record. Related kinds share one.
 pub fn kind_colour(kind: &EventKind, theme: &Theme) -> Color32 {
     match kind {
         EventKind::RunStart | EventKind::RunEnd | EventKind::AgentAdded | EventKind::AgentRemoved => theme.text_soft,
@@ -41,8 +41,8 @@ pub fn kind_colour(kind: &EventKind, theme: &Theme) -> Color32 {
     }
 }
 
-/// The sign and colour of what is bad, and what it is in words.
-pub fn severity_sign(severity: Severity, theme: &Theme) -> (Icon, Color32, &'static str) {
+/// Returns the icon, colour and label of a severity.
+pub fn severity_icon(severity: Severity, theme: &Theme) -> (Icon, Color32, &'static str) {
     match severity {
         Severity::Warning => (Icon::Warning, theme.warn, texts::IS_A_WARNING),
         Severity::Error => (Icon::Failure, theme.bad, texts::IS_AN_ERROR),
@@ -56,21 +56,21 @@ mod tests {
     use crate::view::theme::{DARK, LIGHT, contrast};
 
     #[test]
-    fn words_on_badges_and_signs_can_be_seen() {
+    fn badges_and_icons_have_enough_contrast() {
         for theme in [LIGHT, DARK] {
             for kind in EventKind::ALL {
-                let ground = mix(theme.card, kind_colour(kind, &theme), 0.22);
-                assert!(contrast(theme.text, ground) >= 4.5, "{kind:?}, dark={}", theme.dark);
+                let background = mix(theme.card, kind_colour(kind, &theme), 0.22);
+                assert!(contrast(theme.text, background) >= 4.5, "{kind:?}, dark={}", theme.dark);
             }
             for severity in [Severity::Warning, Severity::Error] {
-                let (_, colour, _) = severity_sign(severity, &theme);
-                for ground in [theme.panel, mix(theme.panel, theme.accent, 0.18)] {
-                    assert!(contrast(colour, ground) >= 3.0, "{severity:?}, dark={}", theme.dark);
+                let (_, colour, _) = severity_icon(severity, &theme);
+                for background in [theme.panel, mix(theme.panel, theme.accent, 0.18)] {
+                    assert!(contrast(colour, background) >= 3.0, "{severity:?}, dark={}", theme.dark);
                 }
             }
-            for (ink, share) in [(theme.text_soft, 0.07), (theme.text, 0.18)] {
-                let ground = mix(theme.panel, theme.accent, share);
-                assert!(contrast(ink, ground) >= 4.5, "{share}, dark={}", theme.dark);
+            for (text_colour, share) in [(theme.text_soft, 0.07), (theme.text, 0.18)] {
+                let background = mix(theme.panel, theme.accent, share);
+                assert!(contrast(text_colour, background) >= 4.5, "{share}, dark={}", theme.dark);
             }
         }
     }

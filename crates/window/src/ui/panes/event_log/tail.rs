@@ -1,4 +1,4 @@
-//! The most recent records in a small list, where nothing else is shown.
+//! The most recent records in a short list, which the inspector shows when nothing is selected.
 
 use egui::{ScrollArea, Ui};
 
@@ -11,10 +11,10 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::SPACE;
 
-/// How many of the newest rows can be scrolled through.
-const ROWS_SHOWN: usize = 500;
+/// The number of newest rows in the list.
+const MAX_ROWS: usize = 500;
 
-/// Draws the newest rows, and the card of the one that is chosen.
+/// Draws the newest rows, and the card of the selected one.
 pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane) -> Vec<Command> {
     let theme = cx.theme;
     widgets::dress(ui.style_mut(), theme);
@@ -31,7 +31,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
             }
         },
     );
-    let total = pane.tail.len().min(ROWS_SHOWN);
+    let total = pane.tail.len().min(MAX_ROWS);
     let first = pane.tail.len() - total;
     if total == 0 {
         widgets::empty(ui, Icon::Note, texts::NO_EVENTS_YET, texts::NO_EVENTS_HINT, theme);
@@ -45,26 +45,26 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
         ui.spacing_mut().item_spacing.y = 0.0;
         let area = ScrollArea::vertical().id_salt("event tail").stick_to_bottom(true);
         area.auto_shrink([false, true]).max_height(height).show_rows(ui, ROW_POINTS, total, |ui, range| {
-            let mut before = pane.told_tail.begin(book, &pane.known.names);
+            let mut before = pane.tail_texts.begin(book, &pane.facets.names);
             for index in range {
                 let Some(row) = pane.tail.number(first + index).and_then(|number| book.row(number)) else { continue };
-                let told = pane.told_tail.of(row, &pane.known.names, &mut before);
+                let text = pane.tail_texts.of(row, &pane.facets.names, &mut before);
                 let line = EventRowLine {
                     row,
-                    told: &told,
+                    text: &text,
                     chosen: pane.chosen == Some(row.seq),
                     by_clock: pane.by_clock,
                     dates: &cx.ui.appearance.dates,
                 };
-                let response = line.show(ui, &pane.known.names, theme);
-                if response.on_hover_text(&*told).clicked() {
+                let response = line.show(ui, &pane.facets.names, theme);
+                if response.on_hover_text(&*text).clicked() {
                     clicked = Some(row.seq);
                 }
             }
         });
     });
     if let Some(seq) = clicked {
-        pane.lead_to(seq);
+        pane.select_and_reveal(seq);
     }
     if let Some(card) = card {
         ui.add_space(SPACE[1]);

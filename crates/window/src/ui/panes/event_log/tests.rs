@@ -1,4 +1,4 @@
-//! Tests of the log pane: what it shows, and the commands that it requests.
+//! UI tests of the event log pane.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::ui::testing_keyboard::tab_stops;
 use crate::view::event_list::EventRow;
 use crate::view::pick::Thing;
 
-/// The first moment of 2026.
+/// 2026-01-01 in Unix milliseconds.
 const BEGAN_MS: u64 = 1_767_225_600_000;
 
-/// A row of the log: a second after the one before it.
+/// Returns a row at `seq` seconds.
 pub(super) fn row(seq: u64, event: impl Into<Event>) -> EventRow {
     let draft = EventDraft::from(event.into());
     EventRow::of(&EventRecord {
@@ -36,7 +36,7 @@ pub(super) fn row(seq: u64, event: impl Into<Event>) -> EventRow {
     })
 }
 
-/// A log of these rows.
+/// Returns a log of these rows.
 pub(super) fn book_of(rows: impl IntoIterator<Item = EventRow>) -> EventList {
     let mut book = EventList::default();
     for row in rows {
@@ -118,14 +118,14 @@ fn pane<'a>(window: &'a mut Harness<'static, Stage>) -> &'a mut EventLogPane {
 }
 
 #[test]
-fn an_empty_log_says_what_would_fill_it() {
+fn an_empty_log_explains_itself() {
     let window = log(EventList::default());
     assert!(window.query_by_label("No events yet").is_some());
     assert!(window.query_by_label("0 records").is_some());
 }
 
 #[test]
-fn rows_say_in_plain_words_what_happened() {
+fn rows_are_plain_sentences() {
     let window = log(story());
     assert!(
         window
@@ -136,7 +136,7 @@ fn rows_say_in_plain_words_what_happened() {
     assert!(window.query_by_label("7 records").is_some());
 }
 
-/// Ada looks around twice, says something, and looks around again.
+/// A log with routine records around one message.
 fn day() -> EventList {
     let state =
         |from: &'static str, to: &'static str| State { from: from.into(), to: to.into(), why: "nothing calls".into() };
@@ -149,20 +149,20 @@ fn day() -> EventList {
 }
 
 #[test]
-fn states_and_heartbeats_are_folded_until_everything_is_asked_for() {
+fn routine_records_are_hidden_until_everything_is_shown() {
     let mut window = log(day());
     assert_eq!(rows_on_screen(&window), [3]);
     assert!(window.query_by_label("1 record, 3 folded").is_some());
     click(&mut window, "Show everything");
     assert_eq!(rows_on_screen(&window), [1, 2, 3, 4]);
     assert!(window.query_by_label("4 records").is_some());
-    assert!(window.query_by_label("Clear filters").is_none(), "the fold is no filter");
+    assert!(window.query_by_label("Clear filters").is_none(), "hidden routine records are not a filter");
     click(&mut window, "Show everything");
     assert_eq!(rows_on_screen(&window), [3]);
 }
 
 #[test]
-fn a_folded_record_that_something_leads_to_is_shown_with_all_others_of_its_like() {
+fn a_hidden_routine_record_can_be_revealed() {
     let mut window = log(day());
     pane(&mut window).chosen = Some(Seq(2));
     window.run_steps(3);
@@ -182,7 +182,7 @@ fn a_long_sentence_has_two_lines() {
 }
 
 #[test]
-fn the_tail_folds_as_the_log_does() {
+fn the_tail_hides_routine_records_like_the_log() {
     let mut window = stage_pane(UiState::default(), |ui, cx, panes| event_tail_ui(ui, cx, &mut panes.log));
     window.set_size(vec2(300.0, 600.0));
     window.state_mut().recent.book = day();
@@ -191,13 +191,13 @@ fn the_tail_folds_as_the_log_does() {
 }
 
 #[test]
-fn of_a_hundred_thousand_rows_only_those_on_screen_are_drawn() {
+fn only_visible_rows_are_drawn() {
     let mut window = log(many(100_000));
     let shown = rows_on_screen(&window);
     assert!((10..40).contains(&shown.len()), "{} rows", shown.len());
-    assert_eq!(shown.last(), Some(&100_000), "the newest is in sight");
-    assert!(pane(&mut window).sentence_count() < 40, "sentences are made for what is on screen");
-    pane(&mut window).filter.grade = filter::Grade::Errors;
+    assert_eq!(shown.last(), Some(&100_000), "the newest is visible");
+    assert!(pane(&mut window).sentence_count() < 40, "only visible rows have sentences");
+    pane(&mut window).filter.severity = filter::SeverityFilter::Errors;
     window.run_steps(1);
     assert!(window.query_by_label("Still counting").is_some());
     window.run_steps(8);
@@ -206,7 +206,7 @@ fn of_a_hundred_thousand_rows_only_those_on_screen_are_drawn() {
 }
 
 #[test]
-fn what_is_new_is_followed_until_the_person_scrolls_away_and_again_after_the_way_back() {
+fn new_rows_are_followed_unless_the_user_scrolled_away() {
     let mut window = log(many(500));
     let push = |window: &mut Harness<'static, Stage>, seq| {
         let row = row(seq, said("new"));
@@ -227,7 +227,7 @@ fn what_is_new_is_followed_until_the_person_scrolls_away_and_again_after_the_way
     assert!(before.last() < Some(&490), "{before:?}");
     push(&mut window, 502);
     push(&mut window, 503);
-    assert_eq!(rows_on_screen(&window), before, "what is read stays where it is");
+    assert_eq!(rows_on_screen(&window), before, "the visible rows stay in place");
     click(&mut window, "2 new");
     assert_eq!(rows_on_screen(&window).last(), Some(&503));
     assert!(window.query_by_label("2 new").is_none());
@@ -242,12 +242,12 @@ fn what_is_new_is_followed_until_the_person_scrolls_away_and_again_after_the_way
 }
 
 #[test]
-fn rows_found_above_do_not_move_what_is_read() {
+fn rows_inserted_above_do_not_scroll_the_list() {
     let mut window = log(many(100_000));
     pane(&mut window).chosen = Some(Seq(60_000));
     window.run_steps(2);
     assert!(rows_on_screen(&window).contains(&60_000));
-    pane(&mut window).filter.grade = filter::Grade::Errors;
+    pane(&mut window).filter.severity = filter::SeverityFilter::Errors;
     window.run_steps(3);
     let before = rows_on_screen(&window);
     assert!(before.contains(&60_000), "{before:?}");
@@ -256,7 +256,7 @@ fn rows_found_above_do_not_move_what_is_read() {
 }
 
 #[test]
-fn a_chosen_row_says_everything_and_leads_to_causes_and_effects() {
+fn the_card_shows_the_record_with_links_to_causes_and_effects() {
     let mut window = log(story());
     click_row(&mut window, 4);
     assert!(window.query_by_label("Record 4").is_some());
@@ -272,7 +272,7 @@ fn a_chosen_row_says_everything_and_leads_to_causes_and_effects() {
 }
 
 #[test]
-fn the_card_shows_the_agent_the_file_and_the_conversation() {
+fn the_card_links_to_agent_file_and_conversation() {
     let mut window = log(story());
     click_row(&mut window, 3);
     click(&mut window, "Show agent");
@@ -287,7 +287,7 @@ fn the_card_shows_the_agent_the_file_and_the_conversation() {
     window.state_mut().state.selection.select([]);
     click_row(&mut window, 7);
     click(&mut window, "Show agent");
-    assert!(window.state().state.selection.things().is_empty(), "whoever left cannot be shown");
+    assert!(window.state().state.selection.things().is_empty(), "a removed agent cannot be shown");
     click(&mut window, "Copy as JSON");
     assert_eq!(
         window.state().state.notices.outcomes().last().map(|told| told.text.as_str()),
@@ -296,10 +296,10 @@ fn the_card_shows_the_agent_the_file_and_the_conversation() {
 }
 
 #[test]
-fn a_choice_that_the_filter_hides_is_said_to_be_hidden() {
+fn the_card_says_when_the_filter_hides_its_record() {
     let mut window = log(story());
     click_row(&mut window, 4);
-    pane(&mut window).filter.grade = filter::Grade::Warnings;
+    pane(&mut window).filter.severity = filter::SeverityFilter::Warnings;
     window.run_steps(3);
     assert_eq!(rows_on_screen(&window), [5]);
     click(&mut window, "Clear the filters and show this record");
@@ -308,7 +308,7 @@ fn a_choice_that_the_filter_hides_is_said_to_be_hidden() {
 }
 
 #[test]
-fn a_record_that_is_not_at_hand_is_said_so() {
+fn the_card_says_when_its_record_is_not_loaded() {
     let mut window = log(story());
     pane(&mut window).chosen = Some(Seq(4_000));
     window.run_steps(3);
@@ -319,14 +319,14 @@ fn a_record_that_is_not_at_hand_is_said_so() {
 }
 
 #[test]
-fn filters_are_chosen_from_what_occurs_and_cleared() {
+fn filter_menus_list_occurring_values_and_can_be_cleared() {
     let mut window = log(story());
     click(&mut window, "Agent filter");
     click(&mut window, "Bram");
     assert_eq!(rows_on_screen(&window), [6]);
     click(&mut window, "Clear filters");
     click(&mut window, "Tool filter");
-    assert!(window.query_by_label("vfs_read").is_none(), "it does not occur");
+    assert!(window.query_by_label("vfs_read").is_none(), "the value does not occur");
     click(&mut window, "vfs_write");
     assert_eq!(rows_on_screen(&window), [2, 4]);
     assert!(window.query_by_label("2 of 7").is_some());
@@ -344,7 +344,7 @@ fn filters_are_chosen_from_what_occurs_and_cleared() {
 }
 
 #[test]
-fn words_are_looked_for_as_they_are_typed() {
+fn the_search_follows_typing() {
     let mut window = log(story());
     window.get_by_label("Search the log").focus();
     window.run_steps(2);
@@ -354,7 +354,7 @@ fn words_are_looked_for_as_they_are_typed() {
 }
 
 #[test]
-fn keys_move_the_choice_and_open_its_card() {
+fn keys_move_the_selection_and_open_its_card() {
     let mut window = log(many(1_000));
     click_row(&mut window, 1_000);
     click(&mut window, "Close card");
@@ -373,14 +373,14 @@ fn keys_move_the_choice_and_open_its_card() {
     assert_eq!(press(&mut window, Key::PageUp), Some(1));
     assert_eq!(press(&mut window, Key::End), Some(1_000));
     assert_eq!(rows_on_screen(&window).last(), Some(&1_000));
-    assert_eq!(press(&mut window, Key::ArrowDown), Some(1_000), "there is nothing further");
+    assert_eq!(press(&mut window, Key::ArrowDown), Some(1_000), "there are no further rows");
     pane(&mut window).is_card_closed = true;
     press(&mut window, Key::Enter);
     assert!(window.query_by_label("Record 1000").is_some());
 }
 
 #[test]
-fn tab_leads_from_the_list_to_the_card_of_its_row_and_to_nothing_without_a_name() {
+fn tab_moves_from_the_list_to_the_card_and_every_stop_has_a_name() {
     for size in [vec2(1200.0, 700.0), vec2(700.0, 700.0)] {
         let mut window = log_of(story(), size);
         click_row(&mut window, 4);
@@ -395,7 +395,7 @@ fn tab_leads_from_the_list_to_the_card_of_its_row_and_to_nothing_without_a_name(
 }
 
 #[test]
-fn times_are_simulated_or_those_of_the_clock() {
+fn times_are_simulated_or_wall_clock() {
     let mut window = log(story());
     click(&mut window, "Clock time");
     assert!(pane(&mut window).by_clock);
@@ -430,7 +430,7 @@ fn the_log_is_exported_and_earlier_runs_are_shown() {
 }
 
 #[test]
-fn runs_that_cannot_be_read_say_why() {
+fn runs_that_fail_to_load_say_why() {
     let mut window = log(story());
     window.state_mut().state.texts.runs = Some(Err("the history is locked".into()));
     click(&mut window, "Run");
@@ -438,21 +438,21 @@ fn runs_that_cannot_be_read_say_why() {
 }
 
 #[test]
-fn the_log_of_another_room_takes_the_place_of_the_last_one() {
+fn the_log_of_another_room_replaces_the_last_one() {
     let mut window = log(story());
     click_row(&mut window, 3);
-    pane(&mut window).filter.grade = filter::Grade::Warnings;
+    pane(&mut window).filter.severity = filter::SeverityFilter::Warnings;
     window.run_steps(3);
     assert_eq!(rows_on_screen(&window), [5]);
     let other = |seq| row(seq, Warning::new(format!("warning {seq}")));
     window.state_mut().recent.book = book_of((1..12).map(other));
     window.run_steps(3);
     assert_eq!(rows_on_screen(&window), (1..12).collect::<Vec<_>>());
-    assert!(window.query_by_label("Warning 3").is_some(), "the card is of the record that there is now");
+    assert!(window.query_by_label("Warning 3").is_some(), "the card shows the current record");
 }
 
 #[test]
-fn an_agent_that_left_keeps_the_name_that_the_log_has() {
+fn a_former_agent_keeps_its_name() {
     let came = row(1, AgentAdded { name: "Cleo".into(), ..AgentAdded::default() });
     let went = row(2, AgentRemoved { profile: "cleo".into() });
     let of = |row: EventRow| EventRow { agent: Some("cleo-1".into()), ..row };
@@ -461,7 +461,7 @@ fn an_agent_that_left_keeps_the_name_that_the_log_has() {
 }
 
 #[test]
-fn a_large_room_is_not_gone_through_in_every_frame() {
+fn agent_names_are_updated_incrementally() {
     let mut window = log(EventList::default());
     window.state_mut().room.agents =
         (0..1_000).map(|key| agent(key, &format!("agent-{key}"), &format!("Agent {key}"))).collect();
@@ -473,14 +473,14 @@ fn a_large_room_is_not_gone_through_in_every_frame() {
     window.state_mut().recent.book = book;
     window.run_steps(12);
     let Stage { room, recent, panes, .. } = window.state_mut();
-    let mut known = std::mem::take(&mut panes.log.known);
-    let version = known.names.version();
-    assert_eq!((known.advance(&recent.book, room), known.is_done(), known.agents.len()), (0, true, 1_000));
-    assert_eq!(known.names.version(), version);
+    let mut facets = std::mem::take(&mut panes.log.facets);
+    let version = facets.names.version();
+    assert_eq!((facets.advance(&recent.book, room), facets.is_done(), facets.agents.len()), (0, true, 1_000));
+    assert_eq!(facets.names.version(), version);
 }
 
 #[test]
-fn the_tail_shows_the_newest_and_leads_to_the_whole_log() {
+fn the_tail_shows_the_newest_records_and_opens_the_log() {
     let mut window = stage_pane(UiState::default(), |ui, cx, panes| event_tail_ui(ui, cx, &mut panes.log));
     window.set_size(vec2(300.0, 600.0));
     window.state_mut().recent.book = many(100_000);
@@ -496,7 +496,7 @@ fn the_tail_shows_the_newest_and_leads_to_the_whole_log() {
 }
 
 #[test]
-fn long_names_and_strange_letters_are_drawn() {
+fn long_and_non_latin_names_are_drawn() {
     let long = EventRow {
         agent: Some("ü🦀".repeat(500).into()), ..row(1, said(&"𝔘𝔫𝔦𝔠𝔬𝔡𝔢\u{202e}\n\t".repeat(500)))
     };

@@ -34,7 +34,7 @@ pub(super) fn kind_and_more(kind: &str, more: usize) -> String {
     format!("{kind} and {more} more")
 }
 
-// The bar: how many rows there are
+// The bar: the number of rows
 pub(super) const STILL_COUNTING: &str = "Still counting";
 
 pub(super) fn hits_of(hits: u64, total: u64) -> String {
@@ -53,7 +53,7 @@ pub(super) fn records_and_folded(shown: u64, folded: u64) -> String {
     format!("{}, {} folded", records(shown), thousands(folded))
 }
 
-// The bar: what is shown, and how
+// The bar: display options
 pub(super) const SHOW_EVERYTHING: &str = "Show everything";
 pub(super) const SHOW_EVERYTHING_HINT: &str = "Also show states, heartbeats and planned actions";
 pub(super) const FOLLOW: &str = "Follow";
@@ -93,10 +93,10 @@ pub(super) fn new_rows(number: u64) -> String {
     format!("{} new", thousands(number))
 }
 
-pub(super) fn row_name(seq: Seq, kind: &str, agent: Option<&str>, told: &str) -> String {
+pub(super) fn row_name(seq: Seq, kind: &str, agent: Option<&str>, text: &str) -> String {
     match agent {
-        Some(agent) => format!("Record {seq}: {kind}, {agent}, {told}"),
-        None => format!("Record {seq}: {kind}, {told}"),
+        Some(agent) => format!("Record {seq}: {kind}, {agent}, {text}"),
+        None => format!("Record {seq}: {kind}, {text}"),
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn name_and_id(name: &str, id: &str) -> String {
     format!("{name} ({id})")
 }
 
-// The card of a record: what led to it, and what it led to
+// The card of a record: causes and effects
 pub(super) const BECAUSE_OF: &str = "Caused by";
 pub(super) const AND_FURTHER_BACK: &str = "earlier causes";
 pub(super) const NO_CAUSES: &str = "No causes in the log.";
@@ -171,8 +171,8 @@ pub(super) fn and_more(number: u64) -> String {
     format!("and {} more", thousands(number))
 }
 
-pub(super) fn link_name(relation: &str, seq: Seq, told: &str) -> String {
-    format!("{relation} record {seq}: {told}")
+pub(super) fn link_name(relation: &str, seq: Seq, text: &str) -> String {
+    format!("{relation} record {seq}: {text}")
 }
 
 pub(super) fn link_hint(kind: &str, seq: Seq) -> String {

@@ -1,8 +1,8 @@
-//! Tests of the commands, and their inverses, that a person's actions in the explorer become.
+//! Tests of the explorer's commands and their inverses.
 
 use std::sync::Arc;
 
-use super::super::tree::tests::{file, gone};
+use super::super::tree::tests::{deleted_file, file};
 use super::*;
 use crate::orchestration::workflow::format::NO_STEPS;
 use crate::ui::UiState;
@@ -11,16 +11,16 @@ use crate::ui::state::file_texts::TextRead;
 use crate::ui::testing::{Stage, sample_room};
 use crate::workspace::vfs::FileInfo;
 
-/// An explorer with these files.
-struct Bench(Stage);
+/// An explorer in a window without a screen.
+struct TestExplorer(Stage);
 
-fn window(files: Vec<FileInfo>) -> Bench {
-    let mut bench = Bench(Stage::new(sample_room(), UiState::default()));
+fn window(files: Vec<FileInfo>) -> TestExplorer {
+    let mut bench = TestExplorer(Stage::new(sample_room(), UiState::default()));
     bench.with_files(files);
     bench
 }
 
-impl Bench {
+impl TestExplorer {
     fn with_files(&mut self, files: Vec<FileInfo>) {
         self.0.state.texts.files = Some(Ok(Arc::new(files)));
         self.update();
@@ -34,7 +34,7 @@ impl Bench {
         &mut self.0.panes.explorer
     }
 
-    /// The commands for more than the window; those for the window itself have been run.
+    /// Runs commands of the window itself and returns the others.
     fn done(&mut self, commands: Vec<Command>) -> Vec<Command> {
         let mut all = std::mem::take(&mut self.explorer().out);
         all.extend(commands);
@@ -47,7 +47,7 @@ impl Bench {
         self.done(commands)
     }
 
-    fn go_on(&mut self) -> Vec<Command> {
+    fn run_pending(&mut self) -> Vec<Command> {
         let commands = self.0.look(|cx, panes| panes.explorer.run_pending(cx));
         self.done(commands)
     }
@@ -58,22 +58,22 @@ impl Bench {
         self.update();
     }
 
-    fn is_told(&self, words: &str) -> bool {
-        self.0.state.notices.outcomes().iter().any(|told| told.text.contains(words))
+    fn has_notice(&self, words: &str) -> bool {
+        self.0.state.notices.outcomes().iter().any(|notice| notice.text.contains(words))
     }
 }
 
-fn sample() -> Bench {
+fn sample() -> TestExplorer {
     window(vec![
         file("agents/ada.md", 2),
         file("artifacts/plan.md", 5),
         file("new.md", 0),
-        gone("old.md", 3),
+        deleted_file("old.md", 3),
         file("sessions/act-1.md", 0),
     ])
 }
 
-/// The file operations, and those that undo them.
+/// Returns the file operations and their inverses.
 fn operations(commands: &[Command]) -> Vec<(FileOperation, Option<FileOperation>)> {
     let of = |act: &RoomAct| match act {
         RoomAct::File(command) => command.operation.clone(),
@@ -101,7 +101,7 @@ fn rename(from: &str, to: &str) -> FileOperation {
 }
 
 #[test]
-fn what_is_deleted_can_be_restored_by_its_newest_version() {
+fn undoing_a_deletion_restores_the_newest_version() {
     let mut bench = sample();
     for (path, back) in [("artifacts/plan.md", Some(restore("artifacts/plan.md", 5))), ("new.md", None)] {
         let commands = bench.perform(FilesCommand::Delete(vec![path.into()]));
@@ -110,15 +110,15 @@ fn what_is_deleted_can_be_restored_by_its_newest_version() {
     for path in ["old.md", "nowhere.md", "sessions/act-1.md"] {
         assert_eq!(bench.perform(FilesCommand::Delete(vec![path.into()])), []);
     }
-    assert!(bench.is_told("own record"));
+    assert!(bench.has_notice("own record"));
 }
 
 #[test]
-fn several_go_only_when_that_is_meant_and_come_back_as_one() {
+fn deleting_several_files_needs_confirmation_and_is_undone_as_one() {
     let mut bench = sample();
     let both = vec!["agents/ada.md".to_owned(), "artifacts/plan.md".to_owned()];
     assert_eq!(bench.perform(FilesCommand::Delete(both.clone())), []);
-    assert_eq!(bench.explorer().question, Some(Question::Delete(both.clone())));
+    assert_eq!(bench.explorer().dialog, Some(FileDialog::Delete(both.clone())));
     let commands = bench.perform(FilesCommand::DeleteSurely(both));
     assert!(matches!(&commands[..], [Command::Acts(acts)] if acts.len() == 2), "{commands:?}");
     let back: Vec<_> = operations(&commands).into_iter().filter_map(|(_, back)| back).collect();
@@ -126,36 +126,40 @@ fn several_go_only_when_that_is_meant_and_come_back_as_one() {
 }
 
 #[test]
-fn what_is_in_the_bin_comes_back_as_it_was_last() {
+fn a_deleted_file_is_restored_to_its_last_version() {
     let mut bench = sample();
     let paths = vec!["old.md".to_owned(), "artifacts/plan.md".to_owned()];
     let commands = bench.perform(FilesCommand::Restore(paths));
-    assert_eq!(operations(&commands), [(restore("old.md", 3), Some(delete("old.md")))], "what is there stays as it is");
+    assert_eq!(
+        operations(&commands),
+        [(restore("old.md", 3), Some(delete("old.md")))],
+        "existing files are not restored"
+    );
 }
 
 #[test]
-fn files_are_moved_into_a_folder_unless_something_is_there() {
+fn files_are_moved_into_a_folder_unless_the_name_is_taken() {
     let mut bench = window(vec![file("a.md", 1), file("b/a.md", 1), file("c.md", 1), file("d/c.md", 1)]);
     let paths = ["a.md", "c.md", "b/a.md"].map(str::to_owned).to_vec();
     let commands = bench.perform(FilesCommand::Move(paths, "b".into()));
     assert_eq!(operations(&commands), [(rename("c.md", "b/c.md"), Some(rename("b/c.md", "c.md")))]);
-    assert!(bench.is_told("b/a.md already exists"));
+    assert!(bench.has_notice("b/a.md already exists"));
     let both = vec!["c.md".to_owned(), "d/c.md".to_owned()];
     let commands = bench.perform(FilesCommand::Move(both, "e".into()));
-    assert_eq!(operations(&commands).len(), 1, "two of one name do not come to lie on each other");
+    assert_eq!(operations(&commands).len(), 1, "two files of the same name are not moved to one path");
 }
 
 #[test]
-fn what_was_known_of_a_file_stays_until_it_has_another_path() {
+fn the_selection_is_kept_until_a_rename_has_happened() {
     let mut bench = sample();
     bench.choose("artifacts/plan.md");
     bench.perform(FilesCommand::GivePaths(vec![("artifacts/plan.md".to_owned(), "plan.md".to_owned())]));
     assert_eq!(bench.0.state.selection.file(), Some("artifacts/plan.md"));
-    assert!(bench.explorer().selected.contains("artifacts/plan.md"), "nothing is known of how it went");
+    assert!(bench.explorer().selected.contains("artifacts/plan.md"), "the result is not known yet");
 }
 
 #[test]
-fn what_was_known_of_a_file_goes_with_it() {
+fn the_state_of_a_file_follows_its_rename() {
     let mut bench = sample();
     bench.choose("artifacts/plan.md");
     let Stage { state, panes, .. } = &mut bench.0;
@@ -163,44 +167,44 @@ fn what_was_known_of_a_file_goes_with_it() {
     assert_eq!(state.selection.file(), Some("plan.md"));
     bench.with_files(vec![file("agents/ada.md", 2), file("plan.md", 5)]);
     assert!(bench.explorer().selected.contains("plan.md"));
-    assert!(!bench.explorer().is_changed(&file("plan.md", 5)), "another path is no news");
+    assert!(!bench.explorer().is_changed(&file("plan.md", 5)), "a renamed file does not count as changed");
 }
 
 #[test]
-fn a_second_one_is_made_when_the_first_was_read() {
+fn a_copy_is_created_once_the_original_was_read() {
     let mut bench = sample();
     let twice = vec!["agents/ada.md".to_owned(), "artifacts/plan.md".to_owned(), "nowhere.md".to_owned()];
     assert_eq!(bench.perform(FilesCommand::Duplicate(twice)), []);
-    assert_eq!(bench.go_on(), [], "nothing was read yet");
+    assert_eq!(bench.run_pending(), [], "no text was read yet");
     let text = |text: &str| Ok(Some(TextRead::new(text)));
     bench.0.state.texts.texts.insert("agents/ada.md".into(), text("---\nid: ada\n---\n"));
     bench.0.state.texts.texts.insert("artifacts/plan.md".into(), Err("it is no UTF-8 text".into()));
-    let commands = bench.go_on();
+    let commands = bench.run_pending();
     let save =
         FileOperation::Save { path: "agents/ada-2.md".into(), base: None, content: "---\nid: \"ada-2\"\n---\n".into() };
     assert_eq!(operations(&commands), [(save, Some(delete("agents/ada-2.md")))]);
-    assert!(bench.is_told("no UTF-8"));
-    // It is opened once it exists, and not before.
-    assert_eq!(bench.go_on(), []);
+    assert!(bench.has_notice("no UTF-8"));
+    // The copy is opened once it exists.
+    assert_eq!(bench.run_pending(), []);
     let Command::Act(RoomAct::File(order), _) = &commands[0] else { panic!("{commands:?}") };
     bench.0.recent.take_in_orders([(order.key.clone(), Ok(()))]);
-    let opened = bench.go_on();
+    let opened = bench.run_pending();
     assert_eq!(opened, [Command::OpenFile("agents/ada-2.md".into(), None)]);
-    assert_eq!(bench.go_on(), []);
+    assert_eq!(bench.run_pending(), []);
 }
 
 #[test]
-fn what_could_not_be_made_is_not_opened() {
+fn a_file_that_could_not_be_created_is_not_opened() {
     let mut bench = sample();
     let commands = bench.perform(FilesCommand::Make("x.md".into(), String::new()));
     let Command::Act(RoomAct::File(order), _) = &commands[0] else { panic!("{commands:?}") };
     bench.0.recent.take_in_orders([(order.key.clone(), Err("the disk is full".to_owned()))]);
-    assert_eq!(bench.go_on(), []);
+    assert_eq!(bench.run_pending(), []);
     assert!(bench.explorer().pending.is_empty());
 }
 
 #[test]
-fn every_order_has_a_name_of_its_own() {
+fn every_file_operation_has_a_unique_key() {
     let mut bench = sample();
     let mut commands = bench.perform(FilesCommand::Restore(vec!["old.md".into()]));
     commands.extend(bench.perform(FilesCommand::Delete(vec!["artifacts/plan.md".into()])));
@@ -214,7 +218,7 @@ fn every_order_has_a_name_of_its_own() {
 }
 
 #[test]
-fn all_folders_fold_and_unfold() {
+fn all_folders_can_be_collapsed_and_expanded() {
     let mut bench = sample();
     bench.perform(FilesCommand::FoldAll(true));
     bench.update();
@@ -225,7 +229,7 @@ fn all_folders_fold_and_unfold() {
 }
 
 #[test]
-fn a_workflow_from_a_template_comes_with_the_agents_that_are_not_there_and_is_undone_as_one() {
+fn a_workflow_template_adds_missing_agents_and_is_undone_as_one() {
     let files = vec![file("workflows/chain.md", 1), file("agents/writer.md", 1)];
     let mut window = window(files);
     let asked = window.perform(FilesCommand::NewWorkflow("chain"));
@@ -248,7 +252,7 @@ fn a_workflow_from_a_template_comes_with_the_agents_that_are_not_there_and_is_un
 }
 
 #[test]
-fn an_empty_workflow_gets_a_free_name_and_is_drawn_in_the_graph() {
+fn an_empty_workflow_gets_an_unused_path_and_opens_in_the_graph() {
     let mut window = window(vec![file("workflows/new-workflow.md", 1)]);
     let asked = window.perform(FilesCommand::NewEmptyWorkflow);
     let [Command::Act(RoomAct::File(save), Some(RoomAct::File(back)))] = &asked[..] else { panic!("{asked:?}") };

@@ -1,10 +1,9 @@
-//! The dialogs of the explorer: kind and place of a new file, a new name, and confirmation before several files are
-//! deleted.
+//! The dialogs of the explorer: new file, rename, and confirmation before several files are deleted.
 
 use egui::{RichText, ScrollArea, Ui};
 
 use super::templates::Template;
-use super::tree::{Tree, folder_of, lies_in, name_of};
+use super::tree::{Tree, folder_of, is_below, name_of};
 use super::{texts, tree_id};
 use crate::base::text;
 use crate::ui::commands::FilesCommand;
@@ -14,87 +13,87 @@ use crate::ui::widgets::dialog::DialogFrame;
 use crate::view::theme::{SPACE, Theme};
 use crate::workspace::vfs::{Reach, WorkspacePath};
 
-/// Files that are named before they go; more are counted.
-const NAMED_AT_MOST: usize = 12;
+/// The maximum number of files that the confirmation lists by path.
+const MAX_LISTED_FILES: usize = 12;
 
-/// A dialog in front of everything.
+/// An open dialog.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Question {
-    /// What is the new file to be, and where?
+pub(super) enum FileDialog {
+    /// Kind and path of a new file.
     New(NewFile),
-    /// Where to?
+    /// A new path for a file or folder.
     Rename(Renaming),
-    /// Really?
+    /// Confirmation before these files are deleted.
     Delete(Vec<String>),
 }
 
-/// What was found out about a path: looked up again only when the path or the tree is another one.
+/// The cached result of checking a path; recomputed when the path or the tree changes.
 #[derive(Clone, PartialEq, Debug, Default)]
-struct Checked {
+struct CachedCheck {
     of: Option<(String, u64)>,
     why_not: Option<String>,
 }
 
-impl Checked {
-    fn look(&mut self, tree: &Tree, path: &str, check: impl FnOnce() -> Option<String>) -> Option<String> {
-        let is_known = self.of.as_ref().is_some_and(|(known, made)| known == path && *made == tree.times_made());
+impl CachedCheck {
+    fn get_or_check(&mut self, tree: &Tree, path: &str, check: impl FnOnce() -> Option<String>) -> Option<String> {
+        let is_known = self.of.as_ref().is_some_and(|(known, made)| known == path && *made == tree.revision());
         if !is_known {
-            self.of = Some((path.to_owned(), tree.times_made()));
+            self.of = Some((path.to_owned(), tree.revision()));
             self.why_not = check();
         }
         self.why_not.clone()
     }
 }
 
-/// A file that is to be made.
+/// The state of the dialog for a new file.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct NewFile {
     folder: String,
     template: Template,
     path: String,
-    checked: Checked,
+    checked: CachedCheck,
     has_keyboard: bool,
 }
 
 impl NewFile {
     pub(super) fn in_folder(folder: &str, is_taken: impl Fn(&str) -> bool) -> Self {
         let template = Template::of_folder(folder);
-        let path = template.free_path(folder, template.first_stem(), is_taken);
-        Self { folder: folder.to_owned(), template, path, checked: Checked::default(), has_keyboard: false }
+        let path = template.free_path(folder, template.default_stem(), is_taken);
+        Self { folder: folder.to_owned(), template, path, checked: CachedCheck::default(), has_keyboard: false }
     }
 
-    /// Another kind: what was typed for a name stays, the place and the ending follow.
+    /// Changes the kind: a name typed by the user is kept, folder and extension follow the kind.
     fn set_template(&mut self, template: Template, is_taken: impl Fn(&str) -> bool) {
         let stem = crate::agent::agent_file::stem(&self.path).to_owned();
-        let was_own = stem.trim().is_empty() || stem.starts_with(self.template.first_stem());
-        let stem = if was_own { template.first_stem() } else { &stem };
+        let was_own = stem.trim().is_empty() || stem.starts_with(self.template.default_stem());
+        let stem = if was_own { template.default_stem() } else { &stem };
         self.path = template.free_path(&self.folder, stem, is_taken);
         self.template = template;
     }
 }
 
-/// A file or folder that gets another path.
+/// The state of the dialog for renaming.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Renaming {
     from: String,
     to: String,
-    /// The files in it, where it is a folder.
+    /// Paths of the files in it if it is a folder.
     below: Option<Vec<String>>,
-    checked: Checked,
+    checked: CachedCheck,
     has_keyboard: bool,
 }
 
 impl Renaming {
     pub(super) fn of_file(path: &str) -> Self {
         let (from, to) = (path.to_owned(), path.to_owned());
-        Self { from, to, below: None, checked: Checked::default(), has_keyboard: false }
+        Self { from, to, below: None, checked: CachedCheck::default(), has_keyboard: false }
     }
 
     pub(super) fn of_folder(folder: &str, below: Vec<String>) -> Self {
         Self { below: Some(below), ..Self::of_file(folder) }
     }
 
-    /// Which files get which paths.
+    /// Returns the old and new path of each file, or why a path is invalid.
     fn pairs(&self) -> Result<Vec<(String, String)>, String> {
         let normal = |path: &str| WorkspacePath::new(path).map(|path| path.to_string()).map_err(|why| why.to_string());
         match &self.below {
@@ -108,8 +107,8 @@ impl Renaming {
     }
 }
 
-/// Why nothing can be made at this path, in words.
-pub(super) fn why_not_there(tree: &Tree, given: &str, instead_of: Option<&str>) -> Option<String> {
+/// Returns why no file can be created at `given`. The file at `instead_of` does not count as a conflict.
+pub(super) fn path_conflict(tree: &Tree, given: &str, instead_of: Option<&str>) -> Option<String> {
     let path = match WorkspacePath::new(given) {
         Ok(path) => path,
         Err(why) => return Some(format!("{why}.")),
@@ -128,44 +127,44 @@ pub(super) fn why_not_there(tree: &Tree, given: &str, instead_of: Option<&str>) 
         if file.path == path {
             return Some(texts::FILE_EXISTS.to_owned());
         }
-        // Some systems take two spellings of a name for one.
+        // Some file systems are case-insensitive.
         if file.path.len() == path.len() && file.path.to_lowercase() == same {
             return Some(texts::differs_only_in_case(&file.path));
         }
-        if lies_in(&file.path, path) {
+        if is_below(&file.path, path) {
             return Some(texts::FOLDER_EXISTS.to_owned());
         }
-        if lies_in(path, &file.path) {
+        if is_below(path, &file.path) {
             return Some(texts::is_not_a_folder(&file.path));
         }
     }
     None
 }
 
-/// Draws the open dialog, if there is one. Returns whether it stays open, and its result.
-pub(super) fn question_ui(
+/// Draws the open dialog. Returns whether it stays open, and the confirmed command.
+pub(super) fn dialog_ui(
     ui: &mut Ui,
-    question: &mut Question,
+    dialog: &mut FileDialog,
     tree: &Tree,
     cx: &ViewerContext<'_>,
 ) -> (bool, Option<FilesCommand>) {
     let theme = cx.theme;
     let mut answer = None;
-    let title = match question {
-        Question::New(_) => texts::NEW_FILE_TITLE.to_owned(),
-        Question::Rename(renaming) if renaming.below.is_some() => texts::RENAME_FOLDER.to_owned(),
-        Question::Rename(_) => texts::RENAME_FILE.to_owned(),
-        Question::Delete(paths) => texts::delete_question(paths.len()),
+    let title = match dialog {
+        FileDialog::New(_) => texts::NEW_FILE_TITLE.to_owned(),
+        FileDialog::Rename(renaming) if renaming.below.is_some() => texts::RENAME_FOLDER.to_owned(),
+        FileDialog::Rename(_) => texts::RENAME_FILE.to_owned(),
+        FileDialog::Delete(paths) => texts::delete_question(paths.len()),
     };
-    let shown = DialogFrame::question(&title).show(ui.ctx(), theme, |ui| match question {
-        Question::New(new) => new_ui(ui, new, tree, theme, &mut answer),
-        Question::Rename(renaming) => rename_ui(ui, renaming, tree, theme, &mut answer),
-        Question::Delete(paths) => delete_ui(ui, paths, cx, &mut answer),
+    let shown = DialogFrame::question(&title).show(ui.ctx(), theme, |ui| match dialog {
+        FileDialog::New(new) => new_ui(ui, new, tree, theme, &mut answer),
+        FileDialog::Rename(renaming) => rename_ui(ui, renaming, tree, theme, &mut answer),
+        FileDialog::Delete(paths) => delete_ui(ui, paths, cx, &mut answer),
     });
     (!shown.inner && answer.is_none() && !shown.is_closed, answer)
 }
 
-/// A field for a path, and below it what is wrong with it. Whether Enter was pressed.
+/// Draws a path field with its error below. Returns whether Enter was pressed.
 fn path_ui(ui: &mut Ui, path: &mut String, has_keyboard: &mut bool, why_not: Option<&str>, theme: &Theme) -> bool {
     let field = widgets::field(ui, path, texts::PATH, "artifacts/plan.md");
     let is_entered = widgets::entered(ui, &field);
@@ -176,15 +175,15 @@ fn path_ui(ui: &mut Ui, path: &mut String, has_keyboard: &mut bool, why_not: Opt
     } else if is_entered && why_not.is_some() {
         field.request_focus();
     }
-    let said = match why_not {
+    let message = match why_not {
         Some(why) => widgets::small(text::truncate(why, 300), theme).color(theme.bad),
         None => widgets::small(texts::ABOUT_THE_PATH, theme),
     };
-    ui.add(egui::Label::new(said).wrap());
+    ui.add(egui::Label::new(message).wrap());
     is_entered
 }
 
-/// The name without its ending is what is mostly changed.
+/// Selects the file name without its extension, the part that is usually changed.
 fn select_stem(ui: &Ui, field: &egui::Response, path: &str) {
     use egui::text::{CCursor, CCursorRange};
     let before = path.len() - name_of(path).len();
@@ -209,12 +208,12 @@ fn new_ui(ui: &mut Ui, new: &mut NewFile, tree: &Tree, theme: &Theme, answer: &m
         }
     });
     if let Some(template) = chosen {
-        new.set_template(template, |path| tree.there(path).is_some());
+        new.set_template(template, |path| tree.existing(path).is_some());
     }
     ui.label(widgets::small(new.template.about(), theme));
     ui.add_space(SPACE[0]);
     let path = new.path.trim();
-    let why_not = new.checked.look(tree, path, || why_not_there(tree, path, None));
+    let why_not = new.checked.get_or_check(tree, path, || path_conflict(tree, path, None));
     let is_entered = path_ui(ui, &mut new.path, &mut new.has_keyboard, why_not.as_deref(), theme);
     let is_sound = why_not.is_none();
     ui.add_space(SPACE[2]);
@@ -236,7 +235,7 @@ fn rename_ui(
 ) -> bool {
     let is_same = renaming.to.trim() == renaming.from;
     let mut checked = std::mem::take(&mut renaming.checked);
-    let why_not = checked.look(tree, &renaming.to, || why_not_renamed(tree, renaming));
+    let why_not = checked.get_or_check(tree, &renaming.to, || rename_conflict(tree, renaming));
     renaming.checked = checked;
     let place = folder_of(&renaming.from);
     let place = if place.is_empty() { texts::THE_WORKSPACE.to_owned() } else { format!("{place}/") };
@@ -253,8 +252,8 @@ fn rename_ui(
     cancel || (is_same && is_entered)
 }
 
-/// Why a file or a folder cannot have this name. The first conflicting file gives the reason for all.
-fn why_not_renamed(tree: &Tree, renaming: &Renaming) -> Option<String> {
+/// Returns why the renaming is not possible, judged by the first conflicting file.
+fn rename_conflict(tree: &Tree, renaming: &Renaming) -> Option<String> {
     if renaming.to.trim() == renaming.from {
         return None;
     }
@@ -262,9 +261,9 @@ fn why_not_renamed(tree: &Tree, renaming: &Renaming) -> Option<String> {
         Ok(pairs) => pairs,
         Err(why) => return Some(format!("{why}.")),
     };
-    let first = pairs.first().and_then(|(from, to)| why_not_there(tree, to, Some(from)));
+    let first = pairs.first().and_then(|(from, to)| path_conflict(tree, to, Some(from)));
     first.or_else(|| {
-        let taken = pairs.iter().find(|(_, to)| tree.there(to).is_some());
+        let taken = pairs.iter().find(|(_, to)| tree.existing(to).is_some());
         taken.map(|(_, to)| texts::path_exists(to))
     })
 }
@@ -278,10 +277,10 @@ fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut
     }
     widgets::in_card(ui, theme, |ui| {
         ScrollArea::vertical().max_height(180.0).show(ui, |ui| {
-            for path in paths.iter().take(NAMED_AT_MOST) {
+            for path in paths.iter().take(MAX_LISTED_FILES) {
                 ui.add(egui::Label::new(path.as_str()).truncate());
             }
-            let more = paths.len().saturating_sub(NAMED_AT_MOST);
+            let more = paths.len().saturating_sub(MAX_LISTED_FILES);
             if more > 0 {
                 ui.label(widgets::small(texts::and_more(more), theme));
             }
@@ -302,7 +301,7 @@ fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut
     is_done
 }
 
-/// The button that does it, and the one that does not.
+/// Draws the confirm and cancel buttons. Returns whether each was clicked.
 fn buttons(ui: &mut Ui, go: &str, enabled: bool, theme: &Theme) -> (bool, bool) {
     ui.horizontal(|ui| (widgets::primary(ui, enabled, go, theme).clicked(), ui.button(texts::CANCEL).clicked())).inner
 }
@@ -313,17 +312,17 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::ui::panes::explorer::tree::tests::{file, gone};
+    use crate::ui::panes::explorer::tree::tests::{deleted_file, file};
 
     fn tree() -> Tree {
-        let files = vec![file("agents/ada.md", 1), file("artifacts/plan.md", 2), gone("artifacts/old.md", 3)];
+        let files = vec![file("agents/ada.md", 1), file("artifacts/plan.md", 2), deleted_file("artifacts/old.md", 3)];
         let mut tree = Tree::default();
         tree.update(&Arc::new(files), "", &BTreeSet::new(), false);
         tree
     }
 
     #[test]
-    fn a_path_that_cannot_be_had_is_refused_in_words() {
+    fn invalid_and_conflicting_paths_are_explained() {
         let tree = tree();
         let long = "x".repeat(300);
         for (path, refused) in [
@@ -344,7 +343,7 @@ mod tests {
             ("sessions/mine.md", Some("reserved for program records")),
             (&long, Some("too long")),
         ] {
-            let why = why_not_there(&tree, path, None);
+            let why = path_conflict(&tree, path, None);
             match refused {
                 None => assert_eq!(why, None, "{path}"),
                 Some(words) => assert!(why.as_ref().is_some_and(|why| why.contains(words)), "{path}: {why:?}"),
@@ -353,25 +352,25 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_renamed_by_the_paths_of_its_files() {
+    fn renaming_a_folder_renames_its_files() {
         let tree = tree();
-        let mut renaming = Renaming::of_folder("artifacts", tree.below("artifacts"));
+        let mut renaming = Renaming::of_folder("artifacts", tree.files_below("artifacts"));
         renaming.to = "results/2026".to_owned();
         let pairs = renaming.pairs().expect("these are paths");
         assert_eq!(pairs, [("artifacts/plan.md".to_owned(), "results/2026/plan.md".to_owned())]);
-        assert_eq!(why_not_renamed(&tree, &renaming), None);
+        assert_eq!(rename_conflict(&tree, &renaming), None);
         for (to, why) in [("../x", "must not use '..'"), ("agents/ada.md", "is a file, not a folder")] {
             renaming.to = to.to_owned();
-            assert!(why_not_renamed(&tree, &renaming).is_some_and(|said| said.contains(why)), "{to}");
+            assert!(rename_conflict(&tree, &renaming).is_some_and(|message| message.contains(why)), "{to}");
         }
     }
 
     #[test]
-    fn another_kind_of_file_keeps_the_name_that_was_typed() {
+    fn changing_the_kind_keeps_a_typed_name() {
         let mut new = NewFile::in_folder("artifacts", |_| false);
         assert_eq!((new.template, new.path.as_str()), (Template::Note, "artifacts/note.md"));
         new.set_template(Template::Agent, |_| false);
-        assert_eq!(new.path, "agents/new-agent.md", "a name that nobody typed follows");
+        assert_eq!(new.path, "agents/new-agent.md", "a default name follows the kind");
         new.path = "agents/vera.md".to_owned();
         new.set_template(Template::Tasks, |path| path == "tasks/vera.task.md");
         assert_eq!(new.path, "tasks/vera-2.task.md");

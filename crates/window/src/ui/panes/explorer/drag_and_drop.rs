@@ -1,4 +1,4 @@
-//! Dragging files: a row onto a folder of the tree or into the room, and files from the desktop onto the pane.
+//! Drag and drop: rows onto folders of the tree or into the room, and files from the desktop onto the pane.
 
 use egui::{Align2, CornerRadius, FontId, Id, LayerId, Order, Pos2, Sense, Stroke, StrokeKind, Ui, vec2};
 
@@ -13,8 +13,7 @@ use crate::ui::widgets;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
 impl Explorer {
-    /// The folder of the tree that lies under the pointer, as it was drawn last; empty where the pointer is over the
-    /// pane and over no folder, none where it is elsewhere.
+    /// Returns the folder under the pointer as drawn last: empty over the rest of the pane, `None` outside the pane.
     pub fn drop_folder(&self, pointer: Pos2) -> Option<String> {
         if !self.is_over(pointer) {
             return None;
@@ -27,30 +26,30 @@ impl Explorer {
         self.pane.is_some_and(|pane| pane.contains(pointer))
     }
 
-    /// A drag of a row begins.
-    pub(super) fn take_up(&mut self, path: &str) {
-        self.dragged = Some(self.meant_with(path));
-        let item = self.watch.profile_of_file(path).cloned().map(ShelfItem::Profile);
+    /// Starts dragging a row, with the other selected ones if it is selected.
+    pub(super) fn start_drag(&mut self, path: &str) {
+        self.dragged = Some(self.paths_with_selection(path));
+        let item = self.tracker.profile_of_file(path).cloned().map(ShelfItem::Profile);
         self.out.push(WindowCommand::Drag(item).into());
     }
 
-    /// The folder that the dragged rows would be moved into.
-    pub(super) fn target(&self, ui: &Ui) -> Option<String> {
+    /// Returns the folder that the dragged files would be moved into.
+    pub(super) fn drop_target(&self, ui: &Ui) -> Option<String> {
         let dragged = self.dragged.as_ref()?;
         let pointer = ui.input(|input| input.pointer.latest_pos())?;
         let folder = self.drop_folder(pointer).filter(|folder| !folder.is_empty())?;
         dragged.iter().any(|path| folder_of(path) != folder).then_some(folder)
     }
 
-    /// Follows a drag until it ends.
-    pub(super) fn hold(&mut self, ui: &Ui, theme: &Theme) -> Option<FilesCommand> {
+    /// Draws the current drag and handles its end.
+    pub(super) fn drag_ui(&mut self, ui: &Ui, theme: &Theme) -> Option<FilesCommand> {
         self.dragged.as_ref()?;
-        let target = self.target(ui);
+        let target = self.drop_target(ui);
         let (is_released, pointer, gives_up) =
             ui.input(|input| (input.pointer.any_released(), input.pointer.latest_pos(), !input.focused));
         if is_released || gives_up {
             let dragged = self.dragged.take()?;
-            // Beyond the pane it is for the room to take.
+            // A drop outside the pane is handled by the room.
             if gives_up || pointer.is_some_and(|pointer| self.is_over(pointer)) {
                 self.out.push(WindowCommand::Drag(None).into());
             }
@@ -62,14 +61,14 @@ impl Explorer {
                 [one] => name_of(one).to_owned(),
                 several => texts::files(several.len()),
             };
-            let said = target.map_or_else(|| what.clone(), |folder| format!("{what} → {folder}/"));
-            paint_held(ui, pointer, &text::truncate(&said, 60), theme);
+            let label = target.map_or_else(|| what.clone(), |folder| format!("{what} → {folder}/"));
+            paint_drag_label(ui, pointer, &text::truncate(&label, 60), theme);
         }
         None
     }
 
-    /// Says what would become of files that hang over the window.
-    pub(super) fn hanging_ui(&self, ui: &mut Ui, cx: &ViewerContext<'_>) {
+    /// Tells where files from the desktop would go if they were dropped now.
+    pub(super) fn drop_hint_ui(&self, ui: &mut Ui, cx: &ViewerContext<'_>) {
         let hanging = &cx.ui.transfer.hanging;
         if hanging.is_empty() {
             return;
@@ -80,21 +79,21 @@ impl Explorer {
             [one] => text::truncate(one, 40),
             several => texts::files(several.len()),
         };
-        let said = match folder {
+        let label = match folder {
             Some(folder) => texts::drop_into(&what, &folder),
             None => texts::drop_here(&what),
         };
         let frame = widgets::card(cx.theme).stroke(Stroke::new(LINE[1], cx.theme.accent)).inner_margin(SPACE[1] as i8);
         frame.show(ui, |ui| {
             ui.set_min_width(ui.available_width());
-            ui.add(egui::Label::new(said).wrap().sense(Sense::hover()));
+            ui.add(egui::Label::new(label).wrap().sense(Sense::hover()));
         });
     }
 }
 
-fn paint_held(ui: &Ui, pointer: Pos2, said: &str, theme: &Theme) {
+fn paint_drag_label(ui: &Ui, pointer: Pos2, label: &str, theme: &Theme) {
     let painter = ui.ctx().layer_painter(LayerId::new(Order::Tooltip, Id::new("held files")));
-    let galley = painter.layout_no_wrap(said.to_owned(), FontId::proportional(TYPE[0]), theme.text);
+    let galley = painter.layout_no_wrap(label.to_owned(), FontId::proportional(TYPE[0]), theme.text);
     let card = Align2::LEFT_TOP.anchor_size(pointer + vec2(14.0, 10.0), galley.size() + vec2(14.0, 8.0));
     let rounding = CornerRadius::same(RADIUS[0]);
     painter.rect(card, rounding, theme.panel, Stroke::new(LINE[0], theme.accent), StrokeKind::Outside);

@@ -1,4 +1,4 @@
-//! The icons of files, by what their folder makes of them.
+//! The icons and colours of kinds of files.
 
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
 
@@ -9,17 +9,17 @@ use crate::ui::widgets::icons::Icon;
 use crate::view::theme::{Theme, element_colour};
 use crate::workspace::vfs::FileKind;
 
-/// What a file is to a person who looks for it: among agents only what defines one is an agent.
+/// Returns the kind to show for a file: files in `agents/` that define no agent are of unknown kind.
 pub fn kind_of_file(path: &str, kind: FileKind) -> FileKind {
     if kind == FileKind::Agent && format_of(path).is_none() { FileKind::Unknown } else { kind }
 }
 
-/// What a kind of file is called.
+/// Returns the display name of a kind of file.
 pub fn kind_name(kind: FileKind) -> &'static str {
     texts::kind(kind)
 }
 
-/// The colour of a kind's sign.
+/// Returns the colour of a kind's icon.
 pub fn kind_colour(kind: FileKind, theme: &Theme) -> Color32 {
     match kind {
         FileKind::Agent => theme.accent,
@@ -29,7 +29,7 @@ pub fn kind_colour(kind: FileKind, theme: &Theme) -> Color32 {
     }
 }
 
-/// Paints the sign of a kind of file.
+/// Paints the icon of a kind of file.
 pub fn paint_kind(painter: &Painter, rect: Rect, kind: FileKind, colour: Color32) {
     let unit = rect.width().min(rect.height()) / 2.0;
     let at = |x: f32, y: f32| -> Pos2 { rect.center() + vec2(x, y) * unit };
@@ -44,18 +44,18 @@ pub fn paint_kind(painter: &Painter, rect: Rect, kind: FileKind, colour: Color32
     match kind {
         FileKind::Agent => Icon::Agent.paint(painter, rect, colour),
         FileKind::Artifact => Icon::Note.paint(painter, rect, colour),
-        // A notebook: its spine at the left.
+        // A notebook with its spine.
         FileKind::Memory => {
             frame((-0.7, -0.9), (0.75, 0.9));
             line((-0.3, -0.8), (-0.3, 0.8));
         }
-        // A plan of a room: walls and a door.
+        // A floor plan with walls and a door.
         FileKind::Scene => {
             frame((-0.9, -0.75), (0.9, 0.75));
             line((0.1, -0.7), (0.1, 0.0));
             line((0.1, 0.0), (0.45, 0.0));
         }
-        // A board on its two feet.
+        // A board on two feet.
         FileKind::Board => {
             frame((-0.9, -0.85), (0.9, 0.35));
             line((-0.5, 0.4), (-0.7, 0.95));
@@ -67,13 +67,13 @@ pub fn paint_kind(painter: &Painter, rect: Rect, kind: FileKind, colour: Color32
             painter.add(Shape::line(tick.iter().map(|(x, y)| at(*x, *y)).collect(), stroke));
         }
         FileKind::Session => Icon::Chat.paint(painter, rect, colour),
-        // A sheet with nothing on it.
+        // A blank sheet.
         FileKind::Unknown => frame((-0.65, -0.85), (0.65, 0.85)),
     }
 }
 
-/// Paints the triangle that says whether a folder is open.
-pub fn paint_twist(painter: &Painter, rect: Rect, is_open: bool, colour: Color32) {
+/// Paints the disclosure triangle of a folder.
+pub fn paint_disclosure_triangle(painter: &Painter, rect: Rect, is_open: bool, colour: Color32) {
     let unit = rect.width().min(rect.height()) / 2.0;
     let points =
         if is_open { [(-0.8, -0.45), (0.8, -0.45), (0.0, 0.6)] } else { [(-0.45, -0.8), (0.6, 0.0), (-0.45, 0.8)] };
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_defines_an_agent_has_the_sign_of_one() {
+    fn only_files_that_define_an_agent_have_its_icon() {
         for (path, kind) in [
             ("agents/ada.md", FileKind::Agent),
             ("agents/team/ada.MD", FileKind::Agent),

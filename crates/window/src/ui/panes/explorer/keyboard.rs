@@ -1,14 +1,14 @@
-//! Keyboard navigation in the tree, and the commands that keys invoke.
+//! Keyboard navigation and shortcuts of the tree.
 
 use egui::{Key, Modifiers, Ui};
 
-use super::tree::{RowTarget, RowWhat, folder_of};
+use super::tree::{RowKind, RowTarget, folder_of};
 use super::{Explorer, filter_id, tree_id};
 use crate::ui::Command;
 use crate::ui::commands::{WindowCommand, keys};
 use crate::ui::context::ViewerContext;
 
-/// Where a key leads to.
+/// A movement of the active row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum KeyMove {
     Up,
@@ -29,33 +29,33 @@ const STEPS: [(Key, KeyMove); 6] = [
 ];
 
 impl Explorer {
-    /// Whether it asks something in front of everything.
+    /// Whether a dialog of the explorer is open.
     pub fn is_asking(&self) -> bool {
-        self.question.is_some()
+        self.dialog.is_some()
     }
 
-    /// Whether a key that the window has a use for is the explorer's, while this widget has the keyboard.
+    /// Whether the explorer handles a window shortcut itself while the widget `focused` has keyboard focus.
     pub fn takes_key(&self, focused: Option<egui::Id>, command: &str) -> bool {
         let in_tree = focused == Some(tree_id());
         match command {
-            "window.escape" => in_tree || focused == Some(filter_id()) || self.question.is_some(),
+            "window.escape" => in_tree || focused == Some(filter_id()) || self.dialog.is_some(),
             "room.delete" | "room.duplicate" | "room.select_all" => in_tree,
             _ => false,
         }
     }
 
     /// Handles the keys of this frame; returns the resulting commands.
-    pub(super) fn take_keys(&mut self, ui: &Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+    pub(super) fn handle_keys(&mut self, ui: &Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         let take = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
         if keys::take(ui, "files.find") {
             self.wants_filter = true;
         }
         let has_keys = ui.memory(|memory| memory.has_focus(tree_id()));
-        if !has_keys || self.question.is_some() || !keys::are_active(ui) {
+        if !has_keys || self.dialog.is_some() || !keys::are_active(ui) {
             return Vec::new();
         }
         for (key, step) in STEPS {
-            // The one with more modifiers first: the other would take both.
+            // `consume_key` ignores extra Shift, so the variant with Shift comes first.
             if take(Modifiers::SHIFT, key) {
                 self.step(step, true);
             } else if take(Modifiers::NONE, key) {
@@ -63,17 +63,17 @@ impl Explorer {
             }
         }
         if keys::take(ui, "files.select_all") {
-            let shown = self.tree.rows().iter().filter_map(|row| match row.what {
-                RowWhat::File(file) => Some(self.tree.file(file).path.clone()),
+            let shown = self.tree.rows().iter().filter_map(|row| match row.kind {
+                RowKind::File(file) => Some(self.tree.file(file).path.clone()),
                 _ => None,
             });
             self.selected = shown.collect();
         }
         if take(Modifiers::NONE, Key::ArrowLeft) {
-            self.fold_or_leave();
+            self.collapse_or_go_to_parent();
         }
         if take(Modifiers::NONE, Key::ArrowRight) {
-            self.unfold_or_enter();
+            self.expand_or_go_to_child();
         }
         if keys::take(ui, "files.menu") {
             self.wants_menu = true;
@@ -92,13 +92,13 @@ impl Explorer {
             Some(RowTarget::File(_)) => commands.extend(self.run("files.open", cx)),
             Some(RowTarget::Folder(folder)) => self.toggle(&folder),
             Some(RowTarget::Bin) => self.remembered.is_bin_open = !self.remembered.is_bin_open,
-            Some(RowTarget::Gone(_)) => commands.extend(self.run("files.restore", cx)),
+            Some(RowTarget::Deleted(_)) => commands.extend(self.run("files.restore", cx)),
             None => {}
         }
         commands
     }
 
-    /// Leads to another row.
+    /// Moves the active row.
     fn step(&mut self, step: KeyMove, extends: bool) {
         let last = self.tree.rows().len().wrapping_sub(1);
         if last == usize::MAX {
@@ -117,28 +117,28 @@ impl Explorer {
         self.go_to(next.min(last), extends);
     }
 
-    /// Makes a row the one that keys are about; a file is chosen with it.
+    /// Makes a row the active one and selects its file, or extends the selection to it.
     pub(super) fn go_to(&mut self, index: usize, extends: bool) {
         let Some(row) = self.tree.rows().get(index).copied() else { return };
-        let spot = self.tree.spot(row);
+        let target = self.tree.target_of(row);
         if extends {
             self.select_up_to(index);
-        } else if let RowTarget::File(path) = &spot {
+        } else if let RowTarget::File(path) = &target {
             self.choose(&path.clone());
         } else {
             self.selected.clear();
         }
         if !extends {
-            self.anchor = Some(spot.clone());
+            self.anchor = Some(target.clone());
         }
-        self.active = Some(spot);
-        self.shows_active = true;
+        self.active = Some(target);
+        self.scrolls_to_active = true;
     }
 
-    fn fold_or_leave(&mut self) {
+    fn collapse_or_go_to_parent(&mut self) {
         let parent = match self.active.clone() {
             Some(RowTarget::Folder(folder))
-                if !self.remembered.folded.contains(&folder) && !self.tree.filter().is_on() =>
+                if !self.remembered.folded.contains(&folder) && !self.tree.filter().is_active() =>
             {
                 self.remembered.folded.insert(folder);
                 return;
@@ -148,7 +148,7 @@ impl Explorer {
                 self.remembered.is_bin_open = false;
                 return;
             }
-            Some(RowTarget::Gone(_)) => RowTarget::Bin,
+            Some(RowTarget::Deleted(_)) => RowTarget::Bin,
             None => return,
         };
         if let Some(index) = self.tree.find(&parent) {
@@ -156,7 +156,7 @@ impl Explorer {
         }
     }
 
-    fn unfold_or_enter(&mut self) {
+    fn expand_or_go_to_child(&mut self) {
         match self.active.clone() {
             Some(RowTarget::Folder(folder)) if !self.remembered.folded.remove(&folder) => {
                 self.step(KeyMove::Down, false)

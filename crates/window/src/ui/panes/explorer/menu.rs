@@ -19,7 +19,7 @@ use crate::view::theme::{MENU, Theme};
 use crate::workspace::layout;
 use crate::workspace::vfs::FileKind;
 
-/// Buttons above the tree from right to left, and the commands that they do.
+/// Buttons above the tree from right to left: icon, label and command id.
 const BUTTONS: [(Icon, &str, &str); 3] = [
     (Icon::Plus, texts::NEW_FILE, "files.new"),
     (Icon::Import, texts::IMPORT_FILES, "files.import"),
@@ -27,20 +27,20 @@ const BUTTONS: [(Icon, &str, &str); 3] = [
 ];
 
 impl Explorer {
-    /// The menu of a row; of the list of files itself where there is none.
+    /// Draws the context menu of a row, or of the whole list if `on` is `None`.
     pub(super) fn menu_ui(&self, ui: &mut Ui, on: Option<&RowTarget>, cx: &ViewerContext<'_>) -> Vec<Command> {
-        let meant = self.meant(on, cx.room);
-        let context = CommandContext { files: &meant, ..cx.commands() };
+        let targets = self.targets_of(on, cx.room);
+        let context = CommandContext { files: &targets, ..cx.commands() };
         let mut commands = Vec::new();
         menu::content(ui, cx.theme, MENU[1], |ui| {
             let mut entries = |ui: &mut Ui, menu: Menu| entries_for(ui, cx.table, &context, menu, &mut commands);
-            match meant.row {
+            match targets.row {
                 FilesRow::Ground => {
                     menu::submenu(ui, texts::NEW_WORKFLOW, MENU[0], cx.theme, |ui| entries(ui, Menu::NewWorkflow));
                     entries(ui, Menu::FilesGround);
                 }
                 FilesRow::Folder => {
-                    if meant.path.split('/').next() == Some("workflows") {
+                    if targets.path.split('/').next() == Some("workflows") {
                         menu::submenu(ui, texts::NEW_WORKFLOW, MENU[0], cx.theme, |ui| entries(ui, Menu::NewWorkflow));
                     }
                     entries(ui, Menu::Folder);
@@ -48,11 +48,11 @@ impl Explorer {
                 FilesRow::Gone => entries(ui, Menu::GoneFile),
                 FilesRow::Bin => entries(ui, Menu::Bin),
                 FilesRow::File => {
-                    if meant.paths.len() > 1 {
-                        ui.label(widgets::small(texts::files(meant.paths.len()), cx.theme));
+                    if targets.paths.len() > 1 {
+                        ui.label(widgets::small(texts::files(targets.paths.len()), cx.theme));
                     }
                     entries(ui, Menu::File);
-                    match meant.used {
+                    match targets.used {
                         FileUse::None => {}
                         FileUse::Agent { .. } => entries(ui, Menu::AgentFile),
                         FileUse::Element(_) => entries(ui, Menu::ElementFile),
@@ -67,10 +67,10 @@ impl Explorer {
         commands
     }
 
-    /// The commands of a file command for the focused row. The person is told why it does nothing.
+    /// Runs the file command with this id on the active row. Notifies the user if it does not apply.
     pub(super) fn run(&mut self, id: &str, cx: &ViewerContext<'_>) -> Vec<Command> {
-        let meant = self.meant(self.active.as_ref(), cx.room);
-        let context = CommandContext { files: &meant, ..cx.commands() };
+        let targets = self.targets_of(self.active.as_ref(), cx.room);
+        let context = CommandContext { files: &targets, ..cx.commands() };
         let Some(command) = cx.table.find(id) else { return Vec::new() };
         if let Err(why) = (command.applies)(&context) {
             self.notify(format!("{why}."), false);
@@ -78,21 +78,21 @@ impl Explorer {
         command.run(&context)
     }
 
-    /// What commands about files are about now.
+    /// Returns the targets of file commands: the active row and the selection.
     pub fn meant_now(&self, room: &RoomModel) -> FileTargets {
-        self.meant(self.active.as_ref(), room)
+        self.targets_of(self.active.as_ref(), room)
     }
 
-    /// What commands about a row are about.
-    fn meant(&self, on: Option<&RowTarget>, room: &RoomModel) -> FileTargets {
-        let meant = match on {
+    /// Returns the targets of file commands on a row.
+    fn targets_of(&self, on: Option<&RowTarget>, room: &RoomModel) -> FileTargets {
+        let targets = match on {
             None => FileTargets::default(),
             Some(RowTarget::File(path)) => {
-                let paths = self.meant_with(path);
+                let paths = self.paths_with_selection(path);
                 let is_alone = paths.len() == 1;
                 FileTargets {
                     row: FilesRow::File,
-                    is_record: self.tree.there(path).is_some_and(|file| file.kind == FileKind::Session),
+                    is_record: self.tree.existing(path).is_some_and(|file| file.kind == FileKind::Session),
                     used: if is_alone { self.used(path, room) } else { FileUse::None },
                     path: path.clone(),
                     paths,
@@ -103,10 +103,10 @@ impl Explorer {
                 row: FilesRow::Folder,
                 is_record: folder.split('/').next() == Some("sessions"),
                 path: folder.clone(),
-                paths: self.tree.below(folder),
+                paths: self.tree.files_below(folder),
                 ..FileTargets::default()
             },
-            Some(RowTarget::Gone(path)) => FileTargets {
+            Some(RowTarget::Deleted(path)) => FileTargets {
                 row: FilesRow::Gone,
                 path: path.clone(),
                 paths: vec![path.clone()],
@@ -117,13 +117,13 @@ impl Explorer {
                 FileTargets { row: FilesRow::Bin, paths: gone.collect(), ..FileTargets::default() }
             }
         };
-        FileTargets { folder: folder_at(on), ..meant }
+        FileTargets { folder: folder_at(on), ..targets }
     }
 
-    /// What a file is to the room.
+    /// Returns what the room uses a file for.
     fn used(&self, path: &str, room: &RoomModel) -> FileUse {
-        if let Some(profile) = self.watch.profile_of_file(path) {
-            return FileUse::Agent { profile: profile.clone(), agent: self.watch.agent_of(profile).cloned() };
+        if let Some(profile) = self.tracker.profile_of_file(path) {
+            return FileUse::Agent { profile: profile.clone(), agent: self.tracker.agent_of(profile).cloned() };
         }
         if room.workflows.files.iter().any(|file| file.path == path) {
             return FileUse::Workflow;
@@ -139,12 +139,12 @@ impl Explorer {
         }
     }
 
-    /// The files that an action on this one applies to: all selected ones, if it is selected.
-    pub(super) fn meant_with(&self, path: &str) -> Vec<String> {
+    /// Returns the files that an action on `path` applies to: the whole selection if `path` is part of it.
+    pub(super) fn paths_with_selection(&self, path: &str) -> Vec<String> {
         if self.selected.contains(path) { self.selected.iter().cloned().collect() } else { vec![path.to_owned()] }
     }
 
-    /// The field that files are looked for with. Whether the best that was found is to be opened.
+    /// Draws the search field. Returns whether to open the best match.
     pub(super) fn filter_ui(&mut self, ui: &mut Ui, theme: &Theme) -> bool {
         let mut opens = false;
         ui.horizontal(|ui| {
@@ -178,24 +178,24 @@ impl Explorer {
         opens
     }
 
-    /// How many files there are, and the buttons.
+    /// Draws the number of files and the buttons.
     pub(super) fn bar_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         let theme = cx.theme;
         let mut commands = Vec::new();
         let is_read = matches!(cx.ui.texts.files, Some(Ok(_)));
         let (all, shown) = self.tree.count();
-        let count = match (is_read, self.tree.filter().is_on()) {
+        let count = match (is_read, self.tree.filter().is_active()) {
             (false, _) => String::new(),
             (true, false) => texts::files(all),
             (true, true) => texts::files_found(shown, all),
         };
-        let is_by_letters = self.tree.filter().is_by_letters() && shown > 0;
+        let is_fuzzy = self.tree.filter().is_fuzzy() && shown > 0;
         widgets::line(
             ui,
             "count and buttons",
             |ui| {
                 let label = ui.label(widgets::small(count, theme));
-                if is_by_letters {
+                if is_fuzzy {
                     label.on_hover_text(texts::SIMILAR_PATHS);
                 }
             },
@@ -217,7 +217,7 @@ impl Explorer {
     }
 }
 
-/// The folder that something new would come to lie in: that of the row.
+/// Returns the folder in which a new file would be created from a row.
 fn folder_at(on: Option<&RowTarget>) -> String {
     match on {
         Some(RowTarget::Folder(folder)) => folder.clone(),

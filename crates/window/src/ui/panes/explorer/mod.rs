@@ -1,4 +1,4 @@
-//! The explorer: the files of the workspace as a tree, with who is working on them and what has changed.
+//! The explorer: the files of the workspace as a tree, with the status of agents and unseen changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,9 +6,9 @@ use egui::{Pos2, Rect, Ui};
 use serde::{Deserialize, Serialize};
 
 use self::commands::Pending;
-use self::dialogs::Question;
-use self::status::Watch;
-use self::tree::{RowTarget, Tree, folders_around};
+use self::dialogs::FileDialog;
+use self::status::StatusTracker;
+use self::tree::{RowTarget, Tree, ancestor_folders};
 use crate::ui::Command;
 use crate::ui::commands::{FilesCommand, WindowCommand};
 use crate::ui::context::ViewerContext;
@@ -32,29 +32,29 @@ mod texts;
 mod tooltips;
 mod tree;
 
-/// Folders that are folded at first: what the program writes there is seldom looked for.
+/// Folders that start collapsed: people rarely look for files that the program writes.
 const FOLDED_AT_FIRST: [&str; 2] = ["sessions", "storage"];
 
-/// The tree as a widget, for the keyboard's focus.
+/// Returns the id under which the tree holds keyboard focus.
 pub fn tree_id() -> egui::Id {
     egui::Id::new("files of the workspace")
 }
 
-/// The field that files are looked for with.
+/// Returns the id of the search field.
 fn filter_id() -> egui::Id {
     egui::Id::new("find a file of the workspace")
 }
 
-/// What is worth remembering until the workspace is opened again.
+/// State of the explorer that is saved with the workspace.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Remembered {
-    /// Folders of which it is hidden what they hold, by path.
+    /// Paths of the collapsed folders.
     pub folded: BTreeSet<String>,
-    /// Whether it is shown what is gone.
+    /// Whether the bin is expanded.
     pub is_bin_open: bool,
-    /// The version of each file that the person has seen, by path. Absent before the first look: all that is there
-    /// then counts as seen.
+    /// The last version of each file that the user has seen, by path. `None` before the first listing, whose files all
+    /// count as seen.
     pub seen: Option<BTreeMap<String, u64>>,
 }
 
@@ -64,99 +64,99 @@ impl Default for Remembered {
     }
 }
 
-/// What it keeps between frames.
+/// The state of the explorer pane.
 #[derive(Clone, Debug, Default)]
 pub struct Explorer {
-    /// What is worth remembering.
+    /// The part that is saved with the workspace.
     pub remembered: Remembered,
     filter: String,
     tree: Tree,
-    watch: Watch,
-    /// Files that are selected, by path.
+    tracker: StatusTracker,
+    /// Paths of the selected files.
     selected: BTreeSet<String>,
-    /// The row that keys are about.
+    /// The row with keyboard focus.
     active: Option<RowTarget>,
-    /// The row from which several are selected.
+    /// The fixed end of a range selection.
     anchor: Option<RowTarget>,
-    /// The last known selected file: a selection made elsewhere is followed.
+    /// The selected file of the window as of the last frame; used to follow selections made elsewhere.
     last_chosen: Option<String>,
-    /// What was chosen here, until the window says so too.
-    choosing: Option<String>,
-    question: Option<Question>,
+    /// A file selected here that the window has not confirmed yet.
+    pending_choice: Option<String>,
+    dialog: Option<FileDialog>,
     pending: Vec<Pending>,
-    /// The dragged files.
+    /// Paths of the files being dragged.
     dragged: Option<Vec<String>>,
-    /// Where the pane was drawn last, and the folders in it.
+    /// The rectangle of the pane in the last frame.
     pane: Option<Rect>,
     shown_folders: Vec<(Rect, String)>,
     page_rows: usize,
     rows_drawn: usize,
-    /// Where the menu of the active row was opened by key.
+    /// The position of the active row's context menu when it was opened with the keyboard.
     menu_at: Option<Pos2>,
-    shows_active: bool,
+    scrolls_to_active: bool,
     wants_filter: bool,
     wants_tree: bool,
     wants_menu: bool,
-    /// What commands of the window asked of it since it was drawn last.
-    asked: Vec<FilesCommand>,
-    /// What is to be done beyond the explorer; it goes out when the frame is drawn.
+    /// Commands received from the window since the last frame.
+    queued: Vec<FilesCommand>,
+    /// Commands for the rest of the window, returned at the end of the frame.
     out: Vec<Command>,
 }
 
-/// Draws it.
-pub fn explorer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Explorer) -> Vec<Command> {
+/// Draws the explorer and returns the resulting commands.
+pub fn explorer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, explorer: &mut Explorer) -> Vec<Command> {
     widgets::dress(ui.style_mut(), cx.theme);
-    own.show(ui, cx)
+    explorer.show(ui, cx)
 }
 
 impl Explorer {
-    /// How many rows were drawn in the last frame, of how many that there are.
+    /// Returns how many rows were drawn in the last frame, and how many the tree has.
     pub fn rows_drawn(&self) -> (usize, usize) {
         (self.rows_drawn, self.tree.rows().len())
     }
 
     fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         self.pane = Some(ui.available_rect_before_wrap());
-        self.watch.follow(cx.room, cx.recent);
+        self.tracker.update(cx.room, cx.recent);
         let mut commands = self.run_pending(cx);
-        let mut asks = std::mem::take(&mut self.asked);
-        let by_key = self.take_keys(ui, cx);
-        self.sort_out(by_key, &mut asks);
+        let mut requests = std::mem::take(&mut self.queued);
+        let by_key = self.handle_keys(ui, cx);
+        self.route_commands(by_key, &mut requests);
         let opens_best = self.filter_ui(ui, cx.theme);
         self.update(cx);
         if opens_best {
-            asks.extend(self.best().map(|path| FilesCommand::Open(vec![path])));
+            requests.extend(self.best().map(|path| FilesCommand::Open(vec![path])));
         }
         let by_button = self.bar_ui(ui, cx);
-        self.sort_out(by_button, &mut asks);
-        self.hanging_ui(ui, cx);
+        self.route_commands(by_button, &mut requests);
+        self.drop_hint_ui(ui, cx);
         ui.add_space(SPACE[0]);
         match &cx.ui.texts.files {
             None => {
                 ui.label(widgets::soft(texts::LOADING, cx.theme));
             }
             Some(Err(why)) => widgets::empty(ui, Icon::Warning, texts::COULD_NOT_BE_LOADED, why, cx.theme),
-            Some(Ok(_)) => asks.extend(self.tree_ui(ui, cx)),
+            Some(Ok(_)) => requests.extend(self.tree_ui(ui, cx)),
         }
-        asks.extend(self.hold(ui, cx.theme));
-        asks.extend(self.ask_ui(ui, cx));
-        for ask in asks {
-            match ask {
+        requests.extend(self.drag_ui(ui, cx.theme));
+        requests.extend(self.open_dialog_ui(ui, cx));
+        for request in requests {
+            match request {
                 FilesCommand::CopyPaths(paths) => ui.copy_text(paths.join("\n")),
-                ask => commands.extend(self.perform(ask, cx)),
+                request => commands.extend(self.perform(request, cx)),
             }
         }
-        // Selections and messages come before their effects.
+        // Selections and notices come before the commands that follow from them.
         let mut out = std::mem::take(&mut self.out);
         out.extend(commands);
         out
     }
 
-    /// Keeps requests to the explorer itself for this frame; the others are passed on.
-    fn sort_out(&mut self, commands: Vec<Command>, asks: &mut Vec<FilesCommand>) {
+    /// Moves commands for the explorer itself into `requests` and queues all others.
+    fn route_commands(&mut self, commands: Vec<Command>, requests: &mut Vec<FilesCommand>) {
         for command in commands {
             match command {
-                Command::Window(WindowCommand::Files(ask)) => asks.push(ask),
+                Command::Window(WindowCommand::Files(request)) => requests.push(request),
                 // The list is visible already.
                 Command::Show(Tab::Files) => {}
                 command => self.out.push(command),
@@ -174,15 +174,15 @@ impl Explorer {
             self.forget_removed_files(cx);
         }
         if cx.ui.selection.file() != self.last_chosen.as_deref() {
-            if self.choosing.is_some() && self.choosing.as_deref() == cx.ui.selection.file() {
-                self.last_chosen = self.choosing.take();
+            if self.pending_choice.is_some() && self.pending_choice.as_deref() == cx.ui.selection.file() {
+                self.last_chosen = self.pending_choice.take();
             } else {
                 self.follow_choice(cx);
             }
         }
     }
 
-    /// Files have changed: the state of deleted ones is forgotten.
+    /// Drops the state of files that no longer exist.
     fn forget_removed_files(&mut self, cx: &ViewerContext<'_>) {
         let tree = &self.tree;
         match &mut self.remembered.seen {
@@ -192,41 +192,41 @@ impl Explorer {
                 *seen = Some(known.map(|file| (file.path.clone(), file.version)).collect());
             }
         }
-        self.selected.retain(|path| tree.there(path).is_some());
-        // What lies before the person's eyes is seen.
+        self.selected.retain(|path| tree.existing(path).is_some());
+        // The selected file is on screen, so it counts as seen.
         if let Some(chosen) = cx.ui.selection.file().map(str::to_owned) {
             self.mark_seen(&chosen);
         }
     }
 
-    /// Somebody else chose a file: it is shown here as well.
+    /// Shows a file that was selected elsewhere in the window.
     fn follow_choice(&mut self, cx: &ViewerContext<'_>) {
         let Some(chosen) = cx.ui.selection.file().map(str::to_owned) else {
             self.last_chosen = None;
             return;
         };
-        // A file that is only just being made is followed when it is there.
-        if self.tree.there(&chosen).is_none() {
+        // A file that is still being created is followed once it exists.
+        if self.tree.existing(&chosen).is_none() {
             return;
         }
         self.last_chosen = Some(chosen.clone());
         self.mark_seen(&chosen);
-        for folder in folders_around(&chosen) {
+        for folder in ancestor_folders(&chosen) {
             self.remembered.folded.remove(folder);
         }
         self.selected = [chosen.clone()].into();
         self.active = Some(RowTarget::File(chosen));
         self.anchor.clone_from(&self.active);
-        self.shows_active = true;
+        self.scrolls_to_active = true;
     }
 
-    /// Makes a file the one that the person looks at.
+    /// Selects a file.
     fn choose(&mut self, path: &str) {
         self.out.push(WindowCommand::ChooseFile(Some(path.to_owned())).into());
         self.selected = [path.to_owned()].into();
         self.active = Some(RowTarget::File(path.to_owned()));
-        // A file that is only just being made is followed when it is there.
-        self.choosing = self.tree.there(path).is_some().then(|| path.to_owned());
+        // A file that is still being created is followed once it exists.
+        self.pending_choice = self.tree.existing(path).is_some().then(|| path.to_owned());
         self.mark_seen(path);
     }
 
@@ -243,19 +243,19 @@ impl Explorer {
         }
     }
 
-    /// The file that is probably meant by what was typed.
+    /// Returns the path of the best match for the search text.
     fn best(&self) -> Option<String> {
         let file = self.tree.file(self.tree.filter().best()?);
         file.is_there.then(|| file.path.clone())
     }
 
-    fn ask_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Option<FilesCommand> {
-        let mut question = self.question.take()?;
-        let (stays, answer) = dialogs::question_ui(ui, &mut question, &self.tree, cx);
-        // The focus returns to where it was, unless a new file is to get it.
+    fn open_dialog_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Option<FilesCommand> {
+        let mut dialog = self.dialog.take()?;
+        let (stays, answer) = dialogs::dialog_ui(ui, &mut dialog, &self.tree, cx);
+        // The tree gets the focus back unless a new file is about to be opened.
         self.wants_tree |= !stays && !matches!(answer, Some(FilesCommand::Make(..)));
         if stays {
-            self.question = Some(question);
+            self.dialog = Some(dialog);
         }
         answer
     }

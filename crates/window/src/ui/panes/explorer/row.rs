@@ -15,97 +15,97 @@ use crate::view::text::fonts;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 use crate::workspace::vfs::FileKind;
 
-/// How high a row is.
+/// Height of a row.
 pub const ROW_POINTS: f32 = 24.0;
-/// The indentation of a row for each folder around it.
+/// Indentation per level of depth.
 const INDENT_POINTS: f32 = 14.0;
 const NARROW_INDENT_POINTS: f32 = 9.0;
-/// Deeper rows are not indented further: their names need the space.
-const INDENTS_AT_MOST: usize = 10;
-/// Narrower rows show signs in place of words; tooltips have the words.
-const WORDS_FROM_POINTS: f32 = 230.0;
-/// The minimum width of a name.
-const NAME_AT_LEAST_POINTS: f32 = 60.0;
+/// The depth at which indentation stops growing, to leave space for the names.
+const MAX_INDENTS: usize = 10;
+/// The minimum row width for labels beside the icons; tooltips always have the words.
+const MIN_LABELED_ROW_POINTS: f32 = 230.0;
+/// Minimum width of a name.
+const MIN_NAME_POINTS: f32 = 60.0;
 
 /// The icon at the start of a row.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Sign {
-    /// A folder, open or not.
+pub(super) enum RowIcon {
+    /// A folder; `true` when expanded.
     Folder(bool),
-    /// A file.
+    /// A file of this kind.
     File(FileKind),
-    /// What is gone, open or not.
+    /// The bin; `true` when expanded.
     Bin(bool),
 }
 
-/// What a row looks like.
+/// Everything that is needed to paint a row.
 pub(super) struct RowLook<'a> {
-    pub(super) sign: Sign,
+    pub(super) icon: RowIcon,
     pub(super) depth: usize,
     pub(super) name: &'a str,
-    /// Words of which each is marked in the name.
+    /// The lower-case search terms to underline in the name.
     pub(super) marked: &'a [String],
     pub(super) is_chosen: bool,
-    /// Whether keys are about this row.
+    /// Whether the row has keyboard focus.
     pub(super) is_active: bool,
     pub(super) is_hovered: bool,
-    /// Whether dragged files would be dropped here.
-    pub(super) is_target: bool,
-    pub(super) is_gone: bool,
+    /// Whether dragged files would be dropped on this row.
+    pub(super) is_drop_target: bool,
+    pub(super) is_deleted: bool,
     pub(super) is_changed: bool,
     pub(super) is_unsaved: bool,
-    pub(super) standing: Option<ProfileStatus>,
-    pub(super) wrong: Option<Severity>,
-    /// What else there is to say, in few words.
+    pub(super) status: Option<ProfileStatus>,
+    pub(super) severity: Option<Severity>,
+    /// A short note at the right end, such as a file count.
     pub(super) aside: Option<Cow<'a, str>>,
-    /// Place that something else takes at the right end.
-    pub(super) taken_points: f32,
+    /// Width at the right end that is reserved for a button.
+    pub(super) reserved_points: f32,
 }
 
 /// Paints a row.
 pub(super) fn paint_row(ui: &Ui, rect: Rect, look: &RowLook<'_>, theme: &Theme) {
     let painter = ui.painter();
-    paint_ground(painter, rect, look, theme);
-    let step = if rect.width() < WORDS_FROM_POINTS { NARROW_INDENT_POINTS } else { INDENT_POINTS };
-    let indent = step * look.depth.min(INDENTS_AT_MOST) as f32;
-    let twist = Rect::from_center_size(pos2(rect.left() + 10.0 + indent, rect.center().y), vec2(8.0, 8.0));
-    let sign = Rect::from_center_size(twist.center() + vec2(16.0, 0.0), vec2(13.0, 13.0));
-    match look.sign {
-        Sign::Folder(is_open) => {
-            icons::paint_twist(painter, twist, is_open, theme.text_soft);
-            Icon::Folder.paint(painter, sign, theme.accent);
+    paint_background(painter, rect, look, theme);
+    let step = if rect.width() < MIN_LABELED_ROW_POINTS { NARROW_INDENT_POINTS } else { INDENT_POINTS };
+    let indent = step * look.depth.min(MAX_INDENTS) as f32;
+    let disclosure = Rect::from_center_size(pos2(rect.left() + 10.0 + indent, rect.center().y), vec2(8.0, 8.0));
+    let icon_rect = Rect::from_center_size(disclosure.center() + vec2(16.0, 0.0), vec2(13.0, 13.0));
+    match look.icon {
+        RowIcon::Folder(is_open) => {
+            icons::paint_disclosure_triangle(painter, disclosure, is_open, theme.text_soft);
+            Icon::Folder.paint(painter, icon_rect, theme.accent);
         }
-        Sign::Bin(is_open) => {
-            icons::paint_twist(painter, twist, is_open, theme.text_soft);
-            Icon::Bin.paint(painter, sign, theme.text_soft);
+        RowIcon::Bin(is_open) => {
+            icons::paint_disclosure_triangle(painter, disclosure, is_open, theme.text_soft);
+            Icon::Bin.paint(painter, icon_rect, theme.text_soft);
         }
-        Sign::File(kind) => {
-            let colour = if look.is_gone { theme.text_soft } else { icons::kind_colour(kind, theme) };
-            icons::paint_kind(painter, sign, kind, colour);
+        RowIcon::File(kind) => {
+            let colour = if look.is_deleted { theme.text_soft } else { icons::kind_colour(kind, theme) };
+            icons::paint_kind(painter, icon_rect, kind, colour);
         }
     }
-    let left = sign.right() + 7.0;
-    let right = paint_asides(painter, rect, left + NAME_AT_LEAST_POINTS, look, theme);
+    let left = icon_rect.right() + 7.0;
+    let right = paint_asides(painter, rect, left + MIN_NAME_POINTS, look, theme);
     let name = lay_name(ui, look, (right - left).max(20.0), theme);
     let place = pos2(left, rect.center().y - name.size().y / 2.0);
     painter.galley(place, name, theme.text);
 }
 
-fn paint_ground(painter: &Painter, rect: Rect, look: &RowLook<'_>, theme: &Theme) {
+fn paint_background(painter: &Painter, rect: Rect, look: &RowLook<'_>, theme: &Theme) {
     let share: f32 = if look.is_chosen { 0.18 } else { 0.0 } + if look.is_hovered { 0.07 } else { 0.0 };
     let rounding = CornerRadius::same(RADIUS[0]);
-    if share > 0.0 || look.is_target {
+    if share > 0.0 || look.is_drop_target {
         painter.rect_filled(rect, rounding, widgets::mix(theme.panel, theme.accent, share.max(0.12)));
     }
-    if look.is_active || look.is_target {
+    if look.is_active || look.is_drop_target {
         painter.rect_stroke(rect, rounding, theme.focus_ring(), StrokeKind::Inside);
     }
 }
 
-/// Paints the marks at the right end, from right to left as long as there is space. Returns where they begin.
+/// Paints the status marks from the right end towards `left` as far as they fit. Returns their left edge.
 fn paint_asides(painter: &Painter, rect: Rect, left: f32, look: &RowLook<'_>, theme: &Theme) -> f32 {
-    let mut right = rect.right() - 6.0 - look.taken_points;
-    let has_words = rect.width() >= WORDS_FROM_POINTS;
+    let mut right = rect.right() - 6.0 - look.reserved_points;
+    let has_words = rect.width() >= MIN_LABELED_ROW_POINTS;
     let small = |text: &str, colour: Color32| painter.layout_no_wrap(text.to_owned(), font(), colour);
     let soft = if look.is_chosen { theme.text } else { theme.text_soft };
     let put = |galley: Arc<Galley>, right: &mut f32| {
@@ -115,14 +115,14 @@ fn paint_asides(painter: &Painter, rect: Rect, left: f32, look: &RowLook<'_>, th
             *right -= size.x + 4.0;
         }
     };
-    if let Some(standing) = look.standing {
+    if let Some(status) = look.status {
         if has_words {
-            put(small(standing.word(), soft), &mut right);
+            put(small(status.word(), soft), &mut right);
         }
-        paint_standing(painter, pos2(right - 5.0, rect.center().y), standing, theme);
+        paint_status(painter, pos2(right - 5.0, rect.center().y), status, theme);
         right -= 10.0 + SPACE[0];
     }
-    if let Some(severity) = look.wrong {
+    if let Some(severity) = look.severity {
         let (word, colour) = match severity {
             Severity::Error => (texts::ERROR, theme.bad),
             Severity::Warning => (texts::CHECK_IT, theme.warn),
@@ -151,9 +151,9 @@ fn font() -> FontId {
     FontId::proportional(TYPE[0])
 }
 
-fn paint_standing(painter: &Painter, middle: egui::Pos2, standing: ProfileStatus, theme: &Theme) {
-    let colour = standing.colour(theme);
-    match standing.icon() {
+fn paint_status(painter: &Painter, middle: egui::Pos2, status: ProfileStatus, theme: &Theme) {
+    let colour = status.colour(theme);
+    match status.icon() {
         Some(icon) => icon.paint(painter, Rect::from_center_size(middle, vec2(10.0, 10.0)), colour),
         None => {
             painter.circle_stroke(middle, 3.5, Stroke::new(LINE[1], colour));
@@ -161,10 +161,10 @@ fn paint_standing(painter: &Painter, middle: egui::Pos2, standing: ProfileStatus
     }
 }
 
-/// The name on one line, cut where the place ends, with the words marked that were looked for.
+/// Lays out the name on one line of at most `width`, with the search terms underlined.
 fn lay_name(ui: &Ui, look: &RowLook<'_>, width: f32, theme: &Theme) -> Arc<Galley> {
     let font = if look.is_changed { fonts::strong(ui.ctx(), TYPE[1]) } else { FontId::proportional(TYPE[1]) };
-    let colour = if look.is_gone { theme.text_soft } else { theme.text };
+    let colour = if look.is_deleted { theme.text_soft } else { theme.text };
     let mut job = LayoutJob::default();
     let mut from = 0;
     for (begin, end) in marks(look.name, look.marked) {
@@ -181,23 +181,23 @@ fn lay_name(ui: &Ui, look: &RowLook<'_>, width: f32, theme: &Theme) -> Arc<Galle
     ui.painter().layout_job(job)
 }
 
-/// The positions of the matched words in a name, in order and without overlap.
+/// Returns the byte ranges of the search terms in a name, sorted and without overlap.
 fn marks(name: &str, words: &[String]) -> Vec<(usize, usize)> {
     let lower = name.to_lowercase();
-    // If lower-case letters have another length, positions in one text are not positions in the other.
+    // Lower-casing can change the length of a text; positions would then not carry over to the name.
     if words.is_empty() || lower.len() != name.len() {
         return Vec::new();
     }
-    let mut found: Vec<(usize, usize)> =
+    let mut ranges: Vec<(usize, usize)> =
         words.iter().filter_map(|word| lower.find(word.as_str()).map(|at| (at, at + word.len()))).collect();
-    found.sort_unstable();
+    ranges.sort_unstable();
     let mut last = 0;
-    found.retain(|(begin, end)| {
+    ranges.retain(|(begin, end)| {
         let is_apart = *begin >= last && name.is_char_boundary(*begin) && name.is_char_boundary(*end);
         last = if is_apart { *end } else { last };
         is_apart
     });
-    found
+    ranges
 }
 
 #[cfg(test)]
@@ -205,9 +205,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_marked_once_each_and_never_within_a_letter() {
+    fn each_search_term_is_marked_once_and_on_character_boundaries() {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        for (name, looked_for, marked) in [
+        for (name, search_terms, marked) in [
             ("Plan.md", &["plan"][..], vec![(0, 4)]),
             ("plan of plans", &["plan", "of"], vec![(0, 4), (5, 7)]),
             ("abc", &["ab", "bc"], vec![(0, 2)]),
@@ -216,7 +216,7 @@ mod tests {
             ("İstanbul", &["stan"], vec![]),
             ("", &["a"], vec![]),
         ] {
-            assert_eq!(marks(name, &words(looked_for)), marked, "{name}");
+            assert_eq!(marks(name, &words(search_terms)), marked, "{name}");
         }
     }
 }

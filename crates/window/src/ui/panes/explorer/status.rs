@@ -1,5 +1,5 @@
-//! The status of files: whether the agents of a profile are working, how their last work ended, the problems of a file,
-//! and who deleted one. It is updated as the room changes, without going through everything again.
+//! Tracks the status of files: whether the agents of a profile are working, how their last task ended, the problems of
+//! a file, and who deleted it. Updated incrementally.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,25 +16,25 @@ use crate::view::model::{ProfileView, RoomModel};
 use crate::view::recent_events::Recent;
 use crate::view::theme::{Theme, state_colour};
 
-/// How it stands with the agents of a profile. What matters more is greater.
+/// The combined status of a profile's agents. More important states compare greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ProfileStatus {
-    /// In the room without a task, whatever else it does there.
+    /// In the room without a task, whatever else the agent does there.
     Idle,
-    /// The last work was stopped.
+    /// The last task was stopped.
     Aborted,
-    /// The last work failed.
+    /// The last task failed.
     Failed,
-    /// Its work waits for its turn.
+    /// A task is waiting for its turn.
     Waiting,
-    /// At work.
+    /// A task is running.
     Running,
-    /// A person must decide before work continues.
+    /// A task is waiting for a decision of the user.
     AsksYou,
 }
 
 impl ProfileStatus {
-    /// In a word or two.
+    /// Returns a label of one or two words.
     pub fn word(self) -> &'static str {
         match self {
             Self::Idle => texts::IDLE,
@@ -46,7 +46,7 @@ impl ProfileStatus {
         }
     }
 
-    /// As a sentence.
+    /// Returns a full sentence for tooltips.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Idle => texts::IS_IDLE,
@@ -58,7 +58,7 @@ impl ProfileStatus {
         }
     }
 
-    /// Its sign; a small ring where there is none.
+    /// Returns the icon; `None` is drawn as a small ring.
     pub fn icon(self) -> Option<Icon> {
         match self {
             Self::Idle => None,
@@ -70,11 +70,11 @@ impl ProfileStatus {
         }
     }
 
-    /// Its colour.
+    /// Returns the colour of the icon.
     pub fn colour(self, theme: &Theme) -> Color32 {
         match self {
             Self::Idle => theme.text_soft,
-            // Yellow, as agents are that are held.
+            // Yellow, like agents that are being dragged.
             Self::Aborted | Self::Failed => state_colour(crate::simulation::State::Dragged),
             Self::Waiting | Self::AsksYou => theme.warn,
             Self::Running => theme.good,
@@ -82,211 +82,215 @@ impl ProfileStatus {
     }
 }
 
-/// How a piece of work ended.
+/// How a task ended.
 #[derive(Clone, PartialEq, Debug)]
 struct Ending {
     number: u64,
-    standing: Option<ProfileStatus>,
+    status: Option<ProfileStatus>,
     what: String,
 }
 
-/// Who took a file away, and when.
+/// Who deleted a file, and when.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DeletedFile {
-    /// Whoever did: an agent's id, `user`, `outside`.
+pub struct Deletion {
+    /// An agent's id, `user` or `outside`.
     pub by: String,
-    /// In milliseconds since 1970.
+    /// Milliseconds since the Unix epoch.
     pub time_ms: u64,
 }
 
-/// What is wrong with a file.
+/// The problems of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileProblems {
-    /// The worst of it.
+    /// The highest severity among them.
     pub severity: Severity,
-    /// All of it, a line each.
+    /// All problems, one per line.
     pub words: String,
 }
 
-/// What was learned so far.
+/// The status of all files and profiles, updated from the room and the log.
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
+pub struct StatusTracker {
     profiles: Arc<Vec<ProfileView>>,
     agents: usize,
     /// The profile of each agent in the room.
     profile_of: BTreeMap<Id, Id>,
-    /// Agents of each profile.
-    here: BTreeMap<Id, usize>,
-    /// The profile that each file defines.
-    profile_at: BTreeMap<String, Id>,
+    /// The number of agents of each profile.
+    agent_counts: BTreeMap<Id, usize>,
+    /// The profile that each file defines, by path.
+    profile_by_file: BTreeMap<String, Id>,
     problems: Arc<Vec<Problem>>,
-    wrong: BTreeMap<String, FileProblems>,
+    problems_by_file: BTreeMap<String, FileProblems>,
     generation: u64,
-    next: u64,
-    /// How the last work of each agent ended.
+    next_event: u64,
+    /// How the last task of each agent ended.
     endings: BTreeMap<Id, Ending>,
-    /// The newest ending of each profile that ended badly.
-    ended: BTreeMap<Id, Ending>,
-    taken: BTreeMap<String, DeletedFile>,
-    /// Running work.
-    at_work: BTreeMap<Id, ProfileStatus>,
+    /// The most recent of `endings` per profile.
+    last_ending_of_profile: BTreeMap<Id, Ending>,
+    deletions: BTreeMap<String, Deletion>,
+    /// The status of profiles with open tasks.
+    working: BTreeMap<Id, ProfileStatus>,
 }
 
-impl Watch {
-    /// Takes in what is new.
-    pub fn follow(&mut self, room: &RoomModel, recent: &Recent) {
-        let are_others = self.learn_agents(room);
-        let ended = self.read_on(recent);
-        if are_others || ended {
-            self.sum_up_endings();
+impl StatusTracker {
+    /// Updates the status from the room and from new events in the log.
+    pub fn update(&mut self, room: &RoomModel, recent: &Recent) {
+        let agents_changed = self.update_agents(room);
+        let ended = self.read_new_events(recent);
+        if agents_changed || ended {
+            self.update_last_endings();
         }
         if !Arc::ptr_eq(&self.problems, &room.problems) {
             self.problems = room.problems.clone();
-            self.wrong = wrong(&room.problems);
+            self.problems_by_file = problems_by_file(&room.problems);
         }
-        self.at_work.clear();
+        self.working.clear();
         for piece in &room.work.pieces {
             let profile = self.profile_of.get(&piece.agent).cloned();
-            // One that came in while another one of its kind left.
+            // The index misses an agent that joined in the same moment as another one left.
             let Some(profile) = profile.or_else(|| Some(room.agent(&piece.agent)?.profile.clone())) else { continue };
-            let standing = match (&piece.question, piece.stage) {
+            let status = match (&piece.question, piece.stage) {
                 (Some(_), _) => ProfileStatus::AsksYou,
                 (None, "queued" | "called" | "waiting") => ProfileStatus::Waiting,
                 (None, _) => ProfileStatus::Running,
             };
-            let now = self.at_work.entry(profile).or_insert(standing);
-            *now = standing.max(*now);
+            let now = self.working.entry(profile).or_insert(status);
+            *now = status.max(*now);
         }
     }
 
-    /// How it stands with the agents of a profile; nothing where none is in the room.
+    /// Returns the status of a profile's agents; `None` if none is in the room.
     pub fn profile_status(&self, profile: &str) -> Option<ProfileStatus> {
-        let at_work = self.at_work.get(profile).copied();
+        let at_work = self.working.get(profile).copied();
         at_work.or_else(|| {
-            self.here.get(profile).filter(|count| **count > 0)?;
-            let ended = self.ended.get(profile).and_then(|ending| ending.standing);
+            self.agent_counts.get(profile).filter(|count| **count > 0)?;
+            let ended = self.last_ending_of_profile.get(profile).and_then(|ending| ending.status);
             Some(ended.unwrap_or(ProfileStatus::Idle))
         })
     }
 
-    /// Why the last work of a profile's agents ended badly.
-    pub fn why_ended(&self, profile: &str) -> Option<&str> {
-        self.ended.get(profile).filter(|ending| ending.standing.is_some()).map(|ending| ending.what.as_str())
+    /// Returns why the last task of a profile's agents failed or was stopped.
+    pub fn failure_reason(&self, profile: &str) -> Option<&str> {
+        self.last_ending_of_profile
+            .get(profile)
+            .filter(|ending| ending.status.is_some())
+            .map(|ending| ending.what.as_str())
     }
 
-    /// The profile that a file defines, if the room knows it.
+    /// Returns the profile that a file defines.
     pub fn profile_of_file(&self, path: &str) -> Option<&Id> {
-        self.profile_at.get(path)
+        self.profile_by_file.get(path)
     }
 
-    /// An agent in the room of this profile.
+    /// Returns an agent of this profile in the room.
     pub fn agent_of(&self, profile: &str) -> Option<&Id> {
         self.profile_of.iter().find(|(_, own)| &***own == profile).map(|(agent, _)| agent)
     }
 
-    /// What is wrong with a file.
-    pub fn wrong(&self, path: &str) -> Option<&FileProblems> {
-        self.wrong.get(path)
+    /// The problems of a file.
+    pub fn problems_of(&self, path: &str) -> Option<&FileProblems> {
+        self.problems_by_file.get(path)
     }
 
-    /// Who took a file away, as far as the log at hand says.
-    pub fn taken(&self, path: &str) -> Option<&DeletedFile> {
-        self.taken.get(path)
+    /// Returns who deleted a file, if the loaded part of the log says so.
+    pub fn deletion(&self, path: &str) -> Option<&Deletion> {
+        self.deletions.get(path)
     }
 
-    /// The list of profiles is a new one whenever it or the number of agents of one of them changed.
-    fn learn_agents(&mut self, room: &RoomModel) -> bool {
+    /// Rebuilds the index of agents if it is outdated and returns whether it was. The room replaces its list of
+    /// profiles whenever a profile or its number of agents changes.
+    fn update_agents(&mut self, room: &RoomModel) -> bool {
         if Arc::ptr_eq(&self.profiles, &room.profiles) && self.agents == room.agents.len() {
             return false;
         }
         (self.profiles, self.agents) = (room.profiles.clone(), room.agents.len());
         self.profile_of = room.agents.iter().map(|agent| (agent.id.clone(), agent.profile.clone())).collect();
-        self.here = room.profiles.iter().map(|profile| (profile.id.clone(), 0)).collect();
-        self.profile_at = room.profiles.iter().map(|profile| (profile.file.clone(), profile.id.clone())).collect();
+        self.agent_counts = room.profiles.iter().map(|profile| (profile.id.clone(), 0)).collect();
+        self.profile_by_file = room.profiles.iter().map(|profile| (profile.file.clone(), profile.id.clone())).collect();
         for agent in &room.agents {
-            *self.here.entry(agent.profile.clone()).or_default() += 1;
+            *self.agent_counts.entry(agent.profile.clone()).or_default() += 1;
         }
         true
     }
 
-    fn read_on(&mut self, recent: &Recent) -> bool {
+    fn read_new_events(&mut self, recent: &Recent) -> bool {
         let book = &recent.book;
-        let is_another = book.generation() != self.generation || book.count() < self.next;
-        if is_another {
-            (self.generation, self.next) = (book.generation(), book.first());
+        let was_replaced = book.generation() != self.generation || book.count() < self.next_event;
+        if was_replaced {
+            (self.generation, self.next_event) = (book.generation(), book.first());
             self.endings.clear();
-            self.taken.clear();
+            self.deletions.clear();
         }
-        let mut ended = is_another;
-        for (number, row) in book.since(self.next) {
-            ended |= self.note(number, row);
+        let mut ended = was_replaced;
+        for (number, row) in book.since(self.next_event) {
+            ended |= self.apply_event(number, row);
         }
-        self.next = book.count();
+        self.next_event = book.count();
         ended
     }
 
-    /// Whether work ended.
-    fn note(&mut self, number: u64, row: &EventRow) -> bool {
+    /// Applies an event. Returns whether it ended a task.
+    fn apply_event(&mut self, number: u64, row: &EventRow) -> bool {
         match row.kind {
             EventKind::Complete | EventKind::Error | EventKind::Abort => {}
             EventKind::FileChange => {
-                self.note_file(row);
+                self.apply_file_change(row);
                 return false;
             }
             _ => return false,
         }
-        // A failure outside of work (a remark, a greeting) says nothing about work.
+        // Errors outside of tasks, such as in a greeting, do not count as failed tasks.
         let (Some(agent), Some(_)) = (&row.agent, &row.activation) else { return false };
         let Some(end) = row.event().work_end() else { return false };
-        let (standing, what) = match end.outcome {
+        let (status, what) = match end.outcome {
             WorkOutcome::Completed => (None, String::new()),
             WorkOutcome::Failed => (Some(ProfileStatus::Failed), end.said),
             WorkOutcome::Aborted => (Some(ProfileStatus::Aborted), end.said),
         };
-        self.endings.insert(agent.clone(), Ending { number, standing, what });
+        self.endings.insert(agent.clone(), Ending { number, status, what });
         true
     }
 
-    fn note_file(&mut self, row: &EventRow) {
+    fn apply_file_change(&mut self, row: &EventRow) {
         match row.read::<FileChange>() {
             Some(change) if change.gone => {
-                let taken = DeletedFile { by: change.by.to_string(), time_ms: row.time_ms };
-                self.taken.insert(change.path.to_string(), taken);
+                let deletion = Deletion { by: change.by.to_string(), time_ms: row.time_ms };
+                self.deletions.insert(change.path.to_string(), deletion);
             }
-            Some(change) => drop(self.taken.remove(&*change.path)),
+            Some(change) => drop(self.deletions.remove(&*change.path)),
             None => {}
         }
     }
 
-    fn sum_up_endings(&mut self) {
-        self.ended.clear();
+    fn update_last_endings(&mut self) {
+        self.last_ending_of_profile.clear();
         for (agent, ending) in &self.endings {
             let Some(profile) = self.profile_of.get(agent) else { continue };
-            let newest = self.ended.get(profile).map(|other| other.number);
+            let newest = self.last_ending_of_profile.get(profile).map(|other| other.number);
             if newest.is_none_or(|newest| newest < ending.number) {
-                self.ended.insert(profile.clone(), ending.clone());
+                self.last_ending_of_profile.insert(profile.clone(), ending.clone());
             }
         }
     }
 }
 
-fn wrong(problems: &[Problem]) -> BTreeMap<String, FileProblems> {
-    let mut wrong: BTreeMap<String, FileProblems> = BTreeMap::new();
+fn problems_by_file(problems: &[Problem]) -> BTreeMap<String, FileProblems> {
+    let mut by_file: BTreeMap<String, FileProblems> = BTreeMap::new();
     for problem in problems {
         let place = problem.place.split(',').next().unwrap_or(&problem.place).trim();
         let words = texts::problem(problem.line, &problem.what, &problem.remedy);
-        match wrong.get_mut(place) {
+        match by_file.get_mut(place) {
             Some(known) => {
                 known.severity = known.severity.max(problem.severity);
                 known.words.push('\n');
                 known.words.push_str(&words);
             }
             None => {
-                wrong.insert(place.to_owned(), FileProblems { severity: problem.severity, words });
+                by_file.insert(place.to_owned(), FileProblems { severity: problem.severity, words });
             }
         }
     }
-    wrong
+    by_file
 }
 
 #[cfg(test)]
@@ -316,14 +320,14 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_file_stands_as_its_agents_do() {
+    fn an_agent_file_shows_the_status_of_its_agents() {
         let mut room = sample_room();
         let mut recent = Recent::default();
-        let mut watch = Watch::default();
-        watch.follow(&room, &recent);
-        assert_eq!(watch.profile_status("ada"), Some(ProfileStatus::Idle));
-        assert_eq!(watch.profile_status("bram"), None, "nobody of that kind is in the room");
-        for (stage, asks, standing) in [
+        let mut tracker = StatusTracker::default();
+        tracker.update(&room, &recent);
+        assert_eq!(tracker.profile_status("ada"), Some(ProfileStatus::Idle));
+        assert_eq!(tracker.profile_status("bram"), None, "no such agent is in the room");
+        for (stage, asks, status) in [
             ("queued", false, ProfileStatus::Waiting),
             ("called", false, ProfileStatus::Waiting),
             ("waiting", false, ProfileStatus::Waiting),
@@ -332,110 +336,110 @@ mod tests {
             ("needs you", true, ProfileStatus::AsksYou),
         ] {
             room.work.pieces = vec![piece("ada-1", stage, asks), piece("bram-1", "queued", false)];
-            watch.follow(&room, &recent);
-            assert_eq!(watch.profile_status("ada"), Some(standing), "what matters more is told: {stage}");
+            tracker.update(&room, &recent);
+            assert_eq!(tracker.profile_status("ada"), Some(status), "the most important status is shown: {stage}");
         }
         room.work.pieces.clear();
         recent.book.push(&record(1, "ada-1", &failed("it broke")));
-        watch.follow(&room, &recent);
+        tracker.update(&room, &recent);
         assert_eq!(
-            (watch.profile_status("ada"), watch.why_ended("ada")),
+            (tracker.profile_status("ada"), tracker.failure_reason("ada")),
             (Some(ProfileStatus::Failed), Some("it broke"))
         );
         recent.book.push(&record(2, "bram-1", &Abort { what: "a person stopped it".into(), ..Abort::default() }));
-        watch.follow(&room, &recent);
+        tracker.update(&room, &recent);
         assert_eq!(
-            watch.profile_status("ada"),
+            tracker.profile_status("ada"),
             Some(ProfileStatus::Aborted),
-            "the newest of all agents of the profile"
+            "the latest ending among the agents of the profile counts"
         );
         recent.book.push(&record(3, "ada-1", &Complete::default()));
-        watch.follow(&room, &recent);
-        assert_eq!((watch.profile_status("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
+        tracker.update(&room, &recent);
+        assert_eq!((tracker.profile_status("ada"), tracker.failure_reason("ada")), (Some(ProfileStatus::Idle), None));
     }
 
     #[test]
-    fn a_request_that_is_refused_is_not_the_end_of_the_work() {
-        let (room, mut recent, mut watch) = (sample_room(), Recent::default(), Watch::default());
+    fn a_failed_request_does_not_count_as_a_failed_task() {
+        let (room, mut recent, mut tracker) = (sample_room(), Recent::default(), StatusTracker::default());
         let refused = RequestFailed { what: "no key".into(), ..RequestFailed::default() };
         recent.book.push(&record(1, "ada-1", &Error::Request(refused)));
         recent.book.push(&record(2, "ada-1", &Error::Problem(Warning::new("no YAML").into())));
-        watch.follow(&room, &recent);
-        assert_eq!((watch.profile_status("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
+        tracker.update(&room, &recent);
+        assert_eq!((tracker.profile_status("ada"), tracker.failure_reason("ada")), (Some(ProfileStatus::Idle), None));
         recent.book.push(&record(3, "ada-1", &failed("no answer")));
-        watch.follow(&room, &recent);
+        tracker.update(&room, &recent);
         assert_eq!(
-            (watch.profile_status("ada"), watch.why_ended("ada")),
+            (tracker.profile_status("ada"), tracker.failure_reason("ada")),
             (Some(ProfileStatus::Failed), Some("no answer"))
         );
     }
 
     #[test]
-    fn the_log_is_read_on_and_from_its_beginning_when_it_is_another_one() {
-        let (room, mut recent, mut watch) = (sample_room(), Recent::default(), Watch::default());
+    fn the_log_is_read_incrementally_and_again_after_it_was_replaced() {
+        let (room, mut recent, mut tracker) = (sample_room(), Recent::default(), StatusTracker::default());
         for seq in 0..1_000 {
             recent.book.push(&record(seq, "ada-1", &State::default()));
         }
-        watch.follow(&room, &recent);
-        assert_eq!(watch.next, 1_000);
+        tracker.update(&room, &recent);
+        assert_eq!(tracker.next_event, 1_000);
         recent.book.push(&record(2_000, "ada-1", &failed("x")));
-        watch.follow(&room, &recent);
-        assert_eq!((watch.next, watch.profile_status("ada")), (1_001, Some(ProfileStatus::Failed)));
+        tracker.update(&room, &recent);
+        assert_eq!((tracker.next_event, tracker.profile_status("ada")), (1_001, Some(ProfileStatus::Failed)));
         recent.book.clear();
-        watch.follow(&room, &recent);
-        assert_eq!((watch.next, watch.profile_status("ada")), (0, Some(ProfileStatus::Idle)));
+        tracker.update(&room, &recent);
+        assert_eq!((tracker.next_event, tracker.profile_status("ada")), (0, Some(ProfileStatus::Idle)));
     }
 
     #[test]
-    fn whoever_comes_into_the_room_is_known_and_whoever_leaves_is_not() {
-        let (mut room, recent, mut watch) = (sample_room(), Recent::default(), Watch::default());
-        watch.follow(&room, &recent);
+    fn agents_are_tracked_while_they_are_in_the_room() {
+        let (mut room, recent, mut tracker) = (sample_room(), Recent::default(), StatusTracker::default());
+        tracker.update(&room, &recent);
         let mut bram = agent(2, "b-2", "B");
         bram.profile = "bram".into();
         room.agents.push(bram);
-        watch.follow(&room, &recent);
+        tracker.update(&room, &recent);
         assert_eq!(
-            (watch.profile_status("bram"), watch.agent_of("bram").map(|id| &**id)),
+            (tracker.profile_status("bram"), tracker.agent_of("bram").map(|id| &**id)),
             (Some(ProfileStatus::Idle), Some("b-2"))
         );
         room.agents.clear();
-        watch.follow(&room, &recent);
-        assert_eq!((watch.profile_status("bram"), watch.profile_status("ada")), (None, None));
+        tracker.update(&room, &recent);
+        assert_eq!((tracker.profile_status("bram"), tracker.profile_status("ada")), (None, None));
     }
 
     #[test]
-    fn what_is_wrong_with_a_file_is_found_by_its_path() {
-        let (mut room, recent, mut watch) = (sample_room(), Recent::default(), Watch::default());
+    fn problems_are_found_by_path() {
+        let (mut room, recent, mut tracker) = (sample_room(), Recent::default(), StatusTracker::default());
         room.problems = Arc::new(vec![
             Problem::warning("agents/ada.md, front matter", "one", "mend it"),
             Problem::error("agents/ada.md", "two", "mend it").at_line(Some(3)),
         ]);
-        watch.follow(&room, &recent);
-        let wrong = watch.wrong("agents/ada.md").expect("something is wrong");
-        assert_eq!(wrong.severity, Severity::Error);
-        assert_eq!(wrong.words, "one (mend it)\nLine 3: two (mend it)");
-        assert_eq!(watch.wrong("agents/bram.md"), None);
+        tracker.update(&room, &recent);
+        let problems = tracker.problems_of("agents/ada.md").expect("something is wrong");
+        assert_eq!(problems.severity, Severity::Error);
+        assert_eq!(problems.words, "one (mend it)\nLine 3: two (mend it)");
+        assert_eq!(tracker.problems_of("agents/bram.md"), None);
     }
 
     #[test]
-    fn who_took_a_file_away_is_known_until_it_is_there_again() {
-        let (room, mut recent, mut watch) = (sample_room(), Recent::default(), Watch::default());
+    fn a_deletion_is_known_until_the_file_exists_again() {
+        let (room, mut recent, mut tracker) = (sample_room(), Recent::default(), StatusTracker::default());
         let gone = FileChange { gone: true, ..FileChange::new("a.md", "ada-1") };
         recent.book.push(&record(1, "ada-1", &gone));
-        watch.follow(&room, &recent);
-        assert_eq!(watch.taken("a.md"), Some(&DeletedFile { by: "ada-1".into(), time_ms: 5_000 }));
+        tracker.update(&room, &recent);
+        assert_eq!(tracker.deletion("a.md"), Some(&Deletion { by: "ada-1".into(), time_ms: 5_000 }));
         recent.book.push(&record(2, "ada-1", &FileChange::new("a.md", "ada-1")));
-        watch.follow(&room, &recent);
-        assert_eq!(watch.taken("a.md"), None);
+        tracker.update(&room, &recent);
+        assert_eq!(tracker.deletion("a.md"), None);
     }
 
     #[test]
-    fn files_are_profiles_as_the_room_knows_them() {
-        let (room, recent, mut watch) = (sample_room(), Recent::default(), Watch::default());
-        watch.follow(&room, &recent);
-        assert_eq!(watch.profile_of_file("agents/ada.md").map(|id| &**id), Some("ada"));
+    fn files_map_to_the_profiles_of_the_room() {
+        let (room, recent, mut tracker) = (sample_room(), Recent::default(), StatusTracker::default());
+        tracker.update(&room, &recent);
+        assert_eq!(tracker.profile_of_file("agents/ada.md").map(|id| &**id), Some("ada"));
         for path in ["agents/nobody.md", "artifacts/ada.md", "agents/ada/skills/x.md", "ada.md", ""] {
-            assert_eq!(watch.profile_of_file(path), None, "{path}");
+            assert_eq!(tracker.profile_of_file(path), None, "{path}");
         }
     }
 }

@@ -11,26 +11,26 @@ pub enum Template {
     /// An agent.
     #[default]
     Agent,
-    /// A note that agents share.
+    /// A shared note.
     Note,
-    /// What a message board or a rulebook holds.
+    /// The text of a message board or a rulebook.
     Board,
     /// A list of tasks.
     Tasks,
-    /// Steps for agents.
+    /// A workflow.
     Workflow,
-    /// A room.
+    /// A scene.
     Scene,
-    /// Nothing at all.
+    /// An empty file.
     Empty,
 }
 
 impl Template {
-    /// Every kind, in the order in which it is offered.
+    /// All kinds in display order.
     pub const ALL: [Self; 7] =
         [Self::Agent, Self::Note, Self::Board, Self::Tasks, Self::Workflow, Self::Scene, Self::Empty];
 
-    /// What it is called.
+    /// Returns the display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Agent => texts::AGENT,
@@ -43,7 +43,7 @@ impl Template {
         }
     }
 
-    /// What it is for.
+    /// Returns a description.
     pub fn about(self) -> &'static str {
         match self {
             Self::Agent => texts::ABOUT_AGENT,
@@ -56,8 +56,8 @@ impl Template {
         }
     }
 
-    /// The folder that such files belong into; absent where any will do.
-    fn home(self) -> Option<&'static str> {
+    /// Returns the top-level folder for such files; `None` if any folder will do.
+    fn default_folder(self) -> Option<&'static str> {
         match self {
             Self::Agent => Some("agents"),
             Self::Board => Some("boards"),
@@ -68,14 +68,14 @@ impl Template {
         }
     }
 
-    /// What fits a folder that somebody wants a new file in.
+    /// Returns the default kind for a new file in `folder`.
     pub fn of_folder(folder: &str) -> Self {
         let first = folder.split('/').next().unwrap_or(folder);
-        let home = Self::ALL.into_iter().find(|template| template.home() == Some(first));
-        home.unwrap_or(if first.is_empty() { Self::Agent } else { Self::Note })
+        let default_folder = Self::ALL.into_iter().find(|template| template.default_folder() == Some(first));
+        default_folder.unwrap_or(if first.is_empty() { Self::Agent } else { Self::Note })
     }
 
-    fn ending(self) -> &'static str {
+    fn extension(self) -> &'static str {
         match self {
             Self::Tasks => ".task.md",
             Self::Scene => ".yaml",
@@ -83,21 +83,21 @@ impl Template {
         }
     }
 
-    /// A path for such a file that nothing has yet, in this folder where such files may lie there.
+    /// Returns an unused path for a file of this kind, in `folder` if such files are allowed there.
     pub fn free_path(self, folder: &str, stem: &str, is_taken: impl Fn(&str) -> bool) -> String {
-        let folder = match self.home() {
-            Some(home) if folder.split('/').next() != Some(home) => home,
-            // Agents in folders within agents are no agents.
-            Some(home) if self == Self::Agent => home,
+        let folder = match self.default_folder() {
+            Some(default_folder) if folder.split('/').next() != Some(default_folder) => default_folder,
+            // Files in subfolders of `agents/` do not define agents.
+            Some(default_folder) if self == Self::Agent => default_folder,
             None if folder.is_empty() && self == Self::Note => "memory",
             _ => folder,
         };
-        let lead = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-        free_path(&format!("{lead}{stem}{}", self.ending()), is_taken)
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        free_path(&format!("{prefix}{stem}{}", self.extension()), is_taken)
     }
 
-    /// What it is called before it has a name of its own.
-    pub fn first_stem(self) -> &'static str {
+    /// Returns the default file name without extension.
+    pub fn default_stem(self) -> &'static str {
         match self {
             Self::Agent => "new-agent",
             Self::Note => "note",
@@ -109,7 +109,7 @@ impl Template {
         }
     }
 
-    /// The text of a new file at this path.
+    /// Returns the initial text of a new file at `path`.
     pub fn text(self, path: &str) -> String {
         let stem = agent_file::stem(path);
         let title = agent_file::title(stem);
@@ -125,17 +125,17 @@ impl Template {
     }
 }
 
-/// Quoted as JSON is, which YAML reads as well: names may hold what means something in YAML.
+/// Quotes a text as JSON, which is valid YAML: names may contain characters with a meaning in YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// This path, or the first like it with a number that nothing has yet: `plan-2.md`.
+/// Returns `path`, or the first unused path with a number appended: `plan-2.md`.
 pub fn free_path(path: &str, is_taken: impl Fn(&str) -> bool) -> String {
     unique_names::first_free(unique_names::alike(path), is_taken)
 }
 
-/// The same agent under another id, where its file says which one it has: two files of one id hide each other.
+/// Replaces the id in an agent file's front matter: two files with the same id would hide each other.
 pub fn with_id(file: &str, path: &str) -> String {
     let mut lines: Vec<&str> = file.split_inclusive('\n').collect();
     let is_rule = |line: &str| line.trim_end() == "---";
@@ -155,7 +155,7 @@ mod tests {
     use crate::workspace::{scene_file, vfs::WorkspacePath};
 
     #[test]
-    fn a_new_agent_is_a_sound_agent() {
+    fn a_new_agent_file_has_no_problems() {
         for path in ["agents/data-analyst.md", "agents/o'neil: \"x\".md", "agents/überprüfer.md", "agents/***.md"] {
             let text = Template::Agent.text(path);
             let format = crate::agent::formats::format_of("agents/data-analyst.md").expect("it is an agent file");
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn new_files_come_to_lie_where_they_belong() {
+    fn new_files_are_created_in_the_right_folder() {
         for (template, folder, path) in [
             (Template::Agent, "", "agents/x.md"),
             (Template::Agent, "artifacts/deep", "agents/x.md"),
@@ -188,15 +188,15 @@ mod tests {
             assert_eq!(template.free_path(folder, "x", |_| false), path);
         }
         for template in Template::ALL {
-            let path = template.free_path("", template.first_stem(), |_| false);
+            let path = template.free_path("", template.default_stem(), |_| false);
             assert!(WorkspacePath::new(&path).is_ok(), "{path}");
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            assert!(template.home().is_none() || Template::of_folder(folder) == template, "{path}");
+            assert!(template.default_folder().is_none() || Template::of_folder(folder) == template, "{path}");
         }
     }
 
     #[test]
-    fn a_second_one_gets_a_number_before_its_ending() {
+    fn a_taken_path_gets_a_number_before_its_extension() {
         for (path, taken, free) in [
             ("a/plan.md", 1, "a/plan-2.md"),
             ("a/plan.md", 3, "a/plan-4.md"),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_agent_has_an_id_of_its_own() {
+    fn a_copied_agent_gets_its_own_id() {
         let file = "---\nname: Ada\nid: ada\n---\nid: stays\n";
         assert_eq!(with_id(file, "agents/ada-2.md"), "---\nname: Ada\nid: \"ada-2\"\n---\nid: stays\n");
         for same in ["", "id: ada\n", "---\nid: ada\n", "---\nname: Ada\n---\nid: stays\n"] {

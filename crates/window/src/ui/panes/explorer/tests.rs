@@ -1,4 +1,4 @@
-//! Tests of the explorer as a person uses it: drawn without a screen, and clicked by name.
+//! UI tests of the explorer, driven by accessible names.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::texts::{ACTIONS, COLLAPSE_ALL_FOLDERS, IMPORT_FILES, NEW_FILE, NEW_WORKFLOW};
-use super::tree::tests::{file, gone};
+use super::tree::tests::{deleted_file, file};
 use super::*;
 use crate::base::{ActivationKey, Problem};
 use crate::element::ElementCommand;
@@ -28,7 +28,7 @@ fn sample() -> Vec<FileInfo> {
         file("agents/bram.md", 1),
         file("artifacts/plan.md", 5),
         file("artifacts/report.md", 1),
-        gone("old.md", 3),
+        deleted_file("old.md", 3),
         file("scenes/morning.yaml", 1),
         file("sessions/act-1.md", 0),
     ]
@@ -56,7 +56,7 @@ fn press(window: &mut Harness<'static, Stage>, modifiers: Modifiers, key: Key) {
     window.run_steps(3);
 }
 
-fn own(window: &Harness<'static, Stage>) -> Explorer {
+fn explorer_of(window: &Harness<'static, Stage>) -> Explorer {
     window.state().panes.explorer.clone()
 }
 
@@ -74,7 +74,7 @@ fn operations(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
 }
 
 #[test]
-fn a_click_chooses_a_file_and_opens_it() {
+fn a_click_selects_and_opens_a_file() {
     let mut window = explorer();
     window.state_mut().state.selection.select([crate::view::pick::Thing::Agent("ada-1".into())]);
     click(&mut window, "artifacts/plan.md");
@@ -84,38 +84,38 @@ fn a_click_chooses_a_file_and_opens_it() {
 }
 
 #[test]
-fn several_are_selected_with_shift_and_command_without_being_opened() {
+fn shift_and_command_select_several_files_without_opening_them() {
     let mut window = explorer();
     click(&mut window, "agents/ada.md, no task");
     window.get_by_label("artifacts/report.md").click_modifiers(Modifiers::SHIFT);
     window.run_steps(3);
-    let selected = own(&window).selected;
+    let selected = explorer_of(&window).selected;
     assert_eq!(selected.len(), 4, "{selected:?}");
     window.get_by_label("artifacts/plan.md").click_modifiers(Modifiers::COMMAND);
     window.run_steps(3);
-    assert_eq!(own(&window).selected.len(), 3);
+    assert_eq!(explorer_of(&window).selected.len(), 3);
     assert_eq!(window.state().commands.len(), 1, "only the first was opened");
 }
 
 #[test]
-fn folders_fold_by_click_and_by_key() {
+fn folders_collapse_by_click_and_by_key() {
     let mut window = explorer();
-    assert!(window.query_by_label("sessions/act-1.md").is_none(), "sessions are folded at first");
+    assert!(window.query_by_label("sessions/act-1.md").is_none(), "sessions are collapsed by default");
     click(&mut window, "Folder agents");
     assert!(window.query_by_label("agents/bram.md").is_none());
     press(&mut window, Modifiers::NONE, Key::ArrowRight);
     assert!(window.query_by_label("agents/bram.md").is_some());
     press(&mut window, Modifiers::NONE, Key::ArrowRight);
-    assert_eq!(own(&window).active, Some(RowTarget::File("agents/ada.md".into())));
+    assert_eq!(explorer_of(&window).active, Some(RowTarget::File("agents/ada.md".into())));
     press(&mut window, Modifiers::NONE, Key::ArrowLeft);
     press(&mut window, Modifiers::NONE, Key::ArrowLeft);
-    assert!(own(&window).remembered.folded.contains("agents"));
+    assert!(explorer_of(&window).remembered.folded.contains("agents"));
     press(&mut window, Modifiers::NONE, Key::Enter);
-    assert!(!own(&window).remembered.folded.contains("agents"));
+    assert!(!explorer_of(&window).remembered.folded.contains("agents"));
 }
 
 #[test]
-fn tab_goes_through_the_buttons_from_left_to_right_and_the_menu_comes_last() {
+fn tab_visits_the_buttons_from_left_to_right() {
     let buttons = [NEW_FILE, IMPORT_FILES, COLLAPSE_ALL_FOLDERS, ACTIONS];
     let mut stops = tab_stops(&mut explorer());
     stops.retain(|stop| buttons.contains(&stop.name.as_str()));
@@ -124,25 +124,25 @@ fn tab_goes_through_the_buttons_from_left_to_right_and_the_menu_comes_last() {
 }
 
 #[test]
-fn arrows_lead_through_the_tree_and_enter_opens() {
+fn arrow_keys_move_through_the_tree_and_enter_opens() {
     let mut window = explorer();
     click(&mut window, "Folder agents");
     click(&mut window, "Folder agents");
     press(&mut window, Modifiers::NONE, Key::ArrowDown);
     assert_eq!(window.state().state.selection.file(), Some("agents/ada.md"));
-    assert!(window.state().commands.is_empty(), "an arrow chooses and does not open");
+    assert!(window.state().commands.is_empty(), "arrow keys select without opening");
     press(&mut window, Modifiers::SHIFT, Key::ArrowDown);
     press(&mut window, Modifiers::NONE, Key::Enter);
     let open = |path: &str| Command::OpenFile(path.into(), None);
     assert_eq!(window.state().commands, [open("agents/ada.md"), open("agents/bram.md")]);
     press(&mut window, Modifiers::NONE, Key::End);
-    assert_eq!(own(&window).active, Some(RowTarget::Bin));
+    assert_eq!(explorer_of(&window).active, Some(RowTarget::Bin));
     press(&mut window, Modifiers::NONE, Key::Home);
-    assert_eq!(own(&window).active, Some(RowTarget::Folder("agents".into())));
+    assert_eq!(explorer_of(&window).active, Some(RowTarget::Folder("agents".into())));
 }
 
 #[test]
-fn the_keys_of_the_tree_are_not_those_of_the_room() {
+fn the_tree_handles_its_own_shortcuts() {
     let explorer = Explorer::default();
     for (act, in_tree, in_filter) in [
         ("room.delete", true, false),
@@ -158,7 +158,7 @@ fn the_keys_of_the_tree_are_not_those_of_the_room() {
 }
 
 #[test]
-fn in_the_whole_window_the_tree_has_its_keys_first() {
+fn the_focused_tree_has_precedence_for_its_shortcuts() {
     let mut state = UiState::default();
     state.texts.files = Some(Ok(Arc::new(sample())));
     let mut window = stage_keys(state, |ui, stage| {
@@ -174,18 +174,14 @@ fn in_the_whole_window_the_tree_has_its_keys_first() {
     assert!(!window.state().commands.contains(&Command::Delete(vec![agent])), "the agent in the room stays");
     press(&mut window, Modifiers::NONE, Key::F2);
     press(&mut window, Modifiers::NONE, Key::Escape);
-    assert!(own(&window).question.is_none());
+    assert!(explorer_of(&window).dialog.is_none());
     press(&mut window, Modifiers::NONE, Key::Escape);
-    assert!(own(&window).selected.is_empty());
-    assert_eq!(
-        window.state().state.selection.things().len(),
-        1,
-        "what is selected in the room is none of its business"
-    );
+    assert!(explorer_of(&window).selected.is_empty());
+    assert_eq!(window.state().state.selection.things().len(), 1, "the selection in the room is unaffected");
 }
 
 #[test]
-fn delete_takes_a_file_away_and_asks_where_there_are_several() {
+fn deleting_several_files_asks_first() {
     let mut window = explorer();
     click(&mut window, "artifacts/plan.md");
     press(&mut window, Modifiers::NONE, Key::Delete);
@@ -193,16 +189,16 @@ fn delete_takes_a_file_away_and_asks_where_there_are_several() {
     window.get_by_label("artifacts/report.md").click_modifiers(Modifiers::COMMAND);
     window.run_steps(3);
     press(&mut window, Modifiers::NONE, Key::Delete);
-    assert_eq!(operations(&window).len(), 1, "it is asked first");
+    assert_eq!(operations(&window).len(), 1, "deleting asks first");
     press(&mut window, Modifiers::NONE, Key::Enter);
-    assert_eq!(operations(&window).len(), 3, "the answer lies under the hand");
-    assert!(own(&window).question.is_none());
+    assert_eq!(operations(&window).len(), 3, "the confirm button has the focus");
+    assert!(explorer_of(&window).dialog.is_none());
     press(&mut window, Modifiers::NONE, Key::Home);
-    assert_eq!(own(&window).active, Some(RowTarget::Folder("agents".into())), "the keyboard is back in the tree");
+    assert_eq!(explorer_of(&window).active, Some(RowTarget::Folder("agents".into())), "the tree has the focus again");
 }
 
 #[test]
-fn a_file_is_renamed_where_its_new_path_is_sound() {
+fn a_file_is_renamed_only_to_a_valid_path() {
     let mut window = explorer();
     click(&mut window, "artifacts/plan.md");
     press(&mut window, Modifiers::NONE, Key::F2);
@@ -221,7 +217,7 @@ fn a_file_is_renamed_where_its_new_path_is_sound() {
 }
 
 #[test]
-fn a_new_agent_is_made_from_the_kit() {
+fn a_new_agent_is_created_from_its_template() {
     let mut window = explorer();
     click(&mut window, "New file…");
     click(&mut window, "Agent");
@@ -234,12 +230,12 @@ fn a_new_agent_is_made_from_the_kit() {
 }
 
 #[test]
-fn escape_leaves_a_question_unanswered() {
+fn escape_closes_a_dialog() {
     let mut window = explorer();
     click(&mut window, "New file…");
-    assert!(own(&window).question.is_some());
+    assert!(explorer_of(&window).dialog.is_some());
     press(&mut window, Modifiers::NONE, Key::Escape);
-    assert!(own(&window).question.is_none());
+    assert!(explorer_of(&window).dialog.is_none());
     assert!(window.state().commands.is_empty());
 }
 
@@ -249,32 +245,32 @@ fn files_are_found_by_typing() {
     press(&mut window, Modifiers::COMMAND, Key::P);
     window.get_by_label("Find a file").type_text("act-1");
     window.run_steps(3);
-    assert_eq!(own(&window).best().as_deref(), Some("sessions/act-1.md"));
-    assert!(window.query_by_label("sessions/act-1.md").is_some(), "folders unfold for what is found");
+    assert_eq!(explorer_of(&window).best().as_deref(), Some("sessions/act-1.md"));
+    assert!(window.query_by_label("sessions/act-1.md").is_some(), "folders of matches are expanded");
     assert!(window.query_by_label("agents/bram.md").is_none());
     assert!(window.query_by_label("1 of 6").is_some());
     press(&mut window, Modifiers::NONE, Key::Enter);
     assert_eq!(window.state().commands, [Command::OpenFile("sessions/act-1.md".into(), None)]);
     press(&mut window, Modifiers::COMMAND, Key::P);
     press(&mut window, Modifiers::NONE, Key::Escape);
-    assert!(own(&window).filter.is_empty());
+    assert!(explorer_of(&window).filter.is_empty());
     assert!(window.query_by_label("6 files").is_some());
 }
 
 #[test]
-fn what_is_gone_can_be_restored() {
+fn deleted_files_can_be_restored() {
     let mut window = explorer();
-    assert!(window.query_by_label("old.md, deleted").is_none(), "the bin is folded at first");
+    assert!(window.query_by_label("old.md, deleted").is_none(), "the bin is collapsed by default");
     click(&mut window, "Bin");
     window.get_by_label("old.md, deleted").hover();
     window.run_steps(60);
-    assert!(window.query_by_label_contains("Deleted: last written").is_some(), "when it went is told");
+    assert!(window.query_by_label_contains("Deleted: last written").is_some(), "the tooltip says when it was deleted");
     click(&mut window, "Restore old.md");
     assert_eq!(operations(&window), [FileOperation::Restore { path: "old.md".into(), version: 3 }]);
 }
 
 #[test]
-fn rows_say_how_it_stands_with_their_files() {
+fn rows_show_the_status_of_their_files() {
     let mut window = explorer();
     window.get_by_label("agents/ada.md, no task");
     window.get_by_label("agents/bram.md");
@@ -291,18 +287,18 @@ fn rows_say_how_it_stands_with_their_files() {
     window.get_by_label("agents/ada.md, running");
     window.get_by_label("scenes/morning.yaml, error");
     click(&mut window, "artifacts/plan.md, changed");
-    assert!(window.query_by_label("artifacts/plan.md").is_some(), "what was opened is seen");
+    assert!(window.query_by_label("artifacts/plan.md").is_some(), "an opened file counts as seen");
 }
 
 #[test]
-fn what_others_choose_is_shown_here() {
+fn selections_made_elsewhere_are_revealed() {
     let mut window = explorer();
     window.state_mut().state.selection.choose_file(Some("sessions/act-1.md".into()));
     window.run_steps(3);
     assert!(window.query_by_label("sessions/act-1.md").is_some());
-    assert!(own(&window).selected.contains("sessions/act-1.md"));
+    assert!(explorer_of(&window).selected.contains("sessions/act-1.md"));
     click(&mut window, "Folder sessions");
-    assert!(window.query_by_label("sessions/act-1.md").is_none(), "once shown it may be folded again");
+    assert!(window.query_by_label("sessions/act-1.md").is_none(), "it can be collapsed again");
 }
 
 #[test]
@@ -321,25 +317,25 @@ fn a_row_is_dragged_into_the_room_or_onto_a_folder() {
     window.run_steps(2);
     let rename = FileOperation::Rename { from: "agents/ada.md".into(), to: "artifacts/ada.md".into() };
     assert_eq!(operations(&window), [rename]);
-    assert_eq!(window.state().state.transfer.dragging, None, "the room is not to take it as well");
+    assert_eq!(window.state().state.transfer.dragging, None, "the room does not handle the drop");
 }
 
 #[test]
-fn a_drop_from_outside_knows_its_folder() {
+fn a_drop_from_the_desktop_goes_to_the_folder_under_the_pointer() {
     let mut window = explorer();
     window.state_mut().state.transfer.hanging = vec!["notes.md".into(), "ada.md".into()];
     window.run_steps(3);
     window.get_by_label("Drop 2 files here: agents go to agents/, the rest to artifacts/.");
     let folder = window.get_by_label("Folder artifacts").rect().center();
     let file = window.get_by_label("artifacts/plan.md").rect().center();
-    let explorer = own(&window);
+    let explorer = explorer_of(&window);
     assert_eq!(explorer.drop_folder(folder).as_deref(), Some("artifacts"));
     assert_eq!(explorer.drop_folder(file).as_deref(), Some(""));
     assert_eq!(explorer.drop_folder(egui::pos2(-50.0, 10.0)), None);
 }
 
 #[test]
-fn a_menu_of_a_file_has_what_can_be_done_with_it() {
+fn the_context_menu_of_a_file_lists_its_commands() {
     let mut window = explorer();
     window.get_by_label("agents/bram.md").click_secondary();
     window.run_steps(3);
@@ -355,13 +351,13 @@ fn a_menu_of_a_file_has_what_can_be_done_with_it() {
     assert_eq!(window.state().commands.last(), Some(&browse.into()));
 }
 
-/// The name of every button.
+/// Returns the accessible names of all buttons.
 fn buttons(window: &Harness<'static, Stage>) -> Vec<String> {
     window.query_all_by_role(Role::Button).filter_map(|node| node.accesskit_node().label()).collect()
 }
 
 #[test]
-fn the_menu_of_every_row_is_what_the_table_of_commands_has_for_it() {
+fn every_context_menu_matches_the_command_table() {
     let rows: [(&str, &[Menu]); 6] = [
         ("agents/bram.md", &[Menu::File, Menu::AgentFile, Menu::Files]),
         ("scenes/morning.yaml", &[Menu::File, Menu::SceneFile, Menu::Files]),
@@ -390,7 +386,7 @@ fn the_menu_of_every_row_is_what_the_table_of_commands_has_for_it() {
         }
         let in_table = |menu: &Menu| CommandTable::standard().in_menu(*menu).map(|(_, label)| label.to_owned());
         let mut wanted: Vec<String> = menus.iter().flat_map(in_table).collect();
-        // A button that opens a list has its entries there.
+        // The entries of a submenu are shown only when it is opened.
         let has_list = shown.iter().any(|label| label == NEW_WORKFLOW);
         assert_eq!(has_list, menus.contains(&Menu::FilesGround));
         shown.retain(|label| label != NEW_WORKFLOW);
@@ -401,7 +397,7 @@ fn the_menu_of_every_row_is_what_the_table_of_commands_has_for_it() {
 }
 
 #[test]
-fn what_does_not_apply_to_a_file_stands_in_its_menu_and_cannot_be_chosen() {
+fn commands_that_do_not_apply_are_disabled_in_the_menu() {
     let is_off =
         |window: &Harness<'static, Stage>, label: &str| window.get_by_label(label).accesskit_node().is_disabled();
     let mut window = explorer();
@@ -420,29 +416,29 @@ fn what_does_not_apply_to_a_file_stands_in_its_menu_and_cannot_be_chosen() {
 }
 
 #[test]
-fn a_key_that_does_nothing_for_a_row_says_why() {
+fn a_shortcut_that_does_not_apply_explains_why() {
     let mut window = explorer();
     click(&mut window, "Folder sessions");
     press(&mut window, Modifiers::NONE, Key::ArrowDown);
     press(&mut window, Modifiers::NONE, Key::F2);
-    let told = window.state().state.notices.outcomes();
-    assert!(told.iter().any(|told| told.text.contains("own record")), "{told:?}");
+    let notices = window.state().state.notices.outcomes();
+    assert!(notices.iter().any(|notices| notices.text.contains("own record")), "{notices:?}");
 }
 
 #[test]
-fn keys_do_nothing_in_the_tree_while_its_menu_is_open() {
+fn tree_shortcuts_are_inactive_while_a_menu_is_open() {
     let mut window = explorer();
     click(&mut window, "artifacts/plan.md");
     window.get_by_label("artifacts/plan.md").click_secondary();
     window.run_steps(3);
     press(&mut window, Modifiers::NONE, Key::ArrowDown);
     press(&mut window, Modifiers::NONE, Key::Delete);
-    assert_eq!(own(&window).active, Some(RowTarget::File("artifacts/plan.md".into())));
+    assert_eq!(explorer_of(&window).active, Some(RowTarget::File("artifacts/plan.md".into())));
     assert!(operations(&window).is_empty());
 }
 
 #[test]
-fn instructions_are_put_into_the_room_as_a_rulebook_and_nothing_else_is() {
+fn only_instruction_files_can_be_added_as_a_rulebook() {
     let mut window = with(vec![file("AGENTS.md", 1), file("artifacts/plan.md", 1)]);
     window.get_by_label("artifacts/plan.md").click_secondary();
     window.run_steps(3);
@@ -460,7 +456,7 @@ fn instructions_are_put_into_the_room_as_a_rulebook_and_nothing_else_is() {
 }
 
 #[test]
-fn an_explorer_without_files_says_why() {
+fn an_empty_explorer_explains_why() {
     let mut window = stage_pane(UiState::default(), |ui, cx, panes| explorer_ui(ui, cx, &mut panes.explorer));
     window.run_steps(2);
     window.get_by_label("Loading files…");
@@ -470,7 +466,7 @@ fn an_explorer_without_files_says_why() {
     window.state_mut().state.texts.files = Some(Ok(Arc::default()));
     window.run_steps(2);
     click(&mut window, "Create file…");
-    assert!(own(&window).question.is_some());
+    assert!(explorer_of(&window).dialog.is_some());
     let mut window = explorer();
     window.state_mut().panes.explorer.filter = "zzz".into();
     window.run_steps(3);
@@ -478,37 +474,37 @@ fn an_explorer_without_files_says_why() {
 }
 
 #[test]
-fn a_failed_reading_forgets_nothing() {
+fn a_failed_listing_keeps_the_saved_state() {
     let mut window = explorer();
     click(&mut window, "artifacts/plan.md");
-    let before = own(&window).remembered;
+    let before = explorer_of(&window).remembered;
     window.state_mut().state.texts.files = Some(Err("later".into()));
     window.run_steps(3);
     window.state_mut().state.texts.files = Some(Ok(Arc::new(sample())));
     window.run_steps(3);
-    assert_eq!(own(&window).remembered, before);
+    assert_eq!(explorer_of(&window).remembered, before);
 }
 
 #[test]
-fn of_ten_thousand_files_only_those_on_screen_are_drawn() {
+fn only_visible_rows_are_drawn() {
     let files =
         (0..10_000).map(|number| file(&format!("artifacts/part-{:03}/note-{number:05}.md", number / 100), 1)).collect();
     let mut window = with(files);
-    let (drawn, all) = own(&window).rows_drawn();
+    let (drawn, all) = explorer_of(&window).rows_drawn();
     assert_eq!(all, 10_101);
     assert!(drawn > 20 && drawn < 80, "{drawn}");
-    let made = own(&window).tree.times_made();
+    let made = explorer_of(&window).tree.revision();
     window.run_steps(10);
-    assert_eq!(own(&window).tree.times_made(), made, "nothing is made anew while nothing changes");
+    assert_eq!(explorer_of(&window).tree.revision(), made, "rows are not rebuilt without changes");
     click(&mut window, "Folder artifacts");
     click(&mut window, "Folder artifacts");
     press(&mut window, Modifiers::NONE, Key::End);
     window.get_by_label("artifacts/part-099/note-09999.md");
-    assert!(own(&window).rows_drawn().0 < 80);
+    assert!(explorer_of(&window).rows_drawn().0 < 80);
 }
 
 #[test]
-fn long_and_foreign_names_are_drawn() {
+fn long_and_non_latin_names_are_drawn() {
     let long = format!("artifacts/{}/{}.md", "very-long-folder".repeat(12), "übergroß 夜🌙".repeat(20));
     let window = with(vec![file(&long, 1), file("مرحبا.md", 1)]);
     window.get_by_label(&long);
@@ -516,11 +512,11 @@ fn long_and_foreign_names_are_drawn() {
 }
 
 #[test]
-fn what_is_remembered_can_be_written_down() {
+fn the_saved_state_survives_serialization() {
     let mut window = explorer();
     click(&mut window, "Folder agents");
-    let remembered = own(&window).remembered;
+    let remembered = explorer_of(&window).remembered;
     let written = serde_json::to_string(&remembered).expect("it is plain data");
-    assert_eq!(serde_json::from_str::<Remembered>(&written).expect("it was written so"), remembered);
-    assert_eq!(serde_json::from_str::<Remembered>("{}").expect("all has a default"), Remembered::default());
+    assert_eq!(serde_json::from_str::<Remembered>(&written).expect("it was serialized"), remembered);
+    assert_eq!(serde_json::from_str::<Remembered>("{}").expect("all fields have defaults"), Remembered::default());
 }

@@ -18,7 +18,7 @@ pub(super) const COLLAPSE_ALL_FOLDERS: &str = "Collapse all folders";
 pub(super) const IMPORT_FILES: &str = "Import files or a folder…";
 pub(super) const NEW_FILE: &str = "New file…";
 
-/// How many files are shown of how many.
+/// `2 of 6`.
 pub(super) fn files_found(shown: usize, all: usize) -> String {
     format!("{shown} of {all}")
 }
@@ -45,13 +45,13 @@ pub(super) fn restore_file(path: &str) -> String {
     format!("Restore {path}")
 }
 
-// Rows: marks beside a name
+// Rows: status marks
 
 pub(super) const ERROR: &str = "error";
 pub(super) const CHECK_IT: &str = "warning";
 pub(super) const UNSAVED: &str = "• unsaved";
 
-// Rows: what a screen reader says
+// Rows: names for screen readers
 
 pub(super) const SAID_TO_CHECK: &str = "warning";
 pub(super) const SAID_CHANGED: &str = "changed";
@@ -65,7 +65,7 @@ pub(super) fn deleted_row(path: &str) -> String {
     format!("{path}, deleted")
 }
 
-// The status of an agent: in a word, and as a sentence
+// The status of an agent: labels and sentences
 
 pub(super) const IDLE: &str = "no task";
 pub(super) const STOPPED: &str = "stopped";
@@ -90,7 +90,7 @@ pub(super) const BY_SOMEBODY: &str = "somebody";
 pub(super) const BY_ANOTHER_PROGRAM: &str = "another program";
 pub(super) const BY_THE_ROOM: &str = "the room";
 
-/// What a file is, how large it is, and when it was written; version 0 is none.
+/// Kind, size, version and time of writing; version 0 is omitted.
 pub(super) fn about_file(kind: &str, size: &str, version: u64, written: &str) -> String {
     let version = if version > 0 { format!(", version {version}") } else { String::new() };
     format!("{kind}, {size}{version}, written {written}")
@@ -104,7 +104,7 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// One thing that is wrong with a file: on which line, and what to do about it.
+/// One problem of a file: the line, what is wrong and how to fix it.
 pub(super) fn problem(line: Option<usize>, what: &str, remedy: &str) -> String {
     let line = line.map_or(String::new(), |line| format!("Line {line}: "));
     format!("{line}{what} ({remedy})")
@@ -181,13 +181,13 @@ pub(super) fn and_more(count: usize) -> String {
     format!("and {count} more")
 }
 
-/// The renamed item and its folder; for a folder also how many files move along.
+/// The renamed item and its folder; for a folder also the number of files that move along.
 pub(super) fn about_renaming(name: &str, place: &str, moving: Option<usize>) -> String {
     let moving = moving.map_or(String::new(), |count| format!(" {} will move, too.", files(count)));
     format!("{name} in {place}.{moving}")
 }
 
-// Why a path cannot be had
+// Why a path cannot be used
 
 pub(super) const RESERVED_FOLDER: &str = "That folder is reserved for the program. Choose another.";
 pub(super) const RESERVED_FOR_RECORDS: &str = "sessions/ is reserved for program records. Choose another.";
@@ -252,7 +252,7 @@ pub(super) const ABOUT_WORKFLOW: &str =
 pub(super) const ABOUT_SCENE: &str = "An empty room.";
 pub(super) const ABOUT_EMPTY: &str = "An empty file.";
 
-// What new files begin with
+// Texts of new files
 
 pub(super) const UNTITLED: &str = "Untitled";
 
@@ -264,7 +264,7 @@ pub(super) fn task_file(title: &str) -> String {
     format!("# {title}\n\n- [ ] The first thing to do\n")
 }
 
-/// A new agent. The id and the name come as YAML.
+/// A new agent. `id` and `name` are quoted YAML.
 pub(super) fn agent_file(id: &str, name: &str) -> String {
     format!(
         "---\n\
@@ -293,7 +293,7 @@ pub(super) fn agent_file(id: &str, name: &str) -> String {
     )
 }
 
-/// A new workflow without steps. The name comes as YAML.
+/// A new workflow without steps. `name` is quoted YAML.
 pub(super) fn workflow_file(name: &str) -> String {
     format!(
         "---\n\

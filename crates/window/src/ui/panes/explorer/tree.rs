@@ -7,74 +7,74 @@ use std::sync::Arc;
 use super::filter::Filter;
 use crate::workspace::vfs::FileInfo;
 
-/// What a row shows; files and folders by their places in the tree.
+/// The kind of a row, with the index of its file or folder in the [`Tree`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RowWhat {
+pub enum RowKind {
     /// A folder.
     Folder(usize),
-    /// A file that is there.
+    /// An existing file.
     File(usize),
-    /// The heading over what is gone.
+    /// The bin, which contains the deleted files.
     Bin,
     /// A deleted file that can be restored.
-    Gone(usize),
+    Deleted(usize),
 }
 
 /// A row of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// How many folders it lies in.
+    /// The number of folders around it.
     pub depth: usize,
-    /// What it shows.
-    pub what: RowWhat,
+    /// What the row shows.
+    pub kind: RowKind,
 }
 
-/// What a row stands for, whatever the tree looks like by then.
+/// The identity of a row, which stays valid when the tree is rebuilt.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum RowTarget {
     /// A folder, by path.
     Folder(String),
-    /// A file that is there, by path.
+    /// An existing file, by path.
     File(String),
-    /// The heading over what is gone.
+    /// The bin, which contains the deleted files.
     Bin,
-    /// A file that is gone, by path.
-    Gone(String),
+    /// A deleted file, by path.
+    Deleted(String),
 }
 
-/// A folder, known by the files in it.
+/// A folder, derived from the paths of the files in it.
 #[derive(Clone, Debug, Default)]
 struct Folder {
-    /// A file somewhere in it; the first bytes of that file's path are the folder's.
-    witness: usize,
-    bytes: usize,
+    /// Index of any file below the folder; the folder's path is that file's path cut to `path_len`.
+    sample_file: usize,
+    path_len: usize,
     parent: usize,
     depth: usize,
     folders: Vec<usize>,
     files: Vec<usize>,
-    /// Files in it and in the folders in it.
+    /// The number of files below the folder, at any depth.
     total: usize,
 }
 
-/// The tree.
+/// The workspace tree and the rows that it shows.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     files: Arc<Vec<FileInfo>>,
     is_sorted: bool,
-    /// The workspace itself is the first; a folder comes after its parent.
+    /// All folders; the root comes first and every folder comes after its parent.
     folders: Vec<Folder>,
-    /// In which folder each file lies.
+    /// The folder of each file, as an index into `folders`.
     folder_of: Vec<usize>,
-    gone: Vec<usize>,
+    deleted: Vec<usize>,
     filter: Filter,
     folded: BTreeSet<String>,
     is_bin_open: bool,
     rows: Vec<Row>,
-    times_made: u64,
+    revision: u64,
 }
 
 impl Tree {
-    /// Brings the rows up to date. Whether the files are others than before.
+    /// Updates the rows. Returns whether the list of files was replaced.
     pub fn update(
         &mut self,
         files: &Arc<Vec<FileInfo>>,
@@ -82,40 +82,40 @@ impl Tree {
         folded: &BTreeSet<String>,
         is_bin_open: bool,
     ) -> bool {
-        let has_other_files = self.times_made == 0 || !Arc::ptr_eq(files, &self.files);
-        if has_other_files {
-            self.plant(files);
+        let files_changed = self.revision == 0 || !Arc::ptr_eq(files, &self.files);
+        if files_changed {
+            self.rebuild_folders(files);
         }
-        let has_other_hits = self.filter.look(&self.files, filter, has_other_files);
-        if has_other_files || has_other_hits || *folded != self.folded || is_bin_open != self.is_bin_open {
+        let hits_changed = self.filter.update(&self.files, filter, files_changed);
+        if files_changed || hits_changed || *folded != self.folded || is_bin_open != self.is_bin_open {
             self.folded.clone_from(folded);
             self.is_bin_open = is_bin_open;
-            self.make_rows();
+            self.rebuild_rows();
         }
-        has_other_files
+        files_changed
     }
 
-    /// The rows, from top to bottom.
+    /// The visible rows from top to bottom.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// How often rows were made.
-    pub fn times_made(&self) -> u64 {
-        self.times_made
+    /// The number of times that the rows have been rebuilt.
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
-    /// The file of a row.
+    /// Returns the file with this index.
     pub fn file(&self, index: usize) -> &FileInfo {
         &self.files[index]
     }
 
-    /// All files, those that are gone as well.
+    /// All files, including deleted ones.
     pub fn files(&self) -> &[FileInfo] {
         &self.files
     }
 
-    /// The file at a path, there or gone.
+    /// Returns the existing or deleted file at `path`.
     pub fn info(&self, path: &str) -> Option<&FileInfo> {
         if self.is_sorted {
             let found = self.files.binary_search_by(|file| file.path.as_str().cmp(path));
@@ -124,128 +124,129 @@ impl Tree {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// The file at a path, if it is there.
-    pub fn there(&self, path: &str) -> Option<&FileInfo> {
+    /// Returns the file at `path` if it exists.
+    pub fn existing(&self, path: &str) -> Option<&FileInfo> {
         self.info(path).filter(|file| file.is_there)
     }
 
-    /// A folder's path.
+    /// Returns the path of a folder; empty for the root.
     pub fn folder_path(&self, folder: usize) -> &str {
         let folder = &self.folders[folder];
-        if folder.bytes == 0 { "" } else { &self.files[folder.witness].path[..folder.bytes] }
+        if folder.path_len == 0 { "" } else { &self.files[folder.sample_file].path[..folder.path_len] }
     }
 
-    /// How many files lie in a folder and in the folders in it.
+    /// Returns the number of files below a folder, at any depth.
     pub fn total_in(&self, folder: usize) -> usize {
         self.folders[folder].total
     }
 
-    /// Whether what a folder holds is shown.
+    /// Whether a folder is expanded. A search expands all folders.
     pub fn is_open(&self, folder: usize) -> bool {
-        self.filter.is_on() || !self.folded.contains(self.folder_path(folder))
+        self.filter.is_active() || !self.folded.contains(self.folder_path(folder))
     }
 
-    /// Whether what is gone is shown.
+    /// Whether the bin is expanded.
     pub fn is_bin_open(&self) -> bool {
-        self.filter.is_on() || self.is_bin_open
+        self.filter.is_active() || self.is_bin_open
     }
 
-    /// Files that are there, and how many of them are shown by the filter.
+    /// Returns the number of existing files, and how many of them match the filter.
     pub fn count(&self) -> (usize, usize) {
         let all = self.folders.first().map_or(0, |root| root.total);
         let shown = self.filter.hits().map_or(all, |hits| hits.iter().filter(|hit| self.files[**hit].is_there).count());
         (all, shown)
     }
 
-    /// Files that are gone.
-    pub fn gone_count(&self) -> usize {
-        self.gone.len()
+    /// The number of deleted files that can be restored.
+    pub fn deleted_count(&self) -> usize {
+        self.deleted.len()
     }
 
-    /// What is looked for.
+    /// The search filter.
     pub fn filter(&self) -> &Filter {
         &self.filter
     }
 
-    /// Every folder, by path.
+    /// The paths of all folders except the root.
     pub fn folder_paths(&self) -> impl Iterator<Item = &str> {
         (1..self.folders.len()).map(|folder| self.folder_path(folder))
     }
 
-    /// Paths of the files below a folder.
-    pub fn below(&self, folder: &str) -> Vec<String> {
-        let lies_below = |file: &&FileInfo| file.is_there && lies_in(&file.path, folder);
+    /// Returns the paths of the existing files below a folder, at any depth.
+    pub fn files_below(&self, folder: &str) -> Vec<String> {
+        let lies_below = |file: &&FileInfo| file.is_there && is_below(&file.path, folder);
         self.files.iter().filter(lies_below).map(|file| file.path.clone()).collect()
     }
 
-    /// What a row stands for.
-    pub fn spot(&self, row: Row) -> RowTarget {
-        match row.what {
-            RowWhat::Folder(folder) => RowTarget::Folder(self.folder_path(folder).to_owned()),
-            RowWhat::File(file) => RowTarget::File(self.files[file].path.clone()),
-            RowWhat::Bin => RowTarget::Bin,
-            RowWhat::Gone(file) => RowTarget::Gone(self.files[file].path.clone()),
+    /// Returns the identity of a row.
+    pub fn target_of(&self, row: Row) -> RowTarget {
+        match row.kind {
+            RowKind::Folder(folder) => RowTarget::Folder(self.folder_path(folder).to_owned()),
+            RowKind::File(file) => RowTarget::File(self.files[file].path.clone()),
+            RowKind::Bin => RowTarget::Bin,
+            RowKind::Deleted(file) => RowTarget::Deleted(self.files[file].path.clone()),
         }
     }
 
-    /// Whether a row stands for this.
-    pub fn is_at(&self, row: Row, spot: &RowTarget) -> bool {
-        match (row.what, spot) {
-            (RowWhat::Folder(folder), RowTarget::Folder(path)) => self.folder_path(folder) == path,
-            (RowWhat::File(file), RowTarget::File(path)) | (RowWhat::Gone(file), RowTarget::Gone(path)) => {
+    /// Whether a row shows `target`.
+    pub fn is_at(&self, row: Row, target: &RowTarget) -> bool {
+        match (row.kind, target) {
+            (RowKind::Folder(folder), RowTarget::Folder(path)) => self.folder_path(folder) == path,
+            (RowKind::File(file), RowTarget::File(path)) | (RowKind::Deleted(file), RowTarget::Deleted(path)) => {
                 self.files[file].path == *path
             }
-            (RowWhat::Bin, RowTarget::Bin) => true,
+            (RowKind::Bin, RowTarget::Bin) => true,
             _ => false,
         }
     }
 
-    /// The row of something. Looks through all rows: for a key, not for every frame.
-    pub fn find(&self, spot: &RowTarget) -> Option<usize> {
-        self.rows.iter().position(|row| self.is_at(*row, spot))
+    /// Returns the index of the row that shows `target`. Scans all rows: not for use in every frame.
+    pub fn find(&self, target: &RowTarget) -> Option<usize> {
+        self.rows.iter().position(|row| self.is_at(*row, target))
     }
 
-    /// Learns which folders there are.
-    fn plant(&mut self, files: &Arc<Vec<FileInfo>>) {
+    /// Rebuilds the folders from the list of files.
+    fn rebuild_folders(&mut self, files: &Arc<Vec<FileInfo>>) {
         self.files = files.clone();
         self.is_sorted = files.is_sorted_by(|one, other| one.path <= other.path);
         let mut order: Vec<usize> = (0..files.len()).collect();
         if !self.is_sorted {
             order.sort_by(|one, other| files[*one].path.cmp(&files[*other].path));
         }
-        self.gone = order.iter().copied().filter(|file| !files[*file].is_there && files[*file].version > 0).collect();
+        self.deleted =
+            order.iter().copied().filter(|file| !files[*file].is_there && files[*file].version > 0).collect();
         self.folders = vec![Folder::default()];
         self.folder_of = vec![0; files.len()];
-        // Sorted by path, all files of a folder are together: only the folders around the last one can continue.
+        // In path order the files of a folder are adjacent, so only the current folder and its ancestors can continue.
         let mut open = vec![0];
         for file in order.into_iter().filter(|file| files[*file].is_there) {
             let path = &files[file].path;
-            let goes_on = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-            while open.len() > 1 && !goes_on(self.folder_path(open[open.len() - 1])) {
+            let contains_path = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+            while open.len() > 1 && !contains_path(self.folder_path(open[open.len() - 1])) {
                 open.pop();
             }
-            let parent = self.dig(file, &mut open);
+            let parent = self.push_folders_of(file, &mut open);
             self.folders[parent].files.push(file);
             self.folder_of[file] = parent;
         }
         self.sort_and_count();
     }
 
-    /// Makes the folders that lead to a file; the innermost.
-    fn dig(&mut self, file: usize, open: &mut Vec<usize>) -> usize {
+    /// Adds the missing folders of a file's path and returns the innermost.
+    fn push_folders_of(&mut self, file: usize, open: &mut Vec<usize>) -> usize {
         let files = self.files.clone();
         let path = &files[file].path;
         let mut parent = open[open.len() - 1];
-        let mut from = if parent == 0 { 0 } else { self.folders[parent].bytes + 1 };
+        let mut from = if parent == 0 { 0 } else { self.folders[parent].path_len + 1 };
         while let Some(length) = path[from..].find('/') {
-            let bytes = from + length;
-            let folder = Folder { witness: file, bytes, parent, depth: open.len() - 1, ..Folder::default() };
+            let path_len = from + length;
+            let folder = Folder { sample_file: file, path_len, parent, depth: open.len() - 1, ..Folder::default() };
             self.folders.push(folder);
             let new = self.folders.len() - 1;
             self.folders[parent].folders.push(new);
             open.push(new);
             parent = new;
-            from = bytes + 1;
+            from = path_len + 1;
         }
         parent
     }
@@ -263,51 +264,51 @@ impl Tree {
         }
     }
 
-    fn make_rows(&mut self) {
-        self.times_made += 1;
+    fn rebuild_rows(&mut self) {
+        self.revision += 1;
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
         let hits = self.filter.hits().map(|hits| self.hit_marks(hits));
         let is_hit = |file: usize| hits.as_ref().is_none_or(|(files, _)| files[file]);
         let has_hit = |folder: usize| hits.as_ref().is_none_or(|(_, folders)| folders[folder]);
         // A folder's own files come after its subfolders.
-        enum Due {
+        enum Pending {
             Folder(usize),
             Files(usize),
         }
-        let mut due = vec![Due::Folder(0)];
-        while let Some(next) = due.pop() {
+        let mut pending = vec![Pending::Folder(0)];
+        while let Some(next) = pending.pop() {
             match next {
-                Due::Folder(folder) if !has_hit(folder) => {}
-                Due::Folder(folder) => {
+                Pending::Folder(folder) if !has_hit(folder) => {}
+                Pending::Folder(folder) => {
                     let depth = self.folders[folder].depth;
                     if folder != 0 {
-                        rows.push(Row { depth, what: RowWhat::Folder(folder) });
+                        rows.push(Row { depth, kind: RowKind::Folder(folder) });
                     }
                     if folder == 0 || self.is_open(folder) {
-                        due.push(Due::Files(folder));
-                        due.extend(self.folders[folder].folders.iter().rev().map(|inner| Due::Folder(*inner)));
+                        pending.push(Pending::Files(folder));
+                        pending.extend(self.folders[folder].folders.iter().rev().map(|inner| Pending::Folder(*inner)));
                     }
                 }
-                Due::Files(folder) => {
+                Pending::Files(folder) => {
                     let own = &self.folders[folder];
                     let depth = if folder == 0 { 0 } else { own.depth + 1 };
                     let shown = own.files.iter().filter(|file| is_hit(**file));
-                    rows.extend(shown.map(|file| Row { depth, what: RowWhat::File(*file) }));
+                    rows.extend(shown.map(|file| Row { depth, kind: RowKind::File(*file) }));
                 }
             }
         }
-        let mut gone = self.gone.iter().filter(|file| is_hit(**file)).peekable();
-        if gone.peek().is_some() {
-            rows.push(Row { depth: 0, what: RowWhat::Bin });
+        let mut deleted = self.deleted.iter().filter(|file| is_hit(**file)).peekable();
+        if deleted.peek().is_some() {
+            rows.push(Row { depth: 0, kind: RowKind::Bin });
             if self.is_bin_open() {
-                rows.extend(gone.map(|file| Row { depth: 1, what: RowWhat::Gone(*file) }));
+                rows.extend(deleted.map(|file| Row { depth: 1, kind: RowKind::Deleted(*file) }));
             }
         }
         self.rows = rows;
     }
 
-    /// Which files are hits, and which folders lead to one.
+    /// Returns which files match, and which folders contain a match.
     fn hit_marks(&self, hits: &[usize]) -> (Vec<bool>, Vec<bool>) {
         let (mut files, mut folders) = (vec![false; self.files.len()], vec![false; self.folders.len()]);
         folders[0] = true;
@@ -323,23 +324,23 @@ impl Tree {
     }
 }
 
-/// The last part of a path.
+/// Returns the file name of a path.
 pub fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The folder that a path lies in; empty for the workspace itself.
+/// Returns the parent folder of a path; empty for the workspace root.
 pub fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// The folders that a path lies in, the outermost first.
-pub fn folders_around(path: &str) -> impl Iterator<Item = &str> {
+/// Iterates over the ancestor folders of a path, outermost first.
+pub fn ancestor_folders(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(move |(at, _)| &path[..at])
 }
 
-/// Whether a path lies somewhere in a folder.
-pub fn lies_in(path: &str, folder: &str) -> bool {
+/// Whether a path is below a folder, at any depth.
+pub fn is_below(path: &str, folder: &str) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 

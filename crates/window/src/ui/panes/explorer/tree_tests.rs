@@ -1,4 +1,4 @@
-//! Tests of the tree's rows, by examples and by invariants.
+//! Tests of the tree's rows: examples and properties.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use proptest::prelude::*;
 use super::*;
 use crate::workspace::vfs::{FileInfo, WorkspacePath};
 
-/// A file that exists.
+/// Returns an existing file.
 pub(in crate::ui::panes::explorer) fn file(path: &str, version: u64) -> FileInfo {
     let kind = WorkspacePath::new(path).map_or(crate::workspace::vfs::FileKind::Unknown, |path| path.kind());
     FileInfo { path: path.to_owned(), kind, size: 1_234, modified_ms: 1_000_000, version, is_there: true }
 }
 
-/// A file that was deleted.
-pub(in crate::ui::panes::explorer) fn gone(path: &str, version: u64) -> FileInfo {
+/// Returns a deleted file.
+pub(in crate::ui::panes::explorer) fn deleted_file(path: &str, version: u64) -> FileInfo {
     FileInfo { is_there: false, size: 0, ..file(path, version) }
 }
 
@@ -31,13 +31,13 @@ fn tree_of(files: Vec<FileInfo>, filter: &str, folded: &[&str], is_bin_open: boo
     tree
 }
 
-/// The rows as they would be read aloud.
+/// Returns the rows as indented text.
 fn shown(tree: &Tree) -> Vec<String> {
-    let name = |row: &Row| match row.what {
-        RowWhat::Folder(folder) => format!("{}/", name_of(tree.folder_path(folder))),
-        RowWhat::File(file) => name_of(&tree.file(file).path).to_owned(),
-        RowWhat::Bin => "[bin]".to_owned(),
-        RowWhat::Gone(file) => format!("({})", tree.file(file).path),
+    let name = |row: &Row| match row.kind {
+        RowKind::Folder(folder) => format!("{}/", name_of(tree.folder_path(folder))),
+        RowKind::File(file) => name_of(&tree.file(file).path).to_owned(),
+        RowKind::Bin => "[bin]".to_owned(),
+        RowKind::Deleted(file) => format!("({})", tree.file(file).path),
     };
     tree.rows().iter().map(|row| format!("{}{}", "  ".repeat(row.depth), name(row))).collect()
 }
@@ -50,13 +50,13 @@ fn sample() -> Vec<FileInfo> {
         file("agents/team/bo.md", 1),
         file("artifacts/Alpha.md", 1),
         file("artifacts/beta.md", 4),
-        gone("artifacts/gone.md", 3),
-        gone("never.md", 0),
+        deleted_file("artifacts/gone.md", 3),
+        deleted_file("never.md", 0),
     ]
 }
 
 #[test]
-fn folders_come_first_and_what_is_gone_comes_last() {
+fn folders_come_first_and_deleted_files_come_last() {
     let tree = tree_of(sample(), "", &[], true);
     let rows = [
         "agents/",
@@ -72,37 +72,37 @@ fn folders_come_first_and_what_is_gone_comes_last() {
         "[bin]",
         "  (artifacts/gone.md)",
     ];
-    assert_eq!(shown(&tree), rows, "what has no version cannot be had back and is not offered");
+    assert_eq!(shown(&tree), rows, "files without versions cannot be restored and are not listed");
     assert_eq!(tree.count(), (6, 6));
 }
 
 #[test]
-fn a_folded_folder_and_the_bin_hide_what_they_hold() {
+fn collapsed_folders_and_the_collapsed_bin_hide_their_contents() {
     let tree = tree_of(sample(), "", &["agents", "artifacts"], false);
     assert_eq!(shown(&tree), ["agents/", "agents-old/", "  x.md", "artifacts/", "README.md", "[bin]"]);
-    assert_eq!(tree_of(vec![gone("a.md", 0)], "", &[], true).rows(), []);
+    assert_eq!(tree_of(vec![deleted_file("a.md", 0)], "", &[], true).rows(), []);
 }
 
 #[test]
-fn looking_for_a_file_unfolds_the_folders_that_lead_to_it() {
+fn a_search_expands_the_folders_of_its_matches() {
     let tree = tree_of(sample(), "BETA", &["artifacts"], false);
     assert_eq!(shown(&tree), ["artifacts/", "  beta.md"]);
     assert_eq!(tree.count(), (6, 1));
     let tree = tree_of(sample(), "gone", &[], false);
-    assert_eq!(shown(&tree), ["[bin]", "  (artifacts/gone.md)"], "what is gone is found as well");
+    assert_eq!(shown(&tree), ["[bin]", "  (artifacts/gone.md)"], "deleted files are found too");
     assert_eq!(tree.count(), (6, 0));
     let tree = tree_of(sample(), "md agents/", &[], false);
-    assert_eq!(tree.count().1, 2, "words may stand anywhere in the path");
-    assert!(!tree.filter().is_by_letters());
+    assert_eq!(tree.count().1, 2, "words may occur anywhere in the path");
+    assert!(!tree.filter().is_fuzzy());
     let tree = tree_of(sample(), "artbt", &[], false);
-    assert_eq!(shown(&tree), ["artifacts/", "  beta.md"], "letters in this order, where no path holds the word");
-    assert!(tree.filter().is_by_letters());
+    assert_eq!(shown(&tree), ["artifacts/", "  beta.md"], "fuzzy matches if no path contains the word");
+    assert!(tree.filter().is_fuzzy());
     let tree = tree_of(sample(), "zzz", &[], false);
     assert_eq!((shown(&tree), tree.filter().best()), (Vec::new(), None));
 }
 
 #[test]
-fn the_best_is_what_is_called_so() {
+fn the_best_match_prefers_an_exact_name() {
     let files =
         || vec![file("ada/x.md", 1), file("agents/ada-2.md", 1), file("agents/ada.md", 1), file("b/cada.md", 1)];
     for (typed, best) in [
@@ -120,7 +120,7 @@ fn the_best_is_what_is_called_so() {
 }
 
 #[test]
-fn rows_are_made_again_only_when_something_changed() {
+fn rows_are_rebuilt_only_after_changes() {
     let (files, mut tree) = (Arc::new(sample()), Tree::default());
     let folded: BTreeSet<String> = ["agents".to_owned()].into();
     assert!(tree.update(&files, "", &none(), false));
@@ -134,29 +134,29 @@ fn rows_are_made_again_only_when_something_changed() {
         ("", &folded, true, 5),
     ] {
         assert!(!tree.update(&files, filter, folds, is_bin_open));
-        assert_eq!(tree.times_made(), made, "{filter:?}");
+        assert_eq!(tree.revision(), made, "{filter:?}");
     }
     assert!(tree.update(&Arc::new(sample()), "", &folded, true), "other files");
 }
 
 #[test]
-fn strange_paths_and_no_order_do_no_harm() {
+fn unusual_paths_and_unsorted_files_are_supported() {
     let deep = "a/".repeat(5_000) + "x";
     let long = "ü".repeat(2_000);
     let paths = ["z.md", "", "/", "a//b", "/x", "b/", deep.as_str(), long.as_str(), "a/é/ж.md", "a/b.md", "a/a/x.md"];
     let files: Vec<FileInfo> = paths.iter().map(|path| FileInfo { path: (*path).to_owned(), ..file("x", 1) }).collect();
     let tree = tree_of(files, "", &[], false);
-    let count = tree.rows().iter().filter(|row| matches!(row.what, RowWhat::File(_))).count();
+    let count = tree.rows().iter().filter(|row| matches!(row.kind, RowKind::File(_))).count();
     assert_eq!(count, paths.len());
     for path in paths {
-        assert_eq!(tree.there(path).map(|file| file.path.as_str()), Some(path));
+        assert_eq!(tree.existing(path).map(|file| file.path.as_str()), Some(path));
         assert!(tree.find(&RowTarget::File(path.to_owned())).is_some());
     }
     assert_eq!(tree_of(Vec::new(), "x", &[], true).rows(), []);
 }
 
 #[test]
-fn ten_thousand_files_are_looked_through_at_once() {
+fn ten_thousand_files_are_searched_in_time() {
     let files: Vec<FileInfo> =
         (0..10_000).map(|number| file(&format!("artifacts/part-{:03}/note-{number:05}.md", number / 100), 1)).collect();
     let (files, mut tree) = (Arc::new(files), Tree::default());
@@ -167,8 +167,7 @@ fn ten_thousand_files_are_looked_through_at_once() {
         tree.update(&files, typed, &none(), false);
         assert_eq!(tree.count().1, found);
     }
-    // Far above the time that it takes unoptimized on a slow machine: it is to fail for quadratic work, and not by
-    // chance.
+    // A generous limit, even for a debug build on a slow machine: it catches quadratic work without flakiness.
     assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
 }
 
@@ -177,61 +176,61 @@ fn paths() -> impl Strategy<Value = Vec<FileInfo>> {
     let path = prop::collection::vec(part, 1..5).prop_map(|parts| parts.join("/"));
     prop::collection::btree_map(path, (any::<bool>(), 0..3_u64), 0..40).prop_map(|files| {
         let made = |(path, (is_there, version)): (String, (bool, u64))| {
-            if is_there { file(&path, version) } else { gone(&path, version) }
+            if is_there { file(&path, version) } else { deleted_file(&path, version) }
         };
         files.into_iter().map(made).collect()
     })
 }
 
-fn counted(tree: &Tree, wanted: impl Fn(RowWhat) -> Option<usize>) -> BTreeMap<&str, usize> {
+fn counted(tree: &Tree, wanted: impl Fn(RowKind) -> Option<usize>) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
-    for file in tree.rows().iter().filter_map(|row| wanted(row.what)) {
+    for file in tree.rows().iter().filter_map(|row| wanted(row.kind)) {
         *counts.entry(tree.file(file).path.as_str()).or_default() += 1;
     }
     counts
 }
 
-fn there(what: RowWhat) -> Option<usize> {
-    if let RowWhat::File(file) = what { Some(file) } else { None }
+fn existing(what: RowKind) -> Option<usize> {
+    if let RowKind::File(file) = what { Some(file) } else { None }
 }
 
-fn lost(what: RowWhat) -> Option<usize> {
-    if let RowWhat::Gone(file) = what { Some(file) } else { None }
+fn deleted(what: RowKind) -> Option<usize> {
+    if let RowKind::Deleted(file) = what { Some(file) } else { None }
 }
 
 proptest! {
     #[test]
-    fn everything_appears_exactly_once_when_everything_is_unfolded(files in paths()) {
+    fn every_file_appears_exactly_once_when_all_is_expanded(files in paths()) {
         let tree = tree_of(files.clone(), "", &[], true);
         let wanted = |is_there: bool| -> BTreeMap<&str, usize> {
             let these = files.iter().filter(|file| file.is_there == is_there && (is_there || file.version > 0));
             these.map(|file| (file.path.as_str(), 1)).collect()
         };
-        prop_assert_eq!(counted(&tree, there), wanted(true));
-        prop_assert_eq!(counted(&tree, lost), wanted(false));
+        prop_assert_eq!(counted(&tree, existing), wanted(true));
+        prop_assert_eq!(counted(&tree, deleted), wanted(false));
         let folders: Vec<&str> = tree.folder_paths().collect();
-        prop_assert_eq!(folders.iter().collect::<BTreeSet<_>>().len(), folders.len(), "a folder stands there once");
+        prop_assert_eq!(folders.iter().collect::<BTreeSet<_>>().len(), folders.len(), "every folder is listed once");
         for row in tree.rows() {
-            prop_assert_eq!(tree.find(&tree.spot(*row)).map(|index| tree.rows()[index]), Some(*row));
+            prop_assert_eq!(tree.find(&tree.target_of(*row)).map(|index| tree.rows()[index]), Some(*row));
         }
     }
 
     #[test]
-    fn folding_hides_exactly_what_is_below(files in paths(), which in any::<prop::sample::Index>()) {
+    fn collapsing_a_folder_hides_exactly_the_files_below_it(files in paths(), which in any::<prop::sample::Index>()) {
         let open = tree_of(files.clone(), "", &[], false);
         let folders: Vec<String> = open.folder_paths().map(str::to_owned).collect();
         if !folders.is_empty() {
             let folder = which.get(&folders);
             let folded = tree_of(files, "", &[folder], false);
-            let left: Vec<&str> = counted(&open, there).into_keys().filter(|path| !lies_in(path, folder)).collect();
-            prop_assert_eq!(counted(&folded, there).into_keys().collect::<Vec<_>>(), left);
+            let left: Vec<&str> = counted(&open, existing).into_keys().filter(|path| !is_below(path, folder)).collect();
+            prop_assert_eq!(counted(&folded, existing).into_keys().collect::<Vec<_>>(), left);
             let at = folded.find(&RowTarget::Folder(folder.clone()));
-            prop_assert!(at.is_some(), "the folder itself stays");
+            prop_assert!(at.is_some(), "the folder itself is still listed");
         }
     }
 
     #[test]
-    fn a_filter_finds_what_holds_the_words(files in paths(), words in prop::collection::vec("[abpln./]{1,3}", 1..3)) {
+    fn a_filter_finds_all_paths_with_the_words(files in paths(), words in prop::collection::vec("[abpln./]{1,3}", 1..3)) {
         let typed = words.join(" ");
         let tree = tree_of(files.clone(), &typed, &["a", "b"], false);
         let holds = |file: &&FileInfo| {
@@ -241,7 +240,7 @@ proptest! {
         let is_known = |file: &&FileInfo| file.is_there || file.version > 0;
         let wanted: BTreeSet<&str> =
             files.iter().filter(holds).filter(is_known).map(|file| file.path.as_str()).collect();
-        let found: BTreeSet<&str> = counted(&tree, there).into_keys().chain(counted(&tree, lost).into_keys()).collect();
+        let found: BTreeSet<&str> = counted(&tree, existing).into_keys().chain(counted(&tree, deleted).into_keys()).collect();
         if files.iter().any(|file| holds(&file)) {
             prop_assert_eq!(found, wanted);
         } else {
@@ -255,7 +254,7 @@ proptest! {
     }
 
     #[test]
-    fn typing_on_finds_the_same_as_typing_at_once(files in paths(), typed in "[abpln./ ]{1,6}") {
+    fn incremental_typing_finds_the_same_as_the_whole_text(files in paths(), typed in "[abpln./ ]{1,6}") {
         let files = Arc::new(files);
         let mut slowly = Tree::default();
         for (at, letter) in typed.char_indices() {

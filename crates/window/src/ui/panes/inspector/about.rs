@@ -15,10 +15,10 @@ use crate::view::model::{AgentDetail, AgentView, ProfileFacts, RoomModel};
 use crate::view::theme::{SPACE, Theme};
 
 const BEHAVIOURS: [Behaviour; 3] = [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol];
-/// How many waiting tasks are shown.
-const TASKS_SHOWN: usize = 20;
+/// The maximum number of waiting tasks shown.
+const MAX_TASKS: usize = 20;
 
-/// Draws it.
+/// Draws the tab.
 pub(super) fn about_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -32,7 +32,7 @@ pub(super) fn about_ui(
     tasks(ui, detail, theme);
     memory(ui, room, &detail.memory, theme);
     profile(ui, room, agent, detail, theme);
-    use_of_models(ui, agent, detail, theme);
+    model_usage(ui, agent, detail, theme);
 }
 
 fn behaviour(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme, commands: &mut Vec<Command>) {
@@ -63,11 +63,11 @@ fn tasks(ui: &mut Ui, detail: &AgentDetail, theme: &Theme) {
         return;
     }
     widgets::section(ui, texts::WAITING_TASKS, theme);
-    for task in detail.tasks.iter().take(TASKS_SHOWN) {
+    for task in detail.tasks.iter().take(MAX_TASKS) {
         widgets::in_card(ui, theme, |ui| ui.add(Label::new(crate::base::text::truncate(task, 600)).wrap()));
     }
-    if detail.tasks.len() > TASKS_SHOWN {
-        ui.label(widgets::small(texts::and_more(detail.tasks.len() - TASKS_SHOWN), theme));
+    if detail.tasks.len() > MAX_TASKS {
+        ui.label(widgets::small(texts::and_more(detail.tasks.len() - MAX_TASKS), theme));
     }
 }
 
@@ -105,7 +105,7 @@ fn memory(ui: &mut Ui, room: &RoomModel, memory: &Memory, theme: &Theme) {
     slot(ui, texts::PINS_KEPT, pins);
 }
 
-/// What its file says of it and lets it do.
+/// Draws the profile and permissions from the agent's file.
 fn profile(ui: &mut Ui, room: &RoomModel, agent: &AgentView, detail: &AgentDetail, theme: &Theme) {
     widgets::section(ui, texts::PROFILE, theme);
     let name = room.profiles.iter().find(|profile| profile.id == agent.profile);
@@ -127,7 +127,7 @@ fn profile(ui: &mut Ui, room: &RoomModel, agent: &AgentView, detail: &AgentDetai
     fact(ui, texts::MAY_WRITE, &globs(writes.as_deref()), theme);
 }
 
-/// Rights in words.
+/// Returns file permissions in words.
 fn globs(globs: Option<&[String]>) -> String {
     match globs {
         None => texts::EVERYTHING_ALLOWED.to_owned(),
@@ -136,7 +136,7 @@ fn globs(globs: Option<&[String]>) -> String {
     }
 }
 
-fn use_of_models(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme) {
+fn model_usage(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme) {
     widgets::section(ui, texts::MODELS, theme);
     fact(ui, texts::ANSWERED_BY, &detail.answered_by, theme);
     fact(ui, texts::IN_THIS_RUN, &text_format::tally(&detail.spent), theme);

@@ -1,12 +1,11 @@
-//! An agent in the inspector: its state with the reason, and one of four tabs: its chat, facts about it, what it knows,
-//! and its prompts.
+//! An agent in the inspector: its state with the reason, and the tabs Chat, About, Memory and Prompts.
 
 use std::collections::BTreeMap;
 
 use egui::{Label, RichText, ScrollArea, Sense, Ui, vec2};
 
-use super::trail::AgentTrail;
-use super::{Inspector, about, agent_plan, calls, chat, knowledge, last_row, past_sessions, texts};
+use super::log_index::AgentLog;
+use super::{Inspector, about, agent_plan, calls, chat, duplicate_and_delete_ui, knowledge, past_sessions, texts};
 use crate::agent::AgentCommand;
 use crate::kernel::KernelCommand;
 use crate::simulation::{State, TaskCommand};
@@ -25,24 +24,23 @@ use crate::view::paint;
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme, state_colour};
 
-/// A pane that is lower than this has no room for the card of a question beside the chat: it is shown beside its agent,
-/// and below the room.
+/// The minimum pane height for an approval card; in lower panes it is shown beside the agent and below the room.
 const CARD_PANE_POINTS: f32 = 680.0;
-/// What the card of a question takes here: who wants what, and what would happen.
+/// The maximum heights of the two parts of an approval card: the request, and the preview of its effect.
 const CARD_HEAD_POINTS: f32 = 96.0;
 const CARD_PREVIEW_POINTS: f32 = 110.0;
 
-/// Which side of an agent is shown.
+/// A tab of an agent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum AgentTab {
-    /// What it and its model say.
+    /// The chat of the agent and its model.
     #[default]
     Chat,
-    /// What it is, and has before it.
+    /// Profile, plan and tasks.
     About,
-    /// What it knows, and was reminded of.
+    /// Memories, and the last ones recalled.
     Memory,
-    /// What its models were asked.
+    /// Model calls and their prompts.
     Prompts,
 }
 
@@ -61,7 +59,7 @@ pub(super) fn agent_card(
     commands: &mut Vec<Command>,
 ) {
     let theme = cx.theme;
-    head(ui, cx, agent, commands);
+    header_ui(ui, cx, agent, commands);
     let Some(detail) = &agent.detail else {
         ui.label(widgets::soft(texts::LOADING, theme));
         return;
@@ -71,43 +69,45 @@ pub(super) fn agent_card(
     if let Some(index) = widgets::segments(ui, &choices, chosen, theme) {
         pane.tab = TABS[index].0;
     }
-    let trail = pane.trail.clone();
-    let trail = trail.agent(&agent.id);
+    let log_index = pane.log_index.clone();
+    let agent_log = log_index.agent(&agent.id);
     match pane.tab {
         AgentTab::Chat => {
             let Inspector { earlier, chat, drafts, .. } = pane;
-            let mut asked = Vec::new();
+            let mut chat_commands = Vec::new();
             let above = |ui: &mut Ui| {
-                past_sessions::earlier_row(ui, agent, trail, earlier, cx);
+                past_sessions::past_work_menu(ui, agent, agent_log, earlier, cx);
                 match earlier.chosen(&agent.id) {
-                    Some(activation) => past_sessions::session_ui(ui, cx, agent, &activation, earlier, &mut asked),
-                    None => chat::live_chat(ui, cx, agent, detail, chat, &mut asked),
+                    Some(activation) => {
+                        past_sessions::session_ui(ui, cx, agent, &activation, earlier, &mut chat_commands)
+                    }
+                    None => chat::live_chat(ui, cx, agent, detail, chat, &mut chat_commands),
                 }
             };
             widgets::above_foot(ui, "what an agent is to do", above, |ui| {
-                foot(ui, cx, (agent, detail, trail), drafts, commands);
+                footer_ui(ui, cx, (agent, detail, agent_log), drafts, commands);
             });
-            commands.extend(asked);
+            commands.extend(chat_commands);
         }
         AgentTab::About => {
             ScrollArea::vertical().id_salt(("about", &agent.id)).auto_shrink(false).show(ui, |ui| {
-                agent_plan::plan_ui(ui, trail.map(|trail| &*trail.plan).unwrap_or_default(), cx.theme);
+                agent_plan::plan_ui(ui, agent_log.map(|agent_log| &*agent_log.plan).unwrap_or_default(), cx.theme);
                 about::about_ui(ui, cx, agent, detail, commands);
                 ui.add_space(SPACE[3]);
-                last_row(ui, cx, &[Thing::Agent(agent.id.clone())], commands);
+                duplicate_and_delete_ui(ui, cx, &[Thing::Agent(agent.id.clone())], commands);
             });
         }
         AgentTab::Memory => {
             ScrollArea::vertical().id_salt(("knows", &agent.id)).auto_shrink(false).show(ui, |ui| {
-                knowledge::knows_ui(ui, cx, agent, trail, commands);
+                knowledge::memory_ui(ui, cx, agent, agent_log, commands);
             });
         }
-        AgentTab::Prompts => calls::calls_ui(ui, cx, agent, detail, trail, &mut pane.calls),
+        AgentTab::Prompts => calls::calls_ui(ui, cx, agent, detail, agent_log, &mut pane.calls),
     }
 }
 
-/// Who it is, what it does, since when and why, and what can be done about it.
-fn head(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, commands: &mut Vec<Command>) {
+/// Draws the name, portrait and state of an agent, with buttons to pause it and open its file.
+fn header_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(48.0, 58.0), Sense::hover());
@@ -134,7 +134,7 @@ fn head(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, commands: &mut V
     }
 }
 
-/// Pausing it, and opening its file.
+/// Draws the buttons to pause the agent and open its file.
 fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Command>) {
     let is_paused = agent.state == State::Paused;
     let id = agent.id.clone();
@@ -153,16 +153,16 @@ fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Com
     }
 }
 
-/// Whether the card of a question stands in the inspector.
+/// Whether the inspector is high enough for an approval card.
 pub fn has_room_for_question(cx: &ViewerContext<'_>) -> bool {
     cx.ui.dock.rect(&Tab::Inspector).is_none_or(|rect| rect.height() >= CARD_PANE_POINTS)
 }
 
-/// What waits for a person, what was used, and what it is to do next.
-fn foot(
+/// Draws the pending approval, the model usage, and the field for the next task.
+fn footer_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
-    (agent, detail, trail): (&AgentView, &AgentDetail, Option<&AgentTrail>),
+    (agent, detail, agent_log): (&AgentView, &AgentDetail, Option<&AgentLog>),
     drafts: &mut BTreeMap<String, String>,
     commands: &mut Vec<Command>,
 ) {
@@ -176,7 +176,7 @@ fn foot(
     }
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
-        if let Some(plan) = trail.and_then(|trail| agent_plan::in_a_line(&trail.plan)) {
+        if let Some(plan) = agent_log.and_then(|agent_log| agent_plan::summary_line(&agent_log.plan)) {
             ui.add(Label::new(widgets::small(plan, theme)).truncate());
         }
         if let Some(work) = work {
@@ -210,8 +210,8 @@ fn foot(
             }
         }
         if agent.thinking {
-            let (sign, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
-            Icon::Chat.paint(ui.painter(), sign, theme.accent);
+            let (icon_rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+            Icon::Chat.paint(ui.painter(), icon_rect, theme.accent);
             ui.label(widgets::small(texts::THINKING, theme));
         }
     });

@@ -1,4 +1,4 @@
-//! The plan that a coding agent reports: one line below its chat, and the whole list under About.
+//! The plan that a coding agent reports: a summary below its chat, and the steps in the About tab.
 
 use egui::{Label, RichText, Ui};
 
@@ -7,14 +7,14 @@ use crate::mind::PlanStep;
 use crate::ui::widgets;
 use crate::view::theme::Theme;
 
-/// A plan in one line: how much of it is done, and what the agent is doing.
-pub(super) fn in_a_line(plan: &[PlanStep]) -> Option<String> {
+/// Returns a plan as one line: how many steps are done and which one is in progress.
+pub(super) fn summary_line(plan: &[PlanStep]) -> Option<String> {
     let done = plan.iter().filter(|step| step.status == "completed").count();
     let at = plan.iter().find(|step| step.status == "in_progress");
     (!plan.is_empty()).then(|| texts::plan_in_a_line(done, plan.len(), at.map(|step| step.text.as_str())))
 }
 
-/// A step as its row shows it.
+/// Returns the text of a step.
 fn row(step: &PlanStep) -> String {
     let how = match step.status.as_str() {
         "completed" => texts::STEP_DONE,
@@ -24,7 +24,7 @@ fn row(step: &PlanStep) -> String {
     format!("{how}: {}", step.text)
 }
 
-/// Draws all of it; nothing where there is none.
+/// Draws the steps of a plan; nothing if it is empty.
 pub(super) fn plan_ui(ui: &mut Ui, plan: &[PlanStep], theme: &Theme) {
     if plan.is_empty() {
         return;
@@ -41,12 +41,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_says_how_much_of_it_is_done_and_what_is_under_way() {
+    fn a_plan_is_summarised_by_its_progress() {
         let step = |text: &str, status: &str| PlanStep { text: text.into(), status: status.into() };
-        assert_eq!(in_a_line(&[]), None);
+        assert_eq!(summary_line(&[]), None);
         let plan = [step("Look", "completed"), step("Write", "in_progress"), step("Test", "pending")];
-        assert_eq!(in_a_line(&plan).as_deref(), Some("Plan: 1 of 3 done, in progress: Write"));
+        assert_eq!(summary_line(&plan).as_deref(), Some("Plan: 1 of 3 done, in progress: Write"));
         assert_eq!(plan.each_ref().map(row), ["done: Look", "in progress: Write", "to do: Test"]);
-        assert_eq!(in_a_line(&plan[..1]).as_deref(), Some("Plan: 1 of 1 done"));
+        assert_eq!(summary_line(&plan[..1]).as_deref(), Some("Plan: 1 of 1 done"));
     }
 }

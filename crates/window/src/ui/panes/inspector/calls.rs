@@ -1,8 +1,8 @@
-//! The model calls of an agent: the list, and the prompt of one, each part coloured by its source.
+//! The model calls of an agent: a list, and the prompt of the selected one, coloured by source.
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
-use super::trail::{AgentTrail, CallFacts};
+use super::log_index::{AgentLog, CallFacts};
 use super::{prompt, texts};
 use crate::base::{Id, Seq};
 use crate::ui::context::ViewerContext;
@@ -12,22 +12,22 @@ use crate::ui::widgets::text_format;
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::theme::SPACE;
 
-/// What is kept between frames.
+/// The state of the tab.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CallsPane {
-    /// Whose call was chosen, and which.
+    /// The agent and record of the selected call.
     chosen: Option<(Id, Seq)>,
-    /// Rows that were drawn in the last frame.
+    /// The number of rows drawn in the last frame.
     pub(super) drawn: usize,
 }
 
-/// Draws the list of calls, or the one that was chosen.
+/// Draws the list of calls, or the selected one.
 pub(super) fn calls_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
     agent: &AgentView,
     detail: &AgentDetail,
-    trail: Option<&AgentTrail>,
+    agent_log: Option<&AgentLog>,
     pane: &mut CallsPane,
 ) {
     if let Some((_, call)) = pane.chosen.clone().filter(|(of, _)| *of == agent.id) {
@@ -35,13 +35,13 @@ pub(super) fn calls_ui(
             pane.chosen = None;
         }
         let area = ScrollArea::vertical().id_salt(("prompt", call)).auto_shrink(false);
-        area.show(ui, |ui| one(ui, cx, call));
+        area.show(ui, |ui| call_ui(ui, cx, call));
         return;
     }
     let theme = cx.theme;
     if let Some(last) = &detail.last_prompt {
         let title = texts::last_prompt(&text_format::compact(prompt::tokens(last)));
-        super::fold(ui, "last prompt", RichText::new(&title).color(theme.accent), &title, theme, |ui| {
+        super::collapsible(ui, "last prompt", RichText::new(&title).color(theme.accent), &title, theme, |ui| {
             let half = (ui.available_height() * 0.6).max(160.0);
             ScrollArea::vertical().id_salt("last prompt").max_height(half).show(ui, |ui| {
                 prompt::prompt_parts(ui, cx.room, last, theme);
@@ -49,7 +49,7 @@ pub(super) fn calls_ui(
         });
     }
     pane.drawn = 0;
-    let Some(calls) = trail.map(|trail| &trail.calls).filter(|calls| !calls.is_empty()) else {
+    let Some(calls) = agent_log.map(|agent_log| &agent_log.calls).filter(|calls| !calls.is_empty()) else {
         widgets::empty(ui, Icon::Question, texts::NO_CALLS, texts::WHEN_CALLS_APPEAR, theme);
         return;
     };
@@ -79,8 +79,8 @@ pub(super) fn calls_ui(
     });
 }
 
-/// One call with its prompt.
-fn one(ui: &mut Ui, cx: &ViewerContext<'_>, call: Seq) {
+/// Draws a call with its prompt.
+fn call_ui(ui: &mut Ui, cx: &ViewerContext<'_>, call: Seq) {
     let theme = cx.theme;
     if let Some(row) = cx.recent.book.find(call) {
         let facts = CallFacts::of(row);

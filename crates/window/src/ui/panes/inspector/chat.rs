@@ -1,8 +1,8 @@
-//! The chat of an agent and its model as it streams: messages, and tool calls that can be unfolded.
+//! The streaming chat of an agent and its model: messages, and collapsible tool calls.
 
 use egui::{CornerRadius, Frame, Label, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
-use super::{fold, texts};
+use super::{collapsible, texts};
 use crate::base::text;
 use crate::ui::Command;
 use crate::ui::commands::markdown;
@@ -13,32 +13,32 @@ use crate::view::chat::{ChatLine, ChatView, LiveAnswer, PieceFacts, ToolLine, To
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
-/// How many lines are shown at first, and how many more with each click.
-const LINES_SHOWN: usize = 60;
-/// Messages of the room are folded beyond this many characters.
+/// The number of lines shown at first and added by each click on "Show earlier".
+const PAGE_LINES: usize = 60;
+/// Messages from the room are collapsed beyond this many characters.
 const ROOM_CHARS: usize = 400;
-/// Streaming text is laid out as Markdown up to this many characters; of longer text the end is shown.
+/// Streaming text is rendered as Markdown up to this many characters; of longer text only the end is shown.
 const LIVE_CHARS: usize = 6_000;
 
-/// How many characters of streaming thoughts are shown, from their end.
+/// The number of characters shown of streaming thoughts, from the end.
 const LIVE_THOUGHT_CHARS: usize = 600;
 
-/// What is kept of a chat between frames.
+/// The state of a chat view.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChatPane {
-    /// Whose lines these are, and at which width.
+    /// The name of the chat and the width that the heights belong to.
     of: (String, f32),
-    /// How high each line was when it was last drawn: what is out of sight is not laid out again.
+    /// The height of each line when it was last drawn, so that lines out of view need no layout.
     heights: Vec<Option<f32>>,
-    /// How many earlier lines were asked for.
+    /// The number of additional earlier lines shown.
     earlier: usize,
-    /// Lines that were laid out in the last frame.
+    /// The number of lines laid out in the last frame.
     pub(super) drawn: usize,
 }
 
 impl ChatPane {
-    /// Forgets heights that belong to another chat or to another width.
-    fn fit(&mut self, name: &str, width: f32, lines: usize) {
+    /// Discards cached heights if the chat or the width changed.
+    fn invalidate(&mut self, name: &str, width: f32, lines: usize) {
         if self.of.0 != name {
             *self = Self { of: (name.to_owned(), width), ..Self::default() };
         }
@@ -51,7 +51,7 @@ impl ChatPane {
     }
 }
 
-/// The live chat of an agent.
+/// Draws the live chat of an agent.
 pub(super) fn live_chat(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -72,18 +72,18 @@ pub(super) fn live_chat(
     let area = ScrollArea::vertical().id_salt(("chat", &name)).auto_shrink(false).stick_to_bottom(true);
     area.show(ui, |ui| {
         if let Some(work) = &chat.work {
-            piece(ui, agent, work, theme);
+            work_ui(ui, agent, work, theme);
         }
         if chat.lines.is_empty() && chat.live.is_none() && !agent.thinking {
             widgets::empty(ui, Icon::Chat, texts::NO_MESSAGES_YET, texts::HOW_MESSAGES_COME, theme);
         }
         lines_ui(ui, &name, &agent.name, &chat.lines, pane, theme, commands);
-        now_ui(ui, agent, detail, chat, theme, commands);
+        live_answer_ui(ui, agent, detail, chat, theme, commands);
     });
 }
 
-/// What it works at.
-fn piece(ui: &mut Ui, agent: &AgentView, work: &PieceFacts, theme: &Theme) {
+/// Draws the current task.
+fn work_ui(ui: &mut Ui, agent: &AgentView, work: &PieceFacts, theme: &Theme) {
     let works = texts::works_at(&agent.name, &work.activation.id(), work.turn as usize, work.stage);
     ui.label(widgets::small(works, theme));
     widgets::in_card(ui, theme, |ui| {
@@ -92,7 +92,7 @@ fn piece(ui: &mut Ui, agent: &AgentView, work: &PieceFacts, theme: &Theme) {
     });
 }
 
-/// Lines of a chat, those in sight laid out.
+/// Draws the lines of a chat; only visible ones are laid out.
 pub(super) fn lines_ui(
     ui: &mut Ui,
     name: &str,
@@ -102,14 +102,14 @@ pub(super) fn lines_ui(
     theme: &Theme,
     commands: &mut Vec<Command>,
 ) {
-    pane.fit(name, ui.available_width(), lines.len());
-    let first = lines.len().saturating_sub(LINES_SHOWN + pane.earlier);
+    pane.invalidate(name, ui.available_width(), lines.len());
+    let first = lines.len().saturating_sub(PAGE_LINES + pane.earlier);
     if first > 0 {
-        let more = first.min(LINES_SHOWN);
+        let more = first.min(PAGE_LINES);
         let button = ui.button(texts::show_earlier(more)).on_hover_text(texts::not_shown(first));
         widgets::name(&button, texts::EARLIER_MESSAGES);
         if button.clicked() {
-            pane.earlier += LINES_SHOWN;
+            pane.earlier += PAGE_LINES;
         }
     }
     for (index, line) in lines.iter().enumerate().skip(first) {
@@ -131,13 +131,13 @@ fn line_ui(ui: &mut Ui, agent: &str, line: &ChatLine, theme: &Theme, commands: &
     match line {
         ChatLine::Room(text) => room_ui(ui, text, theme),
         ChatLine::Thought(text) => thought_ui(ui, text, theme),
-        ChatLine::Agent(text) => said_ui(ui, agent, text, theme, commands),
+        ChatLine::Agent(text) => agent_message_ui(ui, agent, text, theme, commands),
         ChatLine::Tool(tool) => tool_ui(ui, tool, theme),
     }
 }
 
-/// The background of a message.
-fn sheet(ui: &mut Ui, fill: egui::Color32, content: impl FnOnce(&mut Ui)) {
+/// Draws a message background around `content`.
+fn message_frame(ui: &mut Ui, fill: egui::Color32, content: impl FnOnce(&mut Ui)) {
     let frame = Frame::new()
         .fill(fill)
         .corner_radius(CornerRadius::same(RADIUS[1]))
@@ -149,9 +149,9 @@ fn sheet(ui: &mut Ui, fill: egui::Color32, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// What the agent was told. Much of it repeats other content, so long text is folded.
+/// Draws a message from the room. These often repeat other content, so long ones are collapsed.
 fn room_ui(ui: &mut Ui, words: &str, theme: &Theme) {
-    sheet(ui, widgets::mix(theme.panel, theme.line, 0.45), |ui| {
+    message_frame(ui, widgets::mix(theme.panel, theme.line, 0.45), |ui| {
         ui.label(widgets::small(texts::THE_ROOM, theme));
         let is_long = words.len() > ROOM_CHARS && words.chars().count() > ROOM_CHARS;
         if !is_long {
@@ -160,23 +160,23 @@ fn room_ui(ui: &mut Ui, words: &str, theme: &Theme) {
         }
         ui.add(Label::new(text::truncate(words, ROOM_CHARS)).wrap());
         let title = texts::all_characters(words.chars().count());
-        fold(ui, "all", widgets::small(&title, theme), &title, theme, |ui| {
+        collapsible(ui, "all", widgets::small(&title, theme), &title, theme, |ui| {
             ui.add(Label::new(words).wrap());
         });
     });
 }
 
-fn said_ui(ui: &mut Ui, agent: &str, words: &str, theme: &Theme, commands: &mut Vec<Command>) {
-    sheet(ui, theme.card, |ui| {
+fn agent_message_ui(ui: &mut Ui, agent: &str, words: &str, theme: &Theme, commands: &mut Vec<Command>) {
+    message_frame(ui, theme.card, |ui| {
         ui.label(RichText::new(agent).size(TYPE[0]).color(theme.accent));
         markdown(ui, words, theme, commands);
     });
 }
 
-/// The agent's reported thoughts: not its answer, and folded.
+/// Draws the agent's reported thoughts, collapsed.
 fn thought_ui(ui: &mut Ui, words: &str, theme: &Theme) {
     let title = texts::thoughts(words.chars().count());
-    fold(ui, "thoughts", widgets::small(&title, theme), &title, theme, |ui| {
+    collapsible(ui, "thoughts", widgets::small(&title, theme), &title, theme, |ui| {
         ui.add(Label::new(widgets::soft(words, theme)).wrap());
     });
 }
@@ -189,12 +189,12 @@ fn tool_ui(ui: &mut Ui, tool: &ToolLine, theme: &Theme) {
         _ => theme.text_soft,
     };
     let line = RichText::new(&heading).text_style(TextStyle::Monospace).size(TYPE[0]).color(colour);
-    fold(ui, "tool", line, &heading, theme, |ui| {
+    collapsible(ui, "tool", line, &heading, theme, |ui| {
         let part = |ui: &mut Ui, title: &str, words: &str| {
             if words.is_empty() {
                 return;
             }
-            sheet(ui, widgets::mix(theme.card, theme.line, 0.35), |ui| {
+            message_frame(ui, widgets::mix(theme.card, theme.line, 0.35), |ui| {
                 ui.label(widgets::small(title, theme));
                 let words =
                     RichText::new(words).text_style(TextStyle::Monospace).size(TYPE[0]).color(theme.bubble_text);
@@ -210,8 +210,8 @@ fn tool_ui(ui: &mut Ui, tool: &ToolLine, theme: &Theme) {
     });
 }
 
-/// What is being said at this moment.
-fn now_ui(
+/// Draws the answer that is being streamed.
+fn live_answer_ui(
     ui: &mut Ui,
     agent: &AgentView,
     detail: &AgentDetail,
@@ -236,7 +236,7 @@ fn now_ui(
         ui.add(Label::new(widgets::soft(end, theme)).wrap());
     }
     if !text.trim().is_empty() {
-        sheet(ui, widgets::mix(theme.card, theme.accent, 0.06), |ui| {
+        message_frame(ui, widgets::mix(theme.card, theme.accent, 0.06), |ui| {
             ui.label(RichText::new(texts::says_now(&agent.name)).size(TYPE[0]).color(theme.accent));
             let surplus = text.chars().count().saturating_sub(LIVE_CHARS);
             if surplus == 0 {

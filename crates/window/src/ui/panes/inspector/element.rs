@@ -65,7 +65,7 @@ pub(super) fn element_card(
     readers::readers_ui(ui, cx, element);
 }
 
-/// What it holds, in a few words.
+/// Returns a short summary of an element's content.
 pub fn holds(content: &ContentView) -> String {
     match content {
         ContentView::Text(text) | ContentView::Other(text) if text.trim().is_empty() => texts::EMPTY.to_owned(),
@@ -86,7 +86,7 @@ pub fn holds(content: &ContentView) -> String {
     }
 }
 
-/// How many tasks a file has, and how far they are.
+/// Returns the number of tasks, in total and per column.
 pub fn tasks_in_words(board: &TasksView) -> String {
     let counts = Column::SHOWN.iter().zip(&board.columns).filter(|(_, tasks)| !tasks.is_empty());
     let parts: Vec<String> =
@@ -152,7 +152,7 @@ fn owner(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands: &
     }
 }
 
-/// The channel that a message board shows: one in which something was said, or none.
+/// Draws the menu for the channel that a message board shows.
 fn channel(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands: &mut Vec<Command>) {
     let together = &cx.room.together;
     let shown = together.shown.get(&element.id);
@@ -164,7 +164,7 @@ fn channel(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands:
         if menu::choice(ui, shown.is_none(), texts::NO_CHANNEL).clicked() {
             chosen = Some(None);
         }
-        // A channel without messages may be shown, too.
+        // The board may show a channel that has no messages yet.
         let unknown = shown.filter(|shown| together.channels.iter().all(|channel| channel.name != **shown));
         for channel in unknown.into_iter().chain(together.channels.iter().map(|channel| &channel.name)) {
             if menu::choice(ui, shown == Some(channel), &label(channel)).clicked() {

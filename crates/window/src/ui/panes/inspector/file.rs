@@ -1,4 +1,4 @@
-//! A file in the inspector: what it is, who wrote and read it, and its versions, which can be compared and restored.
+//! A file in the inspector: its properties, author, readers, and versions, which can be compared and restored.
 
 use std::sync::Arc;
 
@@ -18,30 +18,30 @@ use crate::view::recent_events::Recent;
 use crate::view::theme::{SPACE, TYPE, Theme};
 use crate::workspace::vfs::{FileInfo, FileOperation};
 
-/// How high the list of versions grows, in points.
+/// The maximum height of the list of versions, in points.
 const LIST_HEIGHT: f32 = 230.0;
-/// How many versions the menus show, newest first.
+/// The maximum number of versions in the menus, newest first.
 const MENU_VERSIONS: usize = 200;
-/// How many readers are named.
-const READERS_SHOWN: usize = 12;
+/// The maximum number of readers listed.
+const MAX_READERS: usize = 12;
 
-/// What is kept between frames.
+/// The state of the file view.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FilePane {
     path: String,
-    /// The versions that are compared, by number: from which to which. 0 is nothing at all.
+    /// The numbers of the compared versions, old and new; 0 is the empty file before the first version.
     compared: Option<(u64, u64)>,
-    /// Whether old and new are shown side by side.
+    /// Whether the versions are shown side by side.
     is_beside: bool,
-    /// The running operation.
-    pub(super) order: Option<Id>,
-    /// The result of the last operation, in words, and whether it succeeded.
-    told: Option<(String, bool)>,
-    /// Rows of versions that were drawn in the last frame.
+    /// The key of the running restore operation.
+    pub(super) operation: Option<Id>,
+    /// The message about the last operation, and whether it succeeded.
+    result: Option<(String, bool)>,
+    /// The number of versions drawn in the last frame.
     pub(super) drawn: usize,
 }
 
-/// Draws it.
+/// Draws the file card.
 pub(super) fn file_card(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -52,14 +52,14 @@ pub(super) fn file_card(
     if pane.file.path != path {
         pane.file = FilePane { path: path.to_owned(), is_beside: pane.file.is_beside, ..FilePane::default() };
     }
-    take_order_result(&mut pane.file, cx.recent);
+    take_operation_result(&mut pane.file, cx.recent);
     let theme = cx.theme;
     let files = cx.ui.texts.files();
     let info = files.binary_search_by(|info| info.path.as_str().cmp(path)).ok().map(|index| files[index].clone());
     let versions = cx.ui.texts.versions(path).cloned();
-    let trail = pane.trail.clone();
+    let log_index = pane.log_index.clone();
     ScrollArea::vertical().id_salt(("file", path)).auto_shrink(false).show(ui, |ui| {
-        head(ui, path, info.as_ref(), theme, commands);
+        header_ui(ui, path, info.as_ref(), theme, commands);
         let has_list = matches!(cx.ui.texts.files, Some(Ok(_)));
         if let Some(Err(why)) = &cx.ui.texts.files {
             ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap());
@@ -74,7 +74,7 @@ pub(super) fn file_card(
             _ => Arc::default(),
         };
         facts(ui, cx, info.as_ref(), &listed);
-        readers(ui, cx, &trail, path);
+        readers(ui, cx, &log_index, path);
         widgets::section(ui, texts::VERSIONS, theme);
         match &versions {
             None => drop(ui.label(widgets::soft(texts::LOADING, theme))),
@@ -83,25 +83,25 @@ pub(super) fn file_card(
                 widgets::empty(ui, Icon::Clock, texts::NO_VERSIONS, texts::WHEN_VERSIONS_ARE_KEPT, theme);
             }
             Some(Ok(all)) => {
-                list(ui, cx, all, &mut pane.file);
+                version_list(ui, cx, all, &mut pane.file);
                 let is_there = info.as_ref().is_some_and(|info| info.is_there);
-                compared(ui, cx, all, is_there, &mut pane.file, commands);
+                comparison_ui(ui, cx, all, is_there, &mut pane.file, commands);
             }
         }
     });
 }
 
-/// Takes the result of the person's running operation.
-fn take_order_result(pane: &mut FilePane, recent: &Recent) {
-    let Some(result) = pane.order.as_deref().and_then(|key| recent.order(key)) else { return };
-    pane.told = Some(match result {
+/// Takes the result of the running operation if it has finished.
+fn take_operation_result(pane: &mut FilePane, recent: &Recent) {
+    let Some(result) = pane.operation.as_deref().and_then(|key| recent.order(key)) else { return };
+    pane.result = Some(match result {
         Ok(()) => (texts::RESTORED.to_owned(), true),
         Err(why) => (texts::restore_failed(why), false),
     });
-    pane.order = None;
+    pane.operation = None;
 }
 
-fn head(ui: &mut Ui, path: &str, info: Option<&FileInfo>, theme: &Theme, commands: &mut Vec<Command>) {
+fn header_ui(ui: &mut Ui, path: &str, info: Option<&FileInfo>, theme: &Theme, commands: &mut Vec<Command>) {
     let name = path.rsplit('/').next().unwrap_or(path);
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(40.0, 46.0), Sense::hover());
@@ -135,39 +135,39 @@ fn facts(ui: &mut Ui, cx: &ViewerContext<'_>, info: Option<&FileInfo>, versions:
     }
     if let Some(first) = versions.last() {
         let by = format!("{}, {}", room.called(&first.author), cx.when(first.time_ms));
-        // If the first version is no longer kept, the creator of the file is unknown.
+        // If the first version is no longer stored, the creator of the file is unknown.
         fact(ui, if first.number == 1 { texts::MADE_BY } else { texts::OLDEST_BY }, &by, theme);
         fact(ui, texts::VERSIONS, &versions.len().to_string(), theme);
     }
 }
 
-/// Who has read it, as the log says.
-fn readers(ui: &mut Ui, cx: &ViewerContext<'_>, trail: &super::trail::Trail, path: &str) {
+/// Lists the readers of the file according to the log.
+fn readers(ui: &mut Ui, cx: &ViewerContext<'_>, log_index: &super::log_index::LogIndex, path: &str) {
     let ViewerContext { room, theme, .. } = *cx;
-    let readers = trail.readers(path);
+    let readers = log_index.readers(path);
     let all = readers.len();
-    let mut said: Vec<(u64, String)> = readers
+    let mut lines: Vec<(u64, String)> = readers
         .map(|(agent, row)| (row.time_ms, format!("{}, {}", room.called(agent), cx.when(row.time_ms))))
         .collect();
-    if said.is_empty() {
+    if lines.is_empty() {
         fact(ui, texts::READ_BY, texts::READERS_UNKNOWN, theme);
         return;
     }
-    said.sort_by(|one, other| other.cmp(one));
-    for (index, (_, said)) in said.iter().take(READERS_SHOWN).enumerate() {
-        fact(ui, if index == 0 { texts::READ_BY } else { "" }, said, theme);
+    lines.sort_by(|one, other| other.cmp(one));
+    for (index, (_, line)) in lines.iter().take(MAX_READERS).enumerate() {
+        fact(ui, if index == 0 { texts::READ_BY } else { "" }, line, theme);
     }
-    if all > READERS_SHOWN {
-        fact(ui, "", &texts::and_more(all - READERS_SHOWN), theme);
+    if all > MAX_READERS {
+        fact(ui, "", &texts::and_more(all - MAX_READERS), theme);
     }
 }
 
-/// The version before one of the list, if it is kept.
-fn before(versions: &[FileVersion], index: usize) -> u64 {
+/// Returns the number of the version before one in the list; 0 if there is none.
+fn previous_version(versions: &[FileVersion], index: usize) -> u64 {
     versions.get(index + 1).map_or(0, |version| version.number)
 }
 
-fn list(ui: &mut Ui, cx: &ViewerContext<'_>, versions: &[FileVersion], pane: &mut FilePane) {
+fn version_list(ui: &mut Ui, cx: &ViewerContext<'_>, versions: &[FileVersion], pane: &mut FilePane) {
     let ViewerContext { room, theme, .. } = *cx;
     pane.drawn = 0;
     ui.scope(|ui| {
@@ -191,15 +191,15 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, versions: &[FileVersion], pane: &mu
                 });
                 pane.drawn += 1;
                 if clicked {
-                    pane.compared = Some((before(versions, index), version.number));
+                    pane.compared = Some((previous_version(versions, index), version.number));
                 }
             }
         });
     });
 }
 
-/// The versions that were chosen, how they differ, and having one back.
-fn compared(
+/// Draws the comparison of the selected versions and the Restore button.
+fn comparison_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
     versions: &[FileVersion],
@@ -208,8 +208,8 @@ fn compared(
     commands: &mut Vec<Command>,
 ) {
     let theme = cx.theme;
-    if let Some((told, is_good)) = &pane.told {
-        ui.add(Label::new(RichText::new(told).color(if *is_good { theme.good } else { theme.bad })).wrap());
+    if let Some((message, is_good)) = &pane.result {
+        ui.add(Label::new(RichText::new(message).color(if *is_good { theme.good } else { theme.bad })).wrap());
     }
     let Some((mut older, mut newer)) = pane.compared else {
         ui.label(widgets::small(texts::CLICK_A_VERSION, theme));
@@ -230,9 +230,9 @@ fn compared(
             pane.is_beside = looks[index].1;
         }
         let is_newest = versions.first().is_some_and(|version| version.number == newer);
-        let can_restore = pane.order.is_none() && !(is_newest && is_there);
+        let can_restore = pane.operation.is_none() && !(is_newest && is_there);
         let restore = ui.add_enabled(can_restore, egui::Button::new(texts::restore_version(newer)));
-        let restore = restore.on_hover_text(texts::RESTORE_TIP).on_disabled_hover_text(if pane.order.is_some() {
+        let restore = restore.on_hover_text(texts::RESTORE_TIP).on_disabled_hover_text(if pane.operation.is_some() {
             texts::RESTORING
         } else {
             texts::CURRENT_TEXT
@@ -240,7 +240,7 @@ fn compared(
         if restore.clicked() {
             let operation = FileOperation::Restore { path: pane.path.clone(), version: newer };
             let command = cx.ui.file_command(operation);
-            (pane.order, pane.told) = (Some(command.key.clone()), None);
+            (pane.operation, pane.result) = (Some(command.key.clone()), None);
             commands.push(Command::Act(RoomAct::File(command), None));
         }
     });
@@ -248,7 +248,7 @@ fn compared(
     match (old, new) {
         (Ok(Some(old)), Ok(Some(new))) => {
             let look = if pane.is_beside { DiffLook::SideBySide } else { DiffLook::Unified };
-            // One name for all files: only one of them is compared at a time, and only that is remembered.
+            // The same id for all files: only one is compared at a time, so only its state is kept.
             diff_ui(ui, "inspector", &old, &new, look, theme);
         }
         (Err(why), _) | (_, Err(why)) => {
@@ -278,7 +278,7 @@ fn version_menu(
     });
 }
 
-/// The text of a version; `None` while it is read. The error says why there is none.
+/// Returns the text of a version; `None` while it is loading, or why it is not available.
 fn version_text(path: &str, number: u64, cx: &ViewerContext<'_>) -> Result<Option<Arc<str>>, String> {
     if number == 0 {
         return Ok(Some("".into()));

@@ -1,10 +1,10 @@
-//! What an agent knows, in the inspector: what it recalled last and why, and its own memories.
+//! The Memory tab of an agent: what it recalled last and why, and its own memories.
 
 use std::sync::Arc;
 
 use egui::{Ui, WidgetInfo, WidgetType};
 
-use super::trail::AgentTrail;
+use super::log_index::AgentLog;
 use super::{ago, fact, texts};
 use crate::log::events::Knowledge;
 use crate::ui::Command;
@@ -17,15 +17,15 @@ use crate::view::event_list::EventRow;
 use crate::view::model::AgentView;
 use crate::view::theme::SPACE;
 
-/// How many of its own memories are shown; the others are in the pane.
+/// The maximum number of its own memories shown; the knowledge pane has the others.
 const SHOWN: usize = 20;
 
-/// Draws it.
-pub(super) fn knows_ui(
+/// Draws the tab.
+pub(super) fn memory_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
     agent: &AgentView,
-    trail: Option<&AgentTrail>,
+    agent_log: Option<&AgentLog>,
     commands: &mut Vec<Command>,
 ) {
     let known = cx.ui.known_memories();
@@ -38,13 +38,13 @@ pub(super) fn knows_ui(
         commands.push(Command::Show(Tab::Pane(knowledge::WORD.to_owned())));
     }
     ui.add_space(SPACE[1]);
-    reminded_ui(ui, cx, trail.and_then(|trail| trail.reminded.as_ref()));
+    recalled_ui(ui, cx, agent_log.and_then(|agent_log| agent_log.last_recalled.as_ref()));
     ui.add_space(SPACE[1]);
     own_ui(ui, cx, agent, &known);
 }
 
-/// What it was last reminded of, by what, and what each score is made of.
-fn reminded_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: Option<&Arc<EventRow>>) {
+/// Draws the memories that it recalled last, with the occasion and scores.
+fn recalled_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: Option<&Arc<EventRow>>) {
     ui.label(widgets::heading(texts::LAST_REMINDED_OF, cx.theme));
     let recalled = row.and_then(|row| Some((row, row.read::<Knowledge>()?)));
     let Some((row, Knowledge::Recalled { about, memories })) = recalled else {
@@ -65,7 +65,7 @@ fn reminded_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: Option<&Arc<EventRow>>)
     }
 }
 
-/// Its own memories, the newest first.
+/// Lists its own memories, newest first.
 fn own_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, known: &KnownMemories) {
     ui.label(widgets::heading(texts::ITS_OWN_MEMORIES, cx.theme));
     if !known.is_whole {

@@ -1,4 +1,4 @@
-//! The inspector: what is selected, what it does and why, and what can be done with it.
+//! The inspector: shows the selected agent, element or file, and the commands for it.
 
 mod about;
 mod agent;
@@ -8,11 +8,11 @@ mod chat;
 mod element;
 mod file;
 mod knowledge;
+mod log_index;
 mod past_sessions;
 mod prompt;
 mod readers;
 mod texts;
-mod trail;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ pub use self::agent::has_room_for_question;
 use self::calls::CallsPane;
 use self::chat::ChatPane;
 use self::file::FilePane;
-use self::past_sessions::EarlierPane;
-use self::trail::Trail;
+use self::log_index::LogIndex;
+use self::past_sessions::PastSessionsPane;
 use crate::schedule::TICKS_PER_SEC;
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
@@ -42,41 +42,41 @@ use crate::view::paint;
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, Theme};
 
-/// What the inspector keeps between frames.
+/// The state of the inspector.
 #[derive(Clone, Debug, Default)]
 pub struct Inspector {
-    /// Which side of an agent is shown.
+    /// The selected tab of an agent.
     tab: AgentTab,
-    /// What the log says of agents and files.
-    trail: Arc<Trail>,
+    /// The work, calls and readers found in the log.
+    log_index: Arc<LogIndex>,
     chat: ChatPane,
-    earlier: EarlierPane,
+    earlier: PastSessionsPane,
     calls: CallsPane,
     file: FilePane,
-    /// What is being written in its fields, by the field.
+    /// Unsaved texts, by field.
     drafts: BTreeMap<String, String>,
 }
 
 impl Inspector {
-    /// Another room is open: what was being written belonged to the last one.
+    /// Discards unsaved texts when another room is opened.
     pub fn forget_room(&mut self) {
         self.drafts.clear();
     }
 }
 
-/// Draws the inspector; what happened last where nothing is selected, by the log's own state.
+/// Draws the inspector; the newest records of the log if nothing is selected.
 pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, log: &mut EventLogPane) -> Vec<Command> {
     let ViewerContext { room, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
-    if Arc::make_mut(&mut pane.trail).follow(&cx.recent.book) {
+    if Arc::make_mut(&mut pane.log_index).update(&cx.recent.book) {
         ui.ctx().request_repaint();
     }
     let selected: Vec<Thing> = cx.ui.selection.things().iter().cloned().collect();
     match selected.as_slice() {
         [] => match cx.ui.selection.file() {
             Some(path) => file::file_card(ui, cx, path, pane, &mut commands),
-            // The same text side by side adds nothing.
+            // The log is visible already.
             None if cx.ui.dock.is_seen(&Tab::Log) => {
                 widgets::empty(ui, Icon::Agent, texts::NOTHING_IS_SELECTED, texts::SELECT_SOMETHING, theme);
             }
@@ -84,23 +84,23 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
         },
         [Thing::Agent(id)] => match room.agent(id) {
             Some(agent) => agent::agent_card(ui, cx, agent, pane, &mut commands),
-            None => gone_ui(ui, id, theme),
+            None => missing_ui(ui, id, theme),
         },
         [Thing::Element(id)] => match room.element(id) {
             Some(element) => scrolled(ui, |ui| {
                 element::element_card(ui, cx, element, &mut pane.drafts, &mut commands);
                 ui.add_space(SPACE[3]);
-                last_row(ui, cx, &selected, &mut commands);
+                duplicate_and_delete_ui(ui, cx, &selected, &mut commands);
             }),
-            None => gone_ui(ui, id, theme),
+            None => missing_ui(ui, id, theme),
         },
-        several => scrolled(ui, |ui| many(ui, cx, several, &mut commands)),
+        several => scrolled(ui, |ui| multi_selection_ui(ui, cx, several, &mut commands)),
     }
     commands
 }
 
-/// What is shown while nothing is selected.
-fn gone_ui(ui: &mut Ui, id: &str, theme: &Theme) {
+/// Draws the placeholder for a selected agent or element that no longer exists.
+fn missing_ui(ui: &mut Ui, id: &str, theme: &Theme) {
     widgets::empty(ui, Icon::Agent, &texts::has_left(id), texts::SELECT_SOMETHING_ELSE, theme);
 }
 
@@ -108,7 +108,7 @@ fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, content);
 }
 
-fn many(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Vec<Command>) {
+fn multi_selection_ui(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Vec<Command>) {
     let ViewerContext { room, art, theme, .. } = *cx;
     ui.label(widgets::heading(texts::things(things.len()), theme));
     let agents = things.iter().filter(|thing| thing.agent().is_some()).count();
@@ -136,11 +136,11 @@ fn many(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Ve
             ui.label(widgets::small(texts::and_more(things.len() - SHOWN), theme));
         }
     });
-    last_row(ui, cx, things, commands);
+    duplicate_and_delete_ui(ui, cx, things, commands);
 }
 
-/// Duplicate and delete, for one thing or several.
-fn last_row(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Vec<Command>) {
+/// Draws the buttons to duplicate and delete the selection.
+fn duplicate_and_delete_ui(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         if command_tip(ui.button(texts::DUPLICATE), cx, "room.duplicate").clicked() {
             commands.push(Command::Duplicate(things.to_vec()));
@@ -151,22 +151,29 @@ fn last_row(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mu
     });
 }
 
-/// How long ago a tick was, in words.
+/// Returns how long ago a tick was, in words.
 fn ago(room: &RoomModel, tick: u64) -> String {
     texts::ago(&text_format::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
 }
 
-/// Something that unfolds when its line is clicked; `name` is what the line is called.
-fn fold(ui: &mut Ui, salt: impl egui::AsIdSalt, line: RichText, name: &str, theme: &Theme, body: impl FnOnce(&mut Ui)) {
+/// Draws a collapsible section; `name` is its accessible name.
+fn collapsible(
+    ui: &mut Ui,
+    salt: impl egui::AsIdSalt,
+    line: RichText,
+    name: &str,
+    theme: &Theme,
+    body: impl FnOnce(&mut Ui),
+) {
     let id = ui.make_persistent_id(salt);
     let mut open = egui::collapsing_header::CollapsingState::load_with_default_open(ui.ctx(), id, false);
     let row = |ui: &mut Ui| {
         ui.spacing_mut().interact_size.y = 18.0;
         let row = ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = SPACE[0] + 2.0;
-            let (sign, _) = ui.allocate_exact_size(vec2(9.0, 16.0), Sense::hover());
+            let (icon_rect, _) = ui.allocate_exact_size(vec2(9.0, 16.0), Sense::hover());
             let icon = if open.is_open() { Icon::Down } else { Icon::Play };
-            icon.paint(ui.painter(), sign.shrink2(vec2(0.0, 3.5)), theme.text_soft);
+            icon.paint(ui.painter(), icon_rect.shrink2(vec2(0.0, 3.5)), theme.text_soft);
             ui.add(Label::new(line).wrap().selectable(false).sense(Sense::click()))
         });
         row.inner
@@ -184,7 +191,7 @@ fn fold(ui: &mut Ui, salt: impl egui::AsIdSalt, line: RichText, name: &str, them
     }
 }
 
-/// A key and its value on one line.
+/// Draws a label and its value on one line.
 fn fact(ui: &mut Ui, key: &str, value: &str, theme: &Theme) {
     ui.scope(|ui| {
         ui.spacing_mut().interact_size.y = 18.0;

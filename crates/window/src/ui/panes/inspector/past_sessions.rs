@@ -1,12 +1,12 @@
-//! The earlier pieces of work of an agent: the list, and the session of the selected one.
+//! The past work of an agent: a list, and the session of the selected piece.
 
 use std::sync::Arc;
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
 use super::chat::{ChatPane, lines_ui};
+use super::log_index::{AgentLog, PastWork};
 use super::texts;
-use super::trail::{AgentTrail, PastWork};
 use crate::base::{Id, text};
 use crate::log::events::WorkOutcome;
 use crate::ui::Command;
@@ -18,18 +18,18 @@ use crate::view::chat::{SessionRead, parse_session};
 use crate::view::model::AgentView;
 use crate::view::theme::{MENU, SPACE, Theme};
 
-/// What is kept between frames.
+/// The state of this view.
 #[derive(Clone, Debug, Default)]
-pub(super) struct EarlierPane {
-    /// Whose piece of work was chosen, and which.
+pub(super) struct PastSessionsPane {
+    /// The agent and activation of the selected piece of work.
     chosen: Option<(Id, Id)>,
-    /// The text of a session, and what was read from it.
+    /// The text of the loaded session and its parse result.
     read: Option<(Arc<str>, Arc<Result<SessionRead, String>>)>,
     chat: ChatPane,
 }
 
-impl EarlierPane {
-    /// The piece of work of this agent that was chosen.
+impl PastSessionsPane {
+    /// Returns the selected activation of this agent.
     pub(super) fn chosen(&self, agent: &Id) -> Option<Id> {
         self.chosen.as_ref().filter(|(of, _)| of == agent).map(|(_, activation)| activation.clone())
     }
@@ -46,12 +46,12 @@ impl EarlierPane {
     }
 }
 
-/// The button that leads to earlier work, or back from it.
-pub(super) fn earlier_row(
+/// Draws the menu of past work, or the button back to the live chat.
+pub(super) fn past_work_menu(
     ui: &mut Ui,
     agent: &AgentView,
-    trail: Option<&AgentTrail>,
-    pane: &mut EarlierPane,
+    agent_log: Option<&AgentLog>,
+    pane: &mut PastSessionsPane,
     cx: &ViewerContext<'_>,
 ) {
     let theme = cx.theme;
@@ -63,13 +63,13 @@ pub(super) fn earlier_row(
             }
             ui.label(widgets::small(activation.to_string(), theme));
         }
-        let Some(trail) = trail.filter(|trail| !trail.works.is_empty()) else { return };
-        menu::menu_button(ui, texts::earlier_works(trail.works.len()), texts::EARLIER_WORK, MENU[2], theme, |ui| {
+        let Some(agent_log) = agent_log.filter(|agent_log| !agent_log.works.is_empty()) else { return };
+        menu::menu_button(ui, texts::earlier_works(agent_log.works.len()), texts::EARLIER_WORK, MENU[2], theme, |ui| {
             ui.spacing_mut().item_spacing.y = SPACE[0];
-            let works = &trail.works;
+            let works = &agent_log.works;
             let area = ScrollArea::vertical().max_height(360.0);
             area.show_rows(ui, widgets::ChoiceRow::POINTS, works.len(), |ui, rows| {
-                // The newest is at the top.
+                // Newest first.
                 for work in rows.filter_map(|row| works.get(works.len() - 1 - row)) {
                     if work_row(ui, work, chosen.as_ref(), cx) {
                         pane.chosen = Some((agent.id.clone(), work.activation.clone()));
@@ -101,13 +101,13 @@ fn work_row(ui: &mut Ui, work: &PastWork, chosen: Option<&Id>, cx: &ViewerContex
     })
 }
 
-/// The session of a piece of work that was chosen.
+/// Draws the session of a past piece of work.
 pub(super) fn session_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
     agent: &AgentView,
     activation: &Id,
-    pane: &mut EarlierPane,
+    pane: &mut PastSessionsPane,
     commands: &mut Vec<Command>,
 ) {
     let theme = cx.theme;
@@ -116,12 +116,12 @@ pub(super) fn session_ui(
             ui.label(widgets::soft(texts::LOADING_SESSION, theme));
             return;
         }
-        Some(Err(why)) => return trouble(ui, texts::SESSION_NOT_LOADED, why, theme),
-        Some(Ok(None)) => return trouble(ui, texts::NO_SESSION, texts::WHY_NO_SESSION, theme),
+        Some(Err(why)) => return error_ui(ui, texts::SESSION_NOT_LOADED, why, theme),
+        Some(Ok(None)) => return error_ui(ui, texts::NO_SESSION, texts::WHY_NO_SESSION, theme),
         Some(Ok(Some(text))) => text.clone(),
     };
     let read = pane.session(&text);
-    // The file has the name that it contains, or, in older versions, that of its thread.
+    // The file is named after the session id in it or, in older formats, after its thread.
     let session = read.as_ref().as_ref().ok();
     let named = session.map(|session| session.session_id.as_str()).filter(|id| !id.is_empty());
     let of_thread = session.map(|session| session.thread.as_str()).filter(|thread| !thread.is_empty());
@@ -131,7 +131,7 @@ pub(super) fn session_ui(
     };
     let session = match &*read {
         Err(why) => {
-            trouble(ui, texts::SESSION_NOT_LOADED, why, theme);
+            error_ui(ui, texts::SESSION_NOT_LOADED, why, theme);
             open_file(ui, path, commands);
             return;
         }
@@ -156,7 +156,7 @@ pub(super) fn session_ui(
     });
 }
 
-fn trouble(ui: &mut Ui, title: &str, why: &str, theme: &Theme) {
+fn error_ui(ui: &mut Ui, title: &str, why: &str, theme: &Theme) {
     widgets::empty(ui, Icon::Note, title, why, theme);
 }
 

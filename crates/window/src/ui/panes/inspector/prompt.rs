@@ -1,4 +1,4 @@
-//! The last prompt of an agent, each part coloured by its source.
+//! The parts of a prompt, coloured by source.
 
 use egui::{Color32, CornerRadius, Frame, Margin, RichText, Sense, Ui, vec2};
 
@@ -12,10 +12,10 @@ use crate::ui::widgets::text_format;
 use crate::view::model::RoomModel;
 use crate::view::theme::{MARK_RADIUS, RADIUS, SPACE, TYPE, Theme};
 
-/// Longer parts are cut on screen; the log has them whole.
+/// The maximum number of characters of a part on screen; the log has the whole text.
 const SHOWN_CHARS: usize = 3_000;
 
-/// Where the words of a part came from, for people.
+/// Returns the display name of the source of a part.
 pub fn origin_words(room: &RoomModel, origin: &PromptOrigin) -> String {
     match &origin.element {
         Some(element) => {
@@ -26,31 +26,31 @@ pub fn origin_words(room: &RoomModel, origin: &PromptOrigin) -> String {
     }
 }
 
-/// Estimated tokens of everything that was sent.
+/// Estimates the number of tokens of a prompt.
 pub fn tokens(prompt: &Prompt) -> u64 {
     prompt.chars().div_ceil(4) as u64
 }
 
-/// A part of a prompt, as it is shown.
+/// A part of a prompt, ready to be drawn.
 struct Part<'a> {
     origin: String,
     colour: Color32,
     text: &'a str,
 }
 
-/// The parts of a prompt, each with where its words came from.
+/// Returns the parts of a prompt with their sources and colours.
 fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str, theme: &Theme) -> Vec<Part<'a>> {
     let moment = PromptOrigin::of(MOMENT);
     let part = |origin: &PromptOrigin, text: &'a str| Part {
         origin: origin_words(room, origin),
-        colour: colour(place(origin), theme),
+        colour: colour(hue(origin), theme),
         text,
     };
     let mut parts: Vec<Part> =
         prompt.system.iter().chain(&prompt.known).map(|one| part(&one.origin, &one.text)).collect();
     if !history.is_empty() {
         let origin = texts::session_so_far(prompt.history.len());
-        parts.push(Part { origin, colour: colour(HISTORY_PLACE, theme), text: history });
+        parts.push(Part { origin, colour: colour(HISTORY_HUE, theme), text: history });
     }
     parts.extend(prompt.now.iter().map(|one| part(&one.origin, &one.text)));
     // The current request is empty if the session ends with the message to be answered.
@@ -64,11 +64,11 @@ fn history(prompt: &Prompt) -> String {
     prompt.history.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Draws the prompt: the shares of its parts as a bar, then each part.
+/// Draws a prompt: a bar with the shares of its parts, then each part.
 pub fn prompt_parts(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
     let history = history(prompt);
     let parts = parts(room, prompt, &history, theme);
-    shares(ui, &parts);
+    share_bar(ui, &parts);
     for one in &parts {
         part(ui, one, theme);
     }
@@ -78,7 +78,7 @@ pub fn prompt_parts(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Them
     }
 }
 
-/// Which colour stands for which origin, and how much of the prompt came from there.
+/// Draws the legend of sources with their shares of the prompt.
 pub fn legend(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
     let history = history(prompt);
     let parts = parts(room, prompt, &history, theme);
@@ -93,13 +93,13 @@ pub fn legend(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
     });
 }
 
-/// Places on the circle of colours.
-const PLACES: u32 = 16;
-/// The place of the session's history on it.
-const HISTORY_PLACE: u32 = 13;
+/// The number of hues on the colour circle.
+const HUES: u32 = 16;
+/// The hue of the session history.
+const HISTORY_HUE: u32 = 13;
 
-/// The places of the mind's own parts on the colour circle: parts that are often in one prompt are far apart.
-const OWN_PLACES: [(&str, u32); 15] = [
+/// The hues of built-in parts: parts that often occur together are far apart.
+const HUE_OF_PART: [(&str, u32); 15] = [
     ("standing_instructions", 0),
     ("guide", 14),
     ("profile", 5),
@@ -117,19 +117,19 @@ const OWN_PLACES: [(&str, u32); 15] = [
     (MOMENT, 8),
 ];
 
-/// The place of an origin on the colour circle. Added parts get a place by the hash of their name.
-fn place(origin: &PromptOrigin) -> u32 {
-    let own = OWN_PLACES.iter().find(|(word, _)| *word == &*origin.from);
-    own.map_or_else(|| (content_hash(origin.from.as_bytes()) % u64::from(PLACES)) as u32, |(_, place)| *place)
+/// Returns the hue of a source. Other parts get a hue by the hash of their name.
+fn hue(origin: &PromptOrigin) -> u32 {
+    let own = HUE_OF_PART.iter().find(|(word, _)| *word == &*origin.from);
+    own.map_or_else(|| (content_hash(origin.from.as_bytes()) % u64::from(HUES)) as u32, |(_, hue)| *hue)
 }
 
-/// A colour for a place that stays the same for all agents.
-fn colour(place: u32, theme: &Theme) -> Color32 {
-    let hue = place as f32 / PLACES as f32;
+/// Returns the colour of a hue.
+fn colour(hue: u32, theme: &Theme) -> Color32 {
+    let hue = hue as f32 / HUES as f32;
     widgets::mix(egui::epaint::Hsva::new(hue, 0.55, 0.85, 1.0).into(), theme.text, 0.12)
 }
 
-fn shares(ui: &mut Ui, parts: &[Part]) {
+fn share_bar(ui: &mut Ui, parts: &[Part]) {
     let (bar, _) = ui.allocate_exact_size(vec2(ui.available_width(), 8.0), Sense::hover());
     let total: usize = parts.iter().map(|part| part.text.len()).sum::<usize>().max(1);
     let mut left = bar.left();
@@ -142,7 +142,7 @@ fn shares(ui: &mut Ui, parts: &[Part]) {
 }
 
 fn part(ui: &mut Ui, part: &Part, theme: &Theme) {
-    let Part { origin, colour, text: words_of_it } = part;
+    let Part { origin, colour, text: words } = part;
     let colour = *colour;
     let frame = Frame::new()
         .fill(widgets::mix(theme.card, colour, 0.10))
@@ -151,9 +151,9 @@ fn part(ui: &mut Ui, part: &Part, theme: &Theme) {
     let shown = frame.show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 2.0;
-        let size = text_format::compact(u64::from(text::estimate_tokens(words_of_it)));
+        let size = text_format::compact(u64::from(text::estimate_tokens(words)));
         ui.label(RichText::new(texts::part_size(origin, &size)).size(TYPE[0]).color(theme.text_soft));
-        let shown = text::truncate(words_of_it, SHOWN_CHARS);
+        let shown = text::truncate(words, SHOWN_CHARS);
         ui.add(egui::Label::new(RichText::new(shown).size(TYPE[0]).color(theme.text)).wrap());
     });
     let rect = shown.response.rect;
@@ -169,13 +169,13 @@ mod tests {
     use crate::view::theme::{DARK, LIGHT, contrast};
 
     #[test]
-    fn every_origin_has_a_colour_of_its_own_on_which_words_can_be_read() {
-        let own = OWN_PLACES.map(|(word, _)| PromptOrigin::of(word));
-        let places: BTreeSet<u32> = own.iter().map(place).chain([HISTORY_PLACE]).collect();
-        assert_eq!(places.len() as u32, PLACES);
-        for (theme, place) in [LIGHT, DARK].into_iter().flat_map(|theme| (0..PLACES).map(move |place| (theme, place))) {
-            let ground = widgets::mix(theme.card, colour(place, &theme), 0.10);
-            assert!(contrast(theme.text_soft, ground) >= 4.5, "place {place}, dark={}", theme.dark);
+    fn every_source_has_its_own_legible_colour() {
+        let own = HUE_OF_PART.map(|(word, _)| PromptOrigin::of(word));
+        let hues: BTreeSet<u32> = own.iter().map(hue).chain([HISTORY_HUE]).collect();
+        assert_eq!(hues.len() as u32, HUES);
+        for (theme, hue) in [LIGHT, DARK].into_iter().flat_map(|theme| (0..HUES).map(move |hue| (theme, hue))) {
+            let background = widgets::mix(theme.card, colour(hue, &theme), 0.10);
+            assert!(contrast(theme.text_soft, background) >= 4.5, "hue {hue}, dark={}", theme.dark);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Who has read which version of an element, and a summary of its content.
+//! The readers of an element with the versions they know, and a summary of its content.
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
@@ -13,18 +13,18 @@ use crate::view::theme::{LINE, SPACE, Theme};
 use crate::workspace::task_files::Column;
 use crate::workspace::task_files::columns::is_person;
 
-/// How many characters of a text are shown.
+/// The maximum number of characters of a text.
 const TEXT_CHARS: usize = 500;
-/// How many pins and pieces of mail are shown, newest first.
+/// The maximum number of pins, tasks or messages shown, newest first.
 const ENTRIES: usize = 5;
-/// And how many characters of each.
+/// The maximum number of characters of each.
 const ENTRY_CHARS: usize = 120;
-/// And how many characters of the name of a reader.
+/// The maximum number of characters of a reader's name.
 const NAME_CHARS: usize = 24;
-/// How high the list of readers grows, in points.
+/// The maximum height of the list of readers, in points.
 const LIST_HEIGHT: f32 = 260.0;
 
-/// What an element holds, the newest first.
+/// Draws an excerpt of an element's content, newest entries first.
 pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, theme: &Theme) {
     let short = |text: &str| truncate(&one_line(text), ENTRY_CHARS);
     let entry = |ui: &mut Ui, by: &str, text: &str| {
@@ -92,10 +92,10 @@ fn is_empty(content: &ContentView) -> bool {
     }
 }
 
-/// Who has read the newest, who knows something older, who has not read it.
+/// Lists which version each reader knows.
 pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView) {
     let ViewerContext { room, theme, .. } = *cx;
-    // Letters are read or unread each by itself; their box is looked into.
+    // Messages are read one by one, so for a mailbox the texts say "opened".
     let is_box = matches!(*element.content, ContentView::Mail { .. });
     widgets::section(ui, &texts::who_has_seen(is_box), theme);
     let Some(known) = room.known.get(&element.id) else {
@@ -137,7 +137,7 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
     });
 }
 
-/// How many know what.
+/// Returns how many readers are up to date.
 fn summary(known: &KnownBy) -> String {
     let [newest, ..] = known.counts();
     texts::readers_up_to_date(newest, known.readers.len())

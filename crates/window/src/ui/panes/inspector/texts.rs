@@ -24,7 +24,7 @@ fn characters(count: usize) -> String {
     format!("{} {}", grouped(count), if count == 1 { "character" } else { "characters" })
 }
 
-// Nothing selected, something that is gone, and several things
+// No selection, a missing item, and several items
 
 pub(super) const NOTHING_IS_SELECTED: &str = "Nothing is selected";
 pub(super) const SELECT_SOMETHING: &str = "Select an agent, an element or a file to see it here.";
@@ -40,14 +40,14 @@ pub(super) fn things(count: usize) -> String {
     text_format::count(count, "thing", "things")
 }
 
-/// How many agents and how many elements; zero counts are left out.
+/// The number of agents and elements; zero counts are omitted.
 pub(super) fn agents_and_elements(agents: usize, elements: usize) -> String {
     let agents = (agents > 0).then(|| text_format::count(agents, "agent", "agents"));
     let elements = (elements > 0).then(|| text_format::count(elements, "element", "elements"));
     agents.into_iter().chain(elements).collect::<Vec<String>>().join(", ")
 }
 
-// An agent: its head, its tabs, and the field for its next task
+// An agent: header, tabs, and the field for the next task
 
 pub(super) const RESUME_AGENT: &str = "Resume agent";
 pub(super) const PAUSE_AGENT: &str = "Pause agent";
@@ -85,7 +85,7 @@ pub(super) const STEP_DONE: &str = "done";
 pub(super) const STEP_IN_PROGRESS: &str = "in progress";
 pub(super) const STEP_TO_DO: &str = "to do";
 
-/// How many steps are done, and which one is in progress.
+/// The number of completed steps and the one in progress.
 pub(super) fn plan_in_a_line(done: usize, all: usize, under_way: Option<&str>) -> String {
     let under_way = under_way.map_or(String::new(), |step| format!(", in progress: {step}"));
     format!("Plan: {done} of {all} done{under_way}")
@@ -101,7 +101,7 @@ pub(super) const ASKED_FOR: &str = "Asked for";
 pub(super) const RESULT: &str = "Result";
 pub(super) const ASKS_BECAUSE: &str = "Why it needs approval";
 
-/// What an agent is doing, in which turn, and how far it is.
+/// The activation, turn and stage of an agent's work.
 pub(super) fn works_at(agent: &str, activation: &str, turn: usize, stage: &str) -> String {
     format!("{agent} is working on {activation}, {}, {stage}", text_format::count(turn, "turn", "turns"))
 }
@@ -134,7 +134,7 @@ pub(super) fn waiting_for(model: &str) -> String {
     format!("Waiting for {model}")
 }
 
-// An agent's earlier work
+// An agent's past work
 
 pub(super) const BACK_TO_NOW: &str = "Back to now";
 pub(super) const EARLIER_WORK: &str = "Earlier work";
@@ -161,7 +161,7 @@ pub(super) fn about_session(status: &str, turns: usize, by: &str) -> String {
     format!("{status}, {}, started by {by}", text_format::count(turns, "turn", "turns"))
 }
 
-// What an agent is
+// The tab About
 
 pub(super) const WHEN_IDLE: &str = "When idle";
 pub(super) const NEXT_IN_ORDER: &str = "Next, in order";
@@ -206,7 +206,7 @@ pub(super) fn session_size(turns: usize, tokens: &str) -> String {
     format!("{}, about {tokens} tokens", text_format::count(turns, "turn", "turns"))
 }
 
-// What an agent knows
+// The tab Memory
 
 pub(super) const ITS_OWN: &str = "Its own";
 pub(super) const SHARED: &str = "Shared";
@@ -238,7 +238,7 @@ pub(super) fn and_more_in_knowledge(count: usize) -> String {
     format!("and {count} more in Knowledge")
 }
 
-// Calls of models and their prompts
+// Model calls and their prompts
 
 pub(super) const BACK_TO_ALL_CALLS: &str = "Back to all calls";
 pub(super) const NO_CALLS: &str = "No model calls yet";
@@ -260,7 +260,7 @@ pub(super) fn call_name(number: Seq) -> String {
     format!("Call {number}")
 }
 
-/// What was sent and came back, in tokens, how long it took and how it ended.
+/// Tokens sent and received, duration, and result.
 pub(super) fn about_call(sent: &str, came: &str, took: &str, ended: &str) -> String {
     format!("{sent} in, {came} out, {took}, {ended}")
 }
@@ -304,7 +304,7 @@ pub(super) fn every(profile: &str) -> String {
     format!("every {profile}")
 }
 
-// What an element holds
+// The content of an element
 
 pub(super) const EMPTY: &str = "Empty";
 pub(super) const NO_TASKS: &str = "No tasks yet";
@@ -323,7 +323,7 @@ pub(super) fn pins(pins: usize, votes: usize, comments: usize) -> String {
     parts.join(", ")
 }
 
-/// How many letters there are, and how many were sent, where any were.
+/// The number of messages, and of sent ones if there are any.
 pub(super) fn letters(all: usize, unread: usize, open: usize, sent: usize) -> String {
     let letters = text_format::count(all, "message", "messages");
     let unread = if unread == 0 { "none unread".to_owned() } else { format!("{unread} unread") };
@@ -331,7 +331,7 @@ pub(super) fn letters(all: usize, unread: usize, open: usize, sent: usize) -> St
     format!("{letters}, {unread}, {open} open{sent}")
 }
 
-/// How many tasks there are, and how many in each column.
+/// The number of tasks in total and per column.
 pub(super) fn tasks(count: usize, columns: &str) -> String {
     format!("{}: {columns}", text_format::count(count, "task", "tasks"))
 }
@@ -350,7 +350,7 @@ pub(super) fn letter_from(whom: &str, is_unread: bool) -> String {
     format!("From {whom}{}", if is_unread { ", unread" } else { "" })
 }
 
-/// What readers did with an element: a box of letters is looked into.
+/// The verb for reading an element; mailboxes are opened.
 fn seen(is_box: bool) -> &'static str {
     if is_box { "opened it" } else { "read it" }
 }
@@ -418,13 +418,13 @@ pub(super) fn version_by(number: u64, author: &str) -> String {
     format!("Version {number} · {author}")
 }
 
-/// When a version was written, how long it is, and in which work.
+/// The time, length and activation of a version.
 pub(super) fn about_version(when: &str, length: usize, activation: Option<&str>) -> String {
     let of = activation.map_or(String::new(), |activation| format!(" · {activation}"));
     format!("{when} · {}{of}", characters(length))
 }
 
-/// A version to compare; before the first there was nothing.
+/// A version to compare; 0 is the empty file.
 pub(super) fn compared_version(number: u64) -> String {
     if number == 0 { "nothing".to_owned() } else { format!("version {number}") }
 }

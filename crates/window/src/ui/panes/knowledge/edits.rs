@@ -1,4 +1,4 @@
-//! Edits of memories: each is a change of a file by the person, has a version and can be undone.
+//! Edits of memories. Each is a versioned change of a file by the user and can be undone.
 
 use std::collections::BTreeSet;
 
@@ -11,16 +11,15 @@ use crate::ui::context::ViewerContext;
 use crate::ui::state::memories::{KnownMemories, MemoryRow};
 use crate::workspace::vfs::FileOperation;
 
-/// What takes a memory out of its file.
+/// Returns the command that removes a memory from its file.
 pub(super) fn forget(known: &KnownMemories, row: &MemoryRow, cx: &ViewerContext<'_>) -> Option<Command> {
     let (mut file, before) = file(known, &row.owner)?;
     file.remove(&row.memory.id).ok()?;
     Some(Command::Acts(vec![save(cx, &row.owner, Some(before), &file.to_string())]))
 }
 
-/// The commands that replace a memory with another version. If everybody is to know it now, it moves to the shared
-/// file.
-pub(super) fn change(
+/// Returns the command that replaces a memory. A newly shared memory moves to the shared file.
+pub(super) fn replace(
     known: &KnownMemories,
     row: &MemoryRow,
     memory: &Memory,
@@ -34,13 +33,13 @@ pub(super) fn change(
     }
     file.remove(&memory.id).ok()?;
     let old = known.texts.get(&owner);
-    let mut arrives = match old {
+    let mut destination = match old {
         Some(text) => KnowledgeFile::parse(owner.clone(), text, &mut BTreeSet::new()),
         None => KnowledgeFile::new(owner.clone()),
     };
-    arrives.add(memory).ok()?;
-    // The destination first: nothing is lost if only the first of both is written.
-    let arrived = save(cx, &owner, old.map(|text| &**text), &arrives.to_string());
+    destination.add(memory).ok()?;
+    // The destination comes first, so nothing is lost if only one of the files is written.
+    let arrived = save(cx, &owner, old.map(|text| &**text), &destination.to_string());
     let left = save(cx, &row.owner, Some(before), &file.to_string());
     Some(Command::Acts(vec![arrived, left]))
 }
@@ -50,16 +49,16 @@ fn file<'a>(known: &'a KnownMemories, owner: &Owner) -> Option<(KnowledgeFile, &
     Some((KnowledgeFile::parse(owner.clone(), text, &mut BTreeSet::new()), text))
 }
 
-/// Writes a file over what was read of it, and what takes that back.
+/// Returns the action that replaces a file unless it has changed since, and its inverse.
 fn save(cx: &ViewerContext<'_>, owner: &Owner, before: Option<&str>, after: &str) -> (RoomAct, Option<RoomAct>) {
     let path = owner.place();
     debug_assert!(path.starts_with(KNOWLEDGE_FOLDER));
     let hash = |text: &str| content_hash(text.as_bytes());
-    let forth = FileOperation::Save { path: path.clone(), base: before.map(hash), content: after.to_owned() };
-    let back = match before {
+    let save = FileOperation::Save { path: path.clone(), base: before.map(hash), content: after.to_owned() };
+    let inverse = match before {
         Some(before) => FileOperation::Save { path, base: Some(hash(after)), content: before.to_owned() },
         None => FileOperation::DeleteUnchanged { path, hash: hash(after) },
     };
-    let order = |operation| RoomAct::File(cx.ui.file_command(operation));
-    (order(forth), Some(order(back)))
+    let act = |operation| RoomAct::File(cx.ui.file_command(operation));
+    (act(save), Some(act(inverse)))
 }

@@ -1,5 +1,5 @@
-//! The pane **Knowledge**: all memories with their owners and sources, found as an agent recalls them, as a list or a
-//! graph; they can be edited, shared, pinned and forgotten, and it shows who knows what.
+//! The **Knowledge** pane: all memories with owners and sources, as a list or a graph. They can be searched as agents
+//! recall them, edited, shared, pinned and forgotten, and it shows who knows what.
 
 mod choices;
 mod edits;
@@ -34,43 +34,43 @@ use crate::view::theme::SPACE;
 
 use graph::MemoryGraph;
 use relation_editing::Relating;
-use search::{Found, Wanted};
+use search::{SearchForm, SearchHit};
 use who_knows::WhoPane;
 
-/// The pane's word: its tab and its jobs are called by it.
+/// The id of the pane, its tab and its jobs.
 pub const WORD: &str = "knowledge";
-/// How many memories are shown at first, and how many more with each click.
-const SHOWN_AT_ONCE: usize = 50;
-/// How many problems are listed; the others are counted.
-const PROBLEMS_TOLD: usize = 3;
+/// The number of memories shown at first and added by each click on "Show more".
+const PAGE_SIZE: usize = 50;
+/// The maximum number of problems listed; the others are counted.
+const MAX_PROBLEMS: usize = 3;
 
-/// A memory whose text is edited.
+/// A memory whose text is being edited.
 #[derive(Clone, Debug)]
 struct Editing {
     id: Id,
     text: String,
 }
 
-/// What the pane keeps between frames.
+/// The state of the knowledge pane.
 #[derive(Clone, Debug, Default)]
 pub struct KnowledgePane {
     known: Arc<KnownMemories>,
-    wanted: Wanted,
-    /// Whether memories are drawn with their relations, instead of listed.
+    form: SearchForm,
+    /// Whether memories are shown as a graph instead of a list.
     is_graph: bool,
     graph: MemoryGraph,
     who: WhoPane,
-    /// What was found last, and for what, and among which files.
-    found: Vec<Found>,
-    searched: Option<(Wanted, u64)>,
+    /// The latest search results, and the form and version of the memories that they belong to.
+    hits: Vec<SearchHit>,
+    searched: Option<(SearchForm, u64)>,
     /// Whether the search is running.
     is_searching: bool,
-    /// Why nothing could be found.
+    /// Why the search failed.
     failure: Option<String>,
     editing: Option<Editing>,
-    /// A memory that is being related to another.
+    /// The relation being created.
     relating: Option<Relating>,
-    shown: Option<usize>,
+    shown_count: Option<usize>,
 }
 
 impl Pane for KnowledgePane {
@@ -100,33 +100,33 @@ impl Pane for KnowledgePane {
         }
         if self.known.memories.is_empty() && self.known.problems.is_empty() {
             widgets::empty(ui, Icon::Note, texts::NO_MEMORIES, texts::HOW_MEMORIES_COME, cx.theme);
-            return self.who.end(cx).into_iter().collect();
+            return self.who.close(cx).into_iter().collect();
         }
-        self.choices(ui, cx);
-        let mut commands: Vec<Command> = self.look(cx).into_iter().collect();
-        self.problems(ui, cx, &mut commands);
-        self.who_knows(ui, cx, &mut commands);
+        self.filters_ui(ui, cx);
+        let mut commands: Vec<Command> = self.start_search(cx).into_iter().collect();
+        self.problems_ui(ui, cx, &mut commands);
+        self.who_knows_ui(ui, cx, &mut commands);
         self.relating_ui(ui, cx);
         if self.is_graph {
             self.graph_ui(ui, cx, &mut commands);
         } else {
-            let rows = self.rows(cx);
+            let rows = self.listed_memories(cx);
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                self.list(ui, cx, &rows, &mut commands);
+                self.list_ui(ui, cx, &rows, &mut commands);
             });
         }
         commands
     }
 
     fn finish(&mut self, job: &str, result: JobResult) {
-        // A layout has come where it is looked for.
+        // Finished layouts are fetched by the graph itself.
         if job == LAYING_OUT {
             return;
         }
         self.is_searching = false;
         match result.and_then(|found| serde_json::from_value(found).map_err(|error| error.to_string())) {
-            Ok(found) => (self.found, self.failure) = (found, None),
-            Err(why) => (self.found, self.failure) = (Vec::new(), Some(why)),
+            Ok(found) => (self.hits, self.failure) = (found, None),
+            Err(why) => (self.hits, self.failure) = (Vec::new(), Some(why)),
         }
     }
 
@@ -135,54 +135,54 @@ impl Pane for KnowledgePane {
     }
 }
 
-/// The moment of this frame, in seconds since 1970.
+/// Returns the time of this frame in seconds since the Unix epoch.
 fn now_secs(cx: &ViewerContext<'_>) -> i64 {
     i64::try_from(cx.ui.time.now_ms() / 1000).unwrap_or(0)
 }
 
 impl KnowledgePane {
-    /// What starts a search, where something else is looked for than was found. One at a time.
-    fn look(&mut self, cx: &ViewerContext<'_>) -> Option<Command> {
-        if self.wanted.text.trim().is_empty() {
+    /// Returns the command that starts a search if the results are outdated and no search is running.
+    fn start_search(&mut self, cx: &ViewerContext<'_>) -> Option<Command> {
+        if self.form.text.trim().is_empty() {
             self.searched = None;
             return None;
         }
-        let due = (self.wanted.clone(), self.known.version);
-        if self.is_searching || self.searched.as_ref() == Some(&due) {
+        let current = (self.form.clone(), self.known.version);
+        if self.is_searching || self.searched.as_ref() == Some(&current) {
             return None;
         }
         let Some(search) = &cx.ui.memories.search else {
-            self.searched = Some(due);
+            self.searched = Some(current);
             self.failure = Some(texts::NO_WORKSPACE.to_owned());
             return None;
         };
-        (self.searched, self.is_searching) = (Some(due), true);
-        Some(Command::Run(self.wanted.job(search, now_secs(cx))))
+        (self.searched, self.is_searching) = (Some(current), true);
+        Some(Command::Run(self.form.job(search, now_secs(cx))))
     }
 
-    /// Whether a memory is one of those that were chosen.
-    fn is_chosen(&self, row: &MemoryRow, cx: &ViewerContext<'_>) -> bool {
-        self.wanted.viewer().may_see(&row.owner) && self.wanted.filter(now_secs(cx)).takes(&row.memory)
+    /// Whether a memory passes the filters.
+    fn passes_filters(&self, row: &MemoryRow, cx: &ViewerContext<'_>) -> bool {
+        self.form.viewer().may_see(&row.owner) && self.form.filter(now_secs(cx)).takes(&row.memory)
     }
 
-    /// The visible memories, and the total number: search results, best first, or all that match the filter, newest
-    /// first.
-    fn rows(&self, cx: &ViewerContext<'_>) -> (Vec<(MemoryRow, Option<Found>)>, usize) {
-        let most = self.shown.unwrap_or(SHOWN_AT_ONCE);
+    /// Returns the memories to list and their total number: search results, best first, or all that pass the filters,
+    /// newest first.
+    fn listed_memories(&self, cx: &ViewerContext<'_>) -> (Vec<(MemoryRow, Option<SearchHit>)>, usize) {
+        let limit = self.shown_count.unwrap_or(PAGE_SIZE);
         if self.searched.is_some() {
-            let found = self.found.iter().take(most);
+            let found = self.hits.iter().take(limit);
             let rows = found.filter_map(|one| Some((self.known.find(&one.0.id)?.clone(), Some(one.clone()))));
-            return (rows.collect(), self.found.len());
+            return (rows.collect(), self.hits.len());
         }
-        let (viewer, filter) = (self.wanted.viewer(), self.wanted.filter(now_secs(cx)));
-        let is_chosen = |row: &&MemoryRow| viewer.may_see(&row.owner) && filter.takes(&row.memory);
-        let chosen = || self.known.memories.iter().filter(is_chosen);
-        (chosen().take(most).map(|row| (row.clone(), None)).collect(), chosen().count())
+        let (viewer, filter) = (self.form.viewer(), self.form.filter(now_secs(cx)));
+        let passes = |row: &&MemoryRow| viewer.may_see(&row.owner) && filter.takes(&row.memory);
+        let chosen = || self.known.memories.iter().filter(passes);
+        (chosen().take(limit).map(|row| (row.clone(), None)).collect(), chosen().count())
     }
 
-    /// Lines that cannot be read.
-    fn problems(&self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
-        for problem in self.known.problems.iter().take(PROBLEMS_TOLD) {
+    /// Lists lines of memory files that cannot be read.
+    fn problems_ui(&self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+        for problem in self.known.problems.iter().take(MAX_PROBLEMS) {
             let (_, open) =
                 widgets::beside_button(ui, widgets::small(problem, cx.theme), |ui| ui.button(texts::OPEN_FILE));
             if open.clicked() {
@@ -190,24 +190,24 @@ impl KnowledgePane {
                 commands.push(Command::OpenFile(path, line));
             }
         }
-        let left = self.known.problems.len().saturating_sub(PROBLEMS_TOLD);
+        let left = self.known.problems.len().saturating_sub(MAX_PROBLEMS);
         if left > 0 {
             ui.label(widgets::small(texts::more_unreadable_lines(left), cx.theme));
         }
     }
 
-    fn list(
+    fn list_ui(
         &mut self,
         ui: &mut Ui,
         cx: &ViewerContext<'_>,
-        (rows, count): &(Vec<(MemoryRow, Option<Found>)>, usize),
+        (rows, count): &(Vec<(MemoryRow, Option<SearchHit>)>, usize),
         commands: &mut Vec<Command>,
     ) {
         if let Some(why) = &self.failure {
             ui.label(widgets::small(texts::search_failed(why), cx.theme));
         }
         for (row, found) in rows {
-            widgets::in_card(ui, cx.theme, |ui| self.row(ui, cx, row, found.as_ref(), commands));
+            widgets::in_card(ui, cx.theme, |ui| self.row_ui(ui, cx, row, found.as_ref(), commands));
             ui.add_space(SPACE[0]);
         }
         if rows.is_empty() {
@@ -215,13 +215,13 @@ impl KnowledgePane {
             ui.label(widgets::small(words, cx.theme));
         }
         let left = count.saturating_sub(rows.len());
-        if left > 0 && ui.button(texts::show_more(left.min(SHOWN_AT_ONCE), left)).clicked() {
-            self.shown = Some(self.shown.unwrap_or(SHOWN_AT_ONCE) + SHOWN_AT_ONCE);
+        if left > 0 && ui.button(texts::show_more(left.min(PAGE_SIZE), left)).clicked() {
+            self.shown_count = Some(self.shown_count.unwrap_or(PAGE_SIZE) + PAGE_SIZE);
         }
     }
 }
 
-/// The file and the line that a problem names at its head: `memory/knowledge/ada.md:6: …`.
+/// Parses the file and line at the start of a problem: `memory/knowledge/ada.md:6: …`.
 fn place_of(problem: &str) -> (String, Option<usize>) {
     let path = problem.split(':').next().unwrap_or_default().to_owned();
     let line = problem.split(':').nth(1).and_then(|line| line.trim().parse().ok());

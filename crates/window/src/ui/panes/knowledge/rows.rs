@@ -1,8 +1,8 @@
-//! A memory in the pane: its text, its owner, why it was found, its source, and its commands.
+//! A memory in the list: its text, owner, score, source and commands.
 
 use egui::Ui;
 
-use super::search::Found;
+use super::search::SearchHit;
 use super::{Editing, KnowledgePane, edits, texts};
 use crate::base::calendar::stamp;
 use crate::base::text::{one_line, truncate};
@@ -13,22 +13,22 @@ use crate::ui::state::memories::MemoryRow;
 use crate::ui::widgets;
 use crate::ui::widgets::text_format;
 
-/// Rows of the field in which a memory is edited.
+/// The number of rows of the text field for editing.
 const ROWS: usize = 3;
-/// How many characters of a memory are its name for screen readers.
+/// The maximum number of characters of a memory in accessible names.
 const NAME_CHARS: usize = 40;
 
 impl KnowledgePane {
-    pub(super) fn row(
+    pub(super) fn row_ui(
         &mut self,
         ui: &mut Ui,
         cx: &ViewerContext<'_>,
         row: &MemoryRow,
-        found: Option<&Found>,
+        found: Option<&SearchHit>,
         commands: &mut Vec<Command>,
     ) {
         if self.editing.as_ref().is_some_and(|editing| editing.id == row.memory.id) {
-            self.edit(ui, cx, row, commands);
+            self.edit_ui(ui, cx, row, commands);
         } else {
             ui.label(&row.memory.content);
         }
@@ -37,17 +37,17 @@ impl KnowledgePane {
             ui.label(widgets::small(found.why(), cx.theme));
         }
         self.relations_ui(ui, cx, row, commands);
-        self.acts(ui, cx, row, commands);
+        self.buttons_ui(ui, cx, row, commands);
     }
 
-    /// The field in which a memory is edited, with what ends that.
-    fn edit(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &MemoryRow, commands: &mut Vec<Command>) {
+    /// Draws the text field for editing with its buttons.
+    fn edit_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &MemoryRow, commands: &mut Vec<Command>) {
         let Some(editing) = &mut self.editing else { return };
         widgets::area(ui, &mut editing.text, texts::TEXT_OF_THE_MEMORY, texts::WHAT_TO_REMEMBER, ROWS);
         let text = editing.text.trim().to_owned();
         ui.horizontal(|ui| {
             if widgets::primary(ui, !text.is_empty(), texts::SAVE, cx.theme).clicked() {
-                commands.extend(edits::change(&self.known, row, &Memory { content: text, ..row.memory.clone() }, cx));
+                commands.extend(edits::replace(&self.known, row, &Memory { content: text, ..row.memory.clone() }, cx));
                 self.editing = None;
             }
             if ui.button(texts::CANCEL).clicked() {
@@ -56,45 +56,45 @@ impl KnowledgePane {
         });
     }
 
-    fn acts(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &MemoryRow, commands: &mut Vec<Command>) {
+    fn buttons_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &MemoryRow, commands: &mut Vec<Command>) {
         let memory = &row.memory;
-        let called = truncate(&one_line(&memory.content), NAME_CHARS);
-        let press = |ui: &mut Ui, act: &str| {
-            let button = ui.button(act);
-            widgets::name(&button, texts::act_on(act, &called));
+        let name = truncate(&one_line(&memory.content), NAME_CHARS);
+        let button = |ui: &mut Ui, label: &str| {
+            let button = ui.button(label);
+            widgets::name(&button, texts::button_name(label, &name));
             button.clicked()
         };
         ui.horizontal_wrapped(|ui| {
-            if press(ui, texts::EDIT) {
+            if button(ui, texts::EDIT) {
                 self.editing = Some(Editing { id: memory.id.clone(), text: memory.content.clone() });
             }
-            if press(ui, if memory.pinned { texts::UNPIN } else { texts::PIN }) {
+            if button(ui, if memory.pinned { texts::UNPIN } else { texts::PIN }) {
                 let changed = Memory { pinned: !memory.pinned, ..memory.clone() };
-                commands.extend(edits::change(&self.known, row, &changed, cx));
+                commands.extend(edits::replace(&self.known, row, &changed, cx));
             }
-            if row.owner != Owner::Shared && press(ui, texts::SHARE) {
+            if row.owner != Owner::Shared && button(ui, texts::SHARE) {
                 let changed = Memory { shared: true, ..memory.clone() };
-                commands.extend(edits::change(&self.known, row, &changed, cx));
+                commands.extend(edits::replace(&self.known, row, &changed, cx));
             }
-            if press(ui, texts::FORGET) {
+            if button(ui, texts::FORGET) {
                 commands.extend(edits::forget(&self.known, row, cx));
             }
-            let is_shown = self.who.is_of(&memory.id);
-            if press(ui, if is_shown { texts::STOP_SHOWING_WHO_KNOWS } else { texts::WHO_KNOWS_THIS }) {
+            let is_shown = self.who.is_showing(&memory.id);
+            if button(ui, if is_shown { texts::STOP_SHOWING_WHO_KNOWS } else { texts::WHO_KNOWS_THIS }) {
                 self.who.toggle(&memory.id);
             }
-            self.relate_button(ui, cx, (row, &called), commands);
-            if press(ui, texts::OPEN_FILE) {
+            self.relate_button(ui, cx, (row, &name), commands);
+            if button(ui, texts::OPEN_FILE) {
                 commands.push(Command::OpenFile(row.owner.place(), Some(row.line)));
             }
-            // A conversation of this run is there to be read; of earlier runs the file of the session is.
+            // Conversations of this run can be opened; for earlier runs there is the session file.
             if let Some(session) = memory.source.session.as_ref().filter(|session| session.starts_with("conversation-"))
-                && press(ui, texts::SHOW_CONVERSATION)
+                && button(ui, texts::SHOW_CONVERSATION)
             {
                 commands.push(crate::ui::commands::WindowCommand::ShowConversation(session.clone()).into());
             }
             if let Some(path) = session_file(memory, cx)
-                && press(ui, texts::SHOW_SESSION)
+                && button(ui, texts::SHOW_SESSION)
             {
                 commands.push(Command::OpenFile(path, None));
             }
@@ -102,7 +102,7 @@ impl KnowledgePane {
     }
 }
 
-/// The file of the session that a memory comes from, if it exists.
+/// Returns the existing session file that a memory comes from.
 fn session_file(memory: &Memory, cx: &ViewerContext<'_>) -> Option<String> {
     let session = memory.source.session.as_ref().filter(|session| session.starts_with("act-"))?;
     let end = format!(".{session}.session.yaml");
@@ -111,7 +111,7 @@ fn session_file(memory: &Memory, cx: &ViewerContext<'_>) -> Option<String> {
     Some(file.path.clone())
 }
 
-/// What kind of memory, whose, since when and from where.
+/// Returns the kind, owner, date and origin of a memory as a line of text.
 pub fn memory_words(row: &MemoryRow, cx: &ViewerContext<'_>) -> String {
     let memory = &row.memory;
     let whose = match &row.owner {

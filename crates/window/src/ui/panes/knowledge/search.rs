@@ -1,5 +1,4 @@
-//! Searches memories in the background, as an agent recalls them: by meaning and by word, each with the parts of its
-//! score.
+//! Searches memories in the background by meaning and by word, as agents recall them, with the parts of each score.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,27 +11,27 @@ use crate::log::events::RecalledScore;
 use crate::ui::commands::job::Job;
 
 /// The maximum number of results.
-const FOUND_AT_MOST: usize = 50;
+const MAX_RESULTS: usize = 50;
 
-/// Since when memories are shown.
+/// How old the shown memories may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Since {
-    /// All of them.
+    /// Any age.
     #[default]
     Ever,
-    /// Of the last day.
+    /// The last day.
     Day,
-    /// Of the last seven days.
+    /// The last seven days.
     Week,
-    /// Of the last thirty days.
+    /// The last thirty days.
     Month,
 }
 
 impl Since {
-    /// All choices.
+    /// All variants in display order.
     pub(super) const ALL: [Self; 4] = [Self::Ever, Self::Day, Self::Week, Self::Month];
 
-    /// For people.
+    /// Returns the display name.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Ever => texts::ANY_TIME,
@@ -52,25 +51,25 @@ impl Since {
     }
 }
 
-/// What is looked for.
+/// The search text and filters.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Wanted {
-    /// In words; all where empty.
+pub(super) struct SearchForm {
+    /// The search text; empty lists all memories.
     pub(super) text: String,
-    /// As whom: as an agent, only what it may know; as the person if absent.
+    /// The agent whose accessible memories are searched; all memories if `None`.
     pub(super) viewer: Option<Id>,
-    /// Only what everybody knows.
+    /// Only shared memories.
     pub(super) is_shared: bool,
-    /// Only of this kind.
+    /// Only memories of this kind.
     pub(super) kind: Option<MemoryKind>,
-    /// Only with this tag.
+    /// Only memories with this tag.
     pub(super) tag: Option<String>,
-    /// Only since then.
+    /// Only memories of this age.
     pub(super) since: Since,
 }
 
-impl Wanted {
-    /// Which memories at all, seen from this moment in seconds since 1970.
+impl SearchForm {
+    /// Returns the filter at the time `now`, in seconds since the Unix epoch.
     pub(super) fn filter(&self, now: i64) -> Filter {
         Filter {
             kinds: self.kind.into_iter().collect(),
@@ -81,49 +80,50 @@ impl Wanted {
         }
     }
 
-    /// Who looks.
+    /// Returns as whom the memories are viewed.
     pub(super) fn viewer(&self) -> Viewer {
         self.viewer.clone().map_or(Viewer::Person, Viewer::Agent)
     }
 
-    /// A search job; its results are [`Found`].
+    /// Returns a search job, which results in a list of [`SearchHit`].
     pub(super) fn job(&self, search: &MemorySearch, now: i64) -> Job {
         let query = MemoryQuery {
             viewer: self.viewer(),
             text: self.text.clone(),
             filter: self.filter(now),
             now,
-            limit: FOUND_AT_MOST,
+            limit: MAX_RESULTS,
         };
         let search = search.clone();
         Job::new(WORD, texts::searching_for(self.text.trim()), move |_| {
-            let found: Vec<Found> = search.find(query.clone())?.into_iter().map(Found).collect();
+            let found: Vec<SearchHit> = search.find(query.clone())?.into_iter().map(SearchHit).collect();
             serde_json::to_value(found).map_err(|error| error.to_string())
         })
     }
 }
 
-/// A memory that was found, with what its score is made of.
+/// A search result with the parts of its score.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Found(pub(super) RecalledScore);
+pub(super) struct SearchHit(pub(super) RecalledScore);
 
-impl Found {
-    /// Why it has its position.
+impl SearchHit {
+    /// Returns the parts of the score in words.
     pub(super) fn why(&self) -> String {
         score_words(&self.0)
     }
 
-    /// Whether it is about what was looked for, and not only the least unlike.
-    pub(super) fn is_about_it(&self) -> bool {
-        self.0.similarity.is_some_and(|similarity| similarity >= ABOUT_FROM) || self.0.coverage >= ABOUT_FROM
+    /// Whether the memory is relevant, and not only the least dissimilar.
+    pub(super) fn is_relevant(&self) -> bool {
+        self.0.similarity.is_some_and(|similarity| similarity >= RELEVANCE_THRESHOLD)
+            || self.0.coverage >= RELEVANCE_THRESHOLD
     }
 }
 
-/// What is as near as this, in meaning or in words, is about what was looked for.
-const ABOUT_FROM: f32 = 0.4;
+/// The minimum similarity or word coverage of a relevant memory.
+const RELEVANCE_THRESHOLD: f32 = 0.4;
 
-/// What a score is made of, in words.
+/// Returns the parts of a score in words.
 pub fn score_words(score: &RecalledScore) -> String {
     let share = |share: f32| format!("{:.0} %", share * 100.0);
     let meaning = score.similarity.map_or_else(|| texts::NOT_NEAR.to_owned(), |near| texts::meaning(&share(near)));

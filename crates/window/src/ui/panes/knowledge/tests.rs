@@ -1,4 +1,4 @@
-//! Tests of the knowledge pane, used as a person does.
+//! UI tests of the knowledge pane.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -42,8 +42,8 @@ fn usual() -> egui_kittest::Harness<'static, Stage> {
     stage(&[("memory/knowledge/ada-1.md", ADA), ("memory/knowledge/shared.md", SHARED)])
 }
 
-/// The requested file changes: which files, their new texts, and what undoes them.
-fn asked(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(String, String, Option<String>)> {
+/// Returns the requested file changes: path, new text, and the text that undoes it.
+fn requested_edits(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(String, String, Option<String>)> {
     let saved = |act: &RoomAct| match act {
         RoomAct::File(FileCommand { operation: FileOperation::Save { path, content, .. }, .. }) => {
             Some((path.clone(), content.clone()))
@@ -69,7 +69,7 @@ fn click(window: &mut egui_kittest::Harness<'static, Stage>, label: &str) {
 }
 
 #[test]
-fn every_memory_is_shown_with_whose_it_is_and_what_contradicts_it() {
+fn memories_are_listed_with_owner_and_contradictions() {
     let mut window = usual();
     window.run();
     for text in [
@@ -84,40 +84,40 @@ fn every_memory_is_shown_with_whose_it_is_and_what_contradicts_it() {
 }
 
 #[test]
-fn what_is_forgotten_shared_and_pinned_is_an_edit_of_files_that_can_be_undone() {
+fn edits_of_memories_are_undoable_file_changes() {
     let mut window = usual();
     window.run();
     click(&mut window, "Forget: Port 8080 is taken.");
-    assert_eq!(asked(&window), [("memory/knowledge/ada-1.md".into(), String::new(), Some(ADA.into()))]);
+    assert_eq!(requested_edits(&window), [("memory/knowledge/ada-1.md".into(), String::new(), Some(ADA.into()))]);
     let mut window = usual();
     window.run();
     click(&mut window, "Pin: Port 8080 is free.");
-    let (path, after, before) = asked(&window).remove(0);
+    let (path, after, before) = requested_edits(&window).remove(0);
     assert_eq!((path.as_str(), before.as_deref()), ("memory/knowledge/shared.md", Some(SHARED)));
     assert!(after.contains("pinned") && after.starts_with("- Port 8080 is free. <!-- k-2"), "{after}");
     let mut window = usual();
     window.run();
     click(&mut window, "Share: Port 8080 is taken.");
-    let acts = asked(&window);
+    let acts = requested_edits(&window);
     assert_eq!(acts.len(), 2);
     assert!(acts[0].0.ends_with("shared.md") && acts[0].1.contains("- Port 8080 is taken. <!-- k-1"), "{acts:?}");
     assert!(acts[1].0.ends_with("ada-1.md") && acts[1].1.is_empty(), "first where it goes: {acts:?}");
 }
 
 #[test]
-fn where_nothing_is_remembered_it_says_how_that_comes() {
+fn an_empty_pane_explains_how_memories_arise() {
     let mut window = stage(&[]);
     window.run();
     assert!(window.query_by_label("No memories yet").is_some());
 }
 
 #[test]
-fn everyone_who_knows_a_memory_lights_up_until_the_person_is_done() {
+fn agents_who_know_a_memory_are_highlighted_until_done() {
     let mut window = usual();
     window.run();
     click(&mut window, "Who knows this?: Port 8080 is taken.");
     window.run();
-    let known = window.state().state.who_knows.clone().expect("somebody lights up");
+    let known = window.state().state.who_knows.clone().expect("agents are highlighted");
     assert_eq!(known.what, "Port 8080 is taken.");
     assert_eq!(known.knowers, [("ada-1".into(), [KnownBy::Remembers].into())].into());
     assert!(window.query_by_label("remembers it").is_some());
@@ -127,27 +127,27 @@ fn everyone_who_knows_a_memory_lights_up_until_the_person_is_done() {
 }
 
 #[test]
-fn a_memory_is_related_to_another_by_hand_and_the_relation_taken_away() {
+fn relations_can_be_added_and_removed() {
     let shared = "- Port 8080 is free. <!-- k-2 by=ada-1 -->\n- The proxy listens on 8080. <!-- k-3 supports=k-2 -->\n";
     let files = [("memory/knowledge/ada-1.md", ADA), ("memory/knowledge/shared.md", shared)];
     let mut window = stage(&files);
     window.run();
     click(&mut window, "Relate to another memory: Port 8080 is free.");
     let to_own = "Relates to this one: Port 8080 is taken.";
-    assert!(window.query_by_label(to_own).is_none(), "what everybody reads names nothing private");
+    assert!(window.query_by_label(to_own).is_none(), "shared files do not refer to private memories");
     click(&mut window, "Relates to this one: The proxy listens on 8080.");
-    let (path, after, _) = asked(&window).remove(0);
+    let (path, after, _) = requested_edits(&window).remove(0);
     assert_eq!(path, "memory/knowledge/shared.md");
     assert!(after.contains("by=ada-1 relates_to=k-3"), "{after}");
     let mut window = stage(&files);
     window.run();
     click(&mut window, "Remove: The proxy listens on 8080. supports: Port 8080 is free.");
-    let (_, after, _) = asked(&window).remove(0);
+    let (_, after, _) = requested_edits(&window).remove(0);
     assert!(after.contains("- The proxy listens on 8080. <!-- k-3") && !after.contains("supports"), "{after}");
 }
 
 #[test]
-fn memories_are_drawn_with_their_relations_and_chosen_in_the_graph() {
+fn the_graph_shows_relations_and_selects_memories() {
     let pane: Rc<RefCell<KnowledgePane>> = Rc::default();
     let mut window =
         stage_of(&[("memory/knowledge/ada-1.md", ADA), ("memory/knowledge/shared.md", SHARED)], pane.clone());
@@ -158,36 +158,36 @@ fn memories_are_drawn_with_their_relations_and_chosen_in_the_graph() {
         _ => None,
     };
     let jobs: Vec<_> = window.state().asked.iter().filter_map(job).collect();
-    assert_eq!(jobs.len(), 1, "it is laid out once, beside the frames");
+    assert_eq!(jobs.len(), 1, "it is laid out once, in the background");
     pane.borrow_mut().finish(&jobs[0].name, jobs[0].run());
     window.run();
     click(&mut window, "Memory: Port 8080 is taken.");
-    assert!(window.query_by_label("Forget: Port 8080 is taken.").is_some(), "what is chosen can be acted on");
+    assert!(window.query_by_label("Forget: Port 8080 is taken.").is_some(), "the selected memory has commands");
 }
 
 #[test]
-fn memories_are_chosen_by_tag_and_time() {
+fn memories_are_filtered_by_tag_and_time() {
     let tagged =
         "- One. <!-- k-1 tags=net created=2026-11-20T10:00:00 -->\n- Two. <!-- k-2 created=2020-01-01T10:00:00 -->\n";
     let pane: Rc<RefCell<KnowledgePane>> = Rc::default();
     let mut window = stage_of(&[("memory/knowledge/shared.md", tagged)], pane.clone());
-    // The day after the first of them.
+    // One day after the first memory.
     window.state_mut().state.time.born_ms = 1_795_255_200_000;
     let shown = |window: &egui_kittest::Harness<'static, Stage>| {
         ["One.", "Two."].map(|label| window.query_by_label(label).is_some())
     };
     window.run();
     assert_eq!(shown(&window), [true, true]);
-    pane.borrow_mut().wanted.tag = Some("net".to_owned());
+    pane.borrow_mut().form.tag = Some("net".to_owned());
     window.run();
     assert_eq!(shown(&window), [true, false]);
-    pane.borrow_mut().wanted = Wanted { since: search::Since::Week, ..Wanted::default() };
+    pane.borrow_mut().form = SearchForm { since: search::Since::Week, ..SearchForm::default() };
     window.run();
     assert_eq!(shown(&window), [true, false]);
 }
 
 #[test]
-fn what_memories_are_chosen_by_stays_within_a_pane_of_any_width() {
+fn filters_wrap_within_a_narrow_pane() {
     let mut window = usual();
     for width in [320.0, 420.0, 572.0, 640.0, 900.0] {
         window.set_size(egui::vec2(width, 500.0));

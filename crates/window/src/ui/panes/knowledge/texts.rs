@@ -46,7 +46,7 @@ pub(super) fn as_known_by(agent: &str) -> String {
     format!("As {agent} knows it")
 }
 
-// What was found
+// Search results
 
 pub(super) const SEARCHING: &str = "Searching…";
 pub(super) const NO_RESULTS: &str = "No results.";
@@ -69,12 +69,12 @@ pub(super) fn meaning(share: &str) -> String {
     format!("meaning {share}")
 }
 
-/// What a score is made of; each part is a share in percent.
+/// The parts of a score, each a percentage.
 pub(super) fn score(score: f32, meaning: &str, words: &str, freshness: &str, importance: &str) -> String {
     format!("Score {score:.2}: {meaning}, words {words}, recency {freshness}, importance {importance}")
 }
 
-// A memory: whose it is, and what can be done with it
+// A memory: its owner and commands
 
 pub(super) const EVERYONE: &str = "everyone";
 pub(super) const PINNED: &str = "pinned";
@@ -89,8 +89,8 @@ pub(super) const FORGET: &str = "Forget";
 pub(super) const SHOW_CONVERSATION: &str = "Show conversation";
 pub(super) const SHOW_SESSION: &str = "Show session";
 
-/// The name of a button: what it does, and with which memory.
-pub(super) fn act_on(act: &str, memory: &str) -> String {
+/// The accessible name of a button: its command and memory.
+pub(super) fn button_name(act: &str, memory: &str) -> String {
     format!("{act}: {memory}")
 }
 

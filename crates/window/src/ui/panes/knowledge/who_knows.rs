@@ -1,5 +1,5 @@
-//! Lists who knows a memory or something that was searched for; in the room, these agents are highlighted, with the
-//! ways by which it reached them.
+//! Lists who knows a memory or a subject, and highlights these agents in the room together with how the knowledge
+//! travelled.
 
 use std::sync::Arc;
 
@@ -18,57 +18,57 @@ use crate::view::pick::Thing;
 use crate::view::theme::SPACE;
 use crate::view::who_knows::{KnowledgeTrail, KnownBy, Travel, WhoKnows};
 
-/// Characters of what is known.
+/// The maximum number of characters shown of the subject.
 const WHAT_CHARS: usize = 90;
-/// The side of a face.
+/// The size of a portrait.
 const FACE_POINTS: f32 = 18.0;
-/// How many are listed; the others are counted.
-const LISTED: usize = 12;
+/// The maximum number of agents listed; the others are counted.
+const MAX_LISTED: usize = 12;
 
-/// Of what it is asked who knows it.
+/// The subject of the question who knows it.
 #[derive(Clone, PartialEq, Debug)]
-enum AskedAbout {
-    /// A memory, by its id.
+enum WhoQuery {
+    /// A memory, by id.
     Memory(Id),
-    /// Whatever was found for what is searched for.
-    Found,
+    /// The relevant search results.
+    SearchResults,
 }
 
-/// What the pane keeps of it between frames.
+/// The state of this list.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WhoPane {
-    asked: Option<AskedAbout>,
+    query: Option<WhoQuery>,
     trail: KnowledgeTrail,
 }
 
 impl WhoPane {
-    /// Whether it is asked who knows this memory.
-    pub(super) fn is_of(&self, memory: &str) -> bool {
-        matches!(&self.asked, Some(AskedAbout::Memory(asked)) if **asked == *memory)
+    /// Whether the list is about this memory.
+    pub(super) fn is_showing(&self, memory: &str) -> bool {
+        matches!(&self.query, Some(WhoQuery::Memory(memory_id)) if **memory_id == *memory)
     }
 
-    /// Asks who knows a memory; ends that if it was asked already.
+    /// Shows or hides who knows a memory.
     pub(super) fn toggle(&mut self, memory: &Id) {
-        self.asked = if self.is_of(memory) { None } else { Some(AskedAbout::Memory(memory.clone())) };
+        self.query = if self.is_showing(memory) { None } else { Some(WhoQuery::Memory(memory.clone())) };
     }
 
-    /// Nobody is lit up any more.
-    pub(super) fn end(&mut self, cx: &ViewerContext<'_>) -> Option<Command> {
-        self.asked = None;
+    /// Closes the list and returns the command that removes the highlights.
+    pub(super) fn close(&mut self, cx: &ViewerContext<'_>) -> Option<Command> {
+        self.query = None;
         cx.ui.who_knows.is_some().then(|| WindowCommand::LightUp(None).into())
     }
 }
 
 impl KnowledgePane {
-    /// Lists who knows what was asked for, and has them light up in the room.
-    pub(super) fn who_knows(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
-        let is_searched = self.searched.is_some() && self.found.iter().any(|found| found.is_about_it());
-        if is_searched && self.who.asked.is_none() && ui.button(texts::WHO_KNOWS_ABOUT_THIS).clicked() {
-            self.who.asked = Some(AskedAbout::Found);
+    /// Draws the list and highlights the agents in the room.
+    pub(super) fn who_knows_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+        let is_searched = self.searched.is_some() && self.hits.iter().any(|found| found.is_relevant());
+        if is_searched && self.who.query.is_none() && ui.button(texts::WHO_KNOWS_ABOUT_THIS).clicked() {
+            self.who.query = Some(WhoQuery::SearchResults);
         }
-        let known = self.known();
+        let known = self.queried_memories();
         let Some(known) = known else {
-            commands.extend(self.who.end(cx));
+            commands.extend(self.who.close(cx));
             return;
         };
         if self.who.trail.follow(&cx.recent.book) {
@@ -80,7 +80,7 @@ impl KnowledgePane {
             let (_, done) = widgets::beside_button(ui, title, |ui| ui.button(texts::DONE));
             list(ui, cx, &known, commands);
             if done.clicked() {
-                self.who.asked = None;
+                self.who.query = None;
             }
         });
         ui.add_space(SPACE[1]);
@@ -89,30 +89,30 @@ impl KnowledgePane {
         }
     }
 
-    /// The memories that are asked about, and their description; `None` if nothing is asked, or it is gone.
-    fn known(&self) -> Option<(String, Vec<crate::ui::state::memories::MemoryRow>)> {
-        match self.who.asked.as_ref()? {
-            AskedAbout::Memory(id) => {
+    /// Returns a description of the subject and its memories; `None` if there is no question or its subject is gone.
+    fn queried_memories(&self) -> Option<(String, Vec<crate::ui::state::memories::MemoryRow>)> {
+        match self.who.query.as_ref()? {
+            WhoQuery::Memory(id) => {
                 let row = self.known.find(id)?;
                 Some((truncate(&one_line(&row.memory.content), WHAT_CHARS), vec![row.clone()]))
             }
-            AskedAbout::Found => {
+            WhoQuery::SearchResults => {
                 self.searched.as_ref()?;
-                let about = self.found.iter().filter(|found| found.is_about_it());
+                let about = self.hits.iter().filter(|found| found.is_relevant());
                 let rows: Vec<_> = about.filter_map(|found| self.known.find(&found.0.id).cloned()).collect();
-                Some((truncate(&one_line(self.wanted.text.trim()), WHAT_CHARS), rows))
+                Some((truncate(&one_line(self.form.text.trim()), WHAT_CHARS), rows))
                     .filter(|(_, rows)| !rows.is_empty())
             }
         }
     }
 }
 
-/// Everyone who knows it, with how, and from whom.
+/// Lists the agents with how they know it and from whom.
 fn list(ui: &mut Ui, cx: &ViewerContext<'_>, known: &WhoKnows, commands: &mut Vec<Command>) {
     if known.knowers.is_empty() {
         ui.label(widgets::small(texts::NO_ONE_RECALLED_IT, cx.theme));
     }
-    for (agent, how) in known.knowers.iter().take(LISTED) {
+    for (agent, how) in known.knowers.iter().take(MAX_LISTED) {
         ui.horizontal_wrapped(|ui| {
             face_ui(ui, cx, agent, FACE_POINTS);
             let name = cx.room.called(agent).to_string();
@@ -131,7 +131,7 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, known: &WhoKnows, commands: &mut Ve
             }
         });
     }
-    let left = known.knowers.len().saturating_sub(LISTED);
+    let left = known.knowers.len().saturating_sub(MAX_LISTED);
     if left > 0 {
         ui.label(widgets::small(texts::and_others(left), cx.theme));
     }

@@ -1,5 +1,4 @@
-//! The frame of an opened element, which looks like what it is (a cork board, a slate, a page of a book, a desk with
-//! letters) and is placed next to it.
+//! The frame of an overlay, which resembles the element (cork board, slate, page of a book) and is placed next to it.
 
 use egui::layers::ShapeIdx;
 use egui::{
@@ -10,25 +9,25 @@ use crate::ui::widgets;
 use crate::view::model::ContentView;
 use crate::view::theme::{LINE, MARK_RADIUS, RADIUS, SPACE, Theme};
 
-/// Its preferred size.
-const WANTED_POINTS: Vec2 = vec2(560.0, 620.0);
-/// It is never narrower, whatever it covers.
-const LEAST_POINTS: f32 = 400.0;
+/// The preferred size.
+const PREFERRED_POINTS: Vec2 = vec2(560.0, 620.0);
+/// The minimum width, even if the overlay covers its element.
+const MIN_POINTS: f32 = 400.0;
 /// The minimum width of a board with columns, if the room is that wide.
-const COLUMNS_POINTS: f32 = 700.0;
-/// The air between it and the edges of the room.
-const AIR_POINTS: f32 = 8.0;
-/// From this width on its two parts are side by side.
+const MIN_BOARD_POINTS: f32 = 700.0;
+/// The margin to the edges of the room and to the element.
+const MARGIN_POINTS: f32 = 8.0;
+/// The minimum width for two parts side by side.
 const BESIDE_POINTS: f32 = 600.0;
-/// The share of the upper part's height if they are stacked.
+/// The upper part's share of the height if the parts are stacked.
 const UPPER_SHARE: f32 = 0.46;
-/// The width of the wooden frame around boards, and of the chalk tray.
+/// The width of the wooden frame around boards, and of chalk chalk_smears.
 const FRAME_POINTS: f32 = 6.0;
 const SMEAR_POINTS: f32 = 30.0;
-/// The distance of specks of cork.
+/// The distance between specks of cork.
 const SPECK_POINTS: f32 = 26.0;
 
-/// What an element looks like when it is opened.
+/// The appearance of an overlay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Object {
     /// A cork board in a wooden frame.
@@ -39,12 +38,12 @@ pub(super) enum Object {
     Page,
     /// A pale board in a wooden frame, for cards.
     Board,
-    /// A sheet like every other panel.
+    /// A plain panel.
     Plain,
 }
 
 impl Object {
-    /// What an element of this kind that holds this looks like.
+    /// Returns the appearance for a kind and content.
     pub(super) fn of(kind: &str, content: &ContentView) -> Self {
         match (kind, content) {
             (_, ContentView::Pins(_)) => Self::Cork,
@@ -55,12 +54,12 @@ impl Object {
         }
     }
 
-    /// It is never narrower than this, whatever it covers: four columns of cards need more room than a text.
-    pub(super) fn least_points(self) -> f32 {
-        if self == Self::Board { COLUMNS_POINTS } else { LEAST_POINTS }
+    /// Returns the minimum width: columns of cards need more than a text.
+    pub(super) fn min_width_points(self) -> f32 {
+        if self == Self::Board { MIN_BOARD_POINTS } else { MIN_POINTS }
     }
 
-    /// The colours of what is written on it.
+    /// Returns the colours of its content.
     pub(super) fn theme(self, theme: &Theme) -> Theme {
         match self {
             Self::Slate => theme.slate(),
@@ -71,49 +70,50 @@ impl Object {
         }
     }
 
-    /// Its ground and its edge.
+    /// Returns the background and border.
     pub(super) fn frame(self, theme: &Theme) -> Frame {
-        let own = self.theme(theme);
+        let own_theme = self.theme(theme);
         let (edge, round) = match self {
             Self::Cork | Self::Slate | Self::Board => (Stroke::new(FRAME_POINTS, theme.wood()), RADIUS[0]),
-            Self::Page => (Stroke::new(LINE[0], own.line), RADIUS[0]),
-            Self::Plain => (Stroke::new(LINE[0], own.line), RADIUS[2]),
+            Self::Page => (Stroke::new(LINE[0], own_theme.line), RADIUS[0]),
+            Self::Plain => (Stroke::new(LINE[0], own_theme.line), RADIUS[2]),
         };
         Frame::new()
-            .fill(own.panel)
+            .fill(own_theme.panel)
             .stroke(edge)
             .corner_radius(CornerRadius::same(round))
             .inner_margin(Margin::same(SPACE[3] as i8))
             .shadow(Shadow { offset: [0, 6], blur: 24, spread: 0, color: theme.shadow })
     }
 
-    /// Applies its colours to widgets. Its background will be drawn there, below its content.
-    pub(super) fn dress(self, ui: &mut Ui, own: &Theme) -> ShapeIdx {
-        widgets::dress(ui.style_mut(), own);
+    /// Applies its colours to widgets. Returns the placeholder for the background, which [`Object::draw`] paints below
+    /// the content.
+    pub(super) fn dress(self, ui: &mut Ui, own_theme: &Theme) -> ShapeIdx {
+        widgets::dress(ui.style_mut(), own_theme);
         let visuals = &mut ui.style_mut().visuals;
-        visuals.override_text_color = Some(own.text);
-        visuals.weak_text_color = Some(own.text_soft);
-        visuals.hyperlink_color = own.accent;
-        visuals.extreme_bg_color = own.card;
+        visuals.override_text_color = Some(own_theme.text);
+        visuals.weak_text_color = Some(own_theme.text_soft);
+        visuals.hyperlink_color = own_theme.accent;
+        visuals.extreme_bg_color = own_theme.card;
         ui.painter().add(Shape::Noop)
     }
 
-    /// Draws what makes it what it is, once it is known how large it became.
-    pub(super) fn draw(self, ui: &Ui, below: ShapeIdx, own: &Theme) {
+    /// Paints the decoration into the placeholder `below`, once the size is known.
+    pub(super) fn draw(self, ui: &Ui, below: ShapeIdx, own_theme: &Theme) {
         let rect = ui.min_rect().expand(SPACE[3] - 2.0);
         let shapes = match self {
-            Self::Cork => specks(rect, own),
-            Self::Slate => smears(rect, own),
-            Self::Page => page(rect, own),
+            Self::Cork => specks(rect, own_theme),
+            Self::Slate => chalk_smears(rect, own_theme),
+            Self::Page => page(rect, own_theme),
             Self::Board | Self::Plain => return,
         };
         ui.painter().with_clip_rect(rect).set(below, Shape::Vec(shapes));
     }
 }
 
-/// The grain of cork: the same specks at the same places at every moment.
-fn specks(rect: Rect, own: &Theme) -> Vec<Shape> {
-    let colours = [0.35, 0.7].map(|share| widgets::mix(own.panel, own.line, share));
+/// The grain of cork. The pattern is the same in every frame.
+fn specks(rect: Rect, own_theme: &Theme) -> Vec<Shape> {
+    let colours = [0.35, 0.7].map(|share| widgets::mix(own_theme.panel, own_theme.line, share));
     let inner = rect.shrink(4.0);
     let (columns, rows) = ((rect.width() / SPECK_POINTS) as u32, (rect.height() / SPECK_POINTS) as u32);
     let speck = |row: u32, column: u32| {
@@ -126,9 +126,9 @@ fn specks(rect: Rect, own: &Theme) -> Vec<Shape> {
     (0..=rows.min(60)).flat_map(|row| (0..=columns.min(60)).filter_map(move |column| speck(row, column))).collect()
 }
 
-/// What is left of chalk that was wiped off.
-fn smears(rect: Rect, own: &Theme) -> Vec<Shape> {
-    let colour = own.text.gamma_multiply(0.035);
+/// Smears of wiped chalk.
+fn chalk_smears(rect: Rect, own_theme: &Theme) -> Vec<Shape> {
+    let colour = own_theme.text.gamma_multiply(0.035);
     let smear = |(x, y, length): (f32, f32, f32)| {
         let from = rect.min + rect.size() * vec2(x, y);
         let to = from + vec2(rect.width() * length, -18.0);
@@ -137,30 +137,30 @@ fn smears(rect: Rect, own: &Theme) -> Vec<Shape> {
     [(0.1, 0.3, 0.45), (0.4, 0.62, 0.5), (0.05, 0.85, 0.35)].map(smear).into()
 }
 
-/// The spine at the left and the edges of the pages below at the right.
-fn page(rect: Rect, own: &Theme) -> Vec<Shape> {
+/// The spine of the book at the left, and the edges of the pages below at the right.
+fn page(rect: Rect, own_theme: &Theme) -> Vec<Shape> {
     let line = |x: f32, width: f32, share: f32| {
         let ends = [pos2(x, rect.top()), pos2(x, rect.bottom())];
-        Shape::line_segment(ends, Stroke::new(width, widgets::mix(own.panel, own.line, share)))
+        Shape::line_segment(ends, Stroke::new(width, widgets::mix(own_theme.panel, own_theme.line, share)))
     };
     let spine = (0..5_u8).map(|step| line(rect.left() + 1.0 + f32::from(step) * 2.0, 2.0, 0.5 - f32::from(step) * 0.1));
     let edges = [1.0, 4.0, 7.0].map(|x| line(rect.right() - x, 1.0, 0.8));
     spine.chain(edges).collect()
 }
 
-/// The place of an opened element: inside the visible part of the room, at the side where it covers least of what it
-/// belongs to, and never narrower than this.
-pub(super) fn place_beside(view: Rect, thing: Rect, least: f32) -> Rect {
-    let inside = view.shrink(AIR_POINTS);
-    let (left, right) = (thing.left() - AIR_POINTS - inside.left(), inside.right() - thing.right() - AIR_POINTS);
-    let beside = left.max(right).max(least);
-    let size = vec2(WANTED_POINTS.x.max(least).min(beside), WANTED_POINTS.y).min(inside.size());
+/// Returns the rectangle of an overlay: in `view`, on the side where it covers less of `thing`, and never narrower than
+/// `min_width`.
+pub(super) fn place_beside(view: Rect, thing: Rect, min_width: f32) -> Rect {
+    let inside = view.shrink(MARGIN_POINTS);
+    let (left, right) = (thing.left() - MARGIN_POINTS - inside.left(), inside.right() - thing.right() - MARGIN_POINTS);
+    let beside = left.max(right).max(min_width);
+    let size = vec2(PREFERRED_POINTS.x.max(min_width).min(beside), PREFERRED_POINTS.y).min(inside.size());
     let x = if left > right { inside.left() } else { inside.right() - size.x };
     Rect::from_min_size(pos2(x, inside.top()), size)
 }
 
-/// Two parts of the remaining space: side by side if there is room, otherwise stacked.
-pub(super) fn two_parts(ui: &mut Ui) -> [Ui; 2] {
+/// Splits the remaining space into two parts: side by side if wide enough, otherwise stacked.
+pub(super) fn split_in_two(ui: &mut Ui) -> [Ui; 2] {
     let rect = ui.available_rect_before_wrap();
     let rect = Rect::from_min_size(rect.min, rect.size().max(vec2(200.0, 140.0)));
     let (one, other) = if rect.width() >= BESIDE_POINTS {
@@ -183,7 +183,7 @@ pub(super) fn two_parts(ui: &mut Ui) -> [Ui; 2] {
     })
 }
 
-/// Paper of somebody's colour, with its shadow.
+/// Paints a sheet of paper with a shadow.
 pub(super) fn paper(painter: &Painter, rect: Rect, fill: Color32, edge: Stroke, shadow: Color32) {
     painter.rect_filled(rect.translate(vec2(1.5, 3.0)), MARK_RADIUS, shadow);
     painter.rect(rect, MARK_RADIUS, fill, edge, egui::StrokeKind::Inside);
@@ -194,22 +194,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_opened_stands_in_the_room_beside_what_it_belongs_to() {
+    fn an_overlay_is_placed_in_the_room_beside_its_element() {
         let view = Rect::from_min_max(pos2(250.0, 60.0), pos2(1_100.0, 560.0));
         for x in [300.0, 420.0, 560.0, 790.0, 900.0, 1_050.0] {
             let thing = Rect::from_center_size(pos2(x, 200.0), vec2(80.0, 70.0));
-            let place = place_beside(view, thing, LEAST_POINTS);
+            let place = place_beside(view, thing, MIN_POINTS);
             assert!(view.contains_rect(place), "{x}");
             assert!(!place.intersects(thing), "{x}: {place:?}");
         }
         let middle = Rect::from_center_size(view.center(), vec2(80.0, 70.0));
-        assert_eq!(place_beside(view, middle, LEAST_POINTS).width(), LEAST_POINTS, "it covers no more than it must");
+        assert_eq!(place_beside(view, middle, MIN_POINTS).width(), MIN_POINTS, "it covers as little as possible");
     }
 
     #[test]
-    fn in_a_small_room_it_has_all_of_the_room_and_nothing_else() {
+    fn an_overlay_fills_a_small_room() {
         let view = Rect::from_min_max(pos2(180.0, 60.0), pos2(560.0, 400.0));
         let thing = Rect::from_center_size(pos2(300.0, 200.0), vec2(80.0, 70.0));
-        assert_eq!(place_beside(view, thing, LEAST_POINTS), view.shrink(AIR_POINTS));
+        assert_eq!(place_beside(view, thing, MIN_POINTS), view.shrink(MARGIN_POINTS));
     }
 }

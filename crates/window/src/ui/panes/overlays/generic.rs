@@ -1,4 +1,4 @@
-//! The overlay of a kind of element that has none of its own: its content, and the acts that its kind offers.
+//! The overlay of elements without a special one: their content and the commands of their kind.
 
 use egui::{ScrollArea, Ui};
 use serde_json::{Map, Value};
@@ -13,9 +13,9 @@ use crate::ui::widgets;
 use crate::view::model::ElementView;
 use crate::view::theme::{SPACE, Theme};
 
-/// More of a text is not laid out at every frame.
+/// The maximum number of characters laid out.
 const TEXT_CHARS: usize = 20_000;
-/// What the acts below the text take of the height.
+/// The height reserved for the commands below the text.
 const ACTS_HEIGHT: f32 = 120.0;
 
 pub(super) fn other_ui(
@@ -23,7 +23,7 @@ pub(super) fn other_ui(
     element: &ElementView,
     text: &str,
     theme: &Theme,
-    own: &mut Overlays,
+    overlays: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     let height = (ui.available_height() - ACTS_HEIGHT).max(80.0);
@@ -38,7 +38,7 @@ pub(super) fn other_ui(
         let Some(offer) = act.offer else { continue };
         let name = format!("{} on {}", act.word, element.id);
         ui.add_space(SPACE[0]);
-        let draft = own.drafts.entry(name).or_default();
+        let draft = overlays.drafts.entry(name).or_default();
         widgets::field(ui, draft, offer.hint, offer.hint);
         let is_written = !draft.trim().is_empty();
         if widgets::primary(ui, is_written, offer.button, theme).clicked() && is_written {

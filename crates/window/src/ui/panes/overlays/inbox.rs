@@ -1,10 +1,9 @@
-//! The overlay of an inbox: received mail, copies of sent mail, the status of each, and a form for a message by the
-//! person.
+//! The overlay of an inbox: received and sent messages with their status, and a form to write one.
 
 use egui::{RichText, ScrollArea, Stroke, Ui, Vec2, vec2};
 use serde_json::{Map, Value, json};
 
-use super::frame::two_parts;
+use super::frame::split_in_two;
 use super::{Overlays, author_colour, edit, texts};
 use crate::base::text;
 use crate::element::{ItemList, ListAct, MailAct, MailStatus};
@@ -16,7 +15,7 @@ use crate::ui::widgets::text_format;
 use crate::view::model::{ElementView, MailView, RoomModel};
 use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 
-/// How large an envelope is.
+/// The size of an envelope.
 const ENVELOPE_POINTS: Vec2 = vec2(30.0, 20.0);
 
 const STATUSES: [(MailStatus, &str); 3] = [
@@ -31,7 +30,7 @@ pub(super) fn inbox_ui(
     element: &ElementView,
     (items, outbox): (&[MailView], &[MailView]),
     theme: &Theme,
-    own: &mut Overlays,
+    overlays: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     let open_name = format!("open mail of {}", element.id);
@@ -49,9 +48,9 @@ pub(super) fn inbox_ui(
         }
         ui.label(widgets::small(owner.unwrap_or_else(|| texts::NO_OWNER.to_owned()), theme));
     });
-    let [mut list, mut detail] = two_parts(ui);
+    let [mut list, mut detail] = split_in_two(ui);
     let mails = if sent_box { outbox } else { items };
-    let open = own.drafts.get(&open_name).and_then(|id| mails.iter().position(|mail| &*mail.id == id));
+    let open = overlays.drafts.get(&open_name).and_then(|id| mails.iter().position(|mail| &*mail.id == id));
     if mails.is_empty() {
         let (title, how) = if sent_box {
             (texts::NOTHING_SENT_YET, texts::NOTHING_SENT_HINT)
@@ -65,23 +64,23 @@ pub(super) fn inbox_ui(
             for index in rows {
                 // Newest first.
                 let index = mails.len() - 1 - index;
-                if row(ui, room, &mails[index], (open == Some(index), sent_box), theme) {
-                    own.drafts.insert(open_name.clone(), mails[index].id.to_string());
+                if mail_row(ui, room, &mails[index], (open == Some(index), sent_box), theme) {
+                    overlays.drafts.insert(open_name.clone(), mails[index].id.to_string());
                 }
             }
         });
     }
     ScrollArea::vertical().id_salt("letter").auto_shrink(false).show(&mut detail, |ui| {
         if let Some(at) = open {
-            one(ui, room, element, (&mails[at], at, sent_box), theme, commands);
+            mail_ui(ui, room, element, (&mails[at], at, sent_box), theme, commands);
             ui.add_space(SPACE[2]);
         }
-        letter(ui, room, element, theme, own, commands);
+        compose_ui(ui, room, element, theme, overlays, commands);
     });
 }
 
-/// One piece of mail in the list: an envelope, open where it was read. Whether it was chosen.
-fn row(ui: &mut Ui, room: &RoomModel, mail: &MailView, (chosen, sent): (bool, bool), theme: &Theme) -> bool {
+/// Draws a message in the list with an envelope, open if it was read. Returns whether it was clicked.
+fn mail_row(ui: &mut Ui, room: &RoomModel, mail: &MailView, (chosen, sent): (bool, bool), theme: &Theme) -> bool {
     let subject =
         if mail.subject.is_empty() { text::one_line(&text::truncate(&mail.text, 80)) } else { mail.subject.clone() };
     let status = STATUSES.iter().find(|(status, _)| *status == mail.status).map_or("", |(_, word)| word);
@@ -100,16 +99,16 @@ fn row(ui: &mut Ui, room: &RoomModel, mail: &MailView, (chosen, sent): (bool, bo
     })
 }
 
-/// An envelope: sealed in the sender's colour until it is read, faded once it is settled.
+/// Paints an envelope: sealed in the sender's colour until it is read, and faded once it is closed.
 fn envelope(
     painter: &egui::Painter,
     rect: egui::Rect,
-    (is_read, is_settled): (bool, bool),
+    (is_read, is_closed): (bool, bool),
     colour: egui::Color32,
     theme: &Theme,
 ) {
     let [paper, ink] = theme.note(colour);
-    let (paper, ink) = if is_settled {
+    let (paper, ink) = if is_closed {
         (widgets::mix(theme.card, paper, 0.4), widgets::mix(theme.card, theme.text_soft, 0.7))
     } else {
         (paper, ink)
@@ -117,7 +116,7 @@ fn envelope(
     let stroke = Stroke::new(LINE[0], ink);
     let middle = rect.center();
     if is_read {
-        // The flap is open, and the letter sticks out.
+        // An open flap with the letter sticking out.
         let peak = rect.center_top() - vec2(0.0, rect.height() * 0.35);
         let flap = vec![rect.left_top(), peak, rect.right_top()];
         painter.add(egui::Shape::convex_polygon(flap, paper, stroke));
@@ -135,7 +134,7 @@ fn envelope(
     }
 }
 
-/// The keys of a piece of mail, to put it back as it was.
+/// Returns the properties of a message, to restore it.
 fn mail_keys(mail: &MailView) -> Map<String, Value> {
     let keys = [
         ("id", json!(mail.id)),
@@ -150,24 +149,24 @@ fn mail_keys(mail: &MailView) -> Map<String, Value> {
     keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// A sheet of paper with a letter on it.
-fn sheet(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui, &Theme)) {
-    let own = theme.page();
-    let ground = ui.painter().add(egui::Shape::Noop);
+/// Draws a sheet of paper with `content`.
+fn paper_ui(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui, &Theme)) {
+    let page_theme = theme.page();
+    let background = ui.painter().add(egui::Shape::Noop);
     let frame = egui::Frame::new().inner_margin(egui::Margin::same(SPACE[3] as i8));
     let shown = frame.show(ui, |ui| {
         ui.set_min_width(ui.available_width());
-        widgets::dress(ui.style_mut(), &own);
-        ui.style_mut().visuals.override_text_color = Some(own.text);
-        content(ui, &own);
+        widgets::dress(ui.style_mut(), &page_theme);
+        ui.style_mut().visuals.override_text_color = Some(page_theme.text);
+        content(ui, &page_theme);
     });
     let rect = shown.response.rect.shrink(3.0);
-    let fill = egui::Shape::rect_filled(rect, MARK_RADIUS, own.card);
-    ui.painter().set(ground, fill);
-    ui.painter().rect_stroke(rect, MARK_RADIUS, Stroke::new(LINE[0], own.line), egui::StrokeKind::Inside);
+    let fill = egui::Shape::rect_filled(rect, MARK_RADIUS, page_theme.card);
+    ui.painter().set(background, fill);
+    ui.painter().rect_stroke(rect, MARK_RADIUS, Stroke::new(LINE[0], page_theme.line), egui::StrokeKind::Inside);
 }
 
-fn one(
+fn mail_ui(
     ui: &mut Ui,
     room: &RoomModel,
     element: &ElementView,
@@ -175,7 +174,7 @@ fn one(
     theme: &Theme,
     commands: &mut Vec<Command>,
 ) {
-    sheet(ui, theme, |ui, theme| {
+    paper_ui(ui, theme, |ui, theme| {
         ui.add(egui::Label::new(RichText::new(&mail.subject).heading().size(TYPE[2])).wrap());
         let (from, to) = (room.called(&mail.from), room.called(&mail.to));
         let when = text_format::duration(mail.sent_secs);
@@ -202,13 +201,13 @@ fn one(
     });
 }
 
-/// A letter from the person to the owner of the box.
-fn letter(
+/// Draws the form for a message from the user to the owner.
+fn compose_ui(
     ui: &mut Ui,
     room: &RoomModel,
     element: &ElementView,
     theme: &Theme,
-    own: &mut Overlays,
+    overlays: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     let Some(owner) = element.owner.clone() else {
@@ -218,10 +217,10 @@ fn letter(
     };
     widgets::section(ui, &texts::write_to(room.called(&owner)), theme);
     let (subject_name, text_name) = (format!("subject for {}", element.id), format!("letter for {}", element.id));
-    let subject = own.drafts.entry(subject_name.clone()).or_default();
+    let subject = overlays.drafts.entry(subject_name.clone()).or_default();
     widgets::field(ui, subject, texts::SUBJECT, texts::SUBJECT);
     let subject = subject.trim().to_owned();
-    let written = own.drafts.entry(text_name.clone()).or_default();
+    let written = overlays.drafts.entry(text_name.clone()).or_default();
     widgets::area(ui, written, texts::MESSAGE, texts::MESSAGE_HINT, 5);
     let written = written.trim().to_owned();
     let full = !(subject.is_empty() && written.is_empty());
@@ -236,7 +235,7 @@ fn letter(
         }
         .into();
         commands.push(Command::Act(edit(&element.id, act), None));
-        own.drafts.remove(&subject_name);
-        own.drafts.remove(&text_name);
+        overlays.drafts.remove(&subject_name);
+        overlays.drafts.remove(&text_name);
     }
 }

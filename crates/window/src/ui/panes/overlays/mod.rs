@@ -26,20 +26,20 @@ use crate::ui::widgets::text_format;
 use crate::view::model::{ContentView, ElementView};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
-/// The size of an element in the room, with its label.
+/// The size of an element in the room, including its label.
 const THING_UNITS: egui::Vec2 = egui::vec2(110.0, 110.0);
 
-/// What the overlays keep between frames.
+/// The state of the overlays.
 #[derive(Clone, Debug, Default)]
 pub struct Overlays {
-    /// Texts that are being written, by the field they stand in; not yet part of the room.
+    /// Unsaved texts, by field.
     pub drafts: BTreeMap<String, String>,
-    /// The texts that drafts of elements began from, by the same names: tells whether somebody else wrote meanwhile.
+    /// The texts that drafts started from, by field, to detect changes made meanwhile by others.
     pub draft_bases: BTreeMap<String, String>,
 }
 
-/// Draws the overlay of the element that is open, if one is.
-pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> Vec<Command> {
+/// Draws the overlay of the open element, if there is one.
+pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, overlays: &mut Overlays) -> Vec<Command> {
     let ViewerContext { room, theme, .. } = *cx;
     let Some(id) = cx.ui.front.element() else { return Vec::new() };
     let Some(element) = room.element(id) else { return vec![WindowCommand::CloseElement.into()] };
@@ -51,10 +51,10 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
     let camera = &cx.ui.view.camera;
     let thing = egui::Rect::from_center_size(camera.to_screen(element.position), THING_UNITS * camera.zoom);
     let object = Object::of(&element.kind, &element.content);
-    let place = frame::place_beside(area, thing, object.least_points());
+    let place = frame::place_beside(area, thing, object.min_width_points());
     let own_theme = object.theme(theme);
     Window::new(&*element.label)
-        // Its position follows from the visible part of the room, once that is known.
+        // The position depends on the visible part of the room, so it is chosen once that is known.
         .id(WidgetId::new("overlay").with((&*element.id, cx.ui.view.is_framed)))
         .title_bar(false)
         .collapsible(false)
@@ -67,16 +67,20 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
         .show(ui.ctx(), |ui| {
             let theme = &own_theme;
             let below = object.dress(ui, theme);
-            closed = head(ui, element, theme);
+            closed = header_ui(ui, element, theme);
             ui.add_space(SPACE[0]);
             match &*element.content {
-                ContentView::Text(written) => text::text_ui(ui, element, written, theme, own, &mut commands),
-                ContentView::Pins(pins) => pinboard::pinboard_ui(ui, room, element, pins, theme, own, &mut commands),
-                ContentView::Other(text) => generic::other_ui(ui, element, text, theme, own, &mut commands),
-                ContentView::Tasks(tasks) => tasks::taskboard_ui(ui, cx, element, tasks, theme, own, &mut commands),
+                ContentView::Text(written) => text::text_ui(ui, element, written, theme, overlays, &mut commands),
+                ContentView::Pins(pins) => {
+                    pinboard::pinboard_ui(ui, room, element, pins, theme, overlays, &mut commands)
+                }
+                ContentView::Other(text) => generic::other_ui(ui, element, text, theme, overlays, &mut commands),
+                ContentView::Tasks(tasks) => {
+                    tasks::taskboard_ui(ui, cx, element, tasks, theme, overlays, &mut commands)
+                }
                 ContentView::Mail { items, outbox } => {
                     let mails = (items.as_slice(), outbox.as_slice());
-                    inbox::inbox_ui(ui, room, element, mails, theme, own, &mut commands);
+                    inbox::inbox_ui(ui, room, element, mails, theme, overlays, &mut commands);
                 }
             }
             object.draw(ui, below, theme);
@@ -87,13 +91,13 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
     commands
 }
 
-/// The title of an overlay. Whether it is to be closed.
-fn head(ui: &mut Ui, element: &ElementView, theme: &Theme) -> bool {
+/// Draws the title of an overlay. Returns whether it was closed.
+fn header_ui(ui: &mut Ui, element: &ElementView, theme: &Theme) -> bool {
     let kind_name =
         kind(&element.kind).map_or_else(|| element.kind.to_string(), |kind| text_format::capitalised(kind.name));
     let about = widgets::small(texts::kind_and_file(&kind_name, element.file.as_deref()), theme);
     let title = RichText::new(&*element.label).heading().size(TYPE[3]);
-    // From the right: what is long is cut before the cross.
+    // Laid out from the right, so that long titles are cut before the close button.
     let from_the_right = egui::Layout::right_to_left(egui::Align::Center);
     let line = ui.allocate_ui_with_layout(
         egui::vec2(ui.available_width(), ui.spacing().interact_size.y),
@@ -110,12 +114,12 @@ fn head(ui: &mut Ui, element: &ElementView, theme: &Theme) -> bool {
     line.inner
 }
 
-/// Something that the person does to what an element holds.
+/// Returns the user's edit of an element's content.
 fn edit(element: &Id, act: ElementAct) -> RoomAct {
     RoomAct::Edit(ElementEdit { element: element.clone(), act, by: Author::user(), cause: None })
 }
 
-/// A colour for an author.
+/// Returns the colour of an author.
 fn author_colour(author: &str, theme: &Theme) -> egui::Color32 {
     if author == "user" { theme.accent } else { crate::view::theme::word_colour(author) }
 }

@@ -1,11 +1,10 @@
-//! The overlay of a pinboard: notes on cork, of which only those on screen are drawn, and the selected one next to
-//! them.
+//! The overlay of a pinboard: notes on cork, of which only visible ones are drawn, and the selected one next to them.
 
 use egui::text::LayoutJob;
 use egui::{FontId, RichText, ScrollArea, Sense, Stroke, Ui, Vec2, vec2};
 use serde_json::{Map, Value, json};
 
-use super::frame::two_parts;
+use super::frame::split_in_two;
 use super::{Overlays, author_colour, edit, texts};
 use crate::base::{Id, text};
 use crate::element::{ItemList, ListAct, PinAct};
@@ -19,29 +18,29 @@ use crate::view::theme::{LINE, OWN_NOTE, SPACE, TYPE, Theme};
 
 /// The minimum size of a note.
 const NOTE_POINTS: Vec2 = vec2(142.0, 124.0);
-/// How many lines of it are shown until it is chosen.
+/// The maximum number of lines on a note.
 const NOTE_LINES: usize = 4;
-/// How the notes are ordered.
+/// The sort orders.
 const ORDERS: [&str; 2] = [texts::NEWEST, texts::MOST_VOTES];
 
-/// Votes for it less votes against it.
-fn net(pin: &PinView) -> i64 {
+/// Returns the votes for a pin minus those against it.
+fn score(pin: &PinView) -> i64 {
     pin.up.len() as i64 - pin.down.len() as i64
 }
 
-/// How the person votes on it.
+/// Returns the user's vote: up, down or none.
 fn own_vote(pin: &PinView) -> Option<bool> {
     let has = |voters: &[Id]| voters.iter().any(|voter| &**voter == "user");
     if has(&pin.up) { Some(true) } else { has(&pin.down).then_some(false) }
 }
 
-/// The pins that fit what is searched for, in the order that was chosen, as indices.
-fn listed(pins: &[PinView], wanted: &str, by_votes: bool) -> Vec<usize> {
-    let wanted = wanted.trim().to_lowercase();
-    let fits = |pin: &PinView| wanted.is_empty() || pin.text.to_lowercase().contains(&wanted);
-    let mut indices: Vec<usize> = (0..pins.len()).rev().filter(|index| fits(&pins[*index])).collect();
+/// Returns the indices of the pins that match the search, in the selected order.
+fn listed_pins(pins: &[PinView], search: &str, by_votes: bool) -> Vec<usize> {
+    let search = search.trim().to_lowercase();
+    let matches = |pin: &PinView| search.is_empty() || pin.text.to_lowercase().contains(&search);
+    let mut indices: Vec<usize> = (0..pins.len()).rev().filter(|index| matches(&pins[*index])).collect();
     if by_votes {
-        indices.sort_by_key(|index| -net(&pins[*index]));
+        indices.sort_by_key(|index| -score(&pins[*index]));
     }
     indices
 }
@@ -52,14 +51,14 @@ pub(super) fn pinboard_ui(
     element: &ElementView,
     pins: &[PinView],
     theme: &Theme,
-    own: &mut Overlays,
+    overlays: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     let open_name = format!("open pin of {}", element.id);
     let search_name = format!("search of {}", element.id);
     let order_id = ui.id().with("order");
     let mut order: usize = ui.data(|data| data.get_temp(order_id)).unwrap_or(0);
-    let open = own.drafts.get(&open_name).and_then(|id| pins.iter().find(|pin| &*pin.id == id));
+    let open = overlays.drafts.get(&open_name).and_then(|id| pins.iter().find(|pin| &*pin.id == id));
     ui.horizontal(|ui| {
         let choices = ORDERS.map(|order| (order.to_owned(), texts::order_name(order)));
         if let Some(chosen) = widgets::segments(ui, &choices, Some(order), theme) {
@@ -67,31 +66,31 @@ pub(super) fn pinboard_ui(
             ui.data_mut(|data| data.insert_temp(order_id, order));
         }
         ui.label(widgets::small(texts::pins(pins.len()), theme));
-        let search = own.drafts.entry(search_name.clone()).or_default();
+        let search = overlays.drafts.entry(search_name.clone()).or_default();
         widgets::field(ui, search, texts::SEARCH_PINS, texts::SEARCH);
     });
-    let [mut list, mut detail] = two_parts(ui);
-    let indices = listed(pins, own.drafts.get(&search_name).map_or("", String::as_str), order == 1);
+    let [mut list, mut detail] = split_in_two(ui);
+    let indices = listed_pins(pins, overlays.drafts.get(&search_name).map_or("", String::as_str), order == 1);
     if indices.is_empty() {
         let how = texts::NO_PINS_HINT;
         let title = if pins.is_empty() { texts::NO_PINS_YET } else { texts::NO_RESULTS };
         widgets::empty(&mut list, Icon::Note, title, how, theme);
     } else if let Some(chosen) = notes_ui(&mut list, room, pins, &indices, open, theme) {
-        own.drafts.insert(open_name, chosen.to_string());
+        overlays.drafts.insert(open_name, chosen.to_string());
     }
     ScrollArea::vertical().id_salt("pin").auto_shrink(false).show(&mut detail, |ui| {
         if let Some(pin) = open {
             let at = pins.iter().position(|other| other.id == pin.id).unwrap_or(0);
-            one(ui, room, element, (pin, at), theme, own, commands);
+            pin_ui(ui, room, element, (pin, at), theme, overlays, commands);
         } else if !pins.is_empty() {
             ui.label(widgets::soft(texts::SELECT_A_PIN, theme));
         }
         ui.add_space(SPACE[1]);
-        add(ui, element, theme, own, commands);
+        new_pin_ui(ui, element, theme, overlays, commands);
     });
 }
 
-/// Notes side by side, row by row; only the rows on screen are drawn. Which one was clicked.
+/// Draws the notes in rows; only visible ones are drawn. Returns the clicked one.
 fn notes_ui(
     ui: &mut Ui,
     room: &RoomModel,
@@ -121,7 +120,7 @@ fn notes_ui(
     chosen
 }
 
-/// A note on paper of its author's colour, with its votes and comments. Whether it was clicked.
+/// Draws a note in its author's colour, with votes and comments. Returns whether it was clicked.
 fn note_ui(ui: &mut Ui, room: &RoomModel, pin: &PinView, is_open: bool, size: Vec2, theme: &Theme) -> bool {
     let short = text::truncate(&text::one_line(&text::truncate(&pin.text, 400)), 140);
     let (place, response) = ui.allocate_exact_size(size, Sense::click());
@@ -134,7 +133,7 @@ fn note_ui(ui: &mut Ui, room: &RoomModel, pin: &PinView, is_open: bool, size: Ve
         (_, true) => Stroke::new(LINE[0], theme.accent),
         _ => Stroke::new(LINE[0], widgets::mix(fill, ink, 0.2)),
     };
-    // No two hang at the same height.
+    // Notes hang at slightly different heights.
     let sag = f32::from(pin.id.bytes().fold(0_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte)) % 5);
     let paper = place.shrink2(vec2(5.0, 6.0)).translate(vec2(0.0, sag - 2.0));
     let painter = ui.painter();
@@ -143,9 +142,9 @@ fn note_ui(ui: &mut Ui, room: &RoomModel, pin: &PinView, is_open: bool, size: Ve
     let mut job = LayoutJob::simple(short, FontId::proportional(TYPE[1]), ink, inner.width());
     job.wrap.max_rows = NOTE_LINES;
     painter.galley(inner.min + vec2(0.0, 6.0), painter.layout_job(job), ink);
-    let votes = match net(pin) {
+    let votes = match score(pin) {
         0 => String::new(),
-        net => format!("  {net:+}"),
+        score => format!("  {score:+}"),
     };
     let comments = match pin.comments.len() {
         0 => String::new(),
@@ -156,15 +155,15 @@ fn note_ui(ui: &mut Ui, room: &RoomModel, pin: &PinView, is_open: bool, size: Ve
     (job.wrap.max_rows, job.wrap.break_anywhere) = (1, true);
     let foot = painter.layout_job(job);
     painter.galley(inner.left_bottom() - vec2(0.0, foot.size().y), foot, ink);
-    let head = paper.center_top() + vec2(0.0, 4.0);
-    painter.circle_filled(head + vec2(1.0, 2.0), 4.5, theme.shadow);
-    painter.circle_filled(head, 4.5, author);
-    painter.circle_stroke(head, 4.5, Stroke::new(LINE[0], widgets::mix(author, ink, 0.5)));
+    let pinhead = paper.center_top() + vec2(0.0, 4.0);
+    painter.circle_filled(pinhead + vec2(1.0, 2.0), 4.5, theme.shadow);
+    painter.circle_filled(pinhead, 4.5, author);
+    painter.circle_stroke(pinhead, 4.5, Stroke::new(LINE[0], widgets::mix(author, ink, 0.5)));
     response.clicked()
 }
 
-fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, own: &mut Overlays, commands: &mut Vec<Command>) {
-    let draft = own.drafts.entry(format!("new pin on {}", element.id)).or_default();
+fn new_pin_ui(ui: &mut Ui, element: &ElementView, theme: &Theme, overlays: &mut Overlays, commands: &mut Vec<Command>) {
+    let draft = overlays.drafts.entry(format!("new pin on {}", element.id)).or_default();
     widgets::area(ui, draft, texts::NEW_PIN, texts::NEW_PIN_HINT, 2);
     let ready = !draft.trim().is_empty();
     if ui.horizontal(|ui| widgets::primary(ui, ready, texts::ADD_PIN, theme)).inner.clicked() {
@@ -174,7 +173,7 @@ fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, own: &mut Overlays, co
     }
 }
 
-/// The keys of a pin, to put it up again as it was.
+/// Returns the properties of a pin, to restore it.
 fn pin_keys(pin: &PinView) -> Map<String, Value> {
     let comments: Vec<Value> =
         pin.comments.iter().map(|(author, text)| json!({ "author": author, "text": text })).collect();
@@ -190,7 +189,7 @@ fn pin_keys(pin: &PinView) -> Map<String, Value> {
     keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// The vote of a click on a side, and its inverse. Voting the same way again removes the vote.
+/// Returns the command for a vote and its inverse. The same vote again removes it.
 fn vote(element: &Id, pin: &PinView, up: bool) -> (RoomAct, RoomAct) {
     let before = own_vote(pin);
     let correct = |up| PinAct::CorrectVote { id: pin.id.clone(), voter: "user".into(), up }.into();
@@ -198,13 +197,13 @@ fn vote(element: &Id, pin: &PinView, up: bool) -> (RoomAct, RoomAct) {
     (edit(element, act), edit(element, correct(before)))
 }
 
-fn one(
+fn pin_ui(
     ui: &mut Ui,
     room: &RoomModel,
     element: &ElementView,
     (pin, at): (&PinView, usize),
     theme: &Theme,
-    own: &mut Overlays,
+    overlays: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     widgets::in_card(ui, theme, |ui| {
@@ -227,13 +226,13 @@ fn one(
         });
     });
     widgets::section(ui, texts::COMMENTS, theme);
-    for (author, said) in &pin.comments {
+    for (author, comment) in &pin.comments {
         widgets::in_card(ui, theme, |ui| {
             ui.label(RichText::new(room.called(author)).size(TYPE[0]).color(theme.text_soft));
-            ui.add(egui::Label::new(said).wrap());
+            ui.add(egui::Label::new(comment).wrap());
         });
     }
-    let draft = own.drafts.entry(format!("comment on {} of {}", pin.id, element.id)).or_default();
+    let draft = overlays.drafts.entry(format!("comment on {} of {}", pin.id, element.id)).or_default();
     widgets::area(ui, draft, texts::COMMENT, texts::COMMENT_HINT, 2);
     let ready = !draft.trim().is_empty();
     if ui.horizontal(|ui| widgets::primary(ui, ready, texts::ADD_COMMENT, theme)).inner.clicked() {

@@ -1,4 +1,4 @@
-//! Tests of an open task board: what it shows, and the commands that it requests.
+//! UI tests of the task board.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn enter(window: &mut Harness<'static, Stage>) {
     window.run_steps(3);
 }
 
-/// The commands for the board since the last call.
+/// Returns the edits requested since the last call.
 fn acts(window: &mut Harness<'static, Stage>) -> Vec<TaskAct> {
     let commands = std::mem::take(&mut window.state_mut().commands);
     let acts = commands.into_iter().map(|command| match command {
@@ -75,7 +75,7 @@ fn moved(id: &str, column: Option<Column>, place: Option<TaskPlace>) -> TaskAct 
 }
 
 #[test]
-fn tasks_stand_in_their_columns_and_are_ticked_there() {
+fn tasks_are_shown_in_columns_and_can_be_completed() {
     let mut window = opened();
     for shown in [
         "Open",
@@ -124,34 +124,34 @@ fn a_task_is_edited_in_place() {
             TaskAct::RemoveTask { id: "paint".into() },
         ]
     );
-    assert!(window.query_by_label("Delete task").is_none(), "what is deleted is not open any more");
+    assert!(window.query_by_label("Delete task").is_none(), "a deleted task is deselected");
 }
 
 #[test]
-fn somebody_is_picked_and_agents_take_their_tasks_themselves() {
+fn tasks_can_be_assigned_and_agents_start_theirs_themselves() {
     let mut window = opened();
     click(&mut window, "Task: Paint");
     click(&mut window, "Assigned to");
     let agents = &window.state().room.agents;
     let is_only = |name: &str| agents.iter().filter(|agent| &*agent.name == name).count() == 1;
-    let agent = agents.iter().find(|agent| is_only(&agent.name)).expect("one is called so").clone();
+    let agent = agents.iter().find(|agent| is_only(&agent.name)).expect("it exists").clone();
     window.get_by_role_and_label(egui::accesskit::Role::Button, &agent.name).click();
     window.run_steps(3);
     let [TaskAct::ChangeTask { assignees: Some(names), .. }] = &acts(&mut window)[..] else { panic!("one change") };
     assert_eq!(names, &[agent.id.to_string()]);
     click(&mut window, "Task: Count the chairs");
     click(&mut window, "Move to In progress");
-    assert_eq!(acts(&mut window), [], "nobody puts an agent's task into its hands");
+    assert_eq!(acts(&mut window), [], "the user cannot start an agent's task");
     assert!(
         window.state().asked.iter().any(
             |asked| matches!(asked, Command::Window(WindowCommand::Tell(why, false)) if why.contains("automatically"))
         ),
-        "it is said why"
+        "the reason is shown"
     );
 }
 
 #[test]
-fn a_task_is_added_as_it_is_written_in_the_file() {
+fn a_task_is_added_in_the_format_of_the_file() {
     let mut window = opened();
     write(&mut window, "New task", "A @ada Sweep");
     enter(&mut window);
@@ -159,7 +159,7 @@ fn a_task_is_added_as_it_is_written_in_the_file() {
 }
 
 #[test]
-fn the_tree_shows_every_task_and_the_search_finds_some() {
+fn the_tree_shows_every_task_and_can_be_searched() {
     let mut window = opened();
     click(&mut window, "Show as tree");
     assert!(window.query_by_label("Task: In the hall").is_some());
@@ -172,7 +172,7 @@ fn the_tree_shows_every_task_and_the_search_finds_some() {
 }
 
 #[test]
-fn what_is_wrong_stands_at_its_card_with_the_way_there() {
+fn problems_are_shown_on_cards_with_links() {
     let mut window = opened();
     assert!(window.query_by_label("The quote is not closed; close it").is_some());
     click(&mut window, "Open in editor at line 14");
@@ -181,11 +181,11 @@ fn what_is_wrong_stands_at_its_card_with_the_way_there() {
     let broken = parse(PLAN).tasks.last().unwrap().title.text.clone();
     click(&mut window, &format!("Task: {broken}"));
     click(&mut window, "Move to Done");
-    assert_eq!(acts(&mut window), [], "a task with an error is not written to");
+    assert_eq!(acts(&mut window), [], "a task with an error is read-only");
 }
 
 #[test]
-fn a_question_is_answered_on_its_card_only() {
+fn an_approval_is_answered_only_on_its_card() {
     let mut window = opened_with("", "tasks/approvals.task.md");
     let piece = crate::ui::testing::asking_piece(7, "ada-1", "write notes.md");
     let id = piece.question.as_ref().expect("it should ask").approval.id.to_string();
@@ -197,12 +197,12 @@ fn a_question_is_answered_on_its_card_only() {
     stage.room.elements[index].content = Arc::new(tasks(&text));
     stage.room.work.pieces.push(piece);
     window.run_steps(3);
-    assert!(window.query_by_label("New task").is_none(), "nobody writes a question");
+    assert!(window.query_by_label("New task").is_none(), "approvals are read-only");
     click(&mut window, "Task: Ada wants it");
     window.step();
     assert!(window.query_by_label("Move to Done").is_none());
     let called = window.state().room.called("ada-1").to_owned();
-    // A new card does not accept clicks yet.
+    // A new card ignores clicks for a moment.
     for _ in 0..120 {
         window.step();
     }
@@ -213,7 +213,7 @@ fn a_question_is_answered_on_its_card_only() {
 }
 
 #[test]
-fn a_card_is_dragged_to_another_column_and_to_another_place() {
+fn a_card_can_be_dragged_to_another_column_and_position() {
     let mut window = opened();
     let rect = |window: &Harness<'static, Stage>, label: &str| window.get_by_label(label).rect();
     let grip = |rect: egui::Rect| rect.right_bottom() - egui::vec2(8.0, 4.0);
@@ -235,11 +235,11 @@ fn a_card_is_dragged_to_another_column_and_to_another_place() {
     assert_eq!(acts(&mut window), [moved("paint", None, Some(TaskPlace::Before("chairs".into())))]);
     let at_work = rect(&window, "In progress").center() + egui::vec2(0.0, 300.0);
     drag(&mut window, grip(chairs), at_work);
-    assert_eq!(acts(&mut window), [], "an agent takes its task up by itself");
+    assert_eq!(acts(&mut window), [], "agents start their tasks themselves");
 }
 
 #[test]
-fn the_keyboard_opens_a_task_and_ticks_it() {
+fn a_task_can_be_opened_and_completed_by_keyboard() {
     let mut window = opened();
     window.get_by_label("Task: Paint").focus();
     window.run_steps(2);

@@ -1,4 +1,4 @@
-//! Tests of the overlays of elements: what they show, and the commands that they request.
+//! UI tests of overlays.
 
 use crate::element::{ItemList, ListAct, MailAct, MailStatus, PinAct, TextAct};
 use std::sync::Arc;
@@ -57,11 +57,11 @@ fn a_text_is_saved_and_can_be_undone() {
     let expected = Command::Act(set_text("rules", "# Be kind, always"), Some(set_text("rules", "# Be kind")));
     assert_eq!(window.state().commands, [expected]);
     set_content(&mut window, 0, ContentView::Text("# Be kind, always".into()));
-    assert!(window.state().panes.overlays.drafts.is_empty(), "what is saved is no draft");
+    assert!(window.state().panes.overlays.drafts.is_empty(), "a saved text is no draft");
 }
 
 #[test]
-fn a_draft_outlives_its_overlay() {
+fn a_draft_is_kept_when_its_overlay_closes() {
     let mut window = opened("news");
     write(&mut window, "Text", "!");
     click(&mut window, "Close");
@@ -73,14 +73,14 @@ fn a_draft_outlives_its_overlay() {
 }
 
 #[test]
-fn who_writes_while_another_writes_is_told_and_chooses() {
+fn a_change_by_someone_else_is_reported_with_a_choice() {
     for (choice, draft, saves) in [("Keep mine", Some("All is well!"), true), ("Use theirs", None, false)] {
         let mut window = opened("news");
         write(&mut window, "Text", "!");
         set_content(&mut window, 1, ContentView::Text("Fire".into()));
         assert!(window.query_by_label("Someone else changed this text while you were editing").is_some());
         click(&mut window, "Save");
-        assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
+        assert!(window.state().commands.is_empty(), "no text is overwritten without asking");
         click(&mut window, choice);
         assert_eq!(window.state().panes.overlays.drafts.get("text of news").map(String::as_str), draft, "{choice}");
         click(&mut window, "Save");
@@ -89,14 +89,14 @@ fn who_writes_while_another_writes_is_told_and_chooses() {
 }
 
 #[test]
-fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_same_lines() {
+fn a_draft_is_merged_and_conflicts_are_resolved_by_the_user() {
     let draft = |window: &Harness<'_, Stage>| window.state().panes.overlays.drafts.get("text of news").cloned();
     let mut window = opened("news");
     set_content(&mut window, 1, ContentView::Text("Tea\nat four\nas ever".into()));
     write(&mut window, "Text", "!");
     set_content(&mut window, 1, ContentView::Text("Cake\nat four\nas ever".into()));
     click(&mut window, "Merge");
-    assert_eq!(draft(&window).as_deref(), Some("Cake\nat four\nas ever!"), "neither changed the other's lines");
+    assert_eq!(draft(&window).as_deref(), Some("Cake\nat four\nas ever!"), "the changes do not overlap");
     click(&mut window, "Save");
     let back = set_text("news", "Cake\nat four\nas ever");
     assert_eq!(window.state().commands, [Command::Act(set_text("news", "Cake\nat four\nas ever!"), Some(back))]);
@@ -107,10 +107,10 @@ fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_sam
     click(&mut window, "Merge");
     assert!(window.query_by_label("Both changed the same lines: 0 of 1 resolved.").is_some());
     click(&mut window, "Save");
-    assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
+    assert!(window.state().commands.is_empty(), "no text is overwritten without asking");
     click(&mut window, "Both for conflict 1");
     assert_eq!(draft(&window).as_deref(), Some("All is well!\nAll is lost"));
-    // A choice that was made for an older text does not count.
+    // Choices for an older text are discarded.
     let mut window = opened("news");
     write(&mut window, "Text", "!");
     set_content(&mut window, 1, ContentView::Text("All is lost".into()));
@@ -131,7 +131,7 @@ fn a_text_can_be_read_as_markdown() {
 }
 
 #[test]
-fn a_pin_is_put_up_read_voted_on_commented_and_taken_down() {
+fn pins_can_be_added_voted_on_commented_and_removed() {
     let mut window = opened("ideas");
     write(&mut window, "New pin", "Buy milk");
     click(&mut window, "Add pin");
@@ -158,7 +158,7 @@ fn a_pin_is_put_up_read_voted_on_commented_and_taken_down() {
 }
 
 #[test]
-fn the_same_vote_again_takes_it_back() {
+fn repeating_a_vote_removes_it() {
     let mut voted = pin("p1", "ada-1", "Buy tea");
     voted.up = vec!["user".into()];
     let mut room = sample_room();
@@ -171,18 +171,18 @@ fn the_same_vote_again_takes_it_back() {
 }
 
 #[test]
-fn of_five_thousand_pins_only_those_on_screen_are_drawn() {
+fn only_visible_pins_are_drawn() {
     let pins = (0..5_000).map(|number| pin(&format!("p{number}"), "ada-1", &format!("Idea {number}"))).collect();
     let mut room = sample_room();
     room.elements[2].content = Arc::new(ContentView::Pins(pins));
     let window = opened_in(room, "ideas");
     let drawn = window.query_all_by_label_contains("Pin p").count();
     assert!((5..60).contains(&drawn), "{drawn} are drawn");
-    assert!(window.query_by_label("Pin p4999: Idea 4999").is_some(), "the newest is on top");
+    assert!(window.query_by_label("Pin p4999: Idea 4999").is_some(), "the newest comes first");
 }
 
 #[test]
-fn mail_is_read_moved_on_thrown_away_and_sent() {
+fn mail_can_be_read_closed_discarded_and_sent() {
     let mut room = sample_room();
     room.elements[3].owner = Some("ada-1".into());
     let mut window = opened_in(room, "post");
@@ -211,12 +211,12 @@ fn mail_is_read_moved_on_thrown_away_and_sent() {
     .into();
     assert_eq!(commands[2], Command::Act(edit(&post, sent), None));
     for name in ["subject for post", "letter for post"] {
-        assert_eq!(window.state().panes.overlays.drafts[name], "", "the sheet is empty again");
+        assert_eq!(window.state().panes.overlays.drafts[name], "", "the form is empty again");
     }
 }
 
 #[test]
-fn a_box_of_nobody_says_so_and_an_element_that_left_closes_its_overlay() {
+fn an_inbox_without_owner_says_so_and_a_removed_element_closes_its_overlay() {
     let mut window = opened("post");
     assert!(window.query_by_label("This inbox has no owner, so no one reads it.").is_some());
     window.state_mut().room.elements.clear();

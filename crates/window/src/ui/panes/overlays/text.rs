@@ -1,5 +1,4 @@
-//! The overlay of a message board or rulebook: its text to read and edit, with drafts that are kept when the overlay
-//! closes.
+//! The overlay of a message board or rulebook: an editor and preview of its text. Drafts are kept when it closes.
 
 use egui::{FontId, RichText, ScrollArea, TextEdit, Ui};
 
@@ -14,13 +13,13 @@ use crate::view::model::ElementView;
 use crate::view::theme::{SPACE, TYPE, Theme};
 use crate::workspace::text_merge::TextMerge;
 
-/// Longer previews are cut, because they are laid out again at every keystroke.
+/// The maximum number of characters of a preview, which is laid out again at every keystroke.
 const PREVIEW_CHARS: usize = 20_000;
 
-/// How a text is shown.
+/// The views of a text.
 const VIEWS: [&str; 3] = [texts::WRITE_VIEW, texts::READ_VIEW, texts::BOTH_VIEWS];
 
-/// The draft of an element's text goes by this name.
+/// Returns the key of the draft of an element's text.
 pub fn draft_name(id: &str) -> String {
     format!("text of {id}")
 }
@@ -30,19 +29,19 @@ pub(super) fn text_ui(
     element: &ElementView,
     written: &str,
     theme: &Theme,
-    own: &mut Overlays,
+    overlays: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     let name = draft_name(&element.id);
-    // A draft that equals the present text is none: it was saved, or somebody else wrote the same.
-    if own.drafts.get(&name).is_some_and(|draft| draft == written) {
-        own.drafts.remove(&name);
-        own.draft_bases.remove(&name);
+    // A draft that equals the current text is obsolete: it was saved, or someone else wrote the same.
+    if overlays.drafts.get(&name).is_some_and(|draft| draft == written) {
+        overlays.drafts.remove(&name);
+        overlays.draft_bases.remove(&name);
     }
     let view_id = ui.id().with("text view");
     let mut view: usize = ui.data(|data| data.get_temp(view_id)).unwrap_or(0);
-    let unsaved = own.drafts.contains_key(&name);
-    let clashes = unsaved && own.draft_bases.get(&name).is_some_and(|base| base != written);
+    let unsaved = overlays.drafts.contains_key(&name);
+    let has_conflict = unsaved && overlays.draft_bases.get(&name).is_some_and(|base| base != written);
     ui.horizontal(|ui| {
         let choices = VIEWS.map(|view| (view.to_owned(), texts::view_name(view)));
         if let Some(chosen) = widgets::segments(ui, &choices, Some(view), theme) {
@@ -53,58 +52,58 @@ pub(super) fn text_ui(
             ui.label(RichText::new(texts::NOT_SAVED_YET).size(TYPE[0]).color(theme.warn));
         }
     });
-    if clashes {
-        clash(ui, &name, written, theme, own);
+    if has_conflict {
+        conflict_ui(ui, &name, written, theme, overlays);
     }
-    let mut draft = own.drafts.get(&name).cloned().unwrap_or_else(|| written.to_owned());
+    let mut draft = overlays.drafts.get(&name).cloned().unwrap_or_else(|| written.to_owned());
     let height = (ui.available_height() - 52.0).max(120.0);
     let changed = match view {
-        0 => writer(ui, &mut draft, height),
+        0 => editor_ui(ui, &mut draft, height),
         1 => {
-            reader(ui, &draft, height, theme, commands);
+            preview_ui(ui, &draft, height, theme, commands);
             false
         }
         _ => {
             let mut changed = false;
             ui.columns(2, |columns| {
-                changed = writer(&mut columns[0], &mut draft, height);
-                reader(&mut columns[1], &draft, height, theme, commands);
+                changed = editor_ui(&mut columns[0], &mut draft, height);
+                preview_ui(&mut columns[1], &draft, height, theme, commands);
             });
             changed
         }
     };
     if changed {
-        own.draft_bases.entry(name.clone()).or_insert_with(|| written.to_owned());
-        own.drafts.insert(name.clone(), draft.clone());
+        overlays.draft_bases.entry(name.clone()).or_insert_with(|| written.to_owned());
+        overlays.drafts.insert(name.clone(), draft.clone());
     }
     ui.add_space(SPACE[0]);
     ui.horizontal(|ui| {
-        let save = widgets::primary(ui, unsaved && !clashes, texts::SAVE, theme);
+        let save = widgets::primary(ui, unsaved && !has_conflict, texts::SAVE, theme);
         let by_key = ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, egui::Key::S));
-        if unsaved && !clashes && (save.clicked() || by_key) {
+        if unsaved && !has_conflict && (save.clicked() || by_key) {
             let set = |text: &str| edit(&element.id, TextAct::SetText { text: text.to_owned() }.into());
             commands.push(Command::Act(set(&draft), Some(set(written))));
         }
         if unsaved && ui.button(texts::DISCARD_DRAFT).clicked() {
-            own.drafts.remove(&name);
-            own.draft_bases.remove(&name);
+            overlays.drafts.remove(&name);
+            overlays.draft_bases.remove(&name);
         }
         ui.label(widgets::small(texts::length_of_markdown(draft.chars().count()), theme));
     });
 }
 
-/// A merge of a draft with somebody else's text, whose conflicts the person resolves.
+/// A merge of a draft with a text written by someone else, whose conflicts the user resolves.
 #[derive(Clone)]
 struct Merging {
-    /// The draft and the element's text when the merge began: choices refer to these.
+    /// The draft and the element's text at the start of the merge, which the choices refer to.
     mine: String,
     theirs: String,
     merge: TextMerge,
 }
 
-/// Says that somebody else wrote meanwhile, and lets the person merge both or choose.
-fn clash(ui: &mut Ui, name: &str, written: &str, theme: &Theme, own: &mut Overlays) {
-    let mine = own.drafts.get(name).cloned().unwrap_or_default();
+/// Draws the notice that someone else changed the text, with the choice to merge.
+fn conflict_ui(ui: &mut Ui, name: &str, written: &str, theme: &Theme, overlays: &mut Overlays) {
+    let mine = overlays.drafts.get(name).cloned().unwrap_or_default();
     let id = ui.id().with(("merge", name));
     let begun = ui.data(|data| data.get_temp::<Option<Merging>>(id)).flatten();
     let mut merging = begun.filter(|merging| merging.mine == mine && merging.theirs == written);
@@ -114,24 +113,24 @@ fn clash(ui: &mut Ui, name: &str, written: &str, theme: &Theme, own: &mut Overla
             Some(ConflictResolution::Stop) => merging = None,
             None => {}
         },
-        None => merging = clash_ui(ui, name, mine, written, theme, own),
+        None => merging = conflict_choice_ui(ui, name, mine, written, theme, overlays),
     }
     if let Some(text) = merging.as_ref().and_then(|merging| merging.merge.text()) {
-        own.drafts.insert(name.to_owned(), text);
-        own.draft_bases.insert(name.to_owned(), written.to_owned());
+        overlays.drafts.insert(name.to_owned(), text);
+        overlays.draft_bases.insert(name.to_owned(), written.to_owned());
         merging = None;
     }
     ui.data_mut(|data| data.insert_temp(id, merging));
 }
 
-/// The choice between merging, keeping and giving up; a merge, if it was chosen.
-fn clash_ui(
+/// Draws the choice between merging, keeping and discarding the draft. Returns a merge if it was chosen.
+fn conflict_choice_ui(
     ui: &mut Ui,
     name: &str,
     mine: String,
     written: &str,
     theme: &Theme,
-    own: &mut Overlays,
+    overlays: &mut Overlays,
 ) -> Option<Merging> {
     let mut merging = None;
     widgets::in_card(ui, theme, |ui| {
@@ -142,23 +141,23 @@ fn clash_ui(
         ui.horizontal(|ui| {
             let merge = widgets::primary(ui, true, texts::MERGE, theme);
             if merge.on_hover_text(texts::MERGE_HINT).clicked() {
-                let base = own.draft_bases.get(name).map_or("", String::as_str);
+                let base = overlays.draft_bases.get(name).map_or("", String::as_str);
                 let merge = TextMerge::new(base, &mine, written);
                 merging = Some(Merging { mine, theirs: written.to_owned(), merge });
             }
             if ui.button(texts::KEEP_MINE).on_hover_text(texts::KEEP_MINE_HINT).clicked() {
-                own.draft_bases.insert(name.to_owned(), written.to_owned());
+                overlays.draft_bases.insert(name.to_owned(), written.to_owned());
             }
             if ui.button(texts::USE_THEIRS).on_hover_text(texts::USE_THEIRS_HINT).clicked() {
-                own.drafts.remove(name);
-                own.draft_bases.remove(name);
+                overlays.drafts.remove(name);
+                overlays.draft_bases.remove(name);
             }
         });
     });
     merging
 }
 
-fn writer(ui: &mut Ui, draft: &mut String, height: f32) -> bool {
+fn editor_ui(ui: &mut Ui, draft: &mut String, height: f32) -> bool {
     ScrollArea::vertical()
         .id_salt("writer")
         .max_height(height)
@@ -177,7 +176,7 @@ fn writer(ui: &mut Ui, draft: &mut String, height: f32) -> bool {
         .inner
 }
 
-fn reader(ui: &mut Ui, draft: &str, height: f32, theme: &Theme, commands: &mut Vec<Command>) {
+fn preview_ui(ui: &mut Ui, draft: &str, height: f32, theme: &Theme, commands: &mut Vec<Command>) {
     ScrollArea::vertical().id_salt("reader").max_height(height).min_scrolled_height(height).auto_shrink(false).show(
         ui,
         |ui| {

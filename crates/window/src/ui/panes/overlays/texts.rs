@@ -2,7 +2,7 @@
 
 use crate::ui::widgets::text_format::count;
 
-// The window around it
+// The window
 pub(super) const CLOSE: &str = "Close";
 pub(super) const EMPTY: &str = "Nothing here yet";
 
@@ -10,7 +10,7 @@ pub(super) fn kind_and_file(kind: &str, file: Option<&str>) -> String {
     file.map_or_else(|| kind.to_owned(), |file| format!("{kind}, {file}"))
 }
 
-// What several kinds of elements have in common
+// Shared by several kinds of elements
 pub(super) const NO_RESULTS: &str = "No results";
 pub(super) const SEARCH: &str = "Search";
 pub(super) const OPEN_IN_EDITOR: &str = "Open in editor";
@@ -35,7 +35,7 @@ pub(super) fn length_of_markdown(characters: usize) -> String {
     format!("{}, Markdown", count(characters, "character", "characters"))
 }
 
-// A text that someone else changed meanwhile
+// A text that someone else changed during editing
 pub(super) const CHANGED_BY_SOMEONE_ELSE: &str = "Someone else changed this text while you were editing";
 pub(super) const CURRENT_TEXT: &str = "Current text";
 pub(super) const MERGE: &str = "Merge";
@@ -182,7 +182,7 @@ pub(super) fn starts_automatically(agent: &str) -> String {
     format!("{agent} starts this task automatically once nothing blocks it")
 }
 
-// Task boards: one task in brief
+// Task boards: a task in the list
 pub(super) const NEEDS_YOUR_APPROVAL: &str = "Needs your approval to start";
 pub(super) const REOPEN: &str = "Reopen";
 pub(super) const COMPLETE: &str = "Complete";
@@ -221,7 +221,7 @@ pub(super) fn open_in_editor_at(line: usize) -> String {
     format!("Open in editor at line {line}")
 }
 
-// Task boards: the chosen task
+// Task boards: the selected task
 pub(super) const CLOSE_TASK: &str = "Close task";
 pub(super) const TASK_TITLE: &str = "Title";
 pub(super) const TASK_TITLE_HINT: &str = "Task title";

@@ -15,7 +15,7 @@ pub(super) const NO_AGENTS: &str = "No agents yet";
 pub(super) const HOW_TO_MAKE_AGENTS: &str =
     "Add a Markdown file to the workspace's agents folder, or drop one onto the room.";
 
-/// How many of a kind are in the room; empty if none is.
+/// The number of a kind in the room; empty if there are none.
 pub(super) fn here(count: usize) -> String {
     if count == 0 { String::new() } else { format!("{count} here") }
 }

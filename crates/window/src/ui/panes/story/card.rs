@@ -14,12 +14,12 @@ use crate::view::dates::simulated;
 use crate::view::event_text::{Names, sentence};
 use crate::view::theme::{MENU, SPACE, TYPE};
 
-/// How many causes the card shows; the log has all of them.
-const CAUSES_SHOWN: usize = 4;
-/// How many of the agents that did it are named.
-const NAMES_SHOWN: usize = 8;
+/// The maximum number of causes on the card; the log has all of them.
+const MAX_CAUSES: usize = 4;
+/// The maximum number of agents that are named.
+const MAX_NAMES: usize = 8;
 
-/// Draws it.
+/// Draws the card.
 pub(super) fn card_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -35,22 +35,22 @@ pub(super) fn card_ui(
     ui.add(Label::new(RichText::new(sentence(row, names)).size(TYPE[1])).wrap());
     ui.label(widgets::small(simulated(row.tick), theme));
     if step.actors.len() > 1 {
-        let called: Vec<&str> = step.actors.iter().take(NAMES_SHOWN).map(|id| names.called(id)).collect();
-        let more = step.actors.len().saturating_sub(NAMES_SHOWN);
+        let called: Vec<&str> = step.actors.iter().take(MAX_NAMES).map(|id| names.called(id)).collect();
+        let more = step.actors.len().saturating_sub(MAX_NAMES);
         ui.add(Label::new(widgets::small(texts::who(&called.join(", "), more, !step.has_more()), theme)).wrap());
     }
     widgets::section(ui, texts::BECAUSE_OF, theme);
     let (causes, end) = cause_chain::causes(book, row, names);
-    for cause in causes.iter().take(CAUSES_SHOWN) {
-        let text = RichText::new(&cause.told).size(TYPE[0]).color(theme.accent);
+    for cause in causes.iter().take(MAX_CAUSES) {
+        let text = RichText::new(&cause.text).size(TYPE[0]).color(theme.accent);
         let link = ui.add(egui::Button::new(text).frame(false).wrap());
-        widgets::name(&link, texts::because_of_record(cause.seq, &cause.told));
+        widgets::name(&link, texts::because_of_record(cause.seq, &cause.text));
         if link.on_hover_text(texts::SHOW_CAUSE_TIP).clicked() {
             show_record(ui, cause.seq, log, commands);
         }
     }
     if causes.is_empty() {
-        ui.label(widgets::small(cause_chain::nothing_before(end), theme));
+        ui.label(widgets::small(cause_chain::chain_end_text(end), theme));
     }
     ui.add_space(SPACE[0]);
     ui.horizontal_wrapped(|ui| {
@@ -66,7 +66,7 @@ pub(super) fn card_ui(
     });
 }
 
-/// Brings a record up in the log of the open room.
+/// Shows a record in the log of the current run.
 fn show_record(ui: &Ui, seq: Seq, log: &mut EventLogPane, commands: &mut Vec<Command>) {
     if log.shown_run.take().is_some() {
         commands.push(Command::ShowRun(None));

@@ -1,8 +1,8 @@
-//! The story strip: the highlights of the log, newest last, each with its effects. Every entry leads to its place in
-//! the room and to its cause.
+//! The story strip: the highlights of the log, newest last, grouped by cause. Clicking an entry goes to its place in
+//! the room and shows its cause.
 
 mod card;
-mod gone;
+mod departures;
 pub mod story_model;
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use egui::{
     ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, pos2, vec2,
 };
 
-use self::story_model::{Step, Story, StoryEntry};
+use self::story_model::{Step, Story};
 use crate::base::{AgentKey, Id, Seq};
 use crate::simulation::State;
 use crate::ui::Command;
@@ -34,53 +34,53 @@ use crate::view::paint;
 use crate::view::pick::Thing;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, state_colour};
 
-/// The command that folds the strip and unfolds it.
+/// The command that collapses or expands the strip.
 const TOGGLE: &str = "view.story";
 /// The height of the strip, expanded and collapsed.
 const POINTS: [f32; 2] = [40.0, 22.0];
-/// How many stories the strip shows.
-const TALES_SHOWN: usize = 12;
-/// The height of an entry, and the maximum width of its words.
+/// The maximum number of storylines that the strip shows.
+const MAX_STORYLINES_SHOWN: usize = 12;
+/// The height of an entry, and the maximum width of its text.
 const ENTRY_POINTS: f32 = 26.0;
 const WORDS_POINTS: f32 = 200.0;
 const FACE_POINTS: f32 = 20.0;
 const ARROW_POINTS: f32 = 18.0;
 
-/// What the strip keeps between frames.
+/// The state of the strip.
 #[derive(Clone, Debug, Default)]
 pub struct StoryPane {
     story: Story,
-    /// The words of the entries that were drawn in the last frame, and what they were made from.
-    told: BTreeMap<Seq, CachedWords>,
+    /// The texts of the entries drawn in the last frame, by the first record of each step.
+    cached_words: BTreeMap<Seq, CachedWords>,
     faces: Faces,
 }
 
-/// The positions of agents in the list of the room, so that it is not searched in every frame.
+/// A cache of the positions of agents in the room's list, which is too long to be searched in every frame.
 #[derive(Clone, Debug, Default)]
 struct Faces {
-    /// The position in the list (`None` if there was no such agent), the number of agents at that time, and the last
-    /// one.
-    known: BTreeMap<Id, (Option<usize>, (usize, Option<AgentKey>))>,
+    /// The position in the list (`None` if there was no such agent), with the number of agents and the last agent at
+    /// that time.
+    cache: BTreeMap<Id, (Option<usize>, (usize, Option<AgentKey>))>,
 }
 
 impl Faces {
-    /// How many are cached.
-    const KEPT: usize = 1_000;
+    /// The maximum number of cached agents.
+    const CAPACITY: usize = 1_000;
 
     fn agent<'a>(&mut self, room: &'a RoomModel, id: &Id) -> Option<&'a AgentView> {
         let moment = (room.agents.len(), room.agents.last().map(|agent| agent.key));
-        match self.known.get(id) {
+        match self.cache.get(id) {
             Some((Some(place), _)) if room.agents.get(*place).is_some_and(|agent| agent.id == *id) => {
                 return room.agents.get(*place);
             }
             Some((None, of)) if *of == moment => return None,
             _ => {}
         }
-        if self.known.len() >= Self::KEPT {
-            self.known.clear();
+        if self.cache.len() >= Self::CAPACITY {
+            self.cache.clear();
         }
         let place = room.agents.iter().position(|agent| agent.id == *id);
-        self.known.insert(id.clone(), (place, moment));
+        self.cache.insert(id.clone(), (place, moment));
         place.and_then(|place| room.agents.get(place))
     }
 }
@@ -92,25 +92,25 @@ struct CachedWords {
 }
 
 impl StoryPane {
-    /// Takes in what is new. Whether something is left for the next frame.
+    /// Processes new records. Returns whether some are left for the next frame.
     fn update(&mut self, cx: &ViewerContext<'_>) -> bool {
         learn_room(&mut self.story.names, cx.room);
-        self.story.follow(&cx.recent.book);
+        self.story.update(&cx.recent.book);
         !self.story.is_done(&cx.recent.book)
     }
 }
 
-/// The words of a step, made again only if it changed.
+/// Returns the text of a step, from the cache if it has not changed.
 fn words(step: &Step, names: &Names, before: &mut BTreeMap<Seq, CachedWords>) -> CachedWords {
     let by = (step.row.seq, names.version());
-    match before.remove(&step.first).filter(|told| told.by == by) {
-        Some(told) => told,
+    match before.remove(&step.first).filter(|cached_words| cached_words.by == by) {
+        Some(cached_words) => cached_words,
         None => CachedWords { by, words: step.describe(names).into() },
     }
 }
 
-/// What the strip leaves to the room, which is drawn before it: Tab leads through widgets in the order in which they
-/// are drawn, and comes to the strip where it is read.
+/// Returns the area above the strip. The room is drawn there before the strip, so that Tab reaches the strip after the
+/// room.
 pub fn above_strip(ui: &mut Ui, cx: &ViewerContext<'_>) -> Ui {
     let left = ui.available_rect_before_wrap();
     let strip = POINTS[usize::from(cx.ui.view.is_story_folded)].min(left.height().max(0.0));
@@ -119,10 +119,10 @@ pub fn above_strip(ui: &mut Ui, cx: &ViewerContext<'_>) -> Ui {
 }
 
 /// Draws the strip along the lower edge of the room.
-pub fn story_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut StoryPane, log: &mut EventLogPane) -> Vec<Command> {
+pub fn story_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut StoryPane, log: &mut EventLogPane) -> Vec<Command> {
     let is_folded = cx.ui.view.is_story_folded;
     let mut commands = Vec::new();
-    if own.update(cx) {
+    if pane.update(cx) {
         ui.ctx().request_repaint();
     }
     let margin = Margin::symmetric(SPACE[1] as i8, 0);
@@ -132,7 +132,7 @@ pub fn story_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut StoryPane, log: &
         ui.horizontal_centered(|ui| {
             fold_ui(ui, cx, is_folded, &mut commands);
             if !is_folded {
-                entries_ui(ui, cx, own, log, &mut commands);
+                entries_ui(ui, cx, pane, log, &mut commands);
             }
         });
     });
@@ -145,9 +145,9 @@ fn fold_ui(ui: &mut Ui, cx: &ViewerContext<'_>, is_folded: bool, commands: &mut 
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Button, true, !is_folded, texts::STORY_STRIP));
     let colour = if response.hovered() || response.has_focus() { theme.accent } else { theme.text_soft };
-    let sign = Rect::from_center_size(pos2(rect.left() + 8.0, rect.center().y), vec2(9.0, 9.0));
+    let icon_rect = Rect::from_center_size(pos2(rect.left() + 8.0, rect.center().y), vec2(9.0, 9.0));
     let icon = if is_folded { Icon::Up } else { Icon::Down };
-    icon.paint(ui.painter(), sign, colour);
+    icon.paint(ui.painter(), icon_rect, colour);
     if is_folded {
         let at = pos2(rect.left() + 18.0, rect.center().y);
         ui.painter().text(at, egui::Align2::LEFT_CENTER, texts::STORY, FontId::proportional(TYPE[0]), colour);
@@ -160,45 +160,45 @@ fn fold_ui(ui: &mut Ui, cx: &ViewerContext<'_>, is_folded: bool, commands: &mut 
 fn entries_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
-    own: &mut StoryPane,
+    pane: &mut StoryPane,
     log: &mut EventLogPane,
     commands: &mut Vec<Command>,
 ) {
-    if own.story.tales().len() == 0 {
+    if pane.story.storylines().len() == 0 {
         ui.label(widgets::small(texts::NO_EVENTS, cx.theme));
         return;
     }
-    let StoryPane { story, told: before, faces } = own;
+    let StoryPane { story, cached_words: before, faces } = pane;
     let mut before = std::mem::take(before);
-    let mut told = BTreeMap::new();
-    let skipped = story.tales().len().saturating_sub(TALES_SHOWN);
+    let mut cached_words = BTreeMap::new();
+    let skipped = story.storylines().len().saturating_sub(MAX_STORYLINES_SHOWN);
     ScrollArea::horizontal().id_salt("story").stick_to_right(true).auto_shrink(false).show(ui, |ui| {
         ui.horizontal_centered(|ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
-            for (index, tale) in story.tales().skip(skipped).enumerate() {
+            for (index, storyline) in story.storylines().skip(skipped).enumerate() {
                 if index > 0 {
                     gap(ui, cx.theme);
                 }
-                for (index, step) in tale.steps.iter().enumerate() {
+                for (index, step) in storyline.steps.iter().enumerate() {
                     if index > 0 {
-                        arrow(ui, index == 1 && tale.let_go > 0, cx.theme);
+                        arrow(ui, index == 1 && storyline.omitted_steps > 0, cx.theme);
                     }
                     let words = words(step, &story.names, &mut before);
                     let response = entry_ui(ui, cx, step, &words.words, faces);
-                    told.insert(step.first, words);
-                    answer(&response, cx, (tale, step), (&story.names, log), commands);
+                    cached_words.insert(step.first, words);
+                    handle_response(&response, cx, step, (&story.names, log), commands);
                 }
             }
         });
     });
-    own.told = told;
+    pane.cached_words = cached_words;
 }
 
-/// Handles a click on an entry: the view goes to its place, and its card shows its causes.
-fn answer(
+/// Handles a click on an entry: the view moves to its place, and its card opens.
+fn handle_response(
     response: &Response,
     cx: &ViewerContext<'_>,
-    (_, step): (&StoryEntry, &Step),
+    step: &Step,
     (names, log): (&Names, &mut EventLogPane),
     commands: &mut Vec<Command>,
 ) {
@@ -219,7 +219,7 @@ fn is_here(cx: &ViewerContext<'_>, place: &Thing) -> bool {
     }
 }
 
-/// One entry: a face or a board, and what happened.
+/// Draws an entry: a portrait or the picture of an element, and what happened.
 fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, step: &Step, words: &str, faces: &mut Faces) -> Response {
     let theme = cx.theme;
     let repeats = if step.times > 1 && step.actors.len() < 2 { format!("{}× ", step.times) } else { String::new() };
@@ -233,7 +233,7 @@ fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, step: &Step, words: &str, faces
     if ui.is_rect_visible(place) {
         let share = if response.hovered() { 0.12 } else { 0.0 };
         let line = match step.row.severity {
-            Some(severity) => event_log::severity_sign(severity, theme).1,
+            Some(severity) => event_log::severity_icon(severity, theme).1,
             None if response.has_focus() => theme.accent,
             None => theme.line,
         };
@@ -256,7 +256,7 @@ fn one_line(ui: &Ui, text: String, theme: &Theme) -> Arc<Galley> {
     ui.painter().layout_job(job)
 }
 
-/// The picture before an entry: the face of the last agent that did it, otherwise the board; none if they left.
+/// Paints the picture of an entry: the portrait of the last agent involved or the element; nothing if it has left.
 fn picture(ui: &Ui, cx: &ViewerContext<'_>, step: &Step, rect: Rect, faces: &mut Faces) {
     let agent = step.actors.last().or_else(|| step.place.as_ref()?.agent());
     if let Some(agent) = agent {
@@ -268,9 +268,9 @@ fn picture(ui: &Ui, cx: &ViewerContext<'_>, step: &Step, rect: Rect, faces: &mut
     }
 }
 
-/// The arrow between a cause and its effect; some steps in between may be left out.
-fn arrow(ui: &mut Ui, leaves_out: bool, theme: &Theme) {
-    let width = if leaves_out { 2.0 * ARROW_POINTS } else { ARROW_POINTS };
+/// Draws the arrow from a cause to its effect, with an ellipsis if steps in between are left out.
+fn arrow(ui: &mut Ui, has_omitted_steps: bool, theme: &Theme) {
+    let width = if has_omitted_steps { 2.0 * ARROW_POINTS } else { ARROW_POINTS };
     let (rect, response) = ui.allocate_exact_size(vec2(width, ENTRY_POINTS), Sense::hover());
     let stroke = Stroke::new(LINE[0], theme.text_soft);
     let (from, to) = (rect.left_center() + vec2(4.0, 0.0), rect.right_center() - vec2(4.0, 0.0));
@@ -278,7 +278,7 @@ fn arrow(ui: &mut Ui, leaves_out: bool, theme: &Theme) {
     for side in [-3.0, 3.0] {
         ui.painter().line_segment([to, to + vec2(-3.5, side)], stroke);
     }
-    if leaves_out {
+    if has_omitted_steps {
         for step in [-4.0, 0.0, 4.0] {
             ui.painter().circle_filled(rect.center() + vec2(step, 0.0), 1.4, theme.text);
         }
@@ -286,7 +286,7 @@ fn arrow(ui: &mut Ui, leaves_out: bool, theme: &Theme) {
     }
 }
 
-/// The gap between two stories.
+/// Draws the gap between two storylines.
 fn gap(ui: &mut Ui, theme: &Theme) {
     let (rect, _) = ui.allocate_exact_size(vec2(SPACE[4], ENTRY_POINTS), Sense::hover());
     let colour = widgets::mix(theme.line, state_colour(State::Paused), 0.4);

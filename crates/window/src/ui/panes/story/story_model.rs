@@ -1,10 +1,10 @@
-//! Selects the records of the log that make the story, and groups them by their causes. Pure and bounded; every record
-//! is read once.
+//! Selects the records of the log that make up the story and groups them by cause. Pure and bounded; reads every record
+//! once.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::gone::Left;
+use super::departures::Departures;
 use super::texts;
 use crate::base::{Id, Seq};
 use crate::log::events::{
@@ -16,158 +16,158 @@ use crate::view::event_list::{EventList, EventRow};
 use crate::view::event_text::{Names, sentence, sentence_of_many};
 use crate::view::pick::Thing;
 
-/// How many stories are kept.
-pub const TALES_KEPT: usize = 40;
-/// So many steps of a tale are kept: its beginning, and the newest.
-pub const STEPS_KEPT: usize = 6;
-/// How many of the agents that did the same are kept by name; where there are more, they are told of as at least so
-/// many.
-pub const ACTORS_KEPT: usize = 256;
-/// How many records remember their story.
-pub const HOMES_KEPT: usize = 20_000;
-/// So many records are looked at in one frame.
+/// The maximum number of storylines kept.
+pub const MAX_STORYLINES: usize = 40;
+/// The maximum number of steps kept per storyline: the first, and the newest.
+pub const MAX_STEPS: usize = 6;
+/// The maximum number of agents kept per step; at this number texts say "at least".
+pub const MAX_ACTORS: usize = 256;
+/// The maximum number of records whose storyline is indexed.
+pub const MAX_INDEXED_RECORDS: usize = 20_000;
+/// The maximum number of records scanned per frame.
 pub const BUDGET: usize = 4_000;
-/// How much of an already long log is read.
+/// The number of newest records that are read from a log that is already long.
 const BACKLOG: u64 = 8_000;
-/// What comes of a tale that has been quiet for so many ticks begins a tale of its own.
+/// An effect begins a new storyline if the old one has been quiet for this many ticks.
 const QUIET_TICKS: u64 = 3_600;
-/// The same action without a cause belongs to what happened within this many ticks.
+/// Equal actions without a cause are grouped if they happen within this many ticks.
 const TOGETHER_TICKS: u64 = 60;
 
-/// Something that happened, to one or several: one entry of the strip.
+/// Something that one or more agents did: one entry of the strip.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
-    /// The first record of it, which tells it apart.
+    /// The first record, which identifies the step.
     pub first: Seq,
-    /// The newest record of it.
+    /// The newest record.
     pub row: Arc<EventRow>,
-    /// Who did it, each once, in the order in which they did.
+    /// The agents that did it, without duplicates, in order.
     pub actors: Vec<Id>,
     /// How often it happened.
     pub times: u32,
-    /// Where it happened.
+    /// The agent or element where it happened.
     pub place: Option<Thing>,
-    /// Whether what came in had been there before and was taken out: Undo puts things back so.
+    /// Whether the agent or element had been in the room before, as after Undo.
     pub is_restored: bool,
     key: Key,
 }
 
-/// What makes two records the same thing, done by others or once more: what it is, and about what.
+/// Records with equal keys belong to the same step: the index of their kind, and what they are about.
 type Key = (usize, String);
 
-/// What one thing led to, oldest first.
+/// A cause and its effects, oldest first.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct StoryEntry {
-    /// Its steps; where some were let go, they stood after the first.
+pub struct Storyline {
+    /// The steps. Omitted steps come after the first.
     pub steps: Vec<Step>,
-    /// How many were let go.
-    pub let_go: usize,
+    /// The number of omitted steps.
+    pub omitted_steps: usize,
     number: u64,
     last_tick: u64,
 }
 
-/// The tales, the one that something happened in last at the end.
+/// All storylines, the one with the newest record last.
 #[derive(Clone, Debug, Default)]
 pub struct Story {
-    tales: VecDeque<StoryEntry>,
-    /// Which tale a record belongs to, by the tale's number.
-    homes: BTreeMap<Seq, u64>,
+    storylines: VecDeque<Storyline>,
+    /// The number of the storyline that each record belongs to.
+    storyline_by_record: BTreeMap<Seq, u64>,
     generation: Option<u64>,
     next_number: u64,
-    /// Rows before this one were looked at.
+    /// The end of the scanned rows.
     to: u64,
-    left: Left,
-    /// What everyone is called, those that left too.
+    departures: Departures,
+    /// The names of all agents, including former ones.
     pub names: Names,
 }
 
 impl Story {
-    /// The tales, newest last.
-    pub fn tales(&self) -> impl DoubleEndedIterator<Item = &StoryEntry> + ExactSizeIterator {
-        self.tales.iter()
+    /// The storylines, newest last.
+    pub fn storylines(&self) -> impl DoubleEndedIterator<Item = &Storyline> + ExactSizeIterator {
+        self.storylines.iter()
     }
 
-    /// Looks at what is new in the log, no more than the budget. How many records were looked at.
-    pub fn follow(&mut self, book: &EventList) -> usize {
+    /// Reads new records of the log within the budget. Returns the number of records read.
+    pub fn update(&mut self, book: &EventList) -> usize {
         if self.generation != Some(book.generation()) || self.to > book.count() {
             let names = std::mem::take(&mut self.names);
             *self = Self { generation: Some(book.generation()), names, ..Self::default() };
         }
         self.to = self.to.max(book.first()).max(book.count().saturating_sub(BACKLOG));
-        let mut looked_at = 0;
+        let mut scanned = 0;
         for (number, row) in book.since(self.to).take(BUDGET) {
-            self.note(row);
+            self.add_record(row);
             self.to = number + 1;
-            looked_at += 1;
+            scanned += 1;
         }
-        while self.homes.len() > HOMES_KEPT {
-            self.homes.pop_first();
+        while self.storyline_by_record.len() > MAX_INDEXED_RECORDS {
+            self.storyline_by_record.pop_first();
         }
-        looked_at
+        scanned
     }
 
-    /// How many records remember their story.
+    /// Returns the number of records in the index.
     #[cfg(test)]
-    pub fn homes(&self) -> usize {
-        self.homes.len()
+    pub fn indexed_records(&self) -> usize {
+        self.storyline_by_record.len()
     }
 
-    /// Whether nothing is left to be looked at.
+    /// Whether all records were read.
     pub fn is_done(&self, book: &EventList) -> bool {
         self.to >= book.count()
     }
 
-    fn note(&mut self, row: &Arc<EventRow>) {
+    fn add_record(&mut self, row: &Arc<EventRow>) {
         if let Some((agent, added)) = row.agent.as_ref().zip(row.read::<AgentAdded>())
             && !added.name.is_empty()
         {
             self.names.learn_former(agent, added.name);
         }
-        let home = row.cause.and_then(|cause| self.home_of(cause));
-        let is_restored = self.left.note(row);
+        let storyline_number = row.cause.and_then(|cause| self.storyline_of(cause));
+        let is_restored = self.departures.add_record(row);
         let Some(step) = step_of(row, is_restored) else {
-            // What is folded leads on to what is not.
-            if let Some(home) = home {
-                self.homes.insert(row.seq, home);
+            // A record that is not shown can still have effects that are.
+            if let Some(storyline_number) = storyline_number {
+                self.storyline_by_record.insert(row.seq, storyline_number);
             }
             return;
         };
-        let mut index = home.and_then(|number| self.index(number));
+        let mut index = storyline_number.and_then(|number| self.index(number));
         if row.cause.is_none() {
-            index = self.tales.len().checked_sub(1).filter(|last| self.tales[*last].goes_on_with(&step));
+            index = self.storylines.len().checked_sub(1).filter(|last| self.storylines[*last].is_repeated_by(&step));
         }
-        let lasts = |tale: &StoryEntry| row.tick.saturating_sub(tale.last_tick) <= QUIET_TICKS;
-        let mut tale = match index.filter(|index| lasts(&self.tales[*index])) {
-            Some(index) => self.tales.remove(index).unwrap_or_default(),
+        let is_recent = |storyline: &Storyline| row.tick.saturating_sub(storyline.last_tick) <= QUIET_TICKS;
+        let mut storyline = match index.filter(|index| is_recent(&self.storylines[*index])) {
+            Some(index) => self.storylines.remove(index).unwrap_or_default(),
             None => {
                 self.next_number += 1;
-                StoryEntry { number: self.next_number, ..StoryEntry::default() }
+                Storyline { number: self.next_number, ..Storyline::default() }
             }
         };
-        self.homes.insert(row.seq, tale.number);
-        tale.add_step(step);
-        self.tales.push_back(tale);
-        if self.tales.len() > TALES_KEPT {
-            self.tales.pop_front();
+        self.storyline_by_record.insert(row.seq, storyline.number);
+        storyline.add_step(step);
+        self.storylines.push_back(storyline);
+        if self.storylines.len() > MAX_STORYLINES {
+            self.storylines.pop_front();
         }
     }
 
-    /// The tale that a record belongs to. The first records of long tales are forgotten by the list of records, but not
-    /// by their tales.
-    fn home_of(&self, record: Seq) -> Option<u64> {
-        let of_step = || self.tales.iter().rev().find(|tale| tale.steps.iter().any(|step| step.first == record));
-        self.homes.get(&record).copied().or_else(|| of_step().map(|tale| tale.number))
+    /// Returns the storyline of a record. The first records of a long storyline may have left the index, but not its
+    /// steps.
+    fn storyline_of(&self, record: Seq) -> Option<u64> {
+        let of_step =
+            || self.storylines.iter().rev().find(|storyline| storyline.steps.iter().any(|step| step.first == record));
+        self.storyline_by_record.get(&record).copied().or_else(|| of_step().map(|storyline| storyline.number))
     }
 
     fn index(&self, number: u64) -> Option<usize> {
-        // What happened last is looked for most.
-        self.tales.iter().rposition(|tale| tale.number == number)
+        // Recent storylines are looked up most often.
+        self.storylines.iter().rposition(|storyline| storyline.number == number)
     }
 }
 
-impl StoryEntry {
-    /// Whether something without a cause is only more of the same.
-    fn goes_on_with(&self, step: &Step) -> bool {
+impl Storyline {
+    /// Whether a step without a cause repeats the only step of this storyline.
+    fn is_repeated_by(&self, step: &Step) -> bool {
         let [only] = self.steps.as_slice() else { return false };
         only.key == step.key && step.row.tick.saturating_sub(self.last_tick) <= TOGETHER_TICKS
     }
@@ -177,7 +177,7 @@ impl StoryEntry {
         if let Some(known) = self.steps.iter_mut().rev().find(|known| known.key == step.key) {
             known.times += 1;
             for actor in step.actors {
-                if known.actors.len() < ACTORS_KEPT && !known.actors.contains(&actor) {
+                if known.actors.len() < MAX_ACTORS && !known.actors.contains(&actor) {
                     known.actors.push(actor);
                 }
             }
@@ -185,15 +185,15 @@ impl StoryEntry {
             return;
         }
         self.steps.push(step);
-        if self.steps.len() > STEPS_KEPT {
+        if self.steps.len() > MAX_STEPS {
             self.steps.remove(1);
-            self.let_go += 1;
+            self.omitted_steps += 1;
         }
     }
 }
 
 impl Step {
-    /// What happened, in words: what several did is told of all of them, and only what holds for all of them.
+    /// Returns a sentence about the step. With several agents it says only what holds for all of them.
     pub fn describe(&self, names: &Names) -> String {
         if self.is_restored {
             return self.describe_restored(names);
@@ -203,23 +203,23 @@ impl Step {
             return sentence(&self.row, names);
         }
         let Some(common) = common(&self.row) else {
-            let told = sentence(&self.row, names);
+            let text = sentence(&self.row, names);
             return if self.has_more() {
-                texts::and_many_others(&told, others)
+                texts::and_many_others(&text, others)
             } else {
-                texts::and_others(&told, others)
+                texts::and_others(&text, others)
             };
         };
-        sentence_of_many(&self.row, &self.everyone(names), common.data(), names)
+        sentence_of_many(&self.row, &self.actor_names(names), common.data(), names)
     }
 
-    /// Whether more may have done it than are kept.
+    /// Whether the list of agents may be incomplete.
     pub fn has_more(&self) -> bool {
-        self.actors.len() >= ACTORS_KEPT
+        self.actors.len() >= MAX_ACTORS
     }
 
-    /// The one who did it by name, two by both names, more by their number.
-    fn everyone(&self, names: &Names) -> String {
+    /// Returns the name of one agent, the names of two, or the number of more.
+    fn actor_names(&self, names: &Names) -> String {
         match self.actors.as_slice() {
             all if self.has_more() => texts::many_agents(all.len()),
             [one] => names.called(one).to_owned(),
@@ -231,13 +231,13 @@ impl Step {
     fn describe_restored(&self, names: &Names) -> String {
         match &self.place {
             Some(Thing::Element(id)) => texts::was_restored(names.element(id).as_ref().unwrap_or(id)),
-            _ if self.actors.len() == 1 => texts::was_restored(&self.everyone(names)),
-            _ => texts::were_restored(&self.everyone(names)),
+            _ if self.actors.len() == 1 => texts::was_restored(&self.actor_names(names)),
+            _ => texts::were_restored(&self.actor_names(names)),
         }
     }
 }
 
-/// The part of a record that applies to everyone who did the same; `None` if each did something different.
+/// Returns the part of a record that is the same for actor_names who did it; `None` if each did something different.
 fn common(row: &EventRow) -> Option<EventDraft> {
     Some(match &row.kind {
         EventKind::ActionQueued => EventDraft::of(&ActionQueued { priority: None, why: None, ..row.read()? }),
@@ -248,8 +248,7 @@ fn common(row: &EventRow) -> Option<EventDraft> {
     })
 }
 
-/// What a record adds to the story; `None` if it does not matter. States, heartbeats and intermediate events are
-/// ignored.
+/// Returns the step for a record; `None` if it is not part of the story, such as states and intermediate events.
 fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
     let here = || row.agent.clone().map(Thing::Agent);
     let (about, place) = match &row.kind {
@@ -334,7 +333,7 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
     Some(Step { first: row.seq, row: row.clone(), actors, times: 1, place, is_restored, key })
 }
 
-/// What an agent learned is shown; that it was reminded, and how many things it looked at, is not.
+/// Whether a knowledge record is shown: learning is, recalling is not.
 fn is_shown(knowledge: &Knowledge) -> bool {
     matches!(knowledge, Knowledge::Added { .. } | Knowledge::Updated { .. } | Knowledge::Forgotten { .. })
 }
@@ -343,7 +342,7 @@ fn session(row: &EventRow) -> String {
     row.session.as_deref().unwrap_or_default().to_owned()
 }
 
-/// A person's action; `None` if somebody was only moved, or if another record says it.
+/// Returns what a user's action is about; `None` if something was only moved, or if another record covers it.
 fn input(row: &EventRow) -> Option<String> {
     let about = match row.read::<Input>()? {
         Input::Agent(input) => match input {
@@ -362,7 +361,7 @@ fn input(row: &EventRow) -> Option<String> {
         Input::Work(_) | Input::Relationship(_) | Input::Talk(_) | Input::ProviderOverride { .. } => {
             row.seq.to_string()
         }
-        // Furniture that is moved about is no news.
+        // Moved furniture is not part of the story.
         Input::Furnished { .. } | Input::Dropped { .. } => return None,
     };
     Some(about)

@@ -1,4 +1,4 @@
-//! Tests of the story strip: what it shows, and where its entries lead.
+//! Tests of the story strip.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::ui::state::dock::Tab;
 use crate::ui::testing::{Stage, agent, stage_pane};
 use crate::view::event_list::{EventList, EventRow};
 
-/// A record: its number, its agent, its cause, and its text.
+/// Number, agent, cause and event of a record.
 type Line = (u64, Option<&'static str>, Option<u64>, Event);
 
 fn row((seq, agent, cause, event): Line) -> Arc<EventRow> {
@@ -62,7 +62,7 @@ fn came(name: &str) -> Event {
     AgentAdded { name: name.into(), profile: name.into(), ..AgentAdded::default() }.into()
 }
 
-/// A person changes the rules; two agents go to read them; one notes something and talks to the other.
+/// The user changes the rules; two agents read them; one makes a note and talks to the other.
 fn rules() -> Vec<Line> {
     let (ada, bram) = (Some("ada-1"), Some("bram-1"));
     let participants = vec!["ada-1".into(), "bram-1".into()];
@@ -80,8 +80,8 @@ fn rules() -> Vec<Line> {
     ]
 }
 
-/// The stories of a log, each as its steps in words.
-fn tales(lines: impl IntoIterator<Item = Line>) -> Vec<Vec<String>> {
+/// Returns the storylines of a log as the texts of their steps.
+fn storylines(lines: impl IntoIterator<Item = Line>) -> Vec<Vec<String>> {
     let mut story = Story::default();
     story.names.learn_agent(&"ada-1".into(), &"Ada".into());
     story.names.learn_agent(&"bram-1".into(), &"Bram".into());
@@ -89,14 +89,15 @@ fn tales(lines: impl IntoIterator<Item = Line>) -> Vec<Vec<String>> {
     story.names.learn_elements(std::iter::once((&rules, &label)));
     let book = book_of(lines);
     while !story.is_done(&book) {
-        story.follow(&book);
+        story.update(&book);
     }
-    let told = |tale: &StoryEntry| tale.steps.iter().map(|step| step.describe(&story.names)).collect();
-    story.tales().map(told).collect()
+    let describe =
+        |storyline: &story_model::Storyline| storyline.steps.iter().map(|step| step.describe(&story.names)).collect();
+    story.storylines().map(describe).collect()
 }
 
 #[test]
-fn one_cause_and_what_it_led_to_are_one_tale_and_whoever_did_the_same_is_one_step() {
+fn a_cause_and_its_effects_form_a_storyline_and_equal_actions_one_step() {
     let expected = [
         "You wrote House rules",
         "Ada and Bram decided to read House rules",
@@ -104,11 +105,11 @@ fn one_cause_and_what_it_led_to_are_one_tale_and_whoever_did_the_same_is_one_ste
         "Bram noted: be kind",
         "Ada and Bram started talking about rules",
     ];
-    assert_eq!(tales(rules()), [expected]);
+    assert_eq!(storylines(rules()), [expected]);
 }
 
 #[test]
-fn what_only_says_that_life_continues_is_no_story_and_what_comes_of_it_is() {
+fn routine_records_are_hidden_but_their_effects_are_not() {
     let look = ActionQueued { action: "seekInfo".into(), target: Some("rules".into()), ..ActionQueued::default() };
     let ada = Some("ada-1");
     let lines: Vec<Line> = vec![
@@ -117,11 +118,11 @@ fn what_only_says_that_life_continues_is_no_story_and_what_comes_of_it_is() {
         (3, ada, Some(2), state()),
         (4, ada, Some(3), notes("tea is out")),
     ];
-    assert_eq!(tales(lines), [["Ada noted: tea is out"]]);
+    assert_eq!(storylines(lines), [["Ada noted: tea is out"]]);
 }
 
 #[test]
-fn what_several_do_is_reported_only_as_far_as_it_holds_for_all() {
+fn a_step_of_several_agents_says_only_what_holds_for_all() {
     let several = |event: fn() -> Event| -> Vec<Line> {
         ["ada-1", "bram-1", "cleo-1"]
             .into_iter()
@@ -130,8 +131,8 @@ fn what_several_do_is_reported_only_as_far_as_it_holds_for_all() {
             .collect()
     };
     let of = |event: fn() -> Event| {
-        let told = tales(std::iter::once((1, None, None, rules_changed())).chain(several(event)));
-        told[0].last().cloned().unwrap_or_default()
+        let storyline_texts = storylines(std::iter::once((1, None, None, rules_changed())).chain(several(event)));
+        storyline_texts[0].last().cloned().unwrap_or_default()
     };
     assert_eq!(of(sets_out), "3 agents decided to read House rules");
     assert_eq!(of(|| reads("each says something else")), "3 agents read House rules");
@@ -139,34 +140,34 @@ fn what_several_do_is_reported_only_as_far_as_it_holds_for_all() {
 }
 
 #[test]
-fn those_who_come_in_together_are_one_tale_and_who_comes_later_is_another() {
+fn agents_that_arrive_together_form_a_storyline() {
     let lines = (1..=8).map(|seq| (seq, Some("ada-1"), None, came("Ada")));
     let later = std::iter::once((90, Some("bram-1"), None, came("Bram")));
-    let told = tales(lines.chain(later));
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert_eq!(told[1], ["Bram joined the room (profile Bram)"]);
+    let storyline_texts = storylines(lines.chain(later));
+    assert_eq!(storyline_texts.len(), 2, "{storyline_texts:?}");
+    assert_eq!(storyline_texts[1], ["Bram joined the room (profile Bram)"]);
 }
 
 #[test]
-fn tales_stand_in_the_order_of_what_happened_last_and_a_long_one_keeps_its_beginning() {
+fn storylines_are_ordered_by_their_newest_record_and_keep_their_first_step() {
     let warning = |text: &str| Event::from(Warning::new(text.to_owned()));
     let mut lines: Vec<Line> = vec![(1, None, None, rules_changed()), (2, None, None, said("Hello"))];
     lines.extend((3..30).map(|seq| (seq, Some("ada-1"), Some(1), warning(&format!("number {seq}")))));
-    let told = tales(lines);
-    assert_eq!(told[0], ["Somebody said: Hello"]);
-    assert_eq!(told[1].len(), story_model::STEPS_KEPT);
-    assert_eq!(told[1].first().map(String::as_str), Some("You wrote House rules"));
-    assert!(told[1].last().is_some_and(|last| last.contains("number 29")), "{:?}", told[1]);
+    let storyline_texts = storylines(lines);
+    assert_eq!(storyline_texts[0], ["Somebody said: Hello"]);
+    assert_eq!(storyline_texts[1].len(), story_model::MAX_STEPS);
+    assert_eq!(storyline_texts[1].first().map(String::as_str), Some("You wrote House rules"));
+    assert!(storyline_texts[1].last().is_some_and(|last| last.contains("number 29")), "{:?}", storyline_texts[1]);
 }
 
 #[test]
-fn a_tale_that_was_quiet_for_long_is_over() {
+fn a_storyline_ends_after_a_quiet_time() {
     let lines = vec![(1, None, None, rules_changed()), (500, Some("ada-1"), Some(1), notes("at last"))];
-    assert_eq!(tales(lines), [["You wrote House rules"], ["Ada noted: at last"]]);
+    assert_eq!(storylines(lines), [["You wrote House rules"], ["Ada noted: at last"]]);
 }
 
 #[test]
-fn who_and_what_is_back_after_an_undo_was_restored_and_who_comes_with_another_run_was_not() {
+fn restorations_are_recognised_within_a_run() {
     let gone = || Event::from(AgentRemoved { profile: "Ada".into() });
     let board = |change| {
         let (element, by, kind) = ("rules".into(), "user".into(), "rulebook".into());
@@ -197,11 +198,11 @@ fn who_and_what_is_back_after_an_undo_was_restored_and_who_comes_with_another_ru
         "Ada left the room (profile Ada)",
         "Ada joined the room (profile Another)",
     ];
-    assert_eq!(tales(lines), expected.map(|words| [words]));
+    assert_eq!(storylines(lines), expected.map(|words| [words]));
 }
 
 #[test]
-fn a_file_that_was_deleted_and_put_back_was_restored() {
+fn a_deleted_file_that_is_put_back_is_restored() {
     let change = FileChange { chars: Some(12), ..FileChange::new("artifacts/plan.md", "user") };
     let lines: Vec<Line> = vec![
         (1, None, None, FileChange { gone: true, ..change.clone() }.into()),
@@ -213,22 +214,22 @@ fn a_file_that_was_deleted_and_put_back_was_restored() {
         "You restored artifacts/plan.md (version 3, 12 characters)",
         "You created artifacts/plan.md (version 4, 12 characters)",
     ];
-    assert_eq!(tales(lines), expected.map(|words| [words]));
+    assert_eq!(storylines(lines), expected.map(|words| [words]));
 }
 
 #[test]
-fn every_record_is_looked_at_once_a_slice_in_every_frame() {
+fn every_record_is_read_once_within_the_budget() {
     let mut book = book_of((1..=6_000).map(|seq| (seq, Some("ada-1"), Some(1).filter(|_| seq > 1), state())));
     let mut story = Story::default();
-    assert_eq!(story.follow(&book), story_model::BUDGET);
-    assert_eq!(story.follow(&book), 6_000 - story_model::BUDGET);
-    assert_eq!(story.follow(&book), 0, "nothing is new");
+    assert_eq!(story.update(&book), story_model::BUDGET);
+    assert_eq!(story.update(&book), 6_000 - story_model::BUDGET);
+    assert_eq!(story.update(&book), 0, "nothing is new");
     book.push_row(row((6_001, Some("ada-1"), None, notes("tea"))));
-    assert_eq!(story.follow(&book), 1);
-    assert_eq!(story.tales().len(), 1);
+    assert_eq!(story.update(&book), 1);
+    assert_eq!(story.storylines().len(), 1);
     book.clear();
-    story.follow(&book);
-    assert_eq!(story.tales().len(), 0, "another log is another story");
+    story.update(&book);
+    assert_eq!(story.storylines().len(), 0, "another log starts another story");
 }
 
 fn strip(lines: Vec<Line>) -> Harness<'static, Stage> {
@@ -245,7 +246,7 @@ fn entries(window: &Harness<'static, Stage>) -> Vec<String> {
 }
 
 #[test]
-fn an_entry_leads_to_its_place_and_to_its_cause() {
+fn an_entry_links_to_its_place_and_cause() {
     let mut window = strip(rules());
     assert_eq!(entries(&window).len(), 5);
     window.get_by_label("Story: Ada and Bram decided to read rules").click();
@@ -258,7 +259,7 @@ fn an_entry_leads_to_its_place_and_to_its_cause() {
 }
 
 #[test]
-fn the_strip_is_folded_and_unfolded() {
+fn the_strip_can_be_collapsed_and_expanded() {
     let mut window = strip(rules());
     window.get_by_label("Story strip").click();
     window.run_steps(3);
@@ -269,34 +270,41 @@ fn the_strip_is_folded_and_unfolded() {
 }
 
 #[test]
-fn a_room_where_nothing_happened_says_what_will_be_told() {
+fn an_empty_story_explains_itself() {
     let window = strip(Vec::new());
     assert!(window.query_by_label("Key events appear here as they happen.").is_some());
 }
 
 #[test]
-fn a_step_to_which_nothing_came_is_not_reported_again() {
+fn unchanged_steps_reuse_their_text() {
     let mut window = strip(rules());
     let words = |window: &Harness<'static, Stage>| {
-        window.state().panes.story.told.values().map(|told| Arc::as_ptr(&told.words)).collect::<Vec<_>>()
+        window
+            .state()
+            .panes
+            .story
+            .cached_words
+            .values()
+            .map(|storyline_texts| Arc::as_ptr(&storyline_texts.words))
+            .collect::<Vec<_>>()
     };
     let before = words(&window);
     window.run_steps(5);
     assert_eq!(words(&window), before);
     window.state_mut().room.agents.push(agent(2, "cleo-1", "Cleo"));
     window.run_steps(2);
-    assert_ne!(words(&window), before, "somebody has a name now");
+    assert_ne!(words(&window), before, "an agent was renamed");
 }
 
 #[test]
-fn with_ten_thousand_agents_the_strip_shows_and_keeps_no_more_than_with_a_dozen() {
-    /// So many records come in one frame.
+fn the_strip_stays_bounded_with_ten_thousand_agents() {
+    /// The number of records per frame.
     const SLICE: usize = 3_000;
     let id = |key: u64| format!("agent-{key}");
     let mut window = strip(vec![(1, None, None, rules_changed())]);
     let agents = (0..10_000).map(|key| agent(key, &id(u64::from(key)), &format!("Agent {key}")));
     window.state_mut().room.agents = agents.collect();
-    // Each sets out because of the change, reads, and notes something of its own.
+    // Each agent sets out because of the change, reads the rules, and makes its pane note.
     let of = |number: u64| {
         let (key, what) = (number / 3, number % 3);
         let seq = number + 2;
@@ -313,15 +321,17 @@ fn with_ten_thousand_agents_the_strip_shows_and_keeps_no_more_than_with_a_dozen(
     for slice in records.chunks(SLICE) {
         slice.iter().for_each(|row| window.state_mut().recent.book.push_row(row.clone()));
         window.step();
-        let StoryPane { story, told, faces } = &window.state().panes.story;
-        assert!(story.tales().len() <= story_model::TALES_KEPT);
-        let steps: Vec<&Step> = story.tales().flat_map(|tale| &tale.steps).collect();
-        assert!(steps.iter().all(|step| step.actors.len() <= story_model::ACTORS_KEPT));
-        assert!(story.tales().all(|tale| tale.steps.len() <= story_model::STEPS_KEPT));
-        assert!(story.homes() <= story_model::HOMES_KEPT);
-        assert!(told.len() <= TALES_SHOWN * story_model::STEPS_KEPT && faces.known.len() <= Faces::KEPT);
+        let StoryPane { story, cached_words, faces } = &window.state().panes.story;
+        assert!(story.storylines().len() <= story_model::MAX_STORYLINES);
+        let steps: Vec<&Step> = story.storylines().flat_map(|storyline| &storyline.steps).collect();
+        assert!(steps.iter().all(|step| step.actors.len() <= story_model::MAX_ACTORS));
+        assert!(story.storylines().all(|storyline| storyline.steps.len() <= story_model::MAX_STEPS));
+        assert!(story.indexed_records() <= story_model::MAX_INDEXED_RECORDS);
+        assert!(
+            cached_words.len() <= MAX_STORYLINES_SHOWN * story_model::MAX_STEPS && faces.cache.len() <= Faces::CAPACITY
+        );
         let entries = entries(&window);
-        assert!(entries.len() <= TALES_SHOWN * story_model::STEPS_KEPT, "{}", entries.len());
+        assert!(entries.len() <= MAX_STORYLINES_SHOWN * story_model::MAX_STEPS, "{}", entries.len());
         assert!(entries.iter().all(|words| words.chars().count() < 200), "{entries:?}");
     }
     window.run_steps(3);
@@ -331,7 +341,7 @@ fn with_ten_thousand_agents_the_strip_shows_and_keeps_no_more_than_with_a_dozen(
 }
 
 #[test]
-fn a_face_is_looked_for_once_and_again_where_the_room_changed() {
+fn portraits_are_cached_until_the_room_changes() {
     let mut room =
         RoomModel { agents: (0..5).map(|key| agent(key, &format!("a-{key}"), "A")).collect(), ..RoomModel::default() };
     let mut faces = Faces::default();
@@ -339,7 +349,7 @@ fn a_face_is_looked_for_once_and_again_where_the_room_changed() {
     assert_eq!(key(faces.agent(&room, &"a-3".into())), Some(3));
     assert_eq!(key(faces.agent(&room, &"b".into())), None);
     room.agents.remove(0);
-    assert_eq!(key(faces.agent(&room, &"a-3".into())), Some(3), "it stands elsewhere in the list now");
+    assert_eq!(key(faces.agent(&room, &"a-3".into())), Some(3), "its position in the list has changed");
     room.agents.push(agent(9, "b", "B"));
     assert_eq!(key(faces.agent(&room, &"b".into())), Some(9));
     room.agents.clear();

@@ -13,12 +13,12 @@ pub(super) fn entry(words: &str) -> String {
     format!("Story: {words}")
 }
 
-/// What one agent did, and that this many others did the same.
+/// What one agent did, with the number of others who did the same.
 pub(super) fn and_others(sentence: &str, others: usize) -> String {
     format!("{sentence}, and {others} more")
 }
 
-/// The same where there are more of them than are counted.
+/// Like [`and_others`], if not all are counted.
 pub(super) fn and_many_others(sentence: &str, others: usize) -> String {
     format!("{sentence}, and at least {others} more")
 }
@@ -50,7 +50,7 @@ pub(super) const SHOW_CAUSE_TIP: &str = "Shows it in the event log";
 pub(super) const SHOW_IN_THE_LOG: &str = "Show in the log";
 pub(super) const SHOW_FILE: &str = "Show file";
 
-/// Who did the same, and how many more; at least so many where not all are counted.
+/// Names the agents of a step, with the number of others; "at least" if not all are counted.
 pub(super) fn who(names: &str, more: usize, is_all: bool) -> String {
     match (more, is_all) {
         (0, _) => format!("Who: {names}"),
@@ -59,6 +59,6 @@ pub(super) fn who(names: &str, more: usize, is_all: bool) -> String {
     }
 }
 
-pub(super) fn because_of_record(number: Seq, told: &str) -> String {
-    format!("Caused by record {number}: {told}")
+pub(super) fn because_of_record(number: Seq, sentence: &str) -> String {
+    format!("Caused by record {number}: {sentence}")
 }

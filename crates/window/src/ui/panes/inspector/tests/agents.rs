@@ -1,4 +1,4 @@
-//! Tests of chats, earlier work and prompts of agents, and of the readers of an element.
+//! UI tests of agents: chats, past work and prompts; and of the readers of an element.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ fn at_work(question: Option<QuestionView>, live: Option<LiveAnswer>) -> ChatView
 }
 
 #[test]
-fn a_chat_shows_words_and_tools_and_what_is_coming() {
+fn a_chat_shows_messages_tools_and_the_live_answer() {
     let mut window = inspect(&[ada()]);
     let calls = vec![("vfs_write".into(), "artifacts/plan.md".into())];
     let live = LiveAnswer { thought: "Shall I?".into(), text: "Now I".into(), calls };
@@ -65,17 +65,17 @@ fn a_chat_shows_words_and_tools_and_what_is_coming() {
     {
         assert!(is_shown(&window, shown), "{shown}");
     }
-    assert!(!is_shown(&window, "It is to be blue."), "it is folded");
+    assert!(!is_shown(&window, "It is to be blue."), "it is collapsed");
     click(&mut window, heading);
     assert!(is_shown(&window, "It is to be blue.") && is_shown(&window, "path: artifacts/spec.md"));
 }
 
 #[test]
-fn what_waits_for_a_person_is_decided_beside_the_chat_and_work_is_stopped_there() {
+fn approvals_are_decided_and_work_is_stopped_below_the_chat() {
     let mut window = inspect(&[ada()]);
     let question = crate::ui::testing::question(7, "ada-1", "delete notes.md");
     detail(&mut window, |detail| detail.chat = Some(at_work(Some(question), None)));
-    // A new card does not accept answers yet.
+    // A new card ignores clicks for a moment.
     window.run_steps(40);
     for label in ["Allow Ada", "Refuse Ada", "Stop its work"] {
         click(&mut window, label);
@@ -86,7 +86,7 @@ fn what_waits_for_a_person_is_decided_beside_the_chat_and_work_is_stopped_there(
 }
 
 #[test]
-fn of_a_long_chat_only_what_is_in_sight_is_laid_out_and_the_rest_can_be_had() {
+fn only_visible_lines_of_a_long_chat_are_laid_out() {
     let mut window = inspect(&[ada()]);
     let messages: Vec<PromptMessage> =
         (0..5_000).map(|number| PromptMessage::plain(Role::Assistant, format!("Word {number}.\n\n- a\n- b"))).collect();
@@ -95,7 +95,7 @@ fn of_a_long_chat_only_what_is_in_sight_is_laid_out_and_the_rest_can_be_had() {
     window.run_steps(3);
     let drawn = window.state().panes.inspector.chat.drawn;
     assert!((3..40).contains(&drawn), "{drawn} lines were laid out");
-    assert!(is_shown(&window, "Word 4999."), "the newest is in sight");
+    assert!(is_shown(&window, "Word 4999."), "the newest is visible");
     for _ in 0..3 {
         window.get_by_label("Earlier messages").click_accesskit();
         window.run_steps(3);
@@ -118,7 +118,7 @@ fn with_work(window: &mut Harness<'static, Stage>) {
 }
 
 #[test]
-fn tab_leads_through_the_chat_before_the_task_below_it() {
+fn tab_visits_the_chat_before_the_task_field() {
     let mut window = inspect(&[ada()]);
     detail(&mut window, |detail| detail.chat = Some(ChatView::default()));
     with_work(&mut window);
@@ -126,7 +126,7 @@ fn tab_leads_through_the_chat_before_the_task_below_it() {
 }
 
 #[test]
-fn the_session_of_earlier_work_is_asked_for_and_shown() {
+fn the_session_of_past_work_is_loaded_and_shown() {
     let mut window = inspect(&[ada()]);
     detail(&mut window, |detail| detail.chat = Some(ChatView::default()));
     assert!(is_shown(&window, "No messages yet"));
@@ -158,7 +158,7 @@ fn the_session_of_earlier_work_is_asked_for_and_shown() {
 }
 
 #[test]
-fn the_prompt_of_a_call_says_where_its_words_came_from_or_that_it_is_gone() {
+fn the_prompt_of_a_call_shows_its_sources_or_that_it_is_gone() {
     let mut window = inspect(&[ada()]);
     with_work(&mut window);
     click(&mut window, "Prompts of the agent");
@@ -183,7 +183,7 @@ fn the_prompt_of_a_call_says_where_its_words_came_from_or_that_it_is_gone() {
 }
 
 #[test]
-fn what_an_agent_may_do_is_said_in_words() {
+fn permissions_are_shown_in_words() {
     let mut window = inspect(&[ada()]);
     let facts = ProfileFacts {
         file: "agents/team/ada.md".into(),
@@ -202,7 +202,7 @@ fn what_an_agent_may_do_is_said_in_words() {
 }
 
 #[test]
-fn who_has_read_which_version_of_an_element_is_said_for_each() {
+fn readers_of_an_element_are_listed_with_their_versions() {
     let mut window = inspect(&[post()]);
     let reader = |name: &str, knows| ReaderView { agent: name.into(), name: name.into(), knows };
     let known = KnownBy {
@@ -232,7 +232,7 @@ fn who_has_read_which_version_of_an_element_is_said_for_each() {
 }
 
 #[test]
-fn with_a_thousand_agents_and_a_hundred_thousand_events_only_rows_in_sight_are_drawn() {
+fn only_visible_rows_are_drawn() {
     let mut window = inspect(&[ada()]);
     let call = offline_call();
     for seq in 0..100_000 {
@@ -245,5 +245,5 @@ fn with_a_thousand_agents_and_a_hundred_thousand_events_only_rows_in_sight_are_d
     window.run_steps(8);
     let pane = &window.state().panes.inspector;
     assert!((5..60).contains(&pane.calls.drawn), "{} calls were drawn", pane.calls.drawn);
-    assert_eq!(pane.trail.agent("ada-1").map(|trail| trail.calls.len()), Some(1_000));
+    assert_eq!(pane.log_index.agent("ada-1").map(|trail| trail.calls.len()), Some(1_000));
 }

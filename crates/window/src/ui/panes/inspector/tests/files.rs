@@ -1,4 +1,4 @@
-//! Tests of files: their kinds, their versions, and restoring one.
+//! UI tests of files: properties, versions and restoring.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn version(number: u64, author: &str) -> FileVersion {
     FileVersion { number, time_ms, author: author.into(), activation, order_key: None, chars: 1_204 }
 }
 
-/// The inspector with a file that has three versions, all of which can be read.
+/// Returns an inspector showing a file with three readable versions.
 fn inspect_file(is_there: bool) -> Harness<'static, Stage> {
     let mut state = UiState::default();
     state.selection.choose_file(Some(PATH.to_owned()));
@@ -48,7 +48,7 @@ fn restored(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
 }
 
 #[test]
-fn a_file_says_what_it_is_and_opens_in_a_tab() {
+fn a_file_shows_its_properties_and_opens_in_a_tab() {
     let mut window = inspect_file(true);
     for shown in ["plan.md", "artifact", "1,204 bytes", "Ada, 14 Nov 2023, 22:13", "unknown (not in the log)"] {
         assert!(is_shown(&window, shown), "{shown}");
@@ -60,13 +60,13 @@ fn a_file_says_what_it_is_and_opens_in_a_tab() {
 }
 
 #[test]
-fn a_version_is_compared_to_the_one_before_and_to_any_other() {
+fn a_version_can_be_compared_with_any_other() {
     let mut window = inspect_file(true);
     click(&mut window, "Version 3");
     assert!(is_shown(&window, "- blue") && is_shown(&window, "+ red"));
     click(&mut window, "Compare from");
     click(&mut window, "nothing");
-    assert!(is_shown(&window, "+ # Plan"), "all of it is new");
+    assert!(is_shown(&window, "+ # Plan"), "all lines are added");
     click(&mut window, "Version 1");
     assert!(is_shown(&window, "+ # Plan") && !is_shown(&window, "+ red"));
     click(&mut window, "Version 2");
@@ -79,35 +79,35 @@ fn a_version_is_restored_once_and_the_result_is_shown() {
     let mut window = inspect_file(true);
     click(&mut window, "Version 3");
     click(&mut window, "Restore version 3");
-    assert!(restored(&window).is_empty(), "it says that already");
+    assert!(restored(&window).is_empty(), "the file already has this text");
     click(&mut window, "Version 2");
     click(&mut window, "Restore version 2");
     click(&mut window, "Restore version 2");
     assert_eq!(restored(&window), [FileOperation::Restore { path: PATH.into(), version: 2 }]);
-    let key = window.state().panes.inspector.file.order.clone().unwrap();
+    let key = window.state().panes.inspector.file.operation.clone().unwrap();
     window.state_mut().recent.take_in_orders([(key, Err("the disk is full".to_owned()))]);
     window.run_steps(3);
     assert!(is_shown(&window, "Restore failed: the disk is full"));
     click(&mut window, "Restore version 2");
-    let key = window.state().panes.inspector.file.order.clone().unwrap();
+    let key = window.state().panes.inspector.file.operation.clone().unwrap();
     window.state_mut().recent.take_in_orders([(key, Ok(()))]);
     window.run_steps(3);
     assert!(is_shown(&window, "Restored as a new version."));
 }
 
 #[test]
-fn a_file_that_is_gone_can_be_restored() {
+fn a_deleted_file_can_be_restored() {
     let mut window = inspect_file(false);
     assert!(is_shown(&window, "Deleted. Restore any version below."));
     click(&mut window, "Open in a tab");
     click(&mut window, "Version 3");
     click(&mut window, "Restore version 3");
-    assert_eq!(window.state().commands.len(), 1, "what is gone does not open");
+    assert_eq!(window.state().commands.len(), 1, "a deleted file cannot be opened");
     assert_eq!(restored(&window), [FileOperation::Restore { path: PATH.into(), version: 3 }]);
 }
 
 #[test]
-fn what_cannot_be_read_is_said_in_words() {
+fn read_errors_are_explained() {
     let mut window = inspect_file(true);
     click(&mut window, "Version 3");
     let library = &mut window.state_mut().state.texts;
@@ -129,7 +129,7 @@ fn what_cannot_be_read_is_said_in_words() {
 }
 
 #[test]
-fn of_many_files_and_versions_only_rows_in_sight_are_drawn() {
+fn only_visible_versions_are_drawn() {
     let mut window = inspect_file(true);
     let library = &mut window.state_mut().state.texts;
     let files = (0..10_000).map(|number| info(&format!("artifacts/{number:05}-{}.md", "x".repeat(300)), true));
@@ -143,7 +143,7 @@ fn of_many_files_and_versions_only_rows_in_sight_are_drawn() {
 }
 
 #[test]
-fn a_file_of_a_long_and_strange_name_is_shown() {
+fn a_long_non_latin_file_name_is_shown() {
     let mut window = inspect_file(true);
     window.state_mut().state.selection.choose_file(Some(format!("artifacts/{}/東京 🍵.md", "ü".repeat(500))));
     window.run_steps(3);

@@ -1,4 +1,4 @@
-//! Tests of the inspector: what it shows, and the commands that it requests.
+//! UI tests of the inspector.
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -35,7 +35,7 @@ fn post() -> Thing {
 }
 
 #[test]
-fn an_agent_says_what_it_does_and_why_and_what_is_next() {
+fn an_agent_shows_its_state_reason_and_queue() {
     let mut window = inspect(&[ada()]);
     for shown in ["Ada", "Idle", "for 4 s", "nothing calls", "Loading…"] {
         assert!(window.query_by_label(shown).is_some(), "{shown}");
@@ -47,7 +47,7 @@ fn an_agent_says_what_it_does_and_why_and_what_is_next() {
 }
 
 #[test]
-fn tab_leads_through_the_inspector_as_it_is_read_and_everything_in_it_has_a_name() {
+fn tab_follows_the_reading_order_and_every_stop_has_a_name() {
     let head = ["Pause agent", "Open its file", "Chat of the agent", "About of the agent", "Prompts of the agent"];
     for (side, more) in [
         ("Chat of the agent", &["Task"][..]),
@@ -66,16 +66,16 @@ fn tab_leads_through_the_inspector_as_it_is_read_and_everything_in_it_has_a_name
 }
 
 #[test]
-fn what_happened_last_is_not_reported_twice_side_by_side() {
+fn the_newest_events_are_not_shown_beside_the_log() {
     let mut window = inspect(&[]);
     assert!(window.query_by_label("Whole log").is_some());
     window.state_mut().state.dock.show(&Tab::Log, |_| false);
     window.run_steps(3);
-    assert!(window.query_by_label("Whole log").is_none(), "the log itself is seen");
+    assert!(window.query_by_label("Whole log").is_none(), "the log itself is visible");
 }
 
 #[test]
-fn a_behaviour_is_set_and_can_be_undone() {
+fn setting_a_behaviour_can_be_undone() {
     let mut window = inspect(&[ada()]);
     click(&mut window, "About of the agent");
     click(&mut window, "Behaviour patrol");
@@ -85,10 +85,10 @@ fn a_behaviour_is_set_and_can_be_undone() {
 }
 
 #[test]
-fn a_task_is_given_in_the_person_s_words() {
+fn a_task_is_given_as_typed() {
     let mut window = inspect(&[ada()]);
     click(&mut window, "Give task");
-    assert!(window.state().commands.is_empty(), "nothing is no task");
+    assert!(window.state().commands.is_empty(), "an empty text is no task");
     window.get_by_label("Task").focus();
     window.run_steps(1);
     window.get_by_label("Task").type_text("Water the plants");
@@ -114,7 +114,7 @@ fn an_agent_is_paused_duplicated_and_deleted() {
 }
 
 #[test]
-fn an_element_is_called_something_else_when_the_field_is_left() {
+fn an_element_is_renamed_when_its_field_loses_focus() {
     let mut window = inspect(&[post()]);
     window.get_by_label("Label").focus();
     window.run_steps(1);
@@ -129,7 +129,7 @@ fn an_element_is_called_something_else_when_the_field_is_left() {
 }
 
 #[test]
-fn an_inbox_is_given_to_somebody_and_opened() {
+fn an_inbox_can_be_assigned_and_opened() {
     let mut window = inspect(&[post()]);
     click(&mut window, "Owner");
     click(&mut window, "Bram");
@@ -170,17 +170,17 @@ fn a_message_board_shows_a_channel_or_none() {
 }
 
 #[test]
-fn several_things_are_counted_and_nothing_says_how_to_select() {
+fn several_items_are_counted_and_an_empty_selection_explains_itself() {
     let mut window = inspect(&[ada(), post()]);
     assert!(window.query_by_label("1 agent, 1 element").is_some());
     click(&mut window, "Delete");
     assert_eq!(window.state().commands, [Command::Delete(vec![ada(), post()])]);
-    assert!(inspect(&[]).query_by_label("Event log").is_some(), "what happened in the whole room");
+    assert!(inspect(&[]).query_by_label("Event log").is_some(), "the events of the whole room");
     assert!(inspect(&[Thing::Agent("gone".into())]).query_by_label("gone has left the room").is_some());
 }
 
 #[test]
-fn the_last_prompt_shows_where_its_words_came_from() {
+fn the_last_prompt_shows_its_sources() {
     use crate::mind::{LeftOut, Prompt, PromptOrigin, PromptPart};
     let mut window = inspect(&[ada()]);
     let mut detail = (**window.state().room.agents[0].detail.as_ref().unwrap()).clone();

@@ -1,4 +1,4 @@
-//! The card of a task: its title, assignee, dependencies and problems.
+//! The card of a task: title, assignees, dependencies and problems.
 
 use egui::{Align, Button, Color32, CornerRadius, Frame, Label, Layout, Margin, RichText, Sense, Stroke, Ui, vec2};
 
@@ -18,16 +18,16 @@ use crate::workspace::task_files::columns::{field_text, is_person, is_question};
 use crate::workspace::task_files::permission::waits_for_person;
 use crate::workspace::task_files::{Column, Priority, Task};
 
-/// How many characters of a title a card shows.
+/// The maximum number of characters of a title.
 const TITLE_CHARS: usize = 160;
-/// And a result.
+/// The maximum number of characters of a result.
 const RESULT_CHARS: usize = 120;
-/// The side of a face.
+/// The size of a portrait.
 const FACE_POINTS: f32 = 20.0;
-/// The side of the square in which a task is ticked.
+/// The size of the checkbox.
 const TICK_POINTS: f32 = 16.0;
 
-/// The colour of a column.
+/// Returns the colour of a column.
 pub(super) fn column_colour(column: Column, theme: &Theme) -> Color32 {
     use crate::simulation::State;
     use crate::view::theme::state_colour;
@@ -39,7 +39,7 @@ pub(super) fn column_colour(column: Column, theme: &Theme) -> Color32 {
     }
 }
 
-/// The frame of a card.
+/// Returns the frame of a card.
 pub(super) fn frame(theme: &Theme, is_open: bool, is_near: bool) -> Frame {
     let stroke = match (is_open, is_near) {
         (true, _) => Stroke::new(LINE[2], theme.accent),
@@ -53,12 +53,12 @@ pub(super) fn frame(theme: &Theme, is_open: bool, is_near: bool) -> Frame {
         .inner_margin(Margin::symmetric(SPACE[1] as i8, 6))
 }
 
-/// What a card holds.
+/// Draws the content of a card.
 pub(super) fn content_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &mut Vec<Command>) {
     let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
     ui.spacing_mut().item_spacing = vec2(SPACE[0], 3.0);
     ui.horizontal_top(|ui| {
-        tick_ui(ui, board, index, commands);
+        checkbox_ui(ui, board, index, commands);
         ui.add(Label::new(title(task, theme)).wrap().selectable(false));
     });
     if let Some(parent) = task.parent {
@@ -71,15 +71,15 @@ pub(super) fn content_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands:
             marks_ui(ui, board, task);
         });
     }
-    for told in status_notes(board, task) {
-        ui.add(Label::new(widgets::small(told, theme)).wrap().selectable(false));
+    for notes in status_notes(board, task) {
+        ui.add(Label::new(widgets::small(notes, theme)).wrap().selectable(false));
     }
-    if let Some(problem) = board.found.worst(index) {
+    if let Some(problem) = board.problems.worst(index) {
         problem_ui(ui, problem, theme, commands);
     }
 }
 
-/// The title as it is written on cards: struck through where it is not going to be done.
+/// Returns the title; struck through if the task is skipped.
 pub(super) fn title(task: &Task, theme: &Theme) -> RichText {
     let text = RichText::new(truncate(&one_line(&task.title.text), TITLE_CHARS)).size(TYPE[1]);
     match Column::of(task) {
@@ -89,7 +89,7 @@ pub(super) fn title(task: &Task, theme: &Theme) -> RichText {
     }
 }
 
-/// Priority, who has it, and tags.
+/// Draws priority, assignees and tags.
 pub(super) fn marks_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
     let theme = board.theme;
     if let Some((priority, _)) = &task.priority {
@@ -102,7 +102,7 @@ pub(super) fn marks_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
         ui.add(Label::new(text).selectable(false)).on_hover_text(texts::priority(priority.letter()));
     }
     for name in &task.stakeholders {
-        who_ui(ui, board, &name.text);
+        assignee_ui(ui, board, &name.text);
     }
     for tag in &task.tags {
         let text = widgets::small(format!("#{}", tag.text), theme);
@@ -110,8 +110,8 @@ pub(super) fn marks_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
     }
 }
 
-/// Somebody who has a task: the face, where there is one, and the name.
-fn who_ui(ui: &mut Ui, board: &Board<'_>, name: &str) {
+/// Draws an assignee with a portrait if it is an agent in the room.
+fn assignee_ui(ui: &mut Ui, board: &Board<'_>, name: &str) {
     let agent = board.cx.room.agent_named(name);
     if let Some(agent) = agent {
         let (rect, _) = ui.allocate_exact_size(vec2(FACE_POINTS * 0.8, FACE_POINTS), Sense::hover());
@@ -127,10 +127,10 @@ fn who_ui(ui: &mut Ui, board: &Board<'_>, name: &str) {
     ui.add(Label::new(RichText::new(called).size(TYPE[0]).color(board.theme.text)).selectable(false));
 }
 
-/// Notes on the status of a task: what it waits for, and its result.
+/// Returns notes on the status of a task: what it waits for, and its result.
 fn status_notes(board: &Board<'_>, task: &Task) -> Vec<String> {
     let file = &board.tasks.file;
-    let mut told = Vec::new();
+    let mut notes = Vec::new();
     let column = Column::of(task);
     let called = |id: &str| {
         let other = file.tasks.iter().find(|other| other.id == id);
@@ -138,18 +138,18 @@ fn status_notes(board: &Board<'_>, task: &Task) -> Vec<String> {
     };
     let waits: Vec<String> = waits_for(file, task).into_iter().map(called).collect();
     if !waits.is_empty() && !column.is_over() {
-        told.push(texts::waits_for(&waits));
+        notes.push(texts::waits_for(&waits));
     }
     if waits_for_person(task) && !column.is_over() {
-        told.push(texts::NEEDS_YOUR_APPROVAL.to_owned());
+        notes.push(texts::NEEDS_YOUR_APPROVAL.to_owned());
     }
     let result = field_text(task, "conclusion").or_else(|| field_text(task, "why"));
-    told.extend(result.filter(|_| !is_question(task)).map(|result| truncate(&one_line(result), RESULT_CHARS)));
-    told
+    notes.extend(result.filter(|_| !is_question(task)).map(|result| truncate(&one_line(result), RESULT_CHARS)));
+    notes
 }
 
-/// The square that says whether a task is done, and ticks it or opens it again.
-pub(super) fn tick_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &mut Vec<Command>) {
+/// Draws the checkbox that completes or reopens a task.
+pub(super) fn checkbox_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &mut Vec<Command>) {
     let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
     let column = Column::of(task);
     let is_on = column.is_over();
@@ -187,12 +187,12 @@ pub(super) fn tick_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &m
     }
 }
 
-/// What is wrong, what to do about it, and the way there.
+/// Draws a problem with its remedy and a link to its line in the editor.
 pub(super) fn problem_ui(ui: &mut Ui, problem: &Problem, theme: &Theme, commands: &mut Vec<Command>) {
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
     ui.with_layout(Layout::top_down(Align::Min), |ui| {
-        let told = text_format::capitalised(&texts::problem(&problem.what, &problem.remedy));
-        let what = RichText::new(told).size(TYPE[0]).color(colour);
+        let notes = text_format::capitalised(&texts::problem(&problem.what, &problem.remedy));
+        let what = RichText::new(notes).size(TYPE[0]).color(colour);
         ui.add(Label::new(what).wrap().selectable(false));
         let shown = problem.line.map_or(texts::OPEN_IN_EDITOR.to_owned(), texts::open_line);
         let name = problem.line.map_or(shown.clone(), texts::open_in_editor_at);

@@ -1,13 +1,13 @@
-//! The task board as columns: cards can be dragged from one to another; if there is little space, one column is shown
-//! at a time.
+//! The task board as columns, between which cards can be dragged. If there is little space, one column is shown at a
+//! time.
 
 use egui::{
     Align2, CornerRadius, DragAndDrop, FontId, LayerId, Order, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder,
     pos2, vec2,
 };
 
-use super::board::{listed, put_down, why_not};
-use super::{Board, Done, card};
+use super::board::{column_tasks, drop_task, move_refusal};
+use super::{Board, BoardOutput, card};
 use crate::base::text::{one_line, truncate};
 use crate::ui::commands::WindowCommand;
 use crate::ui::panes::overlays::texts;
@@ -15,28 +15,28 @@ use crate::ui::widgets;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE};
 use crate::workspace::task_files::Column;
 
-/// The minimum width of a column; without room for all of them, one is shown.
-const LEAST_POINTS: f32 = 128.0;
-/// More cards of one column are not laid out; the search finds the others.
-const CARDS_AT_MOST: usize = 60;
+/// The minimum width of a column; if not all fit, one is shown.
+const MIN_COLUMN_POINTS: f32 = 128.0;
+/// The maximum number of cards per column; the search finds the others.
+const MAX_CARDS: usize = 60;
 
-/// A dragged card: the task, by id, and its board.
+/// The payload of a dragged card: the ids of its task and board.
 #[derive(Clone, PartialEq)]
 struct DraggedCard {
     board: String,
     id: String,
 }
 
-pub(super) fn columns_ui(ui: &mut Ui, board: &Board<'_>, done: &mut Done) {
+pub(super) fn columns_ui(ui: &mut Ui, board: &Board<'_>, output: &mut BoardOutput) {
     let gap = SPACE[1];
     let width = (ui.available_width() - 3.0 * gap) / 4.0;
-    if width >= LEAST_POINTS {
+    if width >= MIN_COLUMN_POINTS {
         let rect = ui.available_rect_before_wrap();
         for index in 0..4 {
             let left = rect.left() + index as f32 * (width + gap);
             let place = egui::Rect::from_min_max(pos2(left, rect.top()), pos2(left + width, rect.bottom()));
             let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(("column", index)));
-            column_ui(&mut child, board, index, true, done);
+            column_ui(&mut child, board, index, true, output);
         }
     } else {
         let chosen_id = ui.id().with("column");
@@ -52,21 +52,21 @@ pub(super) fn columns_ui(ui: &mut Ui, board: &Board<'_>, done: &mut Done) {
             chosen = index;
             ui.data_mut(|data| data.insert_temp(chosen_id, chosen));
         }
-        column_ui(ui, board, chosen, false, done);
+        column_ui(ui, board, chosen, false, output);
     }
-    in_hand_ui(ui, board);
+    drag_preview_ui(ui, board);
 }
 
-fn column_ui(ui: &mut Ui, board: &Board<'_>, index: usize, has_head: bool, done: &mut Done) {
+fn column_ui(ui: &mut Ui, board: &Board<'_>, index: usize, has_head: bool, output: &mut BoardOutput) {
     let (column, theme) = (Column::SHOWN[index], board.theme);
     let place = ui.available_rect_before_wrap();
-    let ground = ui.interact(place, ui.id().with("ground"), Sense::hover());
-    let is_over = ground.dnd_hover_payload::<DraggedCard>().is_some_and(|hand| hand.board == *board.element.id);
+    let area = ui.interact(place, ui.id().with("area"), Sense::hover());
+    let is_over = area.dnd_hover_payload::<DraggedCard>().is_some_and(|dragged| dragged.board == *board.element.id);
     let fill = widgets::mix(theme.panel, theme.line, if is_over { 0.75 } else { 0.4 });
     ui.painter().rect_filled(place, CornerRadius::same(RADIUS[1]), fill);
     let inner = place.shrink2(vec2(SPACE[0] + 2.0, SPACE[1]));
     let mut ui = ui.new_child(UiBuilder::new().max_rect(inner));
-    let tasks = listed(board.tasks, index, board.wanted);
+    let tasks = column_tasks(board.tasks, index, board.search);
     if has_head {
         ui.horizontal(|ui| {
             let (rect, _) = ui.allocate_exact_size(vec2(8.0, 8.0), Sense::hover());
@@ -78,31 +78,33 @@ fn column_ui(ui: &mut Ui, board: &Board<'_>, index: usize, has_head: bool, done:
     let mut beside = None;
     ScrollArea::vertical().id_salt("cards").auto_shrink(false).show(&mut ui, |ui| {
         ui.spacing_mut().item_spacing.y = 6.0;
-        for task in tasks.iter().take(CARDS_AT_MOST) {
-            if let Some(is_before) = card_ui(ui, board, *task, done) {
+        for task in tasks.iter().take(MAX_CARDS) {
+            if let Some(is_before) = card_ui(ui, board, *task, output) {
                 beside = Some((*task, is_before));
             }
         }
-        if tasks.len() > CARDS_AT_MOST {
-            let more = texts::more_tasks(tasks.len() - CARDS_AT_MOST);
+        if tasks.len() > MAX_CARDS {
+            let more = texts::more_tasks(tasks.len() - MAX_CARDS);
             ui.label(widgets::small(more, theme));
         }
         if tasks.is_empty() {
             ui.label(widgets::small(texts::NO_TASKS_IN_COLUMN, theme));
         }
     });
-    if let Some(hand) = ground.dnd_release_payload::<DraggedCard>().filter(|hand| hand.board == *board.element.id) {
+    if let Some(dragged) =
+        area.dnd_release_payload::<DraggedCard>().filter(|dragged| dragged.board == *board.element.id)
+    {
         let file = &board.tasks.file;
-        let Some(task) = file.tasks.iter().position(|task| task.id == hand.id) else { return };
-        match why_not(board.cx.room, &file.tasks[task], column) {
-            Some(why) => done.commands.push(WindowCommand::Tell(why, false).into()),
-            None => done.commands.extend(put_down(file, task, column, beside).map(|act| board.act(act))),
+        let Some(task) = file.tasks.iter().position(|task| task.id == dragged.id) else { return };
+        match move_refusal(board.cx.room, &file.tasks[task], column) {
+            Some(why) => output.commands.push(WindowCommand::Tell(why, false).into()),
+            None => output.commands.extend(drop_task(file, task, column, beside).map(|act| board.act(act))),
         }
     }
 }
 
-/// One card. While another is dragged over it: whether that would be dropped before it.
-fn card_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) -> Option<bool> {
+/// Draws a card. While another card is dragged over it, returns whether that would be dropped before it.
+fn card_ui(ui: &mut Ui, board: &Board<'_>, index: usize, output: &mut BoardOutput) -> Option<bool> {
     let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
     let is_open = board.open == Some(index);
     let is_free = !task.has_errors && !board.is_record && !crate::workspace::task_files::columns::is_question(task);
@@ -113,19 +115,19 @@ fn card_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) -> Opt
         let is_near = response.hovered() || response.has_focus();
         card::frame(theme, is_open, is_near).show(ui, |ui| {
             ui.set_min_width(ui.available_width());
-            card::content_ui(ui, board, index, &mut done.commands);
+            card::content_ui(ui, board, index, &mut output.commands);
         });
     });
     let response = shown.response;
     let name = texts::task_name(&task.title.text);
     response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, is_open, &name));
     if response.clicked() {
-        done.clicked = Some(index);
+        output.clicked = Some(index);
     }
     response.dnd_set_drag_payload(DraggedCard { board: board.element.id.to_string(), id: task.id.clone() });
     let pointer = ui.ctx().pointer_interact_pos()?;
-    let hand = DragAndDrop::payload::<DraggedCard>(ui.ctx()).filter(|hand| hand.id != task.id)?;
-    let is_here = hand.board == *board.element.id && response.rect.expand(3.0).contains(pointer);
+    let dragged = DragAndDrop::payload::<DraggedCard>(ui.ctx()).filter(|dragged| dragged.id != task.id)?;
+    let is_here = dragged.board == *board.element.id && response.rect.expand(3.0).contains(pointer);
     is_here.then(|| {
         let is_before = pointer.y < response.rect.center().y;
         let y = if is_before { response.rect.top() - 3.0 } else { response.rect.bottom() + 3.0 };
@@ -134,18 +136,19 @@ fn card_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) -> Opt
     })
 }
 
-/// The dragged card, beside the pointer.
-fn in_hand_ui(ui: &Ui, board: &Board<'_>) {
-    let Some(hand) = DragAndDrop::payload::<DraggedCard>(ui.ctx()).filter(|hand| hand.board == *board.element.id)
+/// Draws the dragged card beside the pointer.
+fn drag_preview_ui(ui: &Ui, board: &Board<'_>) {
+    let Some(dragged) =
+        DragAndDrop::payload::<DraggedCard>(ui.ctx()).filter(|dragged| dragged.board == *board.element.id)
     else {
         return;
     };
     let (Some(at), Some(task)) =
-        (ui.ctx().pointer_interact_pos(), board.tasks.file.tasks.iter().find(|task| task.id == hand.id))
+        (ui.ctx().pointer_interact_pos(), board.tasks.file.tasks.iter().find(|task| task.id == dragged.id))
     else {
         return;
     };
-    let painter = ui.ctx().layer_painter(LayerId::new(Order::Tooltip, ui.id().with("in hand")));
+    let painter = ui.ctx().layer_painter(LayerId::new(Order::Tooltip, ui.id().with("dragged card")));
     let text = truncate(&one_line(&task.title.text), 40);
     let galley = painter.layout_no_wrap(text, FontId::proportional(TYPE[1]), board.theme.text);
     let place = Align2::LEFT_TOP.anchor_size(at + vec2(12.0, 8.0), galley.size()).expand2(vec2(SPACE[1], SPACE[0]));

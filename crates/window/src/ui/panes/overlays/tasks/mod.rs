@@ -1,5 +1,5 @@
-//! The overlay of a task board: the tasks of a file in columns or as a tree, edited in place. Every change is an act on
-//! the file; approvals are answered on the approval card.
+//! The overlay of a task board: the tasks of a file in columns or as a tree, edited in place. Every change is an edit
+//! of the file; approvals are answered on the approval card.
 
 mod board;
 mod card;
@@ -9,7 +9,7 @@ mod tree;
 
 use egui::{ScrollArea, Ui, UiBuilder};
 
-use self::board::Found;
+use self::board::TaskFileProblems;
 use super::{Overlays, edit};
 use crate::element::TaskAct;
 use crate::ui::Command;
@@ -21,51 +21,51 @@ use crate::view::model::{ElementView, TasksView};
 use crate::view::theme::{SPACE, Theme};
 use crate::workspace::layout::APPROVALS_FILE;
 
-/// From this width on the chosen task is shown beside the others, otherwise below them.
+/// The minimum width for the selected task beside the others; otherwise it is below them.
 const BESIDE_POINTS: f32 = 820.0;
-/// How wide it is there.
+/// The width of the selected task beside the others.
 const DETAIL_POINTS: f32 = 320.0;
-/// From this height on it is shown below them, otherwise in their place.
+/// The minimum height for the selected task below the others; otherwise it replaces them.
 const BELOW_POINTS: f32 = 320.0;
-/// How much of the height it has below them.
+/// Its share of the height below the others.
 const DETAIL_SHARE: f32 = 0.5;
-/// The height of the line in which a task is added.
+/// The height of the form for a new task.
 const ADD_POINTS: f32 = 36.0;
-/// How the tasks are shown.
+/// The views of the board.
 const VIEWS: [&str; 2] = [texts::COLUMNS_VIEW, texts::TREE_VIEW];
 
-/// What every part of the board is drawn from.
+/// The data that every part of the board is drawn from.
 #[derive(Clone, Copy)]
 struct Board<'a> {
     cx: ViewerContext<'a>,
     theme: &'a Theme,
     element: &'a ElementView,
     tasks: &'a TasksView,
-    found: &'a Found<'a>,
-    /// What is searched for, in small letters.
-    wanted: &'a str,
-    /// The task that is chosen.
+    problems: &'a TaskFileProblems<'a>,
+    /// The search text in lower case.
+    search: &'a str,
+    /// The index of the selected task.
     open: Option<usize>,
-    /// Whether the file is the room's record of questions, which is only shown.
+    /// Whether this is the file of approvals, which is read-only.
     is_record: bool,
 }
 
 impl Board<'_> {
-    /// Something that is done to the file.
+    /// Returns the command for an edit of the file.
     fn act(&self, act: TaskAct) -> Command {
         Command::Act(edit(&self.element.id, act.into()), None)
     }
 }
 
-/// What was done on the board in this frame.
+/// The user's actions on the board in this frame.
 #[derive(Default)]
-struct Done {
+struct BoardOutput {
     commands: Vec<Command>,
-    /// The task that was clicked, to be chosen, or not any more where it was.
+    /// The index of the clicked task, which becomes selected, or deselected if it was selected.
     clicked: Option<usize>,
 }
 
-/// How the name of the chosen task is kept.
+/// Returns the key under which the selected task is stored.
 fn open_name(element: &ElementView) -> String {
     format!("open task of {}", element.id)
 }
@@ -76,88 +76,88 @@ pub(super) fn taskboard_ui(
     element: &ElementView,
     tasks: &TasksView,
     theme: &Theme,
-    own: &mut Overlays,
+    overlays: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
-    let found = Found::of(&tasks.file, element.file.as_deref(), &cx.room.problems);
-    let chosen = own.drafts.get(&open_name(element));
+    let problems = TaskFileProblems::of(&tasks.file, element.file.as_deref(), &cx.room.problems);
+    let chosen = overlays.drafts.get(&open_name(element));
     let open = chosen.and_then(|id| tasks.file.tasks.iter().position(|task| task.id == *id));
     let view_id = ui.id().with("view");
     let mut view: usize = ui.data(|data| data.get_temp(view_id)).unwrap_or(0);
-    let mut done = Done::default();
-    if let Some(chosen) = head(ui, element, tasks, theme, view, own) {
+    let mut output = BoardOutput::default();
+    if let Some(chosen) = header_ui(ui, element, tasks, theme, view, overlays) {
         view = chosen;
         ui.data_mut(|data| data.insert_temp(view_id, view));
     }
-    beside_ui(ui, &found, theme, commands);
-    let wanted = own.drafts.get(&search_name(element)).map(|text| text.trim().to_lowercase()).unwrap_or_default();
+    file_problems_ui(ui, &problems, theme, commands);
+    let search = overlays.drafts.get(&search_name(element)).map(|text| text.trim().to_lowercase()).unwrap_or_default();
     let is_record = element.file.as_deref() == Some(APPROVALS_FILE);
-    let board = Board { cx: *cx, theme, element, tasks, found: &found, wanted: &wanted, open, is_record };
+    let board = Board { cx: *cx, theme, element, tasks, problems: &problems, search: &search, open, is_record };
     let add_points = if is_record { 0.0 } else { ADD_POINTS };
-    let [mut list, mut detail] = parts(ui, open.is_some(), add_points);
+    let [mut list, mut detail] = split_ui(ui, open.is_some(), add_points);
     if list.max_rect().height() < 1.0 {
-        // The chosen task has their place.
+        // The selected task takes all the space.
     } else if tasks.file.tasks.is_empty() {
         let how = if is_record { texts::NO_QUESTIONS_HINT } else { texts::NO_TASKS_HINT };
         widgets::empty(&mut list, Icon::Tick, texts::NO_TASKS_YET, how, theme);
     } else if view == 0 {
-        columns::columns_ui(&mut list, &board, &mut done);
+        columns::columns_ui(&mut list, &board, &mut output);
     } else {
-        tree::tree_ui(&mut list, &board, &mut done);
+        tree::tree_ui(&mut list, &board, &mut output);
     }
     if let Some(task) = open {
         let area = ScrollArea::vertical().id_salt(("task", &tasks.file.tasks[task].id)).auto_shrink(false);
-        area.show(&mut detail, |ui| detail::detail_ui(ui, &board, task, own, &mut done));
+        area.show(&mut detail, |ui| detail::detail_ui(ui, &board, task, overlays, &mut output));
     }
     if !is_record {
-        add_ui(ui, &board, own, &mut done);
+        add_ui(ui, &board, overlays, &mut output);
     }
-    if let Some(task) = done.clicked {
+    if let Some(task) = output.clicked {
         let name = open_name(element);
         if open == Some(task) {
-            own.drafts.remove(&name);
+            overlays.drafts.remove(&name);
         } else {
-            own.drafts.insert(name, tasks.file.tasks[task].id.clone());
+            overlays.drafts.insert(name, tasks.file.tasks[task].id.clone());
         }
     }
-    commands.append(&mut done.commands);
+    commands.append(&mut output.commands);
 }
 
 fn search_name(element: &ElementView) -> String {
     format!("search of {}", element.id)
 }
 
-/// The choice between columns and tree, how many tasks there are, and the search. Which view was chosen.
-fn head(
+/// Draws the view switch, the number of tasks, and the search field. Returns the selected view.
+fn header_ui(
     ui: &mut Ui,
     element: &ElementView,
     tasks: &TasksView,
     theme: &Theme,
     view: usize,
-    own: &mut Overlays,
+    overlays: &mut Overlays,
 ) -> Option<usize> {
     ui.horizontal(|ui| {
         let choices = VIEWS.map(|view| (view.to_owned(), texts::show_as(view)));
         let chosen = widgets::segments(ui, &choices, Some(view), theme);
         let open = tasks.columns[..3].iter().map(Vec::len).sum::<usize>();
-        let told = texts::open_tasks(open, tasks.file.tasks.len());
-        ui.label(widgets::small(told, theme));
-        let search = own.drafts.entry(search_name(element)).or_default();
+        let text = texts::open_tasks(open, tasks.file.tasks.len());
+        ui.label(widgets::small(text, theme));
+        let search = overlays.drafts.entry(search_name(element)).or_default();
         widgets::field(ui, search, texts::SEARCH_TASKS, texts::SEARCH_TASKS_HINT);
         chosen
     })
     .inner
 }
 
-/// What is wrong with the file beside its tasks.
-fn beside_ui(ui: &mut Ui, found: &Found<'_>, theme: &Theme, commands: &mut Vec<Command>) {
-    for problem in found.beside.iter().take(3) {
+/// Draws problems of the file that belong to no task.
+fn file_problems_ui(ui: &mut Ui, problems: &TaskFileProblems<'_>, theme: &Theme, commands: &mut Vec<Command>) {
+    for problem in problems.other.iter().take(3) {
         card::problem_ui(ui, problem, theme, commands);
     }
 }
 
-/// The place of the tasks, and that of the chosen one.
-fn parts(ui: &mut Ui, is_open: bool, below: f32) -> [Ui; 2] {
+/// Splits the space between the tasks and the selected one.
+fn split_ui(ui: &mut Ui, is_open: bool, below: f32) -> [Ui; 2] {
     let rect = ui.available_rect_before_wrap();
     let rect = rect.with_max_y((rect.bottom() - below).max(rect.top() + 120.0));
     let gap = SPACE[1] / 2.0;
@@ -167,7 +167,7 @@ fn parts(ui: &mut Ui, is_open: bool, below: f32) -> [Ui; 2] {
         let (list, detail) = rect.split_left_right_at_x(rect.right() - DETAIL_POINTS);
         (list.with_max_x(list.right() - gap), detail.with_min_x(detail.left() + gap))
     } else if rect.height() < BELOW_POINTS {
-        // Where there is no room for both, the chosen task has all of it until it is closed.
+        // Without room for both, the selected task takes all the space until it is closed.
         (rect.with_max_y(rect.top()), rect)
     } else {
         let (list, detail) = rect.split_top_bottom_at_fraction(1.0 - DETAIL_SHARE);
@@ -181,9 +181,9 @@ fn parts(ui: &mut Ui, is_open: bool, below: f32) -> [Ui; 2] {
     })
 }
 
-/// The field in which a task is written in the format of the file.
-fn add_ui(ui: &mut Ui, board: &Board<'_>, own: &mut Overlays, done: &mut Done) {
-    let draft = own.drafts.entry(format!("new task on {}", board.element.id)).or_default();
+/// Draws the form for a new task, which is written in the format of the file.
+fn add_ui(ui: &mut Ui, board: &Board<'_>, overlays: &mut Overlays, output: &mut BoardOutput) {
+    let draft = overlays.drafts.entry(format!("new task on {}", board.element.id)).or_default();
     let is_written = !draft.trim().is_empty();
     let (mut entered, mut field) = (false, None);
     let write = |ui: &mut Ui| {
@@ -194,7 +194,7 @@ fn add_ui(ui: &mut Ui, board: &Board<'_>, own: &mut Overlays, done: &mut Done) {
     let add = |ui: &mut Ui| widgets::primary(ui, is_written, texts::ADD_TASK, board.theme).clicked();
     let is_clicked = widgets::line(ui, "new task", write, add);
     if is_written && (is_clicked || entered) {
-        done.commands.push(board.act(TaskAct::AddTask { line: draft.trim().to_owned(), below: None }));
+        output.commands.push(board.act(TaskAct::AddTask { line: draft.trim().to_owned(), below: None }));
         draft.clear();
         field.iter().for_each(egui::Response::request_focus);
     }

@@ -1,10 +1,10 @@
-//! Tests of what the inspector takes from the log.
+//! Tests of the log index.
 
 use super::*;
 use crate::log::events::{Abort, CallFailure, Complete, Error, RequestFailed, Touch, Warning, WorkFailed};
 use crate::log::{Event, EventDraft, EventRecord};
 
-/// A record of `ada-1` in the piece of work `act-<activation>`.
+/// Returns a record of `ada-1` in the activation `act-<activation>`.
 fn record(seq: u64, activation: u64, cause: u64, event: impl Into<Event>) -> EventRecord {
     let draft = EventDraft::from(event.into()).agent(&"ada-1".into()).activation(&format!("act-{activation}").into());
     EventRecord { seq: Seq(seq), tick: seq, time_ms: seq * 1_000, run: "r".into(), draft: draft.cause(Seq(cause)) }
@@ -21,7 +21,7 @@ fn book(records: &[EventRecord]) -> EventList {
 }
 
 #[test]
-fn work_begins_and_ends_and_its_calls_are_kept() {
+fn work_is_indexed_with_its_calls() {
     let mut book = book(&[
         record(1, 1, 0, task("Write\nit")),
         record(2, 1, 1, ModelCall::default()),
@@ -29,10 +29,10 @@ fn work_begins_and_ends_and_its_calls_are_kept() {
         record(4, 4, 0, task("Again")),
         record(5, 0, 0, Abort { turns: 1, what: "a person".into(), ..Abort::default() }),
     ]);
-    let mut trail = Trail::default();
-    assert!(!trail.follow(&book));
-    let told = |trail: &Trail| -> Vec<String> {
-        let works = trail.agent("ada-1").unwrap().works.iter();
+    let mut log_index = LogIndex::default();
+    assert!(!log_index.update(&book));
+    let descriptions = |log_index: &LogIndex| -> Vec<String> {
+        let works = log_index.agent("ada-1").unwrap().works.iter();
         works.map(|work| format!("{} {}: {}", work.activation, work.task(), work.ending())).collect()
     };
     let wanted = [
@@ -40,24 +40,28 @@ fn work_begins_and_ends_and_its_calls_are_kept() {
         "act-4 Again: unfinished",
         "act-0 act-0: stopped, 1 turn, 0 tokens",
     ];
-    assert_eq!(told(&trail), wanted);
+    assert_eq!(descriptions(&log_index), wanted);
     book.push(&record(6, 4, 0, Error::Request(RequestFailed { what: "no key".into(), ..RequestFailed::default() })));
     book.push(&record(7, 4, 0, Error::Problem(Warning::new("no YAML").into())));
-    trail.follow(&book);
-    assert_eq!(told(&trail)[1], "act-4 Again: unfinished", "a request that is refused is not the end of the work");
+    log_index.update(&book);
+    assert_eq!(
+        descriptions(&log_index)[1],
+        "act-4 Again: unfinished",
+        "a request that is refused is not the end of the work"
+    );
     book.push(&record(8, 4, 0, Error::Work(WorkFailed { turns: 3, ..WorkFailed::default() })));
-    trail.follow(&book);
-    trail.follow(&book);
-    assert_eq!(told(&trail)[1], "act-4 Again: failed, 3 turns, 0 tokens");
-    assert_eq!(trail.agent("ada-1").unwrap().calls.len(), 1, "nothing is taken in twice");
-    assert!(trail.agent("bram-1").is_none());
+    log_index.update(&book);
+    log_index.update(&book);
+    assert_eq!(descriptions(&log_index)[1], "act-4 Again: failed, 3 turns, 0 tokens");
+    assert_eq!(log_index.agent("ada-1").unwrap().calls.len(), 1, "nothing is indexed twice");
+    assert!(log_index.agent("bram-1").is_none());
     book.clear();
-    trail.follow(&book);
-    assert!(trail.agent("ada-1").is_none(), "another log, another trail");
+    log_index.update(&book);
+    assert!(log_index.agent("ada-1").is_none(), "another log, another index");
 }
 
 #[test]
-fn who_read_a_file_is_known_once_the_tool_has_answered() {
+fn readers_are_indexed_once_the_tool_has_answered() {
     let call = |seq, path: &str| {
         let touches = vec![Touch::new("file.read", path)];
         record(seq, 1, 0, ToolCall { tool: "docs_open".into(), touches, ..ToolCall::default() })
@@ -71,9 +75,9 @@ fn who_read_a_file_is_known_once_the_tool_has_answered() {
         result(5, 2, false),
         record(6, 1, 0, FileChange { from: Some("a.md".into()), ..FileChange::new("d.md", "user") }),
     ]);
-    let mut trail = Trail::default();
-    trail.follow(&book);
-    let readers = |path: &str| trail.readers(path).map(|(agent, _)| agent.to_string()).collect::<Vec<_>>();
+    let mut log_index = LogIndex::default();
+    log_index.update(&book);
+    let readers = |path: &str| log_index.readers(path).map(|(agent, _)| agent.to_string()).collect::<Vec<_>>();
     assert_eq!(readers("d.md"), ["ada-1"], "a renamed file is the same file");
     for path in ["a.md", "b.md", "c.md", ""] {
         assert!(readers(path).is_empty(), "{path}");
@@ -81,18 +85,18 @@ fn who_read_a_file_is_known_once_the_tool_has_answered() {
 }
 
 #[test]
-fn a_long_log_is_taken_in_over_several_frames() {
+fn a_long_log_is_indexed_over_several_frames() {
     let records: Vec<EventRecord> = (0..50_000).map(|seq| record(seq, 1, 0, ModelCall::default())).collect();
     let book = book(&records);
-    let mut trail = Trail::default();
-    let frames = (1..10).find(|_| !trail.follow(&book)).unwrap();
+    let mut log_index = LogIndex::default();
+    let frames = (1..10).find(|_| !log_index.update(&book)).unwrap();
     assert_eq!(frames, 3);
-    let calls = &trail.agent("ada-1").unwrap().calls;
-    assert_eq!((calls.len(), calls.back().map(|row| row.seq)), (CALLS_KEPT, Some(Seq(49_999))));
+    let calls = &log_index.agent("ada-1").unwrap().calls;
+    assert_eq!((calls.len(), calls.back().map(|row| row.seq)), (MAX_CALLS_PER_AGENT, Some(Seq(49_999))));
 }
 
 #[test]
-fn a_call_says_who_was_asked_and_how_it_went() {
+fn a_call_is_described_with_its_model_and_result() {
     let facts = |call: ModelCall| CallFacts::of(&EventRow::of(&record(1, 1, 0, call)));
     let good = facts(ModelCall {
         kind: "task".into(),
@@ -122,7 +126,7 @@ fn a_call_says_who_was_asked_and_how_it_went() {
 }
 
 #[test]
-fn the_plan_of_a_coding_agent_is_kept_as_long_as_its_work() {
+fn a_plan_is_kept_for_the_duration_of_its_work() {
     use crate::gateway::acp::log_events::OwnPlan;
     use crate::mind::PlanStep;
     let of = |seq: u64, steps: &[&str]| {
@@ -132,10 +136,10 @@ fn the_plan_of_a_coding_agent_is_kept_as_long_as_its_work() {
         EventRecord { seq: Seq(seq), tick: seq, time_ms: 0, run: "r".into(), draft }
     };
     let mut book = book(&[record(1, 1, 0, task("Write it")), of(2, &["Look"]), of(3, &["Look", "Write"])]);
-    let mut trail = Trail::default();
-    trail.follow(&book);
-    assert_eq!(trail.agent("ada-1").unwrap().plan.len(), 2);
+    let mut log_index = LogIndex::default();
+    log_index.update(&book);
+    assert_eq!(log_index.agent("ada-1").unwrap().plan.len(), 2);
     book.push(&record(5, 2, 0, task("Something else")));
-    trail.follow(&book);
-    assert_eq!(trail.agent("ada-1").unwrap().plan.len(), 0);
+    log_index.update(&book);
+    assert_eq!(log_index.agent("ada-1").unwrap().plan.len(), 0);
 }

@@ -1,4 +1,4 @@
-//! What the log says about each agent's work and model calls, and about who read which file: updated as the log grows,
+//! An index of the log: the work and model calls of each agent, and the readers of each file. Built incrementally with
 //! a bounded number of rows per frame, so that selecting another agent costs nothing.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -14,114 +14,114 @@ use crate::mind::PlanStep;
 use crate::ui::widgets::text_format;
 use crate::view::event_list::{EventList, EventRow};
 
-/// Rows that are looked through in one frame.
-const ROWS_A_FRAME: usize = 20_000;
-/// Pieces of work that are kept of an agent.
-const WORKS_KEPT: usize = 500;
-/// Calls that are kept of an agent.
-const CALLS_KEPT: usize = 1_000;
-/// Files of which it is kept who read them.
-const FILES_KEPT: usize = 20_000;
-/// Tool calls whose result is awaited.
-const AWAITED: usize = 4_000;
+/// The maximum number of rows processed per frame.
+const ROWS_PER_FRAME: usize = 20_000;
+/// The maximum number of pieces of work per agent.
+const MAX_WORK_PER_AGENT: usize = 500;
+/// The maximum number of model calls per agent.
+const MAX_CALLS_PER_AGENT: usize = 1_000;
+/// The maximum number of files whose readers are indexed.
+const MAX_FILES: usize = 20_000;
+/// The maximum number of tool calls without a result.
+const MAX_PENDING_READS: usize = 4_000;
 
-/// What the log says, by agent and by file.
+/// An index of the log by agent and by file.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trail {
-    /// The generation of the log that this follows.
+pub(super) struct LogIndex {
+    /// The generation of the indexed event list.
     generation: u64,
-    /// The number of the row that comes next.
+    /// The number of the next row to be processed.
     next: u64,
-    agents: BTreeMap<Id, AgentTrail>,
+    agents: BTreeMap<Id, AgentLog>,
     readers: BTreeMap<Id, BTreeMap<Id, Arc<EventRow>>>,
-    /// Files that are being read, by the record of the call: who, and which.
-    awaited: BTreeMap<Seq, (Id, Id)>,
+    /// File reads without a result, as agent and path by the record of the tool call.
+    pending_reads: BTreeMap<Seq, (Id, Id)>,
 }
 
-/// What the log says of an agent, oldest first.
+/// The indexed records of an agent, oldest first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct AgentTrail {
+pub(super) struct AgentLog {
     pub(super) works: VecDeque<PastWork>,
     pub(super) calls: VecDeque<Arc<EventRow>>,
-    /// The plan that it reported last, if a coding agent answers for it.
+    /// The latest reported plan, if a coding agent answers for it.
     pub(super) plan: Vec<PlanStep>,
-    /// The record of what it was last reminded of.
-    pub(super) reminded: Option<Arc<EventRow>>,
+    /// The record of the memories that it recalled last.
+    pub(super) last_recalled: Option<Arc<EventRow>>,
 }
 
 /// A piece of work according to the log.
 #[derive(Clone, Debug)]
 pub(super) struct PastWork {
-    /// `act-12`.
+    /// The activation id, such as `act-12`.
     pub(super) activation: Id,
-    /// The record that it began with.
+    /// The first record.
     pub(super) began: Arc<EventRow>,
-    /// Its task, in one line; empty if that is no longer known.
+    /// The task in one line; empty if it is no longer known.
     task: String,
-    /// How it ended, once it is over.
+    /// How it ended; `None` while it is running.
     pub(super) ended: Option<WorkEnd>,
 }
 
-impl Trail {
+impl LogIndex {
     /// Processes the new records of the log. Returns whether there are more.
-    pub(super) fn follow(&mut self, book: &EventList) -> bool {
+    pub(super) fn update(&mut self, book: &EventList) -> bool {
         if self.generation != book.generation() || self.next > book.count() {
             *self = Self { generation: book.generation(), ..Self::default() };
         }
-        let mut taken = 0;
-        for (number, row) in book.since(self.next).take(ROWS_A_FRAME) {
+        let mut processed = 0;
+        for (number, row) in book.since(self.next).take(ROWS_PER_FRAME) {
             self.next = number + 1;
-            taken += 1;
-            self.note(row);
+            processed += 1;
+            self.add_row(row);
         }
-        taken == ROWS_A_FRAME
+        processed == ROWS_PER_FRAME
     }
 
-    /// What is known of an agent.
-    pub(super) fn agent(&self, id: &str) -> Option<&AgentTrail> {
+    /// Returns the records of an agent.
+    pub(super) fn agent(&self, id: &str) -> Option<&AgentLog> {
         self.agents.get(id)
     }
 
-    /// Who has read a file, and the record of the last time.
+    /// Returns the readers of a file, each with the record of the latest read.
     pub(super) fn readers(&self, path: &str) -> impl ExactSizeIterator<Item = (&Id, &Arc<EventRow>)> {
         static NOBODY: BTreeMap<Id, Arc<EventRow>> = BTreeMap::new();
         self.readers.get(path).unwrap_or(&NOBODY).iter()
     }
 
-    fn note(&mut self, row: &Arc<EventRow>) {
+    fn add_row(&mut self, row: &Arc<EventRow>) {
         match row.kind {
-            EventKind::Activation => self.begin(row),
+            EventKind::Activation => self.start_work(row),
             EventKind::Complete | EventKind::Abort | EventKind::Error => {
                 if let Some(end) = row.event().work_end() {
-                    self.end(row, end);
+                    self.end_work(row, end);
                 }
             }
             EventKind::ModelCall => {
                 if let Some(agent) = &row.agent {
-                    push(&mut self.agents.entry(agent.clone()).or_default().calls, row.clone(), CALLS_KEPT);
+                    push(&mut self.agents.entry(agent.clone()).or_default().calls, row.clone(), MAX_CALLS_PER_AGENT);
                 }
             }
             EventKind::ToolCall => {
                 let path = row.read::<ToolCall>().and_then(|call| call.file_read());
                 if let (Some(agent), Some(path)) = (&row.agent, path) {
-                    self.awaited.insert(row.seq, (agent.clone(), path));
-                    if self.awaited.len() > AWAITED {
-                        self.awaited.pop_first();
+                    self.pending_reads.insert(row.seq, (agent.clone(), path));
+                    if self.pending_reads.len() > MAX_PENDING_READS {
+                        self.pending_reads.pop_first();
                     }
                 }
             }
             EventKind::ToolResult => {
-                let asked = row.cause.and_then(|cause| self.awaited.remove(&cause));
+                let read = row.cause.and_then(|cause| self.pending_reads.remove(&cause));
                 let is_read = |_: &_| row.read::<ToolResult>().is_some_and(|result| result.ok);
-                if let Some((agent, path)) = asked.filter(is_read) {
+                if let Some((agent, path)) = read.filter(is_read) {
                     self.readers.entry(path).or_default().insert(agent, row.clone());
-                    if self.readers.len() > FILES_KEPT {
+                    if self.readers.len() > MAX_FILES {
                         self.readers.pop_first();
                     }
                 }
             }
             EventKind::FileChange => {
-                // A file that was given another path is the same file.
+                // Readers follow a renamed file.
                 let Some(FileChange { path, from: Some(from), .. }) = row.read() else { return };
                 if let Some(readers) = self.readers.remove(&from) {
                     self.readers.insert(path, readers);
@@ -129,59 +129,59 @@ impl Trail {
             }
             EventKind::Knowledge => {
                 if let (Some(agent), Some(Knowledge::Recalled { .. })) = (&row.agent, row.read()) {
-                    self.agents.entry(agent.clone()).or_default().reminded = Some(row.clone());
+                    self.agents.entry(agent.clone()).or_default().last_recalled = Some(row.clone());
                 }
             }
-            EventKind::Other(_) => self.note_plan(row),
+            EventKind::Other(_) => self.update_plan(row),
             _ => {}
         }
     }
 
-    /// Keeps the plan that a coding agent reports.
-    fn note_plan(&mut self, row: &Arc<EventRow>) {
+    /// Stores the plan that a coding agent reports.
+    fn update_plan(&mut self, row: &Arc<EventRow>) {
         if let (Some(agent), Some(OwnPlan { steps })) = (&row.agent, row.read()) {
             self.agents.entry(agent.clone()).or_default().plan = steps;
         }
     }
 
-    fn begin(&mut self, row: &Arc<EventRow>) {
+    fn start_work(&mut self, row: &Arc<EventRow>) {
         let (Some(agent), Some(activation)) = (&row.agent, &row.activation) else { return };
         let task = row.read::<Activation>().map(|work| first_paragraph(&work.task)).unwrap_or_default();
         let work = PastWork { activation: activation.clone(), began: row.clone(), task, ended: None };
-        let trail = self.agents.entry(agent.clone()).or_default();
-        // A plan is one for a piece of work.
-        trail.plan.clear();
-        push(&mut trail.works, work, WORKS_KEPT);
+        let agent_log = self.agents.entry(agent.clone()).or_default();
+        // A plan belongs to one piece of work.
+        agent_log.plan.clear();
+        push(&mut agent_log.works, work, MAX_WORK_PER_AGENT);
     }
 
-    fn end(&mut self, row: &Arc<EventRow>, end: WorkEnd) {
+    fn end_work(&mut self, row: &Arc<EventRow>, end: WorkEnd) {
         let (Some(agent), Some(activation)) = (&row.agent, &row.activation) else { return };
         let works = &mut self.agents.entry(agent.clone()).or_default().works;
         match works.iter_mut().rev().find(|work| work.activation == *activation) {
             Some(work) => work.ended = Some(end),
-            // Where it began is no longer at hand.
+            // The first record is no longer in the log.
             None => {
                 let (activation, began) = (activation.clone(), row.clone());
-                push(works, PastWork { activation, began, task: String::new(), ended: Some(end) }, WORKS_KEPT);
+                push(works, PastWork { activation, began, task: String::new(), ended: Some(end) }, MAX_WORK_PER_AGENT);
             }
         }
     }
 }
 
-fn push<T>(list: &mut VecDeque<T>, item: T, most: usize) {
-    if list.len() >= most {
+fn push<T>(list: &mut VecDeque<T>, item: T, capacity: usize) {
+    if list.len() >= capacity {
         list.pop_front();
     }
     list.push_back(item);
 }
 
 impl PastWork {
-    /// What it was asked, as far as that is known.
+    /// Returns the task, or the activation id if the task is not known.
     pub(super) fn task(&self) -> &str {
         if self.task.is_empty() { &self.activation } else { &self.task }
     }
 
-    /// How it ended, in a few words.
+    /// Returns how it ended in a few words.
     pub(super) fn ending(&self) -> String {
         let Some(ended) = &self.ended else { return texts::NOT_OVER.to_owned() };
         let word = match ended.outcome {
@@ -193,26 +193,26 @@ impl PastWork {
     }
 }
 
-/// A call of a model, in words.
+/// A model call in words.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct CallFacts {
-    /// What for, and who was asked: `task · offline`.
+    /// The purpose and the model: `task · offline`.
     pub(super) title: String,
-    /// Tokens, how long it took, and how it ended.
+    /// Tokens, duration and result.
     pub(super) about: String,
-    /// What failed and what to do; empty where it was answered.
+    /// What failed and how to fix it; empty if it succeeded.
     pub(super) error: String,
 }
 
 impl CallFacts {
-    /// Of the record of a call; of any other there are none.
+    /// Describes the record of a model call; empty for other records.
     pub(super) fn of(row: &EventRow) -> Self {
         let Some(call) = row.read::<ModelCall>() else { return Self::default() };
         let (provider, model) = (&call.provider, &call.model);
-        let asked =
+        let model_label =
             if model.is_empty() || model == provider { provider.clone() } else { format!("{provider} · {model}") };
         let kind = if call.kind.is_empty() { texts::CALL } else { &call.kind };
-        let title = if asked.is_empty() { kind.to_owned() } else { format!("{kind} · {asked}") };
+        let title = if model_label.is_empty() { kind.to_owned() } else { format!("{kind} · {model_label}") };
         let secs = call.duration_ms as f64 / 1_000.0;
         let took = if secs < 10.0 { format!("{secs:.1} s") } else { text_format::duration(secs) };
         let error = call.error.as_ref().map_or(String::new(), |error| match call.to_do() {
@@ -230,5 +230,5 @@ impl CallFacts {
 }
 
 #[cfg(test)]
-#[path = "trail_tests.rs"]
+#[path = "log_index_tests.rs"]
 mod tests;
