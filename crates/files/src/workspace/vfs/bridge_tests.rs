@@ -63,7 +63,7 @@ impl Office {
         self.app.world_mut().write_message(order);
     }
 
-    /// One tick, when it may run. Returns the outcomes that it received.
+    /// Runs one tick if it may run, and returns the outcomes that it received.
     fn tick(&mut self) -> Vec<FileOutcome> {
         assert!(wait_before_tick(self.app.world_mut(), PATIENCE), "the service must answer");
         let mut cursor = self.app.world().resource::<Messages<FileOutcome>>().get_cursor_current();
@@ -220,7 +220,7 @@ fn an_order_without_an_outcome_is_sent_again_after_a_restart_and_done_once() {
     office.tick();
     office.give(order("k", "ada", write("agents/new.md", "hello")));
     advance(office.app.world_mut());
-    // The service finishes, and nobody takes the result.
+    // The service finishes, and nobody receives the result.
     office.app.world_mut().insert_resource(FileBridge::default());
     let saved = save_world(office.app.world_mut()).expect("it can be saved");
     let known = office.app.world().resource::<KnownFiles>().all().clone();

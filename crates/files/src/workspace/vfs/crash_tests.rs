@@ -12,7 +12,7 @@ const STEPS: [LastStep; 4] = [LastStep::WrittenBeside, LastStep::Recorded, LastS
 
 const FILES: &[(&str, &str)] = &[("agents/a.md", "by hand"), ("notes/b.md", "by hand")];
 
-/// Performs an operation up to a step, as if the process were killed there, and opens the workspace again.
+/// Performs an operation up to `step`, as if the process were killed there, and opens the workspace again.
 fn killed_at(mut office: Office, order: &FileOrder, step: LastStep) -> Office {
     office.files.stop_at = Some(step);
     // An open transaction is lost with the connection, as it is with the process.
@@ -142,8 +142,8 @@ fn acts() -> impl Strategy<Value = Vec<(Act, Option<usize>)>> {
     proptest::collection::vec((act, proptest::option::weighted(0.3, 0..STEPS.len())), 1..14)
 }
 
-/// A file that somebody outside created, and that nobody has changed since, is a version if that was observed, and none
-/// if it existed already when the workspace was opened: both are right.
+/// Normalises a history: a file that an outsider created and nobody has changed since has a version if its creation was
+/// observed, and none if the file existed when the workspace was opened. Both are right.
 fn told(history: Vec<(u64, String, String)>) -> Vec<(u64, String, String)> {
     if history.len() == 1 && history[0].1 == OUTSIDE { Vec::new() } else { history }
 }
@@ -183,7 +183,7 @@ proptest! {
     }
 }
 
-/// Somebody saves at a step of an operation each time it is reached, up to this many times.
+/// Performs `operation` while an outsider saves each time that `step` is reached, up to `times` times.
 fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, times: usize) -> (Office, FileOutcome) {
     let mut office = office();
     let full = office.folder.path().join("notes/b.md");
@@ -207,7 +207,7 @@ fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, time
 fn a_save_of_somebody_else_at_any_moment_of_an_order_is_never_lost() {
     let theirs = "by bob's hand, and more\n";
     for step in [LastStep::WrittenBeside, LastStep::Recorded] {
-        // An edit applies to their text; what is overwritten is kept as a version, and the person is told.
+        // An edit applies to the outsider's text; overwritten text is kept as a version, and the person is informed.
         let (office, outcome) = saved_at(step, edit("notes/b.md", "hand", "heart"), theirs, 1);
         assert!(outcome.result.is_ok(), "{outcome:?}");
         assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("by bob's heart, and more\n"), "{step:?}");

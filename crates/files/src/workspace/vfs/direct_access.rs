@@ -1,5 +1,5 @@
-//! Changes files of a workspace by a command of its own, next to a running room or without one: completely or not at
-//! all, and only over the text that was read. An open room treats this as an external change.
+//! Changes the files of a workspace from a command, next to a running room or without one. Each change is all or
+//! nothing, and only replaces the text that was read. An open room treats it as an external change.
 
 use std::io;
 use std::path::Path;
@@ -10,24 +10,24 @@ use crate::base::globs;
 use crate::base::hash::content_hash;
 use crate::safe_fs::{EntryKind, Folder, Placing};
 
-/// No more files and folders are looked at for a glob.
+/// The maximum number of files and folders examined for a glob.
 const ENTRIES_AT_MOST: usize = 100_000;
 
-/// Direct access to the files of a workspace that no service of this process has open.
+/// Direct access to the files of a workspace that no file service of this process has open.
 pub struct DirectFiles(Root);
 
-/// Why a file cannot be read or written, in words for a person.
+/// The reason why a file cannot be read or written, as a message for a person.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct DirectFileError(String);
 
 impl DirectFiles {
-    /// Opens a workspace.
+    /// Opens the workspace in this folder.
     pub fn open(workspace: &Path) -> io::Result<Self> {
         Root::open(workspace).map(Self)
     }
 
-    /// The text of a file of at most so many bytes; none where there is no such file. No link is followed.
+    /// Reads a file of at most `bytes_at_most` bytes; `None` if there is no such file. Links are not followed.
     pub fn read(&self, path: &WorkspacePath, bytes_at_most: u64) -> Result<Option<String>, DirectFileError> {
         match self.0.read(path, bytes_at_most) {
             Ok((text, _)) => Ok(Some(text)),
@@ -39,11 +39,11 @@ impl DirectFiles {
         }
     }
 
-    /// Puts a text in the place of a file, if that still holds what was read (none: if there is still no such file).
-    /// Says whether it did, and waits until it is on disk.
+    /// Replaces the text of a file if it still equals `over` (`None`: if the file still does not exist). Returns
+    /// whether it did, after the text has reached the disk.
     pub fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, DirectFileError> {
         let told = |trouble: Trouble| DirectFileError(trouble.message(path.as_str()));
-        // Two commands at once write under names of their own.
+        // Concurrent commands use temporary files of different names.
         let beside = beside_name(&format!("command {} {path}", std::process::id()));
         self.0.write_beside(path, &beside, text).map_err(told)?;
         let over = over.map(|text| content_hash(text.as_bytes()));
@@ -51,7 +51,7 @@ impl DirectFiles {
         Ok(placed == Placing::Placed)
     }
 
-    /// Takes a file away, if it still says what was read. Says whether it did.
+    /// Deletes a file if its text is still `text`. Returns whether it did.
     pub fn remove(&self, path: &WorkspacePath, text: &str) -> Result<bool, DirectFileError> {
         let beside = beside_name(&format!("command {} {path}", std::process::id()));
         match self.0.take_away(path, &beside, content_hash(text.as_bytes())) {
@@ -61,7 +61,7 @@ impl DirectFiles {
         }
     }
 
-    /// Gives a file another path, where nothing may be yet.
+    /// Renames a file. The new path must not exist.
     pub fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), DirectFileError> {
         match self.0.look(to) {
             Err(Trouble::Missing) => {}
@@ -71,8 +71,8 @@ impl DirectFiles {
         self.0.rename(from, to).map_err(|trouble| DirectFileError(trouble.message(from.as_str())))
     }
 
-    /// The files that lie in a folder itself, in order; hidden ones and those behind links are left out. None where
-    /// there is no such folder.
+    /// Returns the files directly in a folder, sorted, without hidden files and links; empty if there is no such
+    /// folder.
     pub fn find_in(&self, folder: &str) -> Result<Vec<WorkspacePath>, DirectFileError> {
         let opened = match self.0.walk(folder) {
             Ok(Some(opened)) => opened,
@@ -88,7 +88,7 @@ impl DirectFiles {
         Ok(found)
     }
 
-    /// The files that one of these plain globs names, in order; hidden ones and those behind links are left out.
+    /// Returns the files that match one of these plain globs, sorted, without hidden files and those behind links.
     pub fn find(&self, globs: &[String]) -> Result<Vec<WorkspacePath>, DirectFileError> {
         let mut walk = Walk { globs, found: Vec::new(), seen: 0 };
         walk.folder(self.0.folder(), "")?;

@@ -30,17 +30,17 @@ use crate::base::text_normalization::nfc;
 use crate::base::{Problem, globs};
 use crate::store::{FileHead, FileVersions, StoreError};
 
-/// A prefix or a text to search for is not longer, in bytes.
+/// The maximum length of a prefix or a search text, in bytes.
 const WANTED_BYTES_AT_MOST: usize = 4096;
-/// How many of the files that a search did not look into are named.
+/// The number of files that a search could not read and still names.
 const UNSEARCHED_NAMED: usize = 5;
-/// Work for idle moments that waits; beyond that, the oldest is left out.
+/// The maximum number of tasks that wait for an idle moment; beyond that, the oldest is dropped.
 const LATER_AT_MOST: usize = 20_000;
 
 /// Why the files of a workspace cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileServiceError {
-    /// The folder cannot be opened, or the thread not be started.
+    /// The folder cannot be opened, or the thread cannot be started.
     #[error("the workspace's files are not accessible: {0}")]
     Files(#[from] std::io::Error),
     /// The history cannot be opened.
@@ -48,7 +48,7 @@ pub enum FileServiceError {
     Store(#[from] StoreError),
 }
 
-/// The last completed step of a change.
+/// The last completed step of a change, for tests that stop there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LastStep {
     WrittenBeside,
@@ -57,68 +57,68 @@ pub(super) enum LastStep {
     Settled,
 }
 
-/// Work for idle times.
+/// A task for idle moments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Later {
-    /// Someone else may have changed this.
+    /// Examine this path: someone else may have changed it.
     Look(String),
-    /// This will be read soon.
+    /// Read this path into the cache: it will probably be requested soon.
     Fetch(String),
 }
 
-/// What a path is wanted for.
+/// The intended use of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PathUse {
     Read,
     Write,
-    /// Both: the answer would reveal the content.
+    /// Reading and writing: the answer would reveal the content.
     Change,
     Record,
 }
 
-/// A version of a file that the room saved.
+/// A version of a file that was saved by the room.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoomSave {
     pub(super) version: u64,
     pub(super) saved_ms: u64,
 }
 
-/// The files of one workspace, with their history.
+/// Executes orders on the files of one workspace and records their history.
 pub(super) struct Executor {
     pub(super) root: Root,
     pub(super) versions: FileVersions,
-    /// Every file with a history, by path.
+    /// The head of the history of each file, by path.
     pub(super) heads: BTreeMap<String, FileHead>,
-    /// The version that the room saved last of a file, by the file's number, and when.
+    /// The version that the room saved last, and when, by the number of the file.
     pub(super) room_saves: BTreeMap<i64, RoomSave>,
     pub(super) index: Index,
     pub(super) readers: Readers,
     pub(super) limits: FileLimits,
-    /// The files that the room itself reads and writes, where there is a room.
+    /// The files that the room itself reads and writes; `None` without a room.
     pub(super) room: Option<RoomFiles>,
-    /// What others did and what was saved, for the world.
+    /// External changes and completed saves, to be reported to the world.
     pub(super) news: ServiceEventQueue,
-    /// What changed, for a window.
+    /// Changed files, to be reported to a window.
     pub(super) feed: ChangeFeed,
-    /// Paths that changed and are to be reported, once the whole change is known.
+    /// Changed paths that are reported once the whole change is known.
     changed: BTreeSet<String>,
-    /// Since when a file has been empty or gone.
+    /// Files that are empty or missing, with the time since when.
     pub(super) doubts: BTreeMap<String, Instant>,
     pub(super) later: VecDeque<Later>,
-    /// Orders of the person's that did not come from the room, counted.
+    /// The number of operations that the person performed outside of the room.
     pub(super) changes_beside_room: u64,
-    /// Problems found with the files, to be shown to a person.
+    /// Problems with the files that are shown to a person.
     pub(super) problems: Vec<Problem>,
-    /// Files whose changes are not edits by anybody.
+    /// Files whose changes are not treated as anybody's edits.
     pub(super) ignored: BTreeSet<String>,
-    /// What is known of session files.
+    /// The state of the session files.
     pub(super) sessions: SessionRecords,
     rights: RightsKept,
     recent: Recent,
-    /// Where to stop as if the process had been killed there.
+    /// A test hook: the step at which to stop as if the process had been killed there.
     #[cfg(test)]
     pub(super) stop_at: Option<LastStep>,
-    /// A test hook: what another party does at each such step.
+    /// A test hook: what an outsider does each time that this step is reached.
     #[cfg(test)]
     pub(super) act_at: Option<(LastStep, Box<dyn FnMut() + Send>)>,
 }
@@ -136,7 +136,7 @@ impl Executor {
         Ok(files)
     }
 
-    /// The same, before it has looked at anything.
+    /// Opens the workspace without examining its files.
     pub(super) fn closed(root: &Path, dir: &Path) -> Result<Self, FileServiceError> {
         let versions = FileVersions::open(dir)?;
         let heads = versions.heads()?.into_iter().map(|head| (head.path.clone(), head)).collect();
@@ -173,7 +173,7 @@ impl Executor {
         self.limits = limits;
     }
 
-    /// Performs an operation, or repeats its result.
+    /// Performs an operation, or returns the earlier outcome of the same order.
     pub(super) fn carry_out(&mut self, order: &FileOrder) -> FileOutcome {
         let what = number_of(order);
         let result = match self.recent.answer(&order.key, what) {
@@ -200,12 +200,12 @@ impl Executor {
         }
     }
 
-    /// Notes that a file's content, existence or history changed.
+    /// Records that the content, existence or history of a file changed.
     pub(super) fn note_changed(&mut self, path: &str) {
         self.changed.insert(path.to_owned());
     }
 
-    /// Tells of what changed since this was last called.
+    /// Reports what changed since the last call.
     pub(super) fn report_changed(&mut self) {
         for path in std::mem::take(&mut self.changed) {
             let (entry, head) = (self.index.get(&path), self.heads.get(&path));
@@ -214,13 +214,13 @@ impl Executor {
         }
     }
 
-    /// The next work for an idle moment; `false` if there is none.
+    /// Performs the next task for idle moments; `false` if there is none.
     pub(super) fn do_later(&mut self) -> bool {
         match self.later.pop_front() {
             Some(Later::Look(path)) => self.look(&path),
             Some(Later::Fetch(path)) => {
                 if let Ok(path) = WorkspacePath::new(&path) {
-                    // It is read again when it is requested: problems with it are reported then.
+                    // Errors are ignored: they are reported when the file is requested.
                     let _ = self.index.read(&self.root, &path, self.limits.bytes_at_most(&path));
                 }
             }
@@ -245,7 +245,7 @@ impl Executor {
         let is_no_agent = !is_agent(&order.author);
         let open = |given: &str, want| admit(given, &rights, want, is_no_agent);
         match &order.operation {
-            // What is too large to be edited can still be read by agents, part by part.
+            // Agents can read a file that is too large to be edited in parts.
             FileOperation::Read { path } => {
                 self.read(order, &rights, &open(path, PathUse::Read)?, (!is_person).then_some((1, None)))
             }
@@ -257,7 +257,7 @@ impl Executor {
                 let may_know = rights.may_read(path.as_str());
                 let bytes = content.len() as u64;
                 self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(unfit)?;
-                // The reason of a failure may reveal what is there.
+                // The reason for a failure may reveal the content of the file.
                 let put = self.put(order, what, &path, |_, _| Ok(content.clone()));
                 put.map_err(|why| if may_know { why } else { unfit(format!("'{path}' could not be written.")) })
             }
@@ -268,7 +268,7 @@ impl Executor {
                 let path = open(path, PathUse::Change)?;
                 self.put(order, what, &path, |_, now| {
                     let now = now.map(|text| content_hash(text.as_bytes()));
-                    // Written already, by whatever way: that is what was wanted.
+                    // The text is already there, whoever wrote it: that is what was wanted.
                     if now == *base || now == Some(content_hash(content.as_bytes())) {
                         return Ok(content.clone());
                     }
@@ -347,7 +347,7 @@ impl Executor {
         }
     }
 
-    /// The text of a file, or, if it is too large and `part` is given, some of its lines.
+    /// Reads the text of a file, or, if it is too large and `part` is given, some of its lines.
     fn read(
         &mut self,
         order: &FileOrder,
@@ -375,7 +375,7 @@ impl Executor {
         Ok(FileAnswer::Text { path: path.as_str().to_owned(), content: text.to_string(), version })
     }
 
-    /// The content of a file; `None` if there is no file.
+    /// Returns the content of a file; `None` if there is no file.
     pub(super) fn present(
         &mut self,
         path: &WorkspacePath,
@@ -488,7 +488,7 @@ impl Executor {
         )
     }
 
-    /// Scans changed folders again; new and missing files are examined when there is time.
+    /// Scans changed folders again. New and missing files are examined in idle moments.
     pub(super) fn refresh(&mut self, prefix: &str) {
         let difference = self.index.refresh(&self.root, prefix);
         difference.went.iter().for_each(|path| self.note_changed(path));
@@ -497,7 +497,7 @@ impl Executor {
         }
     }
 
-    /// Removes from an answer what the caller may not know.
+    /// Removes from an answer what the caller is not permitted to know.
     fn masked(&mut self, order: &FileOrder, answer: FileAnswer) -> FileAnswer {
         let FileOperation::Write { content, .. } = &order.operation else { return answer };
         let (path, known) = match &answer {
@@ -516,13 +516,13 @@ impl Executor {
     }
 }
 
-/// A number for what an order asks for: the same key with another number is another order.
+/// Returns a hash of the request, to detect a different order under the same key.
 fn number_of(order: &FileOrder) -> u64 {
     let what = serde_json::to_vec(&(&order.operation, &order.rights, &order.author));
     content_hash(&what.expect("an order is plain data with string keys"))
 }
 
-/// The path of an operation, if its place and the rights permit the intended use.
+/// Resolves the path of an operation if its location and the rights permit the intended use.
 fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Result<WorkspacePath, FileFailure> {
     let refusal = |what: String| FileFailure { what, is_refusal: true };
     let path = WorkspacePath::new(given).map_err(|why| refusal(format!("{why}.")))?;
@@ -559,7 +559,7 @@ fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Resu
         (PathUse::Read, _) | (PathUse::Write | PathUse::Change, Reach::Open) | (PathUse::Record, Reach::Records) => {
             return Ok(path);
         }
-        // Settings and the like are a person's own; what went out is written by the room.
+        // Settings and the like belong to the person; outgoing messages are written by the room.
         (PathUse::Write | PathUse::Change, Reach::ReadOnly) if is_no_agent => return Ok(path),
         (PathUse::Record, _) => "is not a place for the program's records; they are in sessions/.",
         (_, Reach::Records) => "is a record of the program; file tools can only read it.",
@@ -568,13 +568,13 @@ fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Resu
     Err(refusal(format!("{} {why}", quoted(path.as_str()))))
 }
 
-/// The problem shown to a person for a text that was displaced when the process was killed.
+/// Returns the problem that tells a person where a text that was displaced when the process was killed is kept.
 pub(super) fn kept_apart(path: &str, kept: &str) -> Problem {
     let what = format!("the program was stopped while replacing it; the earlier text is kept as {kept}");
     Problem::warning(path, what, "compare the two, and delete the copy if nothing is missing")
 }
 
-/// Something that does not fit, or is not there.
+/// Returns the failure for a request that does not fit, or for something that does not exist.
 pub(super) fn unfit(what: String) -> FileFailure {
     FileFailure { what, is_refusal: false }
 }
@@ -596,7 +596,7 @@ fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {
     Ok(nfc(prefix).into_owned())
 }
 
-/// Records a file that was not searched. A file that was deleted meanwhile contains nothing.
+/// Records a file that was not searched. A file that was deleted meanwhile contains nothing and is not recorded.
 fn note_unsearched(unsearched: &mut Unsearched, path: String, trouble: &Trouble) {
     let count = match trouble {
         Trouble::Missing => return,
@@ -608,13 +608,13 @@ fn note_unsearched(unsearched: &mut Unsearched, path: String, trouble: &Trouble)
     if unsearched.named.len() < UNSEARCHED_NAMED {
         unsearched.named.push(path);
     } else if matches!(trouble, Trouble::TooLarge { .. }) && unsearched.too_large <= UNSEARCHED_NAMED {
-        // These can be read in parts: the searching agent needs to know about them.
+        // Files that are too large come first: the searching agent can read them in parts.
         unsearched.named.insert(unsearched.too_large - 1, path);
         unsearched.named.truncate(UNSEARCHED_NAMED);
     }
 }
 
-/// Adds the matching lines up to a limit. Returns how many more there are.
+/// Adds the matching lines up to a limit. Returns the number of further matches.
 fn find_lines(
     path: &str,
     text: &str,
@@ -643,7 +643,7 @@ fn find_lines(
     found.saturating_sub(room)
 }
 
-/// A line cut to a bearable length, around what was found in it.
+/// Shortens a line to `chars` characters around the match at `at`.
 fn shown(line: &str, at: usize, chars: usize) -> String {
     let line = line.trim_end();
     if line.chars().count() <= chars {

@@ -109,7 +109,7 @@ impl Office {
         }
     }
 
-    /// External changes that were not taken yet.
+    /// Returns the external changes that were not collected yet.
     pub(in crate::workspace) fn outside_changes(&self) -> Vec<OutsideChange> {
         let of_others = |news| match news {
             ServiceEvent::Outside(change) => Some(change),
@@ -122,7 +122,7 @@ impl Office {
         fs::read_to_string(self.folder.path().join(path)).ok()
     }
 
-    /// Number, author and text of each version, oldest first.
+    /// Returns the number, author and text of each version, oldest first.
     pub(in crate::workspace) fn history(&self, path: &str) -> Vec<(u64, String, String)> {
         let Some(head) = self.files.versions.head(path).expect("the history can be read") else { return Vec::new() };
         let mut versions = self.files.versions.versions(head.file).expect("the history can be read");
@@ -351,7 +351,7 @@ fn what_no_file_tool_may_touch_is_refused() {
     assert_eq!(office.history("sessions/ada/2.yaml"), []);
 }
 
-/// Operations of a curious agent on files that it may not know about.
+/// Returns operations of a curious agent on files that it is not permitted to know about.
 fn curious() -> Vec<FileOperation> {
     let mut orders = vec![
         list(""),
@@ -385,7 +385,7 @@ fn curious() -> Vec<FileOperation> {
 
 #[test]
 fn what_may_not_be_known_makes_no_difference_to_any_answer() {
-    // May write into `drop`, but not look there.
+    // The agent may write into `drop`, but not read it.
     let rights = rights(&["artifacts/**", "notes/**"], &["artifacts/**", "drop/**"]);
     let without = [("artifacts/own.md", "mine")];
     let secrets = [
@@ -396,7 +396,7 @@ fn what_may_not_be_known_makes_no_difference_to_any_answer() {
     ];
     let with: Vec<(&str, &str)> = without.iter().chain(&secrets).copied().collect();
     let (mut without, mut with) = (Office::new(&without), Office::new(&with));
-    // Histories may not be known either.
+    // Histories are secret as well.
     with.run("user", write("secret/plan.md", "the password is y\n")).expect("a person may");
     with.run("bob", read("drop/box.md")).expect("bob may");
     for operation in curious() {
@@ -630,7 +630,7 @@ fn the_same_key_is_carried_out_once_and_answered_alike() {
     let again: Vec<FileOutcome> = orders.iter().map(|order| office.files.carry_out(order)).collect();
     assert_eq!(first, again);
     let mut office = office.reopen();
-    // An operation without effect is repeated; after one with an effect, the room is told the present text.
+    // An operation without effect is repeated; after one with an effect, the room receives the present text.
     let changes = orders.iter().zip(first).filter(|(order, _)| !matches!(&*order.key, "k-4" | "k-7"));
     for (order, mut first) in changes {
         if let Ok(FileAnswer::Changed { done, .. }) = &mut first.result {

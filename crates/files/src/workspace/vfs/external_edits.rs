@@ -16,11 +16,12 @@ use crate::base::hash::content_hash;
 use crate::safe_fs::EntryMetadata;
 use crate::store::{Durability, FileHead, StoreError};
 
-/// How long a file must be empty or gone before it is believed: others truncate, or remove, and then write.
+/// The time for which a file must be empty or missing before that counts as a change: other programs truncate or remove
+/// a file and then write it.
 pub(super) const SETTLE: Duration = Duration::from_millis(300);
 
 impl Executor {
-    /// Compares a text that was just read with the known state of its file; returns the newest version.
+    /// Compares a text that was just read with the recorded state of its file. Returns the newest version.
     pub(super) fn notice(
         &mut self,
         path: &WorkspacePath,
@@ -30,7 +31,7 @@ impl Executor {
         self.seen(path, text, found, None)
     }
 
-    /// The same; `displaced_by` where the text is about to be written over or taken away by this order: then it
+    /// Like [`Self::notice`]. If `displaced_by` is given, that order is about to overwrite or delete the text, which
     /// becomes a version even if nobody changed it.
     pub(super) fn seen(
         &mut self,
@@ -64,7 +65,7 @@ impl Executor {
             return Ok(newest);
         }
         let version = self.record_seen(path, text, found)?;
-        // A room is told in another way about files that matter to it, unless the text is overwritten before that.
+        // A room is informed in another way about files that it uses, unless the text is about to be overwritten.
         let is_told = layout::matters(path.as_str()) && (!must_keep || is_known);
         let is_saved_over = displaced_by.is_some_and(FileOrder::is_save_of_room);
         if !is_first_sight && !is_told && !is_saved_over {
@@ -86,7 +87,7 @@ impl Executor {
         Ok(version)
     }
 
-    /// Looks at one file, which someone else may have changed.
+    /// Examines one file that someone else may have changed.
     pub(super) fn look(&mut self, path: &str) {
         if layout::matters(path) && self.room.as_ref().is_some_and(|room| room.is_watched) {
             return self.look_for_room(path);
@@ -115,7 +116,8 @@ impl Executor {
         }
     }
 
-    /// Reads a file of the room's once: for its history, and for the room, if it is not as the room knows it.
+    /// Reads a file of the room once, both for its history and to inform the room if its text differs from what the
+    /// room has.
     fn look_for_room(&mut self, path: &str) {
         let Some(room) = self.room.as_mut().filter(|room| room.is_in_place()) else {
             self.doubts.remove(path);
@@ -152,7 +154,7 @@ impl Executor {
                 }
                 (None, FileContent::Removed) => self.gone(normal),
                 (None, FileContent::Unusable { .. }) => self.no_text(normal),
-                // Read through a link within the workspace: versions belong to the file itself.
+                // A file read through a link within the workspace: its versions belong to the target.
                 (None, FileContent::Text(_)) => {}
             }
         }
@@ -176,7 +178,7 @@ impl Executor {
         is_doubtful && self.doubts.entry(path.to_owned()).or_insert_with(Instant::now).elapsed() < SETTLE
     }
 
-    /// Looks again at what has been empty or gone for long enough.
+    /// Examines again the files that have been empty or missing for long enough.
     pub(super) fn look_again_at_doubts(&mut self) {
         let is_settled = |since: &Instant| since.elapsed() >= SETTLE;
         let settled: Vec<String> =
@@ -190,7 +192,7 @@ impl Executor {
         }
     }
 
-    /// Looks at every file of the room's that is or was there, and reads those that look changed.
+    /// Examines every file of the room that exists or existed, and reads those that appear changed.
     pub(super) fn look_at_room_files(&mut self) {
         let Some(room) = self.room.as_ref().filter(|room| room.is_watched && room.is_in_place()) else { return };
         let (mut paths, _) = layout::list(room.root());
@@ -204,14 +206,14 @@ impl Executor {
         paths.iter().for_each(|path| self.look(path));
     }
 
-    /// Looks at every file.
+    /// Examines every file.
     pub(super) fn look_at_everything(&mut self) {
         for path in self.index.compare(&self.root) {
             self.look(&path);
         }
     }
 
-    /// Whether a file is gone or empty, as it is for a moment while others write it.
+    /// Whether a file is missing or empty, as it is for a moment while other programs write it.
     pub(super) fn is_doubtful(&self, path: &str) -> bool {
         let Ok(path) = WorkspacePath::new(path) else { return false };
         match self.root.look(&path) {
@@ -220,7 +222,7 @@ impl Executor {
         }
     }
 
-    /// There is no file here any more, if there was one.
+    /// Records that a file is missing, if it existed before.
     pub(super) fn gone(&mut self, path: &WorkspacePath) {
         let was_listed = self.index.forget(path.as_str());
         let head = self.heads.get(path.as_str()).filter(|head| head.is_there).cloned();
@@ -248,7 +250,7 @@ impl Executor {
         }
     }
 
-    /// Someone put something here that is no text.
+    /// Records that something other than text was put at this path.
     fn no_text(&mut self, path: &WorkspacePath) {
         let Ok(found) = self.root.look(path) else { return };
         self.note_changed(path.as_str());
@@ -266,7 +268,7 @@ impl Executor {
         }
     }
 
-    /// Files with a history that are not as it says are looked at as soon as there is time.
+    /// Schedules the files for examination whose state differs from their history.
     pub(super) fn find_edits_while_closed(&mut self) {
         let changed: Vec<String> = self
             .heads

@@ -36,7 +36,7 @@ fn write(folder: &tempfile::TempDir, path: &str, text: &str) {
     fs::write(folder.path().join(path), text).expect("files can be written");
 }
 
-/// The next event, waiting for it at most ten seconds.
+/// Waits at most ten seconds for the next event.
 fn next(service: &FileService) -> ServiceEvent {
     let start = Instant::now();
     loop {
@@ -130,7 +130,7 @@ fn the_thread_notices_renames_bursts_and_folders() {
     let room = Some(layout::read_folder(&root).0);
     let service = FileService::open(FileServiceOptions { room, watch: true, ..FileServiceOptions::new(&root) });
     let service = service.expect("it can be opened");
-    // As editors save: written beside the file, then renamed over it.
+    // Editors save this way: they write beside the file and rename over it.
     write(&folder, "agents/.ada.md.tmp", "renamed");
     fs::rename(folder.path().join("agents/.ada.md.tmp"), folder.path().join(ADA)).expect("it can be renamed");
     assert_eq!(next(&service), text(ADA, 1, "renamed"));

@@ -14,30 +14,30 @@ use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder, Placing};
 /// Why the text at a path cannot be read.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// There is nothing.
+    /// Nothing exists at the path.
     Missing,
-    /// It, or a folder on the way, is a link.
+    /// The file, or a folder in its path, is a link.
     Link,
-    /// It has another name, which may be outside.
+    /// The file has a second hard link, which may be outside of the workspace.
     OtherName,
-    /// It is a folder.
+    /// The path is a folder.
     IsFolder,
-    /// There is one whose name differs in case only.
+    /// Only a file whose name differs in case exists.
     OtherSpelling,
-    /// A part of the way is a file.
+    /// A part of the path is a file instead of a folder.
     NotAFolder,
-    /// It is a pipe, a device or a socket.
+    /// The path is a pipe, a device or a socket.
     NotAFile,
-    /// It has more bytes than may be read.
+    /// The file is larger than `most` bytes.
     TooLarge { most: u64 },
-    /// It is not text, from this line on.
+    /// The file is not text, from this line on.
     NotText { line: usize },
-    /// The system says no.
+    /// The system reported another error.
     Failed(io::Error),
 }
 
 impl Trouble {
-    /// In words for the caller.
+    /// Describes the trouble for the caller.
     pub(super) fn message(&self, path: &str) -> String {
         let path = quoted(path);
         match self {
@@ -65,7 +65,7 @@ impl Trouble {
         }
     }
 
-    /// Whether it is a way out of the workspace, as opposed to something that is merely not as it should be.
+    /// Whether the path could lead out of the workspace, rather than merely being wrong.
     pub(super) fn is_refusal(&self) -> bool {
         matches!(self, Self::Link | Self::OtherName | Self::OtherSpelling)
     }
@@ -82,11 +82,11 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// The workspace's folder, held open.
+/// The folder of the workspace, held open.
 pub(super) struct Root {
     folder: Folder,
     path: PathBuf,
-    /// Whether the file system takes `A` for `a`.
+    /// Whether the file system ignores case in names.
     is_case_blind: bool,
 }
 
@@ -101,12 +101,12 @@ impl Root {
         &self.path
     }
 
-    /// The workspace's folder itself.
+    /// Returns the folder of the workspace itself.
     pub(super) fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// A folder by its normalised path; `None` where that is empty: the workspace itself.
+    /// Opens a folder by its normalised path; `None` if that is empty, which is the workspace itself.
     pub(super) fn walk(&self, folder: &str) -> Result<Option<Folder>, Trouble> {
         let mut at: Option<Folder> = None;
         for part in folder.split('/').filter(|part| !part.is_empty()) {
@@ -117,8 +117,8 @@ impl Root {
         Ok(at)
     }
 
-    /// Where case does not count, one file has many paths, and rights name only one of them: it is taken by the name
-    /// that it has.
+    /// Checks that `name` is spelled as on disk. If the file system ignores case, one file has many paths, and
+    /// permissions name only one of them.
     fn check_spelling(&self, folder: &Folder, name: &str) -> Result<(), Trouble> {
         if !self.is_case_blind || folder.look(name).is_err() {
             return Ok(());
@@ -128,7 +128,7 @@ impl Root {
         if is_spelled_so { Ok(()) } else { Err(Trouble::OtherSpelling) }
     }
 
-    /// Does something in the folder that a file lies in.
+    /// Calls `act` with the folder that contains the file.
     pub(super) fn beside<T>(
         &self,
         path: &WorkspacePath,
@@ -140,7 +140,7 @@ impl Root {
         act(folder)
     }
 
-    /// The same; folders that are not there are made, and on disk before anything in them.
+    /// Like [`Self::beside`], but creates missing folders, and waits until they are on disk.
     pub(super) fn beside_new<T>(
         &self,
         path: &WorkspacePath,
@@ -164,7 +164,7 @@ impl Root {
         act(folder)
     }
 
-    /// Creates a folder with its parents, and waits until that is on disk. Returns whether it is new.
+    /// Creates a folder with its parents, and waits until they are on disk. Returns whether it is new.
     pub(super) fn make_folder(&self, path: &WorkspacePath) -> Result<bool, Trouble> {
         self.beside_new(path, |folder| match child(folder, path.name()) {
             Ok(_) => Ok(false),
@@ -177,14 +177,14 @@ impl Root {
         })
     }
 
-    /// What there is at a path, if it is an ordinary file.
+    /// Returns the metadata of a path if it is a regular file.
     pub(super) fn look(&self, path: &WorkspacePath) -> Result<EntryMetadata, Trouble> {
         let found = self.beside(path, |folder| Ok(folder.look(path.name())?))?;
         check(&found)?;
         Ok(found)
     }
 
-    /// The content of a file, up to `most` bytes.
+    /// Reads the text of a file of at most `most` bytes.
     pub(super) fn read(&self, path: &WorkspacePath, most: u64) -> Result<(String, EntryMetadata), Trouble> {
         let (file, found) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         if found.size > most {
@@ -202,7 +202,7 @@ impl Root {
         Ok((text, found))
     }
 
-    /// The content of a file that need not be text, up to `most` bytes, and whether the file is executable.
+    /// Reads a file that need not be text, of at most `most` bytes. Also returns whether it is executable.
     pub(super) fn read_bytes(&self, path: &WorkspacePath, most: u64) -> Result<(Vec<u8>, bool), Trouble> {
         let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         let is_program = file.metadata().is_ok_and(|metadata| is_program(&metadata));
@@ -211,7 +211,8 @@ impl Root {
         if bytes.len() as u64 > most { Err(Trouble::TooLarge { most }) } else { Ok((bytes, is_program)) }
     }
 
-    /// Writes what may be no text under a hidden name in the folder of `path`, and waits until it is on disk.
+    /// Writes bytes that need not be text under a hidden name in the folder of `path`, and waits until they are on
+    /// disk.
     pub(super) fn write_bytes_beside(
         &self,
         path: &WorkspacePath,
@@ -229,15 +230,15 @@ impl Root {
         })
     }
 
-    /// Opens a record of the program's own, with the time when it was last written.
+    /// Opens one of the program's own records. Also returns when it was last written.
     pub(super) fn open_record(&self, path: &WorkspacePath) -> Result<(File, Option<SystemTime>), Trouble> {
         let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
         Ok((file, modified))
     }
 
-    /// Writes a text under a hidden name in the folder of `path`, with the rights of the file that is there, and
-    /// waits until it is on disk.
+    /// Writes a text under a hidden name in the folder of `path`, with the permissions of an existing file, and waits
+    /// until it is on disk.
     pub(super) fn write_beside(&self, path: &WorkspacePath, beside: &str, text: &str) -> Result<(), Trouble> {
         self.beside_new(path, |folder| {
             let old = match open_checked(folder, path.name()) {
@@ -252,7 +253,7 @@ impl Root {
         })
     }
 
-    /// Puts the written text in its place, if that still contains the text with this hash (`None`: if nothing is
+    /// Renames the written file to its final path if the text there still has this hash (`None`: if nothing exists
     /// there), and waits until that is on disk.
     pub(super) fn put_in_place(
         &self,
@@ -263,7 +264,7 @@ impl Root {
         self.beside(path, |folder| Ok(safe_fs::atomic_replace(folder, beside, path.name(), over)?))
     }
 
-    /// The same over whatever is there: for the program's own records.
+    /// Like [`Self::put_in_place`], but replaces whatever exists, for the program's own records.
     pub(super) fn put_over(&self, path: &WorkspacePath, beside: &str) -> Result<(), Trouble> {
         self.beside(path, |folder| {
             folder.replace(beside, path.name())?;
@@ -296,13 +297,13 @@ impl Root {
             Ok(Some(unsaved_copies::keep_file(&self.folder, folder, &placing, path.as_str())?))
         });
         match cleared {
-            // Its folder is gone, and with it whatever was left there.
+            // Its folder was deleted together with what was left there.
             Err(Trouble::Missing | Trouble::NotAFolder) => Ok(None),
             cleared => cleared,
         }
     }
 
-    /// Deletes a written text that is not needed.
+    /// Deletes a hidden file that is not needed.
     pub(super) fn drop_beside(&self, path: &WorkspacePath, beside: &str) {
         let dropped = self.beside(path, |folder| Ok(folder.remove(beside)?));
         if let Err(trouble) = dropped
@@ -369,14 +370,14 @@ fn make_program(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// A hidden name that no path names, for the text of an order.
+/// Returns a hidden file name for the text of an order; no workspace path can address it.
 pub(super) fn beside_name(key: &str) -> String {
     safe_fs::name_beside(&format!("{:016x}", crate::base::hash::content_hash(key.as_bytes())))
 }
 
 fn child(folder: &Folder, name: &str) -> Result<Folder, Trouble> {
     folder.child(name).map_err(|error| match (Trouble::from(error), folder.look(name)) {
-        // `open` says "no folder" of a link, too.
+        // `open` reports a link as "not a folder", too.
         (Trouble::NotAFolder | Trouble::Failed(_), Ok(EntryMetadata { kind: EntryKind::Link, .. })) => Trouble::Link,
         (trouble, _) => trouble,
     })

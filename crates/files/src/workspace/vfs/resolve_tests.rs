@@ -1,4 +1,4 @@
-//! What is on disk and tries to lead out of the workspace.
+//! Files on disk that try to lead out of the workspace.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn path(text: &str) -> WorkspacePath {
     WorkspacePath::new(text).expect("it is a path of the workspace")
 }
 
-/// A folder with a workspace in `in` and a secret beside it.
+/// Creates a folder with a workspace in `in` and a secret beside it.
 fn trap() -> (tempfile::TempDir, Root) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let (inside, out) = (folder.path().join("in"), folder.path().join("out"));
@@ -156,7 +156,7 @@ fn a_text_is_put_in_place_whole_with_the_rights_of_the_old_one() {
     assert!(matches!(root.look(&path("notes/c.md")), Err(Trouble::Missing)));
 }
 
-/// An accepted path in a workspace full of links: whatever is read was inside, whatever is written is inside.
+/// Checks one accepted path in a workspace full of links: everything that is read or written is inside.
 fn stays_inside(folder: &tempfile::TempDir, root: &Root, given: &str) {
     let Ok(path) = WorkspacePath::new(given) else { return };
     if let Ok((text, _)) = root.read(&path, 10_000) {

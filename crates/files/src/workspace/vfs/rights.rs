@@ -12,12 +12,12 @@ use crate::base::text_normalization::folded;
 use crate::knowledge::Owner;
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
 
-/// Rights that are kept ready.
+/// The maximum number of compiled permissions in the cache.
 const KEPT: usize = 128;
-/// Globs in one list: more is taken for an attack.
+/// The maximum number of globs in one list; more are treated as an attack.
 const GLOBS_AT_MOST: usize = 1000;
 
-/// Compiled permissions. No lists allow everything; otherwise each list must allow.
+/// Compiled permissions. Without lists, everything is allowed; otherwise each list must allow the path.
 #[derive(Debug, Default)]
 pub(super) struct Rights {
     reads: Vec<Vec<String>>,
@@ -29,7 +29,7 @@ pub(super) struct Rights {
 }
 
 impl FileRights {
-    /// Whether a file may be read within these rights.
+    /// Whether a file may be read with these permissions.
     pub fn may_read(&self, path: &str) -> bool {
         Rights::new(self).is_ok_and(|rights| rights.may_read(path))
     }
@@ -53,14 +53,15 @@ impl Rights {
         self.unreadable.contains(path) || self.is_record_of_another(path) || self.is_knowledge_of_another(path)
     }
 
-    /// Whether a file contains others' memories: all in the folder except its own file and everybody's.
+    /// Whether a file contains the memories of another agent: all in the folder except the agent's own file and the
+    /// shared one.
     pub(super) fn is_knowledge_of_another(&self, path: &str) -> bool {
         let Some(own) = &self.knowledge_of else { return false };
         let is_everybodys = path == KEPT_BLACKBOARD || path == Owner::Shared.place();
         is_knowledge(path) && path != own && !is_everybodys
     }
 
-    /// Whether a file is written where something is remembered, and by no order to files.
+    /// Whether a file contains memories, which are never written by a file order.
     pub(super) fn is_closed_knowledge(&self, path: &str) -> bool {
         self.knowledge_of.is_some() && is_knowledge(path)
     }
@@ -109,7 +110,7 @@ impl RightsKept {
     }
 }
 
-/// The plain form of all globs of a list.
+/// Converts all globs of a list to their plain form.
 fn plain(list: &[String]) -> Result<Vec<String>, String> {
     if list.len() > GLOBS_AT_MOST {
         return Err(format!("rights have {} globs; at most {GLOBS_AT_MOST}", list.len()));

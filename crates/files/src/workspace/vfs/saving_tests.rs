@@ -62,8 +62,8 @@ fn flushing_puts_the_newest_order_on_disk_and_says_so() {
     assert_eq!(on_disk(&folder), "three\n");
 }
 
-/// The texts of the versions after these saves, newest first, with their authors; at `None` somebody else writes, which
-/// the world reads.
+/// Returns the texts and authors of the versions after these saves, newest first. At `None`, somebody else writes a
+/// text, which the world reads.
 fn versions_after(save_version_secs: u64, saves: &[Option<&str>]) -> Vec<(String, String)> {
     let folder = folder("old\n");
     let state = folder.path().join(".workshop");

@@ -20,8 +20,8 @@ use crate::base::hash::content_hash;
 use crate::base::ids::ROOM;
 
 impl Executor {
-    /// Records a session over its own text, or over a person's text that the session knows (`over`), of which
-    /// everything stays that has not changed. Any other text stays as it is, and the session goes into a copy.
+    /// Writes a session over the room's own text, or over a person's text that the session includes (`over`),
+    /// preserving all parts that have not changed. Any other text is left alone, and the session is written to a copy.
     pub(super) fn record_session(
         &mut self,
         path: &WorkspacePath,
@@ -69,7 +69,7 @@ impl Executor {
         self.sessions.keep_text(path.as_str(), text);
         self.sessions.told.remove(path.as_str());
         if let Some(copy) = self.sessions.copied.remove(path.as_str()) {
-            // It says nothing that the file does not say.
+            // The copy contains nothing that the file does not contain.
             let _ = self.root.beside(&copy, |folder| Ok(folder.remove(copy.name())?));
             self.index.forget(copy.as_str());
             self.note_changed(copy.as_str());
@@ -89,8 +89,8 @@ impl Executor {
         Ok(FileAnswer::Unchanged { path: path.as_str().to_owned(), version })
     }
 
-    /// A person saves a session in this program's own editor: as in any other editor, unless the file changed in the
-    /// meantime.
+    /// Saves a session that a person edited in this program: like an edit in any other editor, unless the file changed
+    /// in the meantime.
     pub(super) fn save_session(
         &mut self,
         path: &WorkspacePath,
@@ -111,7 +111,7 @@ impl Executor {
         Ok(answer)
     }
 
-    /// A person restores an earlier version of a session. The current content becomes a version, and the room is
+    /// Restores an earlier version of a session for a person. The current content becomes a version, and the room is
     /// notified as if the person had saved it.
     pub(super) fn restore_session(
         &mut self,
@@ -130,14 +130,14 @@ impl Executor {
         Ok(answer)
     }
 
-    /// Writes a record of the program's own over whatever is there.
+    /// Writes one of the program's own records over whatever exists.
     pub(super) fn write_record(&mut self, path: &WorkspacePath, text: &str) -> Result<FileAnswer, FileFailure> {
         let old = match self.root.look(path) {
             Ok(found) => Some(found.size),
             Err(Trouble::Missing) => None,
             Err(trouble) => return Err(troubled(path, &trouble)),
         };
-        // How many there are is seen to below, and how large they are does not keep agents from their work.
+        // The number of records is limited below, and their total size does not limit agents.
         self.limits.allow(path, text.len() as u64, old, 0, 0).map_err(unfit)?;
         let beside = beside_name(path.as_str());
         let put = self.root.write_beside(path, &beside, text).and_then(|()| self.root.put_over(path, &beside));
@@ -157,7 +157,7 @@ impl Executor {
         Ok(FileAnswer::Changed { done, conflict_with: Vec::new() })
     }
 
-    /// Notes a possible change of a session file: the room is notified once the text has been stable for a moment.
+    /// Records a possible change of a session file. The room is notified once the text has been stable for a moment.
     pub(super) fn notice_session(&mut self, path: &str, text: &str) {
         if self.room.is_none() || !is_session_file(path) || self.ignored.contains(path) {
             return;
@@ -181,7 +181,7 @@ impl Executor {
         }
     }
 
-    /// Somebody put something into a session file that is not text.
+    /// Reports that somebody put something into a session file that is not text.
     pub(super) fn report_unusable(&mut self, path: &WorkspacePath, trouble: &Trouble) {
         let what = trouble.message(path.as_str());
         let remedy = "replace it with a UTF-8 text, or remove the file".to_owned();

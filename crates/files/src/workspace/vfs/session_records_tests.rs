@@ -37,7 +37,7 @@ fn record(office: &mut Office, content: &str, over: Option<u64>) -> String {
     }
 }
 
-/// What the room is told about session files: their texts, and what the room had written.
+/// Returns what was reported to the room about session files: their texts, and what the room had written.
 fn told(office: &Office) -> Vec<(FileContent, Option<String>)> {
     let news = office.files.news.take(usize::MAX).into_iter();
     let records = news.filter_map(|news| match news {

@@ -28,10 +28,10 @@ use crate::log::now_ms;
 use crate::safe_fs::{EntryMetadata, Placing};
 use crate::store::{Durability, FileChanges, FileHead, StoreError, VersionDraft};
 
-/// How often a change starts over because someone else changed the file meanwhile.
+/// The number of times that a change is attempted if someone else keeps changing the file.
 const TRIES: usize = 5;
 
-/// What a change still has to do on disk, as it is recorded. A stored format.
+/// The part of a change that remains to be done on disk, as it is recorded. A stored format.
 #[derive(Serialize, Deserialize, Debug)]
 #[serde(tag = "step", rename_all = "snake_case")]
 enum PendingChange {
@@ -82,7 +82,7 @@ impl Executor {
         Err(unfit(format!("'{path}' keeps changing; try again.")))
     }
 
-    /// The same; `None` if someone else changed the file under it.
+    /// Makes one attempt of [`Self::put`]; `None` if someone else changed the file meanwhile.
     pub(super) fn try_put(
         &mut self,
         order: &FileOrder,
@@ -153,7 +153,8 @@ impl Executor {
             text,
         };
         let place = path.as_str().to_owned();
-        // A save waits for the disk once: should the power fail, its file is whole, and only its author is not known.
+        // A save is synced to disk once: after a power failure, the file is complete and only its author may be
+        // unknown.
         let surety = if order.is_save_of_room() { Durability::Process } else { Durability::Power };
         self.versions.change(surety, |changes| {
             let file = before.as_ref().map_or_else(|| changes.add_file(&place), |head| Ok(head.file))?;
@@ -175,7 +176,7 @@ impl Executor {
         })
     }
 
-    /// Takes a recorded write back that did not reach its place.
+    /// Reverts a recorded write that did not reach its final path.
     fn take_write_back(
         &mut self,
         order: &FileOrder,
@@ -201,8 +202,8 @@ impl Executor {
         (save.saved_ms / stretch_ms == now_ms() / stretch_ms).then_some(save.version)
     }
 
-    /// Strikes out a step that is done, with the version that it `replaced`. Where that cannot be written, the next
-    /// start finds that it is done.
+    /// Removes a completed step from the record, with the version that it `replaced`. If that fails, the next start
+    /// finds the step completed.
     fn complete_change(&mut self, step: i64, head: &FileHead, replaced: Option<u64>) {
         let kept = self.limits.versions_kept.max(1);
         let settled = self.versions.change(Durability::Process, |changes| {
@@ -218,7 +219,7 @@ impl Executor {
         self.note_changed(&head.path);
     }
 
-    /// Takes a file away; `None` if there is none.
+    /// Deletes a file; `None` if there is none.
     pub(super) fn delete(
         &mut self,
         order: &FileOrder,
@@ -263,7 +264,7 @@ impl Executor {
         Ok(Some(answer))
     }
 
-    /// Gives a file another path; `None` if there is none.
+    /// Renames a file; `None` if there is none.
     pub(super) fn rename(
         &mut self,
         order: &FileOrder,
@@ -280,7 +281,7 @@ impl Executor {
             Ok(_) => return Err(unfit(format!("'{to}' already exists; delete it first or choose another path."))),
             Err(trouble) => return Err(troubled(to, &trouble)),
         }
-        // Elsewhere a task could be changed into another, and come back.
+        // Otherwise a task could be moved away, changed, and moved back.
         keep_permission(order, from, &text, "")?;
         keep_permission(order, to, "", &text)?;
         self.seen(from, &text, &found, Some(order)).map_err(|error| history(&error))?;
@@ -321,8 +322,8 @@ impl Executor {
         Ok(Some(with_content(answer, &text)))
     }
 
-    /// The answer to this order if it was carried out before, even in an earlier run. The text for the room is the
-    /// current one: a newer text may have been written since, and the room must not go back to an older one.
+    /// Returns the recorded answer if this order was executed before, even in an earlier run. The text for the room is
+    /// the current one: a newer text may have been written since, and the room must not go back to an older one.
     pub(super) fn recorded_answer(&mut self, order: &FileOrder, what: u64) -> Result<Option<FileAnswer>, StoreError> {
         let Some((asked, answer)) = self.versions.answer(&order.key)? else { return Ok(None) };
         if asked != what {
@@ -346,7 +347,7 @@ impl Executor {
         }))
     }
 
-    /// Performs a recorded change that is not on disk, or reverts it if that is impossible.
+    /// Completes a recorded change that is not on disk, or reverts it if that is impossible.
     pub(super) fn finish_what_was_begun(&mut self) -> Result<(), FileServiceError> {
         for (number, step) in self.versions.steps()? {
             let step: PendingChange = match serde_json::from_str(&step) {
@@ -386,7 +387,7 @@ impl Executor {
                 if let Some(kept) = self.root.clear_placing(&path, beside, Some(ours), &known)? {
                     self.problems.push(kept_apart(path.as_str(), &kept));
                 }
-                // A text that is neither the old nor the new one was written by someone else later: it stays.
+                // A text that is neither the old nor the new one was written by someone else later and is kept.
                 if now == *before && now != Some(ours) {
                     self.root.write_beside(&path, beside, &text)?;
                     self.root.put_in_place(&path, beside, *before)?;
@@ -448,7 +449,7 @@ impl Executor {
         taken_back.map_err(|error| history(&error))
     }
 
-    /// Stops here where a test says so.
+    /// Calls the test hooks for this step.
     fn reached(&mut self, step: LastStep) {
         #[cfg(test)]
         {
@@ -461,8 +462,8 @@ impl Executor {
         let _ = step;
     }
 
-    /// An operation's own change of a file is reported with its result, and not as an event. The room's saves do not
-    /// overwrite it, because it is not theirs.
+    /// Records an operation's own change of a file that the room uses. It is reported with the outcome of the
+    /// operation, not as an event. The room's saves do not overwrite it, because it is not theirs.
     fn answered(&mut self, path: &WorkspacePath, hash: Option<u64>) {
         if let Some(room) = self.room.as_mut().filter(|_| layout::matters(path.as_str())) {
             room.know(path.as_str(), hash);

@@ -1,4 +1,4 @@
-//! What agents do in their own copies: none of it appears in the workspace before a person allows it, and nothing that
+//! Agents' work in their own copies: nothing appears in the workspace before a person allows it, and nothing that
 //! others wrote meanwhile is lost.
 
 use std::fs;
@@ -32,7 +32,7 @@ impl Office {
         Self { folder, workspace, worktrees, orders: 0, activation: 1, told: WorktreeChanges::default() }
     }
 
-    /// As after a kill: everything is opened again.
+    /// Opens everything again, as after a kill.
     fn reopen(&mut self) {
         (self.workspace, self.worktrees) = open(self.folder.path());
     }
@@ -75,7 +75,7 @@ impl Office {
         }
     }
 
-    /// Begins another piece of work.
+    /// Begins another activation.
     fn begin(&mut self, agent: &str) {
         self.activation += 1;
         self.run(agent, FileOperation::CommitWorktree { what: "nothing".into() }).expect("it can be committed");
@@ -350,7 +350,7 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
     office.begin("ada");
     let copy = office.copy("ada");
     assert_eq!(fs::read(copy.join("a.md")).expect("it should exist"), b"one $Id$\r\ntwo\n", "byte for byte");
-    // What one of her commands may leave: a repository of its own, attributes, and links that lead out.
+    // A command of the agent may leave a repository of its own, attributes, and links that lead out.
     put(&copy, ".git/config", config.as_bytes());
     put(&copy, ".git/HEAD", b"ref: refs/heads/main\n");
     put(&copy, ".gitattributes", attributes.as_bytes());
@@ -383,8 +383,8 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Whatever the two write, the merged text has every line of the person and every line of hers, or the conflict is
-    /// named.
+    /// Whatever the two write, the merged text has every line of the person and every line of the agent, or the
+    /// conflict is named.
     #[test]
     fn no_line_is_lost_on_the_way_through_a_copy(
         hers in proptest::collection::vec((0..8_usize, any::<bool>()), 1..4),
@@ -408,7 +408,7 @@ proptest! {
         if takes_over {
             office.begin("ada");
         }
-        // Something that she wrote and reverted is no change, and nothing is merged.
+        // Something that she wrote and reverted is no change, so nothing is merged.
         let is_merged = !office.told.files.is_empty();
         let crossed = if is_merged { office.merge("ada").0 } else { Vec::new() };
         let now = office.in_workspace("a.md").unwrap_or_default();
