@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Paths that are refused. Each line is a trick of its own kind or at a place of its own.
+/// Paths that are refused. Each line is another trick, or the same at another position.
 pub(in crate::workspace) const HOSTILE: &[&str] = &[
     // Empty paths and empty parts.
     "",
@@ -131,7 +131,7 @@ pub(in crate::workspace) const HOSTILE: &[&str] = &[
     ".g\u{200c}it/config",
     ".\u{200d}workshop/workshop.db",
     ".gi\u{200b}t/hooks/pre-commit",
-    // Spaces and dots at the edge of a part.
+    // Spaces and dots at the edge of a component.
     "a.md ",
     "a.md.",
     "a. ",
@@ -369,7 +369,7 @@ fn each_place_has_its_reach_and_kind() {
     assert_eq!(kinds, ["agent", "memory", "artifact", "scene", "board", "unknown", "unknown"]);
 }
 
-/// Pieces of tricks, and harmless ones between them.
+/// Generates paths from pieces of tricks and harmless pieces between them.
 pub(in crate::workspace) fn any_path() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("..".to_owned()),

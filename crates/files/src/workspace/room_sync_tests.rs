@@ -188,7 +188,7 @@ fn what_the_room_and_a_person_do_at_once_is_joined() {
     pin(&mut app, &["p1", "ours"]);
     app.world_mut().write_message(SceneWrite::File { path: RULES.into(), text: "- a\n- ours\n".into() });
     tick(&mut app);
-    // The person's editor had the files in their earlier state.
+    // The person's editor had loaded the files before the room's change.
     let theirs = TEXT.replace(
         "      - { id: p1, text: one }\n",
         "      - { id: p1, text: one }\n      - { id: theirs, text: t } # t\n",

@@ -1,4 +1,4 @@
-//! Settings that the program changes: the text, the values in effect, what is refused, and the disk.
+//! Changing settings from within the program: the text, the values in effect, rejected edits, and the disk.
 
 use std::fs;
 
@@ -157,7 +157,7 @@ fn what_is_chosen_while_a_person_edits_the_file_is_joined_key_by_key() {
     outside(&mut app, &COMMENTED.replace("most: 3 ", "most: 5 "));
     assert_eq!(*app.world().resource::<Banter>(), Banter { most: 5, name: Some("tea".into()) });
     assert!(text(&app).contains("most: 5 # of them\n"), "{}", text(&app));
-    // A value that both chose is kept as in the file, and is there once.
+    // If both changed a value, the one in the file is kept, and the key exists once.
     choose(&mut app, "banter", "most", json!(7));
     outside(&mut app, &COMMENTED.replace("most: 3 ", "most: 9 "));
     assert_eq!(app.world().resource::<Banter>().most, 9);

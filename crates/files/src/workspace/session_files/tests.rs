@@ -1,4 +1,4 @@
-//! Session files as text: parsed, updated and merged. Whatever a person does, nothing of it is lost.
+//! Session files as text: parsed, updated and merged. Nothing that a person wrote is lost.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::own_checksum::{is_own, sealed};
 use super::update::{brought_up_to_date, with_status};
 use super::*;
 
-/// A session as the room writes it: this many messages, each with its number.
+/// A session as the room writes it, with these messages and the number of each.
 fn ours(messages: &[(MessageRole, &str)], status: &str) -> String {
     let list: String = messages
         .iter()
@@ -147,7 +147,7 @@ fn what_both_did_is_joined() {
     assert_eq!(put_in.messages, [Ours(0), Theirs(1), Ours(1), Ours(2), Ours(3)]);
     assert!(put_in.is_rebuilt);
     assert_eq!(is(&base, 4), Merged { messages: (0..4).map(Ours).collect(), ..Merged::default() });
-    // Without the room's count nothing is removed, and nothing counts as changed.
+    // Without the room's count, nothing is removed and nothing counts as changed.
     let unknown = is(&[message(User, "All new")], 0);
     assert_eq!((unknown.messages.len(), unknown.new), (4, vec![0]));
 }
@@ -178,7 +178,7 @@ proptest! {
             });
             prop_assert!(is_same || taken.contains(&at), "theirs {} is lost in {:?}", at, merged);
         }
-        // What the person had not seen stays, in its order.
+        // Messages that the person had not seen are kept in order.
         let newer: Vec<usize> = merged.messages.iter().filter_map(|one| match one {
             MergedMessage::Ours(at) if *at >= written => Some(*at),
             _ => None,
