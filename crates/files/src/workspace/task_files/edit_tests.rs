@@ -35,7 +35,7 @@ fn a_change_is_as_small_as_it_can_be() {
         ("- [ ] a\n", Change::Tags(vec!["t".into(), "u".into()]), "- [ ] #t #u a\n"),
         ("- A B side\n  id: a\n", Change::Priority(None), "- \"B side\"\n  id: a\n"),
     ] {
-        // An id that was not written before is written now.
+        // A derived id is written with the change.
         let after = if before.contains("id: ") { after.to_owned() } else { format!("{after}{id}") };
         assert_eq!(set(before, 0, change), after, "{before}");
     }
@@ -147,7 +147,7 @@ fn any_change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// The text without a task's own lines: everything that a change must leave alone.
+/// Returns the text without a task's own lines: everything that a change must not touch.
 fn others(file: &TaskFile, task: usize) -> String {
     let task = &file.tasks[task];
     let mut spans: Vec<_> =
@@ -172,7 +172,7 @@ fn check_changed(before: &TaskFile, task: usize, changes: &[Change], after: &Tas
     let now = &after.tasks[task];
     let names = |names: &[super::model::Name]| names.iter().map(|name| name.text.clone()).collect::<Vec<_>>();
     for (at, change) in changes.iter().enumerate() {
-        // Of two changes of the same thing, the last one wins.
+        // Of two changes of the same property, the last one wins.
         let kind = |change: &Change| match change {
             Change::Field(key, _) => format!("key {key}"),
             other => format!("{:?}", std::mem::discriminant(other)),
@@ -252,7 +252,7 @@ proptest! {
             prop_assert_eq!(&task.title.text, &new.title);
             prop_assert_eq!(task.field("note").map(|field| &field.value), Some(&new.fields[0].1));
             prop_assert_eq!(task.parent.map(|parent| &after.tasks[parent].id), parent.map(|parent| &file.tasks[parent].id));
-            // The added text is one piece; without it the text is unchanged.
+            // The added text is contiguous, and without it the text is unchanged.
             let kept = file.text.len();
             let front = text.bytes().zip(changed.bytes()).take_while(|(one, other)| one == other).count();
             let back = text.bytes().rev().zip(changed.bytes().rev()).take_while(|(one, other)| one == other).count();

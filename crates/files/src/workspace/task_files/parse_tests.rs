@@ -8,7 +8,7 @@ use super::model::{Priority, Status, Task, TaskFile, Value};
 use super::parse;
 use super::spacing::normalise;
 
-/// The file of the reference, with what people write beside tasks.
+/// The example of the specification, with text that people write between tasks.
 pub(super) const PLAN: &str = "# Redis\n\n## TODO\n\n- [x] A @planner-001 #redis \"Plan Redis check workflow\"\n  id: task-001\n  created: 2025-10-04T10:00:00Z\n  \n  - [ ] B @retriever-001 #system \"Detect container runtime\"\n    id: task-002\n    parent: task-001\n    <!-- odd -->\n\n  - [-] C @executor-001 #docker \"Check Redis container status\"\n    id: task-003\n    depends_on: task-002\n    approval_required: true\n\n- [ ] A @evaluator-001 \"Validate Redis check result\"\n  id: task-004\n  depends_on: task-003\n  description: |\n    Details:\n      Command: docker ps\n\n    - [ ] no task\n\n## Notes\n\n- no task\n";
 
 fn one(line: &str) -> Task {
@@ -84,7 +84,7 @@ fn titles_are_quoted_or_plain() {
         ("- A B side", "B side"),
     ] {
         let title_is = |read: &str| assert_eq!(read, title, "{line}");
-        // In plain words a key with a value ends the title.
+        // In an unquoted title, a key with a value ends the title.
         let task = one(line);
         if line.contains("milk") {
             assert_eq!((task.title.text.as_str(), field(&task, "milk")), ("Buy", text("and bread")));
@@ -237,7 +237,7 @@ fn spacing_alone_is_normalised() {
 /// First lines of tasks, valid and invalid.
 const TASK_LINE: &str = "( {0,5})- (\\[x\\] |\\[ \\] |x |- )?(A |B )?(@[a-c]{1,2} )?(#[a-c] )?(\"[a-c\\\\ ]{0,4}\"|[a-c ]{0,5}|`a|“ä”)( [a-c]: ?[a-c\"0-9]{0,2})?\r?\n";
 
-/// Pieces of task files in any order, mostly meaningful ones.
+/// Generates task files from pieces in any order, mostly meaningful ones.
 pub(super) fn any_file() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         5 => TASK_LINE,
@@ -256,7 +256,7 @@ pub(super) fn any_file() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
 }
 
-/// Everything that a task says, without positions.
+/// Describes everything in a task, without positions.
 pub(super) fn said(file: &TaskFile, task: &Task) -> String {
     let fields: Vec<_> = task.fields.iter().map(|field| (&field.key, &field.value)).collect();
     let names: Vec<_> = task.stakeholders.iter().chain(&task.tags).map(|name| &name.text).collect();
@@ -271,7 +271,7 @@ proptest! {
         let file = parse(text.as_str());
         prop_assert_eq!(&file.text, &text);
         for task in &file.tasks {
-            // Every part is at the position that is given for it.
+            // Every part is at its recorded position.
             prop_assert!(text.get(task.span.clone()).is_some() && text.get(task.head.clone()).is_some());
             prop_assert!(task.span.start == task.head.start && task.own_end <= task.span.end);
             for field in &task.fields {

@@ -10,7 +10,7 @@ use super::super::vfs::{FileOperation, FileOrder, FileRights, FileService, FileS
 use super::*;
 use crate::base::{Author, Seq};
 
-/// The history of one file: what each author did to it in turn, with the resulting text.
+/// The history of one file: the actions of each author in turn, with the resulting text.
 #[derive(Default)]
 struct Life {
     story: FileTimeline,
@@ -48,7 +48,7 @@ impl Life {
         self
     }
 
-    /// The result of undoing everything that Ada did from a piece of work on.
+    /// Plans to undo everything that Ada did since this activation.
     fn undo_from(&self, since: u64) -> Option<FilePlan> {
         let text = |version: u64| self.texts.get(version as usize - 1).cloned();
         let is_undone = |act: &TimelineEntry| act.by == "ada" && act.time_ms >= since;
@@ -137,7 +137,7 @@ fn a_text_that_was_first_seen_when_it_was_deleted_stood_there_before_that() {
     let gone = act(10, "ada", FileAction::Gone);
     let acts = super::agent_history::joined(vec![gone.clone()], vec![version(1, 9, "outside")]);
     assert_eq!(acts[1], gone, "{acts:?}");
-    // What is later in the log is later, whatever the clock said when it was written.
+    // The order of the log counts, whatever the clock said when it was written.
     let anew = act(11, "bob", FileAction::Wrote { version: 2, is_new: true });
     let acts =
         super::agent_history::joined(vec![gone.clone(), anew], vec![version(2, 10, "bob"), version(1, 9, "outside")]);
@@ -156,7 +156,7 @@ fn lines(text: &str) -> BTreeSet<&str> {
     text.lines().collect()
 }
 
-/// A file whose lines say who inserted them and when; and the lines inserted by persons that must still be there.
+/// Builds a file whose lines say who inserted them and when. Also records the lines of persons that must not be lost.
 fn lived(turns: &[Turn]) -> Life {
     let mut life = Life::of("a.md").write("user", &(0..8).map(|n| format!("first {n}\n")).collect::<String>());
     for (at, (is_agent, fate, changes)) in turns.iter().enumerate() {
@@ -229,7 +229,7 @@ proptest! {
     }
 }
 
-/// A workspace in which agents and a person wrote through the service, and its state.
+/// A workspace in which agents and a person wrote through the service, with its state.
 struct Office {
     folder: tempfile::TempDir,
     orders: u32,
@@ -278,7 +278,7 @@ impl Office {
     }
 }
 
-/// A workspace in which Ada did two pieces of work while the person wrote, too.
+/// A workspace in which Ada had two activations while the person wrote, too.
 fn busy() -> Office {
     let mut office = Office::new();
     office.write("user", "x", "notes/a.md", "one\ntwo\nthree\n");
@@ -346,7 +346,7 @@ fn a_kill_between_two_files_is_repaired_by_undoing() {
     let plan = office.pasts().plan("ada", 0);
     let only = UndoPlan { files: vec![plan.files[0].clone()], ..plan.clone() };
     apply_plan(office.root(), &office.dir(), &only, None).expect("it can be undone");
-    // As if the rest had been recorded as well, and the program killed before it was done.
+    // As if all files had been recorded, and the program had been killed before it changed the last one.
     let record = office.dir().join("undone/000001.json");
     let mut undone: Undone =
         serde_json::from_str(&fs::read_to_string(&record).expect("it should exist")).expect("json");

@@ -1,4 +1,4 @@
-//! Queries: what is understood and what is not, their results compared with a plain evaluation, and sort orders.
+//! Queries: valid and invalid ones, their results compared with a naive evaluation, and sort orders.
 
 use proptest::prelude::*;
 
@@ -183,7 +183,7 @@ fn what_is_found_is_shown_in_three_forms() {
     assert!(task_files::parse(show::markdown(&sources, &rows, None)).issues.is_empty());
 }
 
-/// A condition and its text.
+/// Generates a condition and its text.
 fn any_condition() -> impl Strategy<Value = (String, Condition)> {
     let column = prop_oneof![
         Just(Column::Id),
@@ -238,7 +238,7 @@ fn any_condition() -> impl Strategy<Value = (String, Condition)> {
     })
 }
 
-/// The values of a task as plain texts; none where it has none.
+/// Returns the values of a task in a column as texts; empty if it has none.
 fn plainly(task: &Task, column: &Column) -> Vec<String> {
     match column {
         Column::Id => vec![task.id.clone()],
@@ -252,7 +252,7 @@ fn plainly(task: &Task, column: &Column) -> Vec<String> {
     }
 }
 
-/// The same as the evaluation, in the plainest code.
+/// Evaluates a condition naively.
 fn holds_plainly(condition: &Condition, task: &Task) -> bool {
     let is_field = |column: &Column| matches!(column, Column::Field(_));
     match condition {
