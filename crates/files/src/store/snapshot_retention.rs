@@ -1,23 +1,23 @@
-//! Which snapshots of a scene are kept: the newest ones all, older ones at growing intervals, so that a few cover the
-//! whole history of a room.
+//! Selects which snapshots of a scene are kept: the newest, and older ones at growing intervals, so that a few cover
+//! the whole history of a room.
 
 use rusqlite::{Connection, params};
 
 use super::error::StoreError;
 use super::retention::HistoryLimits;
 
-/// How many of the newest are kept in any case: if one cannot be read, the other can.
+/// The number of newest snapshots that are always kept: if one cannot be read, the other can.
 const NEWEST_KEPT: usize = 2;
 
-/// A snapshot as thinning sees it.
+/// The properties of a snapshot that matter for retention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct StoredSnapshot {
-    /// Counts up with every snapshot that is taken.
+    /// The number, which increases with every snapshot.
     number: i64,
     bytes: u64,
 }
 
-/// Takes away what is too many or too large of the snapshots of every scene.
+/// Deletes surplus snapshots of every scene.
 pub(super) fn thin_snapshots(connection: &mut Connection, limits: &HistoryLimits) -> Result<(), StoreError> {
     let failed = StoreError::while_doing;
     let scenes = {
@@ -46,7 +46,7 @@ pub(super) fn thin_snapshots(connection: &mut Connection, limits: &HistoryLimits
     Ok(())
 }
 
-/// The numbers of those that go, where these are there, the oldest first.
+/// Returns the numbers of the snapshots to delete, given all of a scene, oldest first.
 fn surplus(mut kept: Vec<StoredSnapshot>, limits: &HistoryLimits) -> Vec<i64> {
     let most = usize::try_from(limits.snapshots_kept).unwrap_or(usize::MAX).max(NEWEST_KEPT);
     let most_bytes = limits.snapshots_mb_at_most.saturating_mul(1_000_000);
@@ -60,7 +60,8 @@ fn surplus(mut kept: Vec<StoredSnapshot>, limits: &HistoryLimits) -> Vec<i64> {
     gone
 }
 
-/// The one whose removal leaves the smallest gap for its age. The oldest is removed only if it is the only one.
+/// Returns the index of the snapshot whose removal leaves the smallest gap for its age. The oldest is removed only if
+/// it is the only one.
 fn least_missed(kept: &[StoredSnapshot]) -> usize {
     let newest = kept.last().map_or(0, |one| one.number);
     let gap_by_age = |at: usize| {
@@ -81,7 +82,7 @@ mod tests {
         HistoryLimits { snapshots_kept, snapshots_mb_at_most, ..HistoryLimits::default() }
     }
 
-    /// What is left after this many were taken, thinned after each.
+    /// Returns the remaining snapshots after this many were taken, with retention applied after each.
     fn taken(count: i64, bytes: u64, limits: &HistoryLimits) -> Vec<i64> {
         let mut kept: Vec<StoredSnapshot> = Vec::new();
         for number in 1..=count {

@@ -1,4 +1,4 @@
-//! What may be in the place of the history, and what happens to it while a room is open.
+//! Obstacles in the place of the history, and what happens if it is moved or deleted while a room is open.
 
 use std::fs;
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ fn a_history_that_is_deleted_under_a_room_is_written_again_and_nobody_else_gets_
     add(&mut versions, "a.md").unwrap();
     store.flush().unwrap();
     fs::remove_dir_all(&dir).unwrap();
-    // At the same moment: a process that is refused leaves nothing behind that stops the room.
+    // Meanwhile, a process that is refused leaves nothing behind that stops the room.
     assert!(matches!(Store::open(&dir), Err(StoreError::InUse { .. })), "the workspace itself is locked");
     store.send_tick(tick("r-1", 2, 2)).unwrap();
     store.flush().unwrap();
@@ -109,7 +109,7 @@ fn a_room_continues_whatever_of_its_history_was_deleted_and_whatever_lock_was_le
         store.send_tick(tick("r-1", 1, 1)).unwrap();
         store.flush().unwrap();
         for name in gone {
-            // The files that SQLite keeps beside the database may be missing.
+            // The files that SQLite creates beside the database may be missing.
             let _absent = fs::remove_file(dir.join(name));
         }
         if let Some(text) = left {

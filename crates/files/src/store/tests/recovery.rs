@@ -26,7 +26,7 @@ fn damage(dir: &tempfile::TempDir, sql: &str) -> Reader {
     Reader::open(dir.path()).unwrap()
 }
 
-/// The tick of each usable point, the best first; 0 for the start of the run.
+/// Returns the tick of each usable point, the best first; 0 for the start of the run.
 fn usable(reader: &Reader) -> Vec<u64> {
     let ways = reader.ways_back("studio").unwrap();
     let read = ways.iter().filter_map(|way| reader.go_back(way).ok());
@@ -111,7 +111,7 @@ fn a_number_that_is_far_off_anywhere_neither_stops_nor_delays_what_is_recorded_n
             };
             add(&mut versions).unwrap();
             drop(versions);
-            // One row: a constraint refuses several with the same meaning.
+            // Only one row, because a constraint refuses several with the same meaning.
             let sql = format!(
                 "PRAGMA foreign_keys = OFF; UPDATE {table} SET {column} = {wrong} WHERE rowid = (SELECT max(rowid) FROM {table})"
             );
@@ -165,7 +165,7 @@ fn an_ended_run_is_followed_without_a_gap_and_a_cut_off_one_above_all_it_may_hav
     assert_eq!(second.last_seq_at_open(), Seq(1));
     second.start_run(run_start("r-2", 2, 1)).unwrap();
     second.flush().unwrap();
-    // A tick with more records than were reserved: none is shown before its number is stored.
+    // A tick with more records than were reserved: none may be shown before its number is stored.
     let many = (2..60_002).map(|seq| event("r-2", seq, 2)).collect();
     second.keep_tick(TickRecord { tick: 2, events: many, inputs: Vec::new() });
     assert!(second.wait_to_show(Seq(60_001), std::time::Duration::from_secs(20)));

@@ -23,7 +23,7 @@ fn thin_all(dir: &Path) {
     while thin(&mut connection, &limits()).unwrap() {}
 }
 
-/// Runs of ten ticks each in these scenes, the last one cut off.
+/// Records runs of ten ticks each in these scenes, the last one interrupted.
 fn runs(scenes: &[&str]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (number, scene) in (1..).zip(scenes) {
