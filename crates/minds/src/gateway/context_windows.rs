@@ -24,7 +24,7 @@ static WINDOWS: LazyLock<WindowList> = LazyLock::new(|| {
 });
 
 impl GatewaySettings {
-    /// Tokens that the model takes and gives at once which is asked for this wish, where that is known.
+    /// Returns the number of input and output tokens of the model for this name, if it is known.
     pub fn window_tokens(&self, provider_override: Option<&str>, wanted: Option<&str>) -> Option<u32> {
         let choice = self.choose(provider_override, wanted).ok()?;
         let Choice { provider, model } = &choice;

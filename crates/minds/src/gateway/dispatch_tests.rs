@@ -18,7 +18,7 @@ use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, RecordedInput};
 use crate::simulation::{ActivityId, Urgency};
 
-/// Repeats the last message after as many tenths of a second as its seed; plays an error where told to.
+/// Repeats the last message after as many tenths of a second as its seed; returns an error if the message says so.
 struct Echo {
     errors_left: u32,
 }
@@ -39,7 +39,7 @@ impl SimulatedProvider for Echo {
     }
 }
 
-/// Incoming events: in which tick, for which request, and which.
+/// The received answers: in which tick, to which request, and which.
 #[derive(Resource, Default)]
 struct Heard(Vec<(u64, u64, Result<String, FailureKind>)>);
 
@@ -164,7 +164,7 @@ fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_o
     ];
     for (id, urgency) in asks {
         ask(&mut app, ModelRequest { urgency, ..question(id, "a", 10, "hello") });
-        // Each comes a tick after the one before: the first is running when the others come.
+        // Each is requested a tick after the previous one: the first is running when the others arrive.
         tick(&mut app, 1);
     }
     tick(&mut app, 1);
@@ -333,18 +333,18 @@ fn every_attempt_is_a_call_for_the_caps_and_the_log_says_what_was_booked() {
     assert_eq!(tokens, run.tokens);
 }
 
-/// A room that makes no requests to external providers: their events are played.
+/// A room that sends no requests to external providers: their events are replayed.
 fn room_of_openai(base_url: Option<&str>, prices: &str) -> App {
     let mut app = room();
     let mut settings = GatewaySettings { provider: "openai:gpt-4o".into(), ..GatewaySettings::default() };
     settings.base_urls.extend(base_url.map(|url| ("openai".to_owned(), url.to_owned())));
     app.insert_resource(settings).insert_resource(serde_yaml::from_str::<PriceSettings>(prices).unwrap());
-    // A replayed room makes no requests.
+    // A replayed room sends no requests.
     app.world_mut().resource_mut::<InputJournal>().replay([]);
     app
 }
 
-/// The cost of an answer with a thousand input and a hundred output tokens, in the ledger and in the log.
+/// Returns the cost of an answer with a thousand input and a hundred output tokens, in the ledger and in the log.
 fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::ledger::Tally, Option<f64>) {
     let mut app = room_of_openai(base_url, prices);
     ask(&mut app, question(1, "a", 1, "hello"));
@@ -445,7 +445,7 @@ fn a_withdrawn_question_is_never_answered() {
     assert_eq!(heard(&app), [said(36, 2, "hello")]);
 }
 
-/// Makes requests on a fixed plan, so that two rooms can be compared tick by tick.
+/// Makes requests by a fixed plan, so that two rooms can be compared tick by tick.
 fn live(app: &mut App, from: u64, to: u64) -> Vec<u64> {
     (from..=to)
         .map(|tick_now| {
@@ -466,7 +466,7 @@ fn the_same_questions_make_the_same_world_and_a_replay_too() {
     assert!(inputs.len() > 30);
     assert_eq!(live(&mut room(), 1, 300), hashes);
     let mut replay = room();
-    // A replay makes no requests: a provider that got one would break the test.
+    // A replay sends no requests: a provider that got one would fail the test.
     add_simulated_provider(&mut replay, "offline", |_| panic!("nobody is asked on replay"));
     replay.world_mut().resource_mut::<InputJournal>().replay(inputs);
     assert_eq!(live(&mut replay, 1, 300), hashes);
@@ -484,12 +484,12 @@ fn a_loaded_world_continues_as_the_saved_one() {
     }
 }
 
-/// Every event of this type that was written, oldest first.
+/// Returns every event of this type, oldest first.
 fn told<E: EventData>(app: &App) -> Vec<E> {
     app.world().resource::<EventLog>().unwritten().iter().filter_map(EventRecord::read).collect()
 }
 
-/// The reports on providers: their state and the words for it.
+/// Returns the reports on providers: their state and message.
 fn told_of_providers(app: &App) -> Vec<(String, String)> {
     told::<Provider>(app).into_iter().map(|provider| (provider.state.into_owned(), provider.what)).collect()
 }

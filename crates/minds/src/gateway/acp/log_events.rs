@@ -1,5 +1,4 @@
-//! What a coding agent reports about itself in the log: its own tools that it used, and its plan. These are its own
-//! claims.
+//! Log events with a coding agent's reports about itself: its own tool calls, and its plan. These are its own claims.
 
 use std::fmt::Write;
 
@@ -9,13 +8,13 @@ use crate::log::narration::NarrationContext;
 use crate::log::{EventData, EventKind, Word};
 use crate::mind::{OwnCall, OwnCommand, OwnOption, PlanStep, RanInTerminal};
 
-/// Files that are named in one line.
+/// The maximum number of files that are named in one line.
 const NAMED_AT_MOST: usize = 3;
 
 /// A coding agent reports that it used one of its own tools.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnToolUsed {
-    /// What it says of it.
+    /// The tool call as the agent reports it.
     #[serde(flatten)]
     pub call: OwnCall,
 }
@@ -35,7 +34,7 @@ impl EventData for OwnToolUsed {
         let others: Vec<&str> = paths.iter().map(String::as_str).filter(|path| !title.contains(path)).collect();
         if !others.is_empty() {
             let named = others.iter().take(NAMED_AT_MOST).copied().collect::<Vec<_>>().join(", ");
-            // Writing into a text does not fail.
+            // Writing into a string cannot fail.
             let _ = write!(words, " [{named}]");
         }
         match self.call.images {
@@ -50,7 +49,7 @@ impl EventData for OwnToolUsed {
 /// The room ran a program for a coding agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TerminalRan {
-    /// Which, and how it ended.
+    /// The program, and how it ended.
     #[serde(flatten)]
     pub ran: RanInTerminal,
 }
@@ -74,7 +73,7 @@ impl EventData for TerminalRan {
 /// A coding agent reports its options and their current values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnOptions {
-    /// All of it.
+    /// All options.
     pub options: Vec<OwnOption>,
 }
 
@@ -96,7 +95,7 @@ impl EventData for OwnOptions {
 /// A coding agent reports its commands.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnCommands {
-    /// All of them.
+    /// All commands.
     pub commands: Vec<OwnCommand>,
 }
 
@@ -116,7 +115,7 @@ impl EventData for OwnCommands {
 /// A coding agent reports its plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnPlan {
-    /// Its steps, in order.
+    /// The steps, in order.
     pub steps: Vec<PlanStep>,
 }
 

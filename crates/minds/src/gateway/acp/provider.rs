@@ -32,7 +32,7 @@ use crate::base::Id;
 use crate::mind::{AgentReport, Completion};
 
 /// How long to wait for further requests before a person is asked, so that they are asked about simultaneous ones
-/// together. Requests that need nobody never wait.
+/// together. Requests that need no person never wait.
 const TOGETHER: Duration = Duration::from_millis(15);
 
 /// The provider that calls coding agents.
@@ -44,7 +44,7 @@ pub(in crate::gateway) struct AcpProvider {
 }
 
 impl AgentPool {
-    /// The provider that asks them under these terms.
+    /// Creates the provider with these terms.
     pub(in crate::gateway) fn provider(
         &self,
         terms: &AcpTerms,
@@ -101,7 +101,7 @@ pub(super) struct AgentRequest {
 }
 
 impl AgentRequest {
-    /// Asks about a piece of work, in its session.
+    /// Sends a request of an activation, in its session.
     async fn work(self, work: Id, sink: &mut DeltaSink) -> Result<Completion, ProviderError> {
         let ground = || self.ground();
         let slot = self.pool.conversation(&self.request.agent, work);
@@ -114,7 +114,7 @@ impl AgentRequest {
             *kept = None;
         }
         let mut previous = self.request.agent_session.clone();
-        // An agent that ended while the room handled its request reports that once, and then continues if it can.
+        // If an agent ended while the room handled its request, that is reported once; then it continues if possible.
         if let Some(conversation) = kept.take_if(|conversation| conversation.session.connection.is_gone()) {
             previous = Some(conversation.kept());
             if !conversation.wanted.is_empty() {
@@ -161,7 +161,7 @@ impl AgentRequest {
         }
     }
 
-    /// What programs are started with that the room runs for the agent.
+    /// Returns the environment of programs that the room runs for the agent.
     pub(super) fn ground(&self) -> Ground {
         Ground {
             place: ProgramPlace::in_folder(&self.place.workspace, self.place.config.as_deref()),
@@ -170,18 +170,18 @@ impl AgentRequest {
         }
     }
 
-    /// The question, as far as a session needs it.
+    /// Returns the parts of the request that a session needs.
     fn question<'a>(&'a self, ground: &'a (dyn Fn() -> Ground + Sync)) -> SessionRequest<'a> {
         SessionRequest { request: &self.request, program: &self.program, workspace: &self.place.workspace, ground }
     }
 
-    /// The agent's process.
+    /// Returns the agent's process.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>, ProviderError> {
         self.pool.connection(&self.request.agent, &self.program, &self.terms, &self.place).await
     }
 
-    /// Makes a request apart from all work, in a session of its own: the prompt contains everything, and the agent's
-    /// requests are refused.
+    /// Sends a request outside of all activations, in a session of its own: the prompt contains everything, and the
+    /// agent's requests are refused.
     async fn apart(self, sink: &mut DeltaSink) -> Result<Completion, ProviderError> {
         let opened = async {
             let session = self.connection().await?.session(&self.terms, None).await?;
@@ -208,7 +208,7 @@ impl AgentRequest {
         Ok(Completion { text: answered.words, tool_calls: Vec::new(), usage, finish, told })
     }
 
-    /// Hears the agent until it is done, or wants something of the room.
+    /// Follows the agent until it is done or requests something from the room.
     async fn answer(&self, session: &Session, sink: &mut DeltaSink) -> Result<Answered, ProviderError> {
         let mut answered = Answered::default();
         let mut settled: Option<Instant> = None;
@@ -261,7 +261,7 @@ impl AgentRequest {
                 () = settles => return Ok(answered),
                 () = sleep_until(until) => {
                     if session.turn.terminals.is_busy() {
-                        // It waits for a program of the room, whose time is limited separately.
+                        // The agent waits for a program of the room, whose time is limited separately.
                         session.turn.expect();
                         continue;
                     }

@@ -1,4 +1,4 @@
-//! The programs that the room runs for an agent during a turn: started once the gate allowed exactly their words, run
+//! The programs that the room runs for an agent during a turn: started once exactly their command line is allowed, run
 //! like any command of an agent, readable by the agent while they run, and ended with the turn.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,9 +16,9 @@ use super::super::shell_words::{Command, written};
 use crate::base::text;
 use crate::mind::RanInTerminal;
 
-/// Terminals that an agent may have at once and has not released.
+/// The maximum number of terminals that an agent has not released.
 const TERMINALS_AT_MOST: usize = 16;
-/// How many characters of a program's output are logged.
+/// The maximum length of a program's output in the log, in characters.
 const LOGGED_CHARS: usize = 2_000;
 
 /// The terminals of one session with an agent.
@@ -30,12 +30,12 @@ pub(super) struct Terminals {
 #[derive(Default)]
 struct State {
     open: BTreeMap<String, Terminal>,
-    /// What was released or left over, and the log does not have yet.
+    /// Terminals that were released or left over and are not in the log yet.
     ended: Vec<Terminal>,
     count: u64,
 }
 
-/// One of them.
+/// A terminal.
 #[derive(Clone)]
 struct Terminal {
     line: String,
@@ -47,21 +47,21 @@ struct Terminal {
     is_told: bool,
 }
 
-/// How a program ended, and after how many seconds.
+/// How a program ended, and its duration in seconds.
 type Ended = (HowEnded, f64);
 
 /// The environment in which a program is started.
 pub(super) struct Ground {
-    /// Where.
+    /// The folders.
     pub(super) place: ProgramPlace,
-    /// Within which limits.
+    /// The limits.
     pub(super) settings: ProgramSettings,
-    /// What nobody is to see of what it says.
+    /// The keys to remove from its output.
     pub(super) keys: Arc<Keys>,
 }
 
-/// The words that an agent wants run. A whole line in place of a program is read as a shell would read it; variables
-/// are set by the program that does so, for all to see. The error says what cannot be run.
+/// Returns the command line that an agent requests. If the program is a whole line, it is split as a shell would;
+/// variables are set by `env`, so that they are visible. The error says what cannot be run.
 pub(super) fn command_words(create: &CreateTerminalRequest) -> Result<Vec<String>, &'static str> {
     if create.command.trim().is_empty() {
         return Err("the command is empty");
@@ -91,7 +91,7 @@ pub(super) fn command_words(create: &CreateTerminalRequest) -> Result<Vec<String
 }
 
 impl Terminals {
-    /// Starts a program in a folder of the workspace. The error says why it cannot be.
+    /// Starts a program in a folder of the workspace. The error says why it could not be started.
     pub(super) fn create(
         &self,
         words: Vec<String>,
@@ -121,7 +121,7 @@ impl Terminals {
             let how = program.ended(longest, &stopped, &too_much).await;
             let secs = begun.elapsed().as_secs_f64();
             for mut task in [out, err] {
-                // What it left behind may hold the pipe for ever.
+                // A process that it left behind may keep the pipe open forever.
                 if tokio::time::timeout(LAST_WORDS, &mut task).await.is_err() {
                     task.abort();
                 }
@@ -134,7 +134,7 @@ impl Terminals {
             if !note.is_empty() {
                 lock(&heard).put(format!("\n{note}\n").as_bytes());
             }
-            // Nobody may be left who wants to know.
+            // Nobody may be waiting any more.
             let _ = tell.send(Some((how, secs)));
         });
         state.count += 1;
@@ -144,7 +144,7 @@ impl Terminals {
         Ok(id)
     }
 
-    /// The output of a program, and how it ended if it has.
+    /// Returns the output of a program, and how it ended if it has.
     pub(super) fn output(&self, id: &str) -> Option<TerminalOutputResponse> {
         let terminal = self.state().open.get(id).cloned()?;
         let how = terminal.ended.borrow().clone();
@@ -153,7 +153,7 @@ impl Terminals {
         Some(answer.exit_status(how.as_ref().map(|(how, _)| status(how))))
     }
 
-    /// Waits until a program has ended; `None` if there is none with this name.
+    /// Waits until a program has ended; `None` if there is no terminal with this id.
     pub(super) fn wait(&self, id: &str) -> Option<impl Future<Output = TerminalExitStatus> + use<>> {
         let mut ended = self.state().open.get(id)?.ended.clone();
         Some(async move {
@@ -162,21 +162,21 @@ impl Terminals {
         })
     }
 
-    /// Ends a program; its output can still be requested. Returns whether it exists.
+    /// Ends a program; its output can still be requested. Returns whether the terminal exists.
     pub(super) fn kill(&self, id: &str) -> bool {
         let state = self.state();
         let terminal = state.open.get(id);
         terminal.inspect(|terminal| terminal.stop.cancel()).is_some()
     }
 
-    /// Ends a program and forgets it for the agent. Whether there was one of this name.
+    /// Ends a program and removes its terminal. Returns whether the terminal existed.
     pub(super) fn release(&self, id: &str) -> bool {
         let mut state = self.state();
         let terminal = state.open.remove(id);
         terminal.map(|terminal| state.put_aside(terminal)).is_some()
     }
 
-    /// Ends all of them: the turn is over.
+    /// Ends all programs at the end of the turn.
     pub(super) fn end_all(&self) {
         let mut state = self.state();
         for terminal in std::mem::take(&mut state.open).into_values() {
@@ -184,12 +184,12 @@ impl Terminals {
         }
     }
 
-    /// Whether a program runs: an agent that waits for it has nothing to say.
+    /// Whether any program is running, so that the agent may be silent.
     pub(super) fn is_busy(&self) -> bool {
         self.state().open.values().any(|terminal| terminal.ended.borrow().is_none())
     }
 
-    /// Those that have ended and were not reported yet; together with all remaining ones if this is the end.
+    /// Returns the ended programs that were not reported yet; all remaining ones if `is_end`.
     pub(super) fn take_ended(&self, is_end: bool) -> Vec<RanInTerminal> {
         let mut state = self.state();
         let mut told: Vec<RanInTerminal> = state.ended.drain(..).map(|terminal| terminal.report()).collect();
@@ -269,7 +269,7 @@ fn lock(said: &Mutex<OutputTail>) -> MutexGuard<'_, OutputTail> {
     said.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The end of what a program says.
+/// The end of a program's output.
 struct OutputTail {
     bytes: VecDeque<u8>,
     most: usize,
@@ -288,8 +288,8 @@ impl OutputTail {
         self.bytes.drain(..more);
     }
 
-    /// As text, and whether its beginning is left out. A character of which a part was cut off is left out as a whole,
-    /// at the end as long as the rest of it may come.
+    /// Returns the output as text, and whether its beginning was dropped. An incomplete character at the beginning is
+    /// left out, and one at the end as well, as long as its rest may still arrive.
     fn text(&self, is_all: bool) -> (String, bool) {
         let is_cut = self.total > self.bytes.len() as u64;
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();

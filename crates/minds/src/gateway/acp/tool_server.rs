@@ -1,4 +1,4 @@
-//! The server through which an agent calls the room's tools: an MCP server for one session, at a local port.
+//! The server through which an agent calls the room's tools: an MCP server for one session, on a local port.
 //!
 //! The agent starts this program as the server ([`mcp_forwarder`](super::super::mcp_forwarder)), which forwards the
 //! messages. It uses standard input and output, because every agent must support such servers, and loopback, because
@@ -35,11 +35,11 @@ use super::transport::{Gauge, incoming, outgoing};
 use super::turn::Turn;
 use crate::mind::ToolDeclaration;
 
-/// Those that may be connected at once: an agent starts one, and another before it ends the first.
+/// The maximum number of connections: an agent starts one, and may start another before it ends the first.
 const CONNECTIONS_AT_MOST: usize = 8;
-/// How long one may take to say the word, and then hello.
+/// How long a client may take to send the secret, and then to initialize.
 const KNOCK: Duration = Duration::from_secs(10);
-/// How often the caller is told that a call is still running: a person may be asked about it.
+/// The interval at which the caller is notified that a call is still running, because a person may be asked about it.
 const PROGRESS: Duration = Duration::from_secs(5);
 
 /// An open tool server. Dropping it closes it and its connections.
@@ -51,7 +51,7 @@ pub(super) struct ToolServer {
 }
 
 impl ToolServer {
-    /// Opens one to these tools; calls are made in this turn. Within a runtime.
+    /// Opens a server for these tools, whose calls are part of this turn. Must be called within a runtime.
     pub(super) fn open(offered: Arc<OfferedTools>, turn: Arc<Turn>) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
         listener.set_nonblocking(true)?;
@@ -62,12 +62,12 @@ impl ToolServer {
         Ok(Self { address, word, offered, _stop: stop.drop_guard() })
     }
 
-    /// What is offered.
+    /// Returns the offered tools.
     pub(super) fn offered(&self) -> &OfferedTools {
         &self.offered
     }
 
-    /// The server as announced to an agent; `None` if this program cannot be started as one.
+    /// Returns the server as announced to an agent; `None` if this program cannot be started as one.
     pub(super) fn server(&self) -> Option<McpServer> {
         let relay = McpServerStdio::new(SERVER, own_program()?)
             .args(vec![RELAY_WORD.to_owned(), self.address.to_string()])
@@ -109,9 +109,9 @@ async fn listen(listener: TcpListener, guest: ToolServerClient) {
 }
 
 impl ToolServerClient {
-    /// Serves one connection, if it knows the word.
+    /// Serves one connection if it sends the right secret.
     async fn come_in(self, mut stream: TcpStream) {
-        // Small answers are to be there at once.
+        // Small answers must arrive without delay.
         let _ = stream.set_nodelay(true);
         let mut said = vec![0; self.word.len() + 1];
         let knocked = timeout(KNOCK, stream.read_exact(&mut said)).await;
@@ -135,7 +135,7 @@ impl ToolServerClient {
         let peer = served.peer().clone();
         let tell = async move {
             while changes.changed().await.is_ok() {
-                // A client that is gone need not be told.
+                // A client that has disconnected need not be notified.
                 let _ = peer.notify_tool_list_changed().await;
             }
         };
@@ -146,19 +146,19 @@ impl ToolServerClient {
     }
 }
 
-/// A message of the protocol, if it is one.
+/// Parses a message of the protocol.
 fn message(line: &str, gauge: &Gauge) -> Option<RxJsonRpcMessage<RoleServer>> {
     let message = serde_json::from_str(line).ok();
     match &message {
         Some(RxJsonRpcMessage::<RoleServer>::Notification(_)) => gauge.update_done(),
         Some(_) => {}
-        // It let one in that will never be answered.
+        // The gauge counted a request that will never be answered.
         None => gauge.request_done(),
     }
     message
 }
 
-/// The server.
+/// The handler of MCP requests.
 struct RoomTools {
     offered: Arc<OfferedTools>,
     turn: Arc<Turn>,
@@ -202,12 +202,12 @@ impl ServerHandler for RoomTools {
         let said = loop {
             tokio::select! {
                 said = &mut comes => break said,
-                // If it does not wait any longer, it is told with the next prompt.
+                // If the agent does not wait any longer, the result is sent with the next prompt.
                 () = context.ct.cancelled() => break Ok(Err("Error: you stopped waiting for this.".to_owned())),
                 _ = beat.tick() => {
                     if let Some(token) = context.meta.get_progress_token() {
                         beats += 1.0;
-                        // A client that is gone need not be told.
+                        // A client that has disconnected need not be notified.
                         let _ = context.peer.notify_progress(ProgressNotificationParam::new(token, beats)).await;
                     }
                 }
@@ -225,7 +225,7 @@ impl ServerHandler for RoomTools {
     }
 }
 
-/// A tool as the protocol has it.
+/// Converts a tool to the protocol's form.
 fn as_tool(declaration: ToolDeclaration) -> Tool {
     let arguments = match declaration.parameters {
         Value::Object(schema) => schema,
@@ -344,7 +344,7 @@ mod tests {
                 let mut stream = TcpStream::connect(open.door.address).await.expect("it listens");
                 stream.write_all(knock.as_bytes()).await.expect("it reads");
                 let mut heard = Vec::new();
-                // It may be cut off before all was read.
+                // The connection may be cut off before everything was read.
                 let _ = stream.read_to_end(&mut heard).await;
                 assert!(heard.is_empty(), "{knock}");
             }
