@@ -162,7 +162,7 @@ proptest! {
                 }
                 Step::Settle { which, share } if !open.is_empty() => {
                     let (id, most) = open.remove(which % open.len());
-                    // In this test a provider never uses more than was reserved; anything beyond that would be its own
+                    // In this test, a provider never uses more than was reserved; anything beyond that would be its own
                     // fault.
                     let used = share.map(|share| {
                         let tokens = most * share / 100;

@@ -1,4 +1,4 @@
-//! External activity of tool calls, by name: running programs, and web requests.
+//! The external activities of tool calls, by id: running programs, and web requests.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,14 +9,14 @@ use crate::base::Id;
 
 /// The final report of an external activity.
 pub(super) trait Reported {
-    /// What ended.
+    /// Returns the id of the activity.
     fn id(&self) -> &Id;
 
-    /// The same for something whose answer will never come.
+    /// Creates the report of an activity whose result will never arrive.
     fn lost(id: Id) -> Self;
 }
 
-/// Requests of the world without an answer yet, and results that were not admitted yet.
+/// Activities without a result yet, and results that were not admitted yet.
 #[derive(Debug)]
 pub(super) struct OutsideTraffic<Report> {
     under_way: BTreeSet<Id>,
@@ -30,7 +30,7 @@ impl<Report> Default for OutsideTraffic<Report> {
 }
 
 impl<Report: Reported> OutsideTraffic<Report> {
-    /// What ended since the last call.
+    /// Removes and returns the results since the last call.
     pub(super) fn take(&mut self) -> VecDeque<Report> {
         std::mem::take(&mut self.heard)
     }
@@ -45,7 +45,7 @@ impl<Report: Reported> OutsideTraffic<Report> {
         }
     }
 
-    /// The worker is gone, and everything that was running with it.
+    /// Reports all running activities as lost, because the worker has ended.
     pub(super) fn lost(&mut self) {
         self.heard.extend(std::mem::take(&mut self.under_way).into_iter().map(Report::lost));
     }

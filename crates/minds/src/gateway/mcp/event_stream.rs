@@ -1,11 +1,11 @@
-//! Parses a stream of events (`text/event-stream`) from a server: complete events, none longer than allowed. Pure.
+//! Parses a stream of server-sent events (`text/event-stream`) into complete events, with a size limit. Pure.
 
 /// A server-sent event.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Event {
-    /// The kind of event; `message` if it does not say.
+    /// The type of the event; `message` if it has none.
     pub(super) kind: String,
-    /// What it says.
+    /// The data.
     pub(super) data: String,
 }
 
@@ -17,23 +17,23 @@ pub(super) struct TooLong;
 #[derive(Debug)]
 pub(super) struct EventParser {
     bytes_at_most: usize,
-    /// The number of bytes of the event so far.
+    /// The number of bytes of the current event.
     size: usize,
     line: Vec<u8>,
-    /// Whether the last line ended with a carriage return: a line feed after it is not a line of its own.
+    /// Whether the last line ended with a carriage return, so that a following line feed is not another line.
     after_return: bool,
     kind: String,
     data: Option<String>,
 }
 
 impl EventParser {
-    /// A stream of events of at most this many bytes.
+    /// Creates a parser for events of at most this many bytes.
     pub(super) fn new(bytes_at_most: usize) -> Self {
         let (line, kind) = (Vec::new(), String::new());
         Self { bytes_at_most, size: 0, line, after_return: false, kind, data: None }
     }
 
-    /// Takes some more, and gives the events that are whole by now.
+    /// Adds bytes, and returns the events that they complete.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Event>, TooLong> {
         let mut events = Vec::new();
         let mut rest = bytes;
@@ -58,7 +58,7 @@ impl EventParser {
         Ok(events)
     }
 
-    /// Takes a whole line; an empty one ends the event.
+    /// Processes a complete line; an empty one ends the event.
     fn take_line(&mut self, line: &str) -> Option<Event> {
         if line.is_empty() {
             self.size = 0;
@@ -77,7 +77,7 @@ impl EventParser {
                 }
                 None => self.data = Some(value.to_owned()),
             },
-            // Nobody needs its other fields here. A comment has no name, and keeps the connection open.
+            // Other fields are not needed. A comment has no field name, and only keeps the connection open.
             _ => {}
         }
         if self.data.is_none() && self.kind.is_empty() {
