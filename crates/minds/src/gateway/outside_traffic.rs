@@ -59,7 +59,7 @@ impl<Report: Reported> OutsideTraffic<Report> {
     }
 }
 
-/// Running activities of the worker, by name, each with its cancellation.
+/// The cancellation tokens of the worker's running activities, by id.
 #[derive(Clone, Default)]
 pub(super) struct Stoppable(Arc<Mutex<BTreeMap<Id, CancellationToken>>>);
 

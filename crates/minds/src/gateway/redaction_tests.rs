@@ -1,4 +1,4 @@
-//! Keys in errors, in answers and in pieces of answers; and what is quoted of a server's text.
+//! Keys in errors, in answers and in pieces of answers; and quotations of a server's text.
 
 use proptest::prelude::*;
 use serde_json::json;

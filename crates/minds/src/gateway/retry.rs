@@ -10,29 +10,29 @@ use crate::base::Backoff;
 /// The retry policy.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RetryPolicy {
-    /// At most so many tries in all.
+    /// The maximum number of attempts.
     pub attempts: u32,
     /// The wait after the first failure, in seconds; it doubles after each.
     pub first_delay_secs: f64,
-    /// No single wait is longer, in seconds; a server that asks for more is not waited for.
+    /// The maximum single wait in seconds; if a server asks for more, there is no retry.
     pub longest_delay_secs: f64,
-    /// All waits together are no longer, in seconds.
+    /// The maximum total of all waits in seconds.
     pub total_delay_secs: f64,
 }
 
 /// The attempts made for one request.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Tries {
-    /// Tries made.
+    /// The number of attempts so far.
     pub made: u32,
-    /// Seconds waited between them.
+    /// The total wait in seconds so far.
     pub waited_secs: f64,
 }
 
 impl RetryPolicy {
-    /// Counts a failed try and says how many seconds to wait before the next; `None`: give up. Once something of an
-    /// answer has come it was paid for, and is not asked for again. Nobody is asked sooner than `at_least_secs`;
-    /// `jitter` in 0..1 spreads those who failed together.
+    /// Counts a failed attempt and returns the seconds to wait before the next; `None` to give up. If part of an answer
+    /// has arrived, it was paid for, and there is no retry. The wait is at least `at_least_secs`; `jitter` in 0..1
+    /// spreads requests that failed together.
     pub fn after(
         &self,
         cause: ErrorCause,
@@ -59,21 +59,21 @@ impl RetryPolicy {
         Some(delay.max(0.0))
     }
 
-    /// Seconds for which a provider is left alone that did not say how long, after so many times before.
+    /// Returns the cooldown in seconds of a provider that did not specify one, after this many previous refusals.
     pub fn rest_secs(&self, times_before: u32) -> f64 {
         Backoff::new(self.first_delay_secs, 2.0 * self.longest_delay_secs).wait_secs(times_before)
     }
 }
 
-/// Whether the same may work in a moment.
+/// Whether a retry may succeed.
 fn may_pass(cause: ErrorCause) -> bool {
     match cause {
         ErrorCause::Status { status, .. } => matches!(status, 408 | 429 | 500..=599),
         ErrorCause::Connect | ErrorCause::Stalled(_) | ErrorCause::Agent(AgentFault::Ended) => true,
-        // What was cut or could not be read was paid for: asking again would pay again.
+        // An answer that was cut off or invalid was paid for, and a retry would cost again.
         ErrorCause::TooLong(_)
         | ErrorCause::Cut
-        // Nobody listens there: on this computer that is known at once, and for sure.
+        // No server is running: on this computer, that is certain.
         | ErrorCause::Refused
         | ErrorCause::Garbage
         | ErrorCause::TooMuch
@@ -85,7 +85,7 @@ fn may_pass(cause: ErrorCause) -> bool {
     }
 }
 
-/// What a `Retry-After` says, in seconds from now: a number of seconds or an HTTP date.
+/// Parses `Retry-After`, a number of seconds or an HTTP date, to seconds from now.
 pub fn parse_retry_after(value: &str, now: SystemTime) -> Option<f64> {
     let value = value.trim();
     if let Ok(secs) = value.parse::<f64>() {
@@ -96,18 +96,18 @@ pub fn parse_retry_after(value: &str, now: SystemTime) -> Option<f64> {
     Some((then - now).max(0.0))
 }
 
-/// What the body of a refusal says of waiting, in seconds: Gemini has no header for it, but a `RetryInfo` with a
+/// Returns the delay in seconds in the body of a refusal: Gemini has no header for it, but a `RetryInfo` with a
 /// `retryDelay` such as `"34s"` (google.rpc, in protobuf's JSON form of a duration).
 pub fn retry_delay_secs(body: &str) -> Option<f64> {
     let body: Value = serde_json::from_str(body).ok()?;
-    // Gemini's streams answer with an array of one.
+    // Gemini's streams answer with an array of one element.
     let error = body.get("error").or_else(|| body.get(0)?.get("error"))?;
     let delay = error.get("details")?.as_array()?.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
     let secs: f64 = delay.strip_suffix('s')?.parse().ok()?;
     (secs.is_finite() && secs >= 0.0).then_some(secs)
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110) as seconds since 1970.
+/// Parses a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110) to seconds since 1970.
 fn http_date_secs(date: &str) -> Option<f64> {
     let mut words = date.split_whitespace().skip(1);
     let day: u64 = words.next()?.parse().ok()?;

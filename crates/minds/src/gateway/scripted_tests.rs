@@ -1,4 +1,4 @@
-//! What a script may rely on.
+//! The behaviour that scripts can rely on.
 
 use super::*;
 use crate::mind::{Prompt, PromptMessage, Role};
@@ -106,7 +106,7 @@ fn errors_tools_and_latency_come_as_written() {
     assert_eq!(completion.tool_calls[0].arguments["path"], "a.md");
 }
 
-/// The request that follows a reply: its calls and their results.
+/// Returns the request that follows a reply: its calls and their results.
 fn after_tools(before: &ProviderRequest, reply: &Completion, results: &[&str]) -> ProviderRequest {
     let mut next = before.clone();
     next.prompt.history.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));

@@ -15,7 +15,7 @@ use crate::schedule::saved::world_hash;
 use crate::schedule::{self, InputJournal};
 use crate::workspace::SettingsSections;
 
-/// Answers with its name after half a second, or plays an error.
+/// Answers with its name after half a second, or with an error.
 struct Named(&'static str, Option<u16>);
 
 impl SimulatedProvider for Named {
@@ -86,7 +86,7 @@ fn a_trial_that_fails_says_what_and_what_to_do_at_once() {
 #[test]
 fn a_dead_port_is_said_with_its_address() {
     let mut app = room(BudgetSettings::default());
-    // Outside the range from which ports are assigned: nobody listens there.
+    // Outside of the range from which ports are assigned: nobody listens there.
     let port = 1;
     app.world_mut().resource_mut::<GatewaySettings>().base_urls =
         [("ollama".to_owned(), format!("http://127.0.0.1:{port}"))].into();
@@ -158,7 +158,7 @@ fn a_cap_that_was_raised_is_reached_no_more() {
     schedule::advance(app.world_mut());
     assert_eq!(app.world().resource::<RequestQueue>().run_cap_reached(), None);
     assert_eq!(app.world().resource::<RequestQueue>().reached_cap(), None);
-    // Old rooms were saved without the name of the budget.
+    // Old worlds were saved without the name of the budget.
     let old: RequestQueue = serde_json::from_value(json!({ "run_cap_reached": "a cap" })).unwrap();
     assert_eq!((old.run_cap_reached(), old.reached_cap()), (Some("a cap"), None));
 }

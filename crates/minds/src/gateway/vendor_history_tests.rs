@@ -1,4 +1,4 @@
-//! How every history is prepared before it is sent.
+//! The conversion of histories for vendors.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn call(id: &str, name: &str) -> ToolCall {
     ToolCall::new(id, name, json!({ "path": "a.md" }))
 }
 
-/// A turn in short form: `u:text`, `a:text(name#id …)`, `r:id=text …`.
+/// Returns turns in short form: `u:text`, `a:text(name#id …)`, `r:id=text …`.
 fn told(turns: &[Turn]) -> Vec<String> {
     let one = |turn: &Turn| match turn {
         Turn::User(text) => format!("u:{text}"),

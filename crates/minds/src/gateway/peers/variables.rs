@@ -2,8 +2,8 @@
 
 use super::SetupFailure;
 
-/// A text with its variables substituted; the values are recorded, so that they are never shown. A variable that is not
-/// set and has no default is an error.
+/// Returns a text with its variables substituted; their values are recorded, so that they are never shown. A variable
+/// that is not set and has no default is an error.
 pub(in crate::gateway) fn expanded(
     text: &str,
     variable: &dyn Fn(&str) -> Option<String>,

@@ -15,7 +15,7 @@ pub(in crate::gateway) struct SlackTraffic {
 }
 
 impl SlackTraffic {
-    /// This was sent.
+    /// Records a command that was sent.
     pub(in crate::gateway) fn sent(&mut self, command: &SlackCommand) {
         match command {
             SlackCommand::Send { id, .. } => drop(self.sending.insert(id.clone())),
@@ -23,7 +23,7 @@ impl SlackTraffic {
         }
     }
 
-    /// This was said.
+    /// Records an event of the worker.
     pub(in crate::gateway) fn receive(&mut self, event: SlackEvent) {
         let is_awaited = match &event {
             SlackEvent::Posted { id, .. } => self.sending.remove(id),
@@ -37,7 +37,7 @@ impl SlackTraffic {
         }
     }
 
-    /// The worker is gone with all that it had.
+    /// Records that the worker has ended with everything that it was doing.
     pub(in crate::gateway) fn lost(&mut self) {
         for id in std::mem::take(&mut self.sending) {
             let post = SlackPost::Unknown { what: "the gateway stopped in the meantime".to_owned() };
@@ -48,7 +48,7 @@ impl SlackTraffic {
         }
     }
 
-    /// What was said since, in order.
+    /// Removes and returns the events, oldest first.
     pub(in crate::gateway) fn take(&mut self) -> VecDeque<SlackEvent> {
         std::mem::take(&mut self.heard)
     }
@@ -59,7 +59,7 @@ impl SlackTraffic {
         !self.sending.is_empty() || (self.is_looking && !self.has_looked)
     }
 
-    /// Whether nothing waits to be let in.
+    /// Whether there are no events to admit.
     pub(in crate::gateway) fn is_quiet(&self) -> bool {
         self.heard.is_empty()
     }
