@@ -11,27 +11,27 @@ use super::ids::Id;
 
 /// The alphabet of run tags: Crockford's base 32, without letters that look like digits.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Letters of a run tag, of 5 bits each.
+/// The number of characters of a run tag, of 5 bits each.
 const TAG_CHARS: u32 = 8;
 
-/// The short id of a run: 40 bits of the hash of its name, written as eight letters and digits. Ids created by older
-/// versions, which do not contain their run, have none.
+/// The short id of a run: 40 bits of the hash of its name, written as eight letters and digits. It is zero in ids
+/// created by older versions, which do not contain their run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct RunTag(u64);
 
 impl RunTag {
-    /// The tag of the run with this name.
+    /// Returns the tag of the run with this name.
     pub fn of(run: &str) -> Self {
         // Zero stands for no run.
         Self((content_hash(run.as_bytes()) & ((1 << (5 * TAG_CHARS)) - 1)).max(1))
     }
 
-    /// Whether it names no run.
+    /// Whether it stands for no run.
     pub fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// Reads what [`Display`](fmt::Display) wrote.
+    /// Parses the output of [`Display`](fmt::Display).
     pub fn parse(text: &str) -> Option<Self> {
         let digit = |byte| DIGITS.iter().position(|digit| *digit == byte);
         let push = |tag: u64, byte| Some(tag << 5 | u64::try_from(digit(byte)?).ok()?);
@@ -47,8 +47,8 @@ impl fmt::Display for RunTag {
     }
 }
 
-/// The id of a piece of work: `act-7-3kq9x2mf` is the seventh of its room, created in the run with that tag. Ids of one
-/// room are in the order of their creation. Older versions named work by the number of its record alone: `act-412`.
+/// The id of an activation: `act-7-3kq9x2mf` is the seventh of its room, created in the run with that tag. Ids of one
+/// room are sorted by creation. Older versions named activations by the number of their record alone: `act-412`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ActivationKey {
     number: u64,
@@ -56,32 +56,32 @@ pub struct ActivationKey {
 }
 
 impl ActivationKey {
-    /// The piece of work with this number, made in the run with this tag.
+    /// Creates the id with this number, in the run with this tag.
     pub fn new(number: u64, run: RunTag) -> Self {
         Self { number, run }
     }
 
-    /// As an older version named it: by a number alone.
+    /// Creates an id of an older version, which only has a number.
     pub const fn numbered(number: u64) -> Self {
         Self { number, run: RunTag(0) }
     }
 
-    /// How many were made in its room until it was, itself included.
+    /// Returns the number, counted from 1 in its room.
     pub fn number(self) -> u64 {
         self.number
     }
 
-    /// The run that it was made in.
+    /// Returns the run in which it was created.
     pub fn run(self) -> RunTag {
         self.run
     }
 
-    /// As logs and file names have it: `act-7-3kq9x2mf`.
+    /// Returns the id as in logs and file names: `act-7-3kq9x2mf`.
     pub fn id(self) -> Id {
         self.to_string().into()
     }
 
-    /// Reads what [`Self::id`] gave, in this version or an older one.
+    /// Parses the output of [`Self::id`], of this version or an older one.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix("act-")?;
         let (number, run) = match text.split_once('-') {
@@ -102,17 +102,17 @@ pub struct MessageKey {
 }
 
 impl MessageKey {
-    /// The message with this number, made in the run with this tag.
+    /// Creates the id with this number, in the run with this tag.
     pub fn new(number: u64, run: RunTag) -> Self {
         Self { number, run }
     }
 
-    /// As logs and files have it: `msg-7-3kq9x2mf`.
+    /// Returns the id as in logs and files: `msg-7-3kq9x2mf`.
     pub fn id(self) -> Id {
         self.to_string().into()
     }
 
-    /// Reads what [`Self::id`] gave.
+    /// Parses the output of [`Self::id`].
     pub fn parse(text: &str) -> Option<Self> {
         let (number, run) = text.strip_prefix("msg-")?.split_once('-')?;
         Some(Self { number: parse_number(number)?, run: RunTag::parse(run)? })
@@ -139,7 +139,7 @@ impl TryFrom<String> for MessageKey {
     }
 }
 
-/// A number in digits alone: no sign, no blanks.
+/// Parses a number that consists of digits only, without sign and spaces.
 fn parse_number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -163,7 +163,7 @@ impl<'de> Deserialize<'de> for ActivationKey {
     }
 }
 
-/// Takes an id, or the bare number of an older version, which as a key of a map is a text.
+/// Deserialises an id, or the bare number of an older version, which is a text as the key of a map.
 struct KeyVisitor;
 
 impl Visitor<'_> for KeyVisitor {

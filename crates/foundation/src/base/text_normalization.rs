@@ -1,4 +1,4 @@
-//! Normalization of text: the canonical form, and the forms in which two texts are equal to a file system or to a
+//! Normalization of text: the canonical form, and the forms by which two texts are equal to a file system or to a
 //! reader.
 
 use std::borrow::Cow;
@@ -7,26 +7,26 @@ use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed}
 
 use super::text::one_line;
 
-/// The text with every letter in its composed form (NFC): `e` with an accent behind it becomes `é`.
+/// Returns the text with every letter in its composed form (NFC): `e` followed by an accent becomes `é`.
 pub fn nfc(text: &str) -> Cow<'_, str> {
     ComposingNormalizerBorrowed::new_nfc().normalize(text)
 }
 
-/// The form in which two names are the same wherever anything takes them for the same.
+/// Returns the form in which two names are equal if any system treats them as equal.
 pub fn folded(part: &str) -> String {
     if part.is_ascii() {
         return part.to_ascii_lowercase();
     }
     let nfkc = ComposingNormalizerBorrowed::new_nfkc();
-    // By way of capitals: 'ı' and 'ſ' have the capitals of 'i' and 's', and 'ẞ' is the capital of 'ß', whose own is
-    // 'SS'. Some capitals come apart ('ΐ').
+    // Converted through upper case: 'ı' and 'ſ' have the capitals of 'i' and 's', and 'ẞ' is the capital of 'ß', whose
+    // own is 'SS'. Some capitals are decomposed ('ΐ').
     let small = nfkc.normalize(part).chars().flat_map(char::to_lowercase).collect::<String>();
     let folded: String = small.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
     nfkc.normalize(&folded).into_owned()
 }
 
-/// The form in which two texts say the same: [`folded`] on one line, without what nobody sees and without the points
-/// and quotation marks around it. A question is no statement.
+/// Returns the form in which two texts say the same: [`folded`] on one line, without invisible characters and without
+/// surrounding full stops and quotation marks. A question differs from a statement.
 pub fn folded_text(text: &str) -> String {
     let seen: String =
         text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_unseen(*c)).collect();
@@ -41,7 +41,7 @@ pub fn folded_text(text: &str) -> String {
 pub struct Words(String);
 
 impl Words {
-    /// Of a text.
+    /// Prepares a text.
     pub fn of(text: &str) -> Self {
         Self(folded(text))
     }
@@ -58,8 +58,8 @@ impl Words {
     }
 }
 
-/// [`folded`], without accents, and with letters of other scripts replaced by the Latin ones that look the same: two
-/// words with one skeleton are taken for each other by whoever reads them.
+/// Returns the [`folded`] form without accents, and with letters of other scripts replaced by similar Latin ones:
+/// readers confuse two words with the same skeleton.
 pub fn skeleton(part: &str) -> String {
     let folded = folded(part);
     if folded.is_ascii() {
@@ -97,7 +97,7 @@ pub fn skeleton(part: &str) -> String {
         .collect()
 }
 
-/// Controls, and what takes no room or turns the direction of writing.
+/// Whether a character is a control character, takes no space, or changes the direction of writing.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(c,

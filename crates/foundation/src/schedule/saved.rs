@@ -1,4 +1,4 @@
-//! The parts of the world that are saved, in sections, one per floor: saved, loaded and hashed as a whole. The hash of
+//! The parts of the world that are saved, in sections, one per layer: saved, loaded and hashed as a whole. The hash of
 //! the world is the hash of what would be saved, so everything compared is saved and vice versa.
 
 use bevy::app::App;
@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use crate::base::hash::HashWriter;
 
-/// One floor's part of the saved world. Its order must not depend on hash maps or on `Entity`.
+/// The part of the saved world that belongs to one layer. Its order must not depend on hash maps or on `Entity`.
 pub trait Section: Serialize + DeserializeOwned + 'static {
-    /// The key of this section. A stored format: never change one.
+    /// The key of this section. A stored format: never change it.
     const NAME: &'static str;
 
-    /// Copies the layer's state out of the world.
+    /// Copies the layer's state from the world.
     fn save(world: &mut World) -> Self;
 
-    /// Puts it into a world in which the layers below are loaded already.
+    /// Restores the state into a world in which the layers below are already loaded.
     fn load(self, world: &mut World);
 }
 
@@ -33,7 +33,7 @@ struct ErasedSection {
     hash: fn(&mut World, &mut HashWriter) -> Result<(), serde_json::Error>,
 }
 
-/// Adds a section; floors do so in their own order.
+/// Adds a section; layers do so in their own order.
 pub fn register<T: Section>(app: &mut App) {
     app.world_mut().resource_mut::<SavedSections>().0.push(ErasedSection {
         name: T::NAME,
@@ -46,7 +46,7 @@ pub fn register<T: Section>(app: &mut App) {
     });
 }
 
-/// The whole saved world as one JSON object of sections.
+/// Saves the whole world as one JSON object of sections.
 pub fn save_world(world: &mut World) -> Result<Value, serde_json::Error> {
     let mut sections = serde_json::Map::new();
     for section in world.resource::<SavedSections>().0.clone() {
@@ -55,7 +55,7 @@ pub fn save_world(world: &mut World) -> Result<Value, serde_json::Error> {
     Ok(Value::Object(sections))
 }
 
-/// Loads what [`save_world`] made. A section that is absent is left as it is.
+/// Loads the result of [`save_world`]. If a section is absent, its state is left unchanged.
 pub fn load_world(world: &mut World, saved: &Value) -> Result<(), serde_json::Error> {
     for section in world.resource::<SavedSections>().0.clone() {
         if let Some(value) = saved.get(section.name) {
@@ -65,12 +65,12 @@ pub fn load_world(world: &mut World, saved: &Value) -> Result<(), serde_json::Er
     Ok(())
 }
 
-/// One number for everything that would be saved.
+/// Returns a hash of everything that would be saved.
 pub fn world_hash(world: &mut World) -> u64 {
     section_hashes(world).into_iter().fold(0, |hash, (_, section)| hash.rotate_left(5) ^ section)
 }
 
-/// A number per section, to find which floor two worlds differ in.
+/// Returns a hash per section, to find the layer in which two worlds differ.
 pub fn section_hashes(world: &mut World) -> Vec<(&'static str, u64)> {
     let sections = world.resource::<SavedSections>().0.clone();
     sections

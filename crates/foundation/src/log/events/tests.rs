@@ -1,4 +1,4 @@
-//! The JSON of records is stable: records of earlier programs are read and written back byte for byte, and nothing is
+//! The JSON of records is stable: records of earlier versions are parsed and written back byte for byte, and nothing is
 //! lost.
 
 use serde_json::Value;
@@ -7,11 +7,11 @@ use super::*;
 use crate::base::{Id, Seq};
 use crate::log::EventRecord;
 
-/// Records that programs wrote before events were types: every shape of every kind, and runs with the offline and the
-/// scripted provider.
+/// Records of versions before events were typed: every shape of every kind, and runs with the offline and the scripted
+/// provider.
 pub(crate) const WRITTEN: &str = include_str!("../fixtures/written.jsonl");
 
-/// The record of a line of an exported log.
+/// Parses the record of a line of an exported log.
 pub(crate) fn record(line: &str) -> EventRecord {
     #[derive(Deserialize)]
     struct Line {
@@ -46,7 +46,7 @@ fn what_was_written_is_read_and_written_back_byte_for_byte() {
         let record = record(line);
         assert!(!matches!(record.event(), Event::Unknown(_)), "it is understood: {line}");
         assert_eq!(record.event().kind(), record.draft.kind);
-        // Error records name their kind; earlier ones did not.
+        // Error records name their variant; earlier ones did not.
         let written = rewritten(&record);
         let written = ["work", "request", "problem"].iter().fold(written, |written, of| {
             if record.draft.kind == EventKind::Error {

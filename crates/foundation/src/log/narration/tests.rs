@@ -1,4 +1,4 @@
-//! The narration of every kind of record, and of records that make no sense.
+//! The narration of every kind of record, and of invalid records.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
