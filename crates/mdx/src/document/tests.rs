@@ -1,4 +1,4 @@
-//! The document of the reference and its tables row by row, and what people write instead.
+//! The example of the specification and its tables row by row, and what people write instead.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -259,7 +259,7 @@ fn tools_and_comments_are_in_no_prompt() {
     assert_eq!(document.purpose.unwrap().text, "Before  after.\n\nEnd.");
 }
 
-/// Pieces of documents, whole and broken.
+/// Generates pieces of documents, valid and broken.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("```ts\n".to_owned()),

@@ -1,5 +1,5 @@
-//! A call of a tool in a runtime on this computer, as a separate program, with the interface of the built-in engine:
-//! the same parameters and context, the same requests to the caller, the same failures with lines of the document.
+//! A call of a tool in an installed runtime, as a separate program, with the interface of the built-in engine: the same
+//! parameters and context, the same requests to the caller, the same failures with lines of the document.
 //!
 //! The caller has sandboxed the program: nothing is restricted here.
 
@@ -26,43 +26,44 @@ use super::limits::{EngineLimits, REQUESTS_AT_ONCE};
 use super::outcome::{FailureKind, LogLine, ToolFailure, ToolOutcome};
 use super::strip::Program;
 
-/// What the runtime runs.
+/// The script that the runtime runs.
 const RUNNER: &str = include_str!("prelude/runner.mjs");
-/// The file that it is, in the folder of the call.
+/// The name of the script in the folder of the call.
 pub const RUNNER_FILE: &str = "runner.mjs";
-/// The file with the tool's own code.
+/// The name of the file with the tool's own code.
 const TOOL_FILE: &str = "tool.mjs";
 
-/// How long a call may run: beside the code, a runtime that starts and timers count, which it does not tell apart.
+/// How long a call may run. This includes the start of the runtime and timers, which it cannot tell apart.
 pub const RUNS_AT_MOST: Duration = Duration::from_secs(30);
 
-/// How often a call looks whether it was stopped.
+/// The interval at which it is checked whether the call was stopped.
 const LOOKS_EVERY: Duration = Duration::from_millis(50);
 
-/// Lines that wait to be read, each as long as a result or a file may be.
+/// The maximum number of lines that wait to be read, each as long as a result or a file may be.
 const LINES_AT_ONCE: usize = 4;
-/// No line is longer: letters may be written as six, and a result that is a little too long is cut rather than lost.
+/// The maximum size of a line in bytes: characters may be escaped with six, and a result that is slightly too long
+/// should be shortened rather than lost.
 const LINE_BYTES: u64 = 8 << 20;
 
-/// What is read of what a runtime says on standard error.
+/// The number of bytes of the runtime's standard error that are read.
 const LAST_WORDS_BYTES: u64 = 4000;
 
 /// How a runtime is started for one call.
 #[derive(Clone, Debug)]
 pub struct ExternalRuntime {
-    /// What it is called in messages, as `node`.
+    /// The name in messages, such as `node`.
     pub name: String,
-    /// The words that start it with [`RUNNER_FILE`].
+    /// The command line that starts it with [`RUNNER_FILE`].
     pub words: Vec<OsString>,
-    /// Its environment, which is all that it has.
+    /// Its complete environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// A folder of the call's own, which is removed when the call is over.
+    /// A folder for this call, which is deleted afterwards.
     pub folder: PathBuf,
-    /// Ends the process of this number, which leads a group, with everything that it started.
+    /// Kills the process with this id, which leads a process group, and everything that it started.
     pub end: fn(u32),
 }
 
-/// What the program says, line by line.
+/// A line of the program's output.
 #[derive(Deserialize)]
 #[serde(tag = "says", rename_all = "snake_case")]
 enum ProgramMessage {
@@ -86,7 +87,7 @@ enum ProgramMessage {
 }
 
 impl ToolCall {
-    /// Starts the call in a runtime of this computer's, which is found on the call's own thread. The error says to the
+    /// Starts the call in an installed runtime, which is searched for on the call's own thread. The error tells the
     /// model why there is none.
     pub fn start_in(self, find: impl FnOnce() -> Result<ExternalRuntime, String> + Send + 'static) -> RunningCall {
         start_on_thread(self.limits, 0, move |link, finish| {
@@ -95,7 +96,7 @@ impl ToolCall {
                 Err(why) => return finish.with(failed(ToolFailure::new(FailureKind::Engine, why))),
             };
             let outcome = self.run_outside(&runtime, link);
-            // What cannot be removed is in a folder for temporary files.
+            // A folder that cannot be deleted is in the temporary folder.
             let _ = std::fs::remove_dir_all(&runtime.folder);
             finish.with(outcome);
         })
@@ -154,17 +155,17 @@ impl ToolCall {
     }
 }
 
-/// A program that runs.
+/// A running program.
 struct Running {
     child: Child,
     end: fn(u32),
-    /// The lines that are sent to it.
+    /// The lines to send to it.
     told: Sender<String>,
     /// Whether it no longer reads its input.
     is_deaf: bool,
     said: Receiver<String>,
     last_words: Receiver<String>,
-    /// Requests that have no answer yet.
+    /// The requests without an answer.
     open: BTreeSet<u64>,
     requests: usize,
     /// How long it ran and how long it waited, until `since`.
@@ -231,7 +232,7 @@ impl Running {
         }
     }
 
-    /// While something is asked, it waits.
+    /// Updates the times: while a request is open, it waits.
     fn note_time(&mut self) {
         let passed = self.since.elapsed();
         self.since += passed;
@@ -299,7 +300,7 @@ impl Running {
         self.send(&json!({ "answer": { "id": id, "answer": answer } }));
     }
 
-    /// Why there is no result at the end of its output.
+    /// Returns why the output ended without a result.
     fn ended(&mut self, runtime: &ExternalRuntime) -> ToolFailure {
         if self.child.wait().is_ok_and(|status| status.success()) {
             return ToolFailure::stopped(Stop::NeverSettles, &EngineLimits::default());
@@ -310,7 +311,7 @@ impl Running {
     }
 }
 
-/// Tells it what comes, on a thread that may wait for it.
+/// Sends lines to the program, on a thread that may block.
 fn to_program(mut input: impl Write + Send + 'static) -> io::Result<Sender<String>> {
     let (told, lines) = bounded::<String>(REQUESTS_AT_ONCE + 1);
     thread::Builder::new().name("tool input".to_owned()).spawn(move || {
@@ -320,7 +321,7 @@ fn to_program(mut input: impl Write + Send + 'static) -> io::Result<Sender<Strin
     Ok(told)
 }
 
-/// Its output line by line. A line that is longer than any result may be ends it.
+/// Reads its output line by line. A line that is too long ends the output.
 fn in_lines(output: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (lines, said) = bounded(LINES_AT_ONCE);
     thread::Builder::new().name("tool output".to_owned()).spawn(move || read_lines(output, &lines))?;
@@ -341,7 +342,7 @@ fn read_lines(output: impl Read, lines: &Sender<String>) {
     }
 }
 
-/// The beginning of its standard error; the rest is read and dropped, so that it never blocks.
+/// Reads the beginning of its standard error; the rest is read and dropped, so that it never blocks.
 fn in_one(errors: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (words, read) = bounded(1);
     thread::Builder::new().name("tool errors".to_owned()).spawn(move || {

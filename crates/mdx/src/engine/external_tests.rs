@@ -1,5 +1,5 @@
-//! Tools in runtimes of this computer follow the contract of the embedded engine. Cases for runtimes that are not
-//! installed pass without testing anything.
+//! Tools in installed runtimes behave like those in the embedded engine. Cases for runtimes that are not installed pass
+//! without testing anything.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +14,7 @@ fn found(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|place| place.is_file())
 }
 
-/// The installed runtimes, each with a folder of its own.
+/// Returns the installed runtimes, each with a folder of its own.
 fn runtimes() -> Vec<ExternalRuntime> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let all = [("node", vec![]), ("bun", vec!["run"]), ("deno", vec!["run", "--no-prompt", "--allow-read=."])];
@@ -67,7 +67,7 @@ fn host(asked: HostCall) -> HostAnswer {
     }
 }
 
-/// The results of a call in each installed runtime and in the embedded engine.
+/// Returns the results of a call in each installed runtime and in the embedded engine.
 fn everywhere(body: &str) -> Vec<(String, ToolOutcome)> {
     let outside = runtimes().into_iter().map(|runtime| (runtime.name.clone(), call(body).start_in(found_as(&runtime))));
     let embedded = ("the embedded engine".to_owned(), call(body).start());

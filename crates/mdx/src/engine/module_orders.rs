@@ -1,4 +1,4 @@
-//! The event loop of a module: carries out orders while the module's own work goes on, and keeps account of both.
+//! The event loop of a module: executes orders while the module's own work continues, and keeps account of both.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -15,18 +15,18 @@ use super::module_calls::ModuleCalls;
 use super::outcome::{FailureKind, ToolFailure};
 use super::running_module::{ModuleCommand, ModuleMessage};
 
-/// The number that stands for work in the background.
+/// The order number for background work.
 const BACKGROUND: u64 = 0;
 
-/// It looks around so often where nothing is due.
+/// The maximum time between checks if nothing is due.
 const LOOKS_AT_LEAST_EVERY: Duration = Duration::from_secs(3600);
 
-/// What code is told whose request is open when its call ends.
+/// The error for a request that is still open when its call ends.
 const CALL_IS_OVER: &str = "the call in which this was requested is over; wait for it before the tool returns";
 
-/// Why a module carries out no more orders.
+/// Why a module executes no more orders.
 pub(super) enum Ended {
-    /// Nobody listens.
+    /// Nobody receives its messages.
     Unheard,
     /// It exceeded a limit.
     Stopped(ToolFailure),
@@ -44,7 +44,7 @@ struct OpenOrder<'js> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OrderKind {
     Start,
-    /// One of them at a time.
+    /// Only one of them runs at a time.
     Tool,
     Other,
 }
@@ -60,22 +60,22 @@ impl OrderKind {
 }
 
 impl OpenOrder<'_> {
-    /// Whether it has limits as a whole; what was started goes on as long as it likes.
+    /// Whether the order as a whole has limits; started background work may continue indefinitely.
     fn is_limited(&self) -> bool {
         self.kind != OrderKind::Start
     }
 }
 
-/// A loaded module that carries out orders.
+/// A loaded module that executes orders.
 pub(super) struct ModuleLoop<'a, 'js> {
     limits: EngineLimits,
     calls: ModuleCalls,
     session: &'a Session<'a, 'js>,
     said: &'a Sender<ModuleMessage>,
     open: Vec<OpenOrder<'js>>,
-    /// Calls that wait for the one before them.
+    /// Calls that wait for the previous one.
     waiting: VecDeque<(u64, ModuleCommand)>,
-    /// What was carried out and is not told yet.
+    /// Executed orders that were not reported yet.
     done: Vec<(u64, Result<String, ToolFailure>)>,
 }
 
@@ -92,7 +92,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         Self { limits, calls, session, said, open: Vec::new(), waiting: VecDeque::new(), done: Vec::new() }
     }
 
-    /// Carries out orders until nobody gives any, or until it exceeds a limit.
+    /// Executes orders until there are no more senders, or until it exceeds a limit.
     pub(super) fn serve(&mut self, ordered: &Receiver<(u64, ModuleCommand)>) -> Result<(), Ended> {
         loop {
             match self.wait(ordered)? {
@@ -119,7 +119,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         }
     }
 
-    /// Waits for whatever comes first.
+    /// Waits for the next event.
     fn wait(&self, ordered: &Receiver<(u64, ModuleCommand)>) -> Result<Woken, Ended> {
         let timer = self.session.next_timer().map(|timer| timer.due);
         let limits = self.open.iter().filter(|order| order.is_limited()).map(|order| self.waits_until(order));
@@ -157,14 +157,14 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         })
     }
 
-    /// Lets code go on that runs for this order, or in the background where the order is over.
+    /// Continues code of this order, or of the background if the order has ended.
     fn wake(&mut self, order: u64, act: impl FnOnce(&'a Session<'a, 'js>)) -> Result<(), Ended> {
         let open = self.open.iter().find(|open| open.number == order && open.is_limited());
         let (order, ran) = open.map_or((BACKGROUND, Duration::ZERO), |open| (order, open.ran));
         self.run(order, ran, |module| act(module.session))
     }
 
-    /// Runs code until it waits, and tells what came of it.
+    /// Runs code until it waits, and reports the results.
     fn run(&mut self, order: u64, ran: Duration, act: impl FnOnce(&mut Self)) -> Result<(), Ended> {
         let (session, shared) = (self.session, self.session.shared);
         shared.order.set(order);
@@ -197,7 +197,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         }
     }
 
-    /// Sends what was logged for this order.
+    /// Sends the lines that were logged for this order.
     pub(super) fn send_log(&self, order: u64) -> Result<(), Ended> {
         let lines = self.session.shared.log.borrow_mut().take();
         lines
@@ -221,7 +221,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         self.session.log_rejections();
     }
 
-    /// An order is over, if it is open.
+    /// Closes an order, if it is open.
     fn close(&mut self, number: u64, result: Result<String, ToolFailure>) {
         let Some(at) = self.open.iter().position(|open| open.number == number) else { return };
         self.open.remove(at);
@@ -234,11 +234,11 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         for id in left {
             self.session.answer(id, HostAnswer::Refused { reason: CALL_IS_OVER.to_owned() });
         }
-        // What is stopped by that is noticed by whoever runs this.
+        // If that is stopped, the caller notices it.
         let _ = self.session.run_ready();
     }
 
-    /// Ends orders that have waited for too long, or that wait for what cannot come.
+    /// Ends orders that have waited for too long, or that wait for something that cannot happen.
     fn give_up_waiting(&mut self) -> Result<(), Ended> {
         let now = Instant::now();
         let can_come = self.session.next_timer().is_some() || !self.session.shared.unanswered.borrow().is_empty();
@@ -256,7 +256,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         Ok(())
     }
 
-    /// Why it is ended, when code is stopped that runs for this order.
+    /// Returns why the module ends because code of this order was stopped.
     fn stopped(&self, stop: Stop, order: u64) -> Ended {
         let place = if order == BACKGROUND { "in the background" } else { "in a call" };
         match stop {

@@ -39,7 +39,7 @@ fn outcome(code: &str) -> ToolOutcome {
     call(code, json!({})).start().wait(nobody)
 }
 
-/// The result of this body of `execute`.
+/// Returns the result of this body of `execute`.
 fn returned(body: &str) -> String {
     let outcome = outcome(&format!("async function execute(params, ctx) {{ {body} }}"));
     outcome.result.unwrap_or_else(|failure| panic!("{body}: {failure:?}"))
@@ -111,7 +111,7 @@ fn errors_that_nobody_waits_for_are_logged_with_the_line_of_the_document() {
     let told: Vec<&str> = outcome.log.iter().map(|line| &*line.text).collect();
     assert!(told.iter().all(|line| line.starts_with("uncaught ")), "{told:#?}");
     let lines = told.iter().map(|line| line.lines().next().unwrap()).collect::<Vec<_>>();
-    // One that is given a handler later was rejected when nobody looked after it.
+    // A promise that got a handler later was unhandled when it was rejected.
     assert_eq!(lines, ["uncaught TypeError: never looked at", "uncaught Error: looked at", "uncaught Error: soon"]);
     assert!(told[0].contains("(agent.mdx:14:") && told[2].contains("(agent.mdx:12:"), "{told:#?}");
     assert!(outcome.log.iter().all(|line| line.level == "error"));
@@ -126,7 +126,7 @@ fn what_is_thrown_comes_back_with_the_line_of_the_document() {
     assert_eq!(failure.kind, FailureKind::Threw);
     assert_eq!(failure.line, Some(14));
     assert!(failure.text.starts_with("TypeError: no\n    at execute (agent.mdx:14:"), "{}", failure.text);
-    // Where the code is rewritten, too.
+    // The same for code that had to be generated again.
     let failure =
         self::failure("enum E {\n  A,\n  B,\n}\ninterface I {\n  a: string;\n}\nfunction execute() {\n  null.x;\n}");
     assert_eq!(failure.line, Some(18), "{}", failure.text);

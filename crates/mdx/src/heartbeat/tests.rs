@@ -1,4 +1,4 @@
-//! The file of the reference, the sentences that people write, and a simulated year.
+//! The example of the specification, the sentences that people write, and a simulated year.
 
 use jiff::civil::date;
 use jiff::tz::TimeZone;
@@ -13,7 +13,7 @@ fn zoned(year: i16, month: i8, day: i8, hour: i8, minute: i8, zone: &str) -> Zon
     date(year, month, day).at(hour, minute, 0, 0).to_zoned(zone_of(zone)).unwrap()
 }
 
-/// Zones by their rules, so that no test depends on the machine's list of zones.
+/// Returns a zone by its rules, so that no test depends on the machine's list of zones.
 fn zone_of(name: &str) -> TimeZone {
     let rule = match name {
         "Europe/Zurich" => "CET-1CEST,M3.5.0,M10.5.0/3",
@@ -41,7 +41,7 @@ fn the_file_of_the_reference_is_understood() {
     }
 }
 
-/// The next two times after Wednesday, 14 January 2026, 10:20, as day and time.
+/// Returns the next two times after Wednesday, 14 January 2026, 10:20, as day and time.
 fn next_two(written: &str) -> String {
     let now = zoned(2026, 1, 14, 10, 20, "UTC");
     let trigger = parse_trigger(written).unwrap_or_else(|error| panic!("{error}"));
@@ -149,7 +149,7 @@ fn what_was_missed_is_due_once() {
     assert_eq!(due(&heartbeat, &now, &now, began.timestamp()), [], "nothing is due twice");
 }
 
-/// Every time of a year at which it is due, checked every `step` minutes.
+/// Returns every time of a year at which it is due, checked every `step` minutes.
 fn year(written: &str, year: i16, zone: &str, step: i64) -> Vec<Zoned> {
     let heartbeat = read(&format!("## Routine Tasks\n\n- {written}: Do it\n"));
     assert_eq!(told(&heartbeat), [] as [&str; 0], "{written}");
@@ -182,7 +182,7 @@ fn a_year_has_every_morning_once_whatever_the_clocks_do() {
 
 #[test]
 fn what_falls_into_a_gap_or_an_hour_that_comes_twice_is_due_once_a_day() {
-    // In Zurich the clock goes from 2 to 3 on 29 March 2026, and from 3 to 2 on 25 October.
+    // In Zurich, the clock is set from 2 to 3 on 29 March 2026, and from 3 to 2 on 25 October.
     let nights = year("Every night at 2:30", 2026, "Europe/Zurich", 20);
     let mut days: Vec<_> = nights.iter().map(|at| at.date()).collect();
     days.dedup();

@@ -33,7 +33,7 @@ fn set(files: &[(&str, &str)]) -> (ModuleFolder, ModuleSet) {
     set_in(files, &[])
 }
 
-/// The files in `modules/`, and others of the agent's folder.
+/// Loads the files in `modules/`, and others of the agent's folder.
 fn set_in(files: &[(&str, &str)], others: &[(&str, &str)]) -> (ModuleFolder, ModuleSet) {
     let own: Vec<(String, &str)> = files.iter().map(|(path, text)| (format!("modules/{path}"), *text)).collect();
     let own = own.iter().map(|(path, text)| (path.as_str(), *text));
@@ -44,7 +44,7 @@ fn set_in(files: &[(&str, &str)], others: &[(&str, &str)]) -> (ModuleFolder, Mod
     (folder, set)
 }
 
-/// Follows the modules until this holds. Answers their requests, and returns everything that they said.
+/// Polls the modules until the condition holds. Answers their requests, and returns all their events.
 fn until(set: &mut ModuleSet, holds: impl Fn(&ModuleSet, &[ModuleEvent]) -> bool) -> Vec<ModuleEvent> {
     let begun = Instant::now();
     let mut events = Vec::new();
@@ -160,7 +160,7 @@ fn a_module_that_hangs_later_is_gone_and_the_others_continue() {
     let (_, mut set) = set(&[("bad.ts", &bad), ("good.ts", OBJECT)]);
     loaded(&mut set);
     assert_eq!(result(&mut set, "bad.ts", greet("a")).as_deref(), Ok("a"));
-    // On a busy machine, its thread may notice its end late.
+    // On a busy machine, its thread may notice the limit late.
     let ended = result(&mut set, "bad.ts", greet("x"));
     assert!(matches!(ended, Err(FailureKind::RunLimit | FailureKind::GivenUp)), "{ended:?}");
     assert_eq!(result(&mut set, "good.ts", ModuleCommand::SystemPrompt).as_deref(), Ok(""));
@@ -192,7 +192,7 @@ fn they_end_in_reverse_order() {
     assert_eq!(told, ["b", "a"]);
 }
 
-/// Messages of the log, with the orders during which they came.
+/// Returns the log messages, each with the order during which it was logged.
 fn logged(events: &[ModuleEvent]) -> Vec<(u64, &str)> {
     let lines = events.iter().filter_map(|event| match &event.news {
         ModuleMessage::Logged { order, line } => Some((*order, &*line.text)),
@@ -272,7 +272,7 @@ fn a_prompt_at_the_start_is_answered_while_the_agent_calls_the_tool() {
     assert_eq!(logged(&events), [(0, "done")], "in the background");
 }
 
-/// What is asked next, not answered.
+/// Returns the next request, without answering it.
 fn asked_only(set: &mut ModuleSet) -> HostCall {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(120) {
@@ -310,7 +310,7 @@ fn requests_are_counted_by_call_and_by_wake() {
     assert_eq!(result_refusing(&mut set, greet("Bram")), Err(FailureKind::Threw));
 }
 
-/// The same where every request is refused.
+/// Like `result`, but refuses every request.
 fn result_refusing(set: &mut ModuleSet, order: ModuleCommand) -> Result<String, FailureKind> {
     let number = set.order("modules/a.ts", order).expect("it is there");
     let begun = Instant::now();

@@ -1,17 +1,18 @@
-//! The built-in model WordLlama: a table with a vector for each piece of a text; the embedding of a text is their mean.
-//! No network and no file: the table is part of the program. It was made by `assets/make_wordllama.py`.
+//! The built-in model WordLlama: a table with a vector for each token; the embedding of a text is the mean of its
+//! tokens' vectors. No network and no file: the table is part of the program. It was created by
+//! `assets/make_wordllama.py`.
 
 use std::sync::{Arc, OnceLock};
 
 use super::tokenizer::Pieces;
 use super::{Embedder, Embedding, EmbeddingError, ModelId};
 
-/// The table, as described where it is made.
+/// The table, in the format that its script describes.
 static ASSET: &[u8] = include_bytes!("../../../assets/wordllama-256.bin");
 const MAGIC: &[u8] = b"WSWL0001";
-/// Everything that its vectors depend on.
+/// The name of the model, including everything that its vectors depend on.
 const NAME: &str = "wordllama-l2-supercat-256-4bit";
-/// Of a longer text only the beginning counts, in bytes, so that no text takes long.
+/// The maximum length of a text in bytes; the rest is cut off, so that no text takes long.
 const BYTES_AT_MOST: usize = 8 * 1024;
 
 /// The built-in model. Cheap to clone; the table is loaded once.
@@ -27,7 +28,7 @@ struct Table {
 }
 
 impl WordLlama {
-    /// The one that is built in.
+    /// Loads the model.
     pub fn built_in() -> Result<Self, EmbeddingError> {
         static TABLE: OnceLock<Option<Arc<Table>>> = OnceLock::new();
         let table = TABLE.get_or_init(|| read(ASSET).map(Arc::new)).clone();
@@ -37,7 +38,7 @@ impl WordLlama {
         })
     }
 
-    /// The numbers of the pieces of a text, as the original numbers them.
+    /// Returns the numbers of a text's tokens, as in the original.
     pub fn tokens(&self, text: &str) -> Vec<u32> {
         self.0.pieces.numbers_of(text)
     }
@@ -99,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// What the original made of a text.
+    /// The expected result of the original for a text.
     #[derive(Deserialize)]
     struct Original {
         text: String,

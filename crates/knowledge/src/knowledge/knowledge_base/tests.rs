@@ -40,7 +40,7 @@ impl Embedder for Counting {
     }
 }
 
-/// An embedder that takes its time, and is unavailable while it is told so.
+/// An embedder that counts as slow, and is unavailable while the flag is set.
 struct Slow(ModelId, Arc<std::sync::atomic::AtomicBool>);
 
 impl Embedder for Slow {
@@ -84,7 +84,7 @@ fn the_vectors_of_a_slow_model_are_made_little_by_little_and_no_failure_leaves_o
         assert_eq!(known.due(), before.saturating_sub(3));
     }
     assert!(found(&known).is_some_and(|(_, is_near)| is_near));
-    // Memories that are added while it is unavailable are due; forgotten ones are not any more.
+    // Memories that are added while it is unavailable are due; removed ones are not any more.
     is_away.store(true, Ordering::Relaxed);
     let memory = Memory { id: "k-new".into(), ..Memory::new(&"ada".into(), "Something new.", None) };
     known.add(&memory).expect("it can be added");

@@ -54,11 +54,11 @@ fn the_three_cases_of_the_document_come_out_as_computed_by_hand() {
                 ..parts
             })
         };
-    // First in both with all words, made now, of usual importance: 11/2 × (1/11 + 1/11) × 1 × 1.
+    // First in both with all words, just created, of default importance: 11/2 × (1/11 + 1/11) × 1 × 1.
     assert!((of(&memory(MemoryKind::Fact, 0, 0.5), None, (Some(1), Some(1)), 1.0) - 1.0).abs() < 1e-6);
-    // Third in meaning alone, a fact of 90 days, important: 11/2 × 1/13 × 0.95 × 1.06.
+    // Third by meaning alone, a fact of 90 days, important: 11/2 × 1/13 × 0.95 × 1.06.
     assert!((of(&memory(MemoryKind::Fact, 90, 0.8), None, (Some(3), None), 0.0) - 0.426_038).abs() < 1e-5);
-    // Second in meaning, fifth by words with half of them, noticed 100 days ago, recalled 14 days ago, unimportant:
+    // Second by meaning, fifth by words with half of them, observed 100 days ago, recalled 14 days ago, unimportant:
     // 11/2 × (1/12 + 0.25/15) × 0.925 × 0.94.
     let observation = memory(MemoryKind::Observation, 100, 0.2);
     assert!((of(&observation, Some(14), (Some(2), Some(5)), 0.5) - 0.478_225).abs() < 1e-5);
@@ -217,7 +217,7 @@ fn carry_out(index: &mut Index, act: &Act, now: i64) {
     }
 }
 
-/// Everything that an agent can learn from an index.
+/// Returns everything that an agent can learn from an index.
 fn learned(index: &Index, viewer: &Viewer, now: i64) -> String {
     let mut learned = String::new();
     for text in TEXTS.into_iter().chain(["swordfish", "port", "list"]) {
@@ -254,7 +254,7 @@ proptest! {
             let viewer = Viewer::Agent(agent.into());
             let all = index.all(&viewer);
             prop_assert!(all.iter().all(|entry| entry.memory.is_known_to(agent)));
-            // An index that never contained anything else gives the same result to the last digit.
+            // An index that never contained anything else has exactly the same results.
             let mut alone = super::tests::index();
             for entry in all {
                 let embedding = model().embed(&entry.memory.content).ok();

@@ -1,5 +1,5 @@
-//! A small network of the same shape has the same results as an independent computation (numpy, in 64 bits), and files
-//! that are not a model are refused.
+//! A small network of the same architecture has the same results as an independent computation (numpy, in 64 bits), and
+//! files that are not a model are rejected.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn tables() -> Vec<(String, Vec<usize>)> {
     all
 }
 
-/// The bytes of a file with these tables, whose numbers follow from their positions.
+/// Returns a file with these tables, whose numbers follow from their positions.
 fn safetensors() -> Vec<u8> {
     let (mut head, mut bytes) = (String::from("{\"__metadata__\":{\"format\":\"pt\"}"), Vec::new());
     for (table, (name, shape)) in tables().into_iter().enumerate() {
@@ -87,7 +87,7 @@ fn a_small_network_comes_to_what_an_independent_computation_comes_to() {
     let embedding = model.embed("The cats sat.").expect("it should have an embedding");
     for (level, expected) in embedding.levels().iter().zip(EXPECTED) {
         let number = f32::from(*level) * embedding.scale();
-        // It is stored in 8 bits per number.
+        // Embeddings have 8 bits per number.
         assert!((number - expected).abs() < 0.004, "{number} for {expected}");
     }
     assert!(model.embed("  \n").is_err());
