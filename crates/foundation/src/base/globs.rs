@@ -164,7 +164,7 @@ fn part_matches(part: &str, name: &str) -> bool {
     covers(part.chars(), name.chars(), |c| c == '*', |c, letter| c == '?' || c == letter)
 }
 
-/// Returns the components of a plain glob; a final `**` becomes `*` and `**`, which match at least one.
+/// Returns the components of a plain glob; a final `**` is followed by `*`, so that it matches at least one component.
 fn parts(glob: &str) -> impl Iterator<Item = &str> + Clone {
     let is_open = glob == "**" || glob.ends_with("/**");
     glob.split('/').chain(is_open.then_some("*"))

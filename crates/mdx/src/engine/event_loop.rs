@@ -280,7 +280,7 @@ impl<'a, 'js> Session<'a, 'js> {
         }
     }
 
-    /// Reads everything that code may use of the clock, while nobody waits for it.
+    /// Loads the parts of the prelude that are otherwise loaded on first use, while nobody waits for them.
     pub(super) fn read_ahead(&self) {
         self.call_world("readAhead", ());
     }
