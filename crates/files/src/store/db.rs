@@ -232,7 +232,7 @@ fn has_ended(process: u32) -> bool {
 }
 
 /// Copies everything that an open connection can read into a new database in the usual place, where none exists.
-pub(super) fn write_anew(connection: &Connection, dir: &Path) -> Result<Connection, StoreError> {
+pub(super) fn copy_to_new(connection: &Connection, dir: &Path) -> Result<Connection, StoreError> {
     let (path, beside) = (path_in(dir), dir.join(format!("{FILE}.restoring")));
     check_place(&path)?;
     remove(&beside)?;

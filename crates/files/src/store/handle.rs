@@ -57,9 +57,9 @@ pub struct Store {
     thread: Option<JoinHandle<()>>,
     last_seq: Seq,
     /// The number of the newest record that was sent.
-    handed_seq: u64,
+    sent_seq: u64,
     /// The number of ticks with events that were sent.
-    loud_handed: u64,
+    eventful_sent: u64,
     aside: Option<QuarantinedDatabase>,
     dir: PathBuf,
 }
@@ -100,8 +100,8 @@ impl Store {
             ended,
             thread: Some(thread),
             last_seq,
-            handed_seq: last_seq.0,
-            loud_handed: 0,
+            sent_seq: last_seq.0,
+            eventful_sent: 0,
             aside,
             dir: dir.to_owned(),
         };
@@ -126,13 +126,13 @@ impl Store {
 
     /// Begins a run. An earlier run that was not ended counts as interrupted.
     pub fn start_run(&mut self, start: RunStart) -> Result<(), StoreError> {
-        self.handed_seq = self.handed_seq.max(start.first_seq.0 - 1);
-        self.send_surely(Command::Write(Entry::RunStart { start, time_ms: now_ms() }))
+        self.sent_seq = self.sent_seq.max(start.first_seq.0 - 1);
+        self.send_waiting(Command::Write(Entry::RunStart { start, time_ms: now_ms() }))
     }
 
     /// Ends the run, with a reason.
     pub fn end_run(&mut self, reason: &str) -> Result<(), StoreError> {
-        self.send_surely(Command::Write(Entry::RunEnd { reason: reason.to_owned(), time_ms: now_ms() }))
+        self.send_waiting(Command::Write(Entry::RunEnd { reason: reason.to_owned(), time_ms: now_ms() }))
     }
 
     /// Whether the records of the next tick can be accepted. The driver of the clock checks this before each tick and
@@ -142,7 +142,7 @@ impl Store {
         let reserved = self.shared.reserved.load(Ordering::Acquire);
         self.overflow.is_empty()
             && self.channel_has_room(commands)
-            && reserved >= self.handed_seq + NUMBERS_PER_TICK
+            && reserved >= self.sent_seq + NUMBERS_PER_TICK
             && !self.shared.is_displaced.load(Ordering::Acquire)
     }
 
@@ -163,7 +163,7 @@ impl Store {
 
     /// Whether every sent tick with events is in the database, where it survives this process.
     pub fn has_written_all(&self) -> bool {
-        self.overflow.is_empty() && self.shared.loud_written.load(Ordering::Acquire) >= self.loud_handed
+        self.overflow.is_empty() && self.shared.eventful_written.load(Ordering::Acquire) >= self.eventful_sent
     }
 
     /// Returns the problem that prevents recording until a person acts, while the room is paused; `None` if recording
@@ -198,7 +198,7 @@ impl Store {
     /// Writes all pending records and closes the database. The error says what could not be written. Takes no longer
     /// than a few seconds if nothing can be written.
     pub fn close(mut self) -> Result<(), StoreError> {
-        let waiting = self.shut();
+        let waiting = self.stop_writer();
         let given_up = self.shared.given_up.lock().unwrap_or_else(PoisonError::into_inner).take();
         match given_up {
             None if waiting == 0 => Ok(()),
@@ -250,7 +250,7 @@ impl Store {
     /// database cannot be written; even then, the records are kept and retried.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         let (done, written) = bounded(1);
-        self.send_surely(Command::Flush(done))?;
+        self.send_waiting(Command::Flush(done))?;
         loop {
             match written.recv_timeout(FLUSH_LOOK) {
                 Ok(()) => return Ok(()),
@@ -273,9 +273,9 @@ impl Store {
     /// and a driver that ignores [`Self::has_room`] is finally blocked.
     pub(super) fn keep_tick(&mut self, record: TickRecord) {
         if let Some(last) = record.events.last() {
-            self.handed_seq = last.seq.0;
+            self.sent_seq = last.seq.0;
         }
-        self.loud_handed += u64::from(!record.is_quiet());
+        self.eventful_sent += u64::from(!record.is_quiet());
         let Err(record) = self.send_tick(record) else { return };
         if self.overflow.len() >= OVERFLOW_TICKS {
             // An error means that the writer is still behind; its own problem says why, and the record is kept.
@@ -330,7 +330,7 @@ impl Store {
         }
     }
 
-    fn send_surely(&mut self, command: Command) -> Result<(), StoreError> {
+    fn send_waiting(&mut self, command: Command) -> Result<(), StoreError> {
         let deadline = Instant::now() + self.patience();
         self.empty_overflow(deadline)?;
         let commands = self.commands.as_ref().ok_or(StoreError::Stopped)?;
@@ -362,7 +362,7 @@ impl Store {
     }
 
     /// Stops the writer. Returns the number of events that were never sent to it.
-    fn shut(&mut self) -> usize {
+    fn stop_writer(&mut self) -> usize {
         if self.commands.is_none() {
             return 0;
         }
@@ -387,14 +387,14 @@ impl Store {
 #[cfg(test)]
 impl Store {
     /// Runs this on the writer's thread, between two transactions.
-    pub(super) fn meddle(&self, act: impl FnOnce() + Send + 'static) {
-        self.commands.as_ref().unwrap().send(Command::Meddle(Box::new(act))).unwrap();
+    pub(super) fn run_on_writer(&self, act: impl FnOnce() + Send + 'static) {
+        self.commands.as_ref().unwrap().send(Command::Run(Box::new(act))).unwrap();
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        let waiting = self.shut();
+        let waiting = self.stop_writer();
         let given_up = self.shared.given_up.lock().unwrap_or_else(PoisonError::into_inner).take();
         let events = given_up.map_or(0, |given_up| given_up.events) + waiting;
         if events > 0 {

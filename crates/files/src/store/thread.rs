@@ -37,7 +37,7 @@ pub(super) enum Command {
     Limits(HistoryLimits),
     /// Run this on the thread, to delay it in tests.
     #[cfg(test)]
-    Meddle(Box<dyn FnOnce() + Send>),
+    Run(Box<dyn FnOnce() + Send>),
 }
 
 /// The state that both sides share.
@@ -51,7 +51,7 @@ pub(super) struct Shared {
     /// Record numbers up to this one may be given out: no later run uses them.
     pub(super) reserved: AtomicU64,
     /// The number of ticks with events that are in the database.
-    pub(super) loud_written: AtomicU64,
+    pub(super) eventful_written: AtomicU64,
     /// Whether the history was moved or deleted.
     pub(super) is_displaced: AtomicBool,
     /// Whether the database is damaged, so that it can never be written again.
@@ -125,7 +125,7 @@ impl WriterThread {
     /// Writes until the store is dropped and the queue is empty.
     pub(super) fn run(mut self) {
         while let Some(first) = self.next() {
-            self.write_with_what_waits(first);
+            self.write_batch(first);
         }
         self.write(Vec::new());
     }
@@ -149,7 +149,7 @@ impl WriterThread {
                 Err(RecvTimeoutError::Timeout) => {
                     self.write(Vec::new());
                     // An error is reported, and checked again before anything is written.
-                    let _told = self.look_after_place();
+                    let _told = self.ensure_place();
                     self.thin();
                 }
                 Err(RecvTimeoutError::Disconnected) => return None,
@@ -157,7 +157,7 @@ impl WriterThread {
         }
     }
 
-    fn write_with_what_waits(&mut self, first: Command) {
+    fn write_batch(&mut self, first: Command) {
         let (mut entries, mut flushes, mut bytes) = (Vec::new(), Vec::new(), 0);
         let mut next = Some(first);
         while let Some(command) = next {
@@ -171,17 +171,17 @@ impl WriterThread {
                 Command::Flush(done) => flushes.push(done),
                 Command::Limits(limits) => self.limits = limits,
                 #[cfg(test)]
-                Command::Meddle(act) => act(),
+                Command::Run(act) => act(),
             }
             next = if bytes < BATCH_BYTES { self.commands.try_recv().ok() } else { None };
         }
-        let loud = entries.iter().filter(|entry| entry.is_loud()).count();
+        let loud = entries.iter().filter(|entry| entry.is_eventful()).count();
         let has_snapshot = entries.iter().any(|entry| matches!(entry, Entry::Snapshot(_)));
         self.write(entries);
         if has_snapshot {
             self.thin_snapshots();
         }
-        self.shared.loud_written.fetch_add(loud as u64, Ordering::AcqRel);
+        self.shared.eventful_written.fetch_add(loud as u64, Ordering::AcqRel);
         self.thin();
         self.shared.bytes_waiting.fetch_sub(bytes, Ordering::AcqRel);
         for done in flushes {
@@ -206,7 +206,7 @@ impl WriterThread {
             if self.gave_up {
                 return self.give_up(entries);
             }
-            match self.look_after_place().and_then(|()| self.writer.write(entries)) {
+            match self.ensure_place().and_then(|()| self.writer.write(entries)) {
                 Ok(()) => {
                     self.shared.reserved.store(self.writer.reserved(), Ordering::Release);
                     self.shared.is_damaged.store(false, Ordering::Release);
@@ -227,7 +227,7 @@ impl WriterThread {
     }
 
     /// Checks that written data will be found again; a deleted history is written again first.
-    fn look_after_place(&mut self) -> Result<(), StoreError> {
+    fn ensure_place(&mut self) -> Result<(), StoreError> {
         match self.writer.check_place() {
             Ok(is_anew) => {
                 if is_anew {

@@ -212,7 +212,7 @@ impl FileVersions {
         surety: Durability,
         act: impl FnOnce(&FileChanges<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.look_after_place()?;
+        self.ensure_place()?;
         if self.surety != surety {
             let word = if surety == Durability::Power { "FULL" } else { "NORMAL" };
             self.connection.pragma_update(None, "synchronous", word).map_err(failed("set up the history"))?;
@@ -230,7 +230,7 @@ impl FileVersions {
 
     /// Checks the location before a change. If the history was deleted while the room is open, the log rewrites it
     /// within a moment, and all later changes must go there.
-    fn look_after_place(&mut self) -> Result<(), StoreError> {
+    fn ensure_place(&mut self) -> Result<(), StoreError> {
         let Some(place) = &self.place else { return Ok(()) };
         let until = Instant::now() + ANEW_WITHIN;
         loop {

@@ -35,7 +35,7 @@ pub(super) enum Entry {
 
 impl Entry {
     /// Whether it is a tick with events.
-    pub(super) fn is_loud(&self) -> bool {
+    pub(super) fn is_eventful(&self) -> bool {
         matches!(self, Self::Tick(record) if !record.is_quiet())
     }
 
@@ -102,7 +102,7 @@ impl Writer {
             db::lock_again(&dir, &mut self.lock)?;
         }
         if standing == LocationStatus::HistoryGone {
-            self.connection = db::write_anew(&self.connection, &dir)?;
+            self.connection = db::copy_to_new(&self.connection, &dir)?;
         }
         self.place = DatabaseLocation::of(&dir)?;
         Ok(standing == LocationStatus::HistoryGone)

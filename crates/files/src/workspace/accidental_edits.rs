@@ -39,7 +39,7 @@ const WITHIN: [&str; 23] = [
     "read",
 ];
 /// The maximum number of reported mistakes per text.
-const SLIPS_AT_MOST: usize = 10;
+const MISTAKES_AT_MOST: usize = 10;
 
 /// An edit that removes something, probably by accident.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,7 +54,7 @@ pub(super) struct AccidentalEdit {
 
 /// Returns what `new` seems to have lost from `old` by mistake; empty if everything that is missing was removed on
 /// purpose.
-pub(super) fn slips(old: &Value, new: &Value) -> Vec<AccidentalEdit> {
+pub(super) fn mistakes(old: &Value, new: &Value) -> Vec<AccidentalEdit> {
     let mut found = Vec::new();
     if let (Value::Object(old), Value::Object(new)) = (old, new) {
         keys(old, new, &TOP, "the scene", &mut found);
@@ -62,7 +62,7 @@ pub(super) fn slips(old: &Value, new: &Value) -> Vec<AccidentalEdit> {
             entries(list, needed, old.get(list), new.get(list), &mut found);
         }
     }
-    found.truncate(SLIPS_AT_MOST);
+    found.truncate(MISTAKES_AT_MOST);
     found
 }
 
@@ -186,7 +186,7 @@ mod tests {
 
     fn found(text: &str) -> Vec<String> {
         let data = |text: &str| yaml::parse(text).expect("it is YAML");
-        slips(&data(GOOD), &data(text)).into_iter().map(|slip| slip.what).collect()
+        mistakes(&data(GOOD), &data(text)).into_iter().map(|slip| slip.what).collect()
     }
 
     #[test]
@@ -231,6 +231,6 @@ mod tests {
         ] {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
-        assert_eq!(slips(&Value::Null, &json!({ "elementz": [] })), [], "nothing can be lost of nothing");
+        assert_eq!(mistakes(&Value::Null, &json!({ "elementz": [] })), [], "nothing can be lost of nothing");
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct FilesRead {
 }
 
 /// Applies saves, external changes and the outcomes of orders.
-pub(super) fn apply_file_news(world: &mut World, mut read: Local<FilesRead>) {
+pub(super) fn apply_service_events(world: &mut World, mut read: Local<FilesRead>) {
     let reports: Vec<SaveReport> = read.saves.read(world.resource::<Messages<SaveReport>>()).cloned().collect();
     for report in reports {
         if let Some(number) = report.saved {

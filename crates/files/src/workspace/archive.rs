@@ -175,7 +175,7 @@ impl Packing<'_> {
                 self.control.set_done(done, count);
             }
             let path = format!("{prefix}{name}");
-            if let Some(why) = why_not(&path, kind, depth) {
+            if let Some(why) = reason_to_leave_out(&path, kind, depth) {
                 if !why.is_empty() {
                     self.leave_out(format!("{}: {why}", shown(&path)));
                 }
@@ -263,7 +263,7 @@ fn shown(path: &str) -> String {
 }
 
 /// Returns why a file is left out; an empty reason if nobody would miss it.
-fn why_not(path: &str, kind: EntryKind, depth: usize) -> Option<&'static str> {
+fn reason_to_leave_out(path: &str, kind: EntryKind, depth: usize) -> Option<&'static str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_our_work = name.starts_with('.') && name.ends_with(WORK_ENDING);
     if path == ".workshop" || path == ".git" || is_our_work {

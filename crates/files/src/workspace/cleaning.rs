@@ -16,7 +16,7 @@ use crate::store::{BESIDE_HISTORY, HISTORY_FILE, StoreError, while_closed};
 /// The folder in `.workshop` to which files are moved, each time into a new subfolder.
 const ASIDE: &str = "cleaned";
 /// The folders of the room's own records and of messages, with the extensions of their files.
-const COMES_AND_GOES: [(&str, &str); 4] =
+const RECORD_FOLDERS: [(&str, &str); 4] =
     [("sessions", ENDING), ("sessions", COPY_ENDING), ("inbox", ".jsonl"), ("outbox", ".jsonl")];
 /// Single files that the room maintains.
 const KEPT_BY_THE_ROOM: [&str; 3] = [APPROVALS_FILE, KEPT_BLACKBOARD, CHECK_IN_FILE];
@@ -58,7 +58,7 @@ impl Cleaning {
     pub fn plan(root: &Path, dir: &Path) -> Result<Self, CleaningError> {
         let mut plan = Self::default();
         plan.aside.extend(KEPT_BY_THE_ROOM.into_iter().filter(|path| is_file(root, path)).map(str::to_owned));
-        for (folder, ending) in COMES_AND_GOES {
+        for (folder, ending) in RECORD_FOLDERS {
             let names = names_in(root, folder);
             plan.aside
                 .extend(names.into_iter().filter(|name| name.ends_with(ending)).map(|name| format!("{folder}/{name}")));

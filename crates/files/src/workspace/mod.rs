@@ -99,7 +99,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Tick,
             (
-                apply_service_events::apply_file_news,
+                apply_service_events::apply_service_events,
                 write_failures::try_again,
                 settings_edit::apply_edits,
                 vfs::give_orders,

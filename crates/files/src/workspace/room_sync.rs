@@ -3,7 +3,7 @@
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 
-use super::accidental_edits::slips;
+use super::accidental_edits::mistakes;
 use super::files::{FileChanged, FileContent, FileWritten, KnownFiles, RoomStart};
 use super::layout;
 use super::problems::ProblemReport;
@@ -56,12 +56,12 @@ pub fn begin(world: &mut World, start: RoomStart) {
     let messages: Vec<FileChanged> =
         paths.map(|path| FileChanged::new(path.clone(), FileContent::Text(start.files[path].clone()))).collect();
     // A continued room remembers the last readable version of its scene.
-    let slips = match (&doc, &text) {
-        (Some(doc), Some(text)) => slips_in(world, &start.scene, text, doc),
+    let mistakes = match (&doc, &text) {
+        (Some(doc), Some(text)) => mistakes_in(world, &start.scene, text, doc),
         _ => Vec::new(),
     };
-    let doc = doc.filter(|_| slips.is_empty());
-    let problems = slips.into_iter().chain(problems).collect();
+    let doc = doc.filter(|_| mistakes.is_empty());
+    let problems = mistakes.into_iter().chain(problems).collect();
     world.resource_mut::<KnownFiles>().0 = start.files;
     world.write_message_batch(messages);
     world.write_message(ProblemReport { source: start.scene.clone(), problems });
@@ -201,9 +201,9 @@ fn join_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
         return;
     };
     let (found, problems) = scene_file::parse(path, &text);
-    let slips = found.as_ref().map_or_else(Vec::new, |found| slips_in(world, path, &text, found));
-    let is_good = slips.is_empty();
-    let problems = slips.into_iter().chain(problems).collect();
+    let mistakes = found.as_ref().map_or_else(Vec::new, |found| mistakes_in(world, path, &text, found));
+    let is_good = mistakes.is_empty();
+    let problems = mistakes.into_iter().chain(problems).collect();
     world.write_message(ProblemReport { source: path.to_owned(), problems });
     let Some(theirs) = found.filter(|_| is_good) else {
         know(world, path, Some(text));
@@ -233,9 +233,9 @@ fn join_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
 }
 
 /// Returns what a scene's new text would lose by mistake, as problems.
-fn slips_in(world: &World, path: &str, text: &str, found: &SceneDoc) -> Vec<Problem> {
-    let slips = slips(&world.resource::<SceneState>().doc.root, &found.root).into_iter();
-    slips
+fn mistakes_in(world: &World, path: &str, text: &str, found: &SceneDoc) -> Vec<Problem> {
+    let mistakes = mistakes(&world.resource::<SceneState>().doc.root, &found.root).into_iter();
+    mistakes
         .map(|slip| {
             let keys: Vec<&str> = slip.path.iter().map(String::as_str).collect();
             let remedy = format!("{}; until then the last good version stays in use", slip.remedy);

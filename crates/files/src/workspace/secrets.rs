@@ -23,7 +23,7 @@ const DATA_ENDINGS: [&str; 14] =
 /// Suffixes with which editors and people mark copies of a file.
 const COPY_ENDINGS: [&str; 9] = [".bak", ".backup", ".copy", ".old", ".orig", ".save", ".swp", ".tmp", "~"];
 /// Words that indicate secrets, as a name or as one of its words.
-const TELLING_WORDS: [&str; 16] = [
+const SECRET_WORDS: [&str; 16] = [
     "apikey",
     "apikeys",
     "credential",
@@ -42,7 +42,7 @@ const TELLING_WORDS: [&str; 16] = [
     "serviceaccount",
 ];
 /// Pairs of words that indicate secrets together.
-const TELLING_PAIRS: [(&str, &str); 9] = [
+const SECRET_PAIRS: [(&str, &str); 9] = [
     ("access", "key"),
     ("access", "keys"),
     ("api", "key"),
@@ -54,7 +54,7 @@ const TELLING_PAIRS: [(&str, &str); 9] = [
     ("service", "account"),
 ];
 /// Whole names, without extension, that indicate secrets.
-const TELLING_NAMES: [&str; 7] = ["auth", "keyring", "keys", "secring", "token", "tokens", "vault-token"];
+const SECRET_FILE_NAMES: [&str; 7] = ["auth", "keyring", "keys", "secring", "token", "tokens", "vault-token"];
 /// The names of private keys that ssh writes.
 const SSH_KEYS: [&str; 6] = ["id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_rsa"];
 
@@ -71,10 +71,10 @@ pub fn secret_by_name(path: &str) -> Option<&'static str> {
     }
     // Agents, scenes, boards and sessions have a known format, whatever they are about.
     let is_known = layout::matters(&path) || path.starts_with("sessions/");
-    (!is_known && is_telling(name)).then_some("its name suggests secrets")
+    (!is_known && is_suspicious(name)).then_some("its name suggests secrets")
 }
 
-fn is_telling(name: &str) -> bool {
+fn is_suspicious(name: &str) -> bool {
     let mut name = name.trim_matches(['#', '_']);
     while let Some(kept) = COPY_ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)) {
         name = kept;
@@ -98,12 +98,12 @@ fn is_telling(name: &str) -> bool {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
-    let is_pair = |pair: &[&str]| TELLING_PAIRS.iter().any(|(one, two)| pair == [*one, *two]);
-    let by_words = words.iter().any(|word| TELLING_WORDS.contains(word)) || words.windows(2).any(is_pair);
+    let is_pair = |pair: &[&str]| SECRET_PAIRS.iter().any(|(one, two)| pair == [*one, *two]);
+    let by_words = words.iter().any(|word| SECRET_WORDS.contains(word)) || words.windows(2).any(is_pair);
     // A text about secrets is not a secret, unless its name consists of that word only.
-    let is_only_that = words.len() == 1 && words.iter().all(|word| TELLING_WORDS.contains(word));
+    let is_only_that = words.len() == 1 && words.iter().all(|word| SECRET_WORDS.contains(word));
     let is_data = DATA_ENDINGS.contains(&ending);
-    (is_data && (by_words || TELLING_NAMES.contains(&stem) || words.last() == Some(&"token"))) || is_only_that
+    (is_data && (by_words || SECRET_FILE_NAMES.contains(&stem) || words.last() == Some(&"token"))) || is_only_that
 }
 
 /// The formats of private keys and of the keys of well-known services.

@@ -292,12 +292,12 @@ impl RunningCall {
                 // The outcome contains it as well.
                 Some(CallEvent::Logged(_)) => {}
                 Some(CallEvent::Finished(outcome)) => return outcome,
-                None => self.wait_for_news(),
+                None => self.wait_for_event(),
             }
         }
     }
 
-    fn wait_for_news(&self) {
+    fn wait_for_event(&self) {
         let mut select = crossbeam_channel::Select::new();
         select.recv(&self.requests);
         select.recv(&self.logged);

@@ -146,14 +146,14 @@ impl<'a, 'js> Session<'a, 'js> {
     fn is_settled(&self, promise: &Promise<'js>) -> bool {
         let is_settled = promise.state() != PromiseState::Pending;
         if is_settled {
-            self.hand_over_rejection(promise);
+            self.take_rejection(promise);
         }
         self.log_rejections();
         is_settled
     }
 
     /// Excludes the rejection of this promise from the log, because it is reported to the caller.
-    pub(super) fn hand_over_rejection(&self, promise: &Promise<'js>) {
+    pub(super) fn take_rejection(&self, promise: &Promise<'js>) {
         self.shared.rejections.borrow_mut().forget(promise.as_value());
     }
 
@@ -221,7 +221,7 @@ impl<'a, 'js> Session<'a, 'js> {
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
-        self.ring_due();
+        self.fire_due();
         Ok(())
     }
 
@@ -252,15 +252,15 @@ impl<'a, 'js> Session<'a, 'js> {
     }
 
     /// Fires a timer.
-    pub(super) fn ring(&self, timer: Timer) {
+    pub(super) fn fire_timer(&self, timer: Timer) {
         self.forget(timer);
         self.call_world("ring", (timer.id,));
     }
 
     /// Fires the timers that are due.
-    fn ring_due(&self) {
+    fn fire_due(&self) {
         for timer in self.due_timers() {
-            self.ring(timer);
+            self.fire_timer(timer);
             while !self.clock().must_stop() && self.ctx.execute_pending_job() {}
             if self.clock().must_stop() {
                 return;

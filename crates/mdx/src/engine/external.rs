@@ -37,7 +37,7 @@ const TOOL_FILE: &str = "tool.mjs";
 pub const RUNS_AT_MOST: Duration = Duration::from_secs(30);
 
 /// The interval at which it is checked whether the call was stopped.
-const LOOKS_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The maximum number of lines that wait to be read, each as long as a result or a file may be.
 const LINES_AT_ONCE: usize = 4;
@@ -46,7 +46,7 @@ const LINES_AT_ONCE: usize = 4;
 const LINE_BYTES: u64 = 8 << 20;
 
 /// The number of bytes of the runtime's standard error that are read.
-const LAST_WORDS_BYTES: u64 = 4000;
+const STDERR_BYTES: u64 = 4000;
 
 /// How a runtime is started for one call.
 #[derive(Clone, Debug)]
@@ -95,19 +95,19 @@ impl ToolCall {
                 Ok(runtime) => runtime,
                 Err(why) => return finish.with(failed(ToolFailure::new(FailureKind::Engine, why))),
             };
-            let outcome = self.run_outside(&runtime, link);
+            let outcome = self.run_external(&runtime, link);
             // A folder that cannot be deleted is in the temporary folder.
             let _ = std::fs::remove_dir_all(&runtime.folder);
             finish.with(outcome);
         })
     }
 
-    fn run_outside(&self, runtime: &ExternalRuntime, link: Link) -> ToolOutcome {
+    fn run_external(&self, runtime: &ExternalRuntime, link: Link) -> ToolOutcome {
         let program = match self.program() {
             Ok(program) => program,
             Err(failure) => return failed(failure),
         };
-        match self.begin_outside(runtime, &program, link.logged.clone()) {
+        match self.start_external(runtime, &program, link.logged.clone()) {
             Ok(running) => running.follow(self, runtime, (&program, &link)),
             Err(error) => {
                 let text = format!("{} could not be started: {error}", runtime.name);
@@ -116,7 +116,7 @@ impl ToolCall {
         }
     }
 
-    fn begin_outside(
+    fn start_external(
         &self,
         runtime: &ExternalRuntime,
         program: &Program,
@@ -140,7 +140,7 @@ impl ToolCall {
             child,
             end: runtime.end,
             told: to_program(input)?,
-            is_deaf: false,
+            is_input_closed: false,
             said: in_lines(output)?,
             last_words: in_one(errors)?,
             open: BTreeSet::new(),
@@ -162,7 +162,7 @@ struct Running {
     /// The lines to send to it.
     told: Sender<String>,
     /// Whether it no longer reads its input.
-    is_deaf: bool,
+    is_input_closed: bool,
     said: Receiver<String>,
     last_words: Receiver<String>,
     /// The requests without an answer.
@@ -187,7 +187,7 @@ impl Drop for Running {
 
 impl Running {
     fn send(&mut self, told: &Value) {
-        self.is_deaf |= self.told.try_send(format!("{told}\n")).is_err();
+        self.is_input_closed |= self.told.try_send(format!("{told}\n")).is_err();
     }
 
     fn follow(
@@ -202,7 +202,7 @@ impl Running {
                 let limits = EngineLimits { run: RUNS_AT_MOST, ..call.limits };
                 break Err(ToolFailure::stopped(stop, &limits));
             }
-            if self.is_deaf {
+            if self.is_input_closed {
                 let text = format!("{} does not accept the answers to the code's requests", runtime.name);
                 break Err(ToolFailure::new(FailureKind::Engine, text));
             }
@@ -219,7 +219,7 @@ impl Running {
                     Ok(Incoming::Answer(id, answer)) => self.answer(id, &answer),
                     Ok(Incoming::Cancel) | Err(_) => {}
                 },
-                default(LOOKS_EVERY) => {}
+                default(POLL_INTERVAL) => {}
             }
         };
         self.note_time();
@@ -305,7 +305,7 @@ impl Running {
         if self.child.wait().is_ok_and(|status| status.success()) {
             return ToolFailure::stopped(Stop::NeverSettles, &EngineLimits::default());
         }
-        let words = self.last_words.recv_timeout(LOOKS_EVERY).unwrap_or_default();
+        let words = self.last_words.recv_timeout(POLL_INTERVAL).unwrap_or_default();
         let text = format!("{} ended without a result: {}", runtime.name, words.trim());
         ToolFailure::new(FailureKind::Engine, text.trim_end_matches([':', ' ']))
     }
@@ -347,7 +347,7 @@ fn in_one(errors: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (words, read) = bounded(1);
     thread::Builder::new().name("tool errors".to_owned()).spawn(move || {
         let (mut errors, mut first) = (errors, Vec::new());
-        let _ = errors.by_ref().take(LAST_WORDS_BYTES).read_to_end(&mut first);
+        let _ = errors.by_ref().take(STDERR_BYTES).read_to_end(&mut first);
         let _ = words.send(String::from_utf8_lossy(&first).into_owned());
         let _ = io::copy(&mut errors, &mut io::sink());
     })?;

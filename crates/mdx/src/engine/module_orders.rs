@@ -19,7 +19,7 @@ use super::running_module::{ModuleCommand, ModuleMessage};
 const BACKGROUND: u64 = 0;
 
 /// The maximum time between checks if nothing is due.
-const LOOKS_AT_LEAST_EVERY: Duration = Duration::from_secs(3600);
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
 /// The error for a request that is still open when its call ends.
 const CALL_IS_OVER: &str = "the call in which this was requested is over; wait for it before the tool returns";
@@ -27,7 +27,7 @@ const CALL_IS_OVER: &str = "the call in which this was requested is over; wait f
 /// Why a module executes no more orders.
 pub(super) enum Ended {
     /// Nobody receives its messages.
-    Unheard,
+    Disconnected,
     /// It exceeded a limit.
     Stopped(ToolFailure),
 }
@@ -80,7 +80,7 @@ pub(super) struct ModuleLoop<'a, 'js> {
 }
 
 /// What woke a module up.
-enum Woken {
+enum WakeEvent {
     Order(u64, ModuleCommand),
     Answer(u64, HostAnswer),
     Due,
@@ -96,46 +96,46 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
     pub(super) fn serve(&mut self, ordered: &Receiver<(u64, ModuleCommand)>) -> Result<(), Ended> {
         loop {
             match self.wait(ordered)? {
-                Woken::Order(number, command) if OrderKind::of(&command) == OrderKind::Tool => {
+                WakeEvent::Order(number, command) if OrderKind::of(&command) == OrderKind::Tool => {
                     self.waiting.push_back((number, command));
                 }
-                Woken::Order(number, command) => self.begin(number, command)?,
-                Woken::Answer(id, answer) => {
+                WakeEvent::Order(number, command) => self.begin(number, command)?,
+                WakeEvent::Answer(id, answer) => {
                     let asker = self.session.shared.unanswered.borrow().get(&id).copied().unwrap_or(BACKGROUND);
                     self.wake(asker, |session| session.answer(id, answer))?;
                 }
-                Woken::Due => {}
+                WakeEvent::Due => {}
             }
             for timer in self.session.due_timers() {
-                self.wake(timer.order, |session| session.ring(timer))?;
+                self.wake(timer.order, |session| session.fire_timer(timer))?;
             }
-            self.give_up_waiting()?;
+            self.end_overdue_orders()?;
             while !self.open.iter().any(|order| order.kind == OrderKind::Tool)
                 && let Some((number, command)) = self.waiting.pop_front()
             {
                 self.begin(number, command)?;
-                self.give_up_waiting()?;
+                self.end_overdue_orders()?;
             }
         }
     }
 
     /// Waits for the next event.
-    fn wait(&self, ordered: &Receiver<(u64, ModuleCommand)>) -> Result<Woken, Ended> {
+    fn wait(&self, ordered: &Receiver<(u64, ModuleCommand)>) -> Result<WakeEvent, Ended> {
         let timer = self.session.next_timer().map(|timer| timer.due);
         let limits = self.open.iter().filter(|order| order.is_limited()).map(|order| self.waits_until(order));
         let until = limits.chain(timer).min();
-        let left = until.map_or(LOOKS_AT_LEAST_EVERY, |until| until.saturating_duration_since(Instant::now()));
+        let left = until.map_or(LONGEST_WAIT, |until| until.saturating_duration_since(Instant::now()));
         let none = never();
         let ordered = if self.waiting.len() < ORDERS_AT_ONCE { ordered } else { &none };
         select! {
             recv(ordered) -> order => {
-                order.map(|(number, order)| Woken::Order(number, order)).map_err(|_| Ended::Unheard)
+                order.map(|(number, order)| WakeEvent::Order(number, order)).map_err(|_| Ended::Disconnected)
             }
             recv(self.session.incoming) -> came => match came {
-                Ok(Incoming::Answer(id, answer)) => Ok(Woken::Answer(id, answer)),
-                Ok(Incoming::Cancel) | Err(_) => Err(Ended::Unheard),
+                Ok(Incoming::Answer(id, answer)) => Ok(WakeEvent::Answer(id, answer)),
+                Ok(Incoming::Cancel) | Err(_) => Err(Ended::Disconnected),
             },
-            recv(after(left)) -> _ => Ok(Woken::Due),
+            recv(after(left)) -> _ => Ok(WakeEvent::Due),
         }
     }
 
@@ -185,7 +185,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         }
         self.send_log(order)?;
         for (order, result) in std::mem::take(&mut self.done) {
-            self.said.send(ModuleMessage::Done { order, result }).map_err(|_| Ended::Unheard)?;
+            self.said.send(ModuleMessage::Done { order, result }).map_err(|_| Ended::Disconnected)?;
         }
         match stop {
             Some(stop) => Err(self.stopped(stop, order)),
@@ -203,7 +203,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         lines
             .into_iter()
             .try_for_each(|line| self.said.send(ModuleMessage::Logged { order, line }))
-            .map_err(|_| Ended::Unheard)
+            .map_err(|_| Ended::Disconnected)
     }
 
     /// Closes the orders whose promises are settled.
@@ -212,7 +212,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         let settled: Vec<(u64, Promise<'js>)> =
             self.open.iter().filter(|open| is_settled(open)).map(|open| (open.number, open.promise.clone())).collect();
         for (_, promise) in &settled {
-            self.session.hand_over_rejection(promise);
+            self.session.take_rejection(promise);
         }
         for (number, promise) in settled {
             let result = self.calls.result(self.session, &promise).map(|value| self.calls.text(value));
@@ -239,7 +239,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
     }
 
     /// Ends orders that have waited for too long, or that wait for something that cannot happen.
-    fn give_up_waiting(&mut self) -> Result<(), Ended> {
+    fn end_overdue_orders(&mut self) -> Result<(), Ended> {
         let now = Instant::now();
         let can_come = self.session.next_timer().is_some() || !self.session.shared.unanswered.borrow().is_empty();
         let stop_of = |open: &OpenOrder<'_>| match () {
@@ -260,7 +260,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
     fn stopped(&self, stop: Stop, order: u64) -> Ended {
         let place = if order == BACKGROUND { "in the background" } else { "in a call" };
         match stop {
-            Stop::Cancelled => Ended::Unheard,
+            Stop::Cancelled => Ended::Disconnected,
             Stop::RunLimit | Stop::WaitLimit | Stop::NeverSettles => {
                 let text = format!("the module was stopped: {place}, it ran for more than {:?}", self.limits.run);
                 Ended::Stopped(ToolFailure::new(FailureKind::RunLimit, text))

@@ -137,7 +137,7 @@ impl RunningModule {
     /// open order gets an error, and the last message says why it ended.
     pub fn poll(&mut self) -> Option<ModuleMessage> {
         if self.state.is_gone {
-            return self.next_of_end();
+            return self.next_final_message();
         }
         if let Ok(asked) = self.requests.try_recv() {
             return Some(ModuleMessage::Asks(asked));
@@ -176,11 +176,11 @@ impl RunningModule {
         self.pulse.cancel();
         self.state.is_gone = true;
         self.state.ended = Some(why);
-        self.next_of_end()
+        self.next_final_message()
     }
 
     /// Answers the open orders, one at a time, and then reports the end.
-    fn next_of_end(&mut self) -> Option<ModuleMessage> {
+    fn next_final_message(&mut self) -> Option<ModuleMessage> {
         let state = &mut self.state;
         if std::mem::take(&mut state.is_loading) {
             return state.ended.take().map(|failure| ModuleMessage::Loaded(Err(failure)));

@@ -117,12 +117,12 @@ impl ModuleSet {
                 events.push(ModuleEvent { module: member.file.clone(), news });
             }
         }
-        self.go_on_ending(&events);
+        self.end_next(&events);
         events
     }
 
     /// Ends the next module once the previous one has ended.
-    fn go_on_ending(&mut self, events: &[ModuleEvent]) {
+    fn end_next(&mut self, events: &[ModuleEvent]) {
         let Some((mut left, mut waits_for)) = self.ending else { return };
         let is_done = |order: u64, file: &str| {
             let is_it =

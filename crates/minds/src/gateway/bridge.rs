@@ -56,7 +56,7 @@ pub struct WorkerBridge {
     /// Changes that a person made to keys and addresses since the last report.
     pub(super) access_changed: Option<Box<Environment>>,
     /// Whether the person's addresses of vendors were reported to the world.
-    pub(super) sites_told: bool,
+    pub(super) sites_reported: bool,
     /// When the last tick ran.
     ticked_at: Option<Instant>,
     /// The messages to and from MCP servers.
@@ -242,7 +242,7 @@ impl WorkerBridge {
 
     /// Returns the longest remaining cooldown of any provider.
     pub(super) fn rests_for(&self) -> Duration {
-        self.worker.as_ref().map_or(Duration::ZERO, |worker| worker.rests().longest_left(Instant::now()))
+        self.worker.as_ref().map_or(Duration::ZERO, |worker| worker.rests().longest_remaining(Instant::now()))
     }
 
     /// Returns the answers to admit now: external ones in order of arrival, simulated ones in order of tick and

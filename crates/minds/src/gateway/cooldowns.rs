@@ -57,7 +57,7 @@ impl Cooldowns {
     }
 
     /// Returns the longest remaining cooldown of any provider.
-    pub(super) fn longest_left(&self, now: Instant) -> Duration {
+    pub(super) fn longest_remaining(&self, now: Instant) -> Duration {
         let rests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rests.values().map(|rest| rest.until.saturating_duration_since(now)).max().unwrap_or_default()
     }
@@ -102,7 +102,7 @@ mod tests {
         rests.note_answer("openai");
         assert_eq!(rests.clone().left("openai", now), Duration::from_secs(40));
         rests.note_refusal("gemini", refused(503, Some(3e9)), &POLICY, now);
-        assert_eq!(rests.longest_left(now), Duration::from_secs(86_400), "a hundred years are a day");
+        assert_eq!(rests.longest_remaining(now), Duration::from_secs(86_400), "a hundred years are a day");
     }
 
     #[test]
@@ -128,6 +128,6 @@ mod tests {
         for cause in [refused(500, None), refused(401, None), ErrorCause::Connect, ErrorCause::Cut] {
             rests.note_refusal("openai", cause, &POLICY, now);
         }
-        assert_eq!(rests.longest_left(now), Duration::ZERO);
+        assert_eq!(rests.longest_remaining(now), Duration::ZERO);
     }
 }

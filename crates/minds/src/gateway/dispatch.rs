@@ -117,10 +117,10 @@ pub(super) fn collect(
     }
     if let Some(environment) = on.bridge.access_changed.take() {
         surroundings.0 = *environment;
-        on.bridge.sites_told = false;
+        on.bridge.sites_reported = false;
         doors.2.push(AccessChanged {});
     }
-    if !std::mem::replace(&mut on.bridge.sites_told, true) {
+    if !std::mem::replace(&mut on.bridge.sites_reported, true) {
         let sites = sites_of_person(&surroundings.0);
         let keyed = surroundings.0.vendors_with_key();
         if sites != questions.sites || keyed != questions.keyed {
@@ -308,7 +308,7 @@ pub(super) fn enqueue_requests(
         match questions.choose(&rules.gateway, request.model.as_deref()) {
             Ok(choice) => {
                 let asked_tick = rules.clock.tick();
-                questions.line_up(Waiting { request: request.clone(), choice, told_place: 0, asked_tick });
+                questions.enqueue(Waiting { request: request.clone(), choice, told_place: 0, asked_tick });
             }
             Err(problem) => {
                 let failure = ModelFailure::new(FailureKind::Rejected, problem.what, problem.remedy);
@@ -366,7 +366,7 @@ pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLo
     let caps = rules.budget.caps();
     let providers: Vec<String> = questions.waiting.keys().cloned().collect();
     for provider in providers {
-        while questions.under_way_at(&provider) < most {
+        while questions.running_at(&provider) < most {
             let Some(waiting) = questions.waiting.get_mut(&provider).and_then(|queue| queue.pop_front()) else { break };
             let Waiting { request, choice, told_place, asked_tick } = waiting;
             let terms = rules.site_and_rate(questions, &choice);

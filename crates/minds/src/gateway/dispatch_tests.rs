@@ -41,9 +41,13 @@ impl SimulatedProvider for Echo {
 
 /// The received answers: in which tick, to which request, and which.
 #[derive(Resource, Default)]
-struct Heard(Vec<(u64, u64, Result<String, FailureKind>)>);
+struct ReceivedReplies(Vec<(u64, u64, Result<String, FailureKind>)>);
 
-fn hear(mut replies: bevy::ecs::message::MessageReader<ModelReply>, mut heard: ResMut<Heard>, clock: Res<SimClock>) {
+fn hear(
+    mut replies: bevy::ecs::message::MessageReader<ModelReply>,
+    mut heard: ResMut<ReceivedReplies>,
+    clock: Res<SimClock>,
+) {
     for reply in replies.read() {
         let outcome = reply.outcome.clone();
         let outcome = outcome.map(|completion| completion.text).map_err(|failure| failure.kind);
@@ -53,7 +57,7 @@ fn hear(mut replies: bevy::ecs::message::MessageReader<ModelReply>, mut heard: R
 
 fn room() -> App {
     let mut app = App::empty();
-    app.add_plugins(schedule::plugin).init_resource::<EventLog>().init_resource::<Heard>();
+    app.add_plugins(schedule::plugin).init_resource::<EventLog>().init_resource::<ReceivedReplies>();
     app.insert_resource(GatewayEnvironment(Environment::default()));
     app.add_input::<ModelReply>();
     app.add_plugins(plugin);
@@ -104,7 +108,7 @@ fn tick(app: &mut App, times: u64) {
 }
 
 fn heard(app: &App) -> Vec<(u64, u64, Result<String, FailureKind>)> {
-    app.world().resource::<Heard>().0.clone()
+    app.world().resource::<ReceivedReplies>().0.clone()
 }
 
 fn said(tick: u64, id: u64, words: &str) -> (u64, u64, Result<String, FailureKind>) {
@@ -490,7 +494,7 @@ fn told<E: EventData>(app: &App) -> Vec<E> {
 }
 
 /// Returns the reports on providers: their state and message.
-fn told_of_providers(app: &App) -> Vec<(String, String)> {
+fn provider_reports(app: &App) -> Vec<(String, String)> {
     told::<Provider>(app).into_iter().map(|provider| (provider.state.into_owned(), provider.what)).collect()
 }
 
@@ -509,7 +513,7 @@ fn a_provider_that_fails_is_reported_once_and_once_more_when_it_works() {
     ask(&mut app, question(6, "a", 1, "hello"));
     tick(&mut app, 10);
     assert_ne!(world_hash(app.world_mut()), hash, "it is part of the world");
-    let told = told_of_providers(&app);
+    let told = provider_reports(&app);
     assert_eq!(told[0], ("failing".into(), "offline answered 429 (too many requests): slow down".into()));
     assert_eq!(told[1..], [("working".into(), "offline works again after 5 failures".into())]);
 }
@@ -533,7 +537,7 @@ fn who_has_no_key_or_is_unknown_fails_and_has_another_chance_when_settings_or_ke
     let health = app.world().resource::<ProviderHealth>();
     assert_eq!(health.state("gemini"), HealthState::Unknown, "the settings are others now");
     assert!(health.faults()[0].what.contains("there is no provider \"gemni\""), "{:?}", health.faults());
-    let told: Vec<_> = told_of_providers(&app).into_iter().map(|(state, _)| state).collect();
+    let told: Vec<_> = provider_reports(&app).into_iter().map(|(state, _)| state).collect();
     assert_eq!(told, ["failing", "unknown", "failing", "unknown", "failing"]);
 }
 
@@ -552,7 +556,7 @@ fn a_cap_of_the_room_is_a_fault_until_it_is_another_and_says_which_it_is() {
     app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(9);
     tick(&mut app, 2);
     assert_eq!(app.world().resource::<ProviderHealth>().faults(), []);
-    assert_eq!(told_of_providers(&app).len(), 2);
+    assert_eq!(provider_reports(&app).len(), 2);
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl LocalProxy {
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;
         let url = format!("http://{}", listener.local_addr()?);
-        let word = unforeseeable_word();
+        let word = random_secret();
         let gauge = Arc::new(Gauge::default());
         let stop = CancellationToken::new();
         let rules = Rules { word: format!("workshop:{word}"), connect };
@@ -100,7 +100,7 @@ impl LocalProxy {
 }
 
 /// Returns a secret: two unpredictable numbers.
-pub(super) fn unforeseeable_word() -> String {
+pub(super) fn random_secret() -> String {
     let number = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", number(), number())
 }
@@ -159,7 +159,7 @@ async fn pass(mut client: TcpStream, rules: &Rules, gauge: &Gauge) -> io::Result
     // Whichever side ends first ends both: a client that has disconnected needs no answer.
     tokio::select! {
         sent = tokio::io::copy(&mut from_client, &mut to_server) => sent.map(drop),
-        came = pass_back(&mut from_server, &mut to_client, gauge) => came,
+        came = forward_response(&mut from_server, &mut to_client, gauge) => came,
     }
 }
 
@@ -178,7 +178,7 @@ async fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
 }
 
 /// Forwards the server's response up to its limit.
-async fn pass_back(
+async fn forward_response(
     from: &mut (impl AsyncReadExt + Unpin),
     to: &mut (impl AsyncWriteExt + Unpin),
     gauge: &Gauge,

@@ -153,14 +153,14 @@ impl RequestQueue {
     }
 
     /// Queues a request according to its urgency.
-    pub(super) fn line_up(&mut self, waiting: Waiting) {
+    pub(super) fn enqueue(&mut self, waiting: Waiting) {
         let queue = self.waiting.entry(waiting.choice.provider.clone()).or_default();
         let turn = waiting.turn();
         let place = queue.partition_point(|other| other.turn() <= turn);
         queue.insert(place, waiting);
     }
 
-    pub(super) fn under_way_at(&self, provider: &str) -> usize {
+    pub(super) fn running_at(&self, provider: &str) -> usize {
         self.in_flight.values().filter(|question| question.choice.provider == provider).count()
     }
 

@@ -94,7 +94,7 @@ fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usag
 }
 
 /// The usage of a complete answer whose provider reported none.
-pub(super) fn untold(request: &ProviderRequest, completion: &Completion) -> Usage {
+pub(super) fn estimated_usage(request: &ProviderRequest, completion: &Completion) -> Usage {
     let told = completion.usage;
     // A coding agent remembers what it was sent before.
     let sent = completion.told.as_ref().map(|told| text::tokens_of_chars(told.sent_chars));
@@ -110,42 +110,42 @@ pub(super) fn untold(request: &ProviderRequest, completion: &Completion) -> Usag
 
 /// Sends the request until there is an answer, or retrying is useless. Also returns the usage and attempts.
 pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Effort) {
-    let mut course = AttemptState::default();
+    let mut progress = AttemptState::default();
     let total = call.terms.total;
     let asked = tokio::select! {
         biased;
         () = call.cancel.cancelled() => Err(ProviderError::new(ErrorCause::Cancelled, "")),
-        asked = tokio::time::timeout(total, ask(&call, &mut course)) => asked.unwrap_or_else(|_| {
+        asked = tokio::time::timeout(total, ask(&call, &mut progress)) => asked.unwrap_or_else(|_| {
             let secs = u32::try_from(total.as_secs()).unwrap_or(u32::MAX);
             Err(ProviderError::new(ErrorCause::TooLong(secs), ""))
         }),
     };
     let outcome = asked.map_err(|error| {
-        if course.is_trying {
-            course.tries.made += 1;
+        if progress.is_trying {
+            progress.tries.made += 1;
         }
-        let has_output = course.lose(&call.request, error.cause);
-        let failure = model_failure(&error, &call, course.tries.made);
+        let has_output = progress.lose(&call.request, error.cause);
+        let failure = model_failure(&error, &call, progress.tries.made);
         // If all attempts were used, the server may still have asked for a longer pause than a request waits: the next
         // request, whoever makes it, is held back until then.
-        let may_try = course.tries.made < call.terms.retry.attempts && !has_output;
+        let may_try = progress.tries.made < call.terms.retry.attempts && !has_output;
         let waits = may_try && wait_asked(error.cause).is_some();
         ModelFailure { is_final: !waits, waits_in_real_time: true, ..failure }
     });
     if let Ok(completion) = &outcome {
-        course.estimated = sum(course.estimated, untold(&call.request, completion));
+        progress.estimated = sum(progress.estimated, estimated_usage(&call.request, completion));
     }
-    (outcome, Effort { attempts: course.tries.made, estimated: course.estimated })
+    (outcome, Effort { attempts: progress.tries.made, estimated: progress.estimated })
 }
 
 /// Describes an error for a person.
 fn model_failure(error: &ProviderError, call: &Call, tries: u32) -> ModelFailure {
     let Call { choice, terms, environment, keys, .. } = call;
-    in_words(error, (choice, terms), (environment, keys), tries)
+    describe_failure(error, (choice, terms), (environment, keys), tries)
 }
 
 /// Describes for a person why a call of a provider failed.
-pub(super) fn in_words(
+pub(super) fn describe_failure(
     error: &ProviderError,
     (choice, terms): (&Choice, &Terms),
     (environment, keys): (&Environment, &Keys),
@@ -173,26 +173,26 @@ pub(super) fn in_words(
     failure(error, place, tries.max(1), keys)
 }
 
-async fn ask(call: &Call, course: &mut AttemptState) -> Result<Completion, ProviderError> {
+async fn ask(call: &Call, progress: &mut AttemptState) -> Result<Completion, ProviderError> {
     let provider = provider(call)?;
     loop {
         // The screen discards the output of an earlier attempt. If the world is gone, nobody receives the event.
         let _ = call.events.try_send(GatewayEvent::Started { id: call.id });
-        course.begin();
-        let error = match attempt(call, provider.as_ref(), course.said.clone()).await {
+        progress.begin();
+        let error = match attempt(call, provider.as_ref(), progress.said.clone()).await {
             Ok(completion) => {
-                course.is_trying = false;
-                course.tries.made += 1;
+                progress.is_trying = false;
+                progress.tries.made += 1;
                 call.rests.note_answer(&call.choice.provider);
                 return Ok(completion);
             }
             Err(error) => error,
         };
-        let has_output = course.lose(&call.request, error.cause);
+        let has_output = progress.lose(&call.request, error.cause);
         let (provider_name, now) = (&call.choice.provider, Instant::now());
         call.rests.note_refusal(provider_name, error.cause, &call.terms.retry, now);
         let at_least_secs = call.rests.left(provider_name, now).as_secs_f64();
-        match call.terms.retry.after(error.cause, has_output, &mut course.tries, (at_least_secs, chance())) {
+        match call.terms.retry.after(error.cause, has_output, &mut progress.tries, (at_least_secs, chance())) {
             Some(wait_secs) => {
                 tracing::debug!("{} failed ({:?}), trying again", call.choice.provider, error.cause);
                 tokio::time::sleep(Duration::from_secs_f64(wait_secs)).await;

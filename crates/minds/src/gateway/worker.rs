@@ -16,7 +16,7 @@ use super::acp::AgentPool;
 use super::cooldowns::Cooldowns;
 use super::failure::{Place, failure};
 use super::keys::{Environment, FilesStamp, Keys};
-use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault, McpNews, Pool, Says};
+use super::mcp::{EmitEvent, McpCommand, McpEvent, McpFailure, McpFault, McpNews, Pool};
 use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
 use super::outside_traffic::Stoppable;
 use super::programs::{ProgramCommand, ProgramEnded, ProgramPlace, run};
@@ -381,7 +381,7 @@ impl WorkerState {
                 Err(error) => return self.without_servers(command, &error),
             };
             let events = self.events.clone();
-            let says: Says = Arc::new(move |event| {
+            let says: EmitEvent = Arc::new(move |event| {
                 // Progress may be dropped, but the end of a call must always find room.
                 let may_be_lost = matches!(event, McpEvent::Progress { .. });
                 if !may_be_lost || has_room(&events) {

@@ -10,7 +10,7 @@ use crate::store::StoreError;
 /// Blocks the writer until the returned guard is dropped.
 fn hold(store: &Store) -> Sender<()> {
     let (release, held) = bounded(0);
-    store.meddle(move || {
+    store.run_on_writer(move || {
         let _released = held.recv();
     });
     release

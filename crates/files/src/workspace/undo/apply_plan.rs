@@ -110,8 +110,8 @@ pub fn apply_plan(
     let undone =
         Undone { number, time_ms: now_ms(), agent: plan.agent.clone(), files: files.collect(), is_taken_back: false };
     keep(dir, &undone).map_err(UndoError::Record)?;
-    let not_done = with_hands(root, dir, open, |hands| {
-        let done = undone.files.iter().map(|file| (file, put(hands, file)));
+    let not_done = with_access(root, dir, open, |access| {
+        let done = undone.files.iter().map(|file| (file, put(access, file)));
         done.filter_map(|(file, done)| Some(SkippedFile { path: file.path.clone(), why: done.err()? })).collect()
     })?;
     thin(dir);
@@ -147,8 +147,8 @@ fn turn(
     open: Option<FileHandle>,
 ) -> Result<(Undone, Vec<SkippedFile>), UndoError> {
     let is_redone = undone.is_taken_back;
-    let not_done = with_hands(root, dir, open, |hands| {
-        let done = undone.files.iter().map(|file| (file, turn_file(hands, file, is_redone)));
+    let not_done = with_access(root, dir, open, |access| {
+        let done = undone.files.iter().map(|file| (file, turn_file(access, file, is_redone)));
         done.filter_map(|(file, done)| Some(SkippedFile { path: file.path.clone(), why: done.err()? })).collect()
     })?;
     let undone = Undone { is_taken_back: !is_redone, ..undone };
@@ -167,7 +167,7 @@ pub fn unified_diff(path: (&str, &str), before: Option<&str>, after: Option<&str
     diff.unified_diff().context_radius(LINES_AROUND).header(&old, &new).to_string()
 }
 
-fn with_hands<T>(
+fn with_access<T>(
     root: &Path,
     dir: &Path,
     open: Option<FileHandle>,
@@ -200,29 +200,29 @@ fn with_hands<T>(
 }
 
 /// Changes a file as planned, if it has not changed since the plan was made.
-fn put(hands: &FileAccess, file: &UndoneFile) -> Result<(), String> {
+fn put(access: &FileAccess, file: &UndoneFile) -> Result<(), String> {
     let UndoneFile { path, to, before, after } = file;
     let to = to.as_ref().unwrap_or(path);
-    hands.replace((path, before.as_deref()), (to, after.as_deref()))
+    access.replace((path, before.as_deref()), (to, after.as_deref()))
 }
 
 /// Reverts or repeats the undo of a file, and merges what others changed since.
-fn turn_file(hands: &FileAccess, file: &UndoneFile, is_redone: bool) -> Result<(), String> {
+fn turn_file(access: &FileAccess, file: &UndoneFile, is_redone: bool) -> Result<(), String> {
     let UndoneFile { path, to, before, after } = file;
     let mut places = (to.as_ref().unwrap_or(path), path);
     let mut texts = (after.as_deref(), before.as_deref());
     if is_redone {
         (places, texts) = ((places.1, places.0), (texts.1, texts.0));
     }
-    let now = hands.read(places.0)?;
-    if now.is_none() && places.0 != places.1 && hands.read(places.1)?.as_deref() == texts.1 {
+    let now = access.read(places.0)?;
+    if now.is_none() && places.0 != places.1 && access.read(places.1)?.as_deref() == texts.1 {
         // The undo was interrupted before this file.
         return Ok(());
     }
     match reverted(texts.0, texts.1, now.as_deref()) {
         Some(text) => {
             let text = text.map(std::borrow::Cow::into_owned);
-            hands.replace((places.0, now.as_deref()), (places.1, text.as_deref()))
+            access.replace((places.0, now.as_deref()), (places.1, text.as_deref()))
         }
         None => Err(format!("'{}' was not changed: others have changed the same lines since.", places.0)),
     }

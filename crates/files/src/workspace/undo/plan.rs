@@ -174,11 +174,11 @@ pub fn plan_file(
         Some(FilePlan { path, now, outcome })
     };
     let stays = |hindrance: Obstacle| done(Outcome::Stays { why: hindrance.message(&story.path) });
-    let goal = match gone_back(story, now, &is_undone, &text) {
+    let goal = match text_without(story, now, &is_undone, &text) {
         Ok(goal) => goal,
         Err(hindrance) => return stays(hindrance),
     };
-    let to = path_back(story, &is_undone).filter(|to| *to != story.path);
+    let to = path_without(story, &is_undone).filter(|to| *to != story.path);
     match (now, goal) {
         (None, None) => None,
         (Some(_), None) => done(Outcome::TakeAway),
@@ -200,7 +200,7 @@ pub fn plan_file(
 }
 
 /// Returns the text that the file would have without these changes; `None` if there would be no file.
-fn gone_back(
+fn text_without(
     story: &FileTimeline,
     now: Option<&str>,
     is_undone: &impl Fn(&TimelineEntry) -> bool,
@@ -272,7 +272,7 @@ fn newest_before(acts: &[TimelineEntry], at: usize) -> Option<u64> {
 }
 
 /// Returns the path that the file would have without these actions.
-fn path_back(story: &FileTimeline, is_undone: &impl Fn(&TimelineEntry) -> bool) -> Option<String> {
+fn path_without(story: &FileTimeline, is_undone: &impl Fn(&TimelineEntry) -> bool) -> Option<String> {
     let mut path = story.path.as_str();
     for act in story.acts.iter().rev().filter(|act| is_undone(act)) {
         if let FileAction::Renamed { from, to } = &act.deed

@@ -230,12 +230,12 @@ proptest! {
 }
 
 /// A workspace in which agents and a person wrote through the service, with its state.
-struct Office {
+struct Fixture {
     folder: tempfile::TempDir,
     orders: u32,
 }
 
-impl Office {
+impl Fixture {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a temporary folder can be made"), orders: 0 }
     }
@@ -279,21 +279,21 @@ impl Office {
 }
 
 /// A workspace in which Ada had two activations while the person wrote, too.
-fn busy() -> Office {
-    let mut office = Office::new();
-    office.write("user", "x", "notes/a.md", "one\ntwo\nthree\n");
-    office.write("ada", "act-1", "notes/a.md", "one\n2\nthree\n");
-    office.write("ada", "act-1", "notes/new.md", "hers\n");
-    office.write("bob", "act-2", "notes/b.md", "his\n");
-    office.write("ada", "act-3", "notes/b.md", "ours\n");
-    office.write("user", "x", "notes/a.md", "one\n2\nthree\nmine\n");
-    office
+fn busy() -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.write("user", "x", "notes/a.md", "one\ntwo\nthree\n");
+    fixture.write("ada", "act-1", "notes/a.md", "one\n2\nthree\n");
+    fixture.write("ada", "act-1", "notes/new.md", "hers\n");
+    fixture.write("bob", "act-2", "notes/b.md", "his\n");
+    fixture.write("ada", "act-3", "notes/b.md", "ours\n");
+    fixture.write("user", "x", "notes/a.md", "one\n2\nthree\nmine\n");
+    fixture
 }
 
 #[test]
 fn points_are_pieces_of_work_the_newest_first() {
-    let office = busy();
-    let agents = office.pasts().agents();
+    let fixture = busy();
+    let agents = fixture.pasts().agents();
     let told: Vec<(&str, Vec<&str>)> = agents
         .iter()
         .map(|past| (&*past.agent, past.points.iter().filter_map(|point| point.activation.as_deref()).collect()))
@@ -307,9 +307,9 @@ fn points_are_pieces_of_work_the_newest_first() {
 #[test]
 fn the_files_are_put_back_as_the_person_and_that_is_undone_again() {
     for is_room_open in [false, true] {
-        let office = busy();
-        let _room = is_room_open.then(|| crate::store::Store::open(&office.dir()).expect("the history can be held"));
-        let pasts = office.pasts();
+        let fixture = busy();
+        let _room = is_room_open.then(|| crate::store::Store::open(&fixture.dir()).expect("the history can be held"));
+        let pasts = fixture.pasts();
         let since = pasts.points("ada")[1].first_ms;
         let plan = pasts.plan("ada", since);
         let changed: Vec<(&str, Option<&str>)> =
@@ -317,37 +317,38 @@ fn the_files_are_put_back_as_the_person_and_that_is_undone_again() {
         let wanted =
             [("notes/a.md", Some("one\ntwo\nthree\nmine\n")), ("notes/b.md", Some("his\n")), ("notes/new.md", None)];
         assert_eq!(changed, wanted);
-        fs::write(office.root().join("notes/b.md"), "edited meanwhile\n").expect("files can be written");
-        let (undone, not_done) = apply_plan(office.root(), &office.dir(), &plan, None).expect("it can be undone");
+        fs::write(fixture.root().join("notes/b.md"), "edited meanwhile\n").expect("files can be written");
+        let (undone, not_done) = apply_plan(fixture.root(), &fixture.dir(), &plan, None).expect("it can be undone");
         assert_eq!((undone.files.len(), not_done.len()), (3, 1), "{not_done:?}");
         assert_eq!(not_done[0].path, "notes/b.md");
-        assert_eq!(office.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\n"));
-        assert_eq!(office.text("notes/b.md").as_deref(), Some("edited meanwhile\n"));
-        assert_eq!(office.text("notes/new.md"), None);
+        assert_eq!(fixture.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\n"));
+        assert_eq!(fixture.text("notes/b.md").as_deref(), Some("edited meanwhile\n"));
+        assert_eq!(fixture.text("notes/new.md"), None);
 
-        fs::write(office.root().join("notes/a.md"), "one\ntwo\nthree\nmine\nand more\n").expect("it can be written");
-        let (back, not_done) = take_back(office.root(), &office.dir()).expect("it should be undoable");
+        fs::write(fixture.root().join("notes/a.md"), "one\ntwo\nthree\nmine\nand more\n").expect("it can be written");
+        let (back, not_done) = take_back(fixture.root(), &fixture.dir()).expect("it should be undoable");
         assert_eq!(back.number, undone.number);
         assert_eq!(not_done.len(), 1, "{not_done:?}");
-        assert_eq!(office.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\nand more\n"));
-        assert_eq!(office.text("notes/b.md").as_deref(), Some("edited meanwhile\n"));
-        assert_eq!(office.text("notes/new.md").as_deref(), Some("hers\n"));
-        assert!(matches!(take_back(office.root(), &office.dir()), Err(UndoError::Nothing)));
-        let (again, _) = turn_undone(office.root(), &office.dir(), undone.number, None).expect("it can be done again");
+        assert_eq!(fixture.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\nand more\n"));
+        assert_eq!(fixture.text("notes/b.md").as_deref(), Some("edited meanwhile\n"));
+        assert_eq!(fixture.text("notes/new.md").as_deref(), Some("hers\n"));
+        assert!(matches!(take_back(fixture.root(), &fixture.dir()), Err(UndoError::Nothing)));
+        let (again, _) =
+            turn_undone(fixture.root(), &fixture.dir(), undone.number, None).expect("it can be done again");
         assert!(!again.is_taken_back);
-        assert_eq!(office.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\nand more\n"));
-        assert_eq!(office.text("notes/new.md"), None);
+        assert_eq!(fixture.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\nand more\n"));
+        assert_eq!(fixture.text("notes/new.md"), None);
     }
 }
 
 #[test]
 fn a_kill_between_two_files_is_repaired_by_undoing() {
-    let office = busy();
-    let plan = office.pasts().plan("ada", 0);
+    let fixture = busy();
+    let plan = fixture.pasts().plan("ada", 0);
     let only = UndoPlan { files: vec![plan.files[0].clone()], ..plan.clone() };
-    apply_plan(office.root(), &office.dir(), &only, None).expect("it can be undone");
+    apply_plan(fixture.root(), &fixture.dir(), &only, None).expect("it can be undone");
     // As if all files had been recorded, and the program had been killed before it changed the last one.
-    let record = office.dir().join("undone/000001.json");
+    let record = fixture.dir().join("undone/000001.json");
     let mut undone: Undone =
         serde_json::from_str(&fs::read_to_string(&record).expect("it should exist")).expect("json");
     undone.files.extend(plan.files[1..].iter().map(|file| UndoneFile {
@@ -357,11 +358,11 @@ fn a_kill_between_two_files_is_repaired_by_undoing() {
         after: file.after().map(str::to_owned),
     }));
     fs::write(&record, serde_json::to_string(&undone).expect("json")).expect("files can be written");
-    let (_, not_done) = take_back(office.root(), &office.dir()).expect("it should be undoable");
+    let (_, not_done) = take_back(fixture.root(), &fixture.dir()).expect("it should be undoable");
     assert_eq!(not_done, []);
-    assert_eq!(office.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\n"));
-    assert_eq!(office.text("notes/new.md").as_deref(), Some("hers\n"));
-    assert_eq!(office.text("notes/b.md").as_deref(), Some("ours\n"));
+    assert_eq!(fixture.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\n"));
+    assert_eq!(fixture.text("notes/new.md").as_deref(), Some("hers\n"));
+    assert_eq!(fixture.text("notes/b.md").as_deref(), Some("ours\n"));
 }
 
 #[test]

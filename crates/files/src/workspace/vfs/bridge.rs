@@ -22,7 +22,7 @@ const LOG_LOOK: Duration = Duration::from_millis(1);
 /// The maximum time for handing over the last records of a room.
 const HAND_OVER_AT_MOST: Duration = Duration::from_secs(10);
 /// The maximum number of events per tick.
-const MAX_NEWS_PER_TICK: usize = 500;
+const MAX_EVENTS_PER_TICK: usize = 500;
 
 /// The bridge to the file service. None of it is saved; what arrives over it enters the world as inputs. Without a
 /// service, orders wait.
@@ -253,7 +253,7 @@ pub(in crate::workspace) fn collect(
     }
     bridge.receive_all();
     bridge.arrived.drain(..).for_each(|outcome| outcomes.push(outcome));
-    for news in bridge.service.as_ref().map(|service| service.take_news(MAX_NEWS_PER_TICK)).unwrap_or_default() {
+    for news in bridge.service.as_ref().map(|service| service.take_events(MAX_EVENTS_PER_TICK)).unwrap_or_default() {
         match news {
             ServiceEvent::Changed(change) => changes.push(change),
             ServiceEvent::Outside(change) => others.push(change),

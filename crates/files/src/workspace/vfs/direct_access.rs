@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::path::WorkspacePath;
-use super::resolve::{Root, Trouble, beside_name};
+use super::resolve::{PathError, Root, beside_name};
 use crate::base::globs;
 use crate::base::hash::content_hash;
 use crate::safe_fs::{EntryKind, Folder, Placing};
@@ -31,8 +31,8 @@ impl DirectFiles {
     pub fn read(&self, path: &WorkspacePath, bytes_at_most: u64) -> Result<Option<String>, DirectFileError> {
         match self.0.read(path, bytes_at_most) {
             Ok((text, _)) => Ok(Some(text)),
-            Err(Trouble::Missing) => Ok(None),
-            Err(Trouble::TooLarge { most }) => {
+            Err(PathError::Missing) => Ok(None),
+            Err(PathError::TooLarge { most }) => {
                 Err(DirectFileError(format!("'{path}' is larger than {} KiB; split it.", most / 1024)))
             }
             Err(trouble) => Err(DirectFileError(trouble.message(path.as_str()))),
@@ -42,7 +42,7 @@ impl DirectFiles {
     /// Replaces the text of a file if it still equals `over` (`None`: if the file still does not exist). Returns
     /// whether it did, after the text has reached the disk.
     pub fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, DirectFileError> {
-        let told = |trouble: Trouble| DirectFileError(trouble.message(path.as_str()));
+        let told = |trouble: PathError| DirectFileError(trouble.message(path.as_str()));
         // Concurrent commands use temporary files of different names.
         let beside = beside_name(&format!("command {} {path}", std::process::id()));
         self.0.write_beside(path, &beside, text).map_err(told)?;
@@ -56,7 +56,7 @@ impl DirectFiles {
         let beside = beside_name(&format!("command {} {path}", std::process::id()));
         match self.0.take_away(path, &beside, content_hash(text.as_bytes())) {
             Ok(placing) => Ok(placing == Placing::Placed),
-            Err(Trouble::Missing) => Ok(false),
+            Err(PathError::Missing) => Ok(false),
             Err(trouble) => Err(DirectFileError(trouble.message(path.as_str()))),
         }
     }
@@ -64,7 +64,7 @@ impl DirectFiles {
     /// Renames a file. The new path must not exist.
     pub fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), DirectFileError> {
         match self.0.look(to) {
-            Err(Trouble::Missing) => {}
+            Err(PathError::Missing) => {}
             Ok(_) => return Err(DirectFileError(format!("'{to}' already exists."))),
             Err(trouble) => return Err(DirectFileError(trouble.message(to.as_str()))),
         }
@@ -76,7 +76,7 @@ impl DirectFiles {
     pub fn find_in(&self, folder: &str) -> Result<Vec<WorkspacePath>, DirectFileError> {
         let opened = match self.0.walk(folder) {
             Ok(Some(opened)) => opened,
-            Ok(None) | Err(Trouble::Missing) => return Ok(Vec::new()),
+            Ok(None) | Err(PathError::Missing) => return Ok(Vec::new()),
             Err(trouble) => return Err(DirectFileError(trouble.message(folder))),
         };
         let entries = opened.entries();

@@ -19,7 +19,7 @@ use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, 
 use super::path::{Reach, WorkspacePath, quoted};
 use super::readers::Readers;
 use super::recent_answers::Recent;
-use super::resolve::{Root, Trouble};
+use super::resolve::{PathError, Root};
 use super::rights::{Rights, RightsKept};
 use super::room_files::RoomFiles;
 use super::service_events::ServiceEventQueue;
@@ -35,7 +35,7 @@ const WANTED_BYTES_AT_MOST: usize = 4096;
 /// The number of files that a search could not read and still names.
 const UNSEARCHED_NAMED: usize = 5;
 /// The maximum number of tasks that wait for an idle moment; beyond that, the oldest is dropped.
-const LATER_AT_MOST: usize = 20_000;
+const IDLE_TASKS_AT_MOST: usize = 20_000;
 
 /// Why the files of a workspace cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +59,7 @@ pub(super) enum LastStep {
 
 /// A task for idle moments.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Later {
+pub(super) enum IdleTask {
     /// Examine this path: someone else may have changed it.
     Look(String),
     /// Read this path into the cache: it will probably be requested soon.
@@ -103,8 +103,8 @@ pub(super) struct Executor {
     /// Changed paths that are reported once the whole change is known.
     changed: BTreeSet<String>,
     /// Files that are empty or missing, with the time since when.
-    pub(super) doubts: BTreeMap<String, Instant>,
-    pub(super) later: VecDeque<Later>,
+    pub(super) unsettled: BTreeMap<String, Instant>,
+    pub(super) later: VecDeque<IdleTask>,
     /// The number of operations that the person performed outside of the room.
     pub(super) changes_beside_room: u64,
     /// Problems with the files that are shown to a person.
@@ -127,12 +127,12 @@ impl Executor {
     /// Opens the files of a workspace whose history is in `dir`, completes unfinished changes, and scans every folder.
     pub(super) fn open(root: &Path, dir: &Path, limits: FileLimits) -> Result<Self, FileServiceError> {
         let mut files = Self::closed(root, dir)?;
-        files.finish_what_was_begun()?;
+        files.finish_interrupted_changes()?;
         files.index = Index::walk(&files.root);
         let kept = std::mem::take(&mut files.index.kept);
-        files.problems.extend(kept.iter().map(|(path, kept)| kept_apart(path, kept)));
+        files.problems.extend(kept.iter().map(|(path, kept)| displaced_text_problem(path, kept)));
         files.set_limits(limits);
-        files.find_edits_while_closed();
+        files.queue_edits_made_while_closed();
         Ok(files)
     }
 
@@ -152,7 +152,7 @@ impl Executor {
             news: ServiceEventQueue::default(),
             feed: ChangeFeed::default(),
             changed: BTreeSet::new(),
-            doubts: BTreeMap::new(),
+            unsettled: BTreeMap::new(),
             later: VecDeque::new(),
             changes_beside_room: 0,
             problems: Vec::new(),
@@ -215,10 +215,10 @@ impl Executor {
     }
 
     /// Performs the next task for idle moments; `false` if there is none.
-    pub(super) fn do_later(&mut self) -> bool {
+    pub(super) fn do_idle_task(&mut self) -> bool {
         match self.later.pop_front() {
-            Some(Later::Look(path)) => self.look(&path),
-            Some(Later::Fetch(path)) => {
+            Some(IdleTask::Look(path)) => self.look(&path),
+            Some(IdleTask::Fetch(path)) => {
                 if let Ok(path) = WorkspacePath::new(&path) {
                     // Errors are ignored: they are reported when the file is requested.
                     let _ = self.index.read(&self.root, &path, self.limits.bytes_at_most(&path));
@@ -229,8 +229,8 @@ impl Executor {
         true
     }
 
-    pub(super) fn push_later(&mut self, later: Later) {
-        if self.later.len() >= LATER_AT_MOST {
+    pub(super) fn push_idle_task(&mut self, later: IdleTask) {
+        if self.later.len() >= IDLE_TASKS_AT_MOST {
             self.later.pop_front();
         }
         self.later.push_back(later);
@@ -256,10 +256,12 @@ impl Executor {
                 let path = open(path, PathUse::Write)?;
                 let may_know = rights.may_read(path.as_str());
                 let bytes = content.len() as u64;
-                self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(unfit)?;
+                self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(invalid_request)?;
                 // The reason for a failure may reveal the content of the file.
                 let put = self.put(order, what, &path, |_, _| Ok(content.clone()));
-                put.map_err(|why| if may_know { why } else { unfit(format!("'{path}' could not be written.")) })
+                put.map_err(
+                    |why| if may_know { why } else { invalid_request(format!("'{path}' could not be written.")) },
+                )
             }
             FileOperation::Save { path, base, content } if is_person && is_session_file(path) => {
                 self.save_session(&open(path, PathUse::Read)?, *base, content)
@@ -272,7 +274,7 @@ impl Executor {
                     if now == *base || now == Some(content_hash(content.as_bytes())) {
                         return Ok(content.clone());
                     }
-                    Err(unfit(match (now, base) {
+                    Err(invalid_request(match (now, base) {
                         (None, _) => format!(
                             "'{path}' was deleted; save it under a new name, or save again to restore \
                             it."
@@ -285,7 +287,7 @@ impl Executor {
             FileOperation::Edit { path, old, new } => {
                 let path = open(path, PathUse::Change)?;
                 self.put(order, what, &path, |files, now| match now {
-                    Some(text) => error_messages::edit(path.as_str(), text, old, new).map_err(unfit),
+                    Some(text) => error_messages::edit(path.as_str(), text, old, new).map_err(invalid_request),
                     None => Err(files.missing(path.as_str(), &rights)),
                 })
             }
@@ -295,7 +297,7 @@ impl Executor {
             }
             FileOperation::CreateFolder { path } => {
                 let path = open(path, PathUse::Change)?;
-                let made = self.root.make_folder(&path).map_err(|trouble| troubled(&path, &trouble))?;
+                let made = self.root.make_folder(&path).map_err(|trouble| path_failure(&path, &trouble))?;
                 Ok(FileAnswer::Folder { path: path.as_str().to_owned(), is_new: made })
             }
             FileOperation::List { prefix } => self.list(&rights, prefix),
@@ -308,7 +310,9 @@ impl Executor {
                 let path = open(path, PathUse::Change)?;
                 match self.present(&path)? {
                     Some((text, _)) if content_hash(text.as_bytes()) != *hash => {
-                        return Err(unfit(format!("'{path}' was changed in the meantime and was left as it is.")));
+                        return Err(invalid_request(format!(
+                            "'{path}' was changed in the meantime and was left as it is."
+                        )));
                     }
                     Some(_) => {
                         if let Some(answer) = self.delete(order, what, &path)? {
@@ -358,17 +362,17 @@ impl Executor {
         let present = self.index.read(&self.root, path, self.limits.bytes_at_most(path));
         let (text, found) = match (present, part) {
             (Ok(present), _) => present,
-            (Err(Trouble::Missing), _) => {
+            (Err(PathError::Missing), _) => {
                 self.gone(path);
                 return Err(self.missing(path.as_str(), rights));
             }
-            (Err(Trouble::TooLarge { .. }), Some((from_line, lines))) => {
-                let (file, _) = self.root.open_record(path).map_err(|trouble| troubled(path, &trouble))?;
-                let answer = large_files::lines(path.as_str(), file, from_line, lines).map_err(unfit)?;
+            (Err(PathError::TooLarge { .. }), Some((from_line, lines))) => {
+                let (file, _) = self.root.open_record(path).map_err(|trouble| path_failure(path, &trouble))?;
+                let answer = large_files::lines(path.as_str(), file, from_line, lines).map_err(invalid_request)?;
                 self.readers.note(path.as_str(), &order.author);
                 return Ok(answer);
             }
-            (Err(trouble), _) => return Err(troubled(path, &trouble)),
+            (Err(trouble), _) => return Err(path_failure(path, &trouble)),
         };
         let version = self.notice(path, &text, &found).map_err(|error| history(&error))?;
         self.readers.note(path.as_str(), &order.author);
@@ -382,15 +386,15 @@ impl Executor {
     ) -> Result<Option<(Arc<str>, crate::safe_fs::EntryMetadata)>, FileFailure> {
         match self.index.read(&self.root, path, self.limits.bytes_at_most(path)) {
             Ok(present) => Ok(Some(present)),
-            Err(Trouble::Missing) => Ok(None),
-            Err(trouble) => Err(troubled(path, &trouble)),
+            Err(PathError::Missing) => Ok(None),
+            Err(trouble) => Err(path_failure(path, &trouble)),
         }
     }
 
     fn missing(&mut self, wanted: &str, rights: &Rights) -> FileFailure {
         self.refresh("");
         let paths: Vec<&str> = self.index.under("").filter(|path| rights.may_read(path)).collect();
-        unfit(error_messages::not_found(wanted, &paths, self.limits.listed_at_most.div_ceil(10)))
+        invalid_request(error_messages::not_found(wanted, &paths, self.limits.listed_at_most.div_ceil(10)))
     }
 
     fn list(&mut self, rights: &Rights, prefix: &str) -> Result<FileAnswer, FileFailure> {
@@ -415,25 +419,26 @@ impl Executor {
             }
             prefixes.truncate(self.limits.listed_at_most);
         }
-        paths.iter().for_each(|path| self.push_later(Later::Fetch(path.clone())));
+        paths.iter().for_each(|path| self.push_idle_task(IdleTask::Fetch(path.clone())));
         Ok(FileAnswer::Listing { paths, more, prefixes })
     }
 
     fn search(&mut self, rights: &Rights, text: Option<&str>, wanted: Option<&str>) -> Result<FileAnswer, FileFailure> {
         let text = text.filter(|text| !text.is_empty());
         if text.is_some_and(|text| text.contains(['\n', '\r'])) {
-            return Err(unfit("search for a text on one line.".to_owned()));
+            return Err(invalid_request("search for a text on one line.".to_owned()));
         }
         if text.is_some_and(|text| text.len() > WANTED_BYTES_AT_MOST) {
-            return Err(unfit("the text to search for is too long.".to_owned()));
+            return Err(invalid_request("the text to search for is too long.".to_owned()));
         }
         let wanted = wanted.filter(|glob| !glob.is_empty()).map(globs::plain).transpose();
-        let wanted = wanted.map_err(|error| unfit(format!("the files to search are not a valid glob: {error}.")))?;
+        let wanted =
+            wanted.map_err(|error| invalid_request(format!("the files to search are not a valid glob: {error}.")))?;
         let line = text.map(|text| {
             let mut builder = regex::RegexBuilder::new(&regex::escape(text));
             builder.case_insensitive(true).build()
         });
-        let line = line.transpose().map_err(|error| unfit(format!("cannot search for this: {error}.")))?;
+        let line = line.transpose().map_err(|error| invalid_request(format!("cannot search for this: {error}.")))?;
         self.refresh("");
         let is_wanted =
             |path: &&str| wanted.as_ref().is_none_or(|globs| globs::any_matches(globs, path)) && rights.may_read(path);
@@ -472,7 +477,7 @@ impl Executor {
     ) -> Result<String, FileFailure> {
         let Some(head) = self.heads.get(path.as_str()) else {
             return Err(match self.present(path)? {
-                Some(_) => unfit(format!("'{path}' has no earlier versions.")),
+                Some(_) => invalid_request(format!("'{path}' has no earlier versions.")),
                 None => self.missing(path.as_str(), rights),
             });
         };
@@ -482,7 +487,7 @@ impl Executor {
             || {
                 let kept = self.versions.versions(file).map_err(|error| history(&error))?;
                 let (last, first) = (kept.first().map_or(0, |v| v.number), kept.last().map_or(0, |v| v.number));
-                Err(unfit(format!("'{path}' has no version {version}; there are {first} to {last}.")))
+                Err(invalid_request(format!("'{path}' has no version {version}; there are {first} to {last}.")))
             },
             Ok,
         )
@@ -493,7 +498,7 @@ impl Executor {
         let difference = self.index.refresh(&self.root, prefix);
         difference.went.iter().for_each(|path| self.note_changed(path));
         for path in difference.came.into_iter().chain(difference.went) {
-            self.push_later(Later::Look(path));
+            self.push_idle_task(IdleTask::Look(path));
         }
     }
 
@@ -569,27 +574,27 @@ fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Resu
 }
 
 /// Returns the problem that tells a person where a text that was displaced when the process was killed is kept.
-pub(super) fn kept_apart(path: &str, kept: &str) -> Problem {
+pub(super) fn displaced_text_problem(path: &str, kept: &str) -> Problem {
     let what = format!("the program was stopped while replacing it; the earlier text is kept as {kept}");
     Problem::warning(path, what, "compare the two, and delete the copy if nothing is missing")
 }
 
 /// Returns the failure for a request that does not fit, or for something that does not exist.
-pub(super) fn unfit(what: String) -> FileFailure {
+pub(super) fn invalid_request(what: String) -> FileFailure {
     FileFailure { what, is_refusal: false }
 }
 
-pub(super) fn troubled(path: &WorkspacePath, trouble: &Trouble) -> FileFailure {
+pub(super) fn path_failure(path: &WorkspacePath, trouble: &PathError) -> FileFailure {
     FileFailure { what: trouble.message(path.as_str()), is_refusal: trouble.is_refusal() }
 }
 
 pub(super) fn history(error: &StoreError) -> FileFailure {
-    unfit(format!("the file history is not accessible, so nothing was changed: {error}."))
+    invalid_request(format!("the file history is not accessible, so nothing was changed: {error}."))
 }
 
 fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {
     if prefix.len() > WANTED_BYTES_AT_MOST {
-        return Err(unfit("the prefix is too long.".to_owned()));
+        return Err(invalid_request("the prefix is too long.".to_owned()));
     }
     let prefix = prefix.strip_prefix("./").or_else(|| prefix.strip_prefix('/')).unwrap_or(prefix);
     let prefix = if prefix == "." { "" } else { prefix };
@@ -597,17 +602,17 @@ fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {
 }
 
 /// Records a file that was not searched. A file that was deleted meanwhile contains nothing and is not recorded.
-fn note_unsearched(unsearched: &mut Unsearched, path: String, trouble: &Trouble) {
+fn note_unsearched(unsearched: &mut Unsearched, path: String, trouble: &PathError) {
     let count = match trouble {
-        Trouble::Missing => return,
-        Trouble::TooLarge { .. } => &mut unsearched.too_large,
-        Trouble::NotText { .. } => &mut unsearched.not_text,
+        PathError::Missing => return,
+        PathError::TooLarge { .. } => &mut unsearched.too_large,
+        PathError::NotText { .. } => &mut unsearched.not_text,
         _ => &mut unsearched.unreadable,
     };
     *count += 1;
     if unsearched.named.len() < UNSEARCHED_NAMED {
         unsearched.named.push(path);
-    } else if matches!(trouble, Trouble::TooLarge { .. }) && unsearched.too_large <= UNSEARCHED_NAMED {
+    } else if matches!(trouble, PathError::TooLarge { .. }) && unsearched.too_large <= UNSEARCHED_NAMED {
         // Files that are too large come first: the searching agent can read them in parts.
         unsearched.named.insert(unsearched.too_large - 1, path);
         unsearched.named.truncate(UNSEARCHED_NAMED);

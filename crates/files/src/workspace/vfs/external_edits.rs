@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use super::super::files::{FileChanged, FileContent};
 use super::super::layout;
 use super::super::session_files::is_session_file;
-use super::executor::{Executor, Later};
+use super::executor::{Executor, IdleTask};
 use super::order::{FileOperation, FileOrder};
 use super::path::{FileKind, Reach, WorkspacePath};
-use super::resolve::Trouble;
+use super::resolve::PathError;
 use super::room_files::fingerprint;
 use super::service_events::{OutsideChange, ServiceEvent};
 use crate::base::hash::content_hash;
@@ -40,7 +40,7 @@ impl Executor {
         found: &EntryMetadata,
         displaced_by: Option<&FileOrder>,
     ) -> Result<u64, StoreError> {
-        self.notice_session(path.as_str(), text);
+        self.note_session_change(path.as_str(), text);
         let must_keep = displaced_by.is_some();
         let hash = content_hash(text.as_bytes());
         let entry = self.index.get(path.as_str());
@@ -99,7 +99,7 @@ impl Executor {
         }
         let looked = match self.index.read(&self.root, &path, self.limits.bytes_at_most(&path)) {
             Ok((text, found)) => self.notice(&path, &text, &found).map(drop),
-            Err(Trouble::Missing | Trouble::NotAFolder | Trouble::IsFolder) => {
+            Err(PathError::Missing | PathError::NotAFolder | PathError::IsFolder) => {
                 self.gone(&path);
                 Ok(())
             }
@@ -120,7 +120,7 @@ impl Executor {
     /// room has.
     fn look_for_room(&mut self, path: &str) {
         let Some(room) = self.room.as_mut().filter(|room| room.is_in_place()) else {
-            self.doubts.remove(path);
+            self.unsettled.remove(path);
             return;
         };
         let root = room.root().to_owned();
@@ -141,10 +141,10 @@ impl Executor {
             _ => layout::read_file(&root, path),
         };
         let hash = fingerprint(&content);
-        if hash != known && self.is_still_doubtful(path, &content) {
+        if hash != known && self.is_unsettled(path, &content) {
             return;
         }
-        self.doubts.remove(path);
+        self.unsettled.remove(path);
         if let Some(normal) = &normal {
             match (&read, &content) {
                 (Some((text, found)), _) => {
@@ -170,30 +170,30 @@ impl Executor {
     }
 
     /// Whether a file has been empty or gone for too short a time to be believed.
-    fn is_still_doubtful(&mut self, path: &str, content: &FileContent) -> bool {
-        let is_doubtful = match content {
+    fn is_unsettled(&mut self, path: &str, content: &FileContent) -> bool {
+        let is_missing_or_empty = match content {
             FileContent::Text(text) => text.is_empty(),
             content => *content == FileContent::Removed,
         };
-        is_doubtful && self.doubts.entry(path.to_owned()).or_insert_with(Instant::now).elapsed() < SETTLE
+        is_missing_or_empty && self.unsettled.entry(path.to_owned()).or_insert_with(Instant::now).elapsed() < SETTLE
     }
 
     /// Examines again the files that have been empty or missing for long enough.
-    pub(super) fn look_again_at_doubts(&mut self) {
+    pub(super) fn recheck_unsettled(&mut self) {
         let is_settled = |since: &Instant| since.elapsed() >= SETTLE;
         let settled: Vec<String> =
-            self.doubts.iter().filter(|(_, since)| is_settled(since)).map(|(path, _)| path.clone()).collect();
+            self.unsettled.iter().filter(|(_, since)| is_settled(since)).map(|(path, _)| path.clone()).collect();
         for path in settled {
             self.look(&path);
             // Files that changed again meanwhile have to be examined again.
-            if self.doubts.get(&path).is_some_and(is_settled) {
-                self.doubts.remove(&path);
+            if self.unsettled.get(&path).is_some_and(is_settled) {
+                self.unsettled.remove(&path);
             }
         }
     }
 
     /// Examines every file of the room that exists or existed, and reads those that appear changed.
-    pub(super) fn look_at_room_files(&mut self) {
+    pub(super) fn examine_room_files(&mut self) {
         let Some(room) = self.room.as_ref().filter(|room| room.is_watched && room.is_in_place()) else { return };
         let (mut paths, _) = layout::list(room.root());
         let there: HashSet<&String> = paths.iter().collect();
@@ -201,24 +201,24 @@ impl Executor {
         paths.extend(gone);
         paths.retain(|path| {
             let stamp = room.stamp(path);
-            stamp.is_none() || stamp != room.stamps.get(path).copied() || self.doubts.contains_key(path)
+            stamp.is_none() || stamp != room.stamps.get(path).copied() || self.unsettled.contains_key(path)
         });
         paths.iter().for_each(|path| self.look(path));
     }
 
     /// Examines every file.
-    pub(super) fn look_at_everything(&mut self) {
+    pub(super) fn examine_everything(&mut self) {
         for path in self.index.compare(&self.root) {
             self.look(&path);
         }
     }
 
     /// Whether a file is missing or empty, as it is for a moment while other programs write it.
-    pub(super) fn is_doubtful(&self, path: &str) -> bool {
+    pub(super) fn is_missing_or_empty(&self, path: &str) -> bool {
         let Ok(path) = WorkspacePath::new(path) else { return false };
         match self.root.look(&path) {
             Ok(found) => found.size == 0,
-            Err(trouble) => matches!(trouble, Trouble::Missing),
+            Err(trouble) => matches!(trouble, PathError::Missing),
         }
     }
 
@@ -269,7 +269,7 @@ impl Executor {
     }
 
     /// Schedules the files for examination whose state differs from their history.
-    pub(super) fn find_edits_while_closed(&mut self) {
+    pub(super) fn queue_edits_made_while_closed(&mut self) {
         let changed: Vec<String> = self
             .heads
             .values()
@@ -281,7 +281,7 @@ impl Executor {
             })
             .map(|head| head.path.clone())
             .collect();
-        changed.into_iter().for_each(|path| self.push_later(Later::Look(path)));
+        changed.into_iter().for_each(|path| self.push_idle_task(IdleTask::Look(path)));
     }
 }
 

@@ -40,7 +40,7 @@ fn write(folder: &tempfile::TempDir, path: &str, text: &str) {
 fn next(service: &FileService) -> ServiceEvent {
     let start = Instant::now();
     loop {
-        if let Some(news) = service.take_news(1).pop() {
+        if let Some(news) = service.take_events(1).pop() {
             return news;
         }
         assert!(start.elapsed() < Duration::from_secs(10), "no news came");
@@ -60,18 +60,20 @@ fn removed(path: &str) -> ServiceEvent {
 #[test]
 fn looking_finds_edits_new_files_and_files_that_are_gone() {
     let (folder, mut files) = workspace();
-    files.look_at_room_files();
+    files.examine_room_files();
     assert_eq!(files.news.take(9), []);
     write(&folder, ADA, "edited while closed");
     write(&folder, "agents/bob.md", "new");
     write(&folder, "agents/.hidden.md", "no");
-    files.look_at_room_files();
+    files.examine_room_files();
     assert_eq!(files.news.take(9), [text(ADA, 1, "edited while closed"), text("agents/bob.md", 1, "new")]);
     fs::remove_file(folder.path().join("agents/bob.md")).expect("it should exist");
-    files.look_at_room_files();
+    files.examine_room_files();
     assert_eq!(files.news.take(9), [], "what is gone is not believed at once");
-    files.doubts.insert("agents/bob.md".into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
-    files.look_at_room_files();
+    files
+        .unsettled
+        .insert("agents/bob.md".into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
+    files.examine_room_files();
     assert_eq!(files.news.take(9), [removed("agents/bob.md")]);
 }
 
@@ -85,7 +87,7 @@ fn a_workspace_that_is_moved_as_a_whole_is_no_edit_and_nothing_is_made_in_its_pl
     let mut files = open(&here);
     fs::rename(&here, &there).expect("it can be moved");
     for _ in 0..2 {
-        files.look_at_room_files();
+        files.examine_room_files();
         files.look(ADA);
     }
     assert_eq!(files.news.take(9), []);
@@ -106,9 +108,9 @@ fn a_file_that_is_being_written_is_not_taken_for_empty() {
     write(&folder, ADA, "two");
     files.look(ADA);
     assert_eq!(files.news.take(9), [text(ADA, 1, "two")]);
-    assert!(files.doubts.is_empty());
+    assert!(files.unsettled.is_empty());
     write(&folder, ADA, "");
-    files.doubts.insert(ADA.into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
+    files.unsettled.insert(ADA.into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
     files.look(ADA);
     assert_eq!(files.news.take(9), [text(ADA, 2, "")]);
 }
@@ -119,7 +121,7 @@ fn our_own_writes_are_no_news() {
     let mut saves = Saves::default();
     saves.orders.put(ADA, SaveOrder { text: "ours".into(), over: None, number: 1 });
     assert_eq!(saves.write_all(&mut files), []);
-    files.look_at_room_files();
+    files.examine_room_files();
     assert!(matches!(&files.news.take(9)[..], [ServiceEvent::Saved(_)]));
 }
 
@@ -189,6 +191,6 @@ fn every_change_is_told_to_whoever_shows_files_whoever_made_it() {
     files.refresh("");
     assert_eq!(told(&mut files), [gone("notes/cup.png", 0)]);
     write(&folder, ADA, "edited");
-    files.look_at_room_files();
+    files.examine_room_files();
     assert_eq!(told(&mut files), [there(ADA, 1, "edited")]);
 }

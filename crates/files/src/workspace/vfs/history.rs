@@ -8,7 +8,7 @@ use super::executor::{Executor, FileServiceError};
 use super::index::{Entry, Index};
 use super::path::{Reach, WorkspacePath};
 use super::readers::is_agent;
-use super::resolve::{Root, Trouble};
+use super::resolve::{PathError, Root};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem};
 use crate::store::{FileVersion, FileVersions, StoreError};
@@ -22,7 +22,7 @@ const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
 pub fn finish_interrupted(root: &Path, dir: &Path) -> Result<(bool, Vec<Problem>), FileServiceError> {
     let mut files = Executor::closed(root, dir)?;
     let was_cut_off = !files.versions.steps()?.is_empty();
-    files.finish_what_was_begun()?;
+    files.finish_interrupted_changes()?;
     Ok((was_cut_off, files.problems))
 }
 
@@ -90,7 +90,7 @@ impl FileHistory {
 
     /// Reads the current content of a file. The error is a message that says why it cannot be shown.
     pub fn read(&self, path: &str) -> Result<String, String> {
-        self.look(path)?.ok_or_else(|| Trouble::Missing.message(path))
+        self.look(path)?.ok_or_else(|| PathError::Missing.message(path))
     }
 
     /// Like [`Self::read`], but `None` if there is no such file.
@@ -102,7 +102,7 @@ impl FileHistory {
         let root = Root::open(&self.root).map_err(|error| error.to_string())?;
         match root.read(&path, BYTES_AT_MOST) {
             Ok((text, _)) => Ok(Some(text)),
-            Err(Trouble::Missing) => Ok(None),
+            Err(PathError::Missing) => Ok(None),
             Err(trouble) => Err(trouble.message(path.as_str())),
         }
     }

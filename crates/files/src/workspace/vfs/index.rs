@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::unsaved_copies;
 use super::path::WorkspacePath;
-use super::resolve::{Root, Trouble};
+use super::resolve::{PathError, Root};
 use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder};
 
 /// The uncertainty of a modification time, in nanoseconds: a folder or file that changed within this time before it was
@@ -79,9 +79,9 @@ impl Index {
         Self::look_with(root, ScanDepth::Sizes)
     }
 
-    fn look_with(root: &Root, glance: ScanDepth) -> Self {
+    fn look_with(root: &Root, depth: ScanDepth) -> Self {
         let mut index = Self::default();
-        index.look_into(root, "", glance, &mut Difference::default());
+        index.look_into(root, "", depth, &mut Difference::default());
         index
     }
 
@@ -177,7 +177,7 @@ impl Index {
         root: &Root,
         path: &WorkspacePath,
         most: u64,
-    ) -> Result<(Arc<str>, EntryMetadata), Trouble> {
+    ) -> Result<(Arc<str>, EntryMetadata), PathError> {
         // The cached text was read without following links; how the metadata is compared now does not matter.
         if let Some(known) = self.texts.get(path.as_str()).filter(|known| known.is_settled)
             && let Ok(found) = root.folder().peek(path.as_str())
@@ -222,7 +222,7 @@ impl Index {
     }
 
     /// Reads the names in a folder, and scans its new subfolders.
-    fn look_into(&mut self, root: &Root, folder: &str, glance: ScanDepth, difference: &mut Difference) {
+    fn look_into(&mut self, root: &Root, folder: &str, depth: ScanDepth, difference: &mut Difference) {
         let opened = match root.walk(folder) {
             Ok(opened) => opened,
             Err(_) => return self.forget_folder(folder, difference),
@@ -237,7 +237,7 @@ impl Index {
         let mut folders: Vec<String> = Vec::new();
         for (name, kind) in entries {
             if name.starts_with('.') {
-                if glance == ScanDepth::Clearing && kind == EntryKind::File {
+                if depth == ScanDepth::Clearing && kind == EntryKind::File {
                     self.clear_hidden(root, opened, &prefix, &name);
                 }
                 continue;
@@ -249,7 +249,7 @@ impl Index {
                 continue;
             }
             match kind {
-                EntryKind::File if glance != ScanDepth::Names => {
+                EntryKind::File if depth != ScanDepth::Names => {
                     if let Ok(found) = opened.look(&name)
                         && found.kind == EntryKind::File
                         && found.names == 1
@@ -262,12 +262,12 @@ impl Index {
                 EntryKind::Link | EntryKind::Other => {}
             }
         }
-        if glance == ScanDepth::Names {
+        if depth == ScanDepth::Names {
             self.compare_names(&prefix, &here, &folders, difference);
         }
         for path in folders {
             if !self.folders.contains_key(&path) && self.folders.len() < FOLDERS_AT_MOST {
-                self.look_into(root, &path, glance, difference);
+                self.look_into(root, &path, depth, difference);
             }
         }
     }

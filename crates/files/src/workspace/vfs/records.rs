@@ -10,7 +10,7 @@ use super::super::files::FileContent;
 use super::super::session_files::own_checksum::is_own;
 use super::super::session_files::{is_older, is_session_file};
 use super::path::WorkspacePath;
-use super::resolve::{Root, Trouble, beside_name};
+use super::resolve::{PathError, Root, beside_name};
 use super::service_events::RecordChanged;
 use super::session_texts::{SESSION_BYTES_AT_MOST, reported_content};
 use crate::base::ActivationKey;
@@ -88,7 +88,7 @@ pub fn records_edited_while_closed(workspace: &Path) -> Vec<RecordChanged> {
         let content = match root.read(&normal, SESSION_BYTES_AT_MOST) {
             Ok((text, _)) if is_own(&text) || is_older(&text) => return None,
             Ok((text, _)) => reported_content(text),
-            Err(Trouble::Missing | Trouble::IsFolder) => return None,
+            Err(PathError::Missing | PathError::IsFolder) => return None,
             Err(trouble) => FileContent::Unusable {
                 what: trouble.message(&path),
                 remedy: "replace it with a UTF-8 text, or remove the file".to_owned(),

@@ -13,7 +13,7 @@ use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder, Placing};
 
 /// Why the text at a path cannot be read.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum PathError {
     /// Nothing exists at the path.
     Missing,
     /// The file, or a folder in its path, is a link.
@@ -36,7 +36,7 @@ pub(super) enum Trouble {
     Failed(io::Error),
 }
 
-impl Trouble {
+impl PathError {
     /// Describes the trouble for the caller.
     pub(super) fn message(&self, path: &str) -> String {
         let path = quoted(path);
@@ -71,7 +71,7 @@ impl Trouble {
     }
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for PathError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Missing,
@@ -107,7 +107,7 @@ impl Root {
     }
 
     /// Opens a folder by its normalised path; `None` if that is empty, which is the workspace itself.
-    pub(super) fn walk(&self, folder: &str) -> Result<Option<Folder>, Trouble> {
+    pub(super) fn walk(&self, folder: &str) -> Result<Option<Folder>, PathError> {
         let mut at: Option<Folder> = None;
         for part in folder.split('/').filter(|part| !part.is_empty()) {
             let here = at.as_ref().unwrap_or(&self.folder);
@@ -119,21 +119,21 @@ impl Root {
 
     /// Checks that `name` is spelled as on disk. If the file system ignores case, one file has many paths, and
     /// permissions name only one of them.
-    fn check_spelling(&self, folder: &Folder, name: &str) -> Result<(), Trouble> {
+    fn check_spelling(&self, folder: &Folder, name: &str) -> Result<(), PathError> {
         if !self.is_case_blind || folder.look(name).is_err() {
             return Ok(());
         }
         let entries = folder.entries()?;
         let is_spelled_so = entries.iter().any(|(entry, _)| entry == name || nfc(entry) == name);
-        if is_spelled_so { Ok(()) } else { Err(Trouble::OtherSpelling) }
+        if is_spelled_so { Ok(()) } else { Err(PathError::OtherSpelling) }
     }
 
     /// Calls `act` with the folder that contains the file.
     pub(super) fn beside<T>(
         &self,
         path: &WorkspacePath,
-        act: impl FnOnce(&Folder) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
+        act: impl FnOnce(&Folder) -> Result<T, PathError>,
+    ) -> Result<T, PathError> {
         let folder = self.walk(path.folder())?;
         let folder = folder.as_ref().unwrap_or(&self.folder);
         self.check_spelling(folder, path.name())?;
@@ -144,14 +144,14 @@ impl Root {
     pub(super) fn beside_new<T>(
         &self,
         path: &WorkspacePath,
-        act: impl FnOnce(&Folder) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
+        act: impl FnOnce(&Folder) -> Result<T, PathError>,
+    ) -> Result<T, PathError> {
         let mut at: Option<Folder> = None;
         for part in path.folder().split('/').filter(|part| !part.is_empty()) {
             let here = at.as_ref().unwrap_or(&self.folder);
             self.check_spelling(here, part)?;
             at = Some(match child(here, part) {
-                Err(Trouble::Missing) => {
+                Err(PathError::Missing) => {
                     here.make_child(part)?;
                     here.sync()?;
                     child(here, part)?
@@ -165,10 +165,10 @@ impl Root {
     }
 
     /// Creates a folder with its parents, and waits until they are on disk. Returns whether it is new.
-    pub(super) fn make_folder(&self, path: &WorkspacePath) -> Result<bool, Trouble> {
+    pub(super) fn make_folder(&self, path: &WorkspacePath) -> Result<bool, PathError> {
         self.beside_new(path, |folder| match child(folder, path.name()) {
             Ok(_) => Ok(false),
-            Err(Trouble::Missing) => {
+            Err(PathError::Missing) => {
                 folder.make_child(path.name())?;
                 folder.sync()?;
                 Ok(true)
@@ -178,37 +178,37 @@ impl Root {
     }
 
     /// Returns the metadata of a path if it is a regular file.
-    pub(super) fn look(&self, path: &WorkspacePath) -> Result<EntryMetadata, Trouble> {
+    pub(super) fn look(&self, path: &WorkspacePath) -> Result<EntryMetadata, PathError> {
         let found = self.beside(path, |folder| Ok(folder.look(path.name())?))?;
         check(&found)?;
         Ok(found)
     }
 
     /// Reads the text of a file of at most `most` bytes.
-    pub(super) fn read(&self, path: &WorkspacePath, most: u64) -> Result<(String, EntryMetadata), Trouble> {
+    pub(super) fn read(&self, path: &WorkspacePath, most: u64) -> Result<(String, EntryMetadata), PathError> {
         let (file, found) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         if found.size > most {
-            return Err(Trouble::TooLarge { most });
+            return Err(PathError::TooLarge { most });
         }
         let mut bytes = Vec::with_capacity(usize::try_from(found.size).unwrap_or(0) + 1);
         file.take(most + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most {
-            return Err(Trouble::TooLarge { most });
+            return Err(PathError::TooLarge { most });
         }
         let text = String::from_utf8(bytes).map_err(|error| {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            Trouble::NotText { line: 1 + before.iter().filter(|byte| **byte == b'\n').count() }
+            PathError::NotText { line: 1 + before.iter().filter(|byte| **byte == b'\n').count() }
         })?;
         Ok((text, found))
     }
 
     /// Reads a file that need not be text, of at most `most` bytes. Also returns whether it is executable.
-    pub(super) fn read_bytes(&self, path: &WorkspacePath, most: u64) -> Result<(Vec<u8>, bool), Trouble> {
+    pub(super) fn read_bytes(&self, path: &WorkspacePath, most: u64) -> Result<(Vec<u8>, bool), PathError> {
         let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         let is_program = file.metadata().is_ok_and(|metadata| is_program(&metadata));
         let mut bytes = Vec::new();
         file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > most { Err(Trouble::TooLarge { most }) } else { Ok((bytes, is_program)) }
+        if bytes.len() as u64 > most { Err(PathError::TooLarge { most }) } else { Ok((bytes, is_program)) }
     }
 
     /// Writes bytes that need not be text under a hidden name in the folder of `path`, and waits until they are on
@@ -219,7 +219,7 @@ impl Root {
         beside: &str,
         bytes: &[u8],
         is_program: bool,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), PathError> {
         self.beside_new(path, |folder| {
             safe_fs::write_beside(folder, beside, bytes, None)?;
             if is_program {
@@ -231,7 +231,7 @@ impl Root {
     }
 
     /// Opens one of the program's own records. Also returns when it was last written.
-    pub(super) fn open_record(&self, path: &WorkspacePath) -> Result<(File, Option<SystemTime>), Trouble> {
+    pub(super) fn open_record(&self, path: &WorkspacePath) -> Result<(File, Option<SystemTime>), PathError> {
         let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
         Ok((file, modified))
@@ -239,14 +239,14 @@ impl Root {
 
     /// Writes a text under a hidden name in the folder of `path`, with the permissions of an existing file, and waits
     /// until it is on disk.
-    pub(super) fn write_beside(&self, path: &WorkspacePath, beside: &str, text: &str) -> Result<(), Trouble> {
+    pub(super) fn write_beside(&self, path: &WorkspacePath, beside: &str, text: &str) -> Result<(), PathError> {
         self.beside_new(path, |folder| {
             let old = match open_checked(folder, path.name()) {
                 Ok((_, found)) if found.is_read_only => {
-                    return Err(Trouble::Failed(io::Error::other("it is marked read-only")));
+                    return Err(PathError::Failed(io::Error::other("it is marked read-only")));
                 }
                 Ok((file, _)) => Some(file),
-                Err(Trouble::Missing) => None,
+                Err(PathError::Missing) => None,
                 Err(trouble) => return Err(trouble),
             };
             Ok(safe_fs::write_beside(folder, beside, text.as_bytes(), old.as_ref())?)
@@ -260,12 +260,12 @@ impl Root {
         path: &WorkspacePath,
         beside: &str,
         over: Option<u64>,
-    ) -> Result<Placing, Trouble> {
+    ) -> Result<Placing, PathError> {
         self.beside(path, |folder| Ok(safe_fs::atomic_replace(folder, beside, path.name(), over)?))
     }
 
     /// Like [`Self::put_in_place`], but replaces whatever exists, for the program's own records.
-    pub(super) fn put_over(&self, path: &WorkspacePath, beside: &str) -> Result<(), Trouble> {
+    pub(super) fn put_over(&self, path: &WorkspacePath, beside: &str) -> Result<(), PathError> {
         self.beside(path, |folder| {
             folder.replace(beside, path.name())?;
             Ok(folder.sync()?)
@@ -281,7 +281,7 @@ impl Root {
         beside: &str,
         ours: Option<u64>,
         known: &[u64],
-    ) -> Result<Option<String>, Trouble> {
+    ) -> Result<Option<String>, PathError> {
         let cleared = self.beside(path, |folder| {
             let placing = safe_fs::placing_name(beside);
             let Some(left) = safe_fs::hash_of(folder, &placing)? else { return Ok(None) };
@@ -298,7 +298,7 @@ impl Root {
         });
         match cleared {
             // Its folder was deleted together with what was left there.
-            Err(Trouble::Missing | Trouble::NotAFolder) => Ok(None),
+            Err(PathError::Missing | PathError::NotAFolder) => Ok(None),
             cleared => cleared,
         }
     }
@@ -307,7 +307,7 @@ impl Root {
     pub(super) fn drop_beside(&self, path: &WorkspacePath, beside: &str) {
         let dropped = self.beside(path, |folder| Ok(folder.remove(beside)?));
         if let Err(trouble) = dropped
-            && !matches!(trouble, Trouble::Missing)
+            && !matches!(trouble, PathError::Missing)
         {
             tracing::warn!("{beside} is left over: {}", trouble.message(path.as_str()));
         }
@@ -315,7 +315,7 @@ impl Root {
 
     /// Deletes a file permanently if its text still has this hash, and waits until that is on disk. The file is first
     /// moved aside under a hidden name: exactly what was moved is deleted.
-    pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Placing, Trouble> {
+    pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Placing, PathError> {
         self.beside(path, |folder| {
             let placing = safe_fs::placing_name(beside);
             folder.move_new(path.name(), folder, &placing)?;
@@ -336,7 +336,7 @@ impl Root {
     }
 
     /// Moves a file to another path, which must be free, and waits until that is on disk.
-    pub(super) fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), Trouble> {
+    pub(super) fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), PathError> {
         self.beside_new(to, |target| {
             self.beside(from, |folder| {
                 folder.move_new(from.name(), target, to.name())?;
@@ -375,15 +375,17 @@ pub(super) fn beside_name(key: &str) -> String {
     safe_fs::name_beside(&format!("{:016x}", crate::base::hash::content_hash(key.as_bytes())))
 }
 
-fn child(folder: &Folder, name: &str) -> Result<Folder, Trouble> {
-    folder.child(name).map_err(|error| match (Trouble::from(error), folder.look(name)) {
+fn child(folder: &Folder, name: &str) -> Result<Folder, PathError> {
+    folder.child(name).map_err(|error| match (PathError::from(error), folder.look(name)) {
         // `open` reports a link as "not a folder", too.
-        (Trouble::NotAFolder | Trouble::Failed(_), Ok(EntryMetadata { kind: EntryKind::Link, .. })) => Trouble::Link,
+        (PathError::NotAFolder | PathError::Failed(_), Ok(EntryMetadata { kind: EntryKind::Link, .. })) => {
+            PathError::Link
+        }
         (trouble, _) => trouble,
     })
 }
 
-fn open_checked(folder: &Folder, name: &str) -> Result<(File, EntryMetadata), Trouble> {
+fn open_checked(folder: &Folder, name: &str) -> Result<(File, EntryMetadata), PathError> {
     match folder.open_file(name) {
         Ok((file, found)) => {
             check(&found)?;
@@ -398,13 +400,13 @@ fn open_checked(folder: &Folder, name: &str) -> Result<(File, EntryMetadata), Tr
     }
 }
 
-fn check(found: &EntryMetadata) -> Result<(), Trouble> {
+fn check(found: &EntryMetadata) -> Result<(), PathError> {
     match found.kind {
-        EntryKind::File if found.names > 1 => Err(Trouble::OtherName),
+        EntryKind::File if found.names > 1 => Err(PathError::OtherName),
         EntryKind::File => Ok(()),
-        EntryKind::Folder => Err(Trouble::IsFolder),
-        EntryKind::Link => Err(Trouble::Link),
-        EntryKind::Other => Err(Trouble::NotAFile),
+        EntryKind::Folder => Err(PathError::IsFolder),
+        EntryKind::Link => Err(PathError::Link),
+        EntryKind::Other => Err(PathError::NotAFile),
     }
 }
 

@@ -70,15 +70,15 @@ fn no_link_is_followed_neither_to_read_nor_to_write() {
         "loop/a.md",
     ] {
         let path = path(given);
-        assert!(matches!(root.read(&path, 1000), Err(Trouble::Link)), "{given}");
-        assert!(matches!(root.look(&path), Err(Trouble::Link)), "{given}");
-        assert!(matches!(root.write_beside(&path, ".x", "evil"), Err(Trouble::Link)), "{given}");
+        assert!(matches!(root.read(&path, 1000), Err(PathError::Link)), "{given}");
+        assert!(matches!(root.look(&path), Err(PathError::Link)), "{given}");
+        assert!(matches!(root.write_beside(&path, ".x", "evil"), Err(PathError::Link)), "{given}");
         assert!(root.read(&path, 1000).expect_err("it is a link").is_refusal());
     }
-    assert!(matches!(root.read(&path("hard.md"), 1000), Err(Trouble::OtherName)));
-    assert!(matches!(root.write_beside(&path("hard.md"), ".x", "evil"), Err(Trouble::OtherName)));
-    assert!(matches!(root.rename(&path("artifacts/a.md"), &path("link/a.md")), Err(Trouble::Link)));
-    assert!(matches!(root.take_away(&path("link/secret.md"), ".x", 0), Err(Trouble::Link)));
+    assert!(matches!(root.read(&path("hard.md"), 1000), Err(PathError::OtherName)));
+    assert!(matches!(root.write_beside(&path("hard.md"), ".x", "evil"), Err(PathError::OtherName)));
+    assert!(matches!(root.rename(&path("artifacts/a.md"), &path("link/a.md")), Err(PathError::Link)));
+    assert!(matches!(root.take_away(&path("link/secret.md"), ".x", 0), Err(PathError::Link)));
     assert!(!folder.path().join("out/nothing.md").exists());
     assert_eq!(fs::read_to_string(folder.path().join("out/secret.md")).expect("it should exist"), SECRET);
     assert_eq!(
@@ -125,14 +125,14 @@ fn pipes_and_folders_are_no_texts_and_nothing_waits_for_them() {
     let pipe = folder.path().join("in/pipe.md");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("pipes can be made");
-    assert!(matches!(root.read(&path("pipe.md"), 1000), Err(Trouble::NotAFile)));
-    assert!(matches!(root.read(&path("artifacts"), 1000), Err(Trouble::IsFolder)));
-    assert!(matches!(root.read(&path("artifacts/a.md/b.md"), 1000), Err(Trouble::NotAFolder)));
-    assert!(matches!(root.read(&path("artifacts/none.md"), 1000), Err(Trouble::Missing)));
-    assert!(matches!(root.read(&path("none/none.md"), 1000), Err(Trouble::Missing)));
+    assert!(matches!(root.read(&path("pipe.md"), 1000), Err(PathError::NotAFile)));
+    assert!(matches!(root.read(&path("artifacts"), 1000), Err(PathError::IsFolder)));
+    assert!(matches!(root.read(&path("artifacts/a.md/b.md"), 1000), Err(PathError::NotAFolder)));
+    assert!(matches!(root.read(&path("artifacts/none.md"), 1000), Err(PathError::Missing)));
+    assert!(matches!(root.read(&path("none/none.md"), 1000), Err(PathError::Missing)));
     fs::write(folder.path().join("in/latin.md"), b"ok\n\xe9").expect("files can be written");
-    assert!(matches!(root.read(&path("latin.md"), 1000), Err(Trouble::NotText { line: 2 })));
-    assert!(matches!(root.read(&path("artifacts/a.md"), 3), Err(Trouble::TooLarge { most: 3 })));
+    assert!(matches!(root.read(&path("latin.md"), 1000), Err(PathError::NotText { line: 2 })));
+    assert!(matches!(root.read(&path("artifacts/a.md"), 3), Err(PathError::TooLarge { most: 3 })));
 }
 
 #[test]
@@ -147,13 +147,13 @@ fn a_text_is_put_in_place_whole_with_the_rights_of_the_old_one() {
         assert_eq!(root.read(path, 1000).expect("it should exist").0, "new");
     }
     assert!(
-        matches!(root.rename(&old, &new), Err(Trouble::Failed(error)) if error.kind() == io::ErrorKind::AlreadyExists)
+        matches!(root.rename(&old, &new), Err(PathError::Failed(error)) if error.kind() == io::ErrorKind::AlreadyExists)
     );
     root.rename(&old, &path("notes/c.md")).expect("nothing should exist there");
     let taken = |over: &str| root.take_away(&path("notes/c.md"), ".x", content_hash(over.as_bytes()));
     assert_eq!(taken("old").expect("it should exist"), Placing::Crossed, "what changed meanwhile stays");
     assert_eq!(taken("new").expect("it should exist"), Placing::Placed);
-    assert!(matches!(root.look(&path("notes/c.md")), Err(Trouble::Missing)));
+    assert!(matches!(root.look(&path("notes/c.md")), Err(PathError::Missing)));
 }
 
 /// Checks one accepted path in a workspace full of links: everything that is read or written is inside.

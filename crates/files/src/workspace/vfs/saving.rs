@@ -11,7 +11,7 @@ use super::ROOM;
 use super::executor::Executor;
 use super::order::{FileFailure, FileOperation, FileOrder, FileRights};
 use super::path::WorkspacePath;
-use super::resolve::Trouble;
+use super::resolve::PathError;
 use super::service_events::{SaveReport, ServiceEvent};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem, Seq};
@@ -154,7 +154,7 @@ impl Executor {
         let most = self.limits.bytes_at_most(&real).max(layout::most_bytes(path) as u64);
         let now = match self.index.read(&self.root, &real, most) {
             Ok(now) => Some(now),
-            Err(Trouble::Missing) => None,
+            Err(PathError::Missing) => None,
             Err(trouble) => {
                 let what = format!("cannot be overwritten: {}", trouble.message(path));
                 return Err(failed(what, "replace it with a text file, or remove it"));

@@ -55,7 +55,7 @@ fn flushing_puts_the_newest_order_on_disk_and_says_so() {
     assert_eq!(fs::read_to_string(folder.path().join("boards/deep/new.md")).expect("it was made"), "new\n");
     let saved =
         |path: &str, number| ServiceEvent::Saved(SaveReport { path: path.into(), saved: Some(number), problem: None });
-    assert_eq!(service.take_news(9), [saved("boards/deep/new.md", 3), saved(RULES, 2)]);
+    assert_eq!(service.take_events(9), [saved("boards/deep/new.md", 3), saved(RULES, 2)]);
     // The room may overwrite its own text, whatever the operation was based on.
     service.save(RULES, order("three\n", Some("old\n"), 4));
     assert_eq!(flush(&service), []);
@@ -281,7 +281,7 @@ fn rights_are_kept_and_what_cannot_be_written_is_tried_again() {
     allow(0o444);
     service.save(RULES, order("new\n", Some("old\n"), 1));
     assert!(flush(&service)[0].what.contains("read-only"));
-    assert!(matches!(&service.take_news(9)[..], [ServiceEvent::Saved(SaveReport { problem: Some(_), .. })]));
+    assert!(matches!(&service.take_events(9)[..], [ServiceEvent::Saved(SaveReport { problem: Some(_), .. })]));
     allow(0o640);
     assert_eq!(flush(&service), []);
     assert_eq!(on_disk(&folder), "new\n");

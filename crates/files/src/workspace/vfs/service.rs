@@ -29,7 +29,7 @@ pub(super) const ORDERS_WAITING: usize = 256;
 /// The maximum number of queued file system events; beyond that, everything is examined.
 const EVENTS_WAITING: usize = 256;
 /// The maximum number of records that could not be written while the room was closed and are reported individually.
-const UNHEARD_AT_MOST: usize = 20;
+const UNREPORTED_AT_MOST: usize = 20;
 /// How often the room's files are polled in addition to the system's events, in wall-clock time.
 const POLL: Duration = Duration::from_secs(2);
 /// The polling interval if the system does not report everything.
@@ -175,11 +175,21 @@ impl FileService {
         let saves = Saves::default();
         let orders = saves.orders.clone();
         let now = Instant::now();
-        let unheard = Vec::new();
+        let unreported = Vec::new();
         let worktrees = Worktrees::new(&options.dir);
         let (poll_at, answers_at) = (now, now);
-        let mut work =
-            ServiceState { files, worktrees, watcher, persons, saves, answer, unheard, poll_at, polls: 0, answers_at };
+        let mut work = ServiceState {
+            files,
+            worktrees,
+            watcher,
+            persons,
+            saves,
+            answer,
+            unreported,
+            poll_at,
+            polls: 0,
+            answers_at,
+        };
         let thread = std::thread::Builder::new().name("files".into()).spawn(move || work.run(&taken, events))?;
         Ok(Self { commands: Some(commands), answers, saves: orders, news, feed, problems, thread: Some(thread) })
     }
@@ -280,7 +290,7 @@ impl FileService {
     }
 
     /// Removes and returns at most `most` events that the world has not received, oldest first.
-    pub(in crate::workspace) fn take_news(&self, most: usize) -> Vec<ServiceEvent> {
+    pub(in crate::workspace) fn take_events(&self, most: usize) -> Vec<ServiceEvent> {
         self.news.take(most)
     }
 
@@ -323,7 +333,7 @@ struct ServiceState {
     saves: Saves,
     answer: Sender<FileOutcome>,
     /// Records that could not be written after the world stopped receiving answers.
-    unheard: Vec<Problem>,
+    unreported: Vec<Problem>,
     poll_at: Instant,
     polls: u32,
     /// When answers are polled next.
@@ -333,7 +343,7 @@ struct ServiceState {
 impl ServiceState {
     /// Runs until all senders of commands are gone. Returns a problem for each text that could not be saved.
     fn run(&mut self, commands: &Receiver<Command>, mut events: Receiver<FileEvent>) -> Vec<Problem> {
-        self.look_at_room_files();
+        self.examine_room_files();
         self.plan_poll();
         loop {
             let mut is_busy = match commands.try_recv() {
@@ -348,9 +358,9 @@ impl ServiceState {
                 self.handle_event(event, events.len() + 1 >= EVENTS_WAITING);
                 is_busy = true;
             }
-            self.do_what_is_due();
+            self.run_due();
             self.files.report_changed();
-            if is_busy || self.files.do_later() {
+            if is_busy || self.files.do_idle_task() {
                 continue;
             }
             select! {
@@ -367,32 +377,32 @@ impl ServiceState {
             }
         }
         let mut problems = self.saves.write_all_or_keep(&mut self.files);
-        problems.append(&mut self.unheard);
+        problems.append(&mut self.unreported);
         problems
     }
 
     /// Returns how long the thread may sleep if there is no event.
     fn patience(&self) -> Duration {
-        let settled = self.files.doubts.values().min().map(|since| *since + SETTLE);
+        let settled = self.files.unsettled.values().min().map(|since| *since + SETTLE);
         let poll = self.watcher.as_ref().map(|_| self.poll_at);
         let answers = self.looks_for_answers().then_some(self.answers_at);
         let until = [settled, poll, answers, self.saves.due].into_iter().flatten().min();
         until.map_or(Duration::from_secs(3600), |until| until.saturating_duration_since(Instant::now()))
     }
 
-    fn do_what_is_due(&mut self) {
+    fn run_due(&mut self) {
         self.saves.write_due(&mut self.files);
-        self.files.look_again_at_doubts();
+        self.files.recheck_unsettled();
         if Instant::now() >= self.answers_at && self.looks_for_answers() {
             self.look_for_answers();
         }
         if self.watcher.is_some() && Instant::now() >= self.poll_at {
             self.polls += 1;
             if self.polls.is_multiple_of(POLLS_PER_FULL_LOOK) {
-                self.look_at_everything();
+                self.examine_everything();
             } else {
                 self.listen();
-                self.look_at_room_files();
+                self.examine_room_files();
             }
             self.plan_poll();
         }
@@ -408,9 +418,9 @@ impl ServiceState {
                 // Nobody may receive answers any more; what was done is recorded under the order's key.
                 if let Err(SendError(outcome)) = self.answer.send(outcome)
                     && let (Err(failure), FileOperation::Record { path, .. }) = (&outcome.result, &order.operation)
-                    && self.unheard.len() < UNHEARD_AT_MOST
+                    && self.unreported.len() < UNREPORTED_AT_MOST
                 {
-                    self.unheard.push(not_recorded(path, failure));
+                    self.unreported.push(not_recorded(path, failure));
                 }
             }
             Command::Limits(limits) => self.files.set_limits(limits),
@@ -442,10 +452,10 @@ impl ServiceState {
                 if is_unclear {
                     self.files.refresh("");
                     self.listen();
-                    self.look_at_room_files();
+                    self.examine_room_files();
                 }
             }
-            _ => self.look_at_everything(),
+            _ => self.examine_everything(),
         }
     }
 
@@ -459,13 +469,13 @@ impl ServiceState {
         if path != layout::MCP_FILE && path.split('/').any(|part| part.starts_with('.')) {
             return true;
         }
-        if self.files.is_doubtful(&path) {
+        if self.files.is_missing_or_empty(&path) {
             // A folder was replaced, and all of its files were deleted.
             let is_file = self.files.index.get(&path).is_some();
-            self.files.doubts.entry(path).or_insert_with(Instant::now);
+            self.files.unsettled.entry(path).or_insert_with(Instant::now);
             return is_file;
         }
-        self.files.doubts.remove(&path);
+        self.files.unsettled.remove(&path);
         if full.is_dir() {
             return false;
         }
@@ -473,14 +483,14 @@ impl ServiceState {
         true
     }
 
-    fn look_at_everything(&mut self) {
-        self.files.look_at_everything();
+    fn examine_everything(&mut self) {
+        self.files.examine_everything();
         self.listen();
-        self.look_at_room_files();
+        self.examine_room_files();
     }
 
-    fn look_at_room_files(&mut self) {
-        self.files.look_at_room_files();
+    fn examine_room_files(&mut self) {
+        self.files.examine_room_files();
         if let Some(persons) = &mut self.persons {
             persons.once();
         }

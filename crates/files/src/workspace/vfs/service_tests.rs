@@ -82,7 +82,7 @@ fn others_are_noticed_as_they_write_and_the_service_itself_is_not() {
     let next = || {
         let start = Instant::now();
         loop {
-            if let Some(change) = service.take_news(1).pop() {
+            if let Some(change) = service.take_events(1).pop() {
                 return change;
             }
             assert!(start.elapsed() < PATIENCE, "no news came");

@@ -8,11 +8,11 @@ use super::super::files::FileContent;
 use super::super::session_files::own_checksum::is_own;
 use super::super::session_files::update::brought_up_to_date;
 use super::super::session_files::{copy_of, is_older, is_session_file};
-use super::executor::{Executor, history, troubled, unfit};
+use super::executor::{Executor, history, invalid_request, path_failure};
 use super::external_edits::SETTLE;
 use super::order::{FileAnswer, FileDone, FileFailure};
 use super::path::WorkspacePath;
-use super::resolve::{Trouble, beside_name};
+use super::resolve::{PathError, beside_name};
 use super::rights::Rights;
 use super::service_events::{RecordChanged, ServiceEvent};
 use super::session_texts::{SESSION_BYTES_AT_MOST, reported_content};
@@ -30,12 +30,12 @@ impl Executor {
     ) -> Result<FileAnswer, FileFailure> {
         let there = match self.root.read(path, SESSION_BYTES_AT_MOST) {
             Ok((text, _)) => text,
-            Err(Trouble::Missing) => return self.put_session(path, content, true),
-            Err(trouble @ (Trouble::NotText { .. } | Trouble::TooLarge { .. })) => {
+            Err(PathError::Missing) => return self.put_session(path, content, true),
+            Err(trouble @ (PathError::NotText { .. } | PathError::TooLarge { .. })) => {
                 self.report_unusable(path, &trouble);
                 return self.copy_session(path, content);
             }
-            Err(trouble) => return Err(troubled(path, &trouble)),
+            Err(trouble) => return Err(path_failure(path, &trouble)),
         };
         let hash = content_hash(there.as_bytes());
         match self.sessions.written.get(path.as_str()) {
@@ -51,7 +51,7 @@ impl Executor {
     }
 
     fn copy_session(&mut self, path: &WorkspacePath, content: &str) -> Result<FileAnswer, FileFailure> {
-        let copy = WorkspacePath::new(&copy_of(path.as_str())).map_err(|why| unfit(why.to_string()))?;
+        let copy = WorkspacePath::new(&copy_of(path.as_str())).map_err(|why| invalid_request(why.to_string()))?;
         self.sessions.copied.insert(path.as_str().to_owned(), copy.clone());
         self.write_record(&copy, content)
     }
@@ -79,7 +79,8 @@ impl Executor {
 
     /// Keeps the current content of a session file as a version before it is replaced.
     pub(super) fn keep_record(&mut self, path: &WorkspacePath) -> Result<FileAnswer, FileFailure> {
-        let (text, found) = self.root.read(path, SESSION_BYTES_AT_MOST).map_err(|trouble| troubled(path, &trouble))?;
+        let (text, found) =
+            self.root.read(path, SESSION_BYTES_AT_MOST).map_err(|trouble| path_failure(path, &trouble))?;
         let hash = content_hash(text.as_bytes());
         let kept = self.heads.get(path.as_str()).filter(|head| head.hash == hash).map(|head| head.version);
         let version = match kept {
@@ -99,12 +100,12 @@ impl Executor {
     ) -> Result<FileAnswer, FileFailure> {
         let now = match self.root.read(path, SESSION_BYTES_AT_MOST) {
             Ok((text, _)) => Some(content_hash(text.as_bytes())),
-            Err(Trouble::Missing) => None,
-            Err(trouble) => return Err(troubled(path, &trouble)),
+            Err(PathError::Missing) => None,
+            Err(trouble) => return Err(path_failure(path, &trouble)),
         };
         let hash = content_hash(content.as_bytes());
         if now != base && now != Some(hash) {
-            return Err(unfit(format!("'{path}' was changed in the meantime; compare and save again.")));
+            return Err(invalid_request(format!("'{path}' was changed in the meantime; compare and save again.")));
         }
         let answer = self.write_record(path, content)?;
         self.report_session(path.as_str(), reported_content(content.to_owned()), hash);
@@ -134,14 +135,14 @@ impl Executor {
     pub(super) fn write_record(&mut self, path: &WorkspacePath, text: &str) -> Result<FileAnswer, FileFailure> {
         let old = match self.root.look(path) {
             Ok(found) => Some(found.size),
-            Err(Trouble::Missing) => None,
-            Err(trouble) => return Err(troubled(path, &trouble)),
+            Err(PathError::Missing) => None,
+            Err(trouble) => return Err(path_failure(path, &trouble)),
         };
         // The number of records is limited below, and their total size does not limit agents.
-        self.limits.allow(path, text.len() as u64, old, 0, 0).map_err(unfit)?;
+        self.limits.allow(path, text.len() as u64, old, 0, 0).map_err(invalid_request)?;
         let beside = beside_name(path.as_str());
         let put = self.root.write_beside(path, &beside, text).and_then(|()| self.root.put_over(path, &beside));
-        let found = put.and_then(|()| self.root.look(path)).map_err(|trouble| troubled(path, &trouble))?;
+        let found = put.and_then(|()| self.root.look(path)).map_err(|trouble| path_failure(path, &trouble))?;
         self.index.note(path.as_str(), &found);
         self.note_changed(path.as_str());
         if old.is_none() {
@@ -158,7 +159,7 @@ impl Executor {
     }
 
     /// Records a possible change of a session file. The room is notified once the text has been stable for a moment.
-    pub(super) fn notice_session(&mut self, path: &str, text: &str) {
+    pub(super) fn note_session_change(&mut self, path: &str, text: &str) {
         if self.room.is_none() || !is_session_file(path) || self.ignored.contains(path) {
             return;
         }
@@ -173,16 +174,16 @@ impl Executor {
         }
         let is_seen = self.sessions.seen.insert(path.to_owned(), hash) == Some(hash);
         if !is_seen {
-            self.doubts.insert(path.to_owned(), Instant::now());
+            self.unsettled.insert(path.to_owned(), Instant::now());
         }
-        let since = *self.doubts.entry(path.to_owned()).or_insert_with(Instant::now);
+        let since = *self.unsettled.entry(path.to_owned()).or_insert_with(Instant::now);
         if since.elapsed() >= SETTLE {
             self.report_session(path, reported_content(text.to_owned()), hash);
         }
     }
 
     /// Reports that somebody put something into a session file that is not text.
-    pub(super) fn report_unusable(&mut self, path: &WorkspacePath, trouble: &Trouble) {
+    pub(super) fn report_unusable(&mut self, path: &WorkspacePath, trouble: &PathError) {
         let what = trouble.message(path.as_str());
         let remedy = "replace it with a UTF-8 text, or remove the file".to_owned();
         let hash = content_hash(what.as_bytes());

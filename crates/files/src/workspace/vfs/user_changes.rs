@@ -11,7 +11,7 @@ use super::super::layout;
 use super::executor::Executor;
 use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileRights};
 use super::path::WorkspacePath;
-use super::resolve::Trouble;
+use super::resolve::PathError;
 use super::service_events::{OutsideChange, ServiceEvent};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Seq};
@@ -38,7 +38,7 @@ impl Executor {
     pub(super) fn create(&mut self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
         let path = WorkspacePath::new(path).map_err(|why| io::Error::new(ErrorKind::InvalidInput, why.to_string()))?;
         match self.root.look(&path) {
-            Err(Trouble::Missing) => {}
+            Err(PathError::Missing) => {}
             Ok(_) => return Err(ErrorKind::AlreadyExists.into()),
             Err(trouble) => return Err(io::Error::other(trouble.message(path.as_str()))),
         }

@@ -16,10 +16,13 @@ use serde::{Deserialize, Serialize};
 
 use super::super::layout;
 use super::super::task_files::permission::only_for_a_person;
-use super::executor::{Executor, FileServiceError, LastStep, Later, RoomSave, history, kept_apart, troubled, unfit};
+use super::executor::{
+    Executor, FileServiceError, IdleTask, LastStep, RoomSave, displaced_text_problem, history, invalid_request,
+    path_failure,
+};
 use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
 use super::path::WorkspacePath;
-use super::resolve::{Trouble, beside_name};
+use super::resolve::{PathError, beside_name};
 use super::{OUTSIDE, is_agent};
 use crate::base::hash::content_hash;
 use crate::base::text_normalization::folded;
@@ -79,7 +82,7 @@ impl Executor {
                 return Ok(answer);
             }
         }
-        Err(unfit(format!("'{path}' keeps changing; try again.")))
+        Err(invalid_request(format!("'{path}' keeps changing; try again.")))
     }
 
     /// Makes one attempt of [`Self::put`]; `None` if someone else changed the file meanwhile.
@@ -102,10 +105,10 @@ impl Executor {
         let old_bytes = now.as_ref().map(|(old, _)| old.len() as u64);
         if !order.is_save_of_room() {
             let (count, total) = self.used();
-            self.limits.allow(path, text.len() as u64, old_bytes, count, total).map_err(unfit)?;
+            self.limits.allow(path, text.len() as u64, old_bytes, count, total).map_err(invalid_request)?;
         }
         let beside = beside_name(&order.key);
-        self.root.write_beside(path, &beside, text).map_err(|trouble| troubled(path, &trouble))?;
+        self.root.write_beside(path, &beside, text).map_err(|trouble| path_failure(path, &trouble))?;
         self.reached(LastStep::WrittenBeside);
         let over = now.as_ref().map(|(old, _)| content_hash(old.as_bytes()));
         let (replaced, saved_ms) = (self.replaced_version(order, path), now_ms());
@@ -119,10 +122,10 @@ impl Executor {
         if !matches!(placed, Ok(Placing::Placed)) {
             self.root.drop_beside(path, &beside);
             self.take_write_back(order, path, step, &head)?;
-            return placed.map(|_| None).map_err(|trouble| troubled(path, &trouble));
+            return placed.map(|_| None).map_err(|trouble| path_failure(path, &trouble));
         }
         self.reached(LastStep::InPlace);
-        let found = self.root.look(path).map_err(|trouble| troubled(path, &trouble))?;
+        let found = self.root.look(path).map_err(|trouble| path_failure(path, &trouble))?;
         if order.is_save_of_room() {
             self.room_saves.insert(head.file, RoomSave { version: head.version, saved_ms });
         }
@@ -252,8 +255,9 @@ impl Executor {
         let taken = self.root.take_away(path, &beside_name(&order.key), head.hash);
         if !matches!(taken, Ok(Placing::Placed)) {
             self.take_back(order, step, &head, None)?;
-            let changed = || unfit(format!("'{path}' was just changed; check it again before you delete it."));
-            return Err(taken.map_or_else(|trouble| troubled(path, &trouble), |_| changed()));
+            let changed =
+                || invalid_request(format!("'{path}' was just changed; check it again before you delete it."));
+            return Err(taken.map_or_else(|trouble| path_failure(path, &trouble), |_| changed()));
         }
         self.reached(LastStep::InPlace);
         self.complete_change(step, &gone, None);
@@ -277,9 +281,11 @@ impl Executor {
             return Ok(None);
         };
         match self.root.look(to) {
-            Err(Trouble::Missing) => {}
-            Ok(_) => return Err(unfit(format!("'{to}' already exists; delete it first or choose another path."))),
-            Err(trouble) => return Err(troubled(to, &trouble)),
+            Err(PathError::Missing) => {}
+            Ok(_) => {
+                return Err(invalid_request(format!("'{to}' already exists; delete it first or choose another path.")));
+            }
+            Err(trouble) => return Err(path_failure(to, &trouble)),
         }
         // Otherwise a task could be moved away, changed, and moved back.
         keep_permission(order, from, &text, "")?;
@@ -307,7 +313,7 @@ impl Executor {
         self.reached(LastStep::Recorded);
         if let Err(trouble) = self.root.rename(from, to) {
             self.take_back(order, step, &head, displaced)?;
-            return Err(troubled(to, &trouble));
+            return Err(path_failure(to, &trouble));
         }
         self.reached(LastStep::InPlace);
         self.heads.remove(from.as_str());
@@ -348,7 +354,7 @@ impl Executor {
     }
 
     /// Completes a recorded change that is not on disk, or reverts it if that is impossible.
-    pub(super) fn finish_what_was_begun(&mut self) -> Result<(), FileServiceError> {
+    pub(super) fn finish_interrupted_changes(&mut self) -> Result<(), FileServiceError> {
         for (number, step) in self.versions.steps()? {
             let step: PendingChange = match serde_json::from_str(&step) {
                 Ok(step) => step,
@@ -375,17 +381,17 @@ impl Executor {
         Ok(())
     }
 
-    fn finish(&mut self, step: &PendingChange) -> Result<(), Trouble> {
+    fn finish(&mut self, step: &PendingChange) -> Result<(), PathError> {
         match step {
             PendingChange::Write { path, beside, file, version, before, .. } => {
                 let path = normal(path)?;
                 let now = self.hash_now(&path)?;
                 let text = self.versions.text(*file, *version).map_err(|error| broken(&error))?;
-                let text = text.ok_or_else(|| Trouble::Failed(std::io::ErrorKind::NotFound.into()))?;
+                let text = text.ok_or_else(|| PathError::Failed(std::io::ErrorKind::NotFound.into()))?;
                 let ours = content_hash(text.as_bytes());
                 let known: Vec<u64> = before.iter().copied().chain([ours]).collect();
                 if let Some(kept) = self.root.clear_placing(&path, beside, Some(ours), &known)? {
-                    self.problems.push(kept_apart(path.as_str(), &kept));
+                    self.problems.push(displaced_text_problem(path.as_str(), &kept));
                 }
                 // A text that is neither the old nor the new one was written by someone else later and is kept.
                 if now == *before && now != Some(ours) {
@@ -393,43 +399,43 @@ impl Executor {
                     self.root.put_in_place(&path, beside, *before)?;
                 }
                 self.root.drop_beside(&path, beside);
-                self.push_later(Later::Look(path.as_str().to_owned()));
+                self.push_idle_task(IdleTask::Look(path.as_str().to_owned()));
             }
             PendingChange::Delete { key, path, before, .. } => {
                 let path = normal(path)?;
                 let beside = beside_name(key);
                 if let Some(kept) = self.root.clear_placing(&path, &beside, None, &[*before])? {
-                    self.problems.push(kept_apart(path.as_str(), &kept));
+                    self.problems.push(displaced_text_problem(path.as_str(), &kept));
                 }
                 if self.hash_now(&path)? == Some(*before) {
                     self.root.take_away(&path, &beside, *before)?;
                 }
-                self.push_later(Later::Look(path.as_str().to_owned()));
+                self.push_idle_task(IdleTask::Look(path.as_str().to_owned()));
             }
             PendingChange::Rename { from, to, before, .. } => {
                 let (from, to) = (normal(from)?, normal(to)?);
                 if self.hash_now(&to)?.is_none() {
                     match self.hash_now(&from)? {
                         Some(hash) if hash == *before => self.root.rename(&from, &to)?,
-                        _ => self.push_later(Later::Look(from.as_str().to_owned())),
+                        _ => self.push_idle_task(IdleTask::Look(from.as_str().to_owned())),
                     }
                 }
-                self.push_later(Later::Look(to.as_str().to_owned()));
+                self.push_idle_task(IdleTask::Look(to.as_str().to_owned()));
             }
         }
         Ok(())
     }
 
-    fn hash_now(&mut self, path: &WorkspacePath) -> Result<Option<u64>, Trouble> {
+    fn hash_now(&mut self, path: &WorkspacePath) -> Result<Option<u64>, PathError> {
         match self.root.read(path, u64::MAX - 1) {
             Ok((text, _)) => Ok(Some(content_hash(text.as_bytes()))),
-            Err(Trouble::Missing | Trouble::NotAFolder) => Ok(None),
+            Err(PathError::Missing | PathError::NotAFolder) => Ok(None),
             Err(trouble) => Err(trouble),
         }
     }
 
     fn head_of(&self, path: &WorkspacePath) -> Result<FileHead, FileFailure> {
-        let missing = || unfit(format!("the history of '{path}' is missing; try again."));
+        let missing = || invalid_request(format!("the history of '{path}' is missing; try again."));
         self.heads.get(path.as_str()).cloned().ok_or_else(missing)
     }
 
@@ -570,10 +576,10 @@ fn with_content(mut answer: FileAnswer, text: &str) -> FileAnswer {
     answer
 }
 
-fn normal(path: &str) -> Result<WorkspacePath, Trouble> {
-    WorkspacePath::new(path).map_err(|refusal| Trouble::Failed(std::io::Error::other(refusal.to_string())))
+fn normal(path: &str) -> Result<WorkspacePath, PathError> {
+    WorkspacePath::new(path).map_err(|refusal| PathError::Failed(std::io::Error::other(refusal.to_string())))
 }
 
-fn broken(error: &StoreError) -> Trouble {
-    Trouble::Failed(std::io::Error::other(error.to_string()))
+fn broken(error: &StoreError) -> PathError {
+    PathError::Failed(std::io::Error::other(error.to_string()))
 }

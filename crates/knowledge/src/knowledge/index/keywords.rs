@@ -92,7 +92,7 @@ pub(super) struct WordQuery<'a> {
     collections: Vec<&'a Keywords>,
     words: Vec<(String, f32)>,
     /// The total weight of all words, including those that no memory contains.
-    all_said: f32,
+    total_weight: f32,
     mean_length: f32,
 }
 
@@ -116,8 +116,8 @@ impl<'a> WordQuery<'a> {
         }
         let rarity = |having: usize| (1.0 + (count as f32 - having as f32 + 0.5) / (having as f32 + 0.5)).ln();
         let words: Vec<(String, f32)> = words.into_iter().map(|(word, having)| (word, rarity(having))).collect();
-        let all_said = words.iter().map(|(_, rarity)| rarity).sum();
-        Self { words, all_said, mean_length: (total as f32 / count.max(1) as f32).max(1.0), collections }
+        let total_weight = words.iter().map(|(_, rarity)| rarity).sum();
+        Self { words, total_weight, mean_length: (total as f32 / count.max(1) as f32).max(1.0), collections }
     }
 
     /// Returns all memories of one of the collections that contain any of the words, sorted by index.
@@ -139,7 +139,7 @@ impl<'a> WordQuery<'a> {
         }
         let of = |place: u32| {
             let (score, said) = scores[place as usize];
-            WordMatch { place: place as usize, score, coverage: (said / self.all_said).min(1.0) }
+            WordMatch { place: place as usize, score, coverage: (said / self.total_weight).min(1.0) }
         };
         found.into_iter().map(of).collect()
     }

@@ -142,10 +142,10 @@ impl KnowledgeBase {
     /// Computes all vectors again, for example in case of doubt.
     pub fn reindex(&mut self) -> Result<Read, KnowledgeError> {
         self.db.clear_vectors()?;
-        self.index_anew()
+        self.rebuild_index()
     }
 
-    fn index_anew(&mut self) -> Result<Read, KnowledgeError> {
+    fn rebuild_index(&mut self) -> Result<Read, KnowledgeError> {
         for entry in self.index.all(&Viewer::Person) {
             self.counts.insert(entry.memory.id.clone(), entry.recalls);
         }
@@ -157,7 +157,7 @@ impl KnowledgeBase {
     /// Switches to another model. Vectors that it computed before are reused, the others are computed.
     pub fn use_embedder(&mut self, embedder: AnyEmbedder) -> Result<Read, KnowledgeError> {
         self.embedder = embedder;
-        self.index_anew()
+        self.rebuild_index()
     }
 
     /// Returns the database.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::terminals::{Ground, Terminals};
+use super::terminals::{TerminalEnvironment, Terminals};
 use crate::mind::ResultImages;
 
 /// Everything that answers need besides the results of calls.
@@ -12,7 +12,7 @@ pub(super) struct AnswerContext<'a> {
     /// The terminals of the session.
     pub(super) terminals: &'a Terminals,
     /// Creates the environment in which a program is started.
-    pub(super) ground: &'a (dyn Fn() -> Ground + Sync),
+    pub(super) terminal_environment: &'a (dyn Fn() -> TerminalEnvironment + Sync),
     /// The images in the results of calls.
     pub(super) images: &'a ResultImages,
     /// Whether the agent accepts images.

@@ -123,7 +123,7 @@ impl Connection {
             let remedy = known.map_or(failure.remedy.clone(), |known| known.install.to_owned());
             ProviderError::of_agent(AgentFault::NotStarted, failure.what, remedy)
         })?;
-        let (gauge, turns, prompts) = (Gauge::listening_for(is_update), Turns::default(), Turns::default());
+        let (gauge, turns, prompts) = (Gauge::accepting(is_update), Turns::default(), Turns::default());
         let (end, gone) = (CancellationToken::new(), CancellationToken::new());
         let words = started.process.words();
         let transport =

@@ -14,7 +14,7 @@ use super::prompt::{news, results, rules_of};
 use super::requests::OpenRequest;
 use super::session::Session;
 use super::stop_reason::{finish, micro_usd, usage_of};
-use super::terminals::Ground;
+use super::terminals::TerminalEnvironment;
 use crate::agent::McpServer;
 use crate::base::{Id, text};
 use crate::mind::{Completion, Finish, OwnValue, ToolCall, Usage};
@@ -26,7 +26,7 @@ pub(super) struct SessionRequest<'a> {
     pub(super) program: &'a McpServer,
     pub(super) workspace: &'a Path,
     /// Creates the environment in which a program is started.
-    pub(super) ground: &'a (dyn Fn() -> Ground + Sync),
+    pub(super) terminal_environment: &'a (dyn Fn() -> TerminalEnvironment + Sync),
 }
 
 /// The answer of the agent.
@@ -48,7 +48,7 @@ pub(super) struct Conversation {
     /// The number of tool calls so far.
     pub(super) calls: u64,
     /// Messages that arrived while nothing could be sent to the agent.
-    untold: Vec<String>,
+    unsent: Vec<String>,
     /// The estimated usage of the turn so far, until the agent reports the actual one.
     reckoned: Usage,
     /// The cost that the agent has reported, in dollars.
@@ -85,7 +85,7 @@ impl Conversation {
             rules: rules_of(&request.prompt),
             wanted: Vec::new(),
             calls: 0,
-            untold: Vec::new(),
+            unsent: Vec::new(),
             reckoned: Usage::default(),
             paid_usd,
             first: Some(first),
@@ -104,25 +104,25 @@ impl Conversation {
             let context = AnswerContext {
                 workspace: question.workspace,
                 terminals: &turn.terminals,
-                ground: question.ground,
+                terminal_environment: question.terminal_environment,
                 images: &request.result_images,
                 takes_images: self.session.connection.takes_images,
             };
             for (id, asked) in self.wanted.drain(..) {
                 let result = results.iter().find(|result| result.answers.as_deref() == Some(&id));
                 match result {
-                    Some(result) => self.untold.extend(asked.answer(result, &context)),
+                    Some(result) => self.unsent.extend(asked.answer(result, &context)),
                     None => asked.refuse("the room can no longer answer this"),
                 }
             }
-            self.untold.extend(others);
+            self.unsent.extend(others);
             if self.session.turn.is_open() {
                 return None;
             }
         }
         let rules = rules_of(&request.prompt);
         let has_changed = std::mem::replace(&mut self.rules, rules) != rules;
-        Some(news(&request.prompt, has_changed, std::mem::take(&mut self.untold)))
+        Some(news(&request.prompt, has_changed, std::mem::take(&mut self.unsent)))
     }
 
     /// Waits until the agent has stopped after a cancellation. Returns whether it can be prompted again.

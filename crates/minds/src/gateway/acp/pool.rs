@@ -101,7 +101,7 @@ impl AgentPool {
         let connection = Connection::open(program, terms, place).await?;
         *kept = Some(connection.clone());
         let watched = Watched { slot: slot.clone(), program: program.clone(), place: place.clone(), idle: terms.idle };
-        tokio::spawn(watched.keep_watch(connection.clone()));
+        tokio::spawn(watched.watch_until_ended(connection.clone()));
         Ok(connection)
     }
 }
@@ -116,7 +116,7 @@ struct Watched {
 
 impl Watched {
     /// Ends the process when it has been idle for too long, or when the person no longer allows it.
-    async fn keep_watch(self, connection: Arc<Connection>) {
+    async fn watch_until_ended(self, connection: Arc<Connection>) {
         let config = self.place.config.as_deref();
         let mut stamp = consent::stamp(config);
         loop {

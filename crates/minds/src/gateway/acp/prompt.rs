@@ -49,12 +49,12 @@ pub(super) fn whole(prompt: &Prompt, has_tools: bool) -> Vec<String> {
 }
 
 /// Returns what is new since the agent's last answer, and the rules if they changed.
-pub(super) fn news(prompt: &Prompt, rules_changed: bool, untold: Vec<String>) -> Vec<String> {
+pub(super) fn news(prompt: &Prompt, rules_changed: bool, unsent: Vec<String>) -> Vec<String> {
     let mut blocks = Vec::new();
     if rules_changed {
         blocks.push(format!("{AGAIN}\n\n{}", prompt.system_text()));
     }
-    blocks.extend(untold);
+    blocks.extend(unsent);
     let messages = prompt.messages();
     let spoke = messages.iter().rposition(|message| message.role == Role::Assistant);
     let new = spoke.map_or(usize::from(!prompt.known.is_empty()), |at| at + 1).min(messages.len());

@@ -25,7 +25,7 @@ use super::requests::OpenRequest;
 use super::session::Session;
 use super::settings::AcpTerms;
 use super::stop_reason::{finish, micro_usd, usage_of};
-use super::terminals::Ground;
+use super::terminals::TerminalEnvironment;
 use super::turn::{Broken, TurnNews};
 use crate::agent::McpServer;
 use crate::base::Id;
@@ -103,7 +103,7 @@ pub(super) struct AgentRequest {
 impl AgentRequest {
     /// Sends a request of an activation, in its session.
     async fn work(self, work: Id, sink: &mut DeltaSink) -> Result<Completion, ProviderError> {
-        let ground = || self.ground();
+        let terminal_environment = || self.terminal_environment();
         let slot = self.pool.conversation(&self.request.agent, work);
         let mut kept = tokio::select! {
             kept = slot.lock() => kept,
@@ -133,7 +133,7 @@ impl AgentRequest {
         let Some(conversation) = kept.as_mut() else { return Err(ProviderError::new(ErrorCause::Panicked, "")) };
         conversation.session.offer_tools(&self.request.tools);
         let blocks = match conversation.first {
-            None => conversation.next_prompt(&self.question(&ground)),
+            None => conversation.next_prompt(&self.question(&terminal_environment)),
             Some(first) => {
                 if let Some(asks) = self.or_cancelled(conversation.enter_mode(&self)).await? {
                     return Ok(asks);
@@ -153,7 +153,7 @@ impl AgentRequest {
         conversation.session.turn.expect();
         let outcome = self.answer(&conversation.session, sink).await;
         match outcome {
-            Ok(answered) => conversation.completion(answered, sent_chars, &self.question(&ground)),
+            Ok(answered) => conversation.completion(answered, sent_chars, &self.question(&terminal_environment)),
             Err(error) => {
                 conversation.give_up(self.terms.cancel);
                 Err(error)
@@ -162,8 +162,8 @@ impl AgentRequest {
     }
 
     /// Returns the environment of programs that the room runs for the agent.
-    pub(super) fn ground(&self) -> Ground {
-        Ground {
+    pub(super) fn terminal_environment(&self) -> TerminalEnvironment {
+        TerminalEnvironment {
             place: ProgramPlace::in_folder(&self.place.workspace, self.place.config.as_deref()),
             settings: self.terms.programs.clone(),
             keys: self.keys.clone(),
@@ -171,8 +171,16 @@ impl AgentRequest {
     }
 
     /// Returns the parts of the request that a session needs.
-    fn question<'a>(&'a self, ground: &'a (dyn Fn() -> Ground + Sync)) -> SessionRequest<'a> {
-        SessionRequest { request: &self.request, program: &self.program, workspace: &self.place.workspace, ground }
+    fn question<'a>(
+        &'a self,
+        terminal_environment: &'a (dyn Fn() -> TerminalEnvironment + Sync),
+    ) -> SessionRequest<'a> {
+        SessionRequest {
+            request: &self.request,
+            program: &self.program,
+            workspace: &self.place.workspace,
+            terminal_environment,
+        }
     }
 
     /// Returns the agent's process.
@@ -231,7 +239,7 @@ impl AgentRequest {
             }
             if let Some(mode) = beyond {
                 asked.into_iter().chain(answered.asked).for_each(OpenRequest::withdraw);
-                return Err(self.went_beyond(&mode));
+                return Err(self.unallowed_mode_error(&mode));
             }
             answered.asked.extend(asked);
             if let Some(end) = end {
@@ -241,7 +249,7 @@ impl AgentRequest {
             if answered.asked.iter().any(|asked| !asked.may_wait_for_a_person()) {
                 return Ok(answered);
             }
-            let until = session.turn.last_heard().unwrap_or_else(Instant::now) + self.terms.silence;
+            let until = session.turn.last_activity().unwrap_or_else(Instant::now) + self.terms.silence;
             if !answered.asked.is_empty() {
                 settled.get_or_insert_with(|| Instant::now() + TOGETHER);
             }

@@ -187,7 +187,8 @@ impl Request {
             RequestKind::Write(_) => self.responder.respond_with_error(error(words)),
             RequestKind::Terminal(create, argv) if is_done => {
                 let folder = folder_of(&create, context.workspace).unwrap_or_default();
-                let opened = context.terminals.create(argv, &folder, create.output_byte_limit, (context.ground)());
+                let opened =
+                    context.terminals.create(argv, &folder, create.output_byte_limit, (context.terminal_environment)());
                 self.responder.respond_with_result(match opened {
                     Ok(id) => value(&CreateTerminalResponse::new(id)),
                     Err(why) => Err(error(&why)),

@@ -95,8 +95,8 @@ impl RoomToolCall {
     pub(super) fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         let is_done = result.end == Some(CallEnd::Done);
         let (words, images) = with_images(result, context);
-        let untold = self.answer.send(if is_done { Ok((words, images)) } else { Err(words) }).err()?;
-        let (Ok((words, _)) | Err(words)) = untold;
+        let unsent = self.answer.send(if is_done { Ok((words, images)) } else { Err(words) }).err()?;
+        let (Ok((words, _)) | Err(words)) = unsent;
         Some(format!("The result of your call of {}, which you stopped waiting for: {words}", self.name))
     }
 
@@ -177,8 +177,8 @@ mod tests {
     }
 
     fn context<'a>(images: &'a ResultImages, terminals: &'a Terminals, takes_images: bool) -> AnswerContext<'a> {
-        let ground = &|| unreachable!("no program is started");
-        AnswerContext { workspace: Path::new("/"), terminals, ground, images, takes_images }
+        let terminal_environment = &|| unreachable!("no program is started");
+        AnswerContext { workspace: Path::new("/"), terminals, terminal_environment, images, takes_images }
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl AgentRequest {
     }
 
     /// Returns the error for an agent that switched on its own to a mode in which it asks less often.
-    pub(super) fn went_beyond(&self, mode: &OwnValue) -> ProviderError {
+    pub(super) fn unallowed_mode_error(&self, mode: &OwnValue) -> ProviderError {
         let what = format!(
             "{} switched by itself to its mode “{}”, which asks less often, and was stopped",
             self.program.shown(),

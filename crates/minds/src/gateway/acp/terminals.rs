@@ -51,7 +51,7 @@ struct Terminal {
 type Ended = (HowEnded, f64);
 
 /// The environment in which a program is started.
-pub(super) struct Ground {
+pub(super) struct TerminalEnvironment {
     /// The folders.
     pub(super) place: ProgramPlace,
     /// The limits.
@@ -97,25 +97,26 @@ impl Terminals {
         words: Vec<String>,
         folder: &str,
         bytes_at_most: Option<u64>,
-        ground: Ground,
+        terminal_environment: TerminalEnvironment,
     ) -> Result<String, String> {
         let line = written(&words);
-        if ground.keys.redact(&line) != line {
+        if terminal_environment.keys.redact(&line) != line {
             return Err("the command contains one of the person's keys, so it is not run".to_owned());
         }
         let mut state = self.state();
         if state.open.len() >= TERMINALS_AT_MOST {
             return Err(format!("there are already {TERMINALS_AT_MOST} terminals; release those that you do not need"));
         }
-        let (mut program, stdout, stderr) = start(words, (None, folder), &ground.settings, &ground.place)?;
-        let most = ground.settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
+        let (mut program, stdout, stderr) =
+            start(words, (None, folder), &terminal_environment.settings, &terminal_environment.place)?;
+        let most = terminal_environment.settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
         let most = bytes_at_most.and_then(|bytes| usize::try_from(bytes).ok()).map_or(most, |bytes| bytes.min(most));
         let said = Arc::new(Mutex::new(OutputTail::new(most)));
         let (stop, too_much) = (CancellationToken::new(), CancellationToken::new());
         let (tell, ended) = watch::channel(None);
         let out = tokio::spawn(listen(stdout, said.clone(), too_much.clone()));
         let err = tokio::spawn(listen(stderr, said.clone(), too_much.clone()));
-        let (longest, stopped, heard) = (ground.settings.longest(), stop.clone(), said.clone());
+        let (longest, stopped, heard) = (terminal_environment.settings.longest(), stop.clone(), said.clone());
         let begun = Instant::now();
         tokio::spawn(async move {
             let how = program.ended(longest, &stopped, &too_much).await;
@@ -139,7 +140,7 @@ impl Terminals {
         });
         state.count += 1;
         let id = format!("terminal-{}", state.count);
-        let keys = ground.keys;
+        let keys = terminal_environment.keys;
         state.open.insert(id.clone(), Terminal { line, begun, said, ended, stop, keys, is_told: false });
         Ok(id)
     }

@@ -26,7 +26,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{interval, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::super::local_proxy::unforeseeable_word;
+use super::super::local_proxy::random_secret;
 use super::super::mcp_forwarder::{RELAY_WORD, WORD_VARIABLE};
 use super::super::sandbox::own_program;
 use super::requests::{OpenRequest, is_of_protocol};
@@ -56,7 +56,7 @@ impl ToolServer {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;
-        let (address, word, stop) = (listener.local_addr()?, unforeseeable_word(), CancellationToken::new());
+        let (address, word, stop) = (listener.local_addr()?, random_secret(), CancellationToken::new());
         let guest = ToolServerClient { word: word.clone(), offered: offered.clone(), turn, stop: stop.clone() };
         tokio::spawn(listen(listener, guest));
         Ok(Self { address, word, offered, _stop: stop.drop_guard() })
@@ -102,7 +102,7 @@ async fn listen(listener: TcpListener, guest: ToolServerClient) {
             let _place = place;
             tokio::select! {
                 () = guest.stop.cancelled() => {}
-                () = guest.clone().come_in(stream) => {}
+                () = guest.clone().serve_client(stream) => {}
             }
         });
     }
@@ -110,7 +110,7 @@ async fn listen(listener: TcpListener, guest: ToolServerClient) {
 
 impl ToolServerClient {
     /// Serves one connection if it sends the right secret.
-    async fn come_in(self, mut stream: TcpStream) {
+    async fn serve_client(self, mut stream: TcpStream) {
         // Small answers must arrive without delay.
         let _ = stream.set_nodelay(true);
         let mut said = vec![0; self.word.len() + 1];
@@ -120,7 +120,7 @@ impl ToolServerClient {
             return;
         }
         let (from, to) = stream.into_split();
-        let gauge = Gauge::listening_for(|_| true);
+        let gauge = Gauge::accepting(|_| true);
         let heard = gauge.clone();
         let lines = incoming(BufReader::new(from), gauge.clone());
         let messages =
@@ -302,7 +302,7 @@ mod tests {
             };
             let call = asked.call("c-1".to_owned(), Path::new("/"));
             assert_eq!((call.name.as_str(), &call.arguments), ("a", &json!({ "key": "k" })));
-            let ground = || unreachable!("no program is started");
+            let terminal_environment = || unreachable!("no program is started");
             let images = ResultImages {
                 of_calls: [(
                     "c-1".to_owned(),
@@ -312,7 +312,13 @@ mod tests {
                 kept_in: String::new(),
             };
             let (terminals, workspace) = (&turn.terminals, Path::new("/"));
-            let context = AnswerContext { workspace, terminals, ground: &ground, images: &images, takes_images: true };
+            let context = AnswerContext {
+                workspace,
+                terminals,
+                terminal_environment: &terminal_environment,
+                images: &images,
+                takes_images: true,
+            };
             let result =
                 PromptMessage { end: Some(crate::mind::CallEnd::Done), ..PromptMessage::result(&call, "Done.") };
             assert_eq!(asked.answer(&result, &context), None);

@@ -44,7 +44,7 @@ pub(super) struct Gauge {
 
 impl Gauge {
     /// Creates a gauge for a connection that accepts these notifications.
-    pub(super) fn listening_for(hears: fn(&str) -> bool) -> Arc<Self> {
+    pub(super) fn accepting(hears: fn(&str) -> bool) -> Arc<Self> {
         Arc::new(Self {
             updates: Semaphore::new(UPDATES_AT_ONCE),
             requests: Semaphore::new(REQUESTS_AT_ONCE),
@@ -61,7 +61,7 @@ impl Gauge {
     }
 
     /// Whether a line is passed to the connection; waits until there is room for it.
-    async fn lets_in(&self, line: &str) -> Result<bool> {
+    async fn admits(&self, line: &str) -> Result<bool> {
         let Ok(head) = serde_json::from_str::<Head>(line) else {
             if self.garbage.fetch_add(1, Ordering::Relaxed) >= GARBAGE_LINES_AT_MOST {
                 self.is_garbage.store(true, Ordering::Relaxed);
@@ -122,7 +122,7 @@ where
             if line.is_empty() {
                 continue;
             }
-            match gauge.lets_in(line).await {
+            match gauge.admits(line).await {
                 Ok(true) => return Some((Ok(line.to_owned()), (lines, gauge))),
                 Ok(false) => {}
                 Err(error) => return Some((Err(error), (lines, gauge))),
@@ -153,7 +153,7 @@ mod tests {
 
     fn read_all(text: &str) -> (Vec<String>, bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
-        let gauge = Gauge::listening_for(is_update);
+        let gauge = Gauge::accepting(is_update);
         let reader = std::io::Cursor::new(text.as_bytes().to_vec());
         let lines: Vec<Result<String>> = runtime.block_on(incoming(reader, gauge.clone()).collect());
         (lines.into_iter().flatten().collect(), gauge.is_garbage.load(Ordering::Relaxed))

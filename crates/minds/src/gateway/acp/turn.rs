@@ -113,7 +113,7 @@ struct ShownCall {
     /// Whether the screen shows its current state.
     is_shown: bool,
     /// Whether its end was logged.
-    is_told: bool,
+    is_logged: bool,
 }
 
 /// Everything new since it was last taken.
@@ -198,7 +198,7 @@ impl Turn {
     }
 
     /// Returns when the agent last sent something.
-    pub(super) fn last_heard(&self) -> Option<Instant> {
+    pub(super) fn last_activity(&self) -> Option<Instant> {
         self.state().heard
     }
 
@@ -383,8 +383,8 @@ impl Turn {
             images: std::mem::take(&mut state.images),
             ..AgentReport::default()
         };
-        for known in state.calls.iter_mut().filter(|known| !known.is_told && (is_end || known.call.is_over())) {
-            known.is_told = true;
+        for known in state.calls.iter_mut().filter(|known| !known.is_logged && (is_end || known.call.is_over())) {
+            known.is_logged = true;
             told.calls.push(known.call.clone());
         }
         told.ran = self.terminals.take_ended(is_end);
@@ -457,7 +457,7 @@ impl State {
             Some(at) => at,
             None if self.calls.len() < CALLS_AT_MOST => {
                 let call = OwnCall { id, kind: "other".to_owned(), status: "pending".to_owned(), ..OwnCall::default() };
-                self.calls.push(ShownCall { call, is_shown: false, is_told: false });
+                self.calls.push(ShownCall { call, is_shown: false, is_logged: false });
                 self.calls.len() - 1
             }
             None => return,
@@ -466,7 +466,7 @@ impl State {
         apply(&mut known.call, update, workspace);
         known.is_shown = false;
         // Calls of the room's own tools are logged elsewhere.
-        known.is_told |= offered.is_some_and(|offered| offered.is_named(&known.call.title));
+        known.is_logged |= offered.is_some_and(|offered| offered.is_named(&known.call.title));
     }
 }
 

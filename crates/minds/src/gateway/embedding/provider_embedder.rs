@@ -12,7 +12,7 @@ use crate::gateway::cooldowns::{LONGEST_REST_SECS, wait_asked};
 use crate::gateway::genai_client::GuardedProvider;
 use crate::gateway::keys::Keys;
 use crate::gateway::provider::{ErrorCause, ProviderError};
-use crate::gateway::vendor_call::{in_words, vendor_client};
+use crate::gateway::vendor_call::{describe_failure, vendor_client};
 use crate::knowledge::{Embedder, Embedding, EmbeddingError, ModelId};
 use crate::mind::Usage;
 
@@ -85,7 +85,7 @@ impl ProviderEmbedder {
         let asked = self.ask(&mut state, texts);
         let failure = asked.as_ref().err().map(|error| {
             let EmbeddingAccess { choice, terms, environment, .. } = &self.access;
-            let failure = in_words(error, (choice, terms), (environment, &self.keys), 1);
+            let failure = describe_failure(error, (choice, terms), (environment, &self.keys), 1);
             format!("{}. What to do: {}", failure.what, failure.remedy)
         });
         let estimated = || texts.iter().map(|text| text::estimate_tokens(text)).sum();

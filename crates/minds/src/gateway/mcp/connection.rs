@@ -103,7 +103,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
                 Ok(Err(error)) => {
                     let words = started.process.last_words();
                     started.process.end(CLOSE).await;
-                    Err(confined(not_greeted(&redactor, &error, &words), Lacks::of(stdio, place)))
+                    Err(confined(not_initialized(&redactor, &error, &words), Lacks::of(stdio, place)))
                 }
                 Err(_) => {
                     let words = started.process.last_words();
@@ -117,7 +117,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             let transport = SessionTransport::new(redacted(streamable(client, url, headers), redactor.clone()));
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),
-                Ok(Err(error)) => Err(not_greeted(&redactor, &error, "")),
+                Ok(Err(error)) => Err(not_initialized(&redactor, &error, "")),
                 Err(_) => Err(silent(&redactor, terms.connect, "")),
             }
         }
@@ -126,12 +126,12 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             let opening = SseTransport::open(client, &url, headers, MESSAGE_BYTES_AT_MOST, is_over.clone());
             let transport = match timeout(terms.connect, opening).await {
                 Ok(Ok(transport)) => redacted(transport, redactor.clone()),
-                Ok(Err(error)) => return Err(not_spoken(&redactor, &error_text(&error), "")),
+                Ok(Err(error)) => return Err(protocol_failure(&redactor, &error_text(&error), "")),
                 Err(_) => return Err(silent(&redactor, terms.connect, "")),
             };
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),
-                Ok(Err(error)) => Err(not_greeted(&redactor, &error, "")),
+                Ok(Err(error)) => Err(not_initialized(&redactor, &error, "")),
                 Err(_) => Err(silent(&redactor, terms.connect, "")),
             }
         }
@@ -189,13 +189,13 @@ fn streamable(
     StreamableHttpClientTransport::with_client(client, config)
 }
 
-fn not_greeted(redactor: &Redactor, error: &ClientInitializeError, words: &str) -> McpFailure {
+fn not_initialized(redactor: &Redactor, error: &ClientInitializeError, words: &str) -> McpFailure {
     let text = if error.is_authorization_required() { "HTTP 401".to_owned() } else { error_text(error) };
-    not_spoken(redactor, &text, words)
+    protocol_failure(redactor, &text, words)
 }
 
 /// Returns the failure of a connection, from its error and the server's own output.
-fn not_spoken(redactor: &Redactor, text: &str, words: &str) -> McpFailure {
+fn protocol_failure(redactor: &Redactor, text: &str, words: &str) -> McpFailure {
     let text = redactor.all(&plain(text, 600));
     if text.contains("HTTP 401") || text.contains("HTTP 403") {
         let remedy = "send its credentials in a header from a variable: headers_from_env: { Authorization: NAME }";
@@ -287,7 +287,7 @@ impl Connection {
     }
 
     /// Returns why the connection is closed.
-    pub(super) fn why_gone(&self) -> McpFailure {
+    pub(super) fn closed_failure(&self) -> McpFailure {
         gone(&self.is_over, &self.redactor, &self.last_words())
     }
 
@@ -378,7 +378,7 @@ pub(super) struct CallState {
     /// The number of questions to a model so far.
     samples: AtomicU32,
     /// Whether a refusal was reported.
-    is_refusal_told: AtomicBool,
+    is_refusal_reported: AtomicBool,
 }
 
 /// A pending question: its number, and the channel for its answer.
@@ -406,7 +406,7 @@ impl CallState {
 
     /// Whether a refused question to a model must be reported to a person: once per tool call.
     pub(super) fn is_first_refusal(&self) -> bool {
-        !self.is_refusal_told.swap(true, Ordering::Relaxed)
+        !self.is_refusal_reported.swap(true, Ordering::Relaxed)
     }
 
     /// Records a question to a model.
@@ -675,7 +675,7 @@ mod tests {
     fn a_server_that_does_not_start_without_network_is_told_what_to_add() {
         let none = Redactor::of([]);
         let failures =
-            || [not_spoken(&none, "it ended", "ENOTFOUND"), silent(&none, Duration::from_secs(10), "ENOTFOUND")];
+            || [protocol_failure(&none, "it ended", "ENOTFOUND"), silent(&none, Duration::from_secs(10), "ENOTFOUND")];
         for failure in failures() {
             let told = confined(failure.clone(), Lacks { files: true, network: true }).remedy;
             assert!(told.contains("network: true") && told.contains("npx"), "{told}");

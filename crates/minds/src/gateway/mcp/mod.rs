@@ -36,6 +36,6 @@ pub use elicitation::{FieldKind, FormField, McpElicitation, McpReply};
 pub use failure::{McpFailure, McpFault};
 pub use messages::{McpCommand, McpEvent, McpNews, McpRequest};
 pub use offer::{McpHints, McpListed, McpOffer, McpTool};
-pub(super) use pool::{Pool, Says};
+pub(super) use pool::{EmitEvent, Pool};
 pub use sampling::{McpSampled, McpSampling, SampledMessage};
 pub use settings::{McpServersWritten, McpSettings, McpTerms};

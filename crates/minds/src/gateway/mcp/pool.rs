@@ -47,7 +47,7 @@ const LOOK: Duration = Duration::from_millis(250);
 const GOOD: Duration = Duration::from_secs(60);
 
 /// Receives the pool's events. It may be called from any of the pool's threads.
-pub type Says = Arc<dyn Fn(McpEvent) + Send + Sync>;
+pub type EmitEvent = Arc<dyn Fn(McpEvent) + Send + Sync>;
 
 /// The folders with which servers run, and the person's permissions.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +59,7 @@ struct ServerPlace {
 /// The pool of MCP servers.
 pub struct Pool {
     handle: Handle,
-    says: Says,
+    says: EmitEvent,
     place: ServerPlace,
     servers: BTreeMap<Id, PooledServer>,
     ending: Vec<JoinHandle<()>>,
@@ -106,7 +106,7 @@ struct Call {
 
 impl Pool {
     /// Creates a pool without servers. Its events are passed to `says`.
-    pub fn new(handle: Handle, environment: &Environment, says: Says) -> Self {
+    pub fn new(handle: Handle, environment: &Environment, says: EmitEvent) -> Self {
         let place = ServerPlace {
             workspace: environment.workspace().map(Path::to_owned),
             config: environment.config_folder().map(Path::to_owned),
@@ -229,7 +229,7 @@ async fn next_of<T>(of: &mut Option<BoxFuture<'_, T>>) -> T {
 }
 
 /// Reports the result of a call.
-fn done(calls: &Calls, says: &Says, id: Id, outcome: Result<super::answer::McpAnswer, McpFailure>) {
+fn done(calls: &Calls, says: &EmitEvent, id: Id, outcome: Result<super::answer::McpAnswer, McpFailure>) {
     calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
     says(McpEvent::Done { id, outcome });
 }
@@ -240,7 +240,7 @@ struct ServerTask {
     server: McpServer,
     terms: Arc<McpTerms>,
     place: ServerPlace,
-    says: Says,
+    says: EmitEvent,
     calls: Calls,
     orders: mpsc::Receiver<Order>,
     end: CancellationToken,
@@ -300,7 +300,7 @@ impl ServerTask {
         match connection.line().offer(&self.terms).await {
             Ok(offer) => Ok((connection, offer)),
             Err(failure) => {
-                let failure = if connection.is_closed() { connection.why_gone() } else { failure };
+                let failure = if connection.is_closed() { connection.closed_failure() } else { failure };
                 connection.close(PATIENCE_AT_EXIT).await;
                 Err(failure)
             }
@@ -377,7 +377,7 @@ impl ServerTask {
                 () = doubted.notified() => {
                     // Reading the lists shows whether the server is still there.
                     if connection.is_closed() {
-                        break Some(connection.why_gone());
+                        break Some(connection.closed_failure());
                     }
                     is_doubted = true;
                     offering = Some(offer_soon(connection.line(), self.terms.clone(), SETTLE).boxed());
@@ -413,7 +413,7 @@ impl ServerTask {
                             let offer = McpOffer { is_restless: pace.is_slowed(), ..offer };
                             self.emit(McpNews::Ready { offer: Box::new(offer) });
                         }
-                        Err(_) if connection.is_closed() => break Some(connection.why_gone()),
+                        Err(_) if connection.is_closed() => break Some(connection.closed_failure()),
                         Err(failure) if is_doubted || self.told.is_none() => break Some(failure),
                         Err(failure) if failure.fault == McpFault::Gone => break Some(failure),
                         Err(failure) => tracing::warn!("{}: {}", self.server.label(), failure.sentence()),
@@ -421,7 +421,7 @@ impl ServerTask {
                 }
                 _ = look.tick() => {
                     if connection.is_closed() {
-                        break Some(connection.why_gone());
+                        break Some(connection.closed_failure());
                     }
                     let now = consent::stamp(self.place.config.as_deref());
                     if std::mem::replace(&mut stamp, now) != now

@@ -6,7 +6,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::super::super::layout;
 use super::super::super::text_merge::merge_files;
-use super::super::executor::{Executor, unfit};
+use super::super::executor::{Executor, invalid_request};
 use super::super::order::{
     ChangedInWorktree, FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, WorktreeChanges,
 };
@@ -97,7 +97,7 @@ pub(super) fn merge(
     }
     if changes.hash != hash {
         worktree.report_again();
-        return Ok(Err(unfit("the worktree has changed since; propose its changes again.".to_owned())));
+        return Ok(Err(invalid_request("the worktree has changed since; propose its changes again.".to_owned())));
     }
     let (mut done, mut crossed, mut left_out) = (Vec::<FileDone>::new(), Vec::new(), Vec::new());
     let mut base = Vec::new();

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
-use super::executor::{Executor, unfit};
+use super::executor::{Executor, invalid_request};
 use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome, WorktreeChanges};
 use crate::base::Id;
 use worktree::{Worktree, WorktreeError};
@@ -52,7 +52,7 @@ impl Worktrees {
 
     /// Executes an order in an agent's worktree.
     pub(super) fn carry_out(&mut self, agent: &Id, order: &FileOrder, workspace: &mut Executor) -> FileOutcome {
-        let unusable = |error: WorktreeError| unfit(format!("{agent}'s worktree cannot be used: {error}."));
+        let unusable = |error: WorktreeError| invalid_request(format!("{agent}'s worktree cannot be used: {error}."));
         let (result, worktree) = match self.try_carry_out(agent, order, workspace) {
             Ok((result, changes)) => (result, changes.map(Box::new)),
             Err(error) => (Err(unusable(error)), None),

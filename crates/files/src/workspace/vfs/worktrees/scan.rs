@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::super::layout::MCP_FILE;
 use super::super::path::{Reach, WorkspacePath};
-use super::super::resolve::{Root, Trouble, beside_name};
+use super::super::resolve::{PathError, Root, beside_name};
 use super::repository::{GitError, Repository};
 use super::tree::{TreeFile, TreeFiles};
 use crate::base::hash::content_hash;
@@ -160,11 +160,11 @@ pub(super) fn read(root: &Root, path: &str) -> Option<(Vec<u8>, bool)> {
 
 /// Writes a file of the copy, or deletes it, replacing whatever exists.
 pub(super) fn put(root: &Root, path: &str, bytes: Option<(&[u8], bool)>) -> Result<(), ScanError> {
-    let told = |trouble: Trouble| ScanError::Disk(trouble.message(path));
+    let told = |trouble: PathError| ScanError::Disk(trouble.message(path));
     let path = WorkspacePath::new(path).map_err(|why| ScanError::Disk(why.to_string()))?;
     let now = match root.read_bytes(&path, u64::MAX - 1) {
         Ok((bytes, _)) => Some(content_hash(&bytes)),
-        Err(Trouble::Missing | Trouble::NotAFolder) => None,
+        Err(PathError::Missing | PathError::NotAFolder) => None,
         Err(trouble) => return Err(told(trouble)),
     };
     let beside = beside_name(&format!("copy {path}"));

@@ -102,7 +102,7 @@ impl Network {
             let (Some(word), Some(at)) = (word, at) else { continue };
             rows.extend(word.iter().zip(at).zip(&self.kind).map(|((word, at), kind)| word + at + kind));
         }
-        self.at_first.bring(&mut rows);
+        self.at_first.normalise(&mut rows);
         for layer in &self.layers {
             rows = layer.pass(rows, self.heads);
         }
@@ -122,12 +122,12 @@ impl Layer {
         let looked = look(&query, &key, &value, (width, heads));
         let mut seen = self.joined.of(&looked);
         add(&mut seen, &rows);
-        self.after_looking.bring(&mut seen);
+        self.after_looking.normalise(&mut seen);
         let mut wide = self.wide.of(&seen);
         wide.iter_mut().for_each(|number| *number = gelu(*number));
         let mut narrow = self.narrow.of(&wide);
         add(&mut narrow, &seen);
-        self.after.bring(&mut narrow);
+        self.after.normalise(&mut narrow);
         narrow
     }
 }
@@ -179,7 +179,7 @@ fn error_function(x: f32) -> f32 {
 }
 
 impl Norm {
-    fn bring(&self, rows: &mut [f32]) {
+    fn normalise(&self, rows: &mut [f32]) {
         let width = self.scale.len();
         for row in rows.chunks_exact_mut(width) {
             let mean = row.iter().sum::<f32>() / width as f32;
