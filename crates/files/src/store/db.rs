@@ -411,7 +411,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_given_back_though_a_process_that_is_being_started_has_its_files_open_still() {
+    fn a_lock_is_released_even_if_a_starting_child_process_still_shares_its_files() {
         let made = tempfile::tempdir().expect("a temporary folder can be made");
         let dir = made.path().join(STATE_FOLDER);
         let held = lock(&dir).expect("it should be free");

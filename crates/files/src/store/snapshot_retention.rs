@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_are_kept_as_they_are_and_older_ones_the_further_apart_the_older_they_are() {
+    fn the_newest_snapshots_are_kept_and_older_ones_at_growing_intervals() {
         let kept = taken(10_000, 1, &limits(24, 1));
         assert_eq!((kept.len(), kept[0]), (24, 1));
         assert!(kept.ends_with(&[9_998, 9_999, 10_000]), "{kept:?}");
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn large_ones_are_kept_in_fewer_places_and_two_in_any_case() {
+    fn fewer_large_snapshots_are_kept_but_always_two() {
         assert_eq!(taken(100, 400_000, &limits(40, 2)).len(), 5);
         assert_eq!(taken(100, 50_000_000, &limits(40, 2)), [99, 100]);
         assert_eq!(taken(100, 1, &limits(0, 0)), [99, 100]);

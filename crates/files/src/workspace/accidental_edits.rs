@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistyped_word_that_would_take_something_away_is_found() {
+    fn every_typing_mistake_that_would_remove_something_is_found() {
         for (word, typed) in [
             ("elements:", "elementz:"),
             ("agents:", "agnets:"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_is_taken_out() {
+    fn deliberate_removals_are_applied() {
         for text in [
             GOOD,
             "",

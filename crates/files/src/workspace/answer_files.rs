@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_answer_counts_and_is_handed_on_once() {
+    fn the_first_answer_counts_and_is_delivered_once() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         keep(folder.path(), &answer("7-1-0-abcd", true)).expect("it can be kept");
         let again = keep(folder.path(), &answer("7-1-0-abcd", false)).expect_err("it is answered");
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn files_go_when_they_are_done_with_and_not_before() {
+    fn files_are_deleted_when_they_are_finished_and_not_before() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         keep(folder.path(), &answer("7-1-0-abcd", false)).expect("it can be kept");
         let taken = |finish: bool| {
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn links_and_what_is_no_answer_are_left_alone() {
+    fn links_and_other_files_are_left_alone() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let outside = tempfile::tempdir().expect("a temporary folder can be made");
         let path = folder.path().join(FOLDER);

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_a_person_would_miss_is_in_it_and_no_secret() {
+    fn an_archive_contains_everything_a_person_would_miss_and_no_secrets() {
         let folder = workspace();
         #[cfg(unix)]
         std::os::unix::fs::symlink("/etc/hostname", folder.path().join("link")).expect("links can be made");
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_may_hold_a_secret_is_in_it_and_all_of_it_is_listed() {
+    fn possible_secrets_are_left_out_and_listed() {
         let folder = workspace();
         let private = format!("-----BEGIN OPENSSH {} KEY-----\nx", "PRIVATE");
         let key = format!("my key is sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn the_history_comes_along_without_that_of_the_files_that_stay_behind() {
+    fn the_history_is_exported_without_that_of_left_out_files() {
         let folder = workspace();
         let state = folder.path().join(".workshop");
         let key = format!("my key is sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
@@ -419,7 +419,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_followed_neither_on_the_way_in_nor_on_the_way_out() {
+    fn links_are_followed_neither_when_reading_nor_when_writing() {
         let folder = workspace();
         let outside = tempfile::tempdir().expect("a temporary folder can be made");
         let target = outside.path().join("mine.txt");
@@ -448,7 +448,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn names_that_would_land_elsewhere_stay_behind_with_a_word() {
+    fn names_that_would_be_extracted_elsewhere_are_left_out_and_reported() {
         let folder = workspace();
         for name in ["a\\b.md", "c:d.md", "what?.md", "nul.md", "esc\u{1b}[2J.md", "end.", "co\u{302}te.md"] {
             fs::write(folder.path().join(name), "x").expect("files can be written");
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_over_and_no_half_archive_stays() {
+    fn nothing_is_overwritten_and_no_partial_archive_remains() {
         let folder = workspace();
         let file = folder.path().join("exports/old.zip");
         assert!(matches!(

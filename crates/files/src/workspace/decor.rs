@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_touches_its_own_entry_and_taking_it_back_leaves_the_file_as_it_was() {
+    fn a_change_only_affects_its_entry_and_reverting_it_restores_the_file() {
         let list = Decor::all_of(&scene());
         let moved = Decor { position: Vec2::new(120.0, -40.5), turned: true, ..list[1].clone() };
         let desk = Decor {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_and_changes_nothing() {
+    fn impossible_changes_are_refused_and_change_nothing() {
         let mut list = Decor::all_of(&scene());
         let before = list.clone();
         let gone = Decor { position: Vec2::new(1.0, 1.0), ..list[0].clone() };
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_size_it_has_the_usual_one_and_what_is_no_place_is_left_out() {
+    fn the_default_size_is_used_and_invalid_positions_are_left_out() {
         let entry = |text: &str| Decor::of(&serde_yaml::from_str(text).expect("the entry is YAML"));
         assert_eq!(entry("{ kind: rug, position: [1, 2] }").map(|decor| decor.size), Some(Vec2::new(360.0, 240.0)));
         assert_eq!(entry("{ kind: rug }"), None);

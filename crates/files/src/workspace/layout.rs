@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_matters_and_leaves_the_rest() {
+    fn only_relevant_files_are_read() {
         let folder = folder(&[
             ("settings.yaml", b"a: 1\r\n"),
             ("scenes/s.yaml", "\u{feff}name: ünï\n".as_bytes()),
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn code_of_agents_matters_where_they_do_not_keep_their_own_files() {
+    fn agents_code_is_relevant_outside_of_their_own_data_folders() {
         for (path, does) in [
             ("agents/ada/modules/a.ts", true),
             ("agents/ada/lib/deep/a.ts", true),
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_named_and_left_out() {
+    fn unusable_files_are_reported_and_left_out() {
         let large = vec![b'x'; MAX_FILE_BYTES + 1];
         let folder = folder(&[
             ("settings.yaml", b""),
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_known_by_its_composed_name_or_not_at_all() {
+    fn a_file_has_only_its_composed_name() {
         let folder = folder(&[("settings.yaml", b""), ("agents/jos\u{e9}.md", b"one")]);
         fs::write(folder.path().join("agents/jose\u{301}.md"), b"two").expect("files can be written");
         fs::write(folder.path().join("agents/ame\u{301}lie.md"), b"three").expect("files can be written");
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_workspace_that_is_meant() {
+    fn the_intended_workspace_is_found() {
         let folder = folder(&[("w/settings.yaml", b"")]);
         let current = folder.path();
         assert_eq!(find(Some(Path::new("other")), current), current.join("other"));
@@ -532,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_keep_what_they_hold_in_boards_or_instructions_and_nowhere_else() {
+    fn element_contents_are_only_stored_in_boards_or_instructions() {
         for path in ["boards/a.md", "boards/deep/jos\u{e9}.md", "AGENTS.md", "CLAUDE.md", "tasks/work.task.md"] {
             assert_eq!(element_file(path).as_deref(), Ok(path));
         }
@@ -560,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_try_to_leave_do_not_matter() {
+    fn paths_that_lead_outside_are_not_relevant() {
         for path in [
             "../settings.yaml",
             "agents/../../x.md",

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_a_person_names_is_an_agent_and_guarded_like_one() {
+    fn a_file_opened_as_an_agent_is_protected_like_one() {
         // A unique name, because it applies to the whole process.
         let name = "Named-In-This-Test.md";
         assert!(!is_agent_at_top(name) && guarded(name).is_none());
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_found_by_every_spelling_and_with_all_that_lies_in_it() {
+    fn a_protected_path_is_found_in_every_spelling_with_everything_in_it() {
         for (path, name) in [
             ("settings.yaml", "settings.yaml"),
             ("Settings.YAML", "settings.yaml"),

@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_named_with_line_and_remedy() {
+    fn mistakes_are_reported_with_line_and_remedy() {
         let text = "elments: []\nelements:\n  - { id: a, kind: k, position: [.nan, 1e9] }\n  - { id: a, kind: k, position: [0, 0] }\n  \
                     - { kind: k }\n  - 7\n  - id: b\n    kind: k\n    postion: [1, 1]\n    position: here\nagents: nobody\nseed: -1\n";
         let found = whats(text);
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_scene_says_where() {
+    fn an_invalid_scene_is_reported_with_its_line() {
         let (doc, problems) = parse("scenes/s.yaml", "name: x\nelements: [\n");
         assert!(doc.is_none());
         assert!(problems[0].line.is_some() && problems[0].remedy.contains("last readable version"));
@@ -516,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn more_items_than_a_room_can_bear_are_not_read() {
+    fn a_scene_with_too_many_items_is_not_read() {
         let scene = |count: usize| format!("elements: [{{ id: a, kind: k, pins: [{}] }}]\n", "x,".repeat(count));
         assert!(parse("s", &scene(MAX_ITEMS)).0.is_some());
         let (doc, problems) = parse("s", &scene(MAX_ITEMS + 1));

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pins_of_both_sides_stay_and_what_one_took_down_is_down() {
+    fn pins_of_both_sides_are_kept_and_removed_ones_stay_removed() {
         let base =
             json!({ "id": "ideas", "pins": [{ "id": "p1", "text": "a" }, { "id": "p2", "text": "b" }], "label": "L" });
         let ours = json!({ "id": "ideas", "pins": [{ "id": "p1", "text": "a", "up": ["x"] }, { "id": "p2", "text": "b" }, { "id": "p3", "text": "ours" }], "label": "L" });
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_took_out_stays_out_whether_it_had_an_id_or_not() {
+    fn entries_that_a_person_removed_stay_removed_with_or_without_an_id() {
         let base = json!({ "pins": ["a", { "text": "b" }, "c"] });
         let ours = json!({ "pins": [{ "id": "p1", "text": "a", "up": ["x"] }, { "id": "p2", "text": "b" },
                                     { "id": "p3", "text": "c" }, { "id": "p4", "text": "new" }] });

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_tell_of_secrets_are_known() {
+    fn names_that_indicate_secrets_are_recognised() {
         for path in [
             "keys.env",
             ".env",
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_would_miss_is_no_secret_by_its_name() {
+    fn ordinary_file_names_do_not_indicate_secrets() {
         for path in [
             "settings.yaml",
             "agents/secret-keeper.md",
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_known_by_what_they_look_like() {
+    fn keys_are_recognised_by_their_format() {
         for text in [
             format!("-----BEGIN OPENSSH {} KEY-----", "PRIVATE"),
             format!("-----BEGIN {} KEY-----", "PRIVATE"),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_found_wherever_it_stands_in_a_long_file() {
+    fn a_key_is_found_at_any_position_of_a_long_file() {
         let key = format!("sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
         for before in [0, PIECE_BYTES - 10, PIECE_BYTES, 3 * PIECE_BYTES - 1] {
             let text = format!("{} {key}\n{}", " ".repeat(before), "x ".repeat(PIECE_BYTES));

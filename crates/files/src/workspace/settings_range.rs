@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_bounded_by_their_section_or_their_unit() {
+    fn numbers_are_limited_by_their_section_or_their_unit() {
         let ranges = [Range::of("speed_units", 1.0, 2_000.0), Range::of("flag", -10.0, 0.0)];
         let found = |keys: Value| out_of_range(keys.as_object().expect("a mapping"), &ranges).map(|(key, _)| key);
         for good in [

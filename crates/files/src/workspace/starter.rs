@@ -176,7 +176,7 @@ mod tests {
     use crate::workspace::{layout, scene_file, yaml};
 
     #[test]
-    fn a_new_workspace_is_complete_and_sound() {
+    fn a_new_workspace_is_complete_and_valid() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let target = folder.path().join("deep/new");
         let done = init(&target).expect("it can be written");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_workspace_is_made_where_there_is_no_folder_yet() {
+    fn a_workspace_is_created_in_a_new_folder() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let target = folder.path().join("deep/new");
         assert_eq!(adopt(&target).expect("it can be written").written, [ADOPTED_SCENE, "settings.yaml"]);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_with_files_of_its_own_gets_settings_and_one_scene_and_nothing_else() {
+    fn an_existing_folder_only_gets_settings_and_one_scene() {
         for instructions in [Some("AGENTS.md"), None] {
             let folder = tempfile::tempdir().expect("a temporary folder can be made");
             fs::write(folder.path().join("README.md"), "mine").expect("it can be written");
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_left_alone() {
+    fn existing_files_are_left_alone() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         fs::write(folder.path().join("settings.yaml"), "mine: 1\n").expect("it can be written");
         let done = init(folder.path()).expect("it can be written");

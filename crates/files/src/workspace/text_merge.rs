@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_side_changed_is_taken_over() {
+    fn changes_by_one_side_are_applied() {
         let base = "a\nb\nc\nd\n";
         assert_eq!(clean(base, "A\nb\nc\nd\n", "a\nb\nc\nD\n").as_deref(), Some("A\nb\nc\nD\n"));
         assert_eq!(clean(base, "a\nb\nc\n", "x\na\nb\nc\nd\n").as_deref(), Some("x\na\nb\nc\n"));
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_changed_is_left_to_a_person() {
+    fn conflicts_are_left_to_a_person() {
         let (base, mine, theirs) = ("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n");
         let conflict = Conflict { base: "b\n".into(), mine: "mine\n".into(), theirs: "theirs\n".into() };
         let merge = TextMerge::new(base, mine, theirs);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_put_at_the_same_place_are_a_conflict_and_nothing_is_glued_together() {
+    fn insertions_at_the_same_position_conflict_and_lines_stay_separate() {
         assert_eq!(settled("a", "a\nmine", "a\ntheirs", Choice::Both), "a\nmine\ntheirs");
         assert_eq!(settled("a\nb\n", "a\nx\nb\n", "a\ny\nb\n", Choice::Mine), "a\nx\nb\n");
         assert_eq!(settled("a\nb\n", "a\nb\nx\n", "a\n", Choice::Mine), "a\nb\nx\n", "put after a line that is gone");
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_texts_are_texts() {
+    fn empty_texts_can_be_merged() {
         assert_eq!(clean("", "", "").as_deref(), Some(""));
         assert_eq!(clean("", "mine\n", "").as_deref(), Some("mine\n"));
         assert_eq!(clean("a\n", "", "a\n").as_deref(), Some(""));
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_is_asked_the_lines_of_both_stay_and_what_one_took_out_is_out() {
+    fn merging_without_asking_keeps_new_lines_of_both_and_applies_removals() {
         let base = "# Rules\n- one\n- two";
         let merged = |mine, theirs| merge_keeping_both(base, mine, theirs);
         assert_eq!(
@@ -376,7 +376,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn merging_with_what_did_not_change_is_the_other(base in text(), mine in text()) {
+        fn merging_with_an_unchanged_side_returns_the_other(base in text(), mine in text()) {
             for (mine, theirs) in [(&mine, &base), (&base, &mine), (&mine, &mine)] {
                 let other = if *mine == base { theirs } else { mine };
                 prop_assert_eq!(clean(&base, mine, theirs), Some(other.clone()));
@@ -399,7 +399,7 @@ mod tests {
         }
 
         #[test]
-        fn conflicts_are_the_same_whoever_is_asked(base in text(), mine in text(), theirs in text()) {
+        fn conflicts_are_symmetric(base in text(), mine in text(), theirs in text()) {
             let turned = |conflict: &Conflict| {
                 let Conflict { base, mine, theirs } = conflict.clone();
                 Conflict { base, mine: theirs, theirs: mine }
@@ -413,7 +413,7 @@ mod tests {
         }
 
         #[test]
-        fn edits_of_different_lines_merge_without_questions(fates in fates()) {
+        fn edits_of_different_lines_merge_without_conflicts(fates in fates()) {
             let side = |is_mine: bool| -> String {
                 fates.iter().enumerate().map(|(line, fate)| match (fate, is_mine) {
                     (1, true) => format!("mine {line}\n"),

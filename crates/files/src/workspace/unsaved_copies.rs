@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_kept_once_and_never_written_over() {
+    fn copies_are_stored_once_and_never_overwritten() {
         let made = tempfile::tempdir().expect("a temporary folder can be made");
         let root = Folder::open(made.path()).expect("it should exist");
         let keep = |text: &str| keep_text(&root, "boards/a.md", text).expect("it can be kept");
@@ -85,7 +85,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nothing_is_kept_behind_a_link() {
+    fn nothing_is_stored_through_a_link() {
         let (made, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
         let (made, elsewhere) = (made.expect("folders can be made"), elsewhere.expect("folders can be made"));
         std::os::unix::fs::symlink(elsewhere.path(), made.path().join(".workshop")).expect("links can be made");

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_written_with_the_agents_that_it_names() {
+    fn each_template_is_written_with_the_agents_that_it_uses() {
         let names: Vec<&str> = all().iter().map(|template| template.name).collect();
         assert_eq!(names, ["chain", "debate", "fan-out", "review-loop"]);
         for template in all() {

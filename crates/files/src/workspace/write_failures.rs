@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_room_writes_of_its_own_accord_is_meant() {
+    fn only_the_rooms_own_writes_are_retried() {
         let write = |author| order(author, FileOperation::Write { path: "a/b.md".into(), content: String::new() });
         assert_eq!(room_write(&write(ROOM)), Some("a/b.md"));
         assert_eq!(room_write(&write("ada")), None, "an agent is told by the result of its call");
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_tried_again_ever_more_rarely_and_under_a_new_key() {
+    fn failed_writes_are_retried_with_growing_delays_under_new_keys() {
         let mut failed = FailedWrites::default();
         let (mut now, mut keys, mut waits) = (0, Vec::new(), Vec::new());
         let mut order = record("sessions/a.yaml");
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded_and_what_is_left_out_is_reported() {
+    fn waiting_writes_are_limited_and_dropped_ones_are_reported() {
         let mut failed = FailedWrites::default();
         for number in 0..WAITING_AT_MOST {
             failed.note_failure(&record(&format!("sessions/{number}.yaml")), &full(), 0);

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_reads_the_same() {
+    fn written_yaml_is_parsed_to_the_same_data() {
         let texts = [
             "yes",
             "7",
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn bombs_are_refused() {
+    fn alias_bombs_are_refused() {
         assert!(parse(&"{".repeat(200_000)).is_err());
         let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
         for level in 1..12 {

@@ -595,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_line_ends_are_not_part_of_values() {
+    fn windows_line_breaks_are_not_part_of_values() {
         let text = "a: 1\r\nb:\r\n  - x\r\n  - |\r\n    t\r\nc: \"q\"\r\n";
         assert_eq!(slice(text, &["a"]), "1");
         assert_eq!(slice(text, &["b", "0"]), "x");
@@ -604,7 +604,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_depth_and_leaves_rare_yaml_alone() {
+    fn deep_nesting_is_refused_and_rare_yaml_is_unsupported() {
         assert_eq!(parse_syntax(&"[".repeat(100_000)), Err(YamlSyntaxError::TooDeep));
         assert_eq!(parse_syntax(&"- ".repeat(100_000)), Err(YamlSyntaxError::TooDeep));
         assert_eq!(parse_syntax("? a\n: b\n"), Err(YamlSyntaxError::Unknown));

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn aliases_merge_keys_tags_and_odd_keys_are_plain_data() {
+    fn aliases_merge_keys_tags_and_odd_keys_become_plain_data() {
         let text = "base: &b { x: 1, y: 2 }\none: { <<: *b, y: 3 }\ntwo: { <<: [*b, { z: 4 }] }\n1: !tag word\n~: ~\n\
                     f: [1.5, .nan, -.inf, 18446744073709551615]\n";
         assert_eq!(
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_aliases_stand_for_is_bounded_whether_it_is_long_or_many() {
+    fn alias_expansion_is_limited() {
         let long = format!("x: &a \"{}\"\ny: [{}]\n", "z".repeat(300_000), "*a, ".repeat(10_000));
         let many = format!("x: &a [{}]\ny: [{}]\n", "1, ".repeat(3_000), "*a, ".repeat(3_000));
         for text in [long, many] {

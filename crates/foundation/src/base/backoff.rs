@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_failure_doubles_the_wait_up_to_the_longest() {
+    fn each_failure_doubles_the_delay_up_to_the_maximum() {
         let backoff = Backoff::new(10.0_f32, 300.0);
         assert_eq!(
             [0, 1, 2, 4, 5, u32::MAX].map(|before| backoff.wait_secs(before)),
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_failed_together_come_back_one_by_one_and_never_at_once() {
+    fn simultaneous_failures_are_retried_at_different_times_and_never_immediately() {
         let backoff = Backoff::new(2.0, 3.0);
         assert_eq!([0.0, 0.5, 1.0, 7.0, -1.0].map(|jitter| backoff.spread_secs(1, jitter)), [1.5, 2.25, 3.0, 3.0, 1.5]);
     }

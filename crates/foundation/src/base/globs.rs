@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_write_is_brought_into_the_plain_form() {
+    fn globs_are_converted_to_the_plain_form() {
         for (text, globs) in [
             ("artifacts/**", &["artifacts/**"][..]),
             (" ./artifacts/ ", &["artifacts/**"]),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_readers_of_globs_take_differently_is_refused() {
+    fn ambiguous_globs_are_refused() {
         for (text, error) in [
             ("", GlobError::Empty),
             ("../x", GlobError::Outside),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_cannot_be_read_names_all_that_it_could_mean() {
+    fn an_invalid_limit_matches_everything_it_could_mean() {
         for (text, globs) in [
             ("Secret/Gehe\u{301}im/**", &["secret/gehéim", "secret/gehéim/**"][..]),
             ("sec\u{200b}ret/", &["secret", "secret/**"]),
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_stay_within_a_part_and_double_stars_span_parts() {
+    fn stars_match_within_a_component_and_double_stars_across_them() {
         for (glob, path, is_match) in [
             ("artifacts/**", "artifacts/a/b.md", true),
             ("artifacts/*", "artifacts/a/b.md", false),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn containment_says_yes_only_where_it_is_certain() {
+    fn containment_is_true_only_if_it_is_certain() {
         for (outer, inner, is_within) in [
             ("**", "a/*/b?", true),
             ("artifacts/**", "artifacts/x/*.md", true),
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_meet_in_what_both_name() {
+    fn the_intersection_matches_what_both_lists_match() {
         let list = |globs: &[&str]| globs.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(meet(&list(&["a/**", "b/**"]), &list(&["a/x", "c"])), list(&["a/x"]));
         assert_eq!(meet(&list(&["a/**"]), &list(&["**/*.md"])), list(&["a/**/*.md"]));
@@ -400,7 +400,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_glob_names_is_what_its_definition_says(glob in glob(), paths in prop::collection::vec(path(), 20)) {
+        fn a_glob_matches_by_its_definition(glob in glob(), paths in prop::collection::vec(path(), 20)) {
             let glob_parts: Vec<&str> = glob.split('/').collect();
             for path in &paths {
                 let path_parts: Vec<&str> = path.split('/').collect();
@@ -409,7 +409,7 @@ mod tests {
         }
 
         #[test]
-        fn what_lies_within_never_names_more(
+        fn a_contained_glob_never_matches_more(
             outer in prop::collection::vec(glob(), 0..4),
             inner in prop::collection::vec(glob(), 0..3),
             paths in prop::collection::vec(path(), 30),
@@ -424,12 +424,12 @@ mod tests {
         }
 
         #[test]
-        fn a_glob_lies_within_itself_and_within_everything(glob in glob()) {
+        fn a_glob_is_contained_in_itself_and_in_everything(glob in glob()) {
             prop_assert!(contains(&glob, &glob) && contains("**", &glob));
         }
 
         #[test]
-        fn all_that_a_limit_could_mean_is_in_plain_form_and_holds_what_it_names(
+        fn a_limit_is_in_plain_form_and_matches_its_own_glob(
             text in "[ab{},./*?!\\\\é\u{301}]{0,24}",
             path in prop::collection::vec("[abáé]{1,3}", 1..5).prop_map(|parts| parts.join("/")),
         ) {
@@ -445,7 +445,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_a_glob_or_an_error_and_the_plain_form_stays(text in "[ab{},./*?!\\\\é\u{301}]{0,24}") {
+        fn any_text_is_a_glob_or_an_error_and_the_plain_form_is_stable(text in "[ab{},./*?!\\\\é\u{301}]{0,24}") {
             for glob in plain(&text).unwrap_or_default() {
                 prop_assert_eq!(plain(&glob), Ok(vec![glob.clone()]));
             }

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_for_something_else_is_no_agents_id_in_any_spelling() {
+    fn reserved_ids_are_no_agents_in_any_spelling() {
         for id in ["user", "User", " outside ", "ROOM", "us\u{435}r", "ｇate", "ro\u{f6}m"] {
             assert!(is_reserved(id), "{id:?}");
             assert!(!is_reserved(&free_id(id.into())), "{id:?}");

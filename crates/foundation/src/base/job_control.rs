@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_about_the_same_work_which_says_how_far_it_is() {
+    fn clones_share_progress_and_cancellation() {
         let (job, other) = (JobControl::default(), JobControl::default());
         let copy = job.clone();
         assert_eq!((copy.progress(), copy.is_cancelled()), (None, false));

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_problem_says_as_much_of_its_place_as_is_known() {
+    fn a_problem_shows_its_known_position() {
         let problem = Problem::error("agents/ada.md", "it is odd", "mend it");
         assert_eq!(problem.to_string(), "agents/ada.md: it is odd (mend it)");
         assert_eq!(problem.clone().at_column(Some(7)).position(), "agents/ada.md");

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_read_as_it_was_written_and_nothing_else_is() {
+    fn only_valid_activation_ids_are_parsed() {
         let key = ActivationKey::new(7, RunTag::of("r-20261122-181922-1a2b"));
         assert_eq!(ActivationKey::parse(&key.id()), Some(key));
         assert_eq!(key.id().len(), "act-7-".len() + TAG_CHARS as usize);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_of_a_message_says_its_run_and_is_read_as_it_was_written() {
+    fn a_message_id_contains_its_run_and_round_trips() {
         let key = MessageKey::new(7, RunTag::of("r-1"));
         assert_eq!(MessageKey::parse(&key.id()), Some(key));
         let json = serde_json::to_string(&key).expect("it can be written");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn saved_rooms_of_this_and_of_older_versions_are_read() {
+    fn saved_ids_of_this_and_older_versions_are_parsed() {
         let key = ActivationKey::new(7, RunTag::of("r-1"));
         let saved = BTreeMap::from([(ActivationKey::numbered(3), "old"), (key, "new")]);
         let json = serde_json::to_string(&saved).expect("it can be written");
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_have_tags_of_their_own_and_ids_are_in_the_order_in_which_they_were_made() {
+    fn runs_have_different_tags_and_ids_are_sorted_by_creation() {
         let tags: BTreeSet<RunTag> = (0..100_000).map(|run| RunTag::of(&format!("r-{run}"))).collect();
         assert!(tags.len() == 100_000 && tags.iter().all(|tag| RunTag::parse(&tag.to_string()) == Some(*tag)));
         let key = |number, run| ActivationKey::new(number, RunTag::of(run));

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_shown_instead() {
+    fn control_characters_are_shown_as_symbols() {
         assert_eq!(printable("plain ünïcödé 東京 🙂\nsecond"), "plain ünïcödé 東京 🙂\nsecond");
         assert_eq!(printable("\u{1b}]0;mine\u{7}x"), "␛]0;mine␇x");
         assert_eq!(printable("\u{9b}2J\u{7f}"), "\u{fffd}2J␡");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn json_means_the_same_after_it_was_made_printable() {
+    fn printable_json_has_the_same_meaning() {
         let value = serde_json::json!({ "text": "\u{1b}[2J \u{9b}2J \u{202e} \u{7f} \u{85}\n", "k\u{9d}": 1 });
         let json = printable_json(&value.to_string()).into_owned();
         assert!(!json.contains(is_control), "{json:?}");
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_printed_holds_a_control(text in any::<String>()) {
+        fn printable_text_contains_no_control_characters(text in any::<String>()) {
             prop_assert!(!printable(&text).contains(|character| character != '\n' && is_control(character)));
             prop_assert!(!printable_line(&text).contains(is_control));
             let json = serde_json::Value::from(text.clone()).to_string();

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_paragraph_of_a_text_is_what_it_is_called() {
+    fn the_first_paragraph_is_the_title() {
         for (text, called) in [
             ("Write  it\ndown", "Write it down"),
             ("\n Write it down\r\n\r\nThis is task 7.", "Write it down"),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn cutting_counts_characters_and_says_so() {
+    fn truncation_counts_characters_and_is_marked() {
         assert_eq!(truncate("short", 10), "short");
         assert_eq!(truncate("äöüäöü", 4), "äöü…");
         assert_eq!(truncate("one two three", 5), "one…");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn no_address_is_shown_with_a_password() {
+    fn passwords_are_removed_from_urls() {
         for (text, shown) in [
             ("asked at http://user:pw@host:8/v1/", "asked at http://[redacted]@host:8/v1/"),
             ("https://token@host", "https://[redacted]@host"),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn suggests_only_what_is_near() {
+    fn only_similar_names_are_suggested() {
         assert_eq!(nearest("modle", ["model", "name"]), Some("model"));
         assert_eq!(nearest("zzz", ["model", "name"]), None);
     }

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_word_has_one_form_however_it_is_typed() {
+    fn equal_words_have_one_form_in_any_spelling() {
         assert_eq!(nfc("jose\u{301}"), "josé");
         assert_eq!(folded("STRA\u{212a}E"), folded("strake"));
         assert_eq!(folded("\u{17f}cenes"), "scenes");
@@ -125,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_in_a_text_as_words_of_its_own() {
+    fn a_name_is_found_as_whole_words() {
         let words = Words::of("Ask ADA, or Jean-Luc at (ben).");
         assert!(["Ada", "jean-luc", " Ben "].iter().all(|name| words.name(name)));
         assert!(["Ad", "da", "Luc2", "", "be"].iter().all(|name| !words.name(name)));
     }
 
     #[test]
-    fn what_says_the_same_has_one_form_and_what_does_not_has_not() {
+    fn only_texts_with_the_same_meaning_have_the_same_form() {
         for text in [
             "The bridge is closed.",
             "  the BRIDGE\n is closed",
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folded_form_of_every_letter_is_composed_and_the_same_in_capitals() {
+    fn the_folded_form_of_every_letter_is_composed_and_ignores_case() {
         for letter in '\u{80}'..=char::MAX {
             let folded_once = folded(&letter.to_string());
             assert_eq!(folded(&folded_once), folded_once, "{letter:?}");

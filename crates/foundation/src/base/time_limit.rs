@@ -108,7 +108,7 @@ mod tests {
     const NOW: i64 = 1_795_356_309;
 
     #[test]
-    fn a_time_is_said_in_several_ways_and_becomes_a_date() {
+    fn times_can_be_written_in_several_ways_and_become_dates() {
         for (text, date) in [
             ("2h", "2026-11-22T16:05:09"),
             ("90m", "2026-11-22T15:35:09"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_or_over_or_too_far_away_is_refused() {
+    fn invalid_past_and_distant_times_are_refused() {
         for text in ["", "soon", "25:00", "2026-02-30T00:00", "0s", "-1h", "2026-11-30T08:30Z"] {
             assert!(text.parse::<TimeLimit>().is_err(), "{text}");
         }

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_goes_before_the_ending() {
+    fn the_number_is_inserted_before_the_extension() {
         for (path, second) in [
             ("plan.md", "plan-2.md"),
             ("artifacts/v1.2/plan", "artifacts/v1.2/plan-2"),
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_that_is_free_is_taken() {
+    fn the_first_free_name_is_used() {
         let is_taken = |name: &str| ["rules-1", "rules-2"].contains(&name);
         assert_eq!(first_free(numbered("rules", "", 1), is_taken), "rules-3");
     }

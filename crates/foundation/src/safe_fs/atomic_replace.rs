@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_takes_the_place_of_what_was_looked_at_and_of_nothing_else() {
+    fn a_text_only_replaces_the_one_that_was_checked() {
         let (made, folder) = folder(Some("old"));
         assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Placing::Placed);
         assert_eq!((text(&made).as_deref(), names(&made)), (Some("ours"), vec!["a.md".to_owned()]));
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_saved_while_the_new_text_was_written_never_leaves_its_place() {
+    fn a_save_while_the_new_text_is_written_stays_in_place() {
         let (made, folder) = folder(Some("theirs"));
         let mut steps = 0;
         assert_eq!(put(&folder, Some(hash("old")), &mut |_| steps += 1), Placing::Crossed);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_save_at_any_step_stays_and_the_last_of_several_wins() {
+    fn a_save_at_any_step_is_kept_and_the_last_one_wins() {
         // Somebody saves at these steps, either by renaming or directly into the file.
         for saves in 0..16_usize {
             for in_place in [false, true] {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_away_in_between_stays_so_unless_something_was_saved() {
+    fn a_deletion_in_between_is_kept_unless_something_was_saved() {
         let (made, folder) = folder(Some("old"));
         let gone = || fs::remove_file(made.path().join("a.md")).expect("it should exist");
         assert_eq!(put(&folder, Some(hash("old")), &mut |_| gone()), Placing::Crossed);
@@ -295,7 +295,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn hidden_names_that_lead_elsewhere_are_taken_away_and_not_followed() {
+    fn links_under_hidden_names_are_deleted_and_not_followed() {
         let (made, folder) = folder(Some("old"));
         let (outside, far) = super::tests::folder(Some("far"));
         drop(far);

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_the_place_of_a_file_of_ours_is_named_and_left_alone() {
+    fn obstacles_in_place_of_our_files_are_reported_and_left_alone() {
         let (made, elsewhere) = (folder(), folder());
         let far = elsewhere.path().join("far");
         fs::write(&far, "far").expect("files can be written");
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn replacing_takes_the_place_of_a_link_and_not_of_what_it_leads_to() {
+    fn replacing_replaces_a_link_and_not_its_target() {
         let (made, elsewhere) = (folder(), folder());
         let (far, link) = (elsewhere.path().join("far"), made.path().join("a.json"));
         fs::write(&far, "far").expect("files can be written");
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_never_waits_and_is_bounded() {
+    fn reading_never_blocks_and_is_limited() {
         let made = folder();
         pipe(&made.path().join("pipe"));
         symlink("/dev/zero", made.path().join("zero")).expect("links can be made");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn new_files_are_made_below_the_folder_and_never_behind_a_link() {
+    fn new_files_are_created_in_the_folder_and_never_through_a_link() {
         let (made, elsewhere) = (folder(), folder());
         symlink(elsewhere.path(), made.path().join("exports")).expect("links can be made");
         assert!(create_new(made.path(), "exports/a.zip").is_err());
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_stands_in_its_place_only_when_it_is_whole() {
+    fn a_new_file_appears_only_when_it_is_complete() {
         let made = folder();
         let whole = write_new(made.path(), "exports/a.txt", |mut file| io::Write::write_all(&mut file, b"whole"));
         whole.expect("it can be written");

@@ -113,7 +113,7 @@ mod tests {
     use bevy::app::App;
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn dates_follow_the_calendar() {
         let table = [
             (0, "Thursday, 1 January 1970, 00:00"),
             (951_782_399, "Monday, 28 February 2000, 23:59"),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_date_continues_with_simulated_time_and_outlives_the_process() {
+    fn the_date_advances_with_simulated_time_and_is_saved() {
         let mut app = App::new();
         app.add_plugins(crate::schedule::plugin);
         let words = |app: &App| app.world().resource::<RoomDate>().in_words(app.world().resource());

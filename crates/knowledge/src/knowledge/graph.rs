@@ -96,7 +96,7 @@ mod tests {
     use crate::knowledge::index::RecallCount;
 
     #[test]
-    fn a_graph_has_what_the_viewer_knows_and_no_edge_that_leads_further() {
+    fn a_graph_only_contains_what_the_viewer_can_see() {
         let model = WordLlama::built_in().expect("the table should be complete");
         let mut index = Index::new(model.model(), model.dimensions());
         let edge = |relation, target: &str| Edge { relation, target: target.into(), weight: 0.5 };

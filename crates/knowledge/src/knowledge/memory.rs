@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_content_is_cut_between_characters_and_says_so() {
+    fn content_is_shortened_between_characters_and_marked() {
         let long = "東".repeat(400_000);
         let tidied = tidy(&long);
         assert!(tidied.text.len() <= CONTENT_BYTES_AT_MOST && tidied.text.ends_with('…'));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_follows_from_what_it_names() {
+    fn an_id_follows_from_the_memory() {
         let ada: Id = "ada".into();
         let one = Memory::new(&ada, "Port 8080 is taken.", Some(5));
         assert_eq!(one.id, Memory::new(&ada, " Port 8080 is taken.\n", Some(5)).id);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_as_they_are_written() {
+    fn names_of_kinds_and_relations_round_trip() {
         for kind in MemoryKind::ALL {
             assert_eq!(kind.word().parse(), Ok(kind));
         }

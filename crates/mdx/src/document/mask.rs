@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_found_at_the_beginning_of_lines_and_behind_each_other() {
+    fn tags_are_found_at_the_start_of_lines_and_after_each_other() {
         let text = "<Tool name=\"a\"><Param name=\"b\" />\ntext <Tool>\n  </Tool>\n<tool>\n<Card x>\n<div>";
         let told: Vec<String> = candidates(text, 0..text.len())
             .iter()
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn hiding_moves_nothing() {
+    fn hiding_keeps_all_offsets() {
         let text = "é <Tool\n a=\"ü > -->\">\nrest";
         let start = text.find('<').unwrap();
         let end = text.find("\nrest").unwrap();

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schema_says_types_and_what_must_be_given() {
+    fn the_schema_has_types_and_required_parameters() {
         let parameter = |name: &str, kind, description: &str, is_required| Parameter {
             name: name.to_owned(),
             kind,

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn values_hold_what_would_end_a_tag() {
+    fn values_may_contain_the_end_of_a_tag() {
         for (text, value) in [
             (r#"<Tool description="a > b, it's <Tool>">"#, json!("a > b, it's <Tool>")),
             (r#"<Tool description='say "hi"'>"#, json!(r#"say "hi""#)),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_that_is_not_closed_swallows_nothing() {
+    fn an_unclosed_tag_consumes_nothing_else() {
         for text in [
             "<Tool",
             "<Tool name=\"x\"\n\n>",

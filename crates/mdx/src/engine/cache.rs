@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_read_is_not_read_again_and_the_oldest_goes_first() {
+    fn parsed_code_is_cached_and_the_least_recently_used_is_evicted() {
         let cache = ProgramCache::default();
         let first = cache.program("export const a = 1;", 100).unwrap();
         assert!(Arc::ptr_eq(&first, &cache.program("export const a = 1;", 100).unwrap()));

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_frame_is_that_of_its_own_file() {
+    fn each_frame_belongs_to_its_own_file() {
         let sources = [source("a.ts", 1), source("lib/a.ts", 10), source("b.ts", 1)];
         let stack = "    at deep (lib/a.ts:2:5)\n    at <anonymous> (a.ts:7:1)\n    at other (c.ts:1:1)\n";
         let failure = script_failure("Error: no", stack, &sources);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missed_of_other_runtimes_is_explained() {
+    fn missing_features_of_other_runtimes_are_explained() {
         for (message, words) in [
             ("ReferenceError: process is not defined", "Node is not available"),
             ("ReferenceError: 'Bun' is not defined", "this runtime is not available"),

@@ -272,7 +272,7 @@ fn ends_in_time(body: &str) -> Option<FailureKind> {
 }
 
 #[test]
-fn what_never_ends_is_ended() {
+fn endless_code_is_stopped() {
     for body in ENDLESS {
         let kind = ends_in_time(body);
         // On a busy machine, its thread may notice the limit late, which `run` waits for.
@@ -285,13 +285,13 @@ fn what_never_ends_is_ended() {
 }
 
 #[test]
-fn arguments_without_end_are_refused_or_ended() {
+fn endless_arguments_are_refused_or_stopped() {
     // If there is enough time, the engine itself throws because of too many arguments before a limit is reached.
     assert!(ends_in_time(SPREAD_WITHOUT_END).is_some());
 }
 
 #[test]
-fn what_the_engine_does_in_one_go_comes_back() {
+fn uninterruptible_operations_return() {
     let given_up: Vec<&str> =
         IN_ONE_GO.iter().copied().filter(|body| ends_in_time(body) == Some(FailureKind::GivenUp)).collect();
     // On a busy machine, results may come late.
@@ -307,14 +307,14 @@ fn memory_and_stack_have_limits() {
 
 /// The caller gets the result in time nevertheless; the thread ends a little later, which `run` waits for.
 #[test]
-fn what_takes_long_in_one_go_is_given_up_in_time() {
+fn long_uninterruptible_operations_are_abandoned_in_time() {
     for body in SLOW {
         ends_in_time(body);
     }
 }
 
 #[test]
-fn nothing_of_the_host_is_seen() {
+fn nothing_of_the_host_is_visible() {
     for body in CURIOUS {
         let outcome = call(&in_execute(body), json!({})).start().wait(|_| nobody());
         assert_eq!(outcome.result.as_deref(), Ok("hidden"), "{body}");
@@ -365,7 +365,7 @@ const WRAPPINGS: &[&str] = &[
 ];
 
 #[test]
-fn made_up_harm_ends_in_time_too() {
+fn generated_harmful_code_ends_in_time() {
     let bodies: Vec<&str> = [ENDLESS, IN_ONE_GO, GREEDY, &[SPREAD_WITHOUT_END]].concat();
     let mut random = super::random::Random(20);
     let (mut late, mut given_up, mut unread, mut worst) = (Vec::new(), 0, 0, Duration::ZERO);

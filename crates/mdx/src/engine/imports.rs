@@ -100,7 +100,7 @@ mod tests {
     use crate::engine::strip::strip;
 
     #[test]
-    fn relative_paths_are_found_as_people_write_them() {
+    fn relative_imports_are_resolved() {
         let program = Arc::new(strip("1", 10).unwrap());
         let files = ["a.ts", "lib/b.ts", "lib/index.ts"].map(|path| (path.to_owned(), program.clone()));
         let imports = Imports(Arc::new(files.into_iter().collect()));

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn imports_and_default_exports_are_known_without_running_anything() {
+    fn imports_and_default_exports_are_found_without_running_code() {
         let links = links_of(
             "import { a } from './a';\nimport type { B } from \"../lib/b\";\nimport './c.ts';\nexport * from './d';\n\
              export { e } from './e';\n// import x from './comment';\nconst text = \"import x from './text'\";\n\

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_makes_the_same_numbers_of_the_right_form() {
+    fn the_same_seed_produces_the_same_valid_numbers() {
         let (mut one, mut two) = (Random(7), Random(7));
         for _ in 0..100 {
             let uuid = one.uuid();

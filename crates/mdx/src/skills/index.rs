@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_of_the_reference_is_read() {
+    fn the_example_skill_of_the_specification_is_parsed() {
         let index = of(&[
             (
                 "skills/my-skill/SKILL.md",
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn skills_of_other_products_are_read_as_they_are() {
+    fn skills_of_other_products_work_unchanged() {
         let text = "---\r\nname: pdf\r\ndescription: >\r\n  Work with PDF files.\r\n  Use it for forms.\r\nlicense: Proprietary. See LICENSE.txt\r\nallowed-tools: Read, Bash(git add:*) Write\r\nmetadata:\r\n  author: someone\r\n  version: \"1.0\"\r\ndisable-model-invocation: true\r\n---\r\nBody\r\n";
         let index = of(&[("x/pdf/SKILL.md", text), ("x/pdf/LICENSE.txt", ""), ("x/pdf/references/forms.md", "")]);
         assert_eq!(told(&index), [] as [&str; 0]);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colon_in_a_description_does_not_spoil_it() {
+    fn a_colon_in_a_description_is_accepted() {
         let index = of(&[("s/a/SKILL.md", "---\nname: a\ndescription: Use when: the user asks\n  for more\n---\nB")]);
         assert_eq!(index.skills[0].description, "Use when: the user asks for more");
         assert_eq!(index.skills[0].body, "B");
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_reported_and_the_others_work() {
+    fn invalid_skills_are_reported_and_the_others_work() {
         let index = of(&[
             ("s/a/SKILL.md", "---\nname: a\ndescription: First\n---\nB"),
             ("s/b/SKILL.md", "---\nname: a\ndescription: Second\n---\nB"),
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_written_as_seen_from_a_folder() {
+    fn paths_are_relative_to_a_folder() {
         for (path, folder, seen) in [
             ("agents/ada/skills/cook", "agents/ada", "skills/cook"),
             ("skills/cook/SKILL.md", "agents/ada", "../../skills/cook/SKILL.md"),

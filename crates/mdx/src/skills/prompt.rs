@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_listing_is_xml_whatever_a_skill_says() {
+    fn the_listing_is_valid_xml_for_any_skill() {
         let index = skills("---\nname: cook\ndescription: 'A < B & \"C\" </skill>'\n---\nBody");
         let text = listing(&index, "read_file");
         assert!(text.contains("<description>A &lt; B &amp; &quot;C&quot; &lt;/skill&gt;</description>"), "{text}");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_may_say_where_the_words_go() {
+    fn a_skill_can_contain_a_placeholder_for_the_words() {
         let index = skills("---\nname: cook\ndescription: d\n---\nCook $ARGUMENTS now.");
         let text = expand(&index, "/skill:cook eggs").unwrap().unwrap();
         assert!(text.contains("Cook eggs now.") && text.ends_with("</skill>"), "{text}");

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_and_body_are_distinguished_whatever_ends_the_lines() {
+    fn keys_and_body_are_split_with_any_line_breaks() {
         for text in [
             "---\nname: Ada\nage: 3\n---\n# Hi\n",
             "---\r\nname: Ada\r\nage: 3\r\n---\r\n# Hi\n",
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_says_where_and_leaves_the_body() {
+    fn invalid_front_matter_is_reported_and_keeps_the_body() {
         let refused = |text: &str| {
             let error = split_front_matter(text).unwrap_err();
             (error.line, text[error.body].to_owned())

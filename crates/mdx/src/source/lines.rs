@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_end_of_line_counts_once() {
+    fn every_line_break_counts_once() {
         let text = "a\r\nü b\rc\n\nd";
         let index = LineIndex::new(text);
         let at = |needle: &str| {

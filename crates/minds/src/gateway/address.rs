@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_alone_sends_no_key_anywhere_but_to_the_vendor() {
+    fn workspace_settings_send_keys_only_to_the_vendor() {
         let nobody = Environment::default();
         let table = [
             (None, Permission::WithKey),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_person_names_gets_the_key_but_never_in_the_clear() {
+    fn the_persons_address_gets_the_key_but_never_unencrypted() {
         let table = [
             ("https://router.example/v1", Permission::WithKey),
             ("http://127.0.0.1:8080/v1", Permission::WithKey),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_vendor_is_asked_at_its_own_place_with_its_key() {
+    fn every_vendor_is_called_at_its_own_address_with_its_key() {
         for vendor in VENDORS {
             let nobody = Environment::default();
             assert_eq!(Address::of(vendor, None, &nobody).permission(vendor, &nobody), Permission::WithKey);

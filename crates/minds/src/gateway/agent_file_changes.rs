@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_beside_the_room_is_the_act_of_who_is_at_work_and_of_nobody_else() {
+    fn a_direct_change_is_attributed_only_to_agents_at_work() {
         assert_eq!(seen(&at_work(&[]), None), None);
         assert_eq!(seen(&at_work(&[("lead", 5)]), None), Some((Some("lead".into()), vec![])));
         assert_eq!(seen(&at_work(&[("lead", 5)]), Some("user")), None, "that was ordered in this program");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_not_worked_for_a_while_has_changed_nothing() {
+    fn idle_agents_are_not_blamed_for_changes() {
         let mut agents = at_work(&[("ada", 5), ("lead", 9)]);
         agents.note(5 + AFTERWARDS_TICKS, std::iter::empty());
         assert_eq!(agents, at_work(&[("ada", 5), ("lead", 9)]));

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn names_mean_what_the_settings_say_and_else_what_is_usual() {
+    fn names_are_resolved_by_settings_and_then_by_defaults() {
         let own = [("Fast", "ollama:qwen"), ("sonnet", "gpt-5"), ("mine", "inherit"), ("far", "gemini:g")];
         for (provider, keys, models, wanted, choice) in [
             ("openai", &["anthropic"][..], &[][..], Some("sonnet"), "anthropic/claude-sonnet-4-5"),
@@ -215,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_ones_own_needs_no_key() {
+    fn a_local_server_needs_no_key() {
         let base_urls = BTreeMap::from([("anthropic".to_owned(), "http://127.0.0.1:9/v1".to_owned())]);
         let local = GatewaySettings { base_urls, ..settings("openai", &[]) };
         assert_eq!(RequestQueue::default().choose(&local, Some("sonnet")).unwrap().provider, "anthropic");
     }
 
     #[test]
-    fn one_note_tells_of_all_agents_whose_vendor_has_no_key() {
+    fn one_notice_names_all_agents_whose_vendor_has_no_key() {
         let mut world = World::new();
         let file = |model: &str| crate::workspace::files::FileContent::Text(format!("---\nmodel: {model}\n---\nHi"));
         let files: Vec<_> =

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_writes_what_is_not_guarded_and_makes_new_entries_beside() {
+    fn a_program_writes_unprotected_entries_and_creates_new_ones_separately() {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let staged = words(Some(Path::new("/w/.workshop/programs/1-0")), false, home.path(), &[]);
         for part in [
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_home_only_what_tools_need_is_seen_of_what_begins_with_a_dot() {
+    fn only_hidden_files_that_tools_need_are_visible_in_a_home() {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let at = |name: &str| home.path().join(name);
         for folder in [".ssh", ".aws", ".config/git", ".cargo", ".own/bin", "Documents", "keys"] {

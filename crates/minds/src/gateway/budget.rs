@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absurd_money_allows_nothing_and_is_a_problem() {
+    fn invalid_amounts_allow_nothing_and_are_problems() {
         for usd in [f64::NAN, -1.0, f64::INFINITY, 1e300] {
             let settings = BudgetSettings { cost_per_run_usd: Some(usd), ..Default::default() };
             let cap = settings.caps().into_iter().find(|cap| cap.name == "cost_per_run_usd").unwrap();

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_allowed_for_one_workspace_and_no_other() {
+    fn an_address_is_allowed_for_one_workspace_only() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         let (mine, other) = (config.path().join("mine"), config.path().join("other"));
         let environment =
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_allows_nothing_and_is_not_written_over() {
+    fn an_unreadable_file_allows_nothing_and_is_not_overwritten() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::write(file(config.path()), "[ broken").expect("it can be written");
         let (allowed, problem) = load(config.path(), Path::new("w"));

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_how_long_is_left_alone_so_long_and_others_are_asked() {
+    fn a_cooldown_lasts_as_long_as_requested_and_affects_no_other_provider() {
         let (rests, now) = (Cooldowns::default(), Instant::now());
         rests.note_refusal("openai", refused(429, Some(40.0)), &POLICY, now);
         assert_eq!(rests.left("openai", now), Duration::from_secs(40));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_say_is_left_alone_longer_each_time_until_it_answers() {
+    fn cooldowns_without_a_duration_grow_until_an_answer() {
         let (rests, mut now) = (Cooldowns::default(), Instant::now());
         let refuse = |now: &mut Instant| {
             rests.note_refusal("openai", refused(429, None), &POLICY, *now);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_refusal_is_one() {
+    fn only_refusals_start_a_cooldown() {
         let (rests, now) = (Cooldowns::default(), Instant::now());
         for cause in [refused(500, None), refused(401, None), ErrorCause::Connect, ErrorCause::Cut] {
             rests.note_refusal("openai", cause, &POLICY, now);

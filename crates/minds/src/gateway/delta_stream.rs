@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_nothing_follows_is_told_nevertheless() {
+    fn the_last_piece_is_delivered_without_a_successor() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime can be made");
         let (to, events) = crossbeam_channel::unbounded();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_begins_is_reported_at_once_and_thoughts_only_where_they_are_wanted() {
+    fn calls_are_announced_at_once_and_thoughts_only_on_request() {
         let (to, events) = crossbeam_channel::unbounded();
         let pieces = DeltaStream::of(ID, to);
         let counted = Arc::new(std::sync::atomic::AtomicUsize::new(0));

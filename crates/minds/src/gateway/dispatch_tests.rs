@@ -116,7 +116,7 @@ fn said(tick: u64, id: u64, words: &str) -> (u64, u64, Result<String, FailureKin
 }
 
 #[test]
-fn answers_come_at_the_tick_that_their_latency_says() {
+fn answers_arrive_after_their_latency() {
     let mut app = room();
     ask(&mut app, question(1, "a", 10, "slow"));
     ask(&mut app, question(2, "b", 5, "fast"));
@@ -131,7 +131,7 @@ fn answers_come_at_the_tick_that_their_latency_says() {
 }
 
 #[test]
-fn slots_are_kept_and_those_who_wait_are_told_their_place() {
+fn slots_are_limited_and_waiting_agents_learn_their_position() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     for id in 1..=3 {
@@ -152,7 +152,7 @@ fn slots_are_kept_and_those_who_wait_are_told_their_place() {
 }
 
 #[test]
-fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_one() {
+fn slots_are_assigned_by_urgency_and_arrival_and_reported_positions_are_true() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     let asks = [
@@ -182,7 +182,7 @@ fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_o
 }
 
 #[test]
-fn a_question_that_waits_gives_way_and_one_that_is_under_way_continues() {
+fn waiting_requests_can_be_postponed_and_running_ones_continue() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     for id in 1..=3 {
@@ -200,7 +200,7 @@ fn a_question_that_waits_gives_way_and_one_that_is_under_way_continues() {
 }
 
 #[test]
-fn nothing_waits_for_ever_behind_what_is_more_urgent() {
+fn nothing_waits_forever_behind_more_urgent_requests() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     ask(&mut app, ModelRequest { urgency: Urgency::Seek, ..question(1_000_000, "a", 10, "me, too") });
@@ -215,7 +215,7 @@ fn nothing_waits_for_ever_behind_what_is_more_urgent() {
 }
 
 #[test]
-fn a_cap_refuses_with_words_and_a_record() {
+fn a_limit_refuses_with_a_message_and_a_record() {
     let mut app = room();
     app.world_mut().resource_mut::<BudgetSettings>().calls_per_agent_per_hour = Some(1);
     ask(&mut app, question(1, "ada-1", 1, "one"));
@@ -266,7 +266,7 @@ fn a_call_is_reported_and_counted_for_its_activation() {
 }
 
 #[test]
-fn a_rate_limit_that_stays_says_how_long_the_server_asked_to_wait() {
+fn a_lasting_rate_limit_reports_the_requested_wait() {
     let mut app = room();
     ask(&mut app, question(1, "a", 1, "fail for ever"));
     tick(&mut app, 600);
@@ -279,7 +279,7 @@ fn a_rate_limit_that_stays_says_how_long_the_server_asked_to_wait() {
 }
 
 #[test]
-fn tools_calls_and_results_are_set_aside_for() {
+fn tools_calls_and_results_are_part_of_the_reservation() {
     let plain = question(1, "a", 1, "hello");
     let call = ToolCall::new("c-1", "vfs_read", serde_json::json!({ "path": "x".repeat(400) }));
     let mut history = plain.clone();
@@ -295,7 +295,7 @@ fn tools_calls_and_results_are_set_aside_for() {
 }
 
 #[test]
-fn what_may_pass_is_tried_again_in_simulated_time() {
+fn temporary_errors_are_retried_in_simulated_time() {
     let mut app = room();
     ask(&mut app, question(1, "a", 10, "fail once"));
     tick(&mut app, 200);
@@ -304,7 +304,7 @@ fn what_may_pass_is_tried_again_in_simulated_time() {
 }
 
 #[test]
-fn latency_beyond_the_timeout_and_a_broken_provider_are_failures() {
+fn timeouts_and_panics_are_failures() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().total_timeout_secs = 2.0;
     ask(&mut app, question(1, "a", 1000, "late"));
@@ -318,7 +318,7 @@ fn latency_beyond_the_timeout_and_a_broken_provider_are_failures() {
 }
 
 #[test]
-fn every_attempt_is_a_call_for_the_caps_and_the_log_says_what_was_booked() {
+fn every_attempt_counts_as_a_call_and_the_log_agrees_with_the_ledger() {
     let mut app = room();
     app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(3);
     ask(&mut app, question(1, "a", 1, "hello"));
@@ -378,7 +378,7 @@ fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::l
 }
 
 #[test]
-fn what_runs_here_is_free_what_nobody_priced_is_unknown_and_both_say_so() {
+fn local_models_are_free_and_unpriced_ones_have_unknown_cost() {
     let table = [
         (None, "{}", 3_500, 0, Some(0.0035)),
         (Some("http://127.0.0.1:8080"), "{}", 0, 0, Some(0.0)),
@@ -396,7 +396,7 @@ fn what_runs_here_is_free_what_nobody_priced_is_unknown_and_both_say_so() {
 }
 
 #[test]
-fn what_costs_nobody_knows_what_is_capped_by_its_tokens() {
+fn unpriced_models_are_limited_by_tokens() {
     let mut app = room_of_openai(Some("https://router.example"), "{}");
     let mut budget = app.world_mut().resource_mut::<BudgetSettings>();
     (budget.outside_tokens_per_run, budget.unpriced_tokens_per_run) = (None, Some(10));
@@ -408,7 +408,7 @@ fn what_costs_nobody_knows_what_is_capped_by_its_tokens() {
 }
 
 #[test]
-fn fewer_and_more_slots_count_at_once() {
+fn changed_slots_apply_at_once() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     for id in 1..=6 {
@@ -435,7 +435,7 @@ fn an_unknown_provider_is_refused_at_once() {
 }
 
 #[test]
-fn a_withdrawn_question_is_never_answered() {
+fn a_withdrawn_request_is_never_answered() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     for id in 1..=3 {
@@ -463,7 +463,7 @@ fn live(app: &mut App, from: u64, to: u64) -> Vec<u64> {
 }
 
 #[test]
-fn the_same_questions_make_the_same_world_and_a_replay_too() {
+fn the_same_requests_and_a_replay_produce_the_same_world() {
     let mut first = room();
     let hashes = live(&mut first, 1, 300);
     let inputs: Vec<RecordedInput> = first.world_mut().resource_mut::<InputJournal>().take_recorded();
@@ -477,7 +477,7 @@ fn the_same_questions_make_the_same_world_and_a_replay_too() {
 }
 
 #[test]
-fn a_loaded_world_continues_as_the_saved_one() {
+fn a_loaded_world_continues_like_the_saved_one() {
     for pause in [7, 8, 50, 123] {
         let mut first = room();
         live(&mut first, 1, pause);
@@ -499,7 +499,7 @@ fn provider_reports(app: &App) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_provider_that_fails_is_reported_once_and_once_more_when_it_works() {
+fn a_failing_provider_is_reported_once_and_its_recovery_once() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().attempts = 1;
     for id in 1..=5 {
@@ -519,7 +519,7 @@ fn a_provider_that_fails_is_reported_once_and_once_more_when_it_works() {
 }
 
 #[test]
-fn who_has_no_key_or_is_unknown_fails_and_has_another_chance_when_settings_or_keys_change() {
+fn missing_keys_and_unknown_providers_are_retried_when_settings_or_keys_change() {
     let mut app = room();
     let asks = |app: &mut App, id: u64, provider: &str| {
         app.world_mut().resource_mut::<GatewaySettings>().provider = provider.into();
@@ -542,7 +542,7 @@ fn who_has_no_key_or_is_unknown_fails_and_has_another_chance_when_settings_or_ke
 }
 
 #[test]
-fn a_cap_of_the_room_is_a_fault_until_it_is_another_and_says_which_it_is() {
+fn a_reached_room_limit_is_a_named_fault_until_it_changes() {
     let mut app = room();
     app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(1);
     for id in 1..=4 {
@@ -560,7 +560,7 @@ fn a_cap_of_the_room_is_a_fault_until_it_is_another_and_says_which_it_is() {
 }
 
 #[test]
-fn without_a_key_it_says_which_to_set() {
+fn a_missing_key_is_named() {
     let mut app = room();
     let mut request = question(1, "a", 1, "hello");
     request.model = Some("gemini".into());

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_exchanged_is_counted_by_run_and_in_all() {
+    fn exchanges_are_counted_per_run_and_in_total() {
         let mut exchanges = Exchanges::default();
         let run = Id::from("act-1");
         exchanges.note(Some(&run), ExchangeKind::HandOver);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_runs_the_newest_are_remembered() {
+    fn only_the_newest_runs_are_remembered() {
         let mut exchanges = Exchanges::default();
         for run in 0..RUNS_AT_MOST + 10 {
             let run = Id::from(format!("act-{run}"));

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn carries_what_the_server_asked_to_wait_within_reason() {
+    fn the_requested_wait_is_passed_on_within_limits() {
         let waits = [(Some(7.5), Some(7.5)), (None, None), (Some(1e30), Some(86_400.0)), (Some(f64::NAN), None)];
         for (asked, carried) in waits {
             let error = ProviderError::new(ErrorCause::Status { status: 429, retry_after_secs: asked }, "");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_key_is_one_whatever_the_status() {
+    fn a_bad_key_is_recognised_with_any_status() {
         let body = r#"{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key."}}"#;
         let error = ProviderError::new(ErrorCause::Status { status: 400, retry_after_secs: None }, body);
         assert_eq!(failure(&error, PLACE, 1, &Keys::default()).kind, FailureKind::Unauthorised);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_is_too_long_is_known_by_the_words_of_each_vendor() {
+    fn an_overlong_request_is_recognised_in_each_vendors_wording() {
         let said = |status, body: &str| {
             let error = ProviderError::new(ErrorCause::Status { status, retry_after_secs: None }, body);
             failure(&error, PLACE, 1, &Keys::default())
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn says_who_answered_what_and_where() {
+    fn failures_name_the_provider_the_status_and_the_address() {
         let error = ProviderError::new(ErrorCause::Status { status: 401, retry_after_secs: None }, "");
         let failure = failure(&error, PLACE, 1, &Keys::default());
         assert_eq!(failure.kind, FailureKind::Unauthorised);

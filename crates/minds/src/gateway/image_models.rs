@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_takes_images_is_listed_or_said_by_the_person() {
+    fn image_support_comes_from_the_list_or_the_settings() {
         let images = BTreeMap::from([
             ("ollama:llava:7b".to_owned(), true),
             ("openai:gpt-4o".to_owned(), false),

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_kept_for_its_owner_alone_and_the_rest_of_the_file_stays() {
+    fn a_key_is_stored_privately_and_the_rest_of_the_file_is_kept() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let environment = Environment::new([], Some(folder.path().to_owned()));
         keep_key(&environment, "GEMINI_API_KEY", &Secret::new(" first-key-123 ")).expect("it can be kept");
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused_and_never_said() {
+    fn invalid_keys_are_refused_and_never_shown() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let environment = Environment::new([], Some(folder.path().to_owned()));
         for odd in ["", "  ", "two words", "a\nOPENAI_API_KEY=b", "\"quoted\"", &"x".repeat(KEY_BYTES_AT_MOST + 1)] {

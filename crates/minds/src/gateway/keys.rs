@@ -283,7 +283,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_key_file_that_others_can_read_or_that_is_none_is_a_problem_and_nothing_waits_for_it() {
+    fn readable_or_irregular_key_files_are_problems_and_never_block() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("keys.env");
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_goes_before_the_file_and_a_readable_file_is_a_problem() {
+    fn the_environment_precedes_the_file_and_a_readable_file_is_a_problem() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("keys.env");
         std::fs::write(&file, "# mine\nexport OPENAI_API_KEY=\"from-file-1\"\nGEMINI_API_KEY=from-file-2\nnonsense\n")

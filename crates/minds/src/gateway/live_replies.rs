@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_is_known_as_far_as_it_came() {
+    fn a_partial_argument_is_available() {
         let table = [
             ("", None),
             ("{\"pa", None),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_beginning_of_long_arguments_is_kept() {
+    fn only_the_start_of_long_arguments_is_kept() {
         let long = format!("{{\"path\": \"a.md\", \"content\": \"{}\"}}", "ü".repeat(1000));
         let call = LiveCall::new("vfs_write", &long);
         assert!(call.arguments.len() <= ARGUMENT_BYTES);

@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_is_seen_by_its_first_words() {
+    fn a_refusal_is_recognised_by_its_status_line() {
         let table = [
             ("HTTP/1.1 401 Unauthorized", true),
             ("HTTP/1.0 500 x", true),
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_is_that_of_the_standard() {
+    fn base64_follows_the_standard() {
         let table = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
         for (text, wanted) in table {
             assert_eq!(base64(text.as_bytes()), wanted);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_knows_the_word_is_passed_on_and_the_word_goes_no_further() {
+    fn only_clients_with_the_secret_are_relayed_and_the_secret_is_removed() {
         let word = base64(b"workshop:w");
         let plain = format!(
             "POST http://127.0.0.1:8080/v1/chat?x=1 HTTP/1.1\r\nhost: 127.0.0.1:8080\r\n\

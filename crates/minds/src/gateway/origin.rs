@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_near_is_known_in_every_form() {
+    fn local_addresses_are_recognised_in_every_form() {
         let near = ["http://127.0.0.1:80/v1", "http://localhost/", "http://[::1]:9/", "http://u@127.0.0.9"];
         for url in near {
             assert!(is_loopback(url) && is_local(url), "{url}");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_in_an_address_is_never_shown() {
+    fn passwords_in_addresses_are_never_shown() {
         let table = [
             ("http://user:pass@host:8/v1/", "http://host:8/v1/"),
             ("https://h/v1/?key=secret", "https://h/v1/"),

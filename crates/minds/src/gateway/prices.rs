@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_price_is_a_sane_number() {
+    fn every_price_is_plausible() {
         assert!(PRICES.providers.values().map(BTreeMap::len).sum::<usize>() >= 12);
         for price in PRICES.providers.values().flat_map(BTreeMap::values) {
             for number in [price.input, price.cached, price.output] {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_priced_what_runs_here_is_free_and_the_rest_is_unknown() {
+    fn known_models_have_prices_local_ones_are_free_and_others_unknown() {
         let table = [
             ("openai:gpt-4o-mini-2024-07-18", Site::Vendor, Some(0.15)),
             ("openai:gpt-4o-latest", Site::Vendor, Some(2.5)),
@@ -227,14 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_price_is_refused_when_read() {
+    fn invalid_prices_are_refused() {
         for odd in ["{ in: -1, out: 1 }", "{ in: .nan, out: 1 }", "{ in: 1 }", "{ in: 1, out: 1, ut: 2 }", "3"] {
             assert!(serde_yaml::from_str::<OwnPrice>(odd).is_err(), "{odd}");
         }
     }
 
     #[test]
-    fn the_list_says_of_when_and_from_where_it_is() {
+    fn the_list_has_a_date_and_a_source() {
         let source = price_source();
         assert_eq!(source.dated.len(), "2026-01-15".len());
         assert!(!source.source.is_empty());

@@ -99,7 +99,7 @@ mod tests {
     use crate::workspace::protected_paths::GUARDED_PLACES;
 
     #[test]
-    fn what_the_gate_guards_no_program_writes() {
+    fn programs_cannot_write_protected_paths() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let at = |name: &str| folder.path().join(name);
         for place in GUARDED_PLACES {
@@ -132,7 +132,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_guarded_place_that_is_a_link_guards_where_it_leads() {
+    fn a_protected_link_protects_its_target() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::create_dir_all(folder.path().join("team/agents")).expect("folders can be made");
         std::fs::create_dir(folder.path().join("src")).expect("folders can be made");

@@ -367,7 +367,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_long_words_both_ends_are_kept() {
+    fn long_output_keeps_both_ends() {
         let mut kept = CappedOutput::new(20);
         for block in ["0123456789", "abcdefghij", "klmnopqrst", "uvw"] {
             kept.put(block.as_bytes());

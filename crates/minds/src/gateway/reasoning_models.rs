@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_that_think_are_known_by_their_names() {
+    fn reasoning_models_are_recognised_by_name() {
         for model in [
             "o1",
             "o3-mini",

@@ -319,13 +319,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_in_words() {
+    fn ordinals_are_formatted() {
         let words: Vec<_> = [1, 2, 3, 4, 11, 12, 13, 21, 102].into_iter().map(ordinal).collect();
         assert_eq!(words, ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd"]);
     }
 
     #[test]
-    fn what_is_told_is_booked_and_what_is_not_is_estimated_and_marked() {
+    fn reported_usage_is_used_and_missing_usage_is_estimated_and_marked() {
         let choice = |provider: &str| Choice { provider: provider.into(), model: "m".into() };
         let reply = |usage| Completion {
             text: "hm".into(),

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_pass_is_never_tried_again() {
+    fn permanent_errors_are_never_retried() {
         for code in [400, 401, 403, 404, 422] {
             assert_eq!(POLICY.after(status(code, None), false, &mut Tries::default(), (0.0, 0.5)), None, "{code}");
         }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_longer_each_time_and_stops_after_four_tries() {
+    fn waits_grow_and_stop_after_four_attempts() {
         let mut tries = Tries::default();
         let waits: Vec<_> =
             std::iter::from_fn(|| POLICY.after(status(503, None), false, &mut tries, (0.0, 1.0))).take(10).collect();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_stays_between_half_and_whole() {
+    fn jitter_is_between_half_and_full_delay() {
         for jitter in [0.0, 0.3, 1.0, 7.0, -2.0] {
             let delay = POLICY.after(ErrorCause::Connect, false, &mut Tries::default(), (0.0, jitter)).unwrap();
             assert!((0.5..=1.0).contains(&delay), "{delay}");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_delay_in_the_body_of_a_refusal() {
+    fn the_delay_in_the_body_of_a_refusal_is_parsed() {
         let of_gemini = r#"{"error": {"code": 429, "details": [{"@type": "type.googleapis.com/google.rpc.Help"},
             {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}]}}"#;
         let table = [
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_seconds_and_dates() {
+    fn seconds_and_dates_are_parsed() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_767);
         let table = [
             ("2", Some(2.0)),

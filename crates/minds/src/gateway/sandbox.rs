@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_runs_behind_what_this_computer_has() {
+    fn a_program_runs_in_the_best_available_sandbox() {
         assert_eq!(wrapped(Level::None, None, false), ["git", "--all"]);
         assert_eq!(wrapped(Level::None, Some("/workshop"), false), ["/workshop", WATCH_WORD, "--", "git", "--all"]);
         assert_eq!(

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_is_moved_and_what_is_guarded_is_not() {
+    fn new_entries_are_moved_and_protected_ones_are_not() {
         let folder = workspace();
         let stage = make(folder.path());
         let new = stage.folder().to_owned();
@@ -226,7 +226,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_programs_left_that_were_killed_is_moved_by_the_next() {
+    fn files_of_killed_programs_are_moved_by_the_next_one() {
         let folder = workspace();
         let mut stage = make(folder.path());
         fs::write(stage.folder().join("made.txt"), "one").expect("files can be written");

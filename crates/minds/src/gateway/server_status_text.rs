@@ -71,7 +71,7 @@ mod tests {
     use crate::gateway::mcp::{McpListed, McpTool};
 
     #[test]
-    fn an_offer_is_reported_by_its_tools_and_what_else_there_is() {
+    fn an_offer_is_summarised_by_its_counts() {
         let tool = McpTool {
             name: "add".into(),
             description: String::new(),

@@ -367,7 +367,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_goes_before_the_agent_and_the_agent_before_the_workspace() {
+    fn the_command_line_precedes_the_agent_and_the_agent_the_workspace() {
         let offline = GatewaySettings::default();
         let gemini = GatewaySettings { provider: "gemini".into(), model: Some("g-x".into()), ..offline.clone() };
         let table = [
@@ -392,14 +392,14 @@ mod tests {
     }
 
     #[test]
-    fn absurd_times_fall_back() {
+    fn invalid_times_fall_back_to_defaults() {
         let settings = GatewaySettings { total_timeout_secs: f64::NAN, stall_timeout_secs: -5.0, ..Default::default() };
         assert_eq!(settings.total_timeout(), Duration::from_secs(120));
         assert_eq!(settings.patience().stall, Duration::from_secs(60));
     }
 
     #[test]
-    fn an_address_that_only_the_workspace_names_is_not_ready_and_says_how_to_allow_it() {
+    fn an_address_set_only_by_the_workspace_must_be_allowed_first() {
         let environment = Environment::new([("OPENAI_API_KEY", "very-private-value".into())], None);
         let environment = environment.in_workspace(std::path::Path::new("/home/ada/room"));
         let at = |url: &str| {
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn the_doctor_sees_keys_and_never_says_them() {
+    fn the_doctor_finds_keys_and_never_shows_them() {
         let environment = Environment::new([("GEMINI_API_KEY", "very-private-value".into())], None);
         let list = provider_status(&GatewaySettings::default(), &environment);
         let ready: Vec<_> = list.iter().filter(|status| status.ready).map(|status| status.name.as_str()).collect();

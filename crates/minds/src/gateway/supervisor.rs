@@ -403,7 +403,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_watcher_knows_its_words_from_the_programs() {
+    fn the_supervisor_separates_its_arguments_from_the_programs() {
         let told = |line: &str| SupervisorArguments::of(line.split(' ').map(str::to_owned));
         let words = |line: &str| line.split(' ').map(str::to_owned).collect();
         assert_eq!(

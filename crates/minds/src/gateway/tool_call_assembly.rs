@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_pieces_by_index_where_the_id_is_absent() {
+    fn pieces_without_an_id_are_joined_by_index() {
         let calls = assemble(
             ArgumentStyle::Pieces,
             &[
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn two_calls_under_one_index_stay_two() {
+    fn two_calls_with_the_same_index_stay_separate() {
         let calls =
             assemble(ArgumentStyle::Pieces, &[("a", "read", json!("{\"n\":1}")), ("b", "read", json!("{\"n\":2}"))]);
         assert_eq!(calls[0].2, json!({"n": 1}));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn cumulative_arguments_replace_and_whole_calls_stand() {
+    fn cumulative_arguments_replace_and_whole_calls_are_complete() {
         let pieces = [("t", "read", json!("")), ("t", "read", json!("{\"a\"")), ("t", "read", json!("{\"a\":1}"))];
         assert_eq!(assemble(ArgumentStyle::Cumulative, &pieces)[0].2, json!({"a": 1}));
         let whole = [("c", "read", json!({"a": 1})), ("c", "read", json!({"a": 2}))];
@@ -287,13 +287,13 @@ mod tests {
     }
 
     #[test]
-    fn empty_is_an_object_and_nonsense_stays_text() {
+    fn empty_arguments_are_an_object_and_invalid_json_stays_text() {
         assert_eq!(assemble(ArgumentStyle::Pieces, &[("a", "now", json!(""))])[0].2, json!({}));
         assert_eq!(assemble(ArgumentStyle::Pieces, &[("a", "now", json!("{oops"))])[0].2, json!("{oops"));
     }
 
     #[test]
-    fn arguments_are_known_while_they_come() {
+    fn partial_arguments_are_available() {
         let mut assembly = Assembly::new(ArgumentStyle::Pieces);
         let piece = |id: &str, name: &str, text: &str| Piece {
             id: id.into(),
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_stay_with_their_calls_and_what_came_before_goes_with_the_first() {
+    fn signatures_stay_with_their_calls_and_reasoning_with_the_first() {
         let mut assembly = Assembly::new(ArgumentStyle::Whole);
         for signature in [Some("one".to_owned()), None] {
             assembly.add(Piece { id: String::new(), name: "n".into(), arguments: Value::Null, signature }).unwrap();
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn caps_hold() {
+    fn limits_hold() {
         let mut assembly = Assembly::new(ArgumentStyle::Whole);
         let call = || Piece { id: "a".into(), name: "n".into(), arguments: Value::Null, signature: None };
         for _ in 0..MOST_CALLS {

@@ -67,7 +67,7 @@ mod tests {
     use super::super::vendors::{ANTHROPIC, OLLAMA, OPENAI};
 
     #[test]
-    fn a_base_url_without_a_path_gets_the_usual_one() {
+    fn a_base_url_without_a_path_gets_the_default_one() {
         let table = [
             (&ANTHROPIC, "http://127.0.0.1:1", "http://127.0.0.1:1/v1/"),
             (&ANTHROPIC, "http://127.0.0.1:1/other/", "http://127.0.0.1:1/other/"),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_needed_only_where_the_vendor_is() {
+    fn keys_are_only_required_at_the_vendors_own_address() {
         assert!(OPENAI.needs_key("https://api.openai.com/v1/"));
         assert!(!OPENAI.needs_key("http://127.0.0.1:8080/v1/"));
         assert!(!OLLAMA.needs_key(OLLAMA.base_url));

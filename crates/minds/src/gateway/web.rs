@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_spelled_in_one_way_or_refused() {
+    fn addresses_are_normalised_or_refused() {
         for (written, read) in [
             ("https://Example.org", "https://example.org/"),
             (" http://example.org:80/a?b=c#d", "http://example.org/a?b=c"),

@@ -10,7 +10,7 @@ use super::*;
 use crate::store::ReopenFrom;
 
 #[test]
-fn a_run_that_was_cut_off_is_found_with_its_inputs_and_last_tick() {
+fn an_interrupted_run_is_found_with_its_inputs_and_last_tick() {
     let dir = tempfile::tempdir().unwrap();
     let mut first = store(dir.path());
     first.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -196,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_interleaving_of_ticks_snapshots_and_kills_leaves_a_consistent_beginning(acts in acts()) {
+    fn any_interleaving_of_ticks_snapshots_and_kills_leaves_a_consistent_prefix(acts in acts()) {
         let mut trial = Trial::new();
         for act in &acts {
             trial.act(act);

@@ -101,7 +101,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_pages_are_damaged_what_can_be_read_is_kept_and_nothing_is_played_across_a_gap(
+    fn readable_rows_survive_any_damaged_pages_and_nothing_is_replayed_across_a_gap(
         damaged in proptest::collection::vec((any::<proptest::sample::Index>(), prop_oneof![Just(0u8), Just(0xa5)]), 1..4),
     ) {
         static WHOLE: OnceLock<BTreeMap<u64, String>> = OnceLock::new();
@@ -139,7 +139,7 @@ fn root_page(table: &str) -> usize {
 }
 
 #[test]
-fn of_each_table_that_is_lost_the_others_are_kept() {
+fn losing_one_table_keeps_all_others() {
     for (table, records, inputs, versions) in [
         ("events", 0, 360, 30),
         ("inputs", 360, 0, 30),
@@ -174,7 +174,7 @@ fn of_each_table_that_is_lost_the_others_are_kept() {
 }
 
 #[test]
-fn inputs_in_the_middle_that_are_lost_stop_the_room_there_and_a_later_state_is_used_whole() {
+fn lost_inputs_stop_a_replay_and_a_later_snapshot_is_used_completely() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(location::path_in(dir.path()), sound()).unwrap();
     let connection = Connection::open(location::path_in(dir.path())).unwrap();
@@ -197,7 +197,7 @@ fn inputs_in_the_middle_that_are_lost_stop_the_room_there_and_a_later_state_is_u
 }
 
 #[test]
-fn a_copy_whose_process_was_killed_before_it_took_its_place_is_put_there() {
+fn a_finished_copy_is_moved_into_place_after_a_kill() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("workshop.db.salvaged"), sound()).unwrap();
     drop(store(dir.path()));

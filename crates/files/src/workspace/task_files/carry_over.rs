@@ -137,7 +137,7 @@ mod tests {
     const BASE: &str = "# Plan\n\n- [ ] A \"one\"\n  id: one\n- [ ] \"two\"\n  id: two\n";
 
     #[test]
-    fn what_touches_other_lines_is_joined_with_every_byte_of_both() {
+    fn changes_of_different_lines_are_merged_byte_for_byte() {
         let ticked = BASE.replace("[ ] A", "[x] A");
         let edited = BASE.replace("# Plan", "# Our plan").replace("  id: two\n", "  id: two\n  note: new\n");
         let carried = carry_over(BASE, &ticked, &edited);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_touches_the_same_line_is_joined_task_by_task() {
+    fn changes_of_the_same_line_are_merged_task_by_task() {
         let ticked = BASE.replace("[ ] A", "[x] A");
         let theirs = BASE.replace("A \"one\"", "B @ada \"one, and more\"");
         assert_eq!(carry_over(BASE, &ticked, &theirs).text, theirs.replace("[ ] B", "[x] B"));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_carried_over_is_named() {
+    fn changes_that_cannot_be_applied_are_named() {
         let ticked = BASE.replace("[ ] A", "[x] A");
         let gone = "# Plan\n\n- [ ] \"two, once more\"\n  id: two\n";
         let carried = carry_over(BASE, &ticked, gone);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_was_added_is_undone_and_others_stay() {
+    fn undoing_an_added_task_keeps_the_others() {
         let added = format!("{BASE}- [ ] \"three\"\n  id: three\n");
         let since = added.replace("- [ ] A", "- [x] A").replace("[ ] \"three\"", "[ ] B \"three\"");
         let carried = carry_over(&added, BASE, &since);

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_task_moves_through_all_columns_and_the_rest_of_the_file_stays() {
+    fn a_task_moves_through_all_columns_without_changing_the_rest_of_the_file() {
         let mut text = "# Plan\r\n\r\n- a   \r\n- [_] B \"move me\"\r\n  note: kept\r\n<!-- end -->".to_owned();
         let before = text.clone();
         use Column::{Done, InWork, NeedsPerson, Open, Skipped};
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_lets_a_task_begin_by_moving_it_to_the_open_ones() {
+    fn moving_a_task_to_open_approves_it() {
         let file = parse("- [ ] @ada \"deploy\"\n  approval_required: true\n- [ ] @human @bo \"look\"\n");
         assert_eq!(Column::of(&file.tasks[0]), Column::NeedsPerson);
         assert_eq!(Column::of(&file.tasks[1]), Column::NeedsPerson);

@@ -73,7 +73,7 @@ mod tests {
     const WAITING: &str = "- [ ] @ada \"Dig\"\n  id: dig\n  approval_required: true\n- [ ] @ben \"Plan\"\n  id: plan\n";
 
     #[test]
-    fn an_agent_allows_no_task_by_any_spelling() {
+    fn an_agent_cannot_approve_a_task_in_any_spelling() {
         let allowed =
             |line: &str| WAITING.replace("  approval_required: true\n", &format!("  approval_required: true\n{line}"));
         for line in [
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_allowed_stays_what_it_was() {
+    fn an_approved_task_cannot_be_changed_into_another() {
         let allowed = WAITING.replace("approval_required: true", "approval_required: true\n  approved: true");
         for (from, to) in
             [("\"Dig\"", "\"Delete all\""), ("@ada", "@ben"), ("  id: dig\n", "  id: dig\n  description: more\n")]
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_removes_no_task() {
+    fn an_agent_cannot_remove_a_task() {
         for after in [
             WAITING.replace("- [ ] @ben \"Plan\"\n  id: plan\n", ""),
             WAITING.replace("id: plan", "id: other"),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_an_agents_to_change() {
+    fn an_agent_can_change_everything_else() {
         for after in [
             WAITING.replace("[ ] @ada", "[-] @ada"),
             WAITING.replace("[ ] @ben", "[x] @ben"),

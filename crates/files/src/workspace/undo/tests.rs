@@ -72,7 +72,7 @@ fn stays(outcome: Option<Outcome>) -> String {
 }
 
 #[test]
-fn what_only_the_agent_did_is_undone_whole() {
+fn changes_by_the_agent_alone_are_undone_completely() {
     let life = || Life::of("a.md").write("user", "one\n");
     assert_eq!(life().outcome(), None, "she did nothing");
     assert_eq!(life().write("ada", "two\n").write("ada", "three\n").outcome(), put("one\n"));
@@ -89,7 +89,7 @@ fn what_only_the_agent_did_is_undone_whole() {
 }
 
 #[test]
-fn what_others_did_meanwhile_stays() {
+fn later_changes_by_others_are_kept() {
     let life = || Life::of("a.md").write("user", "a\nb\nc\nd\n").write("ada", "a\nB\nc\nd\n");
     assert_eq!(life().write("user", "a\nB\nc\nd\nmine\n").outcome(), put("a\nb\nc\nd\nmine\n"));
     assert_eq!(life().write("bob", "a\nB\nc\nD\n").write("ada", "A\nB\nc\nD\n").outcome(), put("a\nb\nc\nD\n"));
@@ -112,7 +112,7 @@ fn what_others_did_meanwhile_stays() {
 }
 
 #[test]
-fn what_is_not_kept_any_more_is_never_guessed() {
+fn versions_that_are_no_longer_stored_are_never_guessed() {
     let mut life = Life::of("a.md").write("user", "a\n").delete("ada").write("user", "b\n").write("ada", "c\n");
     life.story.acts.remove(2);
     assert!(
@@ -124,7 +124,7 @@ fn what_is_not_kept_any_more_is_never_guessed() {
 }
 
 #[test]
-fn a_text_that_was_first_seen_when_it_was_deleted_stood_there_before_that() {
+fn a_text_first_stored_on_deletion_existed_before_it() {
     let version = |number, time_ms, author: &str| crate::store::FileVersion {
         number,
         time_ms,
@@ -184,7 +184,7 @@ fn lived(turns: &[Turn]) -> Life {
 
 proptest! {
     #[test]
-    fn undoing_loses_no_line_of_others_and_leaves_none_of_the_agents(turns in turns(), since in 0..8_u64) {
+    fn undoing_keeps_all_lines_of_others_and_removes_the_agents(turns in turns(), since in 0..8_u64) {
         let life = lived(&turns);
         let Some(plan) = life.undo_from(since) else { return Ok(()) };
         let now = life.now.clone().unwrap_or_default();
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn where_nobody_else_wrote_since_the_text_is_the_one_from_before(turns in turns(), since in 1..8_u64) {
+    fn undoing_restores_the_previous_text_if_nobody_else_wrote_since(turns in turns(), since in 1..8_u64) {
         let mut life = lived(&turns);
         for act in life.story.acts.iter_mut().filter(|act| act.time_ms >= since) {
             act.by = "ada".into();
@@ -220,7 +220,7 @@ proptest! {
     }
 
     #[test]
-    fn an_undo_that_is_taken_back_leaves_everything_as_it_was(turns in turns(), since in 0..8_u64) {
+    fn reverting_an_undo_restores_everything(turns in turns(), since in 0..8_u64) {
         let life = lived(&turns);
         let Some(plan) = life.undo_from(since) else { return Ok(()) };
         let back = reverted(plan.after(), plan.now.as_deref(), plan.after());
@@ -291,7 +291,7 @@ fn busy() -> Fixture {
 }
 
 #[test]
-fn points_are_pieces_of_work_the_newest_first() {
+fn restore_points_are_activations_newest_first() {
     let fixture = busy();
     let agents = fixture.pasts().agents();
     let told: Vec<(&str, Vec<&str>)> = agents
@@ -305,7 +305,7 @@ fn points_are_pieces_of_work_the_newest_first() {
 }
 
 #[test]
-fn the_files_are_put_back_as_the_person_and_that_is_undone_again() {
+fn files_are_restored_as_the_person_and_that_can_be_reverted() {
     for is_room_open in [false, true] {
         let fixture = busy();
         let _room = is_room_open.then(|| crate::store::Store::open(&fixture.dir()).expect("the history can be held"));
@@ -342,7 +342,7 @@ fn the_files_are_put_back_as_the_person_and_that_is_undone_again() {
 }
 
 #[test]
-fn a_kill_between_two_files_is_repaired_by_undoing() {
+fn a_kill_between_two_files_is_repaired_by_undoing_again() {
     let fixture = busy();
     let plan = fixture.pasts().plan("ada", 0);
     let only = UndoPlan { files: vec![plan.files[0].clone()], ..plan.clone() };
@@ -366,7 +366,7 @@ fn a_kill_between_two_files_is_repaired_by_undoing() {
 }
 
 #[test]
-fn a_difference_reads_as_a_patch() {
+fn a_difference_has_the_format_of_a_patch() {
     let diff = unified_diff(("a.md", "a.md"), Some("one\ntwo\n"), Some("one\n2\n"));
     assert_eq!(diff, "--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     assert!(unified_diff(("a.md", "a.md"), None, Some("x\n")).starts_with("--- /dev/null\n+++ b/a.md\n"));

@@ -95,7 +95,7 @@ fn an_order_of_one_tick_is_answered_in_the_next() {
 }
 
 #[test]
-fn more_orders_than_there_is_room_for_are_answered_in_one_go_and_in_order() {
+fn more_orders_than_the_queue_holds_are_answered_in_order() {
     let mut fixture = Fixture::new(&[]);
     fixture.tick();
     for number in 0..1000 {
@@ -107,7 +107,7 @@ fn more_orders_than_there_is_room_for_are_answered_in_one_go_and_in_order() {
 }
 
 #[test]
-fn what_changed_is_recorded_and_known_in_the_same_tick() {
+fn changes_are_logged_and_known_in_the_same_tick() {
     let mut fixture = Fixture::new(&[("agents/bob.md", "old"), ("artifacts/a.md", "x")]);
     fixture.tick();
     fixture.events();
@@ -159,7 +159,7 @@ fn what_changed_is_recorded_and_known_in_the_same_tick() {
 }
 
 #[test]
-fn an_ordered_write_is_not_taken_for_someone_elses() {
+fn an_ordered_write_is_not_mistaken_for_an_external_one() {
     let mut fixture = Fixture::new(&[("boards/rules.md", "one\n")]);
     fixture.app.world_mut().insert_resource(FileBridge::default());
     fixture.open_service(true);
@@ -187,7 +187,7 @@ fn an_ordered_write_is_not_taken_for_someone_elses() {
 }
 
 #[test]
-fn an_ordered_change_says_who_made_it_and_what_it_crossed_with() {
+fn an_ordered_change_has_its_author_and_conflicts() {
     let mut fixture = Fixture::new(&[("boards/rules.md", "# Rules\n- one\n")]);
     fixture.tick();
     fixture.give(order("k", "ada", write("boards/rules.md", "# Rules\n- one\n- ada's\n")));
@@ -216,7 +216,7 @@ fn an_ordered_change_says_who_made_it_and_what_it_crossed_with() {
 }
 
 #[test]
-fn an_order_without_an_outcome_is_sent_again_after_a_restart_and_done_once() {
+fn an_unanswered_order_is_sent_again_after_a_restart_and_executed_once() {
     let mut fixture = Fixture::new(&[]);
     fixture.tick();
     fixture.give(order("k", "ada", write("agents/new.md", "hello")));
@@ -240,7 +240,7 @@ fn an_order_without_an_outcome_is_sent_again_after_a_restart_and_done_once() {
 }
 
 #[test]
-fn a_replay_needs_no_service_and_comes_to_the_same_world() {
+fn a_replay_needs_no_service_and_produces_the_same_world() {
     let mut fixture = Fixture::new(&[("agents/bob.md", "old")]);
     let files = fixture.app.world().resource::<KnownFiles>().all().clone();
     let orders = |tick: u64| match tick {
@@ -270,7 +270,7 @@ fn a_replay_needs_no_service_and_comes_to_the_same_world() {
 }
 
 #[test]
-fn records_of_the_program_are_no_news() {
+fn records_of_the_program_are_not_reported() {
     let mut fixture = Fixture::new(&[]);
     fixture.tick();
     fixture.events();

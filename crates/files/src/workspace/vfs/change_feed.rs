@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn where_too_much_changed_only_that_is_reported() {
+    fn too_many_changes_are_reported_as_incomplete() {
         let feed = ChangeFeed::default();
         (0..FILES_AT_MOST + 9).for_each(|number| feed.push(changed(&number.to_string(), 1)));
         assert_eq!(feed.take(), ChangedFiles { files: Vec::new(), is_incomplete: true });

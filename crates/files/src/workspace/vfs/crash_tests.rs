@@ -46,7 +46,7 @@ fn fixture() -> Fixture {
 }
 
 #[test]
-fn every_change_comes_to_the_same_end_whenever_the_process_is_killed() {
+fn every_change_has_the_same_result_whenever_the_process_is_killed() {
     for operation in orders() {
         let order = order("k", "ada", operation);
         let mut whole = fixture();
@@ -78,7 +78,7 @@ fn hidden(fixture: &Fixture) -> Vec<String> {
 }
 
 #[test]
-fn an_edit_made_between_the_kill_and_the_restart_stays_and_so_does_the_order() {
+fn an_edit_between_a_kill_and_the_restart_is_kept_and_so_is_the_order() {
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     for step in STEPS {
         let mut fixture = fixture();
@@ -105,7 +105,7 @@ fn an_edit_made_between_the_kill_and_the_restart_stays_and_so_does_the_order() {
 }
 
 #[test]
-fn what_cannot_be_finished_is_undone_and_done_when_it_is_asked_again() {
+fn a_change_that_cannot_be_completed_is_reverted_and_executed_on_repetition() {
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     let mut fixture = fixture();
     fixture.files.stop_at = Some(LastStep::Recorded);
@@ -152,7 +152,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_orders_with_any_kills_come_to_what_they_come_to_without(acts in acts()) {
+    fn any_orders_have_the_same_result_with_and_without_kills(acts in acts()) {
         let (mut whole, mut killed) = (fixture(), fixture());
         for (number, (act, kill)) in acts.iter().enumerate() {
             match act {
@@ -204,7 +204,7 @@ fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, time
 }
 
 #[test]
-fn a_save_of_somebody_else_at_any_moment_of_an_order_is_never_lost() {
+fn an_external_save_at_any_step_of_an_order_is_never_lost() {
     let theirs = "by bob's hand, and more\n";
     for step in [LastStep::WrittenBeside, LastStep::Recorded] {
         // An edit applies to the outsider's text; overwritten text is kept as a version, and the person is informed.
@@ -239,7 +239,7 @@ fn a_save_of_somebody_else_at_any_moment_of_an_order_is_never_lost() {
 }
 
 #[test]
-fn what_a_kill_leaves_while_two_files_change_places_is_cleared_or_kept_apart() {
+fn leftovers_of_an_interrupted_exchange_are_removed_or_set_aside() {
     use crate::safe_fs::{name_beside, placing_name};
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     let theirs = "saved at that moment";

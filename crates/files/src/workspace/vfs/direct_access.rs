@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_put_only_over_what_was_read() {
+    fn a_text_only_replaces_the_one_that_was_read() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let files = DirectFiles::open(folder.path()).expect("it should exist");
         let plan = path("tasks/plan.task.md");

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_miss_names_what_is_like_it_and_what_there_is() {
+    fn a_missing_file_error_names_similar_and_available_ones() {
         let paths = ["agents/ada.md", "artifacts/plan.md", "artifacts/plans.md", "notes/other.md"];
         assert_eq!(
             not_found("notes/plan.md", &paths, 10),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typo_of_one_letter_is_found_among_ten_thousand_names() {
+    fn a_single_typo_is_found_among_ten_thousand_names() {
         let all: Vec<String> = (0..10_000).map(|number| format!("memory/d{}/f{number}.md", number / 100)).collect();
         let paths: Vec<&str> = all.iter().map(String::as_str).collect();
         for (wanted, meant) in
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_is_replaced_where_it_stands_once() {
+    fn a_passage_is_replaced_if_it_occurs_once() {
         assert_eq!(edit("a", "one two three", "two", "2").as_deref(), Ok("one 2 three"));
         let absent = edit("a.md", "# Plan\n- buy milk\n- sleep\n", "- buy milch\n", "x").expect_err("it is absent");
         assert_eq!(absent, "the passage was not found in 'a.md'. Nearest: line 2: '- buy milk'");

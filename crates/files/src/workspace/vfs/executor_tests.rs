@@ -153,7 +153,7 @@ fn rights(reads: &[&str], writes: &[&str]) -> FileRights {
 }
 
 #[test]
-fn what_is_written_is_read_and_every_write_is_a_version() {
+fn written_text_can_be_read_and_every_write_is_a_version() {
     let mut fixture = Fixture::new(&[]);
     let written = fixture.run("ada", write("./artifacts/plan.md", "one\n"));
     let done = |version, chars, is_new| FileDone::Written {
@@ -179,7 +179,7 @@ fn what_is_written_is_read_and_every_write_is_a_version() {
 }
 
 #[test]
-fn what_is_not_there_or_does_not_fit_is_said_so_that_it_can_be_fixed() {
+fn errors_say_how_to_correct_the_call() {
     let mut fixture = Fixture::new(&[("artifacts/plan.md", "a\nb\na\n"), ("memory/log.md", "x")]);
     assert_eq!(
         fixture.says(read("notes/plan.md")),
@@ -203,7 +203,7 @@ fn what_is_not_there_or_does_not_fit_is_said_so_that_it_can_be_fixed() {
 }
 
 #[test]
-fn listing_and_searching_are_bounded_and_name_lines() {
+fn listings_and_searches_are_limited_and_name_lines() {
     let mut fixture = Fixture::new(&[
         ("artifacts/a.md", "Hello\nworld, hello hello\n"),
         ("artifacts/b.txt", "nothing\n"),
@@ -245,7 +245,7 @@ fn listing_and_searching_are_bounded_and_name_lines() {
 }
 
 #[test]
-fn what_the_room_puts_behind_a_text_is_there_once_though_it_is_ordered_again_after_a_crash() {
+fn an_append_by_the_room_is_done_once_even_if_repeated_after_a_crash() {
     let mut fixture = Fixture::new(&[]);
     let message = order("slack/act-1/1/0/00", ROOM, append("outbox/slack-messages.jsonl", "{}\n"));
     fixture.files.carry_out(&message).result.expect("it can be written");
@@ -255,7 +255,7 @@ fn what_the_room_puts_behind_a_text_is_there_once_though_it_is_ordered_again_aft
 }
 
 #[test]
-fn a_text_is_put_behind_what_is_there_once_whatever_stops_the_process() {
+fn an_append_is_done_once_whenever_the_process_is_killed() {
     let mut fixture = Fixture::new(&[("artifacts/a.md", "one\n")]);
     let order = order("append", "ada", append("artifacts/a.md", "two\n"));
     let first = fixture.files.carry_out(&order).result;
@@ -275,7 +275,7 @@ fn a_text_is_put_behind_what_is_there_once_whatever_stops_the_process() {
 }
 
 #[test]
-fn a_file_that_is_too_large_is_read_in_parts_and_a_search_says_that_it_was_not_searched() {
+fn large_files_are_read_in_parts_and_reported_as_unsearched() {
     let text: String = (1..=200).map(|number| format!("the needle of line {number}\n")).collect();
     let mut fixture = Fixture::new(&[("artifacts/large.txt", &text), ("artifacts/small.md", "a needle\n")]);
     fixture.files.limits.file_kib_at_most = 1;
@@ -300,7 +300,7 @@ fn a_file_that_is_too_large_is_read_in_parts_and_a_search_says_that_it_was_not_s
 }
 
 #[test]
-fn what_a_listing_names_is_fetched_before_it_is_asked_for() {
+fn listed_files_are_prefetched() {
     let mut fixture = Fixture::new(&[("artifacts/a.md", "four"), ("artifacts/b.md", "four")]);
     fixture.run("ada", list("artifacts/")).expect("it can be listed");
     assert_eq!(fixture.files.index.memory(), 0, "the answer does not wait for it");
@@ -309,7 +309,7 @@ fn what_a_listing_names_is_fetched_before_it_is_asked_for() {
 }
 
 #[test]
-fn what_no_file_tool_may_touch_is_refused() {
+fn protected_files_are_refused_to_file_tools() {
     let mut fixture = Fixture::new(&[("settings.yaml", "a: 1\n"), ("sessions/ada/1.yaml", "x"), (".git/config", "x")]);
     for operation in [
         write("settings.yaml", "x"),
@@ -384,7 +384,7 @@ fn curious() -> Vec<FileOperation> {
 }
 
 #[test]
-fn what_may_not_be_known_makes_no_difference_to_any_answer() {
+fn secret_files_do_not_affect_any_answer() {
     // The agent may write into `drop`, but not read it.
     let rights = rights(&["artifacts/**", "notes/**"], &["artifacts/**", "drop/**"]);
     let without = [("artifacts/own.md", "mine")];
@@ -410,7 +410,7 @@ fn what_may_not_be_known_makes_no_difference_to_any_answer() {
 }
 
 #[test]
-fn rights_of_each_starter_bound_what_is_done() {
+fn operations_are_limited_by_the_rights_of_every_starter() {
     let mut fixture = Fixture::new(&[("artifacts/a.md", "x"), ("memory/b.md", "x")]);
     let own = rights(&["**"], &["artifacts/**", "memory/**"]);
     let both = FileRights {
@@ -426,7 +426,7 @@ fn rights_of_each_starter_bound_what_is_done() {
 }
 
 #[test]
-fn a_writer_hears_of_others_who_know_an_older_text_and_is_not_delayed() {
+fn a_writer_is_told_who_knows_an_older_text_without_delay() {
     let mut fixture = Fixture::new(&[("artifacts/a.md", "x")]);
     let conflicts = |answer| match answer {
         Ok(FileAnswer::Changed { conflict_with, .. }) => conflict_with,
@@ -469,7 +469,7 @@ fn nothing_that_a_person_wrote_is_lost() {
 }
 
 #[test]
-fn a_history_goes_with_its_file_and_makes_way_for_another() {
+fn a_history_moves_with_its_file_and_releases_its_path() {
     let mut fixture = Fixture::new(&[]);
     for text in ["1", "2"] {
         fixture.run("ada", write("a.md", text)).expect("it can be written");
@@ -489,7 +489,7 @@ fn a_history_goes_with_its_file_and_makes_way_for_another() {
 }
 
 #[test]
-fn so_many_versions_are_kept_and_counted_on() {
+fn old_versions_are_pruned_and_numbering_continues() {
     let mut fixture = Fixture::new(&[]);
     fixture.files.limits.versions_kept = 3;
     for number in 1..=7 {
@@ -503,7 +503,7 @@ fn so_many_versions_are_kept_and_counted_on() {
 }
 
 #[test]
-fn what_others_do_is_noticed_and_told_once() {
+fn external_changes_are_noticed_and_reported_once() {
     let mut fixture = Fixture::new(&[("notes/a.md", "1"), ("notes/gone.md", "x"), ("agents/ada.md", "1")]);
     fixture.run("ada", write("notes/a.md", "2")).expect("it can be written");
     put_outside(&fixture.folder, "notes/a.md", "three");
@@ -545,7 +545,7 @@ fn what_others_do_is_noticed_and_told_once() {
 }
 
 #[test]
-fn an_edit_made_while_nobody_looked_is_a_version() {
+fn an_edit_while_the_service_was_closed_is_a_version() {
     let mut fixture = Fixture::new(&[]);
     fixture.run("ada", write("notes/a.md", "1")).expect("it can be written");
     fixture.run("ada", write("notes/b.md", "1")).expect("it can be written");
@@ -559,7 +559,7 @@ fn an_edit_made_while_nobody_looked_is_a_version() {
 }
 
 #[test]
-fn the_rooms_own_saves_are_its_versions_and_nobodys_edits() {
+fn the_rooms_own_saves_are_versions_and_not_edits() {
     let mut fixture = Fixture::new(&[("boards/rules.md", "start")]);
     let files = [("boards/rules.md".to_owned(), "start".to_owned())].into();
     fixture.files.room = Some(RoomFiles::new(fixture.folder.path(), &files, true));
@@ -582,7 +582,7 @@ fn the_rooms_own_saves_are_its_versions_and_nobodys_edits() {
 }
 
 #[test]
-fn a_full_workspace_says_what_to_do() {
+fn a_full_workspace_is_reported_with_a_remedy() {
     let mut fixture = Fixture::new(&[("a.md", "x"), ("b.md", "x")]);
     fixture.files.limits.count_at_most = 2;
     assert!(fixture.says(write("c.md", "x")).contains("files.count_at_most"));
@@ -594,7 +594,7 @@ fn a_full_workspace_says_what_to_do() {
 
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_written_is_not_recorded() {
+fn failed_writes_are_not_recorded() {
     use std::os::unix::fs::PermissionsExt;
     let mut fixture = Fixture::new(&[("notes/a.md", "locked")]);
     let path = fixture.folder.path().join("notes/a.md");
@@ -614,7 +614,7 @@ fn what_cannot_be_written_is_not_recorded() {
 }
 
 #[test]
-fn the_same_key_is_carried_out_once_and_answered_alike() {
+fn orders_with_the_same_key_are_executed_once_and_answered_equally() {
     let mut fixture = Fixture::new(&[("agents/bob.md", "1")]);
     let orders = [
         order("k-1", "ada", write("agents/bob.md", "2")),
@@ -648,7 +648,7 @@ fn the_same_key_is_carried_out_once_and_answered_alike() {
 }
 
 #[test]
-fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
+fn records_do_not_count_toward_limits_and_only_finished_ones_are_deleted() {
     let mut fixture = Fixture::new(&[]);
     fixture.files.set_limits(FileLimits { count_at_most: 3, sessions_at_most: 2, ..FileLimits::default() });
     let mut record = |number: u64, status: &str| {
@@ -684,7 +684,7 @@ fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
 }
 
 #[test]
-fn the_records_of_others_work_are_neither_read_nor_named() {
+fn records_of_other_agents_are_neither_read_nor_named() {
     let mut fixture = Fixture::new(&[
         ("sessions/ada.act-1.session.yaml", "a secret of hers\n"),
         ("sessions/ada-b.act-2.session.yaml", "a secret of another\n"),
@@ -699,7 +699,7 @@ fn the_records_of_others_work_are_neither_read_nor_named() {
 }
 
 #[test]
-fn what_is_private_to_others_is_neither_read_nor_named_nor_changed() {
+fn private_files_of_others_are_neither_read_nor_named_nor_changed() {
     let mut fixture = Fixture::new(&[
         ("boards/mail.md", "a secret\n"),
         ("boards/open.md", "news\n"),
@@ -741,7 +741,7 @@ fn what_is_private_to_others_is_neither_read_nor_named_nor_changed() {
 }
 
 #[test]
-fn a_folder_is_made_once_with_those_that_it_lies_in_and_never_elsewhere() {
+fn a_folder_is_created_once_with_its_parents_and_never_outside() {
     let mut fixture = Fixture::new(&[]);
     let make = |path: &str| FileOperation::CreateFolder { path: path.into() };
     for is_new in [true, false] {
@@ -769,7 +769,7 @@ fn a_folder_is_made_once_with_those_that_it_lies_in_and_never_elsewhere() {
 }
 
 #[test]
-fn by_no_operation_an_agent_allows_a_task_that_waits_for_a_person() {
+fn no_operation_lets_an_agent_approve_a_waiting_task() {
     let waiting = "- [ ] @ada \"Dig\"\n  id: dig\n  approval_required: true\n";
     let allowed = format!("{waiting}  approved: true\n");
     let mut fixture =

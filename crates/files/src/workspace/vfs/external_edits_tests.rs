@@ -58,7 +58,7 @@ fn removed(path: &str) -> ServiceEvent {
 }
 
 #[test]
-fn looking_finds_edits_new_files_and_files_that_are_gone() {
+fn examining_finds_edited_new_and_deleted_files() {
     let (folder, mut files) = workspace();
     files.examine_room_files();
     assert_eq!(files.news.take(9), []);
@@ -79,7 +79,7 @@ fn looking_finds_edits_new_files_and_files_that_are_gone() {
 
 #[cfg(unix)]
 #[test]
-fn a_workspace_that_is_moved_as_a_whole_is_no_edit_and_nothing_is_made_in_its_place() {
+fn moving_the_workspace_is_no_edit_and_nothing_is_created_in_its_place() {
     let folder = folder();
     let (here, there) = (folder.path().join("here"), folder.path().join("there"));
     fs::create_dir_all(here.join("agents")).expect("folders can be made");
@@ -100,7 +100,7 @@ fn a_workspace_that_is_moved_as_a_whole_is_no_edit_and_nothing_is_made_in_its_pl
 }
 
 #[test]
-fn a_file_that_is_being_written_is_not_taken_for_empty() {
+fn a_file_that_is_being_written_is_not_considered_empty() {
     let (folder, mut files) = workspace();
     write(&folder, ADA, "");
     files.look(ADA);
@@ -116,7 +116,7 @@ fn a_file_that_is_being_written_is_not_taken_for_empty() {
 }
 
 #[test]
-fn our_own_writes_are_no_news() {
+fn our_own_writes_are_not_reported() {
     let (_folder, mut files) = workspace();
     let mut saves = Saves::default();
     saves.orders.put(ADA, SaveOrder { text: "ours".into(), over: None, number: 1 });
@@ -154,7 +154,7 @@ fn the_thread_notices_renames_bursts_and_folders() {
 }
 
 #[test]
-fn every_change_is_told_to_whoever_shows_files_whoever_made_it() {
+fn every_change_by_anyone_is_in_the_change_feed() {
     use super::super::executor::tests::order;
     let (folder, mut files) = workspace();
     fs::create_dir(folder.path().join("notes")).expect("folders can be made");

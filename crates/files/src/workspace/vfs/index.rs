@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_finds_what_can_be_named_and_clears_what_was_cut_off() {
+    fn a_scan_finds_addressable_files_and_removes_leftovers() {
         let (folder, root) = workspace();
         let index = Index::walk(&root);
         assert_eq!(paths(&index, ""), ["agents/ada.md", "artifacts/deep/a.md", "artifacts/plan.md"]);
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_and_went_is_found_when_it_is_listed() {
+    fn listing_finds_added_and_deleted_files() {
         let (folder, root) = workspace();
         let mut index = Index::walk(&root);
         fs::create_dir_all(folder.path().join("notes/new")).expect("folders can be made");
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_from_memory_is_the_one_on_disk() {
+    fn a_cached_text_equals_the_one_on_disk() {
         let (folder, root) = workspace();
         let mut index = Index::walk(&root);
         index.limit_memory(1000);
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_in_memory_are_bounded_and_the_oldest_go_first() {
+    fn the_text_cache_is_limited_and_evicts_the_least_recently_used() {
         let (_folder, root) = workspace();
         let mut index = Index::walk(&root);
         index.limit_memory(80);

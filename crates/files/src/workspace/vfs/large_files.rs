@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_found_wherever_they_are() {
+    fn lines_are_found_at_any_position() {
         let text: String = (1..=300_000).map(|number| format!("line {number}\n")).collect();
         assert_eq!(read(&text, 250_000, Some(2)), ("line 250000\nline 250001\n".into(), Some(250_002), None));
         assert_eq!(read(&text, 300_000, None), ("line 300000\n".into(), None, Some(300_000)));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_on_shows_everything_and_nothing_twice() {
+    fn continued_reading_returns_everything_once() {
         let text: String = (0..20_000).map(|number| format!("zeile {number} ü\n")).collect();
         let (mut whole, mut from) = (String::new(), Some(1));
         while let Some(line) = from {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_cut_and_what_is_no_text_is_refused() {
+    fn an_endless_line_is_cut_and_binary_data_is_refused() {
         let text = format!("{}\nlast", "ü".repeat(100_000));
         let (shown, next, _) = read(&text, 1, None);
         assert!(shown.contains("[… cut, 160000 more bytes in this line]"));

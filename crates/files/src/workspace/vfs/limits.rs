@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_limit_says_what_is_full_and_what_to_do() {
+    fn each_limit_is_reported_with_a_remedy() {
         let limits = FileLimits { file_kib_at_most: 1, total_mib_at_most: 1, ..FileLimits::default() };
         let path = WorkspacePath::new("artifacts/a.md").expect("it is a path");
         let allow = |bytes, old, count, total| limits.allow(&path, bytes, old, count, total);

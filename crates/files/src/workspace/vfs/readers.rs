@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_writer_is_told_of_those_who_read_since_it_did() {
+    fn a_writer_is_told_who_read_the_file_since() {
         let (ada, bob, cy) = (Author("ada".into()), Author("bob".into()), Author("cy".into()));
         let mut readers = Readers::default();
         assert!(readers.others("a", &ada).is_empty());

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_made_once_and_not_before_it_is_read() {
+    fn a_text_is_rendered_once_when_it_is_first_read() {
         let made = Arc::new(AtomicU32::new(0));
         let counted = made.clone();
         let text = RecordText::deferred(move || {

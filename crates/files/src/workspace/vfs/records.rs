@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_record_says_of_its_work_is_told_from_what_was_said_in_it() {
+    fn the_status_of_a_record_is_not_confused_with_its_messages() {
         assert_eq!(record_status(&record("running", "x")), Some("running"));
         assert_eq!(record_status("agent: ada\nmessages:\nstatus: running\n"), None);
         assert_eq!(work_of_record("sessions/ada.act-12.session.yaml"), Some(ActivationKey::numbered(12)));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_found_and_changed_where_no_room_is_open() {
+    fn records_are_found_and_changed_without_an_open_room() {
         let folder = tempfile::tempdir().expect("there is room");
         assert!(record_heads(folder.path()).is_empty());
         fs::create_dir(folder.path().join("sessions")).expect("there is room");

@@ -54,7 +54,7 @@ fn with_links(folder: &tempfile::TempDir) {
 
 #[cfg(unix)]
 #[test]
-fn no_link_is_followed_neither_to_read_nor_to_write() {
+fn links_are_followed_neither_to_read_nor_to_write() {
     let (folder, root) = trap();
     with_links(&folder);
     for given in [
@@ -90,7 +90,7 @@ fn no_link_is_followed_neither_to_read_nor_to_write() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_becomes_a_link_after_it_was_looked_at_stays_the_folder_that_it_was() {
+fn an_open_folder_stays_the_same_if_its_path_becomes_a_link() {
     let (folder, root) = trap();
     let inside = folder.path().join("in");
     root.beside(&path("artifacts/a.md"), |opened| {
@@ -106,7 +106,7 @@ fn a_folder_that_becomes_a_link_after_it_was_looked_at_stays_the_folder_that_it_
 
 #[cfg(target_os = "linux")]
 #[test]
-fn where_case_does_not_count_a_file_is_taken_by_the_name_that_it_has() {
+fn only_the_exact_name_is_accepted_where_case_is_ignored() {
     let (folder, mut root) = trap();
     root.is_case_blind = true;
     fs::write(folder.path().join("in/artifacts/u\u{308}.md"), "decomposed").expect("files can be written");
@@ -120,7 +120,7 @@ fn where_case_does_not_count_a_file_is_taken_by_the_name_that_it_has() {
 
 #[cfg(unix)]
 #[test]
-fn pipes_and_folders_are_no_texts_and_nothing_waits_for_them() {
+fn pipes_and_folders_are_not_texts_and_never_block() {
     let (folder, root) = trap();
     let pipe = folder.path().join("in/pipe.md");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
@@ -136,7 +136,7 @@ fn pipes_and_folders_are_no_texts_and_nothing_waits_for_them() {
 }
 
 #[test]
-fn a_text_is_put_in_place_whole_with_the_rights_of_the_old_one() {
+fn a_text_is_replaced_atomically_and_keeps_the_permissions() {
     let (folder, root) = trap();
     let (old, new) = (path("artifacts/a.md"), path("notes/new/b.md"));
     for (path, over) in [(&old, Some(content_hash(b"inside"))), (&new, None)] {
@@ -183,7 +183,7 @@ proptest! {
 
     #[cfg(unix)]
     #[test]
-    fn no_path_that_is_taken_ever_leads_outside(givens in proptest::collection::vec(any_path(), 20)) {
+    fn no_accepted_path_leads_outside(givens in proptest::collection::vec(any_path(), 20)) {
         let (folder, root) = trap();
         with_links(&folder);
         for given in &givens {
@@ -197,7 +197,7 @@ proptest! {
 
 #[cfg(unix)]
 #[test]
-fn folders_by_path_refuse_links_as_folders_by_handle_do() {
+fn folders_by_path_refuse_links_like_folders_by_handle() {
     use crate::safe_fs::FolderByPath as ByPath;
     let (folder, _) = trap();
     with_links(&folder);

@@ -153,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_names_a_path_however_its_letters_are_typed() {
+    fn a_glob_matches_a_path_in_any_unicode_form() {
         let decomposed = Rights::new(&rights(&[&["gehe\u{301}im/**"]], &[])).expect("it is a glob");
         assert!(decomposed.may_read("geh\u{e9}im/a.md"));
     }
 
     #[test]
-    fn of_what_agents_know_each_reads_its_own_and_what_is_shared_and_writes_none() {
+    fn agents_read_their_own_and_shared_memories_and_write_none() {
         let own = Owner::Agent("ada".into()).place();
         let ada = FileRights { knowledge_of: Some(own), ..rights(&[&["**"]], &[&["**"]]) };
         let ada = Rights::new(&ada).expect("they are globs");
@@ -180,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_glob_allows_nothing_but_says_so() {
+    fn an_invalid_glob_is_an_error_and_allows_nothing() {
         assert!(RightsKept::default().ready(&rights(&[&["a[", "**"]], &[])).is_err());
         assert!(RightsKept::default().ready(&rights(&[&[&"a".repeat(2000)]], &[])).is_err());
     }
 
     #[test]
-    fn the_same_rights_are_made_ready_once() {
+    fn the_same_rights_are_compiled_once() {
         let mut kept = RightsKept::default();
         let first = kept.ready(&rights(&[&["a"]], &[])).expect("it is a glob");
         let again = kept.ready(&rights(&[&["a"]], &[])).expect("it is a glob");

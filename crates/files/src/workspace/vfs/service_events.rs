@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_word_on_a_file_takes_the_place_of_older_ones() {
+    fn the_newest_event_of_a_file_replaces_older_ones() {
         let news = ServiceEventQueue::default();
         let changed =
             |path: &str, text: &str| ServiceEvent::Changed(FileChanged::new(path, FileContent::Text(text.into())));

@@ -61,7 +61,7 @@ fn look(fixture: &mut Fixture) {
 }
 
 #[test]
-fn what_the_room_writes_is_not_reported_and_what_a_person_saves_is_once() {
+fn the_rooms_writes_are_not_reported_and_a_persons_once() {
     let mut fixture = fixture();
     let first = session(&["Look"]);
     assert_eq!(record(&mut fixture, &first, None), PATH);
@@ -80,7 +80,7 @@ fn what_the_room_writes_is_not_reported_and_what_a_person_saves_is_once() {
 }
 
 #[test]
-fn nothing_is_written_over_a_text_that_the_room_was_not_told_of() {
+fn unreported_texts_are_not_overwritten() {
     let mut fixture = fixture();
     let first = session(&["Look"]);
     record(&mut fixture, &first, None);
@@ -109,7 +109,7 @@ fn nothing_is_written_over_a_text_that_the_room_was_not_told_of() {
 }
 
 #[test]
-fn after_a_restart_the_rooms_own_text_is_known_and_anybody_elses_is_not() {
+fn the_rooms_own_text_is_recognised_after_a_restart() {
     let mut fixture = fixture();
     let older = "activation: act-1\nagent: ada\nstatus: running\nmessages:\n- by: room\n  text: x\n";
     for (there, place) in
@@ -123,7 +123,7 @@ fn after_a_restart_the_rooms_own_text_is_known_and_anybody_elses_is_not() {
 }
 
 #[test]
-fn a_text_is_kept_as_a_version_before_it_is_replaced_and_a_person_restores_it() {
+fn a_replaced_text_is_a_version_that_a_person_can_restore() {
     let mut fixture = fixture();
     let first = session(&["Look", "I look"]);
     record(&mut fixture, &first, None);

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_in_is_the_persons_has_a_version_and_takes_no_place() {
+    fn an_added_file_is_a_version_of_the_person_and_replaces_nothing() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let state = folder.path().join(".workshop");
         let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_in_is_undone_unless_somebody_changed_it_since() {
+    fn adding_a_file_is_undone_unless_it_changed_since() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let state = folder.path().join(".workshop");
         let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_vector_of_the_model_is_refused() {
+    fn invalid_vectors_are_refused() {
         let new = |numbers: &[f32]| Embedding::new(&model("m"), 3, numbers);
         assert!(matches!(new(&[1.0]), Err(EmbeddingError::Dimensions { given: 1, wanted: 3, .. })));
         assert!(matches!(new(&[]), Err(EmbeddingError::Dimensions { .. })));

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_twenty_scripts_have_the_pieces_and_the_direction_of_the_original() {
+    fn texts_in_twenty_scripts_match_the_original() {
         let model = built_in();
         let lines = include_str!("../../../fixtures/tokens.jsonl").lines();
         let originals: Vec<Original> = lines.map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_the_same_is_alike() {
+    fn texts_with_the_same_meaning_are_similar() {
         let model = built_in();
         let alike = |one: &str, other: &str| {
             let embed = |text: &str| model.embed(text).expect("it should have an embedding");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_end_takes_no_longer_than_a_long_one() {
+    fn an_endless_text_takes_no_longer_than_a_long_one() {
         let model = built_in();
         let (long, longer) = ("word ".repeat(BYTES_AT_MOST / 5 + 1), "word ".repeat(1_000_000));
         assert_eq!(model.embed(&long), model.embed(&longer));
@@ -153,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_has_pieces_that_make_it_up(text in ".{0,60}") {
+        fn the_tokens_of_every_text_reproduce_it(text in ".{0,60}") {
             let model = built_in();
             prop_assert_eq!(model.tokens(&text).is_empty(), text.is_empty());
             prop_assert_eq!(model.embed(&text).is_ok(), !text.is_empty());

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_persons_text_stays_as_it_is() {
+    fn a_persons_text_is_not_changed() {
         for text in ["AT&T < 5 > 3 && <b>bold</b>", "C:\\new\\table", "100 % — *sure*", "&copy;"] {
             assert_eq!((to_line(text), from_line(text)), (text.to_owned(), text.to_owned()));
         }
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_again(text in "(<br>|<!--|-->|&lt;|&amp;|&|<|[a-z é\n]){0,12}", any in ".*") {
+        fn encoding_round_trips(text in "(<br>|<!--|-->|&lt;|&amp;|&|<|[a-z é\n]){0,12}", any in ".*") {
             for text in [text, any] {
                 prop_assert!(!to_line(&text).contains('\n') && !to_line(&text).contains(COMMENT));
                 prop_assert_eq!(from_line(&to_line(&text)), text.clone());

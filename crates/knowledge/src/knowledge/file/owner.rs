@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_agent_has_the_file_of_all_or_one_elsewhere() {
+    fn no_agent_has_the_shared_file_or_one_outside_of_the_folder() {
         for (agent, name) in [
             ("ada", "ada.md"),
             ("shared", "%73hared.md"),
@@ -115,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_file_is_known_by_its_name(agent in "\\PC{1,20}") {
+        fn an_owner_is_determined_by_the_file_name(agent in "\\PC{1,20}") {
             let owner = Owner::Agent(agent.as_str().into());
             prop_assert_eq!(Owner::by_file_name(&owner.file_name()), Some(owner));
         }

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_folded_and_signs_are_paired() {
+    fn words_are_folded_and_unspaced_scripts_are_split_into_pairs() {
         assert_eq!(words_of("It's MAX_RETRY, ＺＸ-19!"), ["it", "s", "max", "retry", "zx", "19"]);
         assert_eq!(words_of("会議室 の予約v2"), ["会議", "議室", "の予", "予約", "v2"]);
         assert_eq!(words_of("東"), ["東"]);

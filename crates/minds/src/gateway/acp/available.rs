@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_of_the_settings_come_first_and_replace_known_ones() {
+    fn agents_of_the_settings_come_first_and_replace_known_ones() {
         let agents = [
             ("gemini".to_owned(), json!("gemini --acp")),
             ("mine".to_owned(), json!("python3 tools/agent.py")),

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_stands_for_a_command_line_and_a_command_line_for_itself() {
+    fn names_and_command_lines_resolve_to_agents() {
         let own = BTreeMap::from([
             ("mine".to_owned(), json!("python3 tools/agent.py --loud")),
             ("other".to_owned(), json!({ "command": "node", "args": ["a b.js"], "env": { "KEY": "${KEY}" } })),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_agent_can_be_read() {
+    fn every_known_agent_can_be_parsed() {
         for known in KNOWN {
             let agent = agent_of(known.name, &BTreeMap::new()).expect("it is written as a command line");
             assert_eq!(agent.shown(), known.command);

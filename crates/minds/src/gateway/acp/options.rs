@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_can_be_chosen_by_its_id_its_name_or_what_it_is() {
+    fn options_can_be_chosen_by_id_name_or_role() {
         let offer = offer();
         assert_eq!(offer.choice("mode", "plan"), Ok(Choice::Mode("plan".into())));
         assert_eq!(offer.choice("mode", "plan mode"), Ok(Choice::Mode("plan".into())));
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_that_ask_less_are_told_from_the_others() {
+    fn modes_that_ask_less_are_recognised() {
         let mut offer = offer();
         let less: Vec<String> =
             offer.own_options()[0].values.iter().filter(|mode| mode.asks_less).map(|mode| mode.id.clone()).collect();

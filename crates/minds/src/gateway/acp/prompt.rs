@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rules_come_first_and_later_only_what_is_new() {
+    fn the_rules_come_first_and_later_prompts_are_incremental() {
         let mut prompt = Prompt::of_messages("Rule 1.", vec![user("Write a page.")]);
         let blocks = whole(&prompt, false);
         assert!(blocks[0].ends_with("Rule 1.") && blocks[1] == "Write a page." && blocks.len() == 2, "{blocks:?}");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_of_the_agents_own_stands_before_the_rules_and_a_path_does_not() {
+    fn the_agents_own_commands_come_before_the_rules_but_paths_do_not() {
         let first = |task: &str| {
             whole(&Prompt::of_messages("Rule 1.", vec![user(&format!("Your task: {task}"))]), false)[0].clone()
         };
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_distinguished_from_what_came_in_with_them() {
+    fn results_are_separated_from_other_new_messages() {
         let call = ToolCall::new("c-1", "read_text", json!({ "path": "a.md" }));
         let history = vec![
             user("Read it."),

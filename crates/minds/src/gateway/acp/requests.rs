@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_is_allowed_once_and_never_permanently() {
+    fn permissions_are_given_once_and_never_permanently() {
         use PermissionOptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
         let chosen = |kinds: &[PermissionOptionKind], is_allowed| match outcome(&permission(kinds), is_allowed) {
             RequestPermissionOutcome::Selected(selected) => selected.option_id.to_string(),
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permission_for_one_of_the_rooms_tools_names_it_and_nothing_else() {
+    fn a_permission_for_a_room_tool_must_name_only_that_tool() {
         use crate::mind::ToolDeclaration;
         let tool = ToolDeclaration { name: "signal".into(), description: String::new(), parameters: json!({}) };
         let offered = OfferedTools::new(vec![tool]);
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permission_says_what_it_is_for() {
+    fn a_permission_request_describes_the_action() {
         let arguments = own_tool(&permission(&[]), Path::new("/w"));
         assert_eq!(
             arguments,
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_those_of_the_workspace_where_they_lie_there() {
+    fn paths_inside_the_workspace_are_relative() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let here = folder.path();
         assert_eq!(relative(&here.join("a/b.md"), here), "a/b.md");
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn only_data_is_the_text_of_a_file() {
+    fn only_a_json_result_is_the_text_of_a_file() {
         assert_eq!(content_of("{\"content\":\"Error: no\"}").as_deref(), Some("Error: no"));
         assert_eq!(content_of("Error: there is no file"), None);
         assert_eq!(content_of("[… cut"), None);

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_name_tools_of_the_room_in_their_own_ways() {
+    fn agents_names_for_room_tools_are_recognised() {
         let offered = OfferedTools::new(vec![tool("blackboard_read")]);
         for title in [
             "mcp__workshop__blackboard_read",
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_offered_the_same_is_not_told_that_it_changed() {
+    fn unchanged_tools_are_not_reported_as_changed() {
         let offered = OfferedTools::new(vec![tool("a")]);
         let changes = offered.changes();
         offered.set(&[tool("a")]);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_any_more_is_reported_with_the_next_words() {
+    fn results_without_a_waiting_caller_are_returned_for_the_next_prompt() {
         let (call, comes) = RoomToolCall::new("blackboard_write".to_owned(), json!({ "key": "a" }));
         let made = call.call("c-1".to_owned());
         assert_eq!((made.name.as_str(), &made.arguments), ("blackboard_write", &json!({ "key": "a" })));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn images_go_to_who_takes_them_and_others_are_told_where_they_are() {
+    fn images_are_sent_to_agents_that_accept_them_and_described_to_others() {
         let image = AgentImage { media_type: "image/png".into(), base64: "aGk=".into() };
         let of_calls = [("c-1".to_owned(), vec![image.clone()])].into();
         let images = ResultImages { of_calls, kept_in: "sessions/a.session.yaml".into() };

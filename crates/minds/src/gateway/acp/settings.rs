@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absurd_times_fall_back() {
+    fn invalid_times_fall_back_to_defaults() {
         let settings = AcpSettings { start_timeout_secs: -1.0, idle_secs: f64::NAN, ..AcpSettings::default() };
         assert_eq!(settings.terms(), AcpSettings::default().terms());
     }

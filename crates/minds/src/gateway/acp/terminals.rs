@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_loses_its_beginning_and_no_half_character_is_shown() {
+    fn long_output_loses_its_beginning_and_no_partial_characters_are_shown() {
         let mut said = OutputTail::new(10);
         said.put("ünïcödé".as_bytes());
         assert_eq!(said.text(true), ("nïcödé".to_owned(), true), "the second half of ü is left out");
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_run_is_words_and_variables_are_for_all_to_see() {
+    fn command_lines_are_split_into_words_and_variables_are_visible() {
         let create = CreateTerminalRequest::new("s", "git").args(vec!["commit".into(), "-m".into(), "a b; c".into()]);
         assert_eq!(words(&create), ["git", "commit", "-m", "a b; c"]);
         assert_eq!(words(&CreateTerminalRequest::new("s", "ls -la 'a b'")), ["ls", "-la", "a b"]);

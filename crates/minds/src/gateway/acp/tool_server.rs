@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_in_a_turn_becomes_one_of_the_rooms_and_its_result_goes_back() {
+    fn a_call_in_a_turn_becomes_a_room_call_and_gets_its_result() {
         within(async {
             let open = open();
             let client = open.client().await;
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_outside_of_a_turn_is_refused_in_plain_words() {
+    fn a_call_outside_of_a_turn_is_refused() {
         within(async {
             let open = open();
             let client = open.client().await;
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_know_the_word_hears_nothing() {
+    fn a_client_without_the_secret_gets_nothing() {
         within(async {
             let open = open();
             for knock in
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_door_that_is_closed_ends_whoever_came_in() {
+    fn closing_the_server_ends_its_connections() {
         within(async {
             let open = open();
             let client = open.client().await;

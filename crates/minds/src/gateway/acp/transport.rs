@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn only_messages_of_the_protocol_come_in() {
+    fn only_protocol_messages_are_admitted() {
         let request = r#"{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{}}"#;
         let answer = r#"{"jsonrpc":"2.0","id":2,"result":{}}"#;
         let update = r#"{"jsonrpc":"2.0","method":"session/update","params":{}}"#;
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_nothing_but_other_things_is_not_heard_any_more() {
+    fn an_agent_that_only_writes_garbage_is_disconnected() {
         let (lines, is_garbage) = read_all(&"hello there\n".repeat(GARBAGE_LINES_AT_MOST + 10));
         assert!(lines.is_empty() && is_garbage);
     }

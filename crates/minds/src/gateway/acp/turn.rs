@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_outside_of_a_turn_is_not_heard() {
+    fn updates_outside_of_a_turn_are_ignored() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.update(said("too early"), here);
         turn.begin(false);
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn a_use_of_a_tool_is_reported_once_it_is_over_and_at_the_end_in_any_case() {
+    fn a_tool_call_is_logged_when_it_ends_or_the_turn_ends() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         for id in ["a", "b"] {
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_are_distinguished_from_the_answer_and_once() {
+    fn thoughts_are_separate_from_the_answer_and_reported_once() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         let thinks = |words: &str| {
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_said_where_it_stands_and_kept() {
+    fn an_image_is_mentioned_in_place_and_kept() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         let shows = |media_type: &str| {
@@ -557,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_end_is_too_much() {
+    fn an_endless_answer_is_too_long() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         for _ in 0..20 {

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_models_of_embeddings_is_asked_and_nobody_else() {
+    fn only_vendors_with_embedding_models_are_accepted() {
         for (spec, model) in [
             ("openai:text-embedding-3-small", "openai:text-embedding-3-small"),
             ("ollama:all-minilm", "ollama:all-minilm at http://localhost:11434/"),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_name_asked_elsewhere_is_another_model() {
+    fn the_same_name_at_another_address_is_another_model() {
         let mut settings = GatewaySettings::default();
         settings.base_urls.insert("openai".to_owned(), "http://127.0.0.1:9/v1".to_owned());
         let of = |settings: &GatewaySettings| {

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_kept_as_far_as_there_is_room() {
+    fn a_result_is_kept_up_to_its_limit() {
         let mut collector = Collector::new(10);
         collector.text("ünïcode");
         collector.text("and more");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_its_words_its_images_and_what_it_holds_of_resources() {
+    fn a_prompt_has_its_text_images_and_resources() {
         let bytes = "aGk=".repeat(1_000);
         let messages = json!([
             { "role": "user", "content": { "type": "text", "text": "Look:" } },
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn images_and_data_survive_and_what_is_none_does_not() {
+    fn images_and_data_are_kept_and_invalid_ones_are_not() {
         let mut collector = Collector::new(1_000);
         collector.image("image/png", "aGk=");
         collector.image("text/html", "aGk=");

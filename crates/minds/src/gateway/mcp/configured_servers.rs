@@ -111,7 +111,7 @@ mod tests {
     use crate::agent::markdown;
 
     #[test]
-    fn the_settings_go_before_the_file_of_others_and_agents_have_their_own() {
+    fn settings_precede_mcp_json_and_agents_have_their_own_servers() {
         let section: BTreeMap<String, Value> =
             [("git".to_owned(), json!({ "command": "git-server" })), ("odd".to_owned(), Value::Null)].into();
         let file = r#"{ "mcpServers": { "git": { "command": "other" }, "time": { "command": "time-server" } } }"#;

@@ -672,7 +672,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_does_not_start_without_network_is_told_what_to_add() {
+    fn a_server_that_needs_the_network_gets_a_remedy() {
         let none = Redactor::of([]);
         let failures =
             || [protocol_failure(&none, "it ended", "ENOTFOUND"), silent(&none, Duration::from_secs(10), "ENOTFOUND")];
@@ -687,7 +687,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_read_page_by_page_and_never_without_end() {
+    fn lists_are_read_in_pages_up_to_a_limit() {
         let mut pages = Pages::default();
         for number in 0..3 {
             assert!(pages.next().is_some());

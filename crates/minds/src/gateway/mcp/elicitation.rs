@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_in_goes_back_as_it_was_asked_for() {
+    fn values_are_returned_in_the_requested_types() {
         assert_eq!(question().message, "Which branch? [2J");
         assert_eq!(content(json!({ "branch": "main" })), Ok(json!({ "branch": "main", "depth": 3, "force": false })));
         let all = json!({ "branch": "main", "depth": "4", "force": "yes", "level": "High" });
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_and_does_not_go_back() {
+    fn invalid_values_are_reported_and_not_returned() {
         for (given, told) in [
             (json!({}), "branch: is missing"),
             (json!({ "branch": "x".repeat(11) }), "branch: has 11 characters"),
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_nobody_can_fill_in_is_none() {
+    fn an_impossible_form_is_refused() {
         let of = |properties: Value| McpElicitation::of(1, "x", &json!({ "properties": properties }));
         assert!(of(json!({ "a": { "type": "array" } })).is_err());
         assert!(of(json!({ "a\u{202e}b": { "type": "string" } })).is_err());

@@ -100,13 +100,13 @@ mod tests {
     const STREAM: &str = "\u{3a} hello\r\nevent: endpoint\r\ndata: /message?x=1\r\n\r\ndata: one\ndata:two\n\n: still there\n\nid: 7\nretry: 3\ndata\n\nevent: x\n\n";
 
     #[test]
-    fn events_are_taken_as_they_are_written() {
+    fn events_are_parsed() {
         let events = EventParser::new(100).push(STREAM.as_bytes()).expect("all are short");
         assert_eq!(events, [event("endpoint", "/message?x=1"), event("message", "one\ntwo"), event("message", "")]);
     }
 
     #[test]
-    fn an_event_without_end_is_none_and_many_comments_are_fine() {
+    fn endless_events_are_refused_and_many_comments_accepted() {
         let mut parser = EventParser::new(100);
         assert_eq!(parser.push(": still there\n".repeat(1_000).as_bytes()), Ok(Vec::new()));
         assert_eq!(parser.push(b"data: "), Ok(Vec::new()));
@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_in_which_pieces_they_come(cuts in proptest::collection::vec(1_usize..9, 1..60)) {
+        fn events_are_independent_of_chunk_boundaries(cuts in proptest::collection::vec(1_usize..9, 1..60)) {
             let whole = EventParser::new(100).push(STREAM.as_bytes());
             let (mut parser, mut rest, mut events) = (EventParser::new(100), STREAM.as_bytes(), Vec::new());
             for cut in cuts.iter().cycle() {

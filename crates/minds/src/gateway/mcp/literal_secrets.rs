@@ -81,7 +81,7 @@ mod tests {
     use crate::agent::mcp_server;
 
     #[test]
-    fn what_looks_like_a_secret_is_one_and_settings_are_none() {
+    fn secrets_are_recognised_and_settings_are_not() {
         for (name, value, is_one) in [
             ("GITHUB_TOKEN", "abcdef123456", true),
             ("GITHUB_TOKEN", "${GITHUB_TOKEN}", false),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_reported_with_its_line_and_what_to_write_and_never_itself() {
+    fn a_secret_is_reported_with_line_and_remedy_but_never_shown() {
         let file = "mcp_servers:\n  other:\n    command: x\n  git:\n    url: https://git.example/mcp\n    headers:\n      Authorization: Bearer abcdef123456\n";
         let defined = json!({ "git": {
             "url": "https://git.example/mcp", "headers": { "Authorization": "Bearer abcdef123456" },

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_changes_its_lists_without_end_is_asked_more_and_more_seldom() {
+    fn a_constantly_changing_server_is_read_less_and_less_often() {
         let (mut pace, mut now, mut asked) = (Pace::default(), Duration::ZERO, 0);
         while now < Duration::from_secs(3_600) {
             // The server reports a change again as soon as its lists were read.
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_changes_its_lists_now_and_then_is_followed_at_once() {
+    fn an_occasionally_changing_server_is_read_at_once() {
         let (mut pace, mut now) = (Pace::default(), Duration::ZERO);
         for _ in 0..100 {
             now += pace.wait(now) + QUIET;

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_server_says_holds_a_secret() {
+    fn no_server_message_contains_a_secret() {
         let content = json!([{ "type": "text", "text": format!("It is {TOKEN}.") }]);
         let tool =
             json!({ "name": "add", "description": TOKEN, "inputSchema": { "type": "object", "default": TOKEN } });
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_says_nothing_without_a_secret_is_an_error_and_never_shown() {
+    fn an_answer_that_redaction_makes_invalid_is_an_error_and_never_shown() {
         // The secret equals a word of the protocol.
         let role = json!({ "messages": [{ "role": "assistant", "content": { "type": "text", "text": "hi" } }] });
         let mut transport = redacted(Said(vec![answer(role)]), Redactor::of(["assistant"]));

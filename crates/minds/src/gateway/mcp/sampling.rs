@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_its_words_and_nothing_that_is_wished_of_the_model() {
+    fn a_question_is_its_text_without_model_preferences() {
         let content = json!([
             { "type": "text", "text": "Look:" },
             { "type": "image", "mimeType": "image/png\u{1b}[2J", "data": "x".repeat(4_000) },
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_model_is_asked_says_why() {
+    fn refused_questions_have_a_reason() {
         let many = vec![json!({ "role": "user", "content": { "type": "text", "text": "x" } }); 65];
         let long = json!([{ "role": "user", "content": { "type": "text", "text": "x".repeat(100_001) } }]);
         let result = json!([{ "role": "user", "content": { "type": "tool_result", "toolUseId": "1", "content": [] } }]);

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_no_request_ends_a_session_that_the_server_does_not_know() {
+    fn an_unknown_session_error_without_a_request_closes_the_connection() {
         let answer = json!({ "jsonrpc": "2.0", "id": 0, "result": {} });
         let error = |code: i32| json!({ "jsonrpc": "2.0", "error": { "code": code, "message": "No valid session" } });
         let of_a_request = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32_000, "message": "No." } });

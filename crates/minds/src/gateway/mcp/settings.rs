@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absurd_times_fall_back() {
+    fn invalid_times_fall_back_to_defaults() {
         let settings =
             McpSettings { connect_timeout_secs: -1.0, call_timeout_secs: f64::NAN, ..McpSettings::default() };
         assert_eq!(settings.terms(), McpSettings::default().terms());

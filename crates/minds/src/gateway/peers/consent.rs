@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_server_that_was_allowed_may_be_used_in_exactly_this_workspace() {
+    fn a_permission_covers_exactly_one_server_in_one_workspace() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         let (mine, other) = (config.path().join("mine"), config.path().join("other"));
         let git = server(json!({ "command": "git-server", "args": ["--here"], "env": { "A": "b" } }));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn allowing_a_server_says_nothing_of_another_of_its_name_that_an_agent_has() {
+    fn allowing_a_server_does_not_allow_an_agents_server_of_the_same_name() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         let mine = config.path().join("mine");
         let of_workspace = server(json!({ "command": "db-server" }));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_of_the_workspace_that_changes_is_another_server() {
+    fn a_changed_script_is_another_server() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         let mine = config.path().join("mine");
         std::fs::create_dir(&mine).expect("it can be made");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_allows_nothing_and_is_not_written_over() {
+    fn an_unreadable_file_allows_nothing_and_is_not_overwritten() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::write(config.path().join(FILE), "[ broken").expect("it can be written");
         let git = server(json!({ "command": "git-server" }));

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn many_lines_pass_and_one_without_end_does_not() {
+    fn many_lines_are_accepted_and_an_endless_one_is_not() {
         let many = "short\n".repeat(10_000);
         assert!(matches!(read(many.as_bytes()), (Ok(60_000), false)));
         let endless = "x".repeat(10_000);

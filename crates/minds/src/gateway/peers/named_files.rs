@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_line_may_name_in_the_workspace_is_known() {
+    fn workspace_files_in_a_command_line_are_found() {
         let paths = |value| named_paths(&server(value)).into_iter().collect::<Vec<_>>();
         assert_eq!(
             paths(json!({ "command": "python3", "args": ["-u", "./tools/server.py", "--config=conf/a.toml"] })),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_that_are_there_have_contents() {
+    fn only_existing_files_have_contents() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::write(folder.path().join("server.py"), "one").expect("it can be written");
         let server = server(json!({ "command": "python3", "args": ["server.py", "stdio"] }));

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_compared_as_numbers_and_other_texts_are_none() {
+    fn timestamps_are_compared_as_numbers_and_invalid_ones_rejected() {
         assert!(moment("1700000000.000100") < moment("1700000000.000200"));
         assert!(moment("999999999.5") < moment("1700000000"));
         for odd in ["", ".", "1.", "x.1", "-1.0", "1e9", "1.1.1", "99999999999999999999.1", "１.０"] {
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_mentions_nobody_and_what_comes_is_read_in_plain_words() {
+    fn sent_text_mentions_nobody_and_received_markup_becomes_plain_text() {
         for text in ["<!channel> all", "a < b && c > d", "<@U1> <https://x|y>", "plain"] {
             assert!(!escaped(text).contains('<'), "{text}");
             assert_eq!(plain(&escaped(text), |_| None), text, "there and back");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_somebody_wrote_is_a_message() {
+    fn only_written_messages_are_parsed() {
         let read = |message: Value| PolledMessage::read(&message);
         let said =
             read(json!({ "ts": "1.5", "user": "U1", "text": "hi", "thread_ts": "1.2" })).expect("it should be valid");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_usual_refusal_has_words_of_its_own_and_an_odd_one_is_quoted() {
+    fn known_refusals_are_explained_and_unknown_ones_quoted() {
         let usual =
             ["channel_not_found", "not_in_channel", "invalid_auth", "missing_scope", "ratelimited", "is_archived"];
         let words: std::collections::BTreeSet<String> =
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_the_same_name_each_time() {
+    fn a_message_has_a_stable_id() {
         let id = client_message_id("act-1/1/0/00");
         assert_eq!((id.len(), client_message_id("act-1/1/0/00") == id), (36, true));
         assert_ne!(client_message_id("act-1/1/0/01"), id);

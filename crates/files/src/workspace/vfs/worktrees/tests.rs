@@ -115,7 +115,7 @@ fn put(folder: &Path, path: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn each_act_is_a_commit_with_its_cause_and_the_workspace_sees_nothing_of_it() {
+fn each_action_is_a_commit_with_its_cause_and_invisible_in_the_workspace() {
     let mut fixture = Fixture::new(&[("notes/a.md", "one\n"), ("notes/b.md", "two\n")]);
     fixture.write("ada", "notes/a.md", "1\n");
     fixture.write("ada", "artifacts/new.md", "new\n");
@@ -142,7 +142,7 @@ fn each_act_is_a_commit_with_its_cause_and_the_workspace_sees_nothing_of_it() {
 }
 
 #[test]
-fn what_is_allowed_comes_into_the_workspace_with_what_others_wrote_meanwhile() {
+fn approved_changes_are_merged_with_those_of_others() {
     let mut fixture = Fixture::new(&[("a.md", "1\n2\n3\n4\n"), ("b.md", "b\n"), ("gone.md", "gone\n")]);
     fixture.write("ada", "a.md", "one\n2\n3\n4\n");
     fixture.write("ada", "b.md", "hers\n");
@@ -166,7 +166,7 @@ fn what_is_allowed_comes_into_the_workspace_with_what_others_wrote_meanwhile() {
 }
 
 #[test]
-fn a_copy_that_changed_since_a_person_was_asked_is_not_merged() {
+fn a_copy_that_changed_after_the_request_is_not_merged() {
     let mut fixture = Fixture::new(&[("a.md", "one\n")]);
     fixture.write("ada", "a.md", "two\n");
     let shown = fixture.told.hash;
@@ -180,7 +180,7 @@ fn a_copy_that_changed_since_a_person_was_asked_is_not_merged() {
 }
 
 #[test]
-fn what_the_person_changed_is_there_with_the_next_piece_of_work_and_no_text_is_lost() {
+fn the_persons_changes_are_merged_with_the_next_activation_without_loss() {
     let mut fixture = Fixture::new(&[("a.md", "1\n2\n3\n4\n"), ("b.md", "b\n"), ("c.md", "c\n")]);
     fixture.write("ada", "a.md", "one\n2\n3\n4\n");
     fixture.write("ada", "b.md", "hers\n");
@@ -202,7 +202,7 @@ fn what_the_person_changed_is_there_with_the_next_piece_of_work_and_no_text_is_l
 }
 
 #[test]
-fn a_kill_between_the_write_and_the_commit_loses_nothing_and_does_nothing_twice() {
+fn a_kill_between_write_and_commit_loses_and_repeats_nothing() {
     let mut fixture = Fixture::new(&[("a.md", "one\n")]);
     fixture.write("ada", "b.md", "b\n");
     let append = fixture.order("ada", FileOperation::Append { path: "a.md".into(), text: "two\n".into() });
@@ -220,7 +220,7 @@ fn a_kill_between_the_write_and_the_commit_loses_nothing_and_does_nothing_twice(
 }
 
 #[test]
-fn what_a_command_leaves_is_committed_and_what_gitignore_leaves_out_is_not_copied() {
+fn files_of_commands_are_committed_and_ignored_ones_are_not_copied() {
     let mut fixture = Fixture::new(&[
         (".gitignore", "target/\n*.log\n"),
         ("src/main.rs", "fn main() {}\n"),
@@ -260,7 +260,7 @@ fn what_a_command_leaves_is_committed_and_what_gitignore_leaves_out_is_not_copie
 }
 
 #[test]
-fn what_is_the_rooms_or_the_persons_never_comes_from_a_copy() {
+fn files_of_the_room_or_the_person_are_never_merged_from_a_copy() {
     let mut fixture = Fixture::new(&[("a.md", "a\n"), ("agents/ada.md", "You are Ada.\n")]);
     let write = |path: &str| FileOperation::Write { path: path.into(), content: "x\n".into() };
     for path in ["agents/ada.md", "agents/new.md", "scenes/s.yaml", "tasks/t.task.md", "settings.yaml", ".git/config"] {
@@ -279,7 +279,7 @@ fn what_is_the_rooms_or_the_persons_never_comes_from_a_copy() {
 }
 
 #[test]
-fn rights_count_in_a_copy_and_when_it_is_merged() {
+fn rights_apply_in_a_copy_and_when_it_is_merged() {
     let mut fixture = Fixture::new(&[("a.md", "a\n"), ("own/b.md", "b\n")]);
     let rights = FileRights { writes: vec![vec!["own/**".into()]], ..FileRights::default() };
     let write = fixture.order("ada", FileOperation::Write { path: "a.md".into(), content: "x\n".into() });
@@ -297,7 +297,7 @@ fn rights_count_in_a_copy_and_when_it_is_merged() {
 }
 
 #[test]
-fn two_agents_work_at_once_and_both_come_in() {
+fn the_copies_of_two_agents_are_both_merged() {
     let mut fixture = Fixture::new(&[("a.md", "1\n2\n3\n4\n5\n")]);
     fixture.write("ada", "a.md", "one\n2\n3\n4\n5\n");
     let of_ada = fixture.told.clone();
@@ -314,7 +314,7 @@ fn two_agents_work_at_once_and_both_come_in() {
 /// A person's repository and a copy, both of which would run something at every step.
 #[cfg(unix)]
 #[test]
-fn nothing_that_a_hostile_repository_names_is_ever_run() {
+fn nothing_in_a_hostile_repository_is_executed() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     let mark = tempfile::tempdir().expect("a temporary folder can be made");
@@ -386,7 +386,7 @@ proptest! {
     /// Whatever the two write, the merged text has every line of the person and every line of the agent, or the
     /// conflict is named.
     #[test]
-    fn no_line_is_lost_on_the_way_through_a_copy(
+    fn no_line_is_lost_when_a_copy_is_merged(
         hers in proptest::collection::vec((0..8_usize, any::<bool>()), 1..4),
         mine in proptest::collection::vec((0..8_usize, any::<bool>()), 1..4),
         takes_over in any::<bool>(),

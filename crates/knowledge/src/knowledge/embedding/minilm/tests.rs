@@ -80,7 +80,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_small_network_comes_to_what_an_independent_computation_comes_to() {
+fn a_small_network_matches_an_independent_computation() {
     let folder = folder();
     let model = MiniLm::open(folder.path()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(model.pieces("The cats sat."), [0, 3, 4, 5, 6, 10, 1]);
@@ -97,7 +97,7 @@ fn a_small_network_comes_to_what_an_independent_computation_comes_to() {
 }
 
 #[test]
-fn words_are_taken_apart_as_the_original_does() {
+fn words_are_tokenized_like_the_original() {
     let pieces = WordPieces::new(VOCABULARY).expect("it has what is needed");
     for (text, expected) in [
         ("Cäts\u{0}", vec![0, 4, 5, 1]),
@@ -114,7 +114,7 @@ fn words_are_taken_apart_as_the_original_does() {
 }
 
 #[test]
-fn what_is_no_model_is_refused_with_what_to_do() {
+fn invalid_models_are_refused_with_a_remedy() {
     let refused = |spoil: &dyn Fn(&Path)| {
         let folder = folder();
         spoil(folder.path());
