@@ -226,9 +226,9 @@ pub fn runs(process: u32) -> bool {
 /// Whether the process is a zombie.
 #[cfg(target_os = "linux")]
 fn has_ended(process: u32) -> bool {
-    let told = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The state follows the name, which is in parentheses and may itself contain parentheses.
-    told.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 
 /// Copies everything that an open connection can read into a new database in the usual place, where none exists.

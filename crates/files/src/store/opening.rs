@@ -41,8 +41,8 @@ pub(super) fn open(dir: &Path, set_aside_before: Option<&QuarantinedDatabase>) -
     let (connection, own_last_seq) = opened;
     // Numbers continue above those of the damaged database, as far as they can be read.
     let old = aside.as_ref().and_then(|aside| read_as_it_is(aside.path()).ok());
-    let told = old.iter().flat_map(|old| [newest_number(old), last_seq(old)]).flatten();
-    let before = told.filter(|told| told.0 <= NUMBER_AT_MOST.cast_unsigned()).max().unwrap_or_default();
+    let numbers = old.iter().flat_map(|old| [newest_number(old), last_seq(old)]).flatten();
+    let before = numbers.filter(|numbers| numbers.0 <= NUMBER_AT_MOST.cast_unsigned()).max().unwrap_or_default();
     let last_seq = Seq(own_last_seq.0.max(before.0));
     let place = DatabaseLocation::of(dir)?;
     let problems = aside.iter().map(QuarantinedDatabase::problem).collect();

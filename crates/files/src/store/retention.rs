@@ -63,7 +63,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(failed("begin to prune the history"))?;
     let mut more = false;
-    let kept = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let limit = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let run = |sql: &str, values: &[i64]| {
         let mut statement = transaction.prepare_cached(sql).map_err(failed("prune the history"))?;
         statement.execute(rusqlite::params_from_iter(values)).map_err(failed("prune the history"))
@@ -71,7 +71,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
 
     let events = "DELETE FROM events WHERE seq IN \
                   (SELECT seq FROM events WHERE seq <= (SELECT max(seq) FROM events) - ?1 ORDER BY seq LIMIT ?2)";
-    more |= run(events, &[kept(limits.events_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+    more |= run(events, &[limit(limits.events_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
 
     let old_inputs = format!(
         "SELECT rowid FROM inputs AS input WHERE rowid <= (SELECT max(rowid) FROM inputs) - ?1 \
@@ -85,7 +85,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
         "UPDATE runs SET thinned = 1 WHERE thinned = 0 AND number IN \
          (SELECT run FROM inputs WHERE rowid IN ({old_inputs}))"
     );
-    let values = [kept(limits.inputs_kept), ROWS_AT_ONCE];
+    let values = [limit(limits.inputs_kept), ROWS_AT_ONCE];
     run(&mark, &values)?;
     more |= run(&format!("DELETE FROM inputs WHERE rowid IN ({old_inputs})"), &values)? as i64 == ROWS_AT_ONCE;
 
@@ -93,7 +93,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
         "SELECT run FROM run_starts WHERE run NOT IN ({NEEDED_RUNS}) \
          AND run NOT IN (SELECT number FROM runs ORDER BY number DESC LIMIT ?1) ORDER BY run LIMIT 20"
     );
-    let values = [kept(limits.replayable_runs)];
+    let values = [limit(limits.replayable_runs)];
     run(&format!("UPDATE runs SET thinned = 1 WHERE number IN ({old_starts})"), &values)?;
     more |= run(&format!("DELETE FROM run_starts WHERE run IN ({old_starts})"), &values)? == 20;
     // Without the beginning of a run, a replay cannot use anything else of it.
@@ -105,14 +105,14 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
 
     let hashes = "DELETE FROM hashes WHERE rowid IN (SELECT rowid FROM hashes WHERE rowid <= \
                   (SELECT max(rowid) FROM hashes) - ?1 ORDER BY rowid LIMIT ?2)";
-    more |= run(hashes, &[kept(limits.hashes_kept), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+    more |= run(hashes, &[limit(limits.hashes_kept), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
 
     let versions = "DELETE FROM file_versions WHERE rowid IN \
                     (SELECT version.rowid FROM file_versions AS version JOIN files ON files.number = version.file \
                      WHERE version.rowid <= (SELECT max(rowid) FROM file_versions) - ?1 \
                      AND NOT (files.state = 'there' AND version.number = files.newest) \
                      ORDER BY version.rowid LIMIT ?2)";
-    more |= run(versions, &[kept(limits.versions_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+    more |= run(versions, &[limit(limits.versions_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
 
     // A file that another file was renamed over can only be found by its versions.
     run("DELETE FROM files WHERE state = 'displaced' AND number NOT IN (SELECT file FROM file_versions)", &[])?;

@@ -67,15 +67,15 @@ struct Gap {
 pub(super) fn copy_readable(from: &Connection, into: &mut Connection) -> Result<Salvaged, StoreError> {
     let failed = StoreError::while_doing;
     let transaction = into.transaction().map_err(failed("copy the history"))?;
-    let mut kept = Salvaged { is_whole: true, ..Salvaged::default() };
+    let mut salvaged = Salvaged { is_whole: true, ..Salvaged::default() };
     let mut lost_inputs = Vec::new();
     for table in TABLES {
         let (rows, gaps) = copy_table(from, &transaction, table)?;
-        kept.is_whole &= gaps.is_empty();
+        salvaged.is_whole &= gaps.is_empty();
         match table {
-            "events" => kept.records = rows,
-            "inputs" => (kept.inputs, lost_inputs) = (rows, gaps),
-            "file_versions" => kept.versions = rows,
+            "events" => salvaged.records = rows,
+            "inputs" => (salvaged.inputs, lost_inputs) = (rows, gaps),
+            "file_versions" => salvaged.versions = rows,
             _ => {}
         }
     }
@@ -85,11 +85,11 @@ pub(super) fn copy_readable(from: &Connection, into: &mut Connection) -> Result<
     }
     drop_strays(&transaction).map_err(failed("copy the history"))?;
     // Numbers that may have been shown are not used again.
-    let told = [db::newest_number(from), db::last_seq(from)].into_iter().flatten().map(|seq| seq.0.cast_signed());
-    let reserved = told.filter(|told| (0..=NUMBER_AT_MOST).contains(told)).max().unwrap_or_default();
+    let numbers = [db::newest_number(from), db::last_seq(from)].into_iter().flatten().map(|seq| seq.0.cast_signed());
+    let reserved = numbers.filter(|numbers| (0..=NUMBER_AT_MOST).contains(numbers)).max().unwrap_or_default();
     transaction.execute("UPDATE numbers SET reserved = ?1", [reserved]).map_err(failed("copy the history"))?;
     transaction.commit().map_err(failed("copy the history"))?;
-    Ok(kept)
+    Ok(salvaged)
 }
 
 /// Adds a run for records whose run was lost.

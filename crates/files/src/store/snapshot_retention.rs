@@ -27,7 +27,7 @@ pub(super) fn thin_snapshots(connection: &mut Connection, limits: &HistoryLimits
         scenes.collect::<rusqlite::Result<Vec<String>>>().map_err(failed("list the snapshots"))?
     };
     for scene in scenes {
-        let kept = {
+        let snapshots = {
             let sql = "SELECT number, octet_length(sections) + octet_length(files) FROM snapshots \
                        WHERE scene = ?1 ORDER BY number";
             let mut statement = connection.prepare_cached(sql).map_err(failed("list the snapshots"))?;
@@ -35,10 +35,10 @@ pub(super) fn thin_snapshots(connection: &mut Connection, limits: &HistoryLimits
                 let bytes: i64 = row.get(1)?;
                 Ok(StoredSnapshot { number: row.get(0)?, bytes: bytes.unsigned_abs() })
             };
-            let kept = statement.query_map([&scene], read).map_err(failed("list the snapshots"))?;
-            kept.collect::<rusqlite::Result<Vec<StoredSnapshot>>>().map_err(failed("list the snapshots"))?
+            let snapshots = statement.query_map([&scene], read).map_err(failed("list the snapshots"))?;
+            snapshots.collect::<rusqlite::Result<Vec<StoredSnapshot>>>().map_err(failed("list the snapshots"))?
         };
-        for number in surplus(kept, limits) {
+        for number in surplus(snapshots, limits) {
             let sql = "DELETE FROM snapshots WHERE number = ?1";
             connection.execute(sql, params![number]).map_err(failed("prune the snapshots"))?;
         }
@@ -47,28 +47,28 @@ pub(super) fn thin_snapshots(connection: &mut Connection, limits: &HistoryLimits
 }
 
 /// Returns the numbers of the snapshots to delete, given all of a scene, oldest first.
-fn surplus(mut kept: Vec<StoredSnapshot>, limits: &HistoryLimits) -> Vec<i64> {
+fn surplus(mut snapshots: Vec<StoredSnapshot>, limits: &HistoryLimits) -> Vec<i64> {
     let most = usize::try_from(limits.snapshots_kept).unwrap_or(usize::MAX).max(NEWEST_KEPT);
     let most_bytes = limits.snapshots_mb_at_most.saturating_mul(1_000_000);
-    let mut bytes: u64 = kept.iter().map(|one| one.bytes).sum();
-    let mut gone = Vec::new();
-    while kept.len() > most || (kept.len() > NEWEST_KEPT && bytes > most_bytes) {
-        let one = kept.remove(least_missed(&kept));
+    let mut bytes: u64 = snapshots.iter().map(|one| one.bytes).sum();
+    let mut removed = Vec::new();
+    while snapshots.len() > most || (snapshots.len() > NEWEST_KEPT && bytes > most_bytes) {
+        let one = snapshots.remove(least_missed(&snapshots));
         bytes -= one.bytes;
-        gone.push(one.number);
+        removed.push(one.number);
     }
-    gone
+    removed
 }
 
 /// Returns the index of the snapshot whose removal leaves the smallest gap for its age. The oldest is removed only if
 /// it is the only one.
-fn least_missed(kept: &[StoredSnapshot]) -> usize {
-    let newest = kept.last().map_or(0, |one| one.number);
+fn least_missed(snapshots: &[StoredSnapshot]) -> usize {
+    let newest = snapshots.last().map_or(0, |one| one.number);
     let gap_by_age = |at: usize| {
-        let (gap, age) = (kept[at + 1].number - kept[at - 1].number, newest - kept[at].number);
+        let (gap, age) = (snapshots[at + 1].number - snapshots[at - 1].number, newest - snapshots[at].number);
         gap as f64 / age as f64
     };
-    let inner = 1..kept.len().saturating_sub(NEWEST_KEPT);
+    let inner = 1..snapshots.len().saturating_sub(NEWEST_KEPT);
     inner.min_by(|one, other| gap_by_age(*one).total_cmp(&gap_by_age(*other))).unwrap_or(0)
 }
 
@@ -84,23 +84,23 @@ mod tests {
 
     /// Returns the remaining snapshots after this many were taken, with retention applied after each.
     fn taken(count: i64, bytes: u64, limits: &HistoryLimits) -> Vec<i64> {
-        let mut kept: Vec<StoredSnapshot> = Vec::new();
+        let mut snapshots: Vec<StoredSnapshot> = Vec::new();
         for number in 1..=count {
-            kept.push(StoredSnapshot { number, bytes });
-            let gone = surplus(kept.clone(), limits);
-            kept.retain(|one| !gone.contains(&one.number));
+            snapshots.push(StoredSnapshot { number, bytes });
+            let removed = surplus(snapshots.clone(), limits);
+            snapshots.retain(|one| !removed.contains(&one.number));
         }
-        kept.into_iter().map(|one| one.number).collect()
+        snapshots.into_iter().map(|one| one.number).collect()
     }
 
     #[test]
     fn the_newest_snapshots_are_kept_and_older_ones_at_growing_intervals() {
-        let kept = taken(10_000, 1, &limits(24, 1));
-        assert_eq!((kept.len(), kept[0]), (24, 1));
-        assert!(kept.ends_with(&[9_998, 9_999, 10_000]), "{kept:?}");
-        for pair in kept.windows(2).skip(1) {
+        let snapshots = taken(10_000, 1, &limits(24, 1));
+        assert_eq!((snapshots.len(), snapshots[0]), (24, 1));
+        assert!(snapshots.ends_with(&[9_998, 9_999, 10_000]), "{snapshots:?}");
+        for pair in snapshots.windows(2).skip(1) {
             let (gap, age) = (pair[1] - pair[0], 10_001 - pair[1]);
-            assert!(gap <= age.max(1) * 2, "a gap of {gap} at an age of {age}: {kept:?}");
+            assert!(gap <= age.max(1) * 2, "a gap of {gap} at an age of {age}: {snapshots:?}");
         }
     }
 
@@ -116,11 +116,11 @@ mod tests {
         fn any_number_of_any_size_stays_within_the_limits(
             count in 0..400_i64, bytes in 0..3_000_000_u64, kept_at_most in 0..50_u64, mb in 0..20_u64,
         ) {
-            let kept = taken(count, bytes, &limits(kept_at_most, mb));
+            let snapshots = taken(count, bytes, &limits(kept_at_most, mb));
             let least = usize::try_from(count).unwrap().min(NEWEST_KEPT);
-            prop_assert!(kept.len() >= least && kept.len() as u64 <= kept_at_most.max(NEWEST_KEPT as u64));
-            prop_assert!(kept.len() <= NEWEST_KEPT || kept.len() as u64 * bytes <= mb * 1_000_000);
-            prop_assert!(kept.iter().rev().take(least).eq((1..=count).rev().take(least).collect::<Vec<_>>().iter()));
+            prop_assert!(snapshots.len() >= least && snapshots.len() as u64 <= kept_at_most.max(NEWEST_KEPT as u64));
+            prop_assert!(snapshots.len() <= NEWEST_KEPT || snapshots.len() as u64 * bytes <= mb * 1_000_000);
+            prop_assert!(snapshots.iter().rev().take(least).eq((1..=count).rev().take(least).collect::<Vec<_>>().iter()));
         }
     }
 }

@@ -43,10 +43,10 @@ pub struct Archived {
 impl Archived {
     /// Returns at most `named_at_most` left-out files, and a line with the number of the others.
     pub fn left_out(&self, named_at_most: usize) -> Vec<String> {
-        let mut told: Vec<String> = self.left_out.iter().take(named_at_most).cloned().collect();
-        let more = self.left_out_count - told.len();
-        told.extend((more > 0).then(|| format!("{more} more")));
-        told
+        let mut listed: Vec<String> = self.left_out.iter().take(named_at_most).cloned().collect();
+        let more = self.left_out_count - listed.len();
+        listed.extend((more > 0).then(|| format!("{more} more")));
+        listed
     }
 }
 
@@ -372,8 +372,8 @@ mod tests {
             let is_listed = |name: &str| archived.left_out.iter().any(|left| left.starts_with(&format!("{name}: ")));
             assert!(is_listed(path) || is_listed(top), "{path} in {:?}", archived.left_out);
         }
-        let told = archived.left_out(3);
-        assert_eq!((told.len(), told[3].as_str()), (4, format!("{} more", archived.left_out_count - 3).as_str()));
+        let listed = archived.left_out(3);
+        assert_eq!((listed.len(), listed[3].as_str()), (4, format!("{} more", archived.left_out_count - 3).as_str()));
     }
 
     #[test]

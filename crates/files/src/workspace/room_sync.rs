@@ -130,7 +130,9 @@ pub(super) fn apply_written_file(world: &mut World, path: &str, text: Option<Str
 /// Merges someone else's text with the room's own changes to the same file.
 fn join_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>, known: Option<String>) {
     let path = change.path.clone();
-    world.resource_mut::<Unsaved>().seen(&path, theirs.as_deref().map(|text| content_hash(text.as_bytes())));
+    world
+        .resource_mut::<Unsaved>()
+        .note_external_text(&path, theirs.as_deref().map(|text| content_hash(text.as_bytes())));
     if path == world.resource::<SceneState>().path {
         join_scene(world, change, theirs);
     } else {

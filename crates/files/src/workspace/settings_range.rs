@@ -31,9 +31,9 @@ const BY_UNIT: [Range; 4] = [
 
 /// Returns the range of a setting, given those of its section.
 pub(super) fn range_of(key: &str, ranges: &[Range]) -> (f64, f64) {
-    let said = ranges.iter().find(|range| range.key == key);
+    let by_section = ranges.iter().find(|range| range.key == key);
     let by_unit = || BY_UNIT.iter().find(|range| key.ends_with(range.key));
-    said.or_else(by_unit).map_or((0.0, f64::MAX), |range| (range.least, range.most))
+    by_section.or_else(by_unit).map_or((0.0, f64::MAX), |range| (range.least, range.most))
 }
 
 /// Returns the first number that is out of its range, with the range.

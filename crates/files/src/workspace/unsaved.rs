@@ -76,7 +76,7 @@ impl Unsaved {
     }
 
     /// Records that someone else's text was merged.
-    pub(super) fn seen(&mut self, path: &str, hash: Option<u64>) {
+    pub(super) fn note_external_text(&mut self, path: &str, hash: Option<u64>) {
         if let Some(over) = self.over.get_mut(path) {
             *over = hash;
         }

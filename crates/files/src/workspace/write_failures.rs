@@ -132,12 +132,12 @@ fn folder_of(path: &str) -> &str {
 pub(super) fn note_outcome(world: &mut World, order: &FileOrder, failure: Option<&FileFailure>) {
     let now = world.resource::<SimClock>().tick();
     let mut failed = world.resource_mut::<FailedWrites>();
-    let telling = match failure {
+    let notice = match failure {
         Some(failure) => failed.note_failure(order, failure, now),
         None if failed.waiting.is_empty() && failed.told.is_empty() => None,
         None => failed.note_written(order),
     };
-    match telling {
+    match notice {
         None => {}
         Some(FolderNotice::Fails(folder, problem)) => {
             world.write_message(ProblemReport { source: source_of(&folder), problems: vec![problem] });

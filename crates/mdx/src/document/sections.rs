@@ -108,13 +108,13 @@ impl<'a> Reader<'a> {
 
     /// Finds the heading with the name, and sets the name.
     fn name<'h>(&mut self, headings: &[&'h Heading]) -> Option<&'h Heading> {
-        let said = |heading: &Heading| {
+        let name_in = |heading: &Heading| {
             let title = heading.text.trim();
             let mark = title.get(..NAME_MARK.len()).filter(|mark| mark.eq_ignore_ascii_case(NAME_MARK))?;
             let name = one_line(&title[mark.len()..]);
             (heading.level == 1 && !name.is_empty()).then_some(name)
         };
-        let found = headings.iter().find_map(|heading| Some((*heading, said(heading)?)));
+        let found = headings.iter().find_map(|heading| Some((*heading, name_in(heading)?)));
         let in_front = self.document.front_matter.get("name").and_then(|name| name.as_str());
         let in_front = in_front.map(one_line).filter(|name| !name.is_empty());
         let is_in_front = in_front.is_some();

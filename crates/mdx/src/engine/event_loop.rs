@@ -100,9 +100,9 @@ impl Machine {
         runtime.set_host_promise_rejection_tracker(Some(Box::new(move |_, promise, reason, is_handled| {
             let is_told = !is_handled && !of.clock.must_stop() && of.rejections.borrow().has_room();
             // Describing the reason may run code, which may reject further promises.
-            let told = is_told.then(|| rejections::described(&reason));
-            if is_handled || told.is_some() {
-                of.rejections.borrow_mut().note(&promise, told);
+            let description = is_told.then(|| rejections::described(&reason));
+            if is_handled || description.is_some() {
+                of.rejections.borrow_mut().note(&promise, description);
             }
         })));
         let context = Context::full(&runtime).map_err(|_| NoMachine)?;

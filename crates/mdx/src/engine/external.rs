@@ -139,7 +139,7 @@ impl ToolCall {
         let mut running = Running {
             child,
             end: runtime.end,
-            told: to_program(input)?,
+            to_send: to_program(input)?,
             is_input_closed: false,
             said: in_lines(output)?,
             last_words: in_one(errors)?,
@@ -160,7 +160,7 @@ struct Running {
     child: Child,
     end: fn(u32),
     /// The lines to send to it.
-    told: Sender<String>,
+    to_send: Sender<String>,
     /// Whether it no longer reads its input.
     is_input_closed: bool,
     said: Receiver<String>,
@@ -186,8 +186,8 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn send(&mut self, told: &Value) {
-        self.is_input_closed |= self.told.try_send(format!("{told}\n")).is_err();
+    fn send(&mut self, to_send: &Value) {
+        self.is_input_closed |= self.to_send.try_send(format!("{to_send}\n")).is_err();
     }
 
     fn follow(
@@ -313,12 +313,12 @@ impl Running {
 
 /// Sends lines to the program, on a thread that may block.
 fn to_program(mut input: impl Write + Send + 'static) -> io::Result<Sender<String>> {
-    let (told, lines) = bounded::<String>(REQUESTS_AT_ONCE + 1);
+    let (to_send, lines) = bounded::<String>(REQUESTS_AT_ONCE + 1);
     thread::Builder::new().name("tool input".to_owned()).spawn(move || {
         // A program that no longer reads its input has ended, as its output shows.
         let _ = lines.iter().try_for_each(|line| input.write_all(line.as_bytes()).and_then(|()| input.flush()));
     })?;
-    Ok(told)
+    Ok(to_send)
 }
 
 /// Reads its output line by line. A line that is too long ends the output.

@@ -71,7 +71,7 @@ pub(super) struct ModuleLoop<'a, 'js> {
     limits: EngineLimits,
     calls: ModuleCalls,
     session: &'a Session<'a, 'js>,
-    said: &'a Sender<ModuleMessage>,
+    messages: &'a Sender<ModuleMessage>,
     open: Vec<OpenOrder<'js>>,
     /// Calls that wait for the previous one.
     waiting: VecDeque<(u64, ModuleCommand)>,
@@ -87,9 +87,13 @@ enum WakeEvent {
 }
 
 impl<'a, 'js> ModuleLoop<'a, 'js> {
-    pub(super) fn new(limits: EngineLimits, session: &'a Session<'a, 'js>, said: &'a Sender<ModuleMessage>) -> Self {
+    pub(super) fn new(
+        limits: EngineLimits,
+        session: &'a Session<'a, 'js>,
+        messages: &'a Sender<ModuleMessage>,
+    ) -> Self {
         let calls = ModuleCalls(limits);
-        Self { limits, calls, session, said, open: Vec::new(), waiting: VecDeque::new(), done: Vec::new() }
+        Self { limits, calls, session, messages, open: Vec::new(), waiting: VecDeque::new(), done: Vec::new() }
     }
 
     /// Executes orders until there are no more senders, or until it exceeds a limit.
@@ -185,7 +189,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         }
         self.send_log(order)?;
         for (order, result) in std::mem::take(&mut self.done) {
-            self.said.send(ModuleMessage::Done { order, result }).map_err(|_| Ended::Disconnected)?;
+            self.messages.send(ModuleMessage::Done { order, result }).map_err(|_| Ended::Disconnected)?;
         }
         match stop {
             Some(stop) => Err(self.stopped(stop, order)),
@@ -202,7 +206,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         let lines = self.session.shared.log.borrow_mut().take();
         lines
             .into_iter()
-            .try_for_each(|line| self.said.send(ModuleMessage::Logged { order, line }))
+            .try_for_each(|line| self.messages.send(ModuleMessage::Logged { order, line }))
             .map_err(|_| Ended::Disconnected)
     }
 

@@ -51,32 +51,32 @@ impl ModuleFiles {
         let (answers, incoming) = bounded(self.limits.host_requests + 1);
         let (orders, ordered) = bounded(ORDERS_AT_ONCE);
         // The bounded queue makes a module that logs without end wait for its reader instead of filling memory.
-        let (said, news) = bounded(REQUESTS_AT_ONCE);
+        let (messages, receiver) = bounded(REQUESTS_AT_ONCE);
         let (pulse, limits) = (Arc::new(Pulse::default()), self.limits);
         let link = Link { requests: requests_in, incoming, pulse: pulse.clone(), logged: None };
         let thread =
             thread::Builder::new().name("module".to_owned()).stack_size(limits.stack_bytes + THREAD_STACK_BYTES);
-        let unstarted = said.clone();
-        if let Err(error) = thread.spawn(move || self.run(link, &ordered, &said)) {
+        let unstarted = messages.clone();
+        if let Err(error) = thread.spawn(move || self.run(link, &ordered, &messages)) {
             let failure = ToolFailure::new(FailureKind::Engine, format!("no thread could be started: {error}"));
             let _ = unstarted.try_send(ModuleMessage::Loaded(Err(failure)));
         }
-        RunningModule::new(Ends { orders, answers, requests, news }, pulse, limits)
+        RunningModule::new(Ends { orders, answers, requests, messages: receiver }, pulse, limits)
     }
 
-    fn run(self, link: Link, ordered: &Receiver<(u64, ModuleCommand)>, said: &Sender<ModuleMessage>) {
+    fn run(self, link: Link, ordered: &Receiver<(u64, ModuleCommand)>, messages: &Sender<ModuleMessage>) {
         let beginning = Beginning { limits: self.limits, seed: self.seed, now_unix_ms: self.now_unix_ms };
         let machine = match Machine::new(beginning, link, Imports(self.programs.clone())) {
             Ok(machine) => machine,
             Err(error) => {
                 let failure = ToolFailure::new(FailureKind::Engine, error.to_string());
-                let _ = said.send(ModuleMessage::Loaded(Err(failure)));
+                let _ = messages.send(ModuleMessage::Loaded(Err(failure)));
                 return;
             }
         };
         machine.shared.is_module.set(true);
         machine.shared.clock.run();
-        machine.context.with(|ctx| self.run_in(&ctx, &machine, ordered, said));
+        machine.context.with(|ctx| self.run_in(&ctx, &machine, ordered, messages));
     }
 
     fn run_in(
@@ -84,13 +84,13 @@ impl ModuleFiles {
         ctx: &Ctx<'_>,
         machine: &Machine,
         ordered: &Receiver<(u64, ModuleCommand)>,
-        said: &Sender<ModuleMessage>,
+        messages: &Sender<ModuleMessage>,
     ) {
         let session = match Session::new(ctx, machine) {
             Ok(session) => session,
             Err(_) => {
                 let failure = ToolFailure::new(FailureKind::Engine, "the module engine could not be started");
-                let _ = said.send(ModuleMessage::Loaded(Err(failure)));
+                let _ = messages.send(ModuleMessage::Loaded(Err(failure)));
                 return;
             }
         };
@@ -102,14 +102,14 @@ impl ModuleFiles {
         session.log_rejections();
         machine.shared.clock.rest();
         let is_loaded = loaded.is_ok();
-        let is_heard = said.send(ModuleMessage::Loaded(loaded)).is_ok();
-        let mut module = ModuleLoop::new(self.limits, &session, said);
+        let is_heard = messages.send(ModuleMessage::Loaded(loaded)).is_ok();
+        let mut module = ModuleLoop::new(self.limits, &session, messages);
         if is_heard
             && module.send_log(0).is_ok()
             && is_loaded
             && let Err(Ended::Stopped(failure)) = module.serve(ordered)
         {
-            let _ = said.send(ModuleMessage::Ended(failure));
+            let _ = messages.send(ModuleMessage::Ended(failure));
         }
     }
 

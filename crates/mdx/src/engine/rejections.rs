@@ -23,10 +23,10 @@ struct Rejection {
 }
 
 impl Rejections {
-    /// Records that a promise was rejected without a handler (`told`), or got a handler later.
-    pub(super) fn note(&mut self, promise: &Value<'_>, told: Option<(String, String)>) {
+    /// Records that a promise was rejected without a handler (`description`), or got a handler later.
+    pub(super) fn note(&mut self, promise: &Value<'_>, description: Option<(String, String)>) {
         let promise = identity(promise);
-        match told {
+        match description {
             None => self.kept.retain(|kept| kept.promise != promise),
             Some((message, stack)) if self.has_room() => self.kept.push(Rejection { promise, message, stack }),
             Some(_) => {}

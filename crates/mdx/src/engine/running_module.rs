@@ -84,7 +84,7 @@ pub struct RunningModule {
     pub(super) orders: Sender<(u64, ModuleCommand)>,
     pub(super) answers: Sender<Incoming>,
     pub(super) requests: Receiver<HostCall>,
-    pub(super) news: Receiver<ModuleMessage>,
+    pub(super) messages: Receiver<ModuleMessage>,
     pub(super) pulse: Arc<Pulse>,
     pub(super) limits: EngineLimits,
     state: State,
@@ -107,14 +107,14 @@ pub(super) struct Ends {
     pub(super) orders: Sender<(u64, ModuleCommand)>,
     pub(super) answers: Sender<Incoming>,
     pub(super) requests: Receiver<HostCall>,
-    pub(super) news: Receiver<ModuleMessage>,
+    pub(super) messages: Receiver<ModuleMessage>,
 }
 
 impl RunningModule {
     pub(super) fn new(ends: Ends, pulse: Arc<Pulse>, limits: EngineLimits) -> Self {
-        let Ends { orders, answers, requests, news } = ends;
+        let Ends { orders, answers, requests, messages } = ends;
         let state = State { ordered: 0, open: Vec::new(), is_loading: true, ended: None, is_gone: false };
-        Self { orders, answers, requests, news, pulse, limits, state }
+        Self { orders, answers, requests, messages, pulse, limits, state }
     }
 
     /// Sends an order, and returns its number. `None` if too many orders are waiting, or if the module has ended, which
@@ -142,11 +142,11 @@ impl RunningModule {
         if let Ok(asked) = self.requests.try_recv() {
             return Some(ModuleMessage::Asks(asked));
         }
-        match self.news.try_recv() {
+        match self.messages.try_recv() {
             Ok(ModuleMessage::Ended(failure)) => self.end(failure),
-            Ok(news) => {
-                self.note(&news);
-                Some(news)
+            Ok(message) => {
+                self.note(&message);
+                Some(message)
             }
             Err(TryRecvError::Disconnected) => self.end(ToolFailure::new(FailureKind::Engine, "the module has ended")),
             Err(TryRecvError::Empty) => {
@@ -160,8 +160,8 @@ impl RunningModule {
         }
     }
 
-    fn note(&mut self, news: &ModuleMessage) {
-        match news {
+    fn note(&mut self, message: &ModuleMessage) {
+        match message {
             ModuleMessage::Loaded(result) => {
                 self.state.is_loading = false;
                 self.state.is_gone |= result.is_err();

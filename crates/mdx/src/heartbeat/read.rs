@@ -107,18 +107,18 @@ impl Reader<'_> {
             let line = self.text[at..end].split(['\n', '\r']).next().unwrap_or_default();
             let start = at;
             at += line.len() + 1;
-            let said = line.trim().trim_start_matches(['-', '*', '+']).trim();
-            if said.is_empty() || outline::is_in(&self.outline.shown, start) || (!is_own && !said.starts_with('@')) {
+            let entry = line.trim().trim_start_matches(['-', '*', '+']).trim();
+            if entry.is_empty() || outline::is_in(&self.outline.shown, start) || (!is_own && !entry.starts_with('@')) {
                 continue;
             }
-            let trigger = match said.strip_prefix(EVERY) {
+            let trigger = match entry.strip_prefix(EVERY) {
                 Some(rest) => interval(rest.trim_start_matches(':')).map(Trigger::Every),
-                None => trigger_parser::parse(said).ok(),
+                None => trigger_parser::parse(entry).ok(),
             };
             match trigger {
                 Some(trigger) => self.wake(start, trigger),
                 None => {
-                    let what = format!("\"{said}\" is not a valid interval");
+                    let what = format!("\"{entry}\" is not a valid interval");
                     self.error(start, what, "write @every: 15m, with s, m, h or d after the number");
                 }
             }

@@ -199,8 +199,8 @@ impl Reader<'_> {
     }
 
     /// Returns the name of the skill: the given one, otherwise that of its folder.
-    fn name(&mut self, said: Option<String>, folder: &str) -> Option<String> {
-        let Some(name) = said else {
+    fn name(&mut self, given: Option<String>, folder: &str) -> Option<String> {
+        let Some(name) = given else {
             let what = "the skill has no name; its folder name is used";
             self.warning(1, what, "add name: to its front matter");
             return Some(folder.to_owned());

@@ -64,8 +64,8 @@ pub enum ExpandError {
 
 /// Expands a person's message: `/skill:name words` is replaced by the skill, followed by the words. A skill with the
 /// placeholder `$ARGUMENTS` has the words there instead. `None` for any other message.
-pub fn expand(index: &SkillIndex, said: &str) -> Option<Result<String, ExpandError>> {
-    let rest = said.trim_start().strip_prefix(COMMAND)?;
+pub fn expand(index: &SkillIndex, message: &str) -> Option<Result<String, ExpandError>> {
+    let rest = message.trim_start().strip_prefix(COMMAND)?;
     let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let words = words.trim();
     let Some(skill) = index.find(name) else {

@@ -37,11 +37,11 @@ pub struct OwnChangeSeen {
 impl EventData for OwnChangeSeen {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("own_change"));
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let Self { path, gone, others, .. } = self;
         let act = if *gone { "deleted" } else { "changed" };
         let or = others.iter().map(|other| format!(" or {other}")).collect::<String>();
-        format!("{}{or} {act} {path} by itself, not through the room", telling.who())
+        format!("{}{or} {act} {path} by itself, not through the room", context.who())
     }
 }
 
@@ -79,13 +79,13 @@ impl CodingAgentsAtWork {
         }
         let newest = self.0.iter().max_by_key(|(id, at_work)| (at_work.seen_tick, std::cmp::Reverse((*id).clone())));
         let (agent, AtWork { activation, .. }) = newest?;
-        let seen = OwnChangeSeen {
+        let event = OwnChangeSeen {
             path: change.path.clone(),
             version: Some(change.version).filter(|version| *version > 0),
             gone: change.is_gone,
             others: self.0.keys().filter(|other| *other != agent).cloned().collect(),
         };
-        let draft = EventDraft::of(&seen).agent(agent);
+        let draft = EventDraft::of(&event).agent(agent);
         Some(match activation {
             Some(activation) => draft.activation(activation),
             None => draft,
@@ -114,20 +114,20 @@ mod tests {
         }
     }
 
-    fn seen(at_work: &CodingAgentsAtWork, by: Option<&str>) -> Option<(Option<Id>, Vec<Id>)> {
+    fn event(at_work: &CodingAgentsAtWork, by: Option<&str>) -> Option<(Option<Id>, Vec<Id>)> {
         let draft = at_work.record(&change(by))?;
-        let seen: OwnChangeSeen = draft.read().expect("it should be valid");
-        assert_eq!((seen.path.as_str(), seen.version), ("artifacts/a.md", Some(3)));
-        Some((draft.agent.clone(), seen.others))
+        let event: OwnChangeSeen = draft.read().expect("it should be valid");
+        assert_eq!((event.path.as_str(), event.version), ("artifacts/a.md", Some(3)));
+        Some((draft.agent.clone(), event.others))
     }
 
     #[test]
     fn a_direct_change_is_attributed_only_to_agents_at_work() {
-        assert_eq!(seen(&at_work(&[]), None), None);
-        assert_eq!(seen(&at_work(&[("lead", 5)]), None), Some((Some("lead".into()), vec![])));
-        assert_eq!(seen(&at_work(&[("lead", 5)]), Some("user")), None, "that was ordered in this program");
+        assert_eq!(event(&at_work(&[]), None), None);
+        assert_eq!(event(&at_work(&[("lead", 5)]), None), Some((Some("lead".into()), vec![])));
+        assert_eq!(event(&at_work(&[("lead", 5)]), Some("user")), None, "that was ordered in this program");
         let two = at_work(&[("ada", 5), ("lead", 9)]);
-        assert_eq!(seen(&two, None), Some((Some("lead".into()), vec!["ada".into()])), "it can have been either");
+        assert_eq!(event(&two, None), Some((Some("lead".into()), vec!["ada".into()])), "it can have been either");
     }
 
     #[test]

@@ -20,19 +20,19 @@ pub(super) trait Reported {
 #[derive(Debug)]
 pub(super) struct OutsideTraffic<Report> {
     under_way: BTreeSet<Id>,
-    heard: VecDeque<Report>,
+    results: VecDeque<Report>,
 }
 
 impl<Report> Default for OutsideTraffic<Report> {
     fn default() -> Self {
-        Self { under_way: BTreeSet::new(), heard: VecDeque::new() }
+        Self { under_way: BTreeSet::new(), results: VecDeque::new() }
     }
 }
 
 impl<Report: Reported> OutsideTraffic<Report> {
     /// Removes and returns the results since the last call.
     pub(super) fn take(&mut self) -> VecDeque<Report> {
-        std::mem::take(&mut self.heard)
+        std::mem::take(&mut self.results)
     }
 
     pub(super) fn sent(&mut self, id: &Id) {
@@ -41,13 +41,13 @@ impl<Report: Reported> OutsideTraffic<Report> {
 
     pub(super) fn receive(&mut self, ended: Report) {
         if self.under_way.remove(ended.id()) {
-            self.heard.push_back(ended);
+            self.results.push_back(ended);
         }
     }
 
     /// Reports all running activities as lost, because the worker has ended.
     pub(super) fn lost(&mut self) {
-        self.heard.extend(std::mem::take(&mut self.under_way).into_iter().map(Report::lost));
+        self.results.extend(std::mem::take(&mut self.under_way).into_iter().map(Report::lost));
     }
 
     pub(super) fn owes(&self) -> bool {
@@ -55,7 +55,7 @@ impl<Report: Reported> OutsideTraffic<Report> {
     }
 
     pub(super) fn is_quiet(&self) -> bool {
-        self.heard.is_empty()
+        self.results.is_empty()
     }
 }
 

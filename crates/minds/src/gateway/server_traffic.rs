@@ -17,7 +17,7 @@ pub(super) struct ServerTraffic {
     calls: BTreeSet<Id>,
     /// The calls that wait for a person or a model.
     asking: BTreeSet<Id>,
-    heard: VecDeque<McpEvent>,
+    events: VecDeque<McpEvent>,
 }
 
 impl ServerTraffic {
@@ -79,7 +79,7 @@ impl ServerTraffic {
                 }
             }
         }
-        self.heard.push_back(event);
+        self.events.push_back(event);
     }
 
     /// Records that the worker has ended: calls are answered here, and servers must be connected again.
@@ -89,13 +89,13 @@ impl ServerTraffic {
         self.asking.clear();
         for id in std::mem::take(&mut self.calls) {
             let failure = McpFailure::new(McpFault::Gone, "the gateway stopped while the server was working on it", "");
-            self.heard.push_back(McpEvent::Done { id, outcome: Err(failure) });
+            self.events.push_back(McpEvent::Done { id, outcome: Err(failure) });
         }
     }
 
     /// Removes and returns the events, oldest first.
     pub(super) fn take(&mut self) -> Vec<McpEvent> {
-        self.heard.drain(..).collect()
+        self.events.drain(..).collect()
     }
 
     /// Whether a reply of a server is still expected by someone. A server that waits for a person or a model does not
@@ -106,6 +106,6 @@ impl ServerTraffic {
 
     /// Whether there are no events to admit.
     pub(super) fn is_quiet(&self) -> bool {
-        self.heard.is_empty()
+        self.events.is_empty()
     }
 }

@@ -186,7 +186,7 @@ impl SeenToolDescriptions {
 #[derive(Resource, Debug, Default)]
 pub struct McpCalls {
     due: VecDeque<McpCommand>,
-    heard: VecDeque<McpEvent>,
+    events: VecDeque<McpEvent>,
 }
 
 impl McpCalls {
@@ -197,7 +197,7 @@ impl McpCalls {
 
     /// Removes and returns the events of calls, oldest first.
     pub fn take(&mut self) -> impl Iterator<Item = McpEvent> {
-        self.heard.drain(..)
+        self.events.drain(..)
     }
 }
 
@@ -214,7 +214,7 @@ pub(super) fn collect(
     for event in bridge.servers().take() {
         match event {
             McpEvent::Standing { key, news } => door.push(McpStatusChanged { key, news }),
-            of_call => calls.heard.push_back(of_call),
+            of_call => calls.events.push_back(of_call),
         }
     }
 }
@@ -253,12 +253,12 @@ pub(super) fn read(
 
 /// Applies status changes of servers.
 pub(super) fn apply_server_events(
-    mut heard: MessageReader<McpStatusChanged>,
+    mut events: MessageReader<McpStatusChanged>,
     mut servers: ResMut<McpServers>,
     mut seen: ResMut<SeenToolDescriptions>,
     mut reports: MessageWriter<ProblemReport>,
 ) {
-    for McpStatusChanged { key, news } in heard.read() {
+    for McpStatusChanged { key, news } in events.read() {
         let Some(server) = servers.get(key).cloned() else { continue };
         let label = server.label();
         let place = place_of(&label);
@@ -375,7 +375,7 @@ pub(super) fn dispatch(
     if let Err(problem) = bridge.ensure_worker(&surroundings.0, &factories.0, &mut live) {
         let failure = McpFailure::new(McpFault::Setup, problem.what, problem.remedy);
         for (key, needed) in &servers.needed {
-            if needed.standing == McpServerStatus::Connecting && !door.waiting().any(|heard| heard.key == *key) {
+            if needed.standing == McpServerStatus::Connecting && !door.waiting().any(|events| events.key == *key) {
                 let news = McpNews::Failed { failure: failure.clone(), tries_again: false };
                 door.push(McpStatusChanged { key: key.clone(), news });
             }

@@ -50,7 +50,7 @@ pub struct SlackCalls {
     /// Whether the first poll since the room was opened has ended, or there will be none.
     has_looked: bool,
     /// The last reported problems.
-    told: Vec<SlackTrouble>,
+    reported: Vec<SlackTrouble>,
 }
 
 impl SlackCalls {
@@ -97,8 +97,8 @@ pub(super) fn collect(
             SlackEvent::Looked(look) => {
                 calls.is_looking = false;
                 calls.has_looked = true;
-                let is_news = !look.arrived.is_empty() || !look.seen.is_empty() || look.troubles != calls.told;
-                calls.told.clone_from(&look.troubles);
+                let is_news = !look.arrived.is_empty() || !look.seen.is_empty() || look.troubles != calls.reported;
+                calls.reported.clone_from(&look.troubles);
                 if is_news {
                     door.push(SlackNews::Looked { look });
                 }

@@ -30,33 +30,33 @@ struct SupervisorArguments {
 
 impl SupervisorArguments {
     fn of(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
-        let mut told = Self::default();
+        let mut options = Self::default();
         loop {
             match arguments.next()?.as_str() {
-                "--within" => told.within = Some(arguments.next()?),
-                "--bubblewrap" => told.bubblewrap = Some(arguments.next()?),
-                "--new-entries" => told.new_entries = true,
-                "--network" => told.network = true,
-                "--home" => told.home = Some(arguments.next()?),
-                "--own" => told.own.push(arguments.next()?),
-                "--hide" => told.hidden.push(arguments.next()?),
-                "--memory" => told.memory = Some(arguments.next()?.parse().ok()?),
-                "--processes" => told.processes = Some(arguments.next()?.parse().ok()?),
-                "--file-size" => told.file_size = Some(arguments.next()?.parse().ok()?),
+                "--within" => options.within = Some(arguments.next()?),
+                "--bubblewrap" => options.bubblewrap = Some(arguments.next()?),
+                "--new-entries" => options.new_entries = true,
+                "--network" => options.network = true,
+                "--home" => options.home = Some(arguments.next()?),
+                "--own" => options.own.push(arguments.next()?),
+                "--hide" => options.hidden.push(arguments.next()?),
+                "--memory" => options.memory = Some(arguments.next()?.parse().ok()?),
+                "--processes" => options.processes = Some(arguments.next()?.parse().ok()?),
+                "--file-size" => options.file_size = Some(arguments.next()?.parse().ok()?),
                 "--" => break,
                 _ => return None,
             }
         }
-        told.words = arguments.collect();
-        (!told.words.is_empty()).then_some(told)
+        options.words = arguments.collect();
+        (!options.words.is_empty()).then_some(options)
     }
 }
 
 /// Supervises a program; the arguments are those after [`WATCH_WORD`](super::sandbox::WATCH_WORD). Notes for the reader
 /// of the program's output are passed to `say`.
 pub fn main(arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode {
-    let Some(told) = SupervisorArguments::of(arguments) else { return ExitCode::from(2) };
-    system::watch(&told, say)
+    let Some(options) = SupervisorArguments::of(arguments) else { return ExitCode::from(2) };
+    system::watch(&options, say)
 }
 
 /// Whether Landlock can be used on this system.
@@ -107,7 +107,7 @@ mod system {
     /// The folder of agents' worktrees, relative to the workspace.
     const WORKTREES: &str = ".workshop/worktrees";
 
-    pub(super) fn watch(told: &SupervisorArguments, say: fn(&str)) -> ExitCode {
+    pub(super) fn watch(options: &SupervisorArguments, say: fn(&str)) -> ExitCode {
         let say = move |what: &str| say(&format!("workshop: {what}"));
         let parent = getppid();
         // Processes that the program leaves behind become children of this process, and this one gets a signal when its
@@ -124,9 +124,9 @@ mod system {
         if !is_ready || getppid() != parent {
             return ExitCode::from(NOT_STARTED);
         }
-        let confined = match &told.within {
+        let confined = match &options.within {
             None => Ok((Vec::new(), None)),
-            Some(workspace) => confine(told, Path::new(workspace)),
+            Some(workspace) => confine(options, Path::new(workspace)),
         };
         let (before, temporary) = match confined {
             Ok(confined) => confined,
@@ -135,17 +135,17 @@ mod system {
                 return ExitCode::from(NOT_STARTED);
             }
         };
-        for (resource, limit) in [(Resource::Data, told.memory), (Resource::Fsize, told.file_size)] {
+        for (resource, limit) in [(Resource::Data, options.memory), (Resource::Fsize, options.file_size)] {
             let limit = limit.map(|bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) });
             if limit.is_some_and(|limit| setrlimit(resource, limit).is_err()) {
                 return ExitCode::from(NOT_STARTED);
             }
         }
-        if told.memory.is_some() || told.processes.is_some() {
-            let (memory, processes) = (told.memory.unwrap_or(u64::MAX), told.processes.unwrap_or(usize::MAX));
+        if options.memory.is_some() || options.processes.is_some() {
+            let (memory, processes) = (options.memory.unwrap_or(u64::MAX), options.processes.unwrap_or(usize::MAX));
             std::thread::spawn(move || count(memory, processes));
         }
-        let mut words = before.into_iter().chain(told.words.iter().map(OsString::from));
+        let mut words = before.into_iter().chain(options.words.iter().map(OsString::from));
         let Some(program) = words.next() else { return ExitCode::from(NOT_STARTED) };
         let mut command = Command::new(program);
         command.args(words);
@@ -217,26 +217,26 @@ mod system {
     }
 
     /// Sets up the sandbox. Returns the arguments before the program's own, and its temporary folder if it has one.
-    fn confine(told: &SupervisorArguments, workspace: &Path) -> io::Result<(Vec<OsString>, Option<Temporary>)> {
+    fn confine(options: &SupervisorArguments, workspace: &Path) -> io::Result<(Vec<OsString>, Option<Temporary>)> {
         let workspace = workspace.canonicalize()?;
         let entries = entries(&workspace)?;
         let worktree = worktree(&workspace);
-        let Some(bubblewrap) = &told.bubblewrap else {
+        let Some(bubblewrap) = &options.bubblewrap else {
             let temporary = temporary_beside(&workspace)?;
             let writable = temporary.as_ref().map_or_else(std::env::temp_dir, |temporary| temporary.folder.clone());
-            let own = told.own.iter().map(PathBuf::from);
+            let own = options.own.iter().map(PathBuf::from);
             let also: Vec<PathBuf> = std::iter::once(writable).chain(worktree).chain(own).collect();
-            return match restrict(&workspace, &entries, &also, told.network) {
+            return match restrict(&workspace, &entries, &also, options.network) {
                 true => Ok((Vec::new(), temporary)),
                 false => Err(ErrorKind::Unsupported.into()),
             };
         };
-        let stage = told.new_entries.then(|| SandboxRoot::make(&workspace, &entries)).transpose()?;
-        let hidden: Vec<PathBuf> = told.hidden.iter().map(PathBuf::from).collect();
-        let own: Vec<PathBuf> = told.own.iter().map(PathBuf::from).collect();
+        let stage = options.new_entries.then(|| SandboxRoot::make(&workspace, &entries)).transpose()?;
+        let hidden: Vec<PathBuf> = options.hidden.iter().map(PathBuf::from).collect();
+        let own: Vec<PathBuf> = options.own.iter().map(PathBuf::from).collect();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let programs: Vec<PathBuf> =
-            std::env::split_paths(&path).chain(told.words.first().map(PathBuf::from)).collect();
+            std::env::split_paths(&path).chain(options.words.first().map(PathBuf::from)).collect();
         let sandbox = Sandbox {
             program: Path::new(bubblewrap),
             workspace: &workspace,
@@ -245,10 +245,10 @@ mod system {
             worktree: worktree.as_deref(),
             own: &own,
             hidden: &hidden,
-            home: told.home.as_deref().map(Path::new),
+            home: options.home.as_deref().map(Path::new),
             programs: &programs,
-            network: told.network,
-            temporary_bytes: told.memory,
+            network: options.network,
+            temporary_bytes: options.memory,
         };
         let words = sandbox.arguments();
         *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = stage;
@@ -387,8 +387,8 @@ mod system {
 
     use super::SupervisorArguments;
 
-    pub(super) fn watch(told: &SupervisorArguments, _: fn(&str)) -> ExitCode {
-        let status = Command::new(&told.words[0]).args(&told.words[1..]).status();
+    pub(super) fn watch(options: &SupervisorArguments, _: fn(&str)) -> ExitCode {
+        let status = Command::new(&options.words[0]).args(&options.words[1..]).status();
         let code = status.ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
         ExitCode::from(code.unwrap_or(1))
     }
@@ -404,10 +404,10 @@ mod tests {
 
     #[test]
     fn the_supervisor_separates_its_arguments_from_the_programs() {
-        let told = |line: &str| SupervisorArguments::of(line.split(' ').map(str::to_owned));
+        let options = |line: &str| SupervisorArguments::of(line.split(' ').map(str::to_owned));
         let words = |line: &str| line.split(' ').map(str::to_owned).collect();
         assert_eq!(
-            told("-- git --within"),
+            options("-- git --within"),
             Some(SupervisorArguments { words: words("git --within"), ..SupervisorArguments::default() })
         );
         let confined = SupervisorArguments {
@@ -416,7 +416,7 @@ mod tests {
             words: words("git"),
             ..SupervisorArguments::default()
         };
-        assert_eq!(told("--within /w --network -- git"), Some(confined));
+        assert_eq!(options("--within /w --network -- git"), Some(confined));
         let limited = SupervisorArguments {
             memory: Some(1_024),
             processes: Some(7),
@@ -424,16 +424,16 @@ mod tests {
             words: words("git"),
             ..SupervisorArguments::default()
         };
-        assert_eq!(told("--memory 1024 --processes 7 --file-size 9 -- git"), Some(limited));
+        assert_eq!(options("--memory 1024 --processes 7 --file-size 9 -- git"), Some(limited));
         let hiding = SupervisorArguments {
             hidden: words("/a /b"),
             home: Some("/h".into()),
             words: words("git"),
             ..SupervisorArguments::default()
         };
-        assert_eq!(told("--hide /a --home /h --hide /b -- git"), Some(hiding));
+        assert_eq!(options("--hide /a --home /h --hide /b -- git"), Some(hiding));
         for odd in ["git", "--", "--within", "--all -- git", "--memory much -- git"] {
-            assert_eq!(told(odd), None, "{odd}");
+            assert_eq!(options(odd), None, "{odd}");
         }
     }
 }

@@ -136,7 +136,7 @@ impl WebQuestion {
 
     async fn answer(self) -> Result<WebAnswer, String> {
         let place = shown(&self.url);
-        let told = |error: &reqwest::Error| match error {
+        let describe = |error: &reqwest::Error| match error {
             error if error.is_connect() => format!("{place} cannot be reached"),
             error if error.is_timeout() => format!("{place} did not answer in time"),
             error if error.is_builder() => {
@@ -146,19 +146,19 @@ impl WebQuestion {
         };
         let method = reqwest::Method::from_bytes(self.method.as_bytes());
         let method = method.map_err(|_| format!("{:?} is not a valid method", self.method))?;
-        let mut request = client(&self.url).map_err(|error| told(&error))?.request(method, &self.url);
+        let mut request = client(&self.url).map_err(|error| describe(&error))?.request(method, &self.url);
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
         if let Some(body) = self.body {
             request = request.body(body);
         }
-        let mut response = request.send().await.map_err(|error| told(&error))?;
+        let mut response = request.send().await.map_err(|error| describe(&error))?;
         let headers = response.headers().iter();
         let headers = headers.filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())));
         let (status, url, headers) = (response.status().as_u16(), response.url().to_string(), headers.collect());
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| told(&error))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| describe(&error))? {
             if body.len() + chunk.len() > ANSWER_BYTES_AT_MOST {
                 return Err(format!("the answer of {place} is longer than {} kB", ANSWER_BYTES_AT_MOST >> 10));
             }

@@ -42,12 +42,12 @@ impl DirectFiles {
     /// Replaces the text of a file if it still equals `over` (`None`: if the file still does not exist). Returns
     /// whether it did, after the text has reached the disk.
     pub fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, DirectFileError> {
-        let told = |trouble: PathError| DirectFileError(trouble.message(path.as_str()));
+        let failure = |trouble: PathError| DirectFileError(trouble.message(path.as_str()));
         // Concurrent commands use temporary files of different names.
         let beside = beside_name(&format!("command {} {path}", std::process::id()));
-        self.0.write_beside(path, &beside, text).map_err(told)?;
+        self.0.write_beside(path, &beside, text).map_err(failure)?;
         let over = over.map(|text| content_hash(text.as_bytes()));
-        let placed = self.0.put_in_place(path, &beside, over).map_err(told)?;
+        let placed = self.0.put_in_place(path, &beside, over).map_err(failure)?;
         Ok(placed == Placing::Placed)
     }
 
@@ -105,8 +105,8 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn folder(&mut self, folder: &Folder, lead: &str) -> Result<(), DirectFileError> {
-        let told = |error: io::Error| DirectFileError(format!("'{lead}' cannot be listed: {error}."));
-        for (name, kind) in folder.entries().map_err(told)? {
+        let failure = |error: io::Error| DirectFileError(format!("'{lead}' cannot be listed: {error}."));
+        for (name, kind) in folder.entries().map_err(failure)? {
             self.seen += 1;
             if self.seen > ENTRIES_AT_MOST {
                 return Err(DirectFileError(format!("there are more than {ENTRIES_AT_MOST} files; name one.")));
@@ -117,7 +117,7 @@ impl Walk<'_> {
             }
             match kind {
                 EntryKind::Folder => {
-                    let below = folder.child(&name).map_err(told)?;
+                    let below = folder.child(&name).map_err(failure)?;
                     self.folder(&below, &format!("{lead}{name}/"))?;
                 }
                 EntryKind::File if globs::any_matches(self.globs, path.as_str()) => self.found.push(path),

@@ -319,7 +319,7 @@ impl Executor {
                             return Ok(answer);
                         }
                     }
-                    None => self.gone(&path),
+                    None => self.note_deleted(&path),
                 }
                 let version = self.heads.get(path.as_str()).map_or(0, |head| head.version);
                 Ok(FileAnswer::Unchanged { path: path.as_str().to_owned(), version })
@@ -363,7 +363,7 @@ impl Executor {
         let (text, found) = match (present, part) {
             (Ok(present), _) => present,
             (Err(PathError::Missing), _) => {
-                self.gone(path);
+                self.note_deleted(path);
                 return Err(self.missing(path.as_str(), rights));
             }
             (Err(PathError::TooLarge { .. }), Some((from_line, lines))) => {

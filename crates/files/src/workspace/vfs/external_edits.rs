@@ -28,12 +28,12 @@ impl Executor {
         text: &str,
         found: &EntryMetadata,
     ) -> Result<u64, StoreError> {
-        self.seen(path, text, found, None)
+        self.record_external_text(path, text, found, None)
     }
 
     /// Like [`Self::notice`]. If `displaced_by` is given, that order is about to overwrite or delete the text, which
     /// becomes a version even if nobody changed it.
-    pub(super) fn seen(
+    pub(super) fn record_external_text(
         &mut self,
         path: &WorkspacePath,
         text: &str,
@@ -100,7 +100,7 @@ impl Executor {
         let looked = match self.index.read(&self.root, &path, self.limits.bytes_at_most(&path)) {
             Ok((text, found)) => self.notice(&path, &text, &found).map(drop),
             Err(PathError::Missing | PathError::NotAFolder | PathError::IsFolder) => {
-                self.gone(&path);
+                self.note_deleted(&path);
                 Ok(())
             }
             Err(trouble) => {
@@ -152,7 +152,7 @@ impl Executor {
                         tracing::warn!("an edit of {path} could not be recorded: {error}");
                     }
                 }
-                (None, FileContent::Removed) => self.gone(normal),
+                (None, FileContent::Removed) => self.note_deleted(normal),
                 (None, FileContent::Unusable { .. }) => self.no_text(normal),
                 // A file read through a link within the workspace: its versions belong to the target.
                 (None, FileContent::Text(_)) => {}
@@ -223,7 +223,7 @@ impl Executor {
     }
 
     /// Records that a file is missing, if it existed before.
-    pub(super) fn gone(&mut self, path: &WorkspacePath) {
+    pub(super) fn note_deleted(&mut self, path: &WorkspacePath) {
         let was_listed = self.index.forget(path.as_str());
         let head = self.heads.get(path.as_str()).filter(|head| head.is_there).cloned();
         if !was_listed && head.is_none() {

@@ -57,7 +57,7 @@ pub(super) struct Saves {
     pub(super) orders: SaveOrders,
     waiting: BTreeMap<String, SaveOrder>,
     /// The last problem that was reported to the world, by path.
-    told: BTreeMap<String, Problem>,
+    reported: BTreeMap<String, Problem>,
     /// When the pending saves are written.
     pub(super) due: Option<Instant>,
 }
@@ -79,14 +79,14 @@ impl Saves {
         let mut problems = Vec::new();
         for (path, order) in std::mem::take(&mut self.waiting) {
             match files.save(&path, &order) {
-                Ok(()) => drop(self.told.remove(&path)),
+                Ok(()) => drop(self.reported.remove(&path)),
                 Err(NotSaved::Held) => {
                     let what = "someone else just changed it";
                     problems.push(Problem::warning(&*path, what, "nothing to do: both changes will be merged"));
                     self.waiting.insert(path, order);
                 }
                 Err(NotSaved::Failed(problem)) => {
-                    if self.told.insert(path.clone(), problem.clone()).as_ref() != Some(&problem) {
+                    if self.reported.insert(path.clone(), problem.clone()).as_ref() != Some(&problem) {
                         let report = SaveReport { path: path.clone(), saved: None, problem: Some(problem.clone()) };
                         files.news.push(ServiceEvent::Saved(report));
                     }

@@ -110,10 +110,10 @@ impl FileHandle {
     /// Creates a new file for the person.
     pub fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
         let (reply, replied) = bounded(1);
-        let gone = || io::Error::other("the workspace was closed");
+        let closed = || io::Error::other("the workspace was closed");
         let create = Command::Create { path: path.to_owned(), bytes: bytes.to_owned(), reply };
-        self.0.send(create).map_err(|_| gone())?;
-        replied.recv().unwrap_or_else(|_| Err(gone()))
+        self.0.send(create).map_err(|_| closed())?;
+        replied.recv().unwrap_or_else(|_| Err(closed()))
     }
 
     /// Deletes a file that was added, if nobody changed it since. The error says why not.
@@ -129,9 +129,9 @@ impl FileHandle {
     /// Like [`change`](Self::change), on behalf of `author`.
     pub fn change_as(&self, author: Author, operation: FileOperation) -> Result<FileAnswer, String> {
         let (reply, replied) = bounded(1);
-        let gone = || "the workspace was closed".to_owned();
-        self.0.send(Command::Change { author, operation, reply }).map_err(|_| gone())?;
-        replied.recv().map_err(|_| gone())?.map_err(|failure| failure.what)
+        let closed = || "the workspace was closed".to_owned();
+        self.0.send(Command::Change { author, operation, reply }).map_err(|_| closed())?;
+        replied.recv().map_err(|_| closed())?.map_err(|failure| failure.what)
     }
 
     /// Waits until everything that the room ordered is on disk, and returns a problem for each text that is not.
@@ -229,8 +229,8 @@ impl FileService {
     /// Waits until everything ordered is on disk, and returns a problem for each text that is not. Answers that arrive
     /// meanwhile are passed to `answered`.
     pub fn flush(&self, mut answered: impl FnMut(FileOutcome)) -> Vec<Problem> {
-        let gone = || vec![Problem::error("workspace", "the file thread has stopped", "restart the program")];
-        let Some(commands) = &self.commands else { return gone() };
+        let closed = || vec![Problem::error("workspace", "the file thread has stopped", "restart the program")];
+        let Some(commands) = &self.commands else { return closed() };
         let (reply, replied) = bounded(1);
         let mut flush = Some(Command::Flush(reply));
         loop {
@@ -238,14 +238,14 @@ impl FileService {
                 match commands.try_send(command) {
                     Ok(()) => {}
                     Err(TrySendError::Full(command)) => flush = Some(command),
-                    Err(TrySendError::Disconnected(_)) => return gone(),
+                    Err(TrySendError::Disconnected(_)) => return closed(),
                 }
             }
             select! {
-                recv(replied) -> problems => return problems.unwrap_or_else(|_| gone()),
+                recv(replied) -> problems => return problems.unwrap_or_else(|_| closed()),
                 recv(self.answers) -> outcome => match outcome {
                     Ok(outcome) => answered(outcome),
-                    Err(_) => return gone(),
+                    Err(_) => return closed(),
                 },
                 // Only if the queue was full.
                 default(if flush.is_some() { ASK_AGAIN } else { ANSWER_LOOK }) => {}

@@ -67,7 +67,7 @@ impl Executor {
         let hash = content_hash(text.as_bytes());
         self.sessions.written.insert(path.as_str().to_owned(), (hash, is_plain));
         self.sessions.keep_text(path.as_str(), text);
-        self.sessions.told.remove(path.as_str());
+        self.sessions.reported.remove(path.as_str());
         if let Some(copy) = self.sessions.copied.remove(path.as_str()) {
             // The copy contains nothing that the file does not contain.
             let _ = self.root.beside(&copy, |folder| Ok(folder.remove(copy.name())?));
@@ -165,14 +165,14 @@ impl Executor {
         }
         let hash = content_hash(text.as_bytes());
         let written = self.sessions.written.get(path).map(|(hash, _)| *hash);
-        if written == Some(hash) || self.sessions.told.get(path) == Some(&hash) {
-            self.sessions.seen.remove(path);
+        if written == Some(hash) || self.sessions.reported.get(path) == Some(&hash) {
+            self.sessions.pending.remove(path);
             return;
         }
         if written.is_none() && (is_own(text) || is_older(text)) {
             return;
         }
-        let is_seen = self.sessions.seen.insert(path.to_owned(), hash) == Some(hash);
+        let is_seen = self.sessions.pending.insert(path.to_owned(), hash) == Some(hash);
         if !is_seen {
             self.unsettled.insert(path.to_owned(), Instant::now());
         }
@@ -191,8 +191,8 @@ impl Executor {
     }
 
     fn report_session(&mut self, path: &str, content: FileContent, hash: u64) {
-        self.sessions.seen.remove(path);
-        if self.sessions.told.insert(path.to_owned(), hash) != Some(hash) {
+        self.sessions.pending.remove(path);
+        if self.sessions.reported.insert(path.to_owned(), hash) != Some(hash) {
             let ours = self.sessions.text(path).map(str::to_owned);
             self.news.push(ServiceEvent::Record(RecordChanged { path: path.to_owned(), content, ours }));
         }

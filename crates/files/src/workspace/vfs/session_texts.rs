@@ -26,10 +26,10 @@ pub(super) struct SessionRecords {
     /// others.
     pub(super) written: HashMap<String, (u64, bool)>,
     /// The hash of the text that was last reported to the room, by path.
-    pub(super) told: HashMap<String, u64>,
+    pub(super) reported: HashMap<String, u64>,
     /// The hashes of texts that will be reported once they have been stable for a moment, because they may still be
     /// written.
-    pub(super) seen: HashMap<String, u64>,
+    pub(super) pending: HashMap<String, u64>,
     /// The paths and texts that the room wrote last, the newest at the end.
     texts: VecDeque<(String, String)>,
     /// Sessions that are stored in a copy because their files could not be written.

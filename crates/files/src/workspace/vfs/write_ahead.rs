@@ -96,7 +96,9 @@ impl Executor {
     ) -> Result<Option<FileAnswer>, FileFailure> {
         if let Some((old, found)) = &now {
             let is_same = **old == *text;
-            let version = self.seen(path, old, found, (!is_same).then_some(order)).map_err(|error| history(&error))?;
+            let version = self
+                .record_external_text(path, old, found, (!is_same).then_some(order))
+                .map_err(|error| history(&error))?;
             if is_same {
                 self.readers.note(path.as_str(), &order.author);
                 return Ok(Some(FileAnswer::Unchanged { path: path.as_str().to_owned(), version }));
@@ -230,11 +232,11 @@ impl Executor {
         path: &WorkspacePath,
     ) -> Result<Option<FileAnswer>, FileFailure> {
         let Some((text, found)) = self.present(path)? else {
-            self.gone(path);
+            self.note_deleted(path);
             return Ok(None);
         };
         keep_permission(order, path, &text, "")?;
-        self.seen(path, &text, &found, Some(order)).map_err(|error| history(&error))?;
+        self.record_external_text(path, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(path)?;
         let done = FileDone::Deleted { path: path.as_str().to_owned() };
         let conflict_with = self.readers.others(path.as_str(), &order.author);
@@ -277,7 +279,7 @@ impl Executor {
         to: &WorkspacePath,
     ) -> Result<Option<FileAnswer>, FileFailure> {
         let Some((text, found)) = self.present(from)? else {
-            self.gone(from);
+            self.note_deleted(from);
             return Ok(None);
         };
         match self.root.look(to) {
@@ -290,7 +292,7 @@ impl Executor {
         // Otherwise a task could be moved away, changed, and moved back.
         keep_permission(order, from, &text, "")?;
         keep_permission(order, to, "", &text)?;
-        self.seen(from, &text, &found, Some(order)).map_err(|error| history(&error))?;
+        self.record_external_text(from, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(from)?;
         let displaced = self.heads.get(to.as_str()).map(|gone| gone.file);
         let moved = FileHead { path: to.as_str().to_owned(), ..head.clone() };

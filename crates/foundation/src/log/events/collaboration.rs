@@ -29,8 +29,8 @@ pub struct Publish {
 impl EventData for Publish {
     const KIND: EventKind = EventKind::Publish;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.agent_or(self.by.as_deref().unwrap_or_default());
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.agent_or(self.by.as_deref().unwrap_or_default());
         let said = with(&with(&format!("{who} said in"), " channel ", &self.channel), ": ", &self.text);
         aside(&said, &if self.subscribers == 0 { "no listeners yet".to_owned() } else { String::new() })
     }
@@ -53,10 +53,10 @@ pub struct Subscribe {
 impl EventData for Subscribe {
     const KIND: EventKind = EventKind::Subscribe;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let verb = if self.ended { "no longer listens to" } else { "listens to" };
-        let said = with(&format!("{} {verb}", telling.who()), " channel ", &self.channel);
-        let by = self.by.as_deref().map(|by| format!("by {}", telling.called(by)));
+        let said = with(&format!("{} {verb}", context.who()), " channel ", &self.channel);
+        let by = self.by.as_deref().map(|by| format!("by {}", context.called(by)));
         aside(&said, &by.unwrap_or_default())
     }
 }
@@ -81,9 +81,9 @@ pub struct Deliver {
 impl EventData for Deliver {
     const KIND: EventKind = EventKind::Deliver;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let messages = counted(self.messages, "message", "messages");
-        with(&format!("{} heard {messages}", telling.who()), " of channel ", &self.channel)
+        with(&format!("{} heard {messages}", context.who()), " of channel ", &self.channel)
     }
 }
 
@@ -111,8 +111,8 @@ pub struct Blackboard {
 impl EventData for Blackboard {
     const KIND: EventKind = EventKind::Blackboard;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.agent_or(self.by.as_deref().unwrap_or_default());
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.agent_or(self.by.as_deref().unwrap_or_default());
         let key = if self.key.is_empty() { "an entry".to_owned() } else { with("", "", &self.key) };
         match &self.value {
             Some(value) => with(&format!("{who} wrote {key} on the blackboard"), ": ", value),
@@ -157,8 +157,8 @@ pub enum TaskPriority {
 impl EventData for HandOver {
     const KIND: EventKind = EventKind::HandOver;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let handed = format!("{} handed a task over to {}", telling.who(), telling.called(&self.to));
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let handed = format!("{} handed a task over to {}", context.who(), context.called(&self.to));
         let turns = self.deadline_turns.map(|turns| counted(turns.into(), "turn", "turns"));
         with(&aside(&handed, &with("", "within ", &turns.unwrap_or_default())), ": ", &self.task)
     }
@@ -179,8 +179,8 @@ pub struct TaskResultReturned {
 impl EventData for TaskResultReturned {
     const KIND: EventKind = EventKind::TaskResultReturned;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let (who, to) = (telling.who(), telling.called(&self.to));
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let (who, to) = (context.who(), context.called(&self.to));
         let told =
             if self.ok { format!("{who} gave its result to {to}") } else { format!("{who} had no result for {to}") };
         with(&told, ": ", &self.result)

@@ -21,8 +21,8 @@ pub struct ConversationStart {
 impl EventData for ConversationStart {
     const KIND: EventKind = EventKind::ConversationStart;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        with(&format!("{} started talking", telling.everyone(&self.participants)), " about ", &self.topic)
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        with(&format!("{} started talking", context.everyone(&self.participants)), " about ", &self.topic)
     }
 }
 
@@ -43,8 +43,8 @@ pub struct Message {
 impl EventData for Message {
     const KIND: EventKind = EventKind::Message;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.agent_or(self.by.as_deref().unwrap_or_default());
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.agent_or(self.by.as_deref().unwrap_or_default());
         with(&format!("{who} said"), ": ", &self.text)
     }
 }
@@ -118,9 +118,9 @@ pub enum Memory {
 impl EventData for Memory {
     const KIND: EventKind = EventKind::Memory;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.who();
-        let named = |element: &Option<Id>| telling.element(element.as_deref().unwrap_or_default());
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.who();
+        let named = |element: &Option<Id>| context.element(element.as_deref().unwrap_or_default());
         match self {
             Self::Noted { note, .. } => with(&format!("{who} noted"), ": ", note),
             Self::Met { interaction, .. } => with(&format!("{who} remembered"), ": ", interaction),
@@ -161,8 +161,8 @@ pub enum Compaction {
 impl EventData for Compaction {
     const KIND: EventKind = EventKind::Compaction;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.who();
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.who();
         match self {
             Self::Failed { why, .. } => with(&format!("{who} could not sum up its session"), ": ", why),
             Self::Done { turns, messages_dropped } => {

@@ -84,14 +84,14 @@ impl Warning {
         self.place.is_some() || self.subject.is_some()
     }
 
-    fn narrate_or(&self, telling: &NarrationContext<'_>, otherwise: &str) -> String {
+    fn narrate_or(&self, context: &NarrationContext<'_>, otherwise: &str) -> String {
         let what = if self.what.is_empty() { otherwise } else { &self.what };
         let told = match &self.element {
             Some(element) => {
-                let who = telling.agent_or(self.by.as_deref().unwrap_or_default());
-                with(&format!("{who} could not change {}", telling.element(element)), ": ", what)
+                let who = context.agent_or(self.by.as_deref().unwrap_or_default());
+                with(&format!("{who} could not change {}", context.element(element)), ": ", what)
             }
-            None => match self.about(telling) {
+            None => match self.about(context) {
                 about if about.is_empty() => with("", "", what),
                 about => with(&about, ": ", what),
             },
@@ -101,12 +101,12 @@ impl Warning {
     }
 
     /// Returns the place, otherwise the name of the subject.
-    fn about(&self, telling: &NarrationContext<'_>) -> String {
+    fn about(&self, context: &NarrationContext<'_>) -> String {
         let line = self.line.flatten().map(|line| format!(", line {line}")).unwrap_or_default();
         match (self.place.as_deref(), self.path.as_deref().or(self.subject.as_deref())) {
             (Some(place), _) if !place.is_empty() => with("", "", place) + &line,
             (_, Some(path)) => with("", "", path),
-            _ => telling.agent(),
+            _ => context.agent(),
         }
     }
 }
@@ -126,8 +126,8 @@ impl From<&Problem> for Warning {
 impl EventData for Warning {
     const KIND: EventKind = EventKind::Warning;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        self.narrate_or(telling, "there is a problem")
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        self.narrate_or(context, "there is a problem")
     }
 
     fn to_do(&self) -> &str {
@@ -202,11 +202,11 @@ impl<'de> Deserialize<'de> for Error {
 impl EventData for Error {
     const KIND: EventKind = EventKind::Error;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         match self {
-            Self::Work(failed) => failed.narrate(telling),
-            Self::Problem(problem) => problem.narrate_or(telling, "something failed"),
-            Self::Request(failed) => Warning::new(failed.what.clone()).narrate_or(telling, "something failed"),
+            Self::Work(failed) => failed.narrate(context),
+            Self::Problem(problem) => problem.narrate_or(context, "something failed"),
+            Self::Request(failed) => Warning::new(failed.what.clone()).narrate_or(context, "something failed"),
         }
     }
 

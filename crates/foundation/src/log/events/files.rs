@@ -51,8 +51,8 @@ impl FileChange {
 impl EventData for FileChange {
     const KIND: EventKind = EventKind::FileChange;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let by = telling.by(&self.by);
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let by = context.by(&self.by);
         let path = if self.path.is_empty() { "a file".to_owned() } else { with("", "", &self.path) };
         if self.gone {
             return format!("{by} deleted {path}");

@@ -203,12 +203,12 @@ inputs!(Work(WorkInput), Relationship(RelationshipInput), Agent(AgentInput), Tal
 impl EventData for Input {
     const KIND: EventKind = EventKind::Input;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         match self {
-            Self::Work(input) => input.narrate(telling),
-            Self::Relationship(input) => input.narrate(telling),
-            Self::Agent(input) => input.narrate(telling),
-            Self::Talk(input) => input.narrate(telling),
+            Self::Work(input) => input.narrate(context),
+            Self::Relationship(input) => input.narrate(context),
+            Self::Agent(input) => input.narrate(context),
+            Self::Talk(input) => input.narrate(context),
             Self::Furnished { furniture, did: Furnishing::Added } => {
                 format!("you added furniture to the room: {furniture}")
             }
@@ -228,16 +228,16 @@ impl EventData for Input {
 }
 
 impl WorkInput {
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         match self {
             Self::Pause => "you paused all work".to_owned(),
             Self::Resume => "you resumed all work".to_owned(),
             Self::OneTurnEach => "you advanced all work by one turn".to_owned(),
             Self::KillAll => "you stopped all work".to_owned(),
-            Self::KillAgent { agent } => format!("you stopped the work of {}", telling.called(agent)),
+            Self::KillAgent { agent } => format!("you stopped the work of {}", context.called(agent)),
             Self::Kill { activation, agent, task } => {
                 let piece = match agent {
-                    Some(agent) => format!("{}'s work ({})", telling.called(agent), activation.id()),
+                    Some(agent) => format!("{}'s work ({})", context.called(agent), activation.id()),
                     None => activation.id().to_string(),
                 };
                 with(&format!("you stopped {piece}"), ": ", task.as_deref().unwrap_or_default())
@@ -261,13 +261,13 @@ impl WorkInput {
                 };
                 match (agent, tool) {
                     (Some(agent), Some(tool)) => {
-                        let told = with(&format!("you {decided} {}'s", telling.called(agent)), " ", tool) + &how_far;
+                        let told = with(&format!("you {decided} {}'s", context.called(agent)), " ", tool) + &how_far;
                         let told = told + place;
                         let told = with(&told, ": ", what.as_deref().unwrap_or_default());
                         aside(&told, because.as_deref().unwrap_or_default())
                     }
                     (Some(agent), None) => {
-                        let whose = telling.called(agent);
+                        let whose = context.called(agent);
                         format!("you {decided} a tool call of {whose}'s work ({})", activation.id())
                     }
                     (None, _) => format!("you {decided} a tool call of {}", activation.id()),
@@ -278,29 +278,29 @@ impl WorkInput {
 }
 
 impl AgentInput {
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         match self {
             Self::Add { profile, .. } => with("you added an agent to the room", ": ", profile),
-            Self::Remove { agent } => format!("you removed {} from the room", telling.called(agent)),
+            Self::Remove { agent } => format!("you removed {} from the room", context.called(agent)),
             Self::SetBehaviour { agent, behaviour } => {
-                format!("you set the behaviour of {} to {}", telling.called(agent), super::word(behaviour))
+                format!("you set the behaviour of {} to {}", context.called(agent), super::word(behaviour))
             }
-            Self::SetHome { agent, .. } => format!("you gave {} a new home", telling.called(agent)),
-            Self::Place { agent, .. } => format!("you moved {}", telling.called(agent)),
-            Self::PickUp { agent } => format!("you picked {} up", telling.called(agent)),
-            Self::Carry { agent, .. } => format!("you carried {}", telling.called(agent)),
-            Self::PutDown { agent } => format!("you put {} down", telling.called(agent)),
-            Self::Pause { agent } => format!("you paused {}", telling.called(agent)),
-            Self::Resume { agent } => format!("you resumed {}", telling.called(agent)),
+            Self::SetHome { agent, .. } => format!("you gave {} a new home", context.called(agent)),
+            Self::Place { agent, .. } => format!("you moved {}", context.called(agent)),
+            Self::PickUp { agent } => format!("you picked {} up", context.called(agent)),
+            Self::Carry { agent, .. } => format!("you carried {}", context.called(agent)),
+            Self::PutDown { agent } => format!("you put {} down", context.called(agent)),
+            Self::Pause { agent } => format!("you paused {}", context.called(agent)),
+            Self::Resume { agent } => format!("you resumed {}", context.called(agent)),
         }
     }
 }
 
 impl TalkInput {
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         match self {
             Self::Start { participants, topic } => {
-                with(&format!("you let {} talk", telling.everyone(participants)), " about ", topic)
+                with(&format!("you let {} talk", context.everyone(participants)), " about ", topic)
             }
             Self::Speak { text, .. } => with("you said", ": ", text),
             Self::Stop { conversation } => format!("you ended conversation {conversation}"),
@@ -313,8 +313,8 @@ impl TalkInput {
 }
 
 impl RelationshipInput {
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let pair = |tie: &Tie| format!("{} and {}", telling.called(&tie.from), telling.called(&tie.to));
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let pair = |tie: &Tie| format!("{} and {}", context.called(&tie.from), context.called(&tie.to));
         match self {
             Self::Add { relationship, .. } => {
                 with(&format!("you related {}", pair(relationship)), ": ", &relationship.label)

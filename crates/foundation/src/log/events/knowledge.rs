@@ -108,8 +108,8 @@ pub struct RecalledScore {
 impl EventData for Knowledge {
     const KIND: EventKind = EventKind::Knowledge;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.who();
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.who();
         match self {
             Self::Recalled { memories, .. } => {
                 let first = memories.first().map(|memory| memory.text.clone()).unwrap_or_default();

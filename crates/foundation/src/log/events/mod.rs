@@ -56,7 +56,7 @@ pub trait EventData: Serialize + DeserializeOwned + Debug {
     const KIND: EventKind;
 
     /// Describes what happened, in the past tense, starting with a lower-case letter, of any length.
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String;
+    fn narrate(&self, context: &NarrationContext<'_>) -> String;
 
     /// What a person can do about it; empty if there is nothing to do.
     fn to_do(&self) -> &str {
@@ -134,9 +134,9 @@ macro_rules! events {
             }
 
             /// Describes what happened, in the past tense, starting with a lower-case letter, of any length.
-            pub fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+            pub fn narrate(&self, context: &NarrationContext<'_>) -> String {
                 match self {
-                    $(Self::$name(event) => event.narrate(telling),)*
+                    $(Self::$name(event) => event.narrate(context),)*
                     Self::Unknown(unknown) => unknown.narrate(),
                 }
             }

@@ -73,10 +73,10 @@ pub struct CallFailure {
 impl EventData for ModelCall {
     const KIND: EventKind = EventKind::ModelCall;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let provider = if self.provider.is_empty() { "a model".to_owned() } else { with("", "", &self.provider) };
         let is_trial = self.kind == TRIAL;
-        let whom = if is_trial { "your test".to_owned() } else { telling.agent() };
+        let whom = if is_trial { "your test".to_owned() } else { context.agent() };
         if let Some(error) = &self.error {
             return with(&with(&format!("{provider} did not answer"), " ", &whom), ": ", &error.what);
         }

@@ -61,8 +61,8 @@ pub struct AgentAdded {
 impl EventData for AgentAdded {
     const KIND: EventKind = EventKind::AgentAdded;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        aside(&format!("{} joined the room", telling.who()), &with("", "profile ", &self.profile))
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        aside(&format!("{} joined the room", context.who()), &with("", "profile ", &self.profile))
     }
 }
 
@@ -77,8 +77,8 @@ pub struct AgentRemoved {
 impl EventData for AgentRemoved {
     const KIND: EventKind = EventKind::AgentRemoved;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        aside(&format!("{} left the room", telling.who()), &with("", "profile ", &self.profile))
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        aside(&format!("{} left the room", context.who()), &with("", "profile ", &self.profile))
     }
 }
 
@@ -97,12 +97,12 @@ pub struct State {
 impl EventData for State {
     const KIND: EventKind = EventKind::State;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let (from, to) = (state_words(&self.from), state_words(&self.to));
         let changed = match (from.is_empty(), to.is_empty()) {
-            (false, false) => format!("{} changed from {from} to {to}", telling.who()),
-            (true, false) => format!("{} is now {to}", telling.who()),
-            _ => format!("{} changed state", telling.who()),
+            (false, false) => format!("{} changed from {from} to {to}", context.who()),
+            (true, false) => format!("{} is now {to}", context.who()),
+            _ => format!("{} changed state", context.who()),
         };
         with(&changed, ": ", &self.why)
     }
@@ -201,9 +201,9 @@ impl ElementDeed {
 impl EventData for ElementChanged {
     const KIND: EventKind = EventKind::ElementChanged;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let by = telling.by(&self.by);
-        let element = telling.element(&self.element);
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let by = context.by(&self.by);
+        let element = context.element(&self.element);
         let id = self.id.as_deref().unwrap_or_default();
         let pin = if id.is_empty() { "a pin".to_owned() } else { with("pin", " ", id) };
         let mail = with("mail", " ", id);
@@ -249,12 +249,12 @@ pub struct ActionQueued {
 impl EventData for ActionQueued {
     const KIND: EventKind = EventKind::ActionQueued;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let action = action(telling, &self.action, self.target.as_deref());
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let action = action(context, &self.action, self.target.as_deref());
         let priority = self.priority.as_deref().filter(|priority| *priority == "high").unwrap_or_default();
         let done = match self.why.as_deref() {
-            Some(why) => with(&format!("{} was woken by {}", telling.who(), self.action), ": ", why),
-            None => format!("{} decided to {action}", telling.who()),
+            Some(why) => with(&format!("{} was woken by {}", context.who(), self.action), ": ", why),
+            None => format!("{} decided to {action}", context.who()),
         };
         aside(&done, priority)
     }
@@ -286,25 +286,25 @@ pub struct ActionDropped {
 impl EventData for ActionDropped {
     const KIND: EventKind = EventKind::ActionDropped;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let dropped = match self.what.as_deref() {
             Some(what) if !what.is_empty() => with(what, " about ", self.topic.as_deref().unwrap_or_default()),
             _ => {
                 let target = self.target.as_ref().and_then(Option::as_deref);
-                let action = action(telling, self.action.as_deref().unwrap_or_default(), target);
-                format!("{} will not {action}", telling.who())
+                let action = action(context, self.action.as_deref().unwrap_or_default(), target);
+                format!("{} will not {action}", context.who())
             }
         };
         with(&dropped, ": ", &self.why)
     }
 }
 
-fn action(telling: &NarrationContext<'_>, action: &str, target: Option<&str>) -> String {
+fn action(context: &NarrationContext<'_>, action: &str, target: Option<&str>) -> String {
     let about = target.unwrap_or_default();
     match action {
-        "readElement" => format!("read {}", telling.element(about)),
-        "seekInfo" => format!("look at {}", telling.element(about)),
-        "approachAgent" => format!("go and tell {}", telling.called(about)),
+        "readElement" => format!("read {}", context.element(about)),
+        "seekInfo" => format!("look at {}", context.element(about)),
+        "approachAgent" => format!("go and tell {}", context.called(about)),
         "compactContext" => "sum up what it knows".to_owned(),
         "" => "do something".to_owned(),
         other => with(&format!("turn to {other}"), " at ", about),
@@ -345,13 +345,13 @@ pub enum ReadOutcome {
 impl EventData for Read {
     const KIND: EventKind = EventKind::Read;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let element = match self.label.as_deref().filter(|label| !label.is_empty()) {
             Some(label) => with("", "", label),
-            None => telling.element(self.element.as_deref().unwrap_or_default()),
+            None => context.element(self.element.as_deref().unwrap_or_default()),
         };
         let version = self.version.map(|version| format!("version {version}")).unwrap_or_default();
-        let (who, element) = (telling.who(), aside(&element, &version));
+        let (who, element) = (context.who(), aside(&element, &version));
         let why = self.why.as_deref().unwrap_or_default();
         match self.outcome {
             ReadOutcome::Failed => with(&format!("{who} could not read {element}"), ": ", why),

@@ -33,10 +33,10 @@ pub struct Activation {
 impl EventData for Activation {
     const KIND: EventKind = EventKind::Activation;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let by = if self.by.is_empty() { String::new() } else { telling.called(&self.by) };
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let by = if self.by.is_empty() { String::new() } else { context.called(&self.by) };
         let verb = if self.signal_of.is_some() { "was woken" } else { "was asked" };
-        with(&with(&format!("{} {verb}", telling.who()), " by ", &by), ": ", &self.task)
+        with(&with(&format!("{} {verb}", context.who()), " by ", &by), ": ", &self.task)
     }
 }
 
@@ -57,8 +57,8 @@ pub struct Spawn {
 impl EventData for Spawn {
     const KIND: EventKind = EventKind::Spawn;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        aside(&format!("{} started {}", telling.who(), telling.called(&self.child)), &self.path)
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        aside(&format!("{} started {}", context.who(), context.called(&self.child)), &self.path)
     }
 }
 
@@ -80,8 +80,8 @@ pub struct Signal {
 impl EventData for Signal {
     const KIND: EventKind = EventKind::Signal;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let told = format!("{} reported to {}", telling.who(), telling.called(&self.to));
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let told = format!("{} reported to {}", context.who(), context.called(&self.to));
         let kept = if self.kept { "kept, because you stopped that one" } else { "" };
         aside(&with(&told, ": ", &self.message), kept)
     }
@@ -181,9 +181,9 @@ impl ToolCall {
 impl EventData for ToolCall {
     const KIND: EventKind = EventKind::ToolCall;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let target = self.target.as_deref().or(self.path.as_deref()).unwrap_or_default();
-        let call = with(&format!("{} called {}", telling.who(), tool(&self.tool)), ": ", target);
+        let call = with(&format!("{} called {}", context.who(), tool(&self.tool)), ": ", target);
         let gate = match self.gate {
             Some(Gate::Ask) => "you are asked first",
             Some(Gate::Deny) => "not allowed",
@@ -211,10 +211,10 @@ pub struct ToolResult {
 impl EventData for ToolResult {
     const KIND: EventKind = EventKind::ToolResult;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let answered = match self.ok {
             true => format!("{} answered", tool(&self.tool)),
-            false => format!("{} could not use {}", telling.who(), tool(&self.tool)),
+            false => format!("{} could not use {}", context.who(), tool(&self.tool)),
         };
         with(&answered, ": ", &self.text)
     }
@@ -246,11 +246,11 @@ pub struct ApprovalRequested {
 impl EventData for ApprovalRequested {
     const KIND: EventKind = EventKind::ApprovalRequested;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         if self.wants.is_empty() {
-            return aside(&with(&format!("{} asked you", telling.who()), " about ", &self.what), &self.why);
+            return aside(&with(&format!("{} asked you", context.who()), " about ", &self.what), &self.why);
         }
-        aside(&with(&telling.who(), " wants to ", &self.wants), &with("", "because ", &self.why))
+        aside(&with(&context.who(), " wants to ", &self.wants), &with("", "because ", &self.why))
     }
 }
 
@@ -275,10 +275,10 @@ pub struct ApprovalDecided {
 impl EventData for ApprovalDecided {
     const KIND: EventKind = EventKind::ApprovalDecided;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let by = match &*self.by {
             "" | "gate" => "the gate".to_owned(),
-            by => telling.called(by),
+            by => context.called(by),
         };
         let decided = match self.decision {
             Some(Gate::Allow) => "allowed",
@@ -287,7 +287,7 @@ impl EventData for ApprovalDecided {
         };
         let decided = format!("{by} {decided} {}", tool(&self.tool));
         with(
-            &(with(&decided, " for ", &telling.agent()) + &self.scope.clause()),
+            &(with(&decided, " for ", &context.agent()) + &self.scope.clause()),
             ": ",
             self.why.as_deref().unwrap_or_default(),
         )
@@ -321,11 +321,11 @@ pub struct WorkflowStep {
 impl EventData for WorkflowStep {
     const KIND: EventKind = EventKind::WorkflowStep;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let why = self.why.as_deref().unwrap_or_default();
         if self.step.is_empty() && self.run.is_some() {
             let workflow = with("the workflow", " ", &self.workflow);
-            let by = self.by.as_ref().map(|by| telling.called(by)).unwrap_or_default();
+            let by = self.by.as_ref().map(|by| context.called(by)).unwrap_or_default();
             return match self.to.as_str() {
                 "started" => with(&with(&format!("{workflow} started"), ", started by ", &by), ": ", why),
                 "resumed" => with(&format!("{workflow} continues"), ": ", why),
@@ -335,7 +335,7 @@ impl EventData for WorkflowStep {
         }
         let step = if self.step.is_empty() { "a step".to_owned() } else { with("step", " ", &self.step) };
         let step = with(&step, " of ", &self.workflow);
-        let by = telling.agent();
+        let by = context.agent();
         let changed = match self.to.replace('_', " ") {
             to if to.is_empty() => format!("{step} changed"),
             to if to == "running" && !by.is_empty() => format!("{by} started {step}"),
@@ -365,8 +365,8 @@ pub struct Complete {
 impl EventData for Complete {
     const KIND: EventKind = EventKind::Complete;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        over(telling, "finished", (self.turns, self.tokens), &self.text)
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        over(context, "finished", (self.turns, self.tokens), &self.text)
     }
 }
 
@@ -391,8 +391,8 @@ pub struct Abort {
 impl EventData for Abort {
     const KIND: EventKind = EventKind::Abort;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        over(telling, "was stopped", (self.turns, self.tokens), &self.what)
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        over(context, "was stopped", (self.turns, self.tokens), &self.what)
     }
 }
 
@@ -413,8 +413,8 @@ pub struct WorkFailed {
 }
 
 impl WorkFailed {
-    pub(super) fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        over(telling, "could not finish", (self.turns, self.tokens), &self.what)
+    pub(super) fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        over(context, "could not finish", (self.turns, self.tokens), &self.what)
     }
 }
 
@@ -456,8 +456,8 @@ impl Event {
 }
 
 /// Describes the end of an activation.
-fn over(telling: &NarrationContext<'_>, verb: &str, (turns, tokens): (u32, u64), said: &str) -> String {
+fn over(context: &NarrationContext<'_>, verb: &str, (turns, tokens): (u32, u64), said: &str) -> String {
     let (turns, tokens) = (counted(turns.into(), "turn", "turns"), counted(tokens, "token", "tokens"));
-    let used = aside(&format!("{} {verb}", telling.who()), &joined([Some(turns), Some(tokens)]));
+    let used = aside(&format!("{} {verb}", context.who()), &joined([Some(turns), Some(tokens)]));
     with(&used, ": ", said)
 }

@@ -65,9 +65,9 @@ pub struct AddedEvents(Arc<BTreeMap<EventKind, NarrateFn>>);
 impl AddedEvents {
     /// Adds this type of event.
     pub fn add<E: EventData>(&mut self) {
-        let tell: NarrateFn = |data, telling| {
+        let tell: NarrateFn = |data, context| {
             let event = data.parse::<E>()?;
-            Some(Narration::of(&event, |event| event.narrate(telling), E::to_do))
+            Some(Narration::of(&event, |event| event.narrate(context), E::to_do))
         };
         Arc::make_mut(&mut self.0).insert(E::KIND, tell);
     }
@@ -132,9 +132,9 @@ impl<'a> Narrator<'a> {
     }
 
     fn narrate_kind(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> Narration {
-        let telling = NarrationContext { agent, names: self.names };
-        let added = self.added.0.get(kind).and_then(|tell| tell(data, &telling));
-        added.unwrap_or_else(|| Narration::of(&Event::parse(kind, data), |event| event.narrate(&telling), Event::to_do))
+        let context = NarrationContext { agent, names: self.names };
+        let added = self.added.0.get(kind).and_then(|tell| tell(data, &context));
+        added.unwrap_or_else(|| Narration::of(&Event::parse(kind, data), |event| event.narrate(&context), Event::to_do))
     }
 }
 

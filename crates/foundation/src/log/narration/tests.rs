@@ -68,8 +68,8 @@ fn an_added_event_has_its_own_description_and_a_separate_remedy() {
     impl EventData for TeaBreak {
         const KIND: EventKind = EventKind::Other(std::borrow::Cow::Borrowed("tea_break"));
 
-        fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-            format!("{} had {}", telling.who(), counted(self.biscuits.into(), "biscuit", "biscuits"))
+        fn narrate(&self, context: &NarrationContext<'_>) -> String {
+            format!("{} had {}", context.who(), counted(self.biscuits.into(), "biscuit", "biscuits"))
         }
 
         fn to_do(&self) -> &str {

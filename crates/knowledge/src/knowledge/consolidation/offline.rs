@@ -20,9 +20,9 @@ const WORDS_AT_LEAST: usize = 3;
 /// Decides about all candidates without a model. Never deletes a known memory, and never changes a pinned one.
 pub fn decide_offline(cases: &[Case]) -> Vec<Decision> {
     let mut changed: BTreeSet<Id> = BTreeSet::new();
-    let mut said: BTreeSet<String> = BTreeSet::new();
+    let mut contents: BTreeSet<String> = BTreeSet::new();
     let decisions = cases.iter().enumerate().map(|(index, case)| {
-        let act = if said.insert(folded_text(&case.candidate.content)) { act(case, &changed) } else { Act::Skip };
+        let act = if contents.insert(folded_text(&case.candidate.content)) { act(case, &changed) } else { Act::Skip };
         if let Act::Update { id, .. } = &act {
             changed.insert(id.clone());
         }

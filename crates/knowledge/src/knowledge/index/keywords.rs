@@ -129,17 +129,17 @@ impl<'a> WordQuery<'a> {
             for (place, times) in keywords.postings.get(word.as_str()).into_iter().flatten() {
                 let length = keywords.lengths[*place as usize] as f32 / self.mean_length;
                 let times = f32::from(*times);
-                let (score, said) = &mut scores[*place as usize];
-                if *said == 0.0 {
+                let (score, weight) = &mut scores[*place as usize];
+                if *weight == 0.0 {
                     found.push(*place);
                 }
                 *score += rarity * times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length));
-                *said += rarity;
+                *weight += rarity;
             }
         }
         let of = |place: u32| {
-            let (score, said) = scores[place as usize];
-            WordMatch { place: place as usize, score, coverage: (said / self.total_weight).min(1.0) }
+            let (score, weight) = scores[place as usize];
+            WordMatch { place: place as usize, score, coverage: (weight / self.total_weight).min(1.0) }
         };
         found.into_iter().map(of).collect()
     }

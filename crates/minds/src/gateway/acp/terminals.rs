@@ -40,7 +40,7 @@ struct State {
 struct Terminal {
     line: String,
     begun: Instant,
-    said: Arc<Mutex<OutputTail>>,
+    captured: Arc<Mutex<OutputTail>>,
     ended: watch::Receiver<Option<Ended>>,
     stop: CancellationToken,
     keys: Arc<Keys>,
@@ -111,12 +111,12 @@ impl Terminals {
             start(words, (None, folder), &terminal_environment.settings, &terminal_environment.place)?;
         let most = terminal_environment.settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
         let most = bytes_at_most.and_then(|bytes| usize::try_from(bytes).ok()).map_or(most, |bytes| bytes.min(most));
-        let said = Arc::new(Mutex::new(OutputTail::new(most)));
+        let captured = Arc::new(Mutex::new(OutputTail::new(most)));
         let (stop, too_much) = (CancellationToken::new(), CancellationToken::new());
         let (tell, ended) = watch::channel(None);
-        let out = tokio::spawn(listen(stdout, said.clone(), too_much.clone()));
-        let err = tokio::spawn(listen(stderr, said.clone(), too_much.clone()));
-        let (longest, stopped, heard) = (terminal_environment.settings.longest(), stop.clone(), said.clone());
+        let out = tokio::spawn(listen(stdout, captured.clone(), too_much.clone()));
+        let err = tokio::spawn(listen(stderr, captured.clone(), too_much.clone()));
+        let (longest, stopped, heard) = (terminal_environment.settings.longest(), stop.clone(), captured.clone());
         let begun = Instant::now();
         tokio::spawn(async move {
             let how = program.ended(longest, &stopped, &too_much).await;
@@ -141,7 +141,7 @@ impl Terminals {
         state.count += 1;
         let id = format!("terminal-{}", state.count);
         let keys = terminal_environment.keys;
-        state.open.insert(id.clone(), Terminal { line, begun, said, ended, stop, keys, is_told: false });
+        state.open.insert(id.clone(), Terminal { line, begun, captured, ended, stop, keys, is_told: false });
         Ok(id)
     }
 
@@ -149,8 +149,8 @@ impl Terminals {
     pub(super) fn output(&self, id: &str) -> Option<TerminalOutputResponse> {
         let terminal = self.state().open.get(id).cloned()?;
         let how = terminal.ended.borrow().clone();
-        let (said, is_cut) = lock(&terminal.said).text(how.is_some());
-        let answer = TerminalOutputResponse::new(terminal.keys.redact(&said), is_cut);
+        let (captured, is_cut) = lock(&terminal.captured).text(how.is_some());
+        let answer = TerminalOutputResponse::new(terminal.keys.redact(&captured), is_cut);
         Some(answer.exit_status(how.as_ref().map(|(how, _)| status(how))))
     }
 
@@ -193,14 +193,14 @@ impl Terminals {
     /// Returns the ended programs that were not reported yet; all remaining ones if `is_end`.
     pub(super) fn take_ended(&self, is_end: bool) -> Vec<RanInTerminal> {
         let mut state = self.state();
-        let mut told: Vec<RanInTerminal> = state.ended.drain(..).map(|terminal| terminal.report()).collect();
+        let mut reports: Vec<RanInTerminal> = state.ended.drain(..).map(|terminal| terminal.report()).collect();
         for terminal in state.open.values_mut() {
             if !terminal.is_told && (is_end || terminal.ended.borrow().is_some()) {
                 terminal.is_told = true;
-                told.push(terminal.report());
+                reports.push(terminal.report());
             }
         }
-        told
+        reports
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -226,8 +226,8 @@ impl State {
 impl Terminal {
     fn report(&self) -> RanInTerminal {
         let (how, secs) = self.ended.borrow().clone().unzip();
-        let (said, _) = lock(&self.said).text(true);
-        let tail = said.chars().count().saturating_sub(LOGGED_CHARS);
+        let (captured, _) = lock(&self.captured).text(true);
+        let tail = captured.chars().count().saturating_sub(LOGGED_CHARS);
         RanInTerminal {
             command: text::truncate(&self.line, LOGGED_CHARS),
             exit_code: match how {
@@ -243,7 +243,7 @@ impl Terminal {
             }
             .to_owned(),
             secs: secs.unwrap_or_else(|| self.begun.elapsed().as_secs_f64()),
-            said: self.keys.redact(&said.chars().skip(tail).collect::<String>()),
+            said: self.keys.redact(&captured.chars().skip(tail).collect::<String>()),
         }
     }
 }
@@ -255,19 +255,19 @@ fn status(how: &HowEnded) -> TerminalExitStatus {
     }
 }
 
-async fn listen(mut from: impl AsyncRead + Unpin, said: Arc<Mutex<OutputTail>>, too_much: CancellationToken) {
+async fn listen(mut from: impl AsyncRead + Unpin, captured: Arc<Mutex<OutputTail>>, too_much: CancellationToken) {
     let mut block = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut block).await {
-        let mut said = lock(&said);
-        said.put(&block[..count]);
-        if said.total > SAID_AT_MOST {
+        let mut captured = lock(&captured);
+        captured.put(&block[..count]);
+        if captured.total > SAID_AT_MOST {
             too_much.cancel();
         }
     }
 }
 
-fn lock(said: &Mutex<OutputTail>) -> MutexGuard<'_, OutputTail> {
-    said.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(captured: &Mutex<OutputTail>) -> MutexGuard<'_, OutputTail> {
+    captured.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The end of a program's output.
@@ -323,9 +323,9 @@ mod tests {
 
     #[test]
     fn long_output_loses_its_beginning_and_no_partial_characters_are_shown() {
-        let mut said = OutputTail::new(10);
-        said.put("ünïcödé".as_bytes());
-        assert_eq!(said.text(true), ("nïcödé".to_owned(), true), "the second half of ü is left out");
+        let mut captured = OutputTail::new(10);
+        captured.put("ünïcödé".as_bytes());
+        assert_eq!(captured.text(true), ("nïcödé".to_owned(), true), "the second half of ü is left out");
         let mut half = OutputTail::new(100);
         half.put(&"a€".as_bytes()[..3]);
         assert_eq!((half.text(false).0.as_str(), half.text(true).0.as_str()), ("a", "a\u{fffd}"));

@@ -62,7 +62,7 @@ struct SessionChoices {
     /// The id of the mode that a person allowed although the agent asks less often in it.
     allowed: Option<String>,
     /// The options that were last logged.
-    told: Vec<OwnOption>,
+    logged: Vec<OwnOption>,
     /// The commands of the agent, and whether they were logged.
     commands: (Vec<OwnCommand>, bool),
     /// Whether the agent is in a mode that nobody allowed.
@@ -88,7 +88,7 @@ struct State {
     /// The requests that were not taken yet.
     asked: VecDeque<OpenRequest>,
     end: Option<Result<PromptResponse, Broken>>,
-    heard: Option<Instant>,
+    active_at: Option<Instant>,
     is_too_much: bool,
     /// Whether the answer to the prompt has arrived: later updates belong to no turn.
     is_sealed: bool,
@@ -146,7 +146,7 @@ impl Turn {
         let mut state = self.state();
         let (cost_usd, number) = (state.cost_usd, state.number + 1);
         let phase = if apart { Phase::Apart } else { Phase::Running };
-        *state = State { phase, cost_usd, number, heard: Some(Instant::now()), ..State::default() };
+        *state = State { phase, cost_usd, number, active_at: Some(Instant::now()), ..State::default() };
     }
 
     /// Records that the agent was told to stop: its current and further requests are refused. Returns the number of the
@@ -199,12 +199,12 @@ impl Turn {
 
     /// Returns when the agent last sent something.
     pub(super) fn last_activity(&self) -> Option<Instant> {
-        self.state().heard
+        self.state().active_at
     }
 
     /// Restarts the silence timeout, because the time that a person took is not the agent's.
     pub(super) fn expect(&self) {
-        self.state().heard = Some(Instant::now());
+        self.state().active_at = Some(Instant::now());
     }
 
     /// Records a request of the protocol.
@@ -221,7 +221,7 @@ impl Turn {
     /// Records a request of the agent to the room.
     pub(super) fn ask(&self, asked: OpenRequest) {
         let mut state = self.state();
-        state.heard = Some(Instant::now());
+        state.active_at = Some(Instant::now());
         let takes = state.phase == Phase::Running && state.end.is_none() && !state.is_sealed;
         if takes && state.asked.len() < ASKED_AT_MOST {
             state.asked.push_back(asked);
@@ -254,8 +254,8 @@ impl Turn {
         }
         let mut state = self.state();
         if let SessionUpdate::UsageUpdate(usage) = &update {
-            let told = usage.cost.as_ref().filter(|cost| cost.currency.eq_ignore_ascii_case("usd"));
-            if let Some(cost) = told.filter(|cost| cost.amount.is_finite() && cost.amount >= 0.0) {
+            let logged = usage.cost.as_ref().filter(|cost| cost.currency.eq_ignore_ascii_case("usd"));
+            if let Some(cost) = logged.filter(|cost| cost.amount.is_finite() && cost.amount >= 0.0) {
                 state.cost_usd = Some(cost.amount);
             }
             return;
@@ -263,7 +263,7 @@ impl Turn {
         if !matches!(state.phase, Phase::Running | Phase::Apart) || state.end.is_some() || state.is_sealed {
             return;
         }
-        state.heard = Some(Instant::now());
+        state.active_at = Some(Instant::now());
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => {
                 let words = state.text_of(chunk.content);
@@ -377,7 +377,7 @@ impl Turn {
         if cut > 0 {
             thought.push_str(&format!("\n[… cut, {cut} more characters]"));
         }
-        let mut told = AgentReport {
+        let mut logged = AgentReport {
             plan: state.plan.take().unwrap_or_default(),
             thought,
             images: std::mem::take(&mut state.images),
@@ -385,20 +385,20 @@ impl Turn {
         };
         for known in state.calls.iter_mut().filter(|known| !known.is_logged && (is_end || known.call.is_over())) {
             known.is_logged = true;
-            told.calls.push(known.call.clone());
+            logged.calls.push(known.call.clone());
         }
-        told.ran = self.terminals.take_ended(is_end);
+        logged.ran = self.terminals.take_ended(is_end);
         let mut chosen = self.chosen();
         let options = chosen.offer.own_options();
-        if chosen.told != options {
-            chosen.told.clone_from(&options);
-            told.options = options;
+        if chosen.logged != options {
+            chosen.logged.clone_from(&options);
+            logged.options = options;
         }
         if !std::mem::replace(&mut chosen.commands.1, true) {
-            told.commands.clone_from(&chosen.commands.0);
+            logged.commands.clone_from(&chosen.commands.0);
         }
         drop(chosen);
-        (told, state.cost_usd)
+        (logged, state.cost_usd)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -514,7 +514,7 @@ mod tests {
         let over = ToolCallUpdateFields::new().status(ToolCallStatus::Completed);
         turn.update(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new("a", over)), here);
         let titles =
-            |told: AgentReport| told.calls.into_iter().map(|call| (call.title, call.status)).collect::<Vec<_>>();
+            |logged: AgentReport| logged.calls.into_iter().map(|call| (call.title, call.status)).collect::<Vec<_>>();
         assert_eq!(titles(turn.take_report(false).0), [("Read a".to_owned(), "completed".to_owned())]);
         assert_eq!(titles(turn.take_report(true).0), [("Read b".to_owned(), "pending".to_owned())]);
         assert_eq!(titles(turn.take_report(true).0), []);

@@ -162,7 +162,7 @@ impl Pool {
             orders: received,
             end: end.clone(),
             exit: self.exit.clone(),
-            told: None,
+            reported: None,
         };
         let task = self.handle.spawn(keeper.keep());
         self.servers.insert(key, PooledServer { orders, end, task });
@@ -246,7 +246,7 @@ struct ServerTask {
     end: CancellationToken,
     exit: CancellationToken,
     /// The last reported status.
-    told: Option<McpNews>,
+    reported: Option<McpNews>,
 }
 
 impl ServerTask {
@@ -329,8 +329,8 @@ impl ServerTask {
     }
 
     fn emit(&mut self, news: McpNews) {
-        if self.told.as_ref() != Some(&news) {
-            self.told = Some(news.clone());
+        if self.reported.as_ref() != Some(&news) {
+            self.reported = Some(news.clone());
             (self.says)(McpEvent::Standing { key: self.key.clone(), news });
         }
     }
@@ -358,7 +358,7 @@ impl ServerTask {
                     Some(Order::Again(terms)) => {
                         self.terms = Arc::from(terms);
                         // The requester waits for an answer, whether or not it is the same as before.
-                        self.told = None;
+                        self.reported = None;
                         offering = Some(offer_soon(connection.line(), self.terms.clone(), SETTLE).boxed());
                     }
                     Some(Order::Call(call)) => self.begin(&connection, call, &under_way),
@@ -414,7 +414,7 @@ impl ServerTask {
                             self.emit(McpNews::Ready { offer: Box::new(offer) });
                         }
                         Err(_) if connection.is_closed() => break Some(connection.closed_failure()),
-                        Err(failure) if is_doubted || self.told.is_none() => break Some(failure),
+                        Err(failure) if is_doubted || self.reported.is_none() => break Some(failure),
                         Err(failure) if failure.fault == McpFault::Gone => break Some(failure),
                         Err(failure) => tracing::warn!("{}: {}", self.server.label(), failure.sentence()),
                     }
@@ -537,7 +537,7 @@ impl ServerTask {
                     None => return false,
                     Some(Order::Again(terms)) => {
                         self.terms = Arc::from(terms);
-                        self.told = None;
+                        self.reported = None;
                         return true;
                     }
                     Some(Order::Call(call)) => self.refuse(call, failure.clone()),

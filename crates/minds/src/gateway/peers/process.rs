@@ -120,10 +120,10 @@ fn folder_of(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, SetupFailur
 async fn drain(mut stderr: impl AsyncRead + Unpin, words: Words) {
     let mut block = [0; 4096];
     while let Ok(count @ 1..) = stderr.read(&mut block).await {
-        let mut said = words.0.lock().unwrap_or_else(PoisonError::into_inner);
-        said.extend(&block[..count]);
-        let more = said.len().saturating_sub(STDERR_KEPT);
-        said.drain(..more);
+        let mut captured = words.0.lock().unwrap_or_else(PoisonError::into_inner);
+        captured.extend(&block[..count]);
+        let more = captured.len().saturating_sub(STDERR_KEPT);
+        captured.drain(..more);
     }
 }
 
@@ -134,9 +134,9 @@ pub(in crate::gateway) struct Words(Arc<Mutex<VecDeque<u8>>>);
 impl Words {
     /// Returns the end of the output, on one line.
     pub(in crate::gateway) fn last(&self) -> String {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes: Vec<u8> = said.iter().copied().collect();
-        drop(said);
+        let captured = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = captured.iter().copied().collect();
+        drop(captured);
         let text = String::from_utf8_lossy(&bytes);
         let mut lines: Vec<&str> = text.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
         lines.reverse();

@@ -11,7 +11,7 @@ pub(in crate::gateway) struct SlackTraffic {
     sending: BTreeSet<Id>,
     is_looking: bool,
     has_looked: bool,
-    heard: VecDeque<SlackEvent>,
+    events: VecDeque<SlackEvent>,
 }
 
 impl SlackTraffic {
@@ -33,7 +33,7 @@ impl SlackTraffic {
             }
         };
         if is_awaited {
-            self.heard.push_back(event);
+            self.events.push_back(event);
         }
     }
 
@@ -41,16 +41,16 @@ impl SlackTraffic {
     pub(in crate::gateway) fn lost(&mut self) {
         for id in std::mem::take(&mut self.sending) {
             let post = SlackPost::Unknown { what: "the gateway stopped in the meantime".to_owned() };
-            self.heard.push_back(SlackEvent::Posted { id, post });
+            self.events.push_back(SlackEvent::Posted { id, post });
         }
         if std::mem::take(&mut self.is_looking) {
-            self.heard.push_back(SlackEvent::Looked(Box::<SlackLook>::default()));
+            self.events.push_back(SlackEvent::Looked(Box::<SlackLook>::default()));
         }
     }
 
     /// Removes and returns the events, oldest first.
     pub(in crate::gateway) fn take(&mut self) -> VecDeque<SlackEvent> {
-        std::mem::take(&mut self.heard)
+        std::mem::take(&mut self.events)
     }
 
     /// Whether something is outstanding that a room without a window waits for: results of messages, and the first
@@ -61,6 +61,6 @@ impl SlackTraffic {
 
     /// Whether there are no events to admit.
     pub(in crate::gateway) fn is_quiet(&self) -> bool {
-        self.heard.is_empty()
+        self.events.is_empty()
     }
 }

@@ -160,20 +160,20 @@ pub(super) fn read(root: &Root, path: &str) -> Option<(Vec<u8>, bool)> {
 
 /// Writes a file of the copy, or deletes it, replacing whatever exists.
 pub(super) fn put(root: &Root, path: &str, bytes: Option<(&[u8], bool)>) -> Result<(), ScanError> {
-    let told = |trouble: PathError| ScanError::Disk(trouble.message(path));
+    let disk_error = |trouble: PathError| ScanError::Disk(trouble.message(path));
     let path = WorkspacePath::new(path).map_err(|why| ScanError::Disk(why.to_string()))?;
     let now = match root.read_bytes(&path, u64::MAX - 1) {
         Ok((bytes, _)) => Some(content_hash(&bytes)),
         Err(PathError::Missing | PathError::NotAFolder) => None,
-        Err(trouble) => return Err(told(trouble)),
+        Err(trouble) => return Err(disk_error(trouble)),
     };
     let beside = beside_name(&format!("copy {path}"));
     match (bytes, now) {
         (None, None) => Ok(()),
-        (None, Some(now)) => root.take_away(&path, &beside, now).map(drop).map_err(told),
+        (None, Some(now)) => root.take_away(&path, &beside, now).map(drop).map_err(disk_error),
         (Some((bytes, is_program)), now) => {
-            root.write_bytes_beside(&path, &beside, bytes, is_program).map_err(told)?;
-            match root.put_in_place(&path, &beside, now).map_err(told)? {
+            root.write_bytes_beside(&path, &beside, bytes, is_program).map_err(disk_error)?;
+            match root.put_in_place(&path, &beside, now).map_err(disk_error)? {
                 Placing::Placed => Ok(()),
                 Placing::Crossed => Err(ScanError::Disk(format!("'{path}' was just changed"))),
             }

@@ -61,7 +61,7 @@ pub(super) struct Worktree {
     /// Files that changed both here and in the workspace and cannot be merged; reported once.
     crossed: Vec<String>,
     /// The hash of the changes that were last reported.
-    told: Option<u64>,
+    reported: Option<u64>,
     #[cfg(test)]
     pub(super) is_killed_before_commit: bool,
 }
@@ -87,7 +87,7 @@ impl Worktree {
             workspace_stamps: Stamps::default(),
             activation: crate::safe_fs::read_text(&place.join(ACTIVATION), 200).ok().flatten().map(Id::from),
             crossed: Vec::new(),
-            told: None,
+            reported: None,
             #[cfg(test)]
             is_killed_before_commit: false,
         };
@@ -141,8 +141,8 @@ impl Worktree {
     /// Returns the changes if they are new, and marks them as reported. A merge conflict is reported once.
     pub(super) fn changes_to_report(&mut self, mut changes: WorktreeChanges) -> Option<WorktreeChanges> {
         changes.crossed = std::mem::take(&mut self.crossed);
-        let is_news = self.told != Some(changes.hash) || !changes.crossed.is_empty();
-        self.told = Some(changes.hash);
+        let is_news = self.reported != Some(changes.hash) || !changes.crossed.is_empty();
+        self.reported = Some(changes.hash);
         is_news.then_some(changes)
     }
 
@@ -251,7 +251,7 @@ impl Worktree {
 
     /// Causes the copy's own changes to be reported again.
     pub(super) fn report_again(&mut self) {
-        self.told = None;
+        self.reported = None;
     }
 }
 
