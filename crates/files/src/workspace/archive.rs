@@ -34,7 +34,7 @@ pub struct Archived {
     pub files: usize,
     /// The total size of the files in bytes, uncompressed.
     pub bytes: u64,
-    /// The first [`NAMED_AT_MOST`] files that were left out, each with the reason.
+    /// The files that were left out, each with the reason, up to a maximum number.
     pub left_out: Vec<String>,
     /// The total number of files that were left out.
     pub left_out_count: usize,

@@ -479,7 +479,7 @@ impl Executor {
         }
     }
 
-    /// A version of someone else's, who ordered nothing here.
+    /// Records a version by someone outside of this program.
     pub(super) fn record_seen(
         &mut self,
         path: &WorkspacePath,
@@ -522,7 +522,7 @@ impl Executor {
     }
 }
 
-/// Refuses what only a person changes in a task file, where an agent does it.
+/// Refuses changes of a task file by an agent that only a person may make.
 fn keep_permission(order: &FileOrder, path: &WorkspacePath, before: &str, after: &str) -> Result<(), FileFailure> {
     if !layout::is_task_file(&folded(path.as_str())) || !is_agent(&order.author) {
         return Ok(());
@@ -565,7 +565,7 @@ fn undo(changes: &FileChanges<'_>, step: &PendingChange) -> Result<(), StoreErro
     }
 }
 
-/// The answer with the text, where the room must know it.
+/// Adds the text to the answer if the room uses the file.
 fn with_content(mut answer: FileAnswer, text: &str) -> FileAnswer {
     if let FileAnswer::Changed { done, .. } = &mut answer {
         match done {
