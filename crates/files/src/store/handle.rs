@@ -58,7 +58,7 @@ pub struct Store {
     last_seq: Seq,
     /// The number of the newest record that was sent.
     sent_seq: u64,
-    /// The number of ticks with events that were sent.
+    /// The number of ticks with events or inputs that were sent.
     eventful_sent: u64,
     aside: Option<QuarantinedDatabase>,
     dir: PathBuf,
@@ -161,7 +161,7 @@ impl Store {
         self.may_show(seq)
     }
 
-    /// Whether every sent tick with events is in the database, where it survives this process.
+    /// Whether every sent tick with events or inputs is in the database, where it survives this process.
     pub fn has_written_all(&self) -> bool {
         self.overflow.is_empty() && self.shared.eventful_written.load(Ordering::Acquire) >= self.eventful_sent
     }

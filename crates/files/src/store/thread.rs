@@ -50,7 +50,7 @@ pub(super) struct Shared {
     trouble: Mutex<Option<String>>,
     /// Record numbers up to this one may be given out: no later run uses them.
     pub(super) reserved: AtomicU64,
-    /// The number of ticks with events that are in the database.
+    /// The number of ticks with events or inputs that are in the database.
     pub(super) eventful_written: AtomicU64,
     /// Whether the history was moved or deleted.
     pub(super) is_displaced: AtomicBool,

@@ -34,7 +34,7 @@ pub(super) enum Entry {
 }
 
 impl Entry {
-    /// Whether it is a tick with events.
+    /// Whether it is a tick with events or inputs.
     pub(super) fn is_eventful(&self) -> bool {
         matches!(self, Self::Tick(record) if !record.is_quiet())
     }

@@ -1,6 +1,6 @@
 //! Small, pure functions on text: slugs, truncation, token counts, name suggestions.
 
-/// The average number of characters of a token, accurate enough to decide about compaction and reservations.
+/// The assumed number of characters of a token, as in the reference: accurate enough for compaction and reservations.
 const CHARS_PER_TOKEN: usize = 4;
 
 /// Estimates the number of tokens of a text, rounded up.
