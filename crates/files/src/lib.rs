@@ -3,6 +3,6 @@
 pub mod store;
 pub mod workspace;
 
-// The floors below, by the names that everything knows them by.
+// Re-exports of the layers below.
 pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
 pub(crate) use workshop_knowledge::knowledge;

@@ -2,5 +2,5 @@
 
 pub mod knowledge;
 
-// The floors below, by the names that everything knows them by.
+// Re-exports of the layers below.
 pub(crate) use workshop_foundation::base;

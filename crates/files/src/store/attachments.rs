@@ -1,5 +1,4 @@
-//! Long texts that belong to a record but are stored next to the log: compressed, and only a limited number of the
-//! newest.
+//! Long texts that belong to a record but are stored next to the log: compressed, and only the newest ones.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -7,14 +6,14 @@ use super::compression::{pack, unpack};
 use super::error::StoreError;
 use crate::base::Seq;
 
-/// How many are kept; a prompt takes one to three kilobytes.
+/// The number of texts that are kept; a prompt takes one to three kilobytes.
 const KEPT: i64 = 20_000;
-/// How often the oldest are thrown away, in records that carry one.
+/// Old texts are deleted after every this many new ones.
 const PRUNED_EVERY: u64 = 512;
-/// How they are packed: deflated, see `file_versions.packing`.
+/// The compression: deflate, see `file_versions.packing`.
 const PACKING: i64 = 1;
 
-/// Writes what belongs to a record; `count` is how many were written before.
+/// Writes the text of a record; `count` is the number of texts written before.
 pub(super) fn write(connection: &Connection, seq: Seq, text: &str, count: u64) -> Result<(), StoreError> {
     let doing = "write what belongs to an event";
     let packed = pack(PACKING, text)?;
@@ -30,7 +29,7 @@ pub(super) fn write(connection: &Connection, seq: Seq, text: &str, count: u64) -
     Ok(())
 }
 
-/// What belongs to a record, if it is kept.
+/// Reads the text of a record, if it is still stored.
 pub(super) fn read(connection: &Connection, seq: Seq) -> Result<Option<String>, StoreError> {
     let doing = "read what belongs to an event";
     let sql = "SELECT packed FROM enclosures WHERE seq = ?1";

@@ -1,4 +1,4 @@
-//! How long texts are stored in the database: unchanged or compressed.
+//! The encoding of long texts in the database: plain or compressed.
 
 use std::io::{Read, Write};
 
@@ -8,7 +8,7 @@ use flate2::write::DeflateEncoder;
 
 use super::error::StoreError;
 
-/// The packed bytes of a text. A packing of 0 keeps the text as it is.
+/// Encodes a text. A packing of 0 is plain text.
 pub(super) fn pack(packing: i64, text: &str) -> Result<Vec<u8>, StoreError> {
     if packing == 0 {
         return Ok(text.as_bytes().to_vec());
@@ -18,7 +18,7 @@ pub(super) fn pack(packing: i64, text: &str) -> Result<Vec<u8>, StoreError> {
     bytes.map_err(|source| StoreError::File { path: "a version".into(), source })
 }
 
-/// The text of bytes.
+/// Decodes a text.
 pub(super) fn unpack(packing: i64, bytes: Vec<u8>) -> Result<String, StoreError> {
     let broken = |what: String| StoreError::Damaged { path: "a version of a file".into(), what };
     let bytes = if packing == 0 {

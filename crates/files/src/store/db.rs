@@ -1,4 +1,4 @@
-//! The database file: one writer at a time, with format upgrades; damaged files are set aside.
+//! The database file: locking for one writer, and migrations of the format.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -13,10 +13,10 @@ use super::location::{BESIDE, FILE, lock_in, path_in};
 use crate::base::Seq;
 use crate::safe_fs::{self, Folder};
 
-/// The usual name of the folder that holds the database.
+/// The usual name of the folder that contains the database.
 const STATE_FOLDER: &str = ".workshop";
-/// The steps from an empty database to today's, `PRAGMA user_version` counting those that were taken.
-/// Databases of every age are out there: never remove a migration and never change one, only append.
+/// The migrations from an empty database to the current format; `PRAGMA user_version` is the number of those that were
+/// applied. Databases of every age exist: never remove or change a migration, only append.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema/001_log.sql"),
     include_str!("schema/002_files.sql"),
@@ -26,24 +26,24 @@ pub(super) const MIGRATIONS: &[&str] = &[
 ];
 /// How long a connection waits for another one's lock before it reports that it is busy.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
-/// A database up to this size is checked whenever it is opened, which takes a tenth of a second then.
+/// The size in bytes up to which a database is checked whenever it is opened, which takes at most a tenth of a second.
 const CHECKED_BYTES: u64 = 64 << 20;
-/// What a lock may say about its holder.
+/// The maximum number of bytes that are read from a lock file.
 const HOLDER_BYTES_AT_MOST: u64 = 32;
 /// Numbers of records, runs and other rows above this are treated as damage: no workspace reaches them, and JSON
 /// readers lose precision there.
 pub(super) const NUMBER_AT_MOST: i64 = 1 << 53;
 
-/// The lock that keeps others from writing.
+/// The lock that prevents other processes from writing.
 #[derive(Debug)]
 pub(super) struct Lock {
     held: File,
-    /// The workspace's own folder, locked as well: the lock alone is useless once it is deleted with `.workshop/`.
+    /// The locked folder of the workspace: a lock file alone is useless once it is deleted with `.workshop/`.
     workspace: Option<File>,
 }
 
 impl Lock {
-    /// Whether no other process can have opened the workspace, whatever happened to `.workshop/`.
+    /// Whether no other process can have opened the workspace, even if `.workshop/` was deleted.
     pub(super) fn holds_workspace(&self) -> bool {
         self.workspace.is_some()
     }
@@ -51,8 +51,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing is not enough: a process that was being started at this moment has what is open here until it runs
-        // its own program, and the lock with it.
+        // Closing is not enough: a child process that is just being started shares these file handles, and the lock,
+        // until it executes its own program.
         for file in [Some(&self.held), self.workspace.as_ref()].into_iter().flatten() {
             if let Err(error) = file.unlock() {
                 tracing::warn!("the workspace lock could not be released: {error}");
@@ -61,10 +61,10 @@ impl Drop for Lock {
     }
 }
 
-/// Creates a database with the current tables at a path where none exists, to be filled before anybody opens it.
+/// Creates a database with the current tables at a path where none exists. It is filled before anybody opens it.
 pub(super) fn open_new(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
-    // It counts only once it is whole and on the disk, so that nothing is to be rolled back or waited for.
+    // It is used only once it is complete and on disk, so neither rollbacks nor waiting for the disk are needed.
     let setup = "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF;";
     connection.execute_batch(setup).map_err(StoreError::while_doing("make a new history"))?;
     migrate(&mut connection, path, MIGRATIONS)?;
@@ -88,7 +88,7 @@ fn make_folder(dir: &Path) -> Result<(), StoreError> {
     safe_fs::open_own_folder(&parent, name).map(drop).map_err(StoreError::file(dir))
 }
 
-/// SQLite opens its files by itself: nothing there may be a link or block for ever.
+/// Checks a path that SQLite will open by itself: it must not be a link, or a file that blocks forever.
 pub(super) fn check_place(path: &Path) -> Result<(), StoreError> {
     for ending in [""].iter().chain(&BESIDE) {
         let mut name = path.as_os_str().to_owned();
@@ -99,7 +99,7 @@ pub(super) fn check_place(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A second writing connection, for the process that has the workspace locked already.
+/// Opens a second writing connection, for the process that has already locked the workspace.
 pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
     check_place(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
@@ -109,7 +109,7 @@ pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Opens the database for reading, after migrating it if necessary and if nobody writes.
+/// Opens the database for reading. It is migrated first if necessary and nobody writes.
 pub(super) fn open_read_only(dir: &Path) -> Result<Connection, StoreError> {
     let path = path_in(dir);
     if path.symlink_metadata().is_err() {
@@ -125,14 +125,14 @@ pub(super) fn open_read_only(dir: &Path) -> Result<Connection, StoreError> {
     read_as_it_is(&path)
 }
 
-/// A connection that never writes, whatever the format and state of the database.
+/// Opens a connection that never writes, whatever the format and state of the database.
 pub(super) fn read_as_it_is(path: &Path) -> Result<Connection, StoreError> {
     check_place(path)?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     match version(&connection) {
         Ok(_) => Ok(connection),
-        // In a read-only place SQLite cannot even register a reader. A properly closed database can be read without
-        // that.
+        // On a read-only file system, SQLite cannot even register a reader. A properly closed database can be read
+        // without that.
         Err(error) if error.is_read_only() && !has_log_beside(path) => {
             let uri = format!("file:{}?immutable=1", escaped(path));
             let connection = connect(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)?;
@@ -148,7 +148,7 @@ fn has_log_beside(path: &Path) -> bool {
     fs::metadata(PathBuf::from(wal)).is_ok_and(|wal| wal.len() > 0)
 }
 
-/// A path as part of a URI.
+/// Escapes a path for a URI.
 fn escaped(path: &Path) -> String {
     let text = path.to_string_lossy();
     let escape = |c: char| match c {
@@ -160,8 +160,8 @@ fn escaped(path: &Path) -> String {
     text.chars().map(escape).collect()
 }
 
-/// Locks a workspace for writing. Its folder is locked first: a process that is refused there has left nothing behind
-/// that could replace the owner's own files.
+/// Locks a workspace for writing. Its folder is locked first: a process that is refused there leaves nothing behind
+/// that could replace the owner's files.
 pub(super) fn lock(dir: &Path) -> Result<Lock, StoreError> {
     make_parent(dir)?;
     let workspace = lock_workspace(dir)?;
@@ -176,7 +176,7 @@ pub(super) fn lock_again(dir: &Path, lock: &mut Lock) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// The lock file, locked and with the number of this process in it.
+/// Opens and locks the lock file, and writes the id of this process into it.
 fn lock_file(dir: &Path) -> Result<File, StoreError> {
     let path = lock_in(dir);
     let mut file = safe_fs::open_own(&path).map_err(StoreError::file(&path))?;
@@ -190,22 +190,22 @@ fn lock_file(dir: &Path) -> Result<File, StoreError> {
     Ok(file)
 }
 
-/// Somebody else writes here; which process, where its lock says so.
+/// Returns the error for a workspace that another process is writing, with the id of that process if it is known.
 fn in_use(dir: &Path) -> StoreError {
     let holder = holder(dir).map_or_else(|| " in another process".to_owned(), |number| format!(" in process {number}"));
     StoreError::InUse { lock: lock_in(dir), holder }
 }
 
-/// The process that has the history in this `.workshop` folder open, or had it last. Nothing where that cannot be read:
-/// some systems do not let a locked file be read, and it may be gone.
+/// Returns the id of the process that has the history in this `.workshop` folder open, or had it last. `None` if that
+/// cannot be read: some systems do not allow reading a locked file, and it may be missing.
 pub fn holder(dir: &Path) -> Option<u32> {
     let lock = lock_in(dir);
     let text = safe_fs::check_own(&lock).and_then(|()| safe_fs::read_text(&lock, HOLDER_BYTES_AT_MOST));
     text.ok().flatten().and_then(|text| text.trim().parse::<u32>().ok())
 }
 
-/// Whether a process of this number runs; `true` where that cannot be known. One that has ended and whose parent has
-/// not asked yet how does not run, though its number is still taken.
+/// Whether a process with this id is running; `true` if that is unknown. A zombie, which has ended but was not reaped
+/// by its parent, is not running.
 pub fn runs(process: u32) -> bool {
     #[cfg(target_os = "linux")]
     if has_ended(process) {
@@ -223,23 +223,23 @@ pub fn runs(process: u32) -> bool {
     }
 }
 
-/// Whether the system still keeps the number of a process that has ended.
+/// Whether the process is a zombie.
 #[cfg(target_os = "linux")]
 fn has_ended(process: u32) -> bool {
-    let told = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The state follows the name, which is in parentheses and may contain parentheses itself.
-    told.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The state follows the name, which is in parentheses and may itself contain parentheses.
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 
-/// Copies everything that an open connection reads into a new database at the usual place, where there is none.
-pub(super) fn write_anew(connection: &Connection, dir: &Path) -> Result<Connection, StoreError> {
+/// Copies everything that an open connection can read into a new database in the usual place, where none exists.
+pub(super) fn copy_to_new(connection: &Connection, dir: &Path) -> Result<Connection, StoreError> {
     let (path, beside) = (path_in(dir), dir.join(format!("{FILE}.restoring")));
     check_place(&path)?;
     remove(&beside)?;
     connection
         .execute("VACUUM INTO ?1", [beside.display().to_string()])
         .map_err(StoreError::while_doing("write a new history"))?;
-    // What is left of the deleted one would be taken for the new one's.
+    // Leftover files of the deleted database would be mistaken for those of the new one.
     for ending in BESIDE {
         remove(&dir.join(format!("{FILE}{ending}")))?;
     }
@@ -254,7 +254,7 @@ pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Locks the folder that a `.workshop` folder belongs to, where the system can.
+/// Locks the folder that contains a `.workshop` folder, if the system supports that.
 fn lock_workspace(dir: &Path) -> Result<Option<File>, StoreError> {
     let is_usual = dir.file_name().is_some_and(|name| name == STATE_FOLDER);
     let Some(workspace) = parent_of(dir).filter(|_| is_usual && cfg!(unix)) else { return Ok(None) };
@@ -262,22 +262,22 @@ fn lock_workspace(dir: &Path) -> Result<Option<File>, StoreError> {
     match folder.try_lock() {
         Ok(()) => Ok(Some(folder)),
         Err(TryLockError::WouldBlock) => Err(in_use(dir)),
-        // Not every file system can lock a folder: the lock in `.workshop/` is what counts then.
+        // Not every file system can lock a folder; in that case, only the lock in `.workshop/` counts.
         Err(TryLockError::Error(_)) => Ok(None),
     }
 }
 
-/// A connection to a database that is current and, as far as that is worth looking, sound.
+/// Opens a database, migrates it, and checks it if that is fast or necessary. Also returns its newest record.
 pub(super) fn open_sound(path: &Path) -> Result<(Connection, Seq), StoreError> {
     let is_fresh = fs::metadata(path).map_or(true, |metadata| metadata.len() == 0);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
-    // A new database has nothing to lose, so that making it need not wait for the disk.
+    // A new database has nothing to lose, so its creation need not wait for the disk.
     let synchronous = if is_fresh { "OFF" } else { "NORMAL" };
     let setup = format!("PRAGMA synchronous = {synchronous}; PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;");
     connection.execute_batch(&setup).map_err(StoreError::while_doing("open the database"))?;
     migrate(&mut connection, path, MIGRATIONS)?;
     connection.execute_batch("PRAGMA synchronous = NORMAL").map_err(StoreError::while_doing("open the database"))?;
-    // A check reads the whole file: of a large one only where the last run was cut off.
+    // A check reads the whole file, so a large one is only checked if the last run was interrupted.
     let is_small = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= CHECKED_BYTES);
     if is_small || last_run_was_cut_off(&connection).map_err(StoreError::while_doing("read the last run"))? {
         let found = check(&connection).map_err(StoreError::while_doing("check the database"))?;
@@ -316,7 +316,7 @@ fn is_current(connection: &Connection, path: &Path) -> Result<bool, StoreError> 
     }
 }
 
-/// Takes the steps that were not taken yet, all or none.
+/// Applies the missing migrations, all or none.
 pub(super) fn migrate(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {
     let left = |connection: &Connection| {
         let found = version(connection)?;
@@ -336,7 +336,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, steps: &[&str]) 
     transaction.commit().map_err(StoreError::while_doing(doing))
 }
 
-/// A step that finds what it would make, or misses what an earlier one made: the number of the format is wrong.
+/// Returns the error for a migration that fails because the database does not have the format that its number says.
 fn misfit(path: &Path, doing: &'static str, error: rusqlite::Error) -> StoreError {
     let words = error.to_string();
     if ["already exists", "no such table", "no such column", "duplicate column"].iter().any(|word| words.contains(word))
@@ -352,19 +352,21 @@ fn last_run_was_cut_off(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(connection.query_row(sql, [], |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
-/// The newest event there is; 0 if there is none.
+/// Returns the number of the newest event; 0 if there is none.
 pub(super) fn last_seq(connection: &Connection) -> rusqlite::Result<Seq> {
     let newest: Option<i64> = connection.query_row("SELECT max(seq) FROM events", [], |row| row.get(0))?;
     Ok(Seq(newest.unwrap_or(0).cast_unsigned()))
 }
 
-/// The newest number that may have been given out, by this process or by one that was killed; 0 if there is none.
+/// Returns the highest number that may have been given out, by this process or by one that was killed; 0 if there is
+/// none.
 pub(super) fn newest_number(connection: &Connection) -> rusqlite::Result<Seq> {
     let reserved: Option<i64> = connection.query_row("SELECT max(reserved) FROM numbers", [], |row| row.get(0))?;
     Ok(Seq(last_seq(connection)?.0.max(reserved.unwrap_or(0).cast_unsigned())))
 }
 
-/// What a database lacks, or has in another form than a new one: code that reads or writes it would fail or misbehave.
+/// Describes a difference between the tables and those of a new database, which would make reading or writing fail or
+/// misbehave.
 fn unlike(connection: &Connection) -> Result<Option<String>, StoreError> {
     let mut whole = Connection::open_in_memory().map_err(StoreError::while_doing("make a new history"))?;
     migrate(&mut whole, Path::new(":memory:"), MIGRATIONS)?;
@@ -374,15 +376,15 @@ fn unlike(connection: &Connection) -> Result<Option<String>, StoreError> {
     Ok(other.map(|(name, _)| format!("its {name} was altered")))
 }
 
-/// Every table, index and trigger by its kind and name, with its SQL, which determines everything, including the table
-/// of an index.
+/// Returns every table, index and trigger by its kind and name, with its SQL, which defines everything, including the
+/// table of an index.
 fn definitions(connection: &Connection) -> rusqlite::Result<BTreeMap<String, (String, Option<String>)>> {
     let sql = "SELECT type || ' ' || name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%'";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)));
     connection.prepare(sql)?.query_map([], row)?.collect()
 }
 
-/// A row with a number that no workspace reaches: nothing could be added after it.
+/// Finds a row with an impossibly high number, after which nothing could be added.
 fn far_number(connection: &Connection, last_seq: Seq) -> rusqlite::Result<Option<String>> {
     if i64::try_from(last_seq.0).is_ok_and(|last| last <= NUMBER_AT_MOST) {
         for table in ["runs", "snapshots", "inputs", "files", "file_versions", "file_orders", "file_steps"] {
@@ -397,7 +399,7 @@ fn far_number(connection: &Connection, last_seq: Seq) -> rusqlite::Result<Option
     Ok(Some(format!("it has a record of number {}", last_seq.0)))
 }
 
-/// What SQLite finds wrong with the file; nothing if it is sound.
+/// Returns the errors that SQLite finds in the file; empty if it is intact.
 pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare("PRAGMA quick_check(20)")?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
@@ -409,7 +411,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_given_back_though_a_process_that_is_being_started_has_its_files_open_still() {
+    fn a_lock_is_released_even_if_a_starting_child_process_still_shares_its_files() {
         let made = tempfile::tempdir().expect("a temporary folder can be made");
         let dir = made.path().join(STATE_FOLDER);
         let held = lock(&dir).expect("it should be free");

@@ -6,7 +6,7 @@ use rusqlite::ErrorCode;
 
 use crate::base::{Problem, Seq};
 
-/// The place that problems of this floor name, relative to the workspace.
+/// The source of this layer's problems, relative to the workspace.
 pub(super) const PLACE: &str = ".workshop/workshop.db";
 
 /// Why the log could not be opened, read or written.
@@ -15,80 +15,81 @@ pub enum StoreError {
     /// Another process has the workspace open for writing.
     #[error("the workspace is already open{holder} (lock {})", lock.display())]
     InUse {
-        /// The lock file.
+        /// The path of the lock file.
         lock: PathBuf,
-        /// ` in process 4711`, or nothing if that is not known.
+        /// ` in process 4711`, or empty if that is not known.
         holder: String,
     },
     /// The database has a format that this version does not know.
     #[error("{} has format {found}, but this version only supports formats up to {known}", path.display())]
     Newer {
-        /// The database.
+        /// The path of the database.
         path: PathBuf,
         /// Its format.
         found: i64,
         /// The newest format known here.
         known: usize,
     },
-    /// Nothing was ever recorded here.
+    /// There is no database.
     #[error("{} does not exist: nothing has been recorded yet", path.display())]
     NoHistory {
-        /// Where the database would be.
+        /// The expected path of the database.
         path: PathBuf,
     },
-    /// The database is not sound.
+    /// The database is damaged.
     #[error("{} is damaged: {what}", path.display())]
     Damaged {
-        /// The database.
+        /// The path of the database.
         path: PathBuf,
-        /// What was found.
+        /// The damage.
         what: String,
     },
-    /// SQLite refused.
+    /// SQLite reported an error.
     #[error("could not {doing}: {source}")]
     Database {
-        /// What was being done.
+        /// The operation.
         doing: &'static str,
-        /// SQLite's words.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// The file system refused.
+    /// The file system reported an error.
     #[error("could not use {}: {source}", path.display())]
     File {
-        /// The file or folder.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// The system's words.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A value of a run could not be turned into JSON or back.
+    /// A value of a run could not be converted to JSON or back.
     #[error("could not {doing}: {source}")]
     Json {
-        /// What was being done.
+        /// The operation.
         doing: &'static str,
-        /// What is wrong with it.
+        /// The error of the conversion.
         source: serde_json::Error,
     },
-    /// A record came before one that is stored already, or before any run began. Such a record is refused permanently.
+    /// A record has a lower number than one that is already stored, or belongs to no run. Writing it will never
+    /// succeed.
     #[error("refused a record out of order: {0}")]
     OutOfOrder(String),
-    /// A stored record could not be understood.
+    /// A stored record could not be parsed.
     #[error("record {seq} could not be read: {what}")]
     Unreadable {
-        /// Which.
+        /// The number of the record.
         seq: Seq,
-        /// Why.
+        /// The reason.
         what: String,
     },
     /// There is no run with this name.
     #[error("there is no run {0:?}")]
     UnknownRun(String),
-    /// What the run began with, or some of what came in, is not kept any more.
+    /// The start of the run, or some of its inputs, are no longer stored.
     #[error("run {0:?} cannot be replayed: its start or some of its inputs were pruned or damaged")]
     Thinned(String),
-    /// The history, or the workspace, is not where it was opened.
+    /// The history or the workspace was moved or deleted after it was opened.
     #[error("{what}")]
     Displaced {
-        /// What is missing where.
+        /// What is missing, and where.
         what: String,
     },
     /// The room was closed before everything could be written.
@@ -97,41 +98,41 @@ pub enum StoreError {
         goes_on_from(*tick)
     )]
     Lost {
-        /// How many records.
+        /// The number of lost events.
         events: usize,
-        /// The last tick that is recorded.
+        /// The last tick that was written.
         tick: Option<u64>,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The records are kept in memory, but are not on disk yet.
+    /// The records are in memory, but not on disk yet.
     #[error("not written yet: {why}")]
     NotWritten {
-        /// The writer's last message from the database.
+        /// The latest error of the writer.
         why: String,
     },
-    /// The thread that writes is gone.
+    /// The writer thread has stopped.
     #[error("the writer has stopped")]
     Stopped,
 }
 
 impl StoreError {
-    /// Adds what was being done: `.map_err(StoreError::while_doing("read the runs"))`.
+    /// Adds the operation to an error of SQLite: `.map_err(StoreError::while_doing("read the runs"))`.
     pub(super) fn while_doing(doing: &'static str) -> impl FnOnce(rusqlite::Error) -> Self {
         move |source| Self::Database { doing, source }
     }
 
-    /// Adds what was being done with JSON.
+    /// Adds the operation to an error of JSON.
     pub(super) fn json(doing: &'static str) -> impl FnOnce(serde_json::Error) -> Self {
         move |source| Self::Json { doing, source }
     }
 
-    /// Adds which file it was.
+    /// Adds the path to an error of the file system.
     pub(super) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         move |source| Self::File { path: path.to_owned(), source }
     }
 
-    /// Whether the database's content is broken, so that only setting it aside helps.
+    /// Whether the database is damaged, so that it must be set aside.
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Damaged { .. } => true,
@@ -141,7 +142,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the place may not be written to.
+    /// Whether the database is on a read-only file system.
     pub(super) fn is_read_only(&self) -> bool {
         let Self::Database { source, .. } = self else { return false };
         matches!(
@@ -150,13 +151,13 @@ impl StoreError {
         )
     }
 
-    /// Whether the disk has no room.
+    /// Whether the disk is full.
     pub(super) fn is_full(&self) -> bool {
         let Self::Database { source, .. } = self else { return false };
         source.sqlite_error_code() == Some(ErrorCode::DiskFull)
     }
 
-    /// Whether writing the same again can never succeed.
+    /// Whether writing the same data can never succeed.
     pub(super) fn is_refusal(&self) -> bool {
         match self {
             Self::OutOfOrder(_) | Self::Json { .. } => true,
@@ -168,7 +169,7 @@ impl StoreError {
         }
     }
 
-    /// What a person can do about it.
+    /// Returns what a person can do about the error.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::InUse { .. } => "close the other window or stop the other command, then try again",
@@ -201,7 +202,7 @@ impl StoreError {
         }
     }
 
-    /// The same in words for the person who can mend it.
+    /// Returns the error as a problem, for the person who can fix it.
     pub fn problem(&self) -> Problem {
         Problem::error(PLACE, self.to_string(), self.remedy())
     }

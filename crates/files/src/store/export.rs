@@ -1,4 +1,4 @@
-//! Exports the event log as JSON Lines, one object per line; a format that other programs rely on.
+//! Exports the event log as JSON Lines, one object per line, which is a format that other programs rely on.
 
 use std::io::{self, BufWriter, Write};
 
@@ -11,18 +11,18 @@ use crate::log::EventRecord;
 /// Why a log could not be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// It could not be read.
+    /// The log could not be read.
     #[error("{0}; {remedy}", remedy = .0.remedy())]
     Store(#[from] StoreError),
-    /// The lines could not be written where they should go.
+    /// The lines could not be written to the destination.
     #[error("could not write the exported log: {0}")]
     Write(#[from] io::Error),
-    /// Somebody cancelled it.
+    /// The export was cancelled.
     #[error("it was cancelled")]
     Cancelled,
 }
 
-/// Writes the events of a run, or of all, and says how many there were.
+/// Writes the events of a run, or of all runs. Returns the number of events.
 pub fn export_events(
     reader: &Reader,
     run: Option<&str>,
@@ -42,11 +42,11 @@ pub fn export_events(
     Ok(count)
 }
 
-/// Writes one event as one line, which a terminal may show.
+/// Writes one event as one line that is safe to print in a terminal.
 pub fn write_line(out: &mut impl Write, event: &EventRecord) -> io::Result<()> {
     let line = serde_json::to_string(event)?;
-    // Data is kept as it was given: a line break or a tab in it can only be blank space between its parts, because
-    // inside of texts JSON writes `\n`.
+    // Data is written as it was stored: a line break or tab can only be white space between tokens, because JSON
+    // escapes them in strings.
     let mut line = printable_json(&line).replace(['\n', '\r', '\t'], " ");
     line.push('\n');
     out.write_all(line.as_bytes())

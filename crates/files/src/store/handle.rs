@@ -1,5 +1,5 @@
-//! The store as the room sees it: passes records to a writer thread. A tick never waits for that thread, as long as the
-//! driver of the clock checks [`Store::has_room`] first.
+//! The store as the room sees it: passes records to the writer thread. A tick never waits for that thread, as long as
+//! the driver of the clock checks [`Store::has_room`] first.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -21,27 +21,28 @@ use super::writer::{Entry, NUMBERS_AHEAD, Writer};
 use crate::base::{Problem, Seq};
 use crate::log::now_ms;
 
-/// Commands that may wait for the writer.
+/// The capacity of the queue of commands.
 const COMMANDS_WAITING: usize = 4096;
-/// Of those, kept free for the start and end of a run and for flushing.
+/// The part of the capacity that is reserved for the start and end of a run and for flushes.
 const COMMANDS_RESERVED: usize = 8;
-/// Copies of the world that may wait to be formatted or hashed.
+/// The number of copies of the world that may wait to be formatted or hashed.
 const COMPUTED_AT_MOST: usize = 8;
-/// Memory that waiting records may take before the clock has to wait; one more batch of any size fits on top.
+/// The memory limit of queued records in bytes, above which the clock has to wait; one more batch of any size is
+/// accepted.
 const BYTES_WAITING: usize = 128 << 20;
-/// How long starting, ending, flushing and an overfull tick wait for a writer that is behind.
+/// How long starting, ending, flushing and a tick without room wait for a slow writer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Ticks that a driver who does not look at [`Store::has_room`] may run ahead before it is held up.
+/// The number of ticks that a driver which ignores [`Store::has_room`] may run ahead before it is blocked.
 const OVERFLOW_TICKS: usize = 1024;
-/// How long closing waits for a busy writer, and then again for one that was told to stop.
+/// How long closing waits for a busy writer, and then again after telling it to stop.
 const CLOSE_WAIT: Duration = Duration::from_secs(10);
-/// The same if it is known that nothing can be written: closing ends soon nevertheless.
+/// The same if it is known that nothing can be written, so that closing ends soon.
 const PATIENCE_IN_TROUBLE: Duration = Duration::from_secs(1);
-/// How many records a tick may have; the clock waits before one could get a number that is not reserved.
+/// The maximum number of records in a tick; the clock waits before a record could get a number that is not reserved.
 const NUMBERS_PER_TICK: u64 = NUMBERS_AHEAD / 4;
-/// How often a flush looks whether the writer is in trouble.
+/// The interval at which a flush checks whether the writer has failed.
 const FLUSH_LOOK: Duration = Duration::from_millis(20);
-/// How often is looked whether records may be shown.
+/// The interval at which it is checked whether records may be shown.
 const SHOW_LOOK: Duration = Duration::from_millis(1);
 
 /// The open log of a workspace. Dropping it writes pending data and closes the database.
@@ -50,29 +51,29 @@ pub struct Store {
     /// `None` only while dropping.
     commands: Option<Sender<Command>>,
     shared: Arc<Shared>,
-    /// Ticks for which there was no room, oldest first: these go before anything else.
+    /// Ticks for which there was no room, oldest first; these are sent before anything else.
     overflow: VecDeque<TickRecord>,
-    /// Dropped to tell a writer that cannot write to stop trying.
+    /// Dropped to tell a writer that cannot write to stop retrying.
     keep_trying: Option<Sender<()>>,
     ended: Receiver<()>,
     thread: Option<JoinHandle<()>>,
     last_seq: Seq,
-    /// The newest record that was handed over.
-    handed_seq: u64,
-    /// Ticks in which something happened that were handed over.
-    loud_handed: u64,
+    /// The number of the newest record that was sent.
+    sent_seq: u64,
+    /// The number of ticks with events or inputs that were sent.
+    eventful_sent: u64,
     aside: Option<QuarantinedDatabase>,
     dir: PathBuf,
 }
 
 impl Store {
-    /// Opens the log in this `.workshop` folder for writing; makes both if they are not there. Whatever was
-    /// set aside or replaced comes back as problems.
+    /// Opens the log in this `.workshop` folder for writing; creates the folder and the log if necessary. Also returns
+    /// a problem for everything that was set aside or replaced.
     pub fn open(dir: &Path) -> Result<(Self, Vec<Problem>), StoreError> {
         Self::open_in_place_of(dir, None)
     }
 
-    /// The same after a database was found to be damaged and set aside: numbers of records go on above its own.
+    /// Like [`Self::open`], after a damaged database was set aside: record numbers continue above those of the old one.
     pub fn open_in_place_of(
         dir: &Path,
         aside: Option<&QuarantinedDatabase>,
@@ -101,59 +102,59 @@ impl Store {
             ended,
             thread: Some(thread),
             last_seq,
-            handed_seq: last_seq.0,
-            loud_handed: 0,
+            sent_seq: last_seq.0,
+            eventful_sent: 0,
             aside,
             dir: dir.to_owned(),
         };
         Ok((store, problems))
     }
 
-    /// The `.workshop` folder.
+    /// Returns the `.workshop` folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The damaged database that was set aside on opening, if one was.
+    /// Returns the damaged database that was set aside on opening, if any.
     pub fn aside(&self) -> Option<&QuarantinedDatabase> {
         self.aside.as_ref()
     }
 
-    /// The newest number that any record has, or may have been printed with, on opening; 0 if none. A new run's first
-    /// event gets a number above it.
+    /// Returns the highest number that any record had on opening, or may have been shown with; 0 if there was none. The
+    /// first event of a new run gets a higher number.
     pub fn last_seq_at_open(&self) -> Seq {
         self.last_seq
     }
 
-    /// Begins a run. What was recorded of an earlier one stays; it counts as cut off unless it was ended.
+    /// Begins a run. An earlier run that was not ended counts as interrupted.
     pub fn start_run(&mut self, start: RunStart) -> Result<(), StoreError> {
-        self.handed_seq = self.handed_seq.max(start.first_seq.0 - 1);
-        self.send_surely(Command::Write(Entry::RunStart { start, time_ms: now_ms() }))
+        self.sent_seq = self.sent_seq.max(start.first_seq.0 - 1);
+        self.send_waiting(Command::Write(Entry::RunStart { start, time_ms: now_ms() }))
     }
 
-    /// Ends the run, with why.
+    /// Ends the run, with a reason.
     pub fn end_run(&mut self, reason: &str) -> Result<(), StoreError> {
-        self.send_surely(Command::Write(Entry::RunEnd { reason: reason.to_owned(), time_ms: now_ms() }))
+        self.send_waiting(Command::Write(Entry::RunEnd { reason: reason.to_owned(), time_ms: now_ms() }))
     }
 
-    /// Whether the next tick's records can be accepted. The driver of the clock asks before each tick and waits if not:
-    /// the clock waits for the log, and nothing is discarded.
+    /// Whether the records of the next tick can be accepted. The driver of the clock checks this before each tick and
+    /// waits if not, so that nothing is discarded.
     pub fn has_room(&self) -> bool {
         let Some(commands) = &self.commands else { return false };
         let reserved = self.shared.reserved.load(Ordering::Acquire);
         self.overflow.is_empty()
             && self.channel_has_room(commands)
-            && reserved >= self.handed_seq + NUMBERS_PER_TICK
+            && reserved >= self.sent_seq + NUMBERS_PER_TICK
             && !self.shared.is_displaced.load(Ordering::Acquire)
     }
 
-    /// Whether a record of this number may be shown to anyone: whatever becomes of this process, no other record gets
-    /// that number.
+    /// Whether a record with this number may be shown to anyone, because no other record can get that number, even if
+    /// this process is killed.
     pub fn may_show(&self, seq: Seq) -> bool {
         self.shared.reserved.load(Ordering::Acquire) >= seq.0
     }
 
-    /// Waits until it may be shown, at most so long.
+    /// Waits until the record may be shown, at most `timeout`.
     pub fn wait_to_show(&self, seq: Seq, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
         while !self.may_show(seq) && self.shared.trouble().is_none() && Instant::now() < deadline {
@@ -162,14 +163,13 @@ impl Store {
         self.may_show(seq)
     }
 
-    /// Whether every tick in which something happened and that was handed over is in the database, where it outlives
-    /// this process.
+    /// Whether every sent tick with events or inputs is in the database, where it survives this process.
     pub fn has_written_all(&self) -> bool {
-        self.overflow.is_empty() && self.shared.loud_written.load(Ordering::Acquire) >= self.loud_handed
+        self.overflow.is_empty() && self.shared.eventful_written.load(Ordering::Acquire) >= self.eventful_sent
     }
 
-    /// The problem that prevents recording until a person acts; `None` if recording works. The room is paused
-    /// meanwhile.
+    /// Returns the problem that prevents recording until a person acts, while the room is paused; `None` if recording
+    /// works.
     pub fn lost(&self) -> Option<Problem> {
         let displaced = self.shared.is_displaced.load(Ordering::Acquire);
         let damaged = self.shared.is_damaged.load(Ordering::Acquire);
@@ -184,7 +184,7 @@ impl Store {
         Some(Problem::error(super::error::PLACE, why, remedy))
     }
 
-    /// Why nothing can be recorded at the moment, whether or not that passes by itself; nothing where all is well.
+    /// Returns why nothing can be recorded at the moment, even if that may pass by itself; `None` if recording works.
     pub fn trouble(&self) -> Option<Problem> {
         self.lost().or_else(|| {
             let remedy = "free up disk space and make .workshop/ writable; the room waits until then";
@@ -192,15 +192,15 @@ impl Store {
         })
     }
 
-    /// How much is kept from now on.
+    /// Sets how much history is kept. `false` if the queue is full.
     pub fn set_limits(&mut self, limits: HistoryLimits) -> bool {
         self.commands.as_ref().is_some_and(|commands| commands.try_send(Command::Limits(limits)).is_ok())
     }
 
-    /// Writes what waits and closes the database; says what could not be written, if so. Takes no longer than a few
-    /// seconds where nothing can be written.
+    /// Writes all pending records and closes the database. The error says what could not be written. Takes no longer
+    /// than a few seconds if nothing can be written.
     pub fn close(mut self) -> Result<(), StoreError> {
-        let waiting = self.shut();
+        let waiting = self.stop_writer();
         let given_up = self.shared.given_up.lock().unwrap_or_else(PoisonError::into_inner).take();
         match given_up {
             None if waiting == 0 => Ok(()),
@@ -215,14 +215,14 @@ impl Store {
         }
     }
 
-    /// Hands over a tick, in order, or gives it back where there is no room.
+    /// Sends a tick, in order. Returns it if there is no room.
     pub fn send_tick(&mut self, record: TickRecord) -> Result<(), TickRecord> {
         self.retry_overflow();
         if self.overflow.is_empty() { self.try_send(record) } else { Err(record) }
     }
 
-    /// Hands over a snapshot of the room after a tick whose records were handed over. It is computed by the thread that
-    /// writes it. Returns `false` if the queue is full.
+    /// Sends a snapshot of the room after a tick that was sent. The writer's thread computes it. Returns `false` if the
+    /// queue is full.
     pub fn save_snapshot(
         &mut self,
         compute: impl FnOnce() -> Result<Snapshot, serde_json::Error> + Send + 'static,
@@ -236,13 +236,13 @@ impl Store {
         }))
     }
 
-    /// Notes the hash of the world after a tick that was handed over, for replays to compare with. It is computed by the
-    /// thread that writes it. Returns `false` if the queue is full: then a replay compares one tick less.
+    /// Records the hash of the world after a tick that was sent, for comparison by replays. The writer's thread computes
+    /// it. `false` if the queue is full; without the hash, a replay compares one tick less.
     pub fn note_hash(&mut self, tick: u64, compute: impl FnOnce() -> u64 + Send + 'static) -> bool {
         self.send_computed(Box::new(move || Some(Entry::Hash { tick, hash: compute() })))
     }
 
-    /// Whether the thread keeps up with computing what is handed over: each such entry holds a copy of the world.
+    /// Whether the thread keeps up with the entries that it computes, each of which holds a copy of the world.
     pub fn keeps_up(&self) -> bool {
         self.shared.to_compute.load(Ordering::Acquire) < COMPUTED_AT_MOST
     }
@@ -262,11 +262,11 @@ impl Store {
         }
     }
 
-    /// Waits until all that was handed over is in the database, where it outlives this process. Fails while
-    /// the database cannot be written; the records are kept and tried again even then.
+    /// Waits until everything that was sent is in the database, where it survives this process. Fails while the
+    /// database cannot be written; even then, the records are kept and retried.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         let (done, written) = bounded(1);
-        self.send_surely(Command::Flush(done))?;
+        self.send_waiting(Command::Flush(done))?;
         loop {
             match written.recv_timeout(FLUSH_LOOK) {
                 Ok(()) => return Ok(()),
@@ -280,21 +280,21 @@ impl Store {
         }
     }
 
-    /// What went wrong with writing since the last call.
+    /// Removes and returns the problems of writing since the last call.
     pub fn take_problems(&self) -> Vec<Problem> {
         std::mem::take(&mut *self.shared.problems.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Hands over a tick without fail, for the system that records: what has no room waits here, and a driver
-    /// that does not look at [`Self::has_room`] is held up in the end.
+    /// Sends a tick for the system that records, which cannot take it back. If there is no room, the tick waits here,
+    /// and a driver that ignores [`Self::has_room`] is finally blocked.
     pub(super) fn keep_tick(&mut self, record: TickRecord) {
         if let Some(last) = record.events.last() {
-            self.handed_seq = last.seq.0;
+            self.sent_seq = last.seq.0;
         }
-        self.loud_handed += u64::from(!record.is_quiet());
+        self.eventful_sent += u64::from(!record.is_quiet());
         let Err(record) = self.send_tick(record) else { return };
         if self.overflow.len() >= OVERFLOW_TICKS {
-            // An error means that the writer is still behind: its own problem says why, and the record is kept.
+            // An error means that the writer is still behind; its own problem says why, and the record is kept.
             let _still_behind = self.empty_overflow(Instant::now() + PATIENCE);
         }
         self.overflow.push_back(record);
@@ -337,7 +337,7 @@ impl Store {
             if self.overflow.is_empty() {
                 return Ok(());
             }
-            // The writer sends nothing here: this waits, but not beyond the writer's end.
+            // The writer never sends anything here, so this waits until the deadline or until the writer ends.
             match self.ended.recv_timeout(FLUSH_LOOK) {
                 Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
                 Err(RecvTimeoutError::Timeout) => return Err(self.not_written()),
@@ -346,7 +346,7 @@ impl Store {
         }
     }
 
-    fn send_surely(&mut self, command: Command) -> Result<(), StoreError> {
+    fn send_waiting(&mut self, command: Command) -> Result<(), StoreError> {
         let deadline = Instant::now() + self.patience();
         self.empty_overflow(deadline)?;
         let commands = self.commands.as_ref().ok_or(StoreError::Stopped)?;
@@ -377,8 +377,8 @@ impl Store {
         }
     }
 
-    /// Stops the writer; says how many events it did not even get.
-    fn shut(&mut self) -> usize {
+    /// Stops the writer. Returns the number of events that were never sent to it.
+    fn stop_writer(&mut self) -> usize {
         if self.commands.is_none() {
             return 0;
         }
@@ -402,15 +402,15 @@ impl Store {
 
 #[cfg(test)]
 impl Store {
-    /// Does this on the writer's thread, between two transactions.
-    pub(super) fn meddle(&self, act: impl FnOnce() + Send + 'static) {
-        self.commands.as_ref().unwrap().send(Command::Meddle(Box::new(act))).unwrap();
+    /// Runs this on the writer's thread, between two transactions.
+    pub(super) fn run_on_writer(&self, act: impl FnOnce() + Send + 'static) {
+        self.commands.as_ref().unwrap().send(Command::Run(Box::new(act))).unwrap();
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        let waiting = self.shut();
+        let waiting = self.stop_writer();
         let given_up = self.shared.given_up.lock().unwrap_or_else(PoisonError::into_inner).take();
         let events = given_up.map_or(0, |given_up| given_up.events) + waiting;
         if events > 0 {

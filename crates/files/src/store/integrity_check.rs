@@ -1,4 +1,4 @@
-//! Checks whether a history is intact without changing it: with SQLite's own checks and by reading it.
+//! Checks whether a history is intact without changing it: with SQLite's own checks, and by reading it.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::reader::{Reader, event};
 use crate::base::Problem;
 
 impl Reader {
-    /// What is wrong with the history, with what to do about it; nothing where it is sound. Reads all of it.
+    /// Returns everything that is wrong with the history, with remedies; empty if it is intact. Reads all of it.
     pub fn examine(&self) -> Result<Vec<Problem>, StoreError> {
         if let Some(what) = self.integrity()?.into_iter().next() {
             return Ok(vec![StoreError::Damaged { path: self.path.clone(), what }.problem()]);
@@ -26,7 +26,7 @@ impl Reader {
         Ok(problems)
     }
 
-    /// Whether a scene's room can continue from its last state: the best restore point is the first.
+    /// Checks whether a scene's room can continue from its last state: the first restore point must be usable.
     fn examine_scene(&self, scene: &str) -> Result<Option<Problem>, StoreError> {
         let Some(newest) = self.ways_back(scene)?.into_iter().next() else { return Ok(None) };
         match self.go_back(&newest) {

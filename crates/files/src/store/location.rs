@@ -1,31 +1,30 @@
-//! Where the database is, and whether it is still there: if the folder of an open database is deleted or moved, later
-//! writes succeed but are lost.
+//! The location of the database, and checks that it is still there: if the folder of an open database is deleted or
+//! moved, later writes succeed but are lost.
 
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
 
-/// The database's name in `.workshop/`.
+/// The name of the database in `.workshop/`.
 pub const FILE: &str = "workshop.db";
-/// Locked by the writing process; contains the number of that process, for people.
+/// The lock file, which the writing process locks; contains the id of that process for people.
 pub(super) const LOCK: &str = "lock";
-/// What SQLite keeps beside the database.
+/// The suffixes of the files that SQLite creates beside the database.
 pub(crate) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
-/// Where the database of this `.workshop` folder is.
+/// Returns the path of the database in this `.workshop` folder.
 pub(super) fn path_in(dir: &Path) -> PathBuf {
     dir.join(FILE)
 }
 
-/// Where its lock is.
+/// Returns the path of its lock file.
 pub(super) fn lock_in(dir: &Path) -> PathBuf {
     dir.join(LOCK)
 }
 
-/// Identifies a file: the number of its device and its own. On a system without them, an open file cannot be deleted
-/// either.
+/// Identifies a file by its device and inode numbers. On systems without them, an open file cannot be deleted anyway.
 type Identity = Option<(u64, u64)>;
 
-/// The folders and files that an open history needs, as they were when it was opened.
+/// The folders and files of an open history, as they were when it was opened.
 #[derive(Clone, Debug)]
 pub(super) struct DatabaseLocation {
     dir: PathBuf,
@@ -34,35 +33,35 @@ pub(super) struct DatabaseLocation {
     lock: Identity,
 }
 
-/// The status of a path since the history was opened.
+/// What happened to the location since the history was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LocationStatus {
-    /// All is where it was.
+    /// Nothing.
     InPlace,
-    /// The history is in its place, but its lock is gone or was replaced.
+    /// The lock file was deleted or replaced.
     LockGone,
-    /// The folder of the workspace is there, and the history in it is gone.
+    /// The history was deleted, but the folder of the workspace exists.
     HistoryGone,
-    /// The workspace itself was moved or deleted.
+    /// The workspace was moved or deleted.
     WorkspaceGone,
-    /// Somebody else made a new history there.
+    /// Another history was created in the same place.
     Replaced,
 }
 
 impl DatabaseLocation {
-    /// The place of an open database.
+    /// Creates the location of an open database.
     pub(super) fn of(dir: &Path) -> Result<Self, StoreError> {
         let dir = dir.canonicalize().map_err(StoreError::file(dir))?;
         let (workspace, database, lock) = (identity(parent(&dir)), identity(&path_in(&dir)), identity(&lock_in(&dir)));
         Ok(Self { dir, workspace, database, lock })
     }
 
-    /// The folder of the history, whole.
+    /// Returns the folder of the history as an absolute path.
     pub(super) fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The current status.
+    /// Returns the current status.
     pub(super) fn look(&self) -> LocationStatus {
         match self.look_at_database() {
             LocationStatus::InPlace if !self.has_lock() => LocationStatus::LockGone,
@@ -70,7 +69,8 @@ impl DatabaseLocation {
         }
     }
 
-    /// The same for the database alone: while the workspace is locked, another database there is our own, rewritten.
+    /// Like [`Self::look`], for the database alone: while the workspace is locked, another database there is our own,
+    /// rewritten.
     pub(super) fn look_at_database(&self) -> LocationStatus {
         if identity(parent(&self.dir)) != self.workspace {
             return LocationStatus::WorkspaceGone;
@@ -87,12 +87,12 @@ impl DatabaseLocation {
         identity(&lock_in(&self.dir)) == self.lock
     }
 
-    /// Whether another lock lies there.
+    /// Whether there is another lock file.
     pub(super) fn has_other_lock(&self) -> bool {
         identity(&lock_in(&self.dir)).is_some_and(|now| Some(now) != self.lock)
     }
 
-    /// What is wrong, in words; nothing where all is well.
+    /// Returns the error for a status; `None` if nothing is wrong.
     pub(super) fn trouble(&self, standing: LocationStatus) -> Option<StoreError> {
         let dir = self.dir.display();
         let what = match standing {

@@ -1,6 +1,6 @@
 //! The stored history: the event log, the journal of inputs and the versions of files in SQLite. No domain logic.
 //!
-//! Systems write to [`EventLog`]; at the end of each tick, its records, the inputs and the clock are passed together to
+//! Systems write to [`EventLog`]. At the end of each tick, its records, the inputs and the clock are sent together to
 //! the [`Store`], whose thread writes them in one transaction. So whenever the process is killed, the database contains
 //! all ticks up to some tick and nothing of a later one. [`Reader`] reads concurrently; [`Reader::reopen`] restores a
 //! room.
@@ -51,10 +51,10 @@ use crate::log::EventLog;
 use crate::schedule::inputs::CollectInputs;
 use crate::schedule::{Floor, InPhase, InputJournal, SimClock, Tick, WorkshopSystems};
 
-/// How many of the newest events stay in [`EventLog`] without a [`Store`], as in tests.
+/// The number of newest events that stay in [`EventLog`] without a [`Store`], as in tests.
 const EVENTS_WITHOUT_STORE: usize = 100_000;
 
-/// Adds this floor to the room. Without a [`Store`] nothing is written: the newest 100,000 events stay in
+/// Adds the store to the room's app. Without a [`Store`], nothing is written: the newest 100,000 events stay in
 /// [`EventLog::unwritten`], and inputs stay in [`InputJournal`].
 pub fn plugin(app: &mut App) {
     app.init_resource::<EventLog>();
@@ -63,16 +63,16 @@ pub fn plugin(app: &mut App) {
     app.add_systems(Tick, record_tick.in_set(InPhase(WorkshopSystems::Record, Floor::Store)));
 }
 
-/// Hands what was written since the last tick to the store: for the driver, after it wrote a record between
-/// ticks, such as the one that closes a run.
+/// Sends everything since the last tick to the store. For the driver, after it logged a record between ticks, such as
+/// the end of a run.
 pub fn record_now(world: &mut World) {
     if let Err(error) = world.run_system_cached(record_tick) {
         tracing::error!("the last records could not be handed to the log: {error}");
     }
 }
 
-/// A name for a run that begins now: `r-20260131-102030-8f3a`. The last part is the fraction of the second, in
-/// steps of 15 microseconds, so that the one process that may write a workspace never makes the same name twice.
+/// Returns a new name for a run, such as `r-20260131-102030-8f3a`. The last part is the fraction of the second, in
+/// steps of 15 microseconds, so that the one process that may write a workspace never creates the same name twice.
 pub fn new_run_id() -> Id {
     run_id_at(SystemTime::now())
 }
@@ -100,7 +100,7 @@ fn record_tick(
         return;
     };
     let (events, inputs) = (log.take(), journal.take_recorded());
-    // What is played again was recorded when it happened.
+    // Replayed ticks are already recorded.
     if !journal.is_replaying() {
         store.keep_tick(TickRecord { tick: clock.tick(), events, inputs });
     }

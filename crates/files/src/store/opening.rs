@@ -13,20 +13,19 @@ use crate::base::{Problem, Seq};
 /// A database opened for writing.
 pub(super) struct Opened {
     pub(super) connection: Connection,
-    /// Held as long as the connection.
+    /// The lock, held as long as the connection.
     pub(super) lock: Lock,
-    /// Where the database and its lock lie, to notice that they were taken away.
+    /// The location of the database and its lock, to detect that they were moved or deleted.
     pub(super) place: DatabaseLocation,
-    /// The newest number that a record has, or may have had when the process that gave it was killed; 0 if there is
-    /// none.
+    /// The highest number that a record has, or may have had when its process was killed; 0 if there is none.
     pub(super) last_seq: Seq,
-    /// The place of the damaged database that this one replaced.
+    /// The damaged database that was replaced by this one.
     pub(super) aside: Option<QuarantinedDatabase>,
     pub(super) problems: Vec<Problem>,
 }
 
-/// Opens the database for writing; creates the folder and the database if they do not exist. A damaged database is set
-/// aside, unless the caller names one that was, and the new one contains what can be read of it.
+/// Opens the database for writing; creates the folder and the database if necessary. A damaged database is set aside,
+/// unless the caller passes one that already was, and everything readable is copied into the new one.
 pub(super) fn open(dir: &Path, set_aside_before: Option<&QuarantinedDatabase>) -> Result<Opened, StoreError> {
     let lock = lock(dir)?;
     let path = path_in(dir);
@@ -40,17 +39,17 @@ pub(super) fn open(dir: &Path, set_aside_before: Option<&QuarantinedDatabase>) -
         opened => (opened?, set_aside_before.cloned()),
     };
     let (connection, own_last_seq) = opened;
-    // Numbers continue above those of the damaged one, as far as they can be read.
+    // Numbers continue above those of the damaged database, as far as they can be read.
     let old = aside.as_ref().and_then(|aside| read_as_it_is(aside.path()).ok());
-    let told = old.iter().flat_map(|old| [newest_number(old), last_seq(old)]).flatten();
-    let before = told.filter(|told| told.0 <= NUMBER_AT_MOST.cast_unsigned()).max().unwrap_or_default();
+    let numbers = old.iter().flat_map(|old| [newest_number(old), last_seq(old)]).flatten();
+    let before = numbers.filter(|numbers| numbers.0 <= NUMBER_AT_MOST.cast_unsigned()).max().unwrap_or_default();
     let last_seq = Seq(own_last_seq.0.max(before.0));
     let place = DatabaseLocation::of(dir)?;
     let problems = aside.iter().map(QuarantinedDatabase::problem).collect();
     Ok(Opened { connection, lock, place, last_seq, aside, problems })
 }
 
-/// Does something while nobody else has the history in this `.workshop` folder open, nor can open it.
+/// Calls `act` while no other process has, or can open, the history in this `.workshop` folder.
 pub fn while_closed<T>(dir: &Path, act: impl FnOnce() -> T) -> Result<T, StoreError> {
     let _lock = lock(dir)?;
     Ok(act())

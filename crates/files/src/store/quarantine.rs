@@ -10,9 +10,9 @@ use super::location::{BESIDE, FILE, path_in};
 use super::salvage::{self, Salvaged};
 use crate::base::{Problem, unique_names};
 
-/// A copy that is not finished.
+/// The name of an unfinished copy.
 const UNFINISHED: &str = "workshop.db.restoring";
-/// A copy that is finished and not in its place yet.
+/// The name of a finished copy that was not moved to its place yet.
 const FINISHED: &str = "workshop.db.salvaged";
 
 /// A damaged database that was set aside.
@@ -20,58 +20,59 @@ const FINISHED: &str = "workshop.db.salvaged";
 pub struct QuarantinedDatabase {
     path: PathBuf,
     why: String,
-    /// What the new one has of it; `None` if it started empty.
-    kept: Option<Salvaged>,
+    /// What was copied into the new database; `None` if that started empty.
+    salvaged: Option<Salvaged>,
 }
 
 impl QuarantinedDatabase {
-    /// Where it lies.
+    /// Returns the path of the damaged database.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether everything readable in it has been copied to the new database.
     pub fn is_copied(&self) -> bool {
-        self.kept.is_some()
+        self.salvaged.is_some()
     }
 
     /// Whether all of its contents have been copied to the new database.
     pub fn is_whole(&self) -> bool {
-        self.kept.is_some_and(|kept| kept.is_whole)
+        self.salvaged.is_some_and(|salvaged| salvaged.is_whole)
     }
 
-    /// What happened, for the person.
+    /// Describes what happened, for the person.
     pub(super) fn problem(&self) -> Problem {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let kept = self.kept.map_or_else(|| "a new history was started".to_owned(), |kept| kept.describe());
-        let what = format!("the history is damaged and was set aside as {name} ({}); {kept}", self.why);
+        let salvaged =
+            self.salvaged.map_or_else(|| "a new history was started".to_owned(), |salvaged| salvaged.describe());
+        let what = format!("the history is damaged and was set aside as {name} ({}); {salvaged}", self.why);
         let remedy = "workspace files are not affected; keep that file until you know what is missing";
         Problem::error(PLACE, what, remedy)
     }
 }
 
-/// Sets the database of this folder aside, which nobody has open, because using it failed with this; copies what can be
-/// read of it into the one that takes its place.
+/// Sets aside the database of this folder, which nobody has open, because using it failed with the error `why`.
+/// Everything readable is copied into the database that replaces it.
 pub fn put_away(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
     let _lock = db::lock(dir)?;
     replace(dir, why)
 }
 
-/// The same without a copy: where even that cannot be used.
+/// Like [`put_away`], but without a copy, because the copy would be unusable as well.
 pub fn put_away_whole(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
     let _lock = db::lock(dir)?;
-    Ok(QuarantinedDatabase { path: dir.join(quarantine_database(dir)?), why: why.to_owned(), kept: None })
+    Ok(QuarantinedDatabase { path: dir.join(quarantine_database(dir)?), why: why.to_owned(), salvaged: None })
 }
 
-/// For the holder of the lock.
+/// Like [`put_away`], for the holder of the lock.
 pub(super) fn replace(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
-    let kept = copy_beside(dir)?;
+    let salvaged = copy_beside(dir)?;
     let path = dir.join(quarantine_database(dir)?);
     finish(dir)?;
-    Ok(QuarantinedDatabase { path, why: why.to_owned(), kept })
+    Ok(QuarantinedDatabase { path, why: why.to_owned(), salvaged })
 }
 
-/// Puts a finished copy in its place if that is empty, including a copy whose process was killed before that.
+/// Moves a finished copy to its place if there is no database, even if its process was killed before it did so.
 pub(super) fn finish(dir: &Path) -> Result<(), StoreError> {
     let (copy, path) = (dir.join(FINISHED), path_in(dir));
     if path.exists() {
@@ -84,7 +85,7 @@ pub(super) fn finish(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Copies what can be read; `None` where the damaged one cannot even be opened.
+/// Copies everything readable; `None` if the damaged database cannot even be opened.
 fn copy_beside(dir: &Path) -> Result<Option<Salvaged>, StoreError> {
     let (unfinished, finished) = (dir.join(UNFINISHED), dir.join(FINISHED));
     for left_over in [&unfinished, &finished] {
@@ -92,11 +93,11 @@ fn copy_beside(dir: &Path) -> Result<Option<Salvaged>, StoreError> {
     }
     let Ok(damaged) = db::read_as_it_is(&path_in(dir)) else { return Ok(None) };
     let mut copy = db::open_new(&unfinished)?;
-    let kept = salvage::copy_readable(&damaged, &mut copy)?;
+    let salvaged = salvage::copy_readable(&damaged, &mut copy)?;
     copy.close().map_err(|(_, error)| StoreError::while_doing("close the copy of the history")(error))?;
     File::open(&unfinished).and_then(|file| file.sync_all()).map_err(StoreError::file(&unfinished))?;
     fs::rename(&unfinished, &finished).map_err(StoreError::file(&unfinished))?;
-    Ok(Some(kept))
+    Ok(Some(salvaged))
 }
 
 /// Renames the database and SQLite's files beside it to the first free `workshop.db.broken-N`.

@@ -16,10 +16,10 @@ use crate::base::{Id, Seq};
 use crate::log::{EventDraft, EventJson, EventKind, EventRecord};
 use crate::schedule::RecordedInput;
 
-/// A run as it is listed.
+/// A recorded run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunInfo {
-    /// Its name.
+    /// The name of the run.
     pub id: Id,
     /// The name of the scene.
     pub scene: String,
@@ -27,22 +27,22 @@ pub struct RunInfo {
     pub seed: u64,
     /// When it began, in milliseconds since 1970.
     pub started_ms: u64,
-    /// When and why it ended; `None` while it runs and where it was cut off.
+    /// When and why it ended; `None` if it is still running or was interrupted.
     pub end: Option<RunEnd>,
-    /// The number its first event got.
+    /// The number of its first event.
     pub first_seq: Seq,
     /// The tick of the room before the first tick of this run.
     pub first_tick: u64,
-    /// The last tick that was recorded.
+    /// The last recorded tick.
     pub last_tick: u64,
 }
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunEnd {
-    /// When, in milliseconds since 1970.
+    /// When it ended, in milliseconds since 1970.
     pub time_ms: u64,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -52,11 +52,11 @@ pub struct RunEnd {
 pub struct Reopening {
     /// The run.
     pub run: RunInfo,
-    /// Where to begin.
+    /// The starting point.
     pub from: ReopenFrom,
-    /// What came in after that.
+    /// The inputs after the starting point.
     pub inputs: Vec<RecordedInput>,
-    /// The last tick that the inputs make again: the run's last, or an earlier one where they are damaged.
+    /// The last tick that the inputs can replay: the run's last, or an earlier one if inputs are damaged.
     pub last_tick: u64,
 }
 
@@ -65,11 +65,11 @@ pub struct Reopening {
 pub enum ReopenFrom {
     /// The run's newest snapshot.
     Snapshot(Snapshot),
-    /// The run's start: it was cut off before its first snapshot.
+    /// The run's start, because there is no snapshot.
     Start(Value),
 }
 
-/// A separate, read-only connection.
+/// A read-only connection to the history.
 pub struct Reader {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
@@ -79,12 +79,12 @@ pub(super) const RUN_COLUMNS: &str =
     "id, scene, seed, started_ms, first_seq, first_tick, last_tick, ended_ms, end_reason";
 
 impl Reader {
-    /// Opens the log in this `.workshop` folder, whether or not someone writes it.
+    /// Opens the log in this `.workshop` folder, whether or not another process writes it.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         Ok(Self { connection: db::open_read_only(dir)?, path: path_in(dir) })
     }
 
-    /// All runs, the newest first, their ticks bounded by what was recorded.
+    /// Returns all runs, newest first, with their ticks limited to what was recorded.
     pub fn runs(&self) -> Result<Vec<RunInfo>, StoreError> {
         let runs = self.all(&format!("SELECT {RUN_COLUMNS} FROM runs ORDER BY number DESC"), &[], run_info)?;
         runs.into_iter().map(|run| self.bounded(run)).collect()
@@ -95,14 +95,14 @@ impl Reader {
         Ok(Self { connection: db::read_as_it_is(path)?, path: path.to_owned() })
     }
 
-    /// The run of this name, its ticks bounded by what was recorded.
+    /// Returns the run with this name, with its ticks limited to what was recorded.
     pub fn run(&self, id: &str) -> Result<RunInfo, StoreError> {
         let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id = :id");
         let run = self.one(&sql, named_params! { ":id": id }, run_info)?;
         self.bounded(run.ok_or_else(|| StoreError::UnknownRun(id.to_owned()))?)
     }
 
-    /// What a run began with.
+    /// Returns the start of a run.
     pub fn start(&self, run: &str) -> Result<Value, StoreError> {
         let has_hash = self.has_column("run_starts", "hash");
         let hash = if has_hash { "run_starts.hash" } else { "NULL" };
@@ -118,7 +118,7 @@ impl Reader {
         parse(&start)
     }
 
-    /// What came in during a run after this tick, in order; all of it after tick 0.
+    /// Returns the inputs of a run after this tick, in order; all of them after tick 0.
     pub fn inputs(&self, run: &str, after_tick: u64) -> Result<Vec<RecordedInput>, StoreError> {
         let sql = "SELECT inputs.tick, kind, data FROM inputs JOIN runs ON run = runs.number \
                    WHERE runs.id = :run AND inputs.tick > :after ORDER BY inputs.tick, inputs.number";
@@ -127,15 +127,15 @@ impl Reader {
         })
     }
 
-    /// The hashes of the world that were noted during a run, by tick.
+    /// Returns the recorded hashes of a run's world, by tick.
     pub fn hashes(&self, run: &str) -> Result<BTreeMap<u64, u64>, StoreError> {
         let sql = "SELECT tick, hash FROM hashes JOIN runs ON run = runs.number WHERE runs.id = :run";
         let read = |row: &Row<'_>| Ok((unsigned(row, 0)?, row.get::<_, i64>(1)?.cast_unsigned()));
         Ok(self.all(sql, named_params! { ":run": run }, read)?.into_iter().collect())
     }
 
-    /// Calls `visit` for every event of a run, or of all, in order, without holding them in memory.
-    /// Stops at the first error.
+    /// Calls `visit` for every event of a run, or of all runs, in order, without keeping them in memory. Stops at the
+    /// first error.
     pub fn for_each_event<E: From<StoreError>>(
         &self,
         run: Option<&str>,
@@ -157,14 +157,14 @@ impl Reader {
         while let Some(row) = rows.next().map_err(failed("read the events"))? {
             match event(row) {
                 Ok(event) => visit(event)?,
-                // One record that cannot be read costs no other.
+                // A damaged record does not prevent reading the others.
                 Err(error) => tracing::warn!("skipped a damaged log record: {error}"),
             }
         }
         Ok(())
     }
 
-    /// Calls `visit` for every event of these kinds, of whichever run, in order.
+    /// Calls `visit` for every event of these kinds, in all runs, in order.
     pub fn for_each_event_of(&self, kinds: &[EventKind], mut visit: impl FnMut(EventRecord)) -> Result<(), StoreError> {
         let failed = StoreError::while_doing;
         let words: Vec<&str> = kinds.iter().map(EventKind::word).collect();
@@ -184,7 +184,7 @@ impl Reader {
         Ok(())
     }
 
-    /// At most so many of the events before one, of whichever run, in order.
+    /// Returns at most `count` events before `seq`, of any run, in order.
     pub fn events_before(&self, seq: Seq, count: usize) -> Result<Vec<EventRecord>, StoreError> {
         let failed = StoreError::while_doing;
         let mut statement = self
@@ -208,39 +208,39 @@ impl Reader {
         Ok(events)
     }
 
-    /// Writes a whole copy of the database as it is now into a new file, whoever writes it meanwhile.
+    /// Copies the current database into a new file, even while another process writes it.
     pub fn copy_into(&self, file: &Path) -> Result<(), StoreError> {
         let name = file.display().to_string();
         let copied = self.connection.execute("VACUUM INTO ?1", [name]);
         copied.map(|_| ()).map_err(StoreError::while_doing("copy the history"))
     }
 
-    /// The text that was kept beside a record, if it still is.
+    /// Returns the text that is stored beside a record, if it still exists.
     pub fn enclosure(&self, seq: Seq) -> Result<Option<String>, StoreError> {
         attachments::read(&self.connection, seq)
     }
 
-    /// The newest event there is; 0 if there is none.
+    /// Returns the number of the newest event; 0 if there is none.
     pub fn last_seq(&self) -> Result<Seq, StoreError> {
         db::last_seq(&self.connection).map_err(StoreError::while_doing("read the newest record"))
     }
 
-    /// The newest snapshot of a scene, of whichever run.
+    /// Returns the newest snapshot of a scene, of any run.
     pub fn latest_snapshot(&self, scene: &str) -> Result<Option<Snapshot>, StoreError> {
         self.snapshot("snapshots.scene = :word", &scene)
     }
 
-    /// What is wrong with the database; nothing if it is sound. Reads all of it.
+    /// Returns the errors in the database; empty if it is intact. Reads all of it.
     pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
         db::check(&self.connection).map_err(StoreError::while_doing("check the database"))
     }
 
-    /// The database file.
+    /// Returns the path of the database.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The first number of a run's events and the one after its last possible one: runs do not overlap.
+    /// Returns the range of a run's event numbers, the end exclusive; runs do not overlap.
     pub(super) fn seqs_of(&self, run: &str) -> Result<(i64, i64), StoreError> {
         let sql = "SELECT first_seq, (SELECT min(later.first_seq) FROM runs later WHERE later.number > runs.number) \
                    FROM runs WHERE id = :run";
@@ -308,7 +308,7 @@ pub(super) fn run_info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
     })
 }
 
-/// The end of the year 9999, beyond which a time cannot be written down, in milliseconds since 1970.
+/// The end of the year 9999, the latest time that can be formatted, in milliseconds since 1970.
 pub(super) const LATEST_MS: u64 = 253_402_300_799_999;
 
 pub(super) fn event(row: &Row<'_>) -> Result<EventRecord, StoreError> {

@@ -1,4 +1,4 @@
-//! What is written to the log besides single events: the start of a run, a tick, a snapshot.
+//! Data that is written to the history in addition to single events: the start of a run, a tick, a snapshot.
 
 use serde_json::Value;
 
@@ -9,42 +9,42 @@ use crate::schedule::RecordedInput;
 /// The start of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunStart {
-    /// Its name, from [`super::new_run_id`].
+    /// The name, from [`super::new_run_id`].
     pub id: Id,
     /// The name of the scene.
     pub scene: String,
     /// The seed of the room.
     pub seed: u64,
-    /// The number that its first event will get: above every number there is.
+    /// The number of its first event, which is higher than every number so far.
     pub first_seq: Seq,
-    /// The tick of the room before the first tick of this run: 0 in a fresh room, more if a room continues.
+    /// The last tick before this run: 0 in a fresh room, more if a room continues.
     pub first_tick: u64,
-    /// Everything the run begins with, so that this and its inputs make the whole run again. It must not
-    /// lean on a snapshot of an earlier run: those are thrown away.
+    /// Everything from which the run, together with its inputs, can be replayed. It must not refer to a snapshot of an
+    /// earlier run, because those are deleted.
     pub start: Value,
 }
 
 /// One tick: its events and inputs. Written completely or not at all.
 #[derive(Clone, Debug, Default)]
 pub struct TickRecord {
-    /// Which tick.
+    /// The number of the tick.
     pub tick: u64,
-    /// What happened, in order.
+    /// The events, in order.
     pub events: Vec<EventRecord>,
-    /// What came in, in order.
+    /// The inputs, in order.
     pub inputs: Vec<RecordedInput>,
 }
 
-/// What a record costs in memory and in the database besides its texts, roughly.
+/// The approximate size of a record in memory and in the database without its texts, in bytes.
 const BYTES_PER_RECORD: usize = 160;
 
 impl TickRecord {
-    /// Whether it says no more than how far the clock has come.
+    /// Whether the tick has neither events nor inputs, and so only advances the clock.
     pub fn is_quiet(&self) -> bool {
         self.events.is_empty() && self.inputs.is_empty()
     }
 
-    /// About how much memory it takes.
+    /// Returns the approximate size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let events = self.events.iter().map(|event| {
             let enclosed = event.draft.enclosure.as_ref().map_or(0, |text| text.len());
@@ -60,14 +60,14 @@ impl TickRecord {
 pub struct Snapshot {
     /// The name of the scene.
     pub scene: String,
-    /// The run it was taken in. Filled in by the log when it is saved.
+    /// The run; set by the log when the snapshot is saved.
     pub run: Id,
-    /// The tick after which it was taken, which must have been handed over before.
+    /// The tick after which it was taken, which must have been sent before.
     pub tick: u64,
-    /// The number that the next event gets.
+    /// The number of the next event.
     pub next_seq: Seq,
-    /// What [`crate::schedule::saved::save_world`] gave.
+    /// The result of [`crate::schedule::saved::save_world`].
     pub sections: Value,
-    /// What the workspace knew of its files.
+    /// The files that the workspace knew.
     pub files: Value,
 }

@@ -8,35 +8,34 @@ use super::error::StoreError;
 use super::reader::{RUN_COLUMNS, Reader, ReopenFrom, Reopening, RunInfo, run_info, unsigned};
 use crate::schedule::RecordedInput;
 
-/// A point from which a room can continue, not yet read.
+/// A point from which a room can continue; not read yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecoveryPoint {
     /// The number of the run.
     run: i64,
-    /// The number of the snapshot; none for what the run began with.
+    /// The number of the snapshot; `None` for the start of the run.
     snapshot: Option<i64>,
 }
 
 impl RecoveryPoint {
-    /// Whether it is what a run began with, as opposed to a snapshot.
+    /// Whether it is the start of a run, rather than a snapshot.
     pub fn is_start(&self) -> bool {
         self.snapshot.is_none()
     }
 }
 
-/// The longest time, in ticks, that a run continues without a hash, a snapshot or a record: anything that claims more
-/// is damaged.
+/// The maximum number of ticks that a run continues without a hash, a snapshot or a record; a higher number is damage.
 const QUIET_TICKS_AT_MOST: u64 = 10_000;
 
 impl Reader {
-    /// Every point from which a scene's room can go on, the best first: the snapshots of its newest run, what that
-    /// began with, snapshots of earlier runs.
+    /// Returns every point from which a scene's room can continue, the best first: the snapshots of its newest run, the
+    /// start of that run, and snapshots of earlier runs.
     pub fn ways_back(&self, scene: &str) -> Result<Vec<RecoveryPoint>, StoreError> {
         let newest =
             self.one("SELECT max(number) FROM runs WHERE scene = :scene", named_params! { ":scene": scene }, |row| {
                 row.get::<_, Option<i64>>(0)
             });
-        // Where the list of runs cannot be read, snapshots may be.
+        // Even if the list of runs cannot be read, snapshots may be readable.
         let newest = newest.ok().flatten().flatten();
         let snapshots = self.all(
             "SELECT run, number FROM snapshots WHERE scene = :scene ORDER BY number DESC",
@@ -53,9 +52,9 @@ impl Reader {
         Ok(of_newest.into_iter().chain(start).chain(earlier).collect())
     }
 
-    /// Reads what is needed to go on from there.
+    /// Reads everything that is needed to continue from a point.
     pub fn go_back(&self, way: &RecoveryPoint) -> Result<Reopening, StoreError> {
-        // One transaction, so that a running run cannot interfere.
+        // Uses one transaction, so that a running room cannot interfere.
         let transaction =
             self.connection.unchecked_transaction().map_err(StoreError::while_doing("read the last run"))?;
         let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE number = :run");
@@ -77,7 +76,7 @@ impl Reader {
         Ok(Reopening { run, from, inputs, last_tick })
     }
 
-    /// What came in during a run after this tick, up to the first that cannot be read, and the tick of that one.
+    /// Returns the inputs of a run after this tick, up to the first unreadable one, and the tick of that one.
     fn readable_inputs(&self, run: i64, after: u64) -> Result<(Vec<RecordedInput>, Option<u64>), StoreError> {
         let failed = StoreError::while_doing;
         let sql = "SELECT tick, kind, data FROM inputs WHERE run = ?1 AND tick > ?2 ORDER BY tick, number";
@@ -89,7 +88,7 @@ impl Reader {
                 Ok(Some(row)) => row,
                 Ok(None) => return Ok((inputs, None)),
                 Err(_) => {
-                    // The rest cannot even be counted; the tick of the last good one may have had more.
+                    // The rest cannot even be counted; the tick of the last readable input may have had more.
                     let damaged = inputs.last().map_or(after + 1, |input| input.tick);
                     return Ok((inputs, Some(damaged)));
                 }
@@ -105,10 +104,10 @@ impl Reader {
         }
     }
 
-    /// A run whose first and last tick are not beyond what was recorded, as damage may say.
+    /// Limits the first and last tick of a run to what was recorded, in case they are damaged.
     pub(super) fn bounded(&self, mut run: RunInfo) -> Result<RunInfo, StoreError> {
         let (first, end) = self.seqs_of(&run.id)?;
-        // What came in did so after the first tick; all else may be of it. Ticks below 0 are damage.
+        // Inputs arrive after the first tick; other records may belong to it. Negative ticks are damage.
         let sql = "WITH this AS (SELECT number FROM runs WHERE id = ?1) \
                    SELECT min(earliest), max(latest) FROM ( \
                        SELECT min(tick) - 1 AS earliest, max(tick) AS latest FROM inputs \
@@ -140,7 +139,7 @@ impl Reader {
         Ok(run)
     }
 
-    /// Whether a column is there: a database that was set aside may have an older format.
+    /// Whether a column exists: a database that was set aside may have an older format.
     pub(super) fn has_column(&self, table: &str, column: &str) -> bool {
         let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2";
         self.connection.query_row(sql, [table, column], |row| row.get::<_, i64>(0)).is_ok_and(|count| count > 0)
@@ -153,8 +152,8 @@ impl Reader {
         Err(StoreError::Damaged { path: self.path.clone(), what: format!("{what} is not what was written") })
     }
 
-    /// What brings a scene's room back to where its newest run was recorded to, whether that was ended or cut
-    /// off; `None` if the scene was never opened.
+    /// Returns what restores a scene's room to the last recorded state of its newest run, whether that ended or was
+    /// interrupted; `None` if the scene was never opened.
     pub fn reopen(&self, scene: &str) -> Result<Option<Reopening>, StoreError> {
         self.ways_back(scene)?.first().map(|way| self.go_back(way)).transpose()
     }

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 
-/// How often is looked whether something is too old, in wall-clock time.
+/// The interval between removals of old data, in wall-clock time.
 pub(super) const THIN_EVERY: Duration = Duration::from_secs(60);
-/// How many rows of a kind one transaction deletes, so that nothing waits for it.
+/// The maximum number of rows of each kind that one transaction deletes, so that nothing waits for it.
 const ROWS_AT_ONCE: i64 = 2_000;
 
 /// How much history is kept. What a room needs to continue is always kept: the newest run of each scene, its snapshots,
@@ -19,21 +19,21 @@ const ROWS_AT_ONCE: i64 = 2_000;
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HistoryLimits {
-    /// The newest records of the event log.
+    /// The number of newest events in the log.
     pub events_kept: u64,
-    /// The newest inputs: together with the start of a run, they replay it.
+    /// The number of newest inputs; with the start of a run, they replay it.
     pub inputs_kept: u64,
-    /// How many of the newest runs keep their start, which is a whole world each.
+    /// The number of newest runs whose start is kept, each of which is a whole world.
     pub replayable_runs: u64,
-    /// The newest hashes of the world, which replays compare with.
+    /// The number of newest hashes of the world, for comparison by replays.
     pub hashes_kept: u64,
-    /// The newest versions of all files in total; the newest version of each existing file is always kept.
+    /// The number of newest versions of all files in total; the newest version of each existing file is always kept.
     pub versions_kept: u64,
     /// Seconds of simulated time between snapshots of the whole room.
     pub snapshot_secs: u64,
-    /// Snapshots of each scene: the newest, and older ones at growing intervals; at least 2.
+    /// The number of snapshots of each scene: the newest, and older ones at growing intervals; at least 2.
     pub snapshots_kept: u64,
-    /// Megabytes of all snapshots of a scene in total; 2 are always kept.
+    /// The maximum size of all snapshots of a scene in megabytes; 2 are always kept.
     pub snapshots_mb_at_most: u64,
 }
 
@@ -52,18 +52,18 @@ impl Default for HistoryLimits {
     }
 }
 
-/// Inputs that a room needs to continue: those of each scene's newest run since its last snapshot but one, or all of
-/// them if it has none.
+/// The runs whose inputs since the last snapshot but one are needed to continue a room: the newest of each scene.
+/// Without snapshots, all of their inputs are needed.
 const NEEDED_RUNS: &str = "SELECT max(number) FROM runs GROUP BY scene";
 
-/// Deletes what is too old, up to a number of rows of each kind. Returns whether there is more.
+/// Deletes old data, up to a number of rows of each kind. Returns whether there is more to delete.
 pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Result<bool, StoreError> {
     let failed = StoreError::while_doing;
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(failed("begin to prune the history"))?;
     let mut more = false;
-    let kept = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let limit = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let run = |sql: &str, values: &[i64]| {
         let mut statement = transaction.prepare_cached(sql).map_err(failed("prune the history"))?;
         statement.execute(rusqlite::params_from_iter(values)).map_err(failed("prune the history"))
@@ -71,7 +71,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
 
     let events = "DELETE FROM events WHERE seq IN \
                   (SELECT seq FROM events WHERE seq <= (SELECT max(seq) FROM events) - ?1 ORDER BY seq LIMIT ?2)";
-    more |= run(events, &[kept(limits.events_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+    more |= run(events, &[limit(limits.events_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
 
     let old_inputs = format!(
         "SELECT rowid FROM inputs AS input WHERE rowid <= (SELECT max(rowid) FROM inputs) - ?1 \
@@ -80,12 +80,12 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
               ORDER BY tick DESC LIMIT 2)), -1)) \
          ORDER BY rowid LIMIT ?2"
     );
-    // A run with missing records cannot be replayed any more, and says so.
+    // A run with missing inputs can no longer be replayed, and is marked as such.
     let mark = format!(
         "UPDATE runs SET thinned = 1 WHERE thinned = 0 AND number IN \
          (SELECT run FROM inputs WHERE rowid IN ({old_inputs}))"
     );
-    let values = [kept(limits.inputs_kept), ROWS_AT_ONCE];
+    let values = [limit(limits.inputs_kept), ROWS_AT_ONCE];
     run(&mark, &values)?;
     more |= run(&format!("DELETE FROM inputs WHERE rowid IN ({old_inputs})"), &values)? as i64 == ROWS_AT_ONCE;
 
@@ -93,10 +93,10 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
         "SELECT run FROM run_starts WHERE run NOT IN ({NEEDED_RUNS}) \
          AND run NOT IN (SELECT number FROM runs ORDER BY number DESC LIMIT ?1) ORDER BY run LIMIT 20"
     );
-    let values = [kept(limits.replayable_runs)];
+    let values = [limit(limits.replayable_runs)];
     run(&format!("UPDATE runs SET thinned = 1 WHERE number IN ({old_starts})"), &values)?;
     more |= run(&format!("DELETE FROM run_starts WHERE run IN ({old_starts})"), &values)? == 20;
-    // Without its beginning, nothing else of a run is of use to a replay.
+    // Without the beginning of a run, a replay cannot use anything else of it.
     let orphans = format!(
         "SELECT rowid FROM inputs WHERE run IN (SELECT number FROM runs WHERE thinned = 1) \
          AND run NOT IN (SELECT run FROM run_starts) AND run NOT IN ({NEEDED_RUNS}) LIMIT ?1"
@@ -105,16 +105,16 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
 
     let hashes = "DELETE FROM hashes WHERE rowid IN (SELECT rowid FROM hashes WHERE rowid <= \
                   (SELECT max(rowid) FROM hashes) - ?1 ORDER BY rowid LIMIT ?2)";
-    more |= run(hashes, &[kept(limits.hashes_kept), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+    more |= run(hashes, &[limit(limits.hashes_kept), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
 
     let versions = "DELETE FROM file_versions WHERE rowid IN \
                     (SELECT version.rowid FROM file_versions AS version JOIN files ON files.number = version.file \
                      WHERE version.rowid <= (SELECT max(rowid) FROM file_versions) - ?1 \
                      AND NOT (files.state = 'there' AND version.number = files.newest) \
                      ORDER BY version.rowid LIMIT ?2)";
-    more |= run(versions, &[kept(limits.versions_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+    more |= run(versions, &[limit(limits.versions_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
 
-    // What another file was renamed over is found by its versions only.
+    // A file that another file was renamed over can only be found by its versions.
     run("DELETE FROM files WHERE state = 'displaced' AND number NOT IN (SELECT file FROM file_versions)", &[])?;
     transaction
         .execute("DELETE FROM enclosures WHERE seq < (SELECT min(seq) FROM events)", params![])

@@ -7,7 +7,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params, params_from_ite
 use super::db::{self, NUMBER_AT_MOST};
 use super::error::StoreError;
 
-/// The tables, each after those that it refers to.
+/// The tables, sorted so that each comes after those that it references.
 const TABLES: [&str; 11] = [
     "runs",
     "run_starts",
@@ -21,27 +21,27 @@ const TABLES: [&str; 11] = [
     "file_orders",
     "file_steps",
 ];
-/// A table with more damaged places than this is not read any further.
+/// The maximum number of damaged ranges of a table, after which it is not read any further.
 const GAPS_AT_MOST: usize = 10_000;
-/// Replaces lost inputs. It is not JSON, so that a reader of the run's inputs stops there as at any other unreadable
-/// input.
+/// The placeholder for lost inputs. It is not JSON, so that reading the run's inputs stops there as at any other
+/// unreadable input.
 const LOST_INPUT: &str = "lost";
 
 /// What was salvaged from a damaged database.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Salvaged {
-    /// Records of the event log.
+    /// The number of events.
     pub(super) records: u64,
-    /// What came in from outside.
+    /// The number of inputs.
     pub(super) inputs: u64,
-    /// Versions of files.
+    /// The number of file versions.
     pub(super) versions: u64,
     /// Whether every row of every table could be read.
     pub(super) is_whole: bool,
 }
 
 impl Salvaged {
-    /// What was kept and what not, as the end of a sentence.
+    /// Describes what was salvaged, as the end of a sentence.
     pub(super) fn describe(&self) -> String {
         let Self { records, inputs, versions, is_whole } = self;
         match (is_whole, records + inputs + versions) {
@@ -55,27 +55,27 @@ impl Salvaged {
     }
 }
 
-/// Rows between two others that could not be read; no row at an end of the table.
+/// The rows between two others that could not be read; `None` for an end of the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Gap {
     after: Option<i64>,
     before: Option<i64>,
 }
 
-/// Copies what can be read into a new database that has today's tables and nothing in them. An error means that the
-/// new one cannot be written.
+/// Copies everything readable into a new database with the current, empty tables. An error means that the new one
+/// cannot be written.
 pub(super) fn copy_readable(from: &Connection, into: &mut Connection) -> Result<Salvaged, StoreError> {
     let failed = StoreError::while_doing;
     let transaction = into.transaction().map_err(failed("copy the history"))?;
-    let mut kept = Salvaged { is_whole: true, ..Salvaged::default() };
+    let mut salvaged = Salvaged { is_whole: true, ..Salvaged::default() };
     let mut lost_inputs = Vec::new();
     for table in TABLES {
         let (rows, gaps) = copy_table(from, &transaction, table)?;
-        kept.is_whole &= gaps.is_empty();
+        salvaged.is_whole &= gaps.is_empty();
         match table {
-            "events" => kept.records = rows,
-            "inputs" => (kept.inputs, lost_inputs) = (rows, gaps),
-            "file_versions" => kept.versions = rows,
+            "events" => salvaged.records = rows,
+            "inputs" => (salvaged.inputs, lost_inputs) = (rows, gaps),
+            "file_versions" => salvaged.versions = rows,
             _ => {}
         }
     }
@@ -84,15 +84,15 @@ pub(super) fn copy_readable(from: &Connection, into: &mut Connection) -> Result<
         mark_lost_inputs(&transaction, gap).map_err(failed("mark what is lost"))?;
     }
     drop_strays(&transaction).map_err(failed("copy the history"))?;
-    // Numbers that may have been shown are not given again.
-    let told = [db::newest_number(from), db::last_seq(from)].into_iter().flatten().map(|seq| seq.0.cast_signed());
-    let reserved = told.filter(|told| (0..=NUMBER_AT_MOST).contains(told)).max().unwrap_or_default();
+    // Numbers that may have been shown are not used again.
+    let numbers = [db::newest_number(from), db::last_seq(from)].into_iter().flatten().map(|seq| seq.0.cast_signed());
+    let reserved = numbers.filter(|numbers| (0..=NUMBER_AT_MOST).contains(numbers)).max().unwrap_or_default();
     transaction.execute("UPDATE numbers SET reserved = ?1", [reserved]).map_err(failed("copy the history"))?;
     transaction.commit().map_err(failed("copy the history"))?;
-    Ok(kept)
+    Ok(salvaged)
 }
 
-/// Records of a run that is lost get one that says so.
+/// Adds a run for records whose run was lost.
 fn name_lost_runs(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(
         "INSERT INTO runs (number, id, scene, seed, started_ms, first_seq, first_tick, last_tick, ended_ms, end_reason, \
@@ -103,7 +103,7 @@ fn name_lost_runs(connection: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// Rows without their run or their file are of no use.
+/// Deletes rows whose run or file is missing.
 fn drop_strays(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(
         "DELETE FROM run_starts WHERE run NOT IN (SELECT number FROM runs);
@@ -114,7 +114,7 @@ fn drop_strays(connection: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// Every run that may have had inputs in a gap: it cannot be replayed, and from no saved state is it played further
+/// Marks every run that may have had inputs in a gap: it cannot be replayed, and no snapshot of it is replayed further
 /// than to where inputs may be missing.
 fn mark_lost_inputs(connection: &Connection, gap: Gap) -> rusqlite::Result<()> {
     let input = |row: Option<i64>| -> rusqlite::Result<Option<(i64, i64, i64)>> {
@@ -135,7 +135,7 @@ fn mark_lost_inputs(connection: &Connection, gap: Gap) -> rusqlite::Result<()> {
     for run in runs.collect::<rusqlite::Result<Vec<i64>>>()? {
         let from = last.filter(|last| last.0 == run).map_or(0, |last| last.1);
         let until = next.filter(|next| next.0 == run).map_or(i64::MAX, |next| next.1);
-        // Lost inputs after a saved state in the gap are marked as well, before the ones that were read.
+        // Lost inputs after a snapshot in the gap are marked as well, before the first readable one.
         connection.execute(
             "INSERT OR IGNORE INTO inputs (run, tick, number, kind, data) \
              SELECT ?1, ?2, ?4, ?5, ?5 UNION ALL \
@@ -147,10 +147,10 @@ fn mark_lost_inputs(connection: &Connection, gap: Gap) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Copies the rows of a table that can be read; says how many, and between which rows some could not be.
+/// Copies the readable rows of a table. Returns their number and the gaps between them.
 fn copy_table(from: &Connection, into: &Connection, table: &str) -> Result<(u64, Vec<Gap>), StoreError> {
     let columns = columns_of(into, table).map_err(StoreError::while_doing("read the tables"))?;
-    // A database that was set aside may have an older format, or none that can be read.
+    // A database that was set aside may have an older format, or an unreadable one.
     let known = columns_of(from, table).unwrap_or_default();
     let columns: Vec<String> = columns.into_iter().filter(|column| known.contains(column)).collect();
     if columns.is_empty() {
@@ -163,7 +163,7 @@ fn copy_table(from: &Connection, into: &Connection, table: &str) -> Result<(u64,
     Ok((copier.rows, gaps))
 }
 
-/// The columns of a table, without the one that is another name for the number of a row.
+/// Returns the columns of a table, except the alias of the row number.
 fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT name FROM pragma_table_info(?1) \
                WHERE pk = 0 OR (SELECT count(*) FROM pragma_table_info(?1) WHERE pk > 0) > 1";
@@ -171,19 +171,19 @@ fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Stri
     statement.query_map([table], |row| row.get(0))?.collect()
 }
 
-/// In which order rows are read.
+/// The order in which rows are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RowOrder {
     Up,
     Down,
 }
 
-/// Rows that were copied one after another.
+/// The result of copying a contiguous range of rows.
 #[derive(Clone, Copy, Default)]
 struct Stretch {
     first: Option<i64>,
     last: Option<i64>,
-    /// Whether they are all that there were.
+    /// Whether all rows of the range were read.
     is_whole: bool,
 }
 
@@ -200,7 +200,7 @@ struct Copier<'a> {
 impl Copier<'_> {
     fn copy_all(&mut self) -> Result<Vec<Gap>, StoreError> {
         let (mut gaps, mut above, end) = (Vec::new(), 0, NUMBER_AT_MOST + 1);
-        // The newest row that was copied, and after which one a gap began that no row has ended yet.
+        // The newest row that was copied, and the row after which a gap began that is still open.
         let (mut newest, mut open): (Option<i64>, Option<Option<i64>>) = (None, None);
         loop {
             let up = self.copy(above, end, RowOrder::Up)?;
@@ -227,7 +227,7 @@ impl Copier<'_> {
         Ok(gaps)
     }
 
-    /// The number of a row that can be read, some way above one after which none can.
+    /// Finds the number of a readable row at some distance above an unreadable range.
     fn next_readable(&self, above: i64, end: i64) -> Option<i64> {
         let sql = format!("SELECT rowid, {} FROM {} WHERE rowid > ?1 ORDER BY rowid LIMIT 1", self.columns, self.table);
         let mut step: i64 = 1;
@@ -266,7 +266,7 @@ impl Copier<'_> {
             let Some(Value::Integer(number)) = values.as_ref().and_then(|values| values.first()) else {
                 return Ok(stretch);
             };
-            // Pages that point at each other would loop for ever.
+            // Damaged pages that refer to each other would cause an endless loop.
             let (number, before) = (*number, stretch.last.unwrap_or(if way == RowOrder::Up { above } else { below }));
             let moves_on =
                 if way == RowOrder::Up { number > before && number < below } else { number < before && number > above };
@@ -278,7 +278,7 @@ impl Copier<'_> {
         }
     }
 
-    /// Whether the row fits.
+    /// Inserts a row. Returns whether it fits the new table.
     fn insert(&mut self, values: Vec<Value>) -> Result<bool, StoreError> {
         let inserted = self
             .into

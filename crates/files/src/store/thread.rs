@@ -15,16 +15,16 @@ use crate::base::Problem;
 
 /// The maximum memory of a transaction's records.
 const BATCH_BYTES: usize = 32 << 20;
-/// Ticks without events are not worth a transaction each: they wait for the next event, up to this long. A kill loses
+/// How long ticks without events wait for the next event, because they are not worth a transaction each. A kill loses
 /// at most this much of an uneventful time.
 const QUIET_WAIT: Duration = Duration::from_secs(1);
-/// The first wait after a failure; it doubles up to [`RETRY_WAIT_MAX`].
+/// The delay before the first retry; it doubles up to [`RETRY_WAIT_MAX`].
 const RETRY_WAIT: Duration = Duration::from_millis(100);
-/// The longest wait between two attempts.
+/// The longest delay between two attempts.
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(5);
-/// How often the location of the history is checked while nothing is written.
+/// The interval at which the location of the history is checked while nothing is written.
 const PLACE_LOOK: Duration = Duration::from_secs(1);
-/// Problems kept until someone takes them.
+/// The maximum number of problems that are kept until they are read.
 const PROBLEMS_KEPT: usize = 100;
 
 /// Computes an entry; `None` if it cannot be computed, which it reports itself.
@@ -32,52 +32,52 @@ pub(super) type ComputeEntry = Box<dyn FnOnce() -> Option<Entry> + Send>;
 
 /// A command to the writer thread.
 pub(super) enum Command {
-    /// Write this.
+    /// Write this entry.
     Write(Entry),
-    /// Compute an entry here, and write it.
+    /// Compute an entry on this thread, and write it.
     Compute(ComputeEntry),
-    /// Say when all before this is written.
+    /// Reply when everything before this is written.
     Flush(Sender<()>),
-    /// How much is kept from now on.
+    /// Set how much history is kept.
     Limits(HistoryLimits),
-    /// Do this on the thread, to hold it up.
+    /// Run this on the thread, to delay it in tests.
     #[cfg(test)]
-    Meddle(Box<dyn FnOnce() + Send>),
+    Run(Box<dyn FnOnce() + Send>),
 }
 
-/// State shared by both sides.
+/// The state that both sides share.
 #[derive(Default)]
 pub(super) struct Shared {
-    /// Memory that the records between the two sides take.
+    /// The memory used by queued records, in bytes.
     pub(super) bytes_waiting: AtomicUsize,
     /// How many entries are to be computed by the thread.
     pub(super) to_compute: AtomicUsize,
     pub(super) problems: Mutex<Vec<Problem>>,
-    /// Why the latest attempt failed; `None` if it did not.
+    /// The error of the latest attempt; `None` if it succeeded.
     trouble: Mutex<Option<String>>,
-    /// Numbers of records up to here may be given out: no later run uses them.
+    /// Record numbers up to this one may be given out: no later run uses them.
     pub(super) reserved: AtomicU64,
-    /// Records that say more than how far the clock has come and are in the database.
-    pub(super) loud_written: AtomicU64,
-    /// Whether the history is not where it was opened.
+    /// The number of ticks with events or inputs that are in the database.
+    pub(super) eventful_written: AtomicU64,
+    /// Whether the history was moved or deleted.
     pub(super) is_displaced: AtomicBool,
     /// Whether the database is damaged, so that it can never be written again.
     pub(super) is_damaged: AtomicBool,
-    /// What was given up on closing.
+    /// The records that were given up on closing.
     pub(super) given_up: Mutex<Option<GivenUp>>,
 }
 
 /// Records that could not be written before the store was closed.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct GivenUp {
-    /// The last tick that is in the database.
+    /// The last tick in the database.
     pub(super) written_tick: Option<u64>,
     pub(super) events: usize,
     pub(super) why: String,
 }
 
 impl Shared {
-    /// Why nothing can be written at the moment, if so.
+    /// Returns why nothing can be written at the moment; `None` if writing works.
     pub(super) fn trouble(&self) -> Option<String> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -87,7 +87,7 @@ impl Shared {
         if trouble.is_none()
             && let Some(over) = &*now
         {
-            // A caller that has not noticed it yet need not be told any more that the room waits.
+            // A caller that has not read the problem yet no longer needs to know that the room waited.
             self.problems.lock().unwrap_or_else(PoisonError::into_inner).retain(|problem| problem.what != *over);
         }
         *now = trouble;
@@ -106,12 +106,12 @@ impl Shared {
 pub(super) struct WriterThread {
     writer: Writer,
     commands: Receiver<Command>,
-    /// Never receives anything; its disconnection means to stop retrying.
+    /// Never receives anything; a disconnection means to stop retrying.
     keep_trying: Receiver<()>,
     shared: Arc<Shared>,
-    /// The latest tick without events, and when the first such tick after the last transaction came.
+    /// The latest tick without events, and when the first such tick after the last transaction arrived.
     quiet: Option<(TickRecord, Instant)>,
-    /// Records after lost ones must not be written either: the database contains a prefix.
+    /// Whether records were given up. Later ones must not be written either, because the database contains a prefix.
     gave_up: bool,
     limits: HistoryLimits,
     thinned_at: Option<Instant>,
@@ -129,15 +129,15 @@ impl WriterThread {
         Self { writer, commands, keep_trying, shared, quiet: None, gave_up: false, limits, thinned_at: None }
     }
 
-    /// Writes until the store is dropped and nothing waits.
+    /// Writes until the store is dropped and the queue is empty.
     pub(super) fn run(mut self) {
         while let Some(first) = self.next() {
-            self.write_with_what_waits(first);
+            self.write_batch(first);
         }
         self.write(Vec::new());
     }
 
-    /// The next command that is worth a transaction.
+    /// Returns the next command that is worth a transaction.
     fn next(&mut self) -> Option<Command> {
         loop {
             let received = match &self.quiet {
@@ -155,8 +155,8 @@ impl WriterThread {
                 Ok(command) => return Some(command),
                 Err(RecvTimeoutError::Timeout) => {
                     self.write(Vec::new());
-                    // A fault is reported, and checked again before anything is written.
-                    let _told = self.look_after_place();
+                    // An error is reported, and checked again before anything is written.
+                    let _told = self.ensure_place();
                     self.thin();
                 }
                 Err(RecvTimeoutError::Disconnected) => return None,
@@ -164,7 +164,7 @@ impl WriterThread {
         }
     }
 
-    fn write_with_what_waits(&mut self, first: Command) {
+    fn write_batch(&mut self, first: Command) {
         let (mut entries, mut flushes, mut bytes) = (Vec::new(), Vec::new(), 0);
         let mut next = Some(first);
         while let Some(command) = next {
@@ -176,19 +176,19 @@ impl WriterThread {
                     entries.push(entry);
                 }
                 Command::Compute(compute) => {
-                    // Others wait for the records so far to be in the database.
-                    self.write_batch(std::mem::take(&mut entries));
+                    // The records so far must not wait for the computation: other threads wait until they are in the database.
+                    self.write_entries(std::mem::take(&mut entries));
                     entries.extend(compute());
                     self.shared.to_compute.fetch_sub(1, Ordering::AcqRel);
                 }
                 Command::Flush(done) => flushes.push(done),
                 Command::Limits(limits) => self.limits = limits,
                 #[cfg(test)]
-                Command::Meddle(act) => act(),
+                Command::Run(act) => act(),
             }
             next = if bytes < BATCH_BYTES { self.commands.try_recv().ok() } else { None };
         }
-        self.write_batch(entries);
+        self.write_entries(entries);
         self.thin();
         self.shared.bytes_waiting.fetch_sub(bytes, Ordering::AcqRel);
         for done in flushes {
@@ -197,18 +197,18 @@ impl WriterThread {
         }
     }
 
-    /// Writes these, and counts the ticks among them in which something happened.
-    fn write_batch(&mut self, entries: Vec<Entry>) {
-        let loud = entries.iter().filter(|entry| entry.is_loud()).count();
+    /// Writes these entries, and counts the ticks with events or inputs among them.
+    fn write_entries(&mut self, entries: Vec<Entry>) {
+        let eventful = entries.iter().filter(|entry| entry.is_eventful()).count();
         let has_snapshot = entries.iter().any(|entry| matches!(entry, Entry::Snapshot(_)));
         self.write(entries);
         if has_snapshot {
             self.thin_snapshots();
         }
-        self.shared.loud_written.fetch_add(loud as u64, Ordering::AcqRel);
+        self.shared.eventful_written.fetch_add(eventful as u64, Ordering::AcqRel);
     }
 
-    /// Writes these after the quiet tick, if there is one.
+    /// Writes these entries after the pending quiet tick, if there is one.
     fn write(&mut self, mut entries: Vec<Entry>) {
         if let Some((record, _)) = self.quiet.take() {
             entries.insert(0, Entry::Tick(record));
@@ -224,7 +224,7 @@ impl WriterThread {
             if self.gave_up {
                 return self.give_up(entries);
             }
-            match self.look_after_place().and_then(|()| self.writer.write(entries)) {
+            match self.ensure_place().and_then(|()| self.writer.write(entries)) {
                 Ok(()) => {
                     self.shared.reserved.store(self.writer.reserved(), Ordering::Release);
                     self.shared.is_damaged.store(false, Ordering::Release);
@@ -234,7 +234,7 @@ impl WriterThread {
                 Err(error) => self.fail(&error),
             }
             if self.keep_trying.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
-                // A folder that was moved took its history along: what is written last is found there.
+                // If a folder was moved, its history moved with it, so the last write is found there.
                 if self.writer.write(entries).is_err() {
                     self.give_up(entries);
                 }
@@ -244,8 +244,8 @@ impl WriterThread {
         }
     }
 
-    /// Whether the written data will be found again; a deleted history is written again first.
-    fn look_after_place(&mut self) -> Result<(), StoreError> {
+    /// Checks that written data will be found again; a deleted history is written again first.
+    fn ensure_place(&mut self) -> Result<(), StoreError> {
         match self.writer.check_place() {
             Ok(is_anew) => {
                 if is_anew {
@@ -270,13 +270,13 @@ impl WriterThread {
         }
     }
 
-    /// Throws away what is older than the limits say, a little at a time.
+    /// Deletes data beyond the limits, a little at a time.
     fn thin(&mut self) {
         if self.gave_up || self.thinned_at.is_some_and(|at| at.elapsed() < THIN_EVERY) {
             return;
         }
         match retention::thin(self.writer.connection(), &self.limits) {
-            // There is more: it continues with the next batch.
+            // There is more to delete, which continues with the next batch.
             Ok(true) => {}
             Ok(false) => self.thinned_at = Some(Instant::now()),
             Err(error) => {
@@ -323,7 +323,7 @@ impl WriterThread {
         self.shared.set_trouble(Some(what));
     }
 
-    /// Finds the entry that will never be written, so that it costs no other.
+    /// Finds the entry that can never be written, so that the others are not lost.
     fn refuse(&mut self, entries: &[Entry], error: &StoreError) {
         let [entry] = entries else {
             let (front, back) = entries.split_at(entries.len() / 2);

@@ -15,73 +15,73 @@ use super::reader::LATEST_MS;
 use crate::base::hash::content_hash;
 use crate::log::now_ms;
 
-/// Shorter texts are kept as they are.
+/// The length in bytes from which texts are compressed.
 const PACK_FROM_BYTES: usize = 512;
-/// Orders whose answers are kept.
+/// The number of orders whose answers are kept.
 const ORDERS_KEPT: i64 = 20_000;
-/// How often the oldest orders are thrown away.
+/// Old orders are deleted after every this many new ones.
 const ORDERS_PRUNED_EVERY: i64 = 256;
 
-/// How long it may take to rewrite a history that was deleted under the room.
+/// How long to wait for the log to rewrite a history that was deleted while the room is open.
 const ANEW_WITHIN: Duration = Duration::from_secs(5);
-/// How often is looked whether it is.
+/// The interval at which that is checked.
 const ANEW_LOOK: Duration = Duration::from_millis(20);
 
 /// The current entry of a file in the history.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileHead {
-    /// Names the file for ever, whatever its path.
+    /// The permanent number of the file, whatever its path.
     pub file: i64,
-    /// Its path, or the one that it had.
+    /// The present path, or the last one of a deleted file.
     pub path: String,
-    /// Whether it is there.
+    /// Whether the file exists.
     pub is_there: bool,
-    /// The number of its newest version; 0 where it has none.
+    /// The number of its newest version; 0 if it has none.
     pub version: u64,
     /// The hash of that version's text.
     pub hash: u64,
-    /// Bytes on disk when it was last looked at.
+    /// The size on disk in bytes when the file was last examined.
     pub size: u64,
-    /// When it was last written, as the disk said then, in nanoseconds since 1970.
+    /// The modification time at that moment, in nanoseconds since 1970.
     pub modified_ns: i64,
 }
 
 /// A version without its text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileVersion {
-    /// Counted from 1 per file.
+    /// The number, counted from 1 per file.
     pub number: u64,
-    /// When, in milliseconds since 1970.
+    /// When it was stored, in milliseconds since 1970.
     pub time_ms: u64,
-    /// Who wrote it.
+    /// The author.
     pub author: String,
-    /// As part of which piece of work.
+    /// The activation, if it was part of one.
     pub activation: Option<String>,
-    /// By which order.
+    /// The key of the order that created it.
     pub order_key: Option<String>,
-    /// Characters of the text.
+    /// The length of the text in characters.
     pub chars: u64,
 }
 
 /// A version to be stored.
 #[derive(Clone, Copy, Debug)]
 pub struct VersionDraft<'a> {
-    /// Who wrote it.
+    /// The author.
     pub author: &'a str,
-    /// As part of which piece of work.
+    /// The activation, if it is part of one.
     pub activation: Option<&'a str>,
-    /// By which order.
+    /// The key of the order that creates it.
     pub order_key: Option<&'a str>,
-    /// The whole text.
+    /// The text.
     pub text: &'a str,
 }
 
 /// How durable a transaction must be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Durability {
-    /// It outlives the process.
+    /// The data survives the process.
     Process,
-    /// It outlives a failure of power: waits for the disk.
+    /// The data survives a power failure, which requires waiting for the disk.
     Power,
 }
 
@@ -89,25 +89,25 @@ pub enum Durability {
 pub struct FileVersions {
     connection: Connection,
     surety: Durability,
-    /// Where it lies; none where it is only read.
+    /// The location of the database; `None` if it is only read.
     place: Option<DatabaseLocation>,
 }
 
 impl FileVersions {
-    /// Opens the history in this `.workshop` folder for writing; makes it if it is not there. Only whoever holds
-    /// the workspace ([`super::Store`]) may do so.
+    /// Opens the history in this `.workshop` folder for writing, or creates it. Only the process that holds the
+    /// workspace ([`super::Store`]) may do so.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(dir).map_err(StoreError::file(dir))?;
         let connection = db::open_beside(&path_in(dir))?;
         Ok(Self { connection, surety: Durability::Process, place: Some(DatabaseLocation::of(dir)?) })
     }
 
-    /// Opens it for reading, whether or not someone writes it.
+    /// Opens the history for reading, whether or not another process writes it.
     pub fn open_to_read(dir: &Path) -> Result<Self, StoreError> {
         Ok(Self { connection: db::open_read_only(dir)?, surety: Durability::Process, place: None })
     }
 
-    /// Every file that is there or gone, in order of paths.
+    /// Returns every existing and every deleted file, sorted by path.
     pub fn heads(&self) -> Result<Vec<FileHead>, StoreError> {
         let sql = "SELECT number, path, state, newest, hash, size, modified_ns FROM files \
                    WHERE state <> 'displaced' ORDER BY path";
@@ -117,14 +117,14 @@ impl FileVersions {
         while let Some(row) = rows.next().map_err(failed("read the files"))? {
             match head(row) {
                 Ok(head) => heads.push(head),
-                // One row that cannot be read costs one file its history, and no other.
+                // An unreadable row costs only one file its history.
                 Err(error) => tracing::warn!("skipped the damaged history of a file: {error}"),
             }
         }
         Ok(heads)
     }
 
-    /// The file at a path, be it gone.
+    /// Returns the file at a path, even if it was deleted.
     pub fn head(&self, path: &str) -> Result<Option<FileHead>, StoreError> {
         let sql = "SELECT number, path, state, newest, hash, size, modified_ns FROM files \
                    WHERE state <> 'displaced' AND path = ?1";
@@ -132,7 +132,7 @@ impl FileVersions {
         statement.query_row([path], head).optional().map_err(failed("read a file"))
     }
 
-    /// The versions of a file, the newest first.
+    /// Returns the versions of a file, newest first.
     pub fn versions(&self, file: i64) -> Result<Vec<FileVersion>, StoreError> {
         let sql = "SELECT number, time_ms, author, activation, order_key, chars FROM file_versions \
                    WHERE file = ?1 ORDER BY number DESC";
@@ -141,7 +141,7 @@ impl FileVersions {
         rows.and_then(Iterator::collect).map_err(failed("read versions"))
     }
 
-    /// The text of a version, if it is kept.
+    /// Returns the text of a version, if it is still stored.
     pub fn text(&self, file: i64, version: u64) -> Result<Option<String>, StoreError> {
         let sql = "SELECT packing, text FROM file_versions WHERE file = ?1 AND number = ?2";
         let mut statement = self.connection.prepare_cached(sql).map_err(failed("read a version"))?;
@@ -154,8 +154,8 @@ impl FileVersions {
         found.map(|(packing, bytes)| unpack(packing, bytes)).transpose()
     }
 
-    /// Permanently removes the histories of some files, selected by their path or by a text that they once had. For a
-    /// copy that leaves the workspace.
+    /// Permanently removes the histories of some files, selected by their path or by a text that they once had. For
+    /// copies that leave the workspace.
     pub fn drop_histories(&mut self, is_left_out: impl Fn(&str, Option<&str>) -> bool) -> Result<usize, StoreError> {
         let doing = "take histories out of the copy";
         let sql = "SELECT number, path FROM files";
@@ -185,7 +185,7 @@ impl FileVersions {
         Ok(dropped)
     }
 
-    /// What was answered to the order with this key, and the number of what it asked for.
+    /// Returns the answer to the order with this key, and the hash of the request.
     pub fn answer(&self, key: &str) -> Result<Option<(u64, String)>, StoreError> {
         let sql = "SELECT what, answer FROM file_orders WHERE key = ?1";
         let mut statement = self.connection.prepare_cached(sql).map_err(failed("read an order"))?;
@@ -193,7 +193,7 @@ impl FileVersions {
         found.optional().map_err(failed("read an order"))
     }
 
-    /// What may not have reached the disk, oldest first, by number.
+    /// Returns the pending steps, which may not have reached the disk, by number, oldest first.
     pub fn steps(&self) -> Result<Vec<(i64, String)>, StoreError> {
         let mut statement = self
             .connection
@@ -206,13 +206,13 @@ impl FileVersions {
         rows.and_then(Iterator::collect).map_err(failed("read what was begun"))
     }
 
-    /// Changes the history: all that `act` does, or nothing.
+    /// Changes the history: everything that `act` does, or nothing.
     pub fn change<T>(
         &mut self,
         surety: Durability,
         act: impl FnOnce(&FileChanges<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.look_after_place()?;
+        self.ensure_place()?;
         if self.surety != surety {
             let word = if surety == Durability::Power { "FULL" } else { "NORMAL" };
             self.connection.pragma_update(None, "synchronous", word).map_err(failed("set up the history"))?;
@@ -228,9 +228,9 @@ impl FileVersions {
         Ok(done)
     }
 
-    /// If the history was deleted under the room, the log rewrites it within a moment: everything from then on must be
-    /// written there.
-    fn look_after_place(&mut self) -> Result<(), StoreError> {
+    /// Checks the location before a change. If the history was deleted while the room is open, the log rewrites it
+    /// within a moment, and all later changes must go there.
+    fn ensure_place(&mut self) -> Result<(), StoreError> {
         let Some(place) = &self.place else { return Ok(()) };
         let until = Instant::now() + ANEW_WITHIN;
         loop {
@@ -259,16 +259,16 @@ pub struct FileChanges<'a> {
 }
 
 impl FileChanges<'_> {
-    /// A file that the history did not know; it has no version yet.
+    /// Adds a file without versions. Returns its number.
     pub fn add_file(&self, path: &str) -> Result<i64, StoreError> {
         let sql = "INSERT INTO files (path, state, newest, hash, size, modified_ns) VALUES (?1, 'there', 0, 0, 0, 0)";
         self.run(sql, params![path])?;
         Ok(self.transaction.last_insert_rowid())
     }
 
-    /// A version on top of those that there are; says its number. The file is there from now on.
+    /// Adds a version of a file, which then exists. Returns the number of the version.
     pub fn add_version(&self, file: i64, draft: &VersionDraft<'_>) -> Result<u64, StoreError> {
-        // A number that no file reaches is damage: counting continues after the existing versions.
+        // An impossibly high number is damage: counting continues after the existing versions.
         let sql = "UPDATE files SET hash = ?2, state = 'there', newest = 1 + \
                    CASE WHEN newest BETWEEN 0 AND ?3 THEN newest ELSE coalesce( \
                        (SELECT max(number) FROM file_versions WHERE file = ?1 AND number <= ?3), 0) END \
@@ -298,7 +298,7 @@ impl FileChanges<'_> {
         Ok(number.cast_unsigned())
     }
 
-    /// Takes the newest version back, which was never seen; the head is as it was before.
+    /// Removes the newest version, which nobody has seen, and restores the previous head.
     pub fn take_version_back(&self, file: i64, version: u64, before: Option<&FileHead>) -> Result<(), StoreError> {
         self.drop_version(file, version)?;
         match before {
@@ -307,7 +307,7 @@ impl FileChanges<'_> {
         }
     }
 
-    /// Makes a file's row what this says.
+    /// Updates the entry of a file.
     pub fn set_head(&self, head: &FileHead) -> Result<(), StoreError> {
         let state = if head.is_there { "there" } else { "gone" };
         self.run(
@@ -325,22 +325,22 @@ impl FileChanges<'_> {
         )
     }
 
-    /// Another file gets the path of one that is gone: its history stays, under no path that is in use.
+    /// Releases the path of a deleted file for another file. Its history is kept, under no path that is in use.
     pub fn displace(&self, file: i64) -> Result<(), StoreError> {
         self.run("UPDATE files SET state = 'displaced' WHERE number = ?1", params![file])
     }
 
-    /// A displaced file has its path again.
+    /// Gives a displaced file its path again.
     pub fn put_back(&self, file: i64) -> Result<(), StoreError> {
         self.run("UPDATE files SET state = 'gone' WHERE number = ?1", params![file])
     }
 
-    /// Throws a version away that is not the newest.
+    /// Deletes a version that is not the newest.
     pub fn drop_version(&self, file: i64, version: u64) -> Result<(), StoreError> {
         self.run("DELETE FROM file_versions WHERE file = ?1 AND number = ?2", params![file, version.cast_signed()])
     }
 
-    /// Throws away all but so many of the newest versions.
+    /// Deletes all but the `kept` newest versions.
     pub fn prune(&self, file: i64, kept: u64) -> Result<(), StoreError> {
         self.run(
             "DELETE FROM file_versions WHERE file = ?1 AND number <= \
@@ -349,7 +349,7 @@ impl FileChanges<'_> {
         )
     }
 
-    /// Keeps what was answered to an order, and the number of what it asked for.
+    /// Stores the answer to an order, and the hash of the request.
     pub fn keep_answer(&self, key: &str, what: u64, answer: &str) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO file_orders (key, what, answer) VALUES (?1, ?2, ?3)";
         self.run(sql, params![key, what.cast_signed(), answer])?;
@@ -360,18 +360,19 @@ impl FileChanges<'_> {
         Ok(())
     }
 
-    /// Forgets that an order was carried out: it was not.
+    /// Deletes the answer to an order that was not carried out after all.
     pub fn take_answer_back(&self, key: &str) -> Result<(), StoreError> {
         self.run("DELETE FROM file_orders WHERE key = ?1", params![key])
     }
 
-    /// From now on, until [`end_step`](Self::end_step), the disk may not be as recorded; this says how to make it so.
+    /// Records a step: until [`end_step`](Self::end_step), the disk may differ from the history, and `step` says how to
+    /// make them equal.
     pub fn begin_step(&self, step: &str) -> Result<i64, StoreError> {
         self.run("INSERT INTO file_steps (step) VALUES (?1)", params![step])?;
         Ok(self.transaction.last_insert_rowid())
     }
 
-    /// The disk is as recorded.
+    /// Removes a completed step.
     pub fn end_step(&self, number: i64) -> Result<(), StoreError> {
         self.run("DELETE FROM file_steps WHERE number = ?1", params![number])
     }

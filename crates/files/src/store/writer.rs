@@ -14,32 +14,32 @@ use crate::base::hash::content_hash;
 use crate::log::EventRecord;
 use crate::schedule::RecordedInput;
 
-/// How many record numbers may be given out before the database reserves more; an interrupted run leaves a gap of at
-/// most this size.
+/// The number of record numbers that the database reserves in advance. An interrupted run leaves a gap of at most this
+/// size.
 pub(super) const NUMBERS_AHEAD: u64 = 10_000;
 
 /// An item to write.
 #[derive(Debug)]
 pub(super) enum Entry {
-    /// A room is opened, at this wall-clock time in milliseconds since 1970.
+    /// A room was opened at this wall-clock time, in milliseconds since 1970.
     RunStart { start: RunStart, time_ms: u64 },
     /// A tick of the open run.
     Tick(TickRecord),
-    /// The room of the open run.
+    /// A snapshot of the open run's room.
     Snapshot(Box<Snapshot>),
     /// The hash of the open run's world after a tick.
     Hash { tick: u64, hash: u64 },
-    /// The room is closed, with why.
+    /// The room was closed, with the reason.
     RunEnd { reason: String, time_ms: u64 },
 }
 
 impl Entry {
-    /// Whether it is a tick in which something happened.
-    pub(super) fn is_loud(&self) -> bool {
+    /// Whether it is a tick with events or inputs.
+    pub(super) fn is_eventful(&self) -> bool {
         matches!(self, Self::Tick(record) if !record.is_quiet())
     }
 
-    /// How many events are in it.
+    /// Returns the number of events in it.
     pub(super) fn events(&self) -> usize {
         match self {
             Self::Tick(record) => record.events.len(),
@@ -48,13 +48,13 @@ impl Entry {
     }
 }
 
-/// How far the log has come. Only a transaction that was committed moves it.
+/// The position of the log. Only committed transactions change it.
 #[derive(Clone, Debug)]
 struct Position {
     last_seq: u64,
-    /// Numbers up to here may be given out: no later run begins below.
+    /// Numbers up to this one may be given out: no later run begins below.
     reserved: u64,
-    /// Texts beside the log that were written.
+    /// The number of texts that were stored beside the log.
     enclosures: u64,
     run: Option<OpenRun>,
 }
@@ -74,7 +74,7 @@ pub(super) struct Writer {
     connection: Connection,
     at: Position,
     place: DatabaseLocation,
-    /// Held until the connection is closed: fields are dropped in this order.
+    /// The lock, held until the connection is closed: fields are dropped in this order.
     lock: Lock,
 }
 
@@ -85,8 +85,8 @@ impl Writer {
         Self { connection, at, place, lock }
     }
 
-    /// Makes sure that the written data can be found again. A history that was deleted under the room is written again:
-    /// the open file still has all of it. What cannot be repaired stays an error until it is.
+    /// Checks that written data can be found again. A history that was deleted while the room is open is written again:
+    /// the open file still has all of it. Anything that cannot be repaired remains an error.
     pub(super) fn check_place(&mut self) -> Result<bool, StoreError> {
         let standing = self.place.look();
         if !matches!(standing, LocationStatus::LockGone | LocationStatus::HistoryGone) {
@@ -96,34 +96,34 @@ impl Writer {
         if self.place.has_other_lock() && !self.lock.holds_workspace() {
             return self.place.trouble(LocationStatus::Replaced).map_or(Ok(false), Err);
         }
-        // While the workspace is locked, a process that left another lock there was refused, and has released it or
-        // soon will.
+        // While the workspace is locked, a process that left another lock file there was refused, and has released it
+        // or soon will.
         if !self.place.has_lock() {
             db::lock_again(&dir, &mut self.lock)?;
         }
         if standing == LocationStatus::HistoryGone {
-            self.connection = db::write_anew(&self.connection, &dir)?;
+            self.connection = db::copy_to_new(&self.connection, &dir)?;
         }
         self.place = DatabaseLocation::of(&dir)?;
         Ok(standing == LocationStatus::HistoryGone)
     }
 
-    /// Numbers of records up to here may be given out.
+    /// Returns the highest record number that may be given out.
     pub(super) fn reserved(&self) -> u64 {
         self.at.reserved
     }
 
-    /// The last tick of the open run that is in the database.
+    /// Returns the last tick of the open run that is in the database.
     pub(super) fn written_tick(&self) -> Option<u64> {
         self.at.run.as_ref().map(|run| run.written_tick)
     }
 
-    /// The connection, for thinning what is old.
+    /// Returns the connection, for deleting old data.
     pub(super) fn connection(&mut self) -> &mut Connection {
         &mut self.connection
     }
 
-    /// Writes all of these or none. An error that [`StoreError::is_refusal`] comes back every time.
+    /// Writes all of these entries or none. If the error is a [`StoreError::is_refusal`], it will occur every time.
     pub(super) fn write(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
         let mut at = self.at.clone();
         let transaction = self
@@ -140,7 +140,7 @@ impl Writer {
         Ok(())
     }
 
-    /// After a run could not begin, nothing may be added to the one before it.
+    /// Closes the open run, because nothing may be added to it if the next one could not begin.
     pub(super) fn close_run(&mut self) {
         self.at.run = None;
     }
@@ -184,7 +184,7 @@ fn write_start(connection: &Connection, at: &mut Position, start: &RunStart, tim
     prepare(connection, "INSERT INTO run_starts (run, start, hash) VALUES (?1, ?2, ?3)")?
         .execute(params![number, world, hash])
         .map_err(StoreError::while_doing(doing))?;
-    // Numbers below this were given out before.
+    // Lower numbers were given out before.
     at.last_seq = start.first_seq.0 - 1;
     at.run = Some(OpenRun {
         number,
@@ -276,7 +276,7 @@ fn write_inputs(connection: &Connection, run: &mut OpenRun, inputs: &[RecordedIn
 
 fn write_snapshot(connection: &Connection, at: &mut Position, snapshot: &Snapshot) -> Result<(), StoreError> {
     let run = open_run(&mut at.run)?;
-    // Inputs after the snapshot must still be to come, or reopening would skip some.
+    // Inputs after the snapshot must still be to come, because reopening would skip them otherwise.
     if snapshot.tick > run.last_tick {
         let problem = format!("a snapshot of tick {} when only {} was recorded", snapshot.tick, run.last_tick);
         return Err(StoreError::OutOfOrder(problem));
@@ -316,12 +316,12 @@ fn write_end(connection: &Connection, at: &mut Position, reason: &str, time_ms: 
         .execute(params![run.number, time_ms.cast_signed(), reason])
         .map_err(StoreError::while_doing("write the end of a run"))?;
     at.run = None;
-    // Every reserved number is written: the next run continues without a gap.
+    // Every reserved number is written, so the next run continues without a gap.
     at.reserved = at.last_seq;
     write_reserved(connection, at)
 }
 
-/// Once per batch: how far numbers may be given out before the next one.
+/// Reserves record numbers, once per batch.
 fn reserve_numbers(connection: &Connection, at: &mut Position) -> Result<(), StoreError> {
     if at.run.is_none() || at.reserved >= at.last_seq + NUMBERS_AHEAD / 2 {
         return Ok(());
@@ -337,13 +337,13 @@ fn write_reserved(connection: &Connection, at: &Position) -> Result<(), StoreErr
     Ok(())
 }
 
-/// The hash of what a snapshot says.
+/// Returns the hash of the content of a snapshot.
 pub(super) fn snapshot_hash(sections: &str, files: &str, tick: u64, next_seq: u64) -> i64 {
     let texts = content_hash(sections.as_bytes()).rotate_left(1) ^ content_hash(files.as_bytes());
     (texts ^ content_hash(format!("{tick} {next_seq}").as_bytes()).rotate_left(2)).cast_signed()
 }
 
-/// Once per batch and not per tick: how far the clock has come.
+/// Writes the position of the clock, once per batch rather than per tick.
 fn write_progress(connection: &Connection, at: &mut Position) -> Result<(), StoreError> {
     let Some(run) = at.run.as_mut().filter(|run| run.last_tick != run.written_tick) else { return Ok(()) };
     prepare(connection, "UPDATE runs SET last_tick = ?2 WHERE number = ?1")?

@@ -1,6 +1,6 @@
-//! Detects edits that would accidentally discard content. A scene with a mistyped key still parses, but says that
-//! things are gone which nobody removed; such a text is recognised here, so that the last good version of the scene
-//! stays in use until the text is fixed.
+//! Detects edits that would accidentally discard content. A scene with a mistyped key still parses, but content that
+//! nobody removed is missing. Such a text is detected here, so that the last good version of the scene stays in use
+//! until the text is fixed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,9 @@ use super::scene_file::id_of;
 use crate::base::Id;
 use crate::base::text::nearest;
 
-/// Keys at the top of a scene.
+/// The top-level keys of a scene.
 const TOP: [&str; 8] = ["name", "seed", "camera", "elements", "agents", "decor", "relationships", "settings"];
-/// Keys of the entries of a scene, and of the pins and mail within them.
+/// The keys of a scene's entries, and of the pins and mail within them.
 const WITHIN: [&str; 23] = [
     "id",
     "kind",
@@ -39,12 +39,12 @@ const WITHIN: [&str; 23] = [
     "read",
 ];
 /// The maximum number of reported mistakes per text.
-const SLIPS_AT_MOST: usize = 10;
+const MISTAKES_AT_MOST: usize = 10;
 
-/// An edit that removes something, but probably by accident.
+/// An edit that removes something, probably by accident.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct AccidentalEdit {
-    /// The keys that lead to it, as far as it can be said.
+    /// The keys that lead to the mistake, as far as they are known.
     pub(super) path: Vec<String>,
     /// What is wrong.
     pub(super) what: String,
@@ -52,8 +52,9 @@ pub(super) struct AccidentalEdit {
     pub(super) remedy: String,
 }
 
-/// What `new` seems to have lost of `old` by mistake; nothing if everything that is missing was removed on purpose.
-pub(super) fn slips(old: &Value, new: &Value) -> Vec<AccidentalEdit> {
+/// Returns what `new` seems to have lost from `old` by mistake; empty if everything that is missing was removed on
+/// purpose.
+pub(super) fn mistakes(old: &Value, new: &Value) -> Vec<AccidentalEdit> {
     let mut found = Vec::new();
     if let (Value::Object(old), Value::Object(new)) = (old, new) {
         keys(old, new, &TOP, "the scene", &mut found);
@@ -61,11 +62,11 @@ pub(super) fn slips(old: &Value, new: &Value) -> Vec<AccidentalEdit> {
             entries(list, needed, old.get(list), new.get(list), &mut found);
         }
     }
-    found.truncate(SLIPS_AT_MOST);
+    found.truncate(MISTAKES_AT_MOST);
     found
 }
 
-/// Keys that were there, of which `new` has something that looks like them instead, or holds something else.
+/// Finds keys of `old` that `new` lacks but has a similar key instead, or whose value has another type.
 fn keys(old: &Map<String, Value>, new: &Map<String, Value>, known: &[&str], of: &str, found: &mut Vec<AccidentalEdit>) {
     for (key, value) in old.iter().filter(|(key, value)| known.contains(&key.as_str()) && !is_nothing(value)) {
         match new.get(key) {
@@ -112,12 +113,12 @@ fn shape(value: &Value) -> &'static str {
 }
 
 fn is_other_shape(old: &Value, new: &Value) -> bool {
-    // A place may be written as a list or as a mapping.
+    // A position may be written as a list or as a mapping.
     let is_place = |value: &Value| value.as_array().is_some_and(|pair| pair.iter().all(Value::is_number));
     shape(old) != shape(new) && !is_place(old) && !is_place(new)
 }
 
-/// Missing entries of a list in which an entry is invalid, and mistakes within the others.
+/// Finds missing entries of a list that contains an invalid entry, and mistakes within the other entries.
 fn entries(list: &str, needed: &[&str], old: Option<&Value>, new: Option<&Value>, found: &mut Vec<AccidentalEdit>) {
     let (Some(Value::Array(old)), Some(Value::Array(new))) = (old, new) else { return };
     let of = |entry: &Value| {
@@ -155,7 +156,7 @@ fn entries(list: &str, needed: &[&str], old: Option<&Value>, new: Option<&Value>
     }
 }
 
-/// Mistakes within an entry, and within its pins and mail.
+/// Finds mistakes within an entry, and within its pins and mail.
 fn within(id: &str, old: &Value, new: &Value, found: &mut Vec<AccidentalEdit>) {
     let (Value::Object(old), Value::Object(new)) = (old, new) else { return };
     keys(old, new, &WITHIN, &format!("\"{id}\""), found);
@@ -185,11 +186,11 @@ mod tests {
 
     fn found(text: &str) -> Vec<String> {
         let data = |text: &str| yaml::parse(text).expect("it is YAML");
-        slips(&data(GOOD), &data(text)).into_iter().map(|slip| slip.what).collect()
+        mistakes(&data(GOOD), &data(text)).into_iter().map(|slip| slip.what).collect()
     }
 
     #[test]
-    fn every_mistyped_word_that_would_take_something_away_is_found() {
+    fn every_typing_mistake_that_would_remove_something_is_found() {
         for (word, typed) in [
             ("elements:", "elementz:"),
             ("agents:", "agnets:"),
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_is_taken_out() {
+    fn deliberate_removals_are_applied() {
         for text in [
             GOOD,
             "",
@@ -230,6 +231,6 @@ mod tests {
         ] {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
-        assert_eq!(slips(&Value::Null, &json!({ "elementz": [] })), [], "nothing can be lost of nothing");
+        assert_eq!(mistakes(&Value::Null, &json!({ "elementz": [] })), [], "nothing can be lost of nothing");
     }
 }

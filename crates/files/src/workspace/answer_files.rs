@@ -1,6 +1,6 @@
-//! Answers of a person to approvals, stored as files in `.workshop/answers/` by commands without a window: a running
-//! room applies them within a moment, because the workspace's watcher also watches this folder, and a closed one when
-//! it is next opened. Agents may not write there.
+//! A person's answers to approvals, stored as files in `.workshop/answers/` by commands without a window. A running
+//! room applies them within a moment, because the workspace's watcher also watches this folder; a closed room applies
+//! them when it is next opened. Agents may not write there.
 //!
 //! A file is kept until the effect of the answer is on disk, so that a kill in between does not lose the answer.
 
@@ -16,29 +16,29 @@ use thiserror::Error;
 
 use crate::base::AllowScope;
 
-/// The folder in `.workshop/`.
+/// The folder of the answers, in `.workshop/`.
 const FOLDER: &str = "answers";
-/// The maximum number of waiting answers.
+/// The maximum number of pending answers.
 const FILES_AT_MOST: usize = 1_000;
-/// No answer is longer.
+/// The maximum size of an answer in bytes.
 const BYTES_AT_MOST: u64 = 16_384;
 
 /// A person's answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Answer {
-    /// Which question.
+    /// The id of the approval.
     pub id: String,
-    /// The scene in which it was asked: its file.
+    /// The path of the scene in which the approval was requested.
     pub scene: String,
-    /// Whether it may happen.
+    /// Whether the action is allowed.
     pub allow: bool,
-    /// How far it reaches that it may.
+    /// How far the permission extends.
     #[serde(default, skip_serializing_if = "AllowScope::is_once")]
     pub scope: AllowScope,
-    /// What the person says of it.
+    /// The person's reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// What the person filled in, by field, where a form was asked for.
+    /// The values of a form, by field, if the approval requested one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, String>,
 }
@@ -46,23 +46,23 @@ pub struct Answer {
 /// Why an answer could not be saved.
 #[derive(Debug, Error)]
 pub enum AnswerError {
-    /// It was answered before, and not the other way round.
+    /// The approval already has a different answer.
     #[error("{} was already answered: {}", .0.id, if .0.allow { "allowed" } else { "refused" })]
     Answered(Answer),
-    /// There are too many.
+    /// There are too many pending answers.
     #[error("{FILES_AT_MOST} answers are already waiting; open the workspace to apply them")]
     TooMany,
-    /// It could not be written.
+    /// The answer could not be written.
     #[error("{path} could not be written: {source}")]
     Write {
-        /// What.
+        /// The path of the file.
         path: String,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
-/// Keeps an answer for the room, in its `.workshop` folder. The first answer counts.
+/// Stores an answer for the room in its `.workshop` folder. Only the first answer to an approval counts.
 pub fn keep(state_folder: &Path, answer: &Answer) -> Result<(), AnswerError> {
     let folder = state_folder.join(FOLDER);
     let file = folder.join(&answer.id);
@@ -76,12 +76,12 @@ pub fn keep(state_folder: &Path, answer: &Answer) -> Result<(), AnswerError> {
         return Err(AnswerError::TooMany);
     }
     let text = serde_json::to_string(answer).map_err(|error| failed(error.into()))?;
-    // A link of this name is not followed: the file must be new.
+    // The file must be new, so that a link of this name is not followed.
     let mut written = OpenOptions::new().write(true).create_new(true).open(&file).map_err(failed)?;
     written.write_all(text.as_bytes()).and_then(|()| written.sync_all()).map_err(failed)
 }
 
-/// The answers that lie in a `.workshop` folder and were not taken in yet, by question.
+/// Returns the pending answers in a `.workshop` folder, by the id of the approval.
 pub fn kept(state_folder: &Path) -> BTreeMap<String, Answer> {
     let answers = list(&state_folder.join(FOLDER));
     answers.into_iter().filter_map(|(id, answer)| Some((id, answer?))).collect()
@@ -95,12 +95,12 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether this is a folder of its own and no link to another.
+/// Whether this is a real folder and not a link.
 fn is_folder(folder: &Path) -> bool {
     folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// The files in the folder by name; without an answer where one cannot be read (yet).
+/// Lists the files in the folder by name, with `None` for one that cannot be read (yet).
 fn list(folder: &Path) -> BTreeMap<String, Option<Answer>> {
     if !is_folder(folder) {
         return BTreeMap::new();
@@ -111,7 +111,7 @@ fn list(folder: &Path) -> BTreeMap<String, Option<Answer>> {
 }
 
 fn read(file: &Path, name: &str) -> Option<Answer> {
-    // A pipe could be waited for without end, and a link lead anywhere.
+    // Reading a pipe could block forever, and a link could lead anywhere.
     if !file.symlink_metadata().ok()?.is_file() {
         return None;
     }
@@ -120,17 +120,17 @@ fn read(file: &Path, name: &str) -> Option<Answer> {
     serde_json::from_str(&text).ok().filter(|answer: &Answer| answer.id == name)
 }
 
-/// The answers as a running room sees them: the watcher fills it, the room takes them.
+/// The pending answers of a running room: filled by the watcher, emptied by the room.
 #[derive(Resource)]
 pub struct AnswerFolder {
     folder: PathBuf,
     waiting: Arc<Mutex<VecDeque<Answer>>>,
-    /// Taken in: their files go once what they did is on disk.
+    /// The names of received answers, whose files are deleted once their effect is on disk.
     taken: Vec<String>,
 }
 
 impl AnswerFolder {
-    /// The box of the room of this scene, and what looks for it. What lies there already is taken in with the first
+    /// Opens the answers of this scene's room, and creates their watcher. Existing answers are applied in the first
     /// tick.
     pub fn open(state_folder: &Path, scene: &str) -> (Self, AnswerWatcher) {
         let folder = state_folder.join(FOLDER);
@@ -144,19 +144,19 @@ impl AnswerFolder {
         (Self { folder, waiting, taken: Vec::new() }, look)
     }
 
-    /// Whether an answer waits.
+    /// Whether there are pending answers.
     pub fn has_news(&self) -> bool {
         !lock(&self.waiting).is_empty()
     }
 
-    /// Takes the answers that came in since the last call.
+    /// Removes and returns the pending answers.
     pub fn take(&mut self) -> Vec<Answer> {
         let answers: Vec<Answer> = lock(&self.waiting).drain(..).collect();
         self.taken.extend(answers.iter().map(|answer| answer.id.clone()));
         answers
     }
 
-    /// Everything that was taken in is on disk: its files are not needed any more.
+    /// Deletes the files of all received answers, whose effect is now on disk.
     pub fn finish(self) {
         for id in self.taken {
             if let Err(error) = fs::remove_file(self.folder.join(&id))
@@ -181,12 +181,12 @@ pub struct AnswerWatcher {
 }
 
 impl AnswerWatcher {
-    /// The folder in which answers lie, once one does; none where something else is in its place.
+    /// Returns the folder of the answers once it exists; `None` if something else is in its place.
     pub(super) fn folder(&self) -> Option<&Path> {
         is_folder(&self.folder).then_some(&self.folder)
     }
 
-    /// Whether something happened in the folder; then it was looked at.
+    /// Whether a path is in the folder of the answers; if so, the folder is read.
     pub(super) fn is_about(&mut self, path: &Path) -> bool {
         let is_here = path.starts_with(&self.folder);
         if is_here {
@@ -195,7 +195,7 @@ impl AnswerWatcher {
         is_here
     }
 
-    /// Hands on the answers that were not there at the last look. One that cannot be read yet is looked at again.
+    /// Passes on the answers that are new since the last call. One that cannot be read yet is tried again.
     pub(super) fn once(&mut self) {
         let there = list(&self.folder);
         self.seen.retain(|id| there.contains_key(id));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_answer_counts_and_is_handed_on_once() {
+    fn the_first_answer_counts_and_is_delivered_once() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         keep(folder.path(), &answer("7-1-0-abcd", true)).expect("it can be kept");
         let again = keep(folder.path(), &answer("7-1-0-abcd", false)).expect_err("it is answered");
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn files_go_when_they_are_done_with_and_not_before() {
+    fn files_are_deleted_when_they_are_finished_and_not_before() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         keep(folder.path(), &answer("7-1-0-abcd", false)).expect("it can be kept");
         let taken = |finish: bool| {
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn links_and_what_is_no_answer_are_left_alone() {
+    fn links_and_other_files_are_left_alone() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let outside = tempfile::tempdir().expect("a temporary folder can be made");
         let path = folder.path().join(FOLDER);

@@ -20,7 +20,7 @@ use crate::base::Id;
 use crate::log::events::{FileChange, Warning};
 use crate::log::{EventDraft, EventLog};
 
-/// How far messages about files have been read.
+/// The positions up to which messages about files were read.
 #[derive(Default)]
 pub(super) struct FilesRead {
     saves: MessageCursor<SaveReport>,
@@ -29,8 +29,8 @@ pub(super) struct FilesRead {
     outcomes: MessageCursor<FileOutcome>,
 }
 
-/// Applies what was saved, what others changed, and what was ordered and done.
-pub(super) fn apply_file_news(world: &mut World, mut read: Local<FilesRead>) {
+/// Applies saves, external changes and the outcomes of orders.
+pub(super) fn apply_service_events(world: &mut World, mut read: Local<FilesRead>) {
     let reports: Vec<SaveReport> = read.saves.read(world.resource::<Messages<SaveReport>>()).cloned().collect();
     for report in reports {
         if let Some(number) = report.saved {
@@ -49,11 +49,11 @@ pub(super) fn apply_file_news(world: &mut World, mut read: Local<FilesRead>) {
     others.into_iter().for_each(|change| record_outside_change(world, change));
     let outcomes: Vec<FileOutcome> = read.outcomes.read(world.resource::<Messages<FileOutcome>>()).cloned().collect();
     outcomes.iter().for_each(|outcome| apply_outcome(world, outcome));
-    // The result of an operation is reported to the layers above like any change, and is applied here already.
+    // The change of an operation is reported to the layers above like any other, but is already applied here.
     read.changes.clear(world.resource::<Messages<FileChanged>>());
 }
 
-/// Keeps the record of a file that somebody else changed.
+/// Logs a file change by someone else.
 fn record_outside_change(world: &mut World, change: OutsideChange) {
     let OutsideChange { path, version, is_gone, displaced_by, by } = change;
     let change = FileChange {
@@ -72,7 +72,7 @@ fn record_outside_change(world: &mut World, change: OutsideChange) {
     }
 }
 
-/// Applies the outcome of an operation: stores the record, and reports what the room must know.
+/// Applies the outcome of an operation: logs it, and reports changes that the room must know.
 fn apply_outcome(world: &mut World, outcome: &FileOutcome) {
     let mut is_in_worktree = outcome.worktree.is_some();
     if let Some((at, order)) = world.resource_mut::<PendingFileOrders>().remove(&outcome.key) {
@@ -103,7 +103,7 @@ fn apply_outcome(world: &mut World, outcome: &FileOutcome) {
     }
 }
 
-/// What was done in an agent's own copy, with the paths by which the workspace knows the files of the copy.
+/// Returns the change with the paths that the files of an agent's own copy have in the workspace.
 fn in_worktree(agent: &str, done: &FileDone) -> FileDone {
     let place = |path: &str| format!(".workshop/{WORKTREES}/{agent}/{FILES}/{path}");
     match done {
@@ -130,7 +130,7 @@ fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, confl
             FileChange { from: Some((&**from).into()), ..FileChange::new(&**to, by.clone()) }
         }
     };
-    // The program's own records are written with every word of a session: that is no news.
+    // The program's own records are written with every message of a session, and so are not logged.
     let is_record = change.path.starts_with("sessions/");
     let mut record = None;
     if !is_record {

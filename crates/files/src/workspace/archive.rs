@@ -1,5 +1,5 @@
-//! A workspace as one zip file that opens identically elsewhere: all files that a person would miss, and the history
-//! with all positions. Secrets, links, locks and earlier archives are left out and listed.
+//! Exports a workspace as one zip file that opens identically elsewhere: all files that a person would miss, and the
+//! history with all positions. Secrets, links, locks and earlier archives are left out and listed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -16,37 +16,37 @@ use crate::base::text_normalization::{folded, is_unseen, nfc};
 use crate::safe_fs::{EntryKind, Folder};
 use crate::store::{FileVersions, HISTORY_FILE, Reader, StoreError};
 
-/// Folders are followed so deep.
+/// The maximum depth of folders.
 const DEPTH_AT_MOST: usize = 32;
 /// The folder of archives and exported logs.
 pub const EXPORTS: &str = "exports";
-/// How many left-out files are named.
+/// The maximum number of left-out files that are named.
 const NAMED_AT_MOST: usize = 200;
-/// What the name of the folder ends in in which an archive is made.
+/// The suffix of the temporary folder in which an archive is created.
 const WORK_ENDING: &str = ".exporting";
-/// The archive while it is made, in that folder.
+/// The name of the unfinished archive in that folder.
 const PART: &str = "part.zip";
 
 /// The result of creating an archive.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Archived {
-    /// Files in it.
+    /// The number of files in the archive.
     pub files: usize,
-    /// Bytes before they were packed.
+    /// The total size of the files in bytes, uncompressed.
     pub bytes: u64,
-    /// What stayed behind, and why: the first so many.
+    /// The files that were left out, each with the reason, up to a maximum number.
     pub left_out: Vec<String>,
-    /// How much stayed behind in all.
+    /// The total number of files that were left out.
     pub left_out_count: usize,
 }
 
 impl Archived {
-    /// What stayed behind, at most so many by name and the rest as a number.
+    /// Returns at most `named_at_most` left-out files, and a line with the number of the others.
     pub fn left_out(&self, named_at_most: usize) -> Vec<String> {
-        let mut told: Vec<String> = self.left_out.iter().take(named_at_most).cloned().collect();
-        let more = self.left_out_count - told.len();
-        told.extend((more > 0).then(|| format!("{more} more")));
-        told
+        let mut listed: Vec<String> = self.left_out.iter().take(named_at_most).cloned().collect();
+        let more = self.left_out_count - listed.len();
+        listed.extend((more > 0).then(|| format!("{more} more")));
+        listed
     }
 }
 
@@ -56,18 +56,18 @@ pub enum ArchiveError {
     /// The archive or a file cannot be written or read.
     #[error("{path}: {source}", path = path.display())]
     File {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// There is something of that name.
+    /// The destination already exists.
     #[error("{} already exists; choose another name", .0.display())]
     Exists(PathBuf),
-    /// It cannot be packed.
+    /// The zip archive could not be written.
     #[error("the archive cannot be written: {0}")]
     Zip(#[from] ZipError),
-    /// Somebody cancelled it.
+    /// The export was cancelled.
     #[error("it was cancelled")]
     Cancelled,
     /// The history cannot be copied.
@@ -91,7 +91,7 @@ pub fn write_zip(root: &Path, dir: &Path, file: &Path, control: &JobControl) -> 
     fs::create_dir_all(parent).map_err(failed(parent))?;
     let beside = work_folder(parent, name)?;
     let written = write_part(root, dir, &beside, control).and_then(|archived| {
-        // Nothing is replaced: what took the name meanwhile stays.
+        // A file that has taken the name meanwhile is not replaced.
         let moved = Folder::open(&beside).and_then(|from| {
             let parent = Folder::open(parent)?;
             from.move_new(PART, &parent, name)?;
@@ -112,7 +112,7 @@ fn no_name(file: &Path) -> ArchiveError {
     ArchiveError::File { path: file.to_owned(), source }
 }
 
-/// A private folder beside the future archive.
+/// Creates a private folder beside the future archive.
 fn work_folder(parent: &Path, name: &str) -> Result<PathBuf, ArchiveError> {
     let mut last = None;
     for number in 0..100 {
@@ -140,7 +140,7 @@ fn write_part(root: &Path, dir: &Path, beside: &Path, control: &JobControl) -> R
             drop(reader);
             packing.history(beside)?;
         }
-        // A workspace that was never opened has none.
+        // A workspace that was never opened has no history.
         Err(StoreError::NoHistory { .. }) => {}
         Err(error) => return Err(error.into()),
     }
@@ -153,7 +153,7 @@ fn write_part(root: &Path, dir: &Path, beside: &Path, control: &JobControl) -> R
 struct Packing<'a> {
     zip: ZipWriter<BufWriter<File>>,
     archived: Archived,
-    /// Names in the archive, as disks that are careless about case take them.
+    /// The names in the archive, folded for file systems that ignore case.
     names: BTreeSet<String>,
     control: &'a JobControl,
 }
@@ -175,7 +175,7 @@ impl Packing<'_> {
                 self.control.set_done(done, count);
             }
             let path = format!("{prefix}{name}");
-            if let Some(why) = why_not(&path, kind, depth) {
+            if let Some(why) = reason_to_leave_out(&path, kind, depth) {
                 if !why.is_empty() {
                     self.leave_out(format!("{}: {why}", shown(&path)));
                 }
@@ -189,7 +189,7 @@ impl Packing<'_> {
                 _ => self.file(folder, &name, &path),
             };
             match packed {
-                // It was deleted meanwhile, replaced, or may not be read: the rest is still worth having.
+                // The file was deleted or replaced meanwhile, or is not readable: the rest is still worth exporting.
                 Err(ArchiveError::File { source, .. }) => self.leave_out(format!("{}: {source}", shown(&path))),
                 packed => packed?,
             }
@@ -219,14 +219,14 @@ impl Packing<'_> {
     fn pack(&mut self, file: File, size: u64, path: &str) -> Result<(), ArchiveError> {
         let large = size >= u64::from(u32::MAX);
         self.zip.start_file(path, SimpleFileOptions::default().large_file(large))?;
-        // A file that grows meanwhile is packed as far as it went when it was opened.
+        // If the file grows meanwhile, only its original size is packed.
         let bytes = io::copy(&mut BufReader::new(file).take(size), &mut self.zip).map_err(failed(Path::new(path)))?;
         self.archived.files += 1;
         self.archived.bytes += bytes;
         Ok(())
     }
 
-    /// The copy of the history, without that of the files that stay behind.
+    /// Adds a copy of the history, without that of the left-out files.
     fn history(&mut self, beside: &Path) -> Result<(), ArchiveError> {
         let mut versions = FileVersions::open(beside)?;
         let dropped = versions.drop_histories(|path, text| {
@@ -257,17 +257,17 @@ impl Packing<'_> {
     }
 }
 
-/// A path on one line, without anything that a terminal would execute.
+/// Returns a path as one line without terminal control characters.
 fn shown(path: &str) -> String {
     path.chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// Why something stays behind; no words where nobody would miss it.
-fn why_not(path: &str, kind: EntryKind, depth: usize) -> Option<&'static str> {
+/// Returns why a file is left out; an empty reason if nobody would miss it.
+fn reason_to_leave_out(path: &str, kind: EntryKind, depth: usize) -> Option<&'static str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_our_work = name.starts_with('.') && name.ends_with(WORK_ENDING);
     if path == ".workshop" || path == ".git" || is_our_work {
-        // The history is copied apart; git has its own ways to travel.
+        // The history is copied separately, and git repositories are not part of an export.
         return Some("");
     }
     match kind {
@@ -278,7 +278,7 @@ fn why_not(path: &str, kind: EntryKind, depth: usize) -> Option<&'static str> {
         EntryKind::File | EntryKind::Folder => {}
     }
     match WorkspacePath::new(path) {
-        // Such a name would land elsewhere, or nowhere, where the archive is opened.
+        // A file with such a name would be extracted to another path, or not at all.
         Err(refusal) => Some(refusal.why),
         Ok(plain) if plain.reach() == Reach::Closed => Some("it may contain secrets"),
         Ok(_) => secrets::secret_by_name(path),
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_a_person_would_miss_is_in_it_and_no_secret() {
+    fn an_archive_contains_everything_a_person_would_miss_and_no_secrets() {
         let folder = workspace();
         #[cfg(unix)]
         std::os::unix::fs::symlink("/etc/hostname", folder.path().join("link")).expect("links can be made");
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_may_hold_a_secret_is_in_it_and_all_of_it_is_listed() {
+    fn possible_secrets_are_left_out_and_listed() {
         let folder = workspace();
         let private = format!("-----BEGIN OPENSSH {} KEY-----\nx", "PRIVATE");
         let key = format!("my key is sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
@@ -367,17 +367,17 @@ mod tests {
             .expect("it can be written");
         assert_eq!(names_in(&file), ["agents/ada.md", "artifacts/deep/er/plan.md", "settings.yaml"]);
         for (path, _) in secret {
-            // Of a folder that stays behind, the folder is named.
+            // For a left-out folder, only the folder is named.
             let top = path.split('/').next().expect("it has a first part");
             let is_listed = |name: &str| archived.left_out.iter().any(|left| left.starts_with(&format!("{name}: ")));
             assert!(is_listed(path) || is_listed(top), "{path} in {:?}", archived.left_out);
         }
-        let told = archived.left_out(3);
-        assert_eq!((told.len(), told[3].as_str()), (4, format!("{} more", archived.left_out_count - 3).as_str()));
+        let listed = archived.left_out(3);
+        assert_eq!((listed.len(), listed[3].as_str()), (4, format!("{} more", archived.left_out_count - 3).as_str()));
     }
 
     #[test]
-    fn the_history_comes_along_without_that_of_the_files_that_stay_behind() {
+    fn the_history_is_exported_without_that_of_left_out_files() {
         let folder = workspace();
         let state = folder.path().join(".workshop");
         let key = format!("my key is sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
@@ -419,7 +419,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_followed_neither_on_the_way_in_nor_on_the_way_out() {
+    fn links_are_followed_neither_when_reading_nor_when_writing() {
         let folder = workspace();
         let outside = tempfile::tempdir().expect("a temporary folder can be made");
         let target = outside.path().join("mine.txt");
@@ -440,7 +440,7 @@ mod tests {
             Err(ArchiveError::Exists(_))
         ));
         assert!(!outside.path().join("made.zip").exists());
-        // What was listed as a file and is a link by the time it is opened.
+        // A path was listed as a file and is a link when it is opened.
         let held = Folder::open(folder.path()).expect("it should exist");
         std::os::unix::fs::symlink(&target, folder.path().join("swapped.md")).expect("links can be made");
         assert!(held.open_file("swapped.md").is_err());
@@ -448,7 +448,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn names_that_would_land_elsewhere_stay_behind_with_a_word() {
+    fn names_that_would_be_extracted_elsewhere_are_left_out_and_reported() {
         let folder = workspace();
         for name in ["a\\b.md", "c:d.md", "what?.md", "nul.md", "esc\u{1b}[2J.md", "end.", "co\u{302}te.md"] {
             fs::write(folder.path().join(name), "x").expect("files can be written");
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_over_and_no_half_archive_stays() {
+    fn nothing_is_overwritten_and_no_partial_archive_remains() {
         let folder = workspace();
         let file = folder.path().join("exports/old.zip");
         assert!(matches!(

@@ -13,22 +13,22 @@ use crate::base::{Author, unique_names};
 use crate::safe_fs::{self, EntryKind, Folder};
 use crate::store::{BESIDE_HISTORY, HISTORY_FILE, StoreError, while_closed};
 
-/// Where everything is moved, below the folder of the room's state: each time into a folder of its own.
+/// The folder in `.workshop` to which files are moved, each time into a new subfolder.
 const ASIDE: &str = "cleaned";
-/// Folders of the room's own records and of messages, and the extensions of the files in them.
-const COMES_AND_GOES: [(&str, &str); 4] =
+/// The folders of the room's own records and of messages, with the extensions of their files.
+const RECORD_FOLDERS: [(&str, &str); 4] =
     [("sessions", ENDING), ("sessions", COPY_ENDING), ("inbox", ".jsonl"), ("outbox", ".jsonl")];
-/// Files that the room keeps.
+/// Single files that the room maintains.
 const KEPT_BY_THE_ROOM: [&str; 3] = [APPROVALS_FILE, KEPT_BLACKBOARD, CHECK_IN_FILE];
 
-/// What resetting a workspace does.
+/// The plan for resetting a workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cleaning {
-    /// Files that are put aside, in order of paths.
+    /// The files that are moved aside, sorted by path.
     pub aside: BTreeSet<String>,
-    /// Files among them in whose place an earlier text is put, with that text.
+    /// Those of these files that are replaced by an earlier text, with that text.
     pub put_back: Vec<(String, String)>,
-    /// Files that agents wrote whose earlier text is not kept any more; they stay.
+    /// Files written by agents whose earlier text is no longer stored; they are left alone.
     pub stays: Vec<String>,
 }
 
@@ -44,21 +44,21 @@ pub enum CleaningError {
     /// A file cannot be set aside or put back.
     #[error("{path}: {source}; the files moved so far are in {aside}")]
     Move {
-        /// Which.
+        /// The path of the file.
         path: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
-        /// Where the others are.
+        /// The folder of the files that were already moved.
         aside: String,
     },
 }
 
 impl Cleaning {
-    /// What is to be done in the workspace `root`, whose state lies in `dir`.
+    /// Plans the reset of the workspace `root`, whose state is in `dir`.
     pub fn plan(root: &Path, dir: &Path) -> Result<Self, CleaningError> {
         let mut plan = Self::default();
         plan.aside.extend(KEPT_BY_THE_ROOM.into_iter().filter(|path| is_file(root, path)).map(str::to_owned));
-        for (folder, ending) in COMES_AND_GOES {
+        for (folder, ending) in RECORD_FOLDERS {
             let names = names_in(root, folder);
             plan.aside
                 .extend(names.into_iter().filter(|name| name.ends_with(ending)).map(|name| format!("{folder}/{name}")));
@@ -79,11 +79,11 @@ impl Cleaning {
         Ok(plan)
     }
 
-    /// A file that agents wrote is to be restored to its state before the first of them did.
+    /// Plans to restore a file that agents wrote to its text before the first of these writes.
     fn take_back(&mut self, history: &FileHistory, path: &str) -> Result<(), StoreError> {
         let mut versions = history.versions(path)?;
         versions.reverse();
-        // In task files the room writes for agents: who has a task, and how it went.
+        // In task files, the room writes on behalf of agents: who has a task, and its result.
         let is_task_file = path.ends_with(".task.md");
         let by_agent = |author: &str| is_agent(&Author(author.into())) || is_task_file && author == ROOM;
         let Some(first) = versions.iter().position(|version| by_agent(&version.author)) else { return Ok(()) };
@@ -110,7 +110,7 @@ impl Cleaning {
         self.aside.is_empty()
     }
 
-    /// Does it. Says where things were put, relative to the workspace.
+    /// Carries out the plan. Returns the folder to which the files were moved, relative to the workspace.
     pub fn carry_out(&self, root: &Path, dir: &Path) -> Result<String, CleaningError> {
         while_closed(dir, || self.move_all(root, dir))?
     }
@@ -133,12 +133,12 @@ impl Cleaning {
     }
 }
 
-/// Whether an ordinary file lies there.
+/// Whether the path is a regular file.
 fn is_file(root: &Path, path: &str) -> bool {
     root.join(path).symlink_metadata().is_ok_and(|found| found.is_file())
 }
 
-/// The files in a folder of the workspace; none if there is no such folder.
+/// Returns the names of the files in a folder of the workspace; empty if there is no such folder.
 fn names_in(root: &Path, folder: &str) -> Vec<String> {
     let entries = Folder::open(root).and_then(|root| root.child(folder)).and_then(|folder| folder.entries());
     let files = entries.unwrap_or_default().into_iter().filter(|(_, kind)| *kind == EntryKind::File);

@@ -6,52 +6,53 @@ use serde_json::{Map, Value, json};
 
 use crate::base::Id;
 
-/// A piece of furniture, a rug or a light: something that is drawn and holds no information.
+/// A piece of furniture, a rug or a light: it is drawn and has no function.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Decor {
-    /// The word of its kind.
+    /// The name of its kind.
     pub kind: Id,
-    /// The middle of the drawing; always finite.
+    /// The centre of the drawing; always finite.
     pub position: Vec2,
-    /// Width and height of the drawing; always finite.
+    /// The width and height of the drawing; always finite.
     pub size: Vec2,
-    /// Whether it is seen in a mirror: a desk with its drawers at the other side.
+    /// Whether the drawing is mirrored, such as a desk with its drawers on the other side.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub turned: bool,
 }
 
-/// A side of a piece is at least and at most so long, in world units.
+/// The minimum and maximum length of a side, in world units.
 pub const DECOR_SIDE: [f32; 2] = [20.0, 4000.0];
-/// A room takes no more pieces by hand than this. A file may name more.
+/// The maximum number of pieces that can be added interactively; a file may contain more.
 pub const DECOR_AT_MOST: usize = 1_000;
 
 /// A change of a room's furniture.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub enum DecorChange {
-    /// Puts a piece into the room.
+    /// Adds a piece.
     Add {
-        /// Which.
+        /// The new piece.
         decor: Decor,
-        /// At which place of the list, which is the order of drawing; at its end where absent.
+        /// Its index in the list, which is the drawing order; `None` for the end.
         at: Option<usize>,
     },
     /// Moves, turns or resizes a piece.
     Change {
-        /// As it was.
+        /// The present piece.
         was: Decor,
-        /// As it is to be.
+        /// The changed piece.
         now: Decor,
     },
-    /// Takes a piece out of the room.
+    /// Removes a piece.
     Remove {
-        /// Which.
+        /// The piece to remove.
         decor: Decor,
     },
 }
 
 impl DecorChange {
-    /// Changes a list of pieces, or says why not. Of two pieces that are the same in everything, the first is meant.
+    /// Applies the change to a list of pieces. The error says why it cannot be applied. Of several identical pieces,
+    /// the first one changes.
     pub fn apply(&self, all: &mut Vec<Decor>) -> Result<(), String> {
         let find = |all: &[Decor], decor: &Decor| {
             let place = all.iter().position(|other| other == decor);
@@ -77,7 +78,7 @@ impl DecorChange {
         Ok(())
     }
 
-    /// What takes the change back, in a room with these pieces before it.
+    /// Returns the change that reverts this one, given the pieces before it.
     pub fn inverse(&self, before: &[Decor]) -> Option<Self> {
         Some(match self.clone() {
             Self::Add { decor, .. } => Self::Remove { decor },
@@ -89,7 +90,7 @@ impl DecorChange {
         })
     }
 
-    /// Makes the change in a scene's data: other entries and keys that this program does not know stay.
+    /// Applies the change to a scene's data, preserving other entries and unknown keys.
     pub(super) fn write(&self, scene: &mut Value) {
         if !scene.get("decor").is_some_and(Value::is_array) {
             let Self::Add { .. } = self else { return };
@@ -123,7 +124,7 @@ impl DecorChange {
 }
 
 impl Decor {
-    /// One entry: a kind and a position at least. Without a size it has the usual one of its kind.
+    /// Parses an entry, which needs at least a kind and a position. Without a size, the default of its kind is used.
     pub fn of(entry: &Value) -> Option<Self> {
         let pair = |key: &str| {
             let [x, y] = entry.get(key)?.as_array()?.as_slice() else { return None };
@@ -136,7 +137,7 @@ impl Decor {
         Some(Self { kind: kind.into(), position: pair("position")?, size, turned })
     }
 
-    /// How large a piece of this kind is that names no size.
+    /// Returns the default size of a kind.
     pub fn usual_size(kind: &str) -> Vec2 {
         match kind {
             "rug" => Vec2::new(360.0, 240.0),
@@ -163,7 +164,7 @@ impl Decor {
         Ok(())
     }
 
-    /// Writes it into its entry, in as few keys as say it.
+    /// Writes the piece into its entry, omitting default values.
     fn write(&self, entry: &mut Map<String, Value>) {
         let pair = |pair: Vec2| json!([number(pair.x), number(pair.y)]);
         entry.insert("kind".to_owned(), json!(self.kind));
@@ -178,13 +179,13 @@ impl Decor {
         }
     }
 
-    /// All of a scene, in the order of its file; what is no entry is left out.
+    /// Returns all pieces of a scene in file order, skipping invalid entries.
     pub fn all_of(scene: &Value) -> Vec<Self> {
         scene.get("decor").and_then(Value::as_array).into_iter().flatten().filter_map(Self::of).collect()
     }
 }
 
-/// A number as a person would write it.
+/// Returns the number without unnecessary decimals, as a person would write it.
 fn number(number: f32) -> Value {
     if number.fract() == 0.0 {
         json!(number as i64)
@@ -205,7 +206,7 @@ mod tests {
         serde_yaml::from_str(SCENE).expect("it is YAML")
     }
 
-    /// The scene's text after these changes, each checked against the list.
+    /// Returns the scene's text after these changes, each checked against the list.
     fn written(changes: &[DecorChange]) -> String {
         let (before, mut after) = (scene(), scene());
         let mut list = Decor::all_of(&before);
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_touches_its_own_entry_and_taking_it_back_leaves_the_file_as_it_was() {
+    fn a_change_only_affects_its_entry_and_reverting_it_restores_the_file() {
         let list = Decor::all_of(&scene());
         let moved = Decor { position: Vec2::new(120.0, -40.5), turned: true, ..list[1].clone() };
         let desk = Decor {
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_and_changes_nothing() {
+    fn impossible_changes_are_refused_and_change_nothing() {
         let mut list = Decor::all_of(&scene());
         let before = list.clone();
         let gone = Decor { position: Vec2::new(1.0, 1.0), ..list[0].clone() };
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_size_it_has_the_usual_one_and_what_is_no_place_is_left_out() {
+    fn the_default_size_is_used_and_invalid_positions_are_left_out() {
         let entry = |text: &str| Decor::of(&serde_yaml::from_str(text).expect("the entry is YAML"));
         assert_eq!(entry("{ kind: rug, position: [1, 2] }").map(|decor| decor.size), Some(Vec2::new(360.0, 240.0)));
         assert_eq!(entry("{ kind: rug }"), None);

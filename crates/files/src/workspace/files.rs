@@ -9,50 +9,50 @@ use serde::{Deserialize, Serialize};
 use crate::base::{Author, Seq};
 use crate::schedule::Input;
 
-/// The complete start of a room. The same start and the same inputs give the same world.
+/// The complete initial state of a room. The same start and the same inputs produce the same world.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RoomStart {
     /// The scene file, relative to the workspace: `scenes/studio.yaml`.
     pub scene: String,
-    /// The text of every file that matters to a room, by path relative to the workspace, `/` between parts:
+    /// The text of every file that the room uses, by path relative to the workspace, with `/` between parts:
     /// `settings.yaml`, `scenes/…`, `agents/…`, `boards/…`.
     pub files: BTreeMap<String, String>,
-    /// The seed, where the command line gives one; the scene's otherwise.
+    /// The seed given on the command line; `None` for the scene's own.
     pub seed: Option<u64>,
-    /// The provider that answers in place of every agent's own, if the command line names one.
+    /// The provider given on the command line, which replaces that of every agent.
     pub provider: Option<String>,
-    /// The saved world that goes on (see [`crate::schedule::saved`]); a fresh room where absent. With it,
-    /// `files` are those that the saved world knew, not those on disk now.
+    /// The saved world to continue (see [`crate::schedule::saved`]); `None` for a fresh room. With it, `files` are
+    /// those that the saved world knew, not those on disk now.
     pub carried: Option<serde_json::Value>,
 }
 
 /// A file of the workspace was created, edited or removed by someone other than the room. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FileChanged {
-    /// Relative to the workspace, `/` between parts.
+    /// The path relative to the workspace, with `/` between parts.
     pub path: String,
     /// The current content.
     pub content: FileContent,
-    /// Who changed it: an agent by its tools, else the person, in whatever editor.
+    /// The author of the change: an agent that used its tools, otherwise the person, in whatever editor.
     #[serde(default = "Author::user")]
     pub by: Author,
-    /// The record of the change in the log, where there is one already.
+    /// The log record of the change, if there is one.
     #[serde(default)]
     pub cause: Option<Seq>,
-    /// The version of the file that the change is, where there is one.
+    /// The version that the change created, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Whether the person ordered it in this program (an import, a new scene), and did not do it in an editor.
+    /// Whether the person made the change in this program (an import, a new scene) rather than in an editor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ordered: bool,
-    /// If the room had also changed the file and not saved it yet: the text that both changes started from. The owner
-    /// of the file merges them.
+    /// The common base of both changes if the room had also changed the file and not saved it yet. The owner of the
+    /// file merges them.
     #[serde(skip)]
     pub base: Option<String>,
 }
 
 impl FileChanged {
-    /// A change that a person made.
+    /// Creates a change that a person made.
     pub fn new(path: impl Into<String>, content: FileContent) -> Self {
         Self {
             path: path.into(),
@@ -66,11 +66,11 @@ impl FileChanged {
     }
 }
 
-/// The room itself wrote a file that elements or other parts of the room hold as a whole: the world knows the new text.
-/// Code that shows or follows the file reads it again.
+/// The room itself wrote a file that elements or other parts of the room use as a whole, and the world has the new
+/// text. Code that shows or follows the file reads it again.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub struct FileWritten {
-    /// Relative to the workspace, `/` between parts.
+    /// The path relative to the workspace, with `/` between parts.
     pub path: String,
 }
 
@@ -78,11 +78,11 @@ pub struct FileWritten {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileContent {
-    /// Text in UTF-8.
+    /// UTF-8 text.
     Text(String),
-    /// The file is gone.
+    /// The file was deleted.
     Removed,
-    /// It cannot be used (not UTF-8, too large, not readable): why, and what to do.
+    /// The file cannot be used because it is not UTF-8, too large or not readable.
     Unusable {
         /// What is wrong with it.
         what: String,
@@ -99,7 +99,7 @@ impl Input for FileChanged {
 #[derive(Resource, Default, Clone, Debug)]
 pub struct KnownFiles(pub(super) BTreeMap<String, String>);
 
-/// Files by path, as a room would know them.
+/// Collects files by path, for tests and tools without a room.
 impl FromIterator<(String, String)> for KnownFiles {
     fn from_iter<T: IntoIterator<Item = (String, String)>>(files: T) -> Self {
         Self(files.into_iter().collect())
@@ -107,12 +107,12 @@ impl FromIterator<(String, String)> for KnownFiles {
 }
 
 impl KnownFiles {
-    /// The text of a file.
+    /// Returns the text of a file.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.0.get(path).map(String::as_str)
     }
 
-    /// All of them, by path.
+    /// Returns the texts of all files, by path.
     pub fn all(&self) -> &BTreeMap<String, String> {
         &self.0
     }

@@ -9,7 +9,7 @@ impl SettingsSection for HistoryLimits {
     const NAME: &'static str = "history";
 }
 
-/// Tells the store whenever the numbers are others. Nothing in the room depends on it.
+/// Sends changed limits to the store. Nothing in the room depends on them.
 pub(super) fn send_history_limits(limits: Res<HistoryLimits>, store: Option<ResMut<Store>>, mut is_due: Local<bool>) {
     *is_due |= limits.is_changed();
     let Some(mut store) = store.filter(|_| *is_due) else { return };

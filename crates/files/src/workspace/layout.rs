@@ -1,5 +1,5 @@
-//! The folder on disk: what makes it a workspace, which of its files are relevant to a room, and how they are read
-//! safely.
+//! The layout of a workspace on disk: what makes a folder a workspace, which of its files a room uses, and how they are
+//! read safely.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -18,15 +18,15 @@ use crate::safe_fs::{EntryKind, Folder};
 
 /// The file that makes a folder a workspace.
 pub const SETTINGS_FILE: &str = "settings.yaml";
-/// Where a workspace is made when none is named and the current folder is none.
+/// The default name of a new workspace, in the current folder.
 pub const DEFAULT_FOLDER: &str = "my-workshop";
-/// Larger files are left out.
+/// The maximum size of a file that a room reads, in bytes.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
-/// Scenes may be larger: one entry for each of 100,000 agents takes some megabytes.
+/// The maximum size of a scene, in bytes: an entry for each of 100,000 agents takes some megabytes.
 pub const MAX_SCENE_BYTES: usize = 9 * 1024 * 1024;
-/// More files than this are left out.
+/// The maximum number of files that a room reads.
 pub const MAX_FILES: usize = 20_000;
-/// Files further down than this are left out.
+/// The maximum depth of files that a room reads.
 pub const MAX_DEPTH: usize = 8;
 
 /// Whether a folder is a workspace.
@@ -34,18 +34,18 @@ pub fn is_workspace(folder: &Path) -> bool {
     folder.join(SETTINGS_FILE).is_file()
 }
 
-/// The scene of a folder that is an agent by itself and has none. No such file is ever written.
+/// The path of the scene of an agent folder that has no scene file. No such file is ever written.
 pub const SCENE_OF_AGENT: &str = "scenes/agent.yaml";
 
-/// What the scene of a file begins with that a person named as an agent by itself.
+/// The prefix of the scene of a single file that a person opened as an agent.
 const NAMED_SCENE: &str = "scenes/agent.";
 
-/// Whether a folder is an agent by itself: a document in it, not below it, says what the agent is.
+/// Whether a folder defines an agent: an agent document is directly in it.
 pub fn is_agent_folder(folder: &Path) -> bool {
     agents_at_top(folder).next().is_some()
 }
 
-/// The names of the files of a folder that define agents, not of those below it.
+/// Returns the names of the files directly in a folder that define agents.
 pub fn agents_at_top(folder: &Path) -> impl Iterator<Item = String> {
     let names = fs::read_dir(folder).into_iter().flatten().flatten();
     names
@@ -53,24 +53,24 @@ pub fn agents_at_top(folder: &Path) -> impl Iterator<Item = String> {
         .filter(|name| is_agent_at_top(name) && nfc(name) == name.as_str())
 }
 
-/// The scene of a file that a person named as an agent by itself: each has a room of its own, though their folder may be
-/// the same. No such file is ever written, either.
+/// Returns the scene of a file that a person opened as an agent: each has a room of its own, even in the same folder.
+/// No such file is ever written, either.
 pub fn scene_of_named_agent(name: &str) -> String {
     format!("{NAMED_SCENE}{name}.yaml")
 }
 
-/// The file that is an agent by itself, by its scene.
+/// Returns the file that was opened as an agent, given its scene.
 pub fn agent_of_scene(scene: &str) -> Option<&str> {
     scene.strip_prefix(NAMED_SCENE)?.strip_suffix(".yaml").filter(|name| may_be_named(name))
 }
 
-/// Whether a room with this scene needs no file for it: it is that of an agent by itself.
+/// Whether a room with this scene needs no scene file because an agent folder or file was opened.
 pub fn needs_no_file(scene: &str) -> bool {
     scene == SCENE_OF_AGENT || agent_of_scene(scene).is_some()
 }
 
-/// The workspace that is meant: the one named, else the current folder if it is one, else `my-workshop` in it.
-/// It need not exist yet.
+/// Returns the workspace to use: the named one, else the current folder if it is one, else `my-workshop` in it. It need
+/// not exist yet.
 pub fn find(named: Option<&Path>, current: &Path) -> PathBuf {
     match named {
         Some(named) => current.join(named),
@@ -79,7 +79,7 @@ pub fn find(named: Option<&Path>, current: &Path) -> PathBuf {
     }
 }
 
-/// Whether a file matters to a room, by its path relative to the workspace.
+/// Whether a room uses the file at this path relative to the workspace.
 pub fn matters(path: &str) -> bool {
     if path == MCP_FILE {
         return true;
@@ -112,38 +112,38 @@ pub fn matters(path: &str) -> bool {
     }
 }
 
-/// The folders with files that matter to a room.
+/// The folders that contain files for a room.
 pub(super) const ROOM_FOLDERS: [&str; 8] =
     ["scenes", "agents", "templates", "boards", "tasks", "inbox", "workflows", "skills"];
 
-/// Folders of agents whose files are no code of theirs: what agents keep for themselves, and packages.
+/// Subfolders of agents whose files are not the agents' code: their own data and packages.
 const NO_CODE: [&str; 4] = ["state", "sessions", "logs", "node_modules"];
 
-/// Where a folder that is an agent by itself says when its agent wakes.
+/// The file in an agent folder that says when its agent wakes.
 const HEARTBEAT: &str = "heartbeat.md";
 
-/// Where other products keep the MCP servers of a workspace: the one hidden file that a room reads.
+/// The file in which other products configure the MCP servers of a workspace: the only hidden file that a room reads.
 pub const MCP_FILE: &str = ".mcp.json";
 
-/// Which commands a person allowed and forbade.
+/// The commands that a person allowed or forbade.
 pub const ALLOWLIST_FILE: &str = "storage/terminal-cmd-allowlist.yaml";
 
-/// When planners were asked last how everybody gets on.
+/// When planners last reviewed how the agents get on.
 pub const CHECK_IN_FILE: &str = "storage/planner-checkin.yaml";
 
-/// What agents shared on the blackboards of runs that are over.
+/// What agents shared on the blackboards of completed runs.
 pub const KEPT_BLACKBOARD: &str = "memory/knowledge/blackboard.yaml";
 
-/// Whether the room itself maintains this file, beside the scene and the contents of elements: it writes the whole
-/// file, and follows a person's edits to it.
+/// Whether the room maintains this file, in addition to the scene and the contents of elements: it writes the whole
+/// file, and applies a person's edits to it.
 pub(super) fn is_room_file(path: &str) -> bool {
     [KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE, CHECK_IN_FILE].contains(&path)
 }
 
-/// Instructions for agents that lie in the workspace itself, as in many repositories: a rulebook may show them.
+/// Instructions for agents at the top of the workspace, as in many repositories: a rulebook may show them.
 pub const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
-/// What to do where an element names a file that cannot hold what it holds.
+/// The remedy for an element that names a file which cannot hold its content.
 pub const ELEMENT_FILE_REMEDY: &str = "name a file like boards/rules.md, or tasks/work.task.md for a task board";
 
 /// Whether a file holds tasks, as a task board shows them.
@@ -151,8 +151,8 @@ pub fn is_task_file(path: &str) -> bool {
     kind_of(path) == FileKind::Task && matters(path)
 }
 
-/// The file that an element names, as the one canonical path of it; why not, where it is not a valid place for the
-/// content of an element: agent files, settings, scenes, sessions and the program's own files are none.
+/// Returns the canonical path of a file that an element names. The error says why the file cannot hold the content of
+/// an element: agent files, settings, scenes, sessions and the program's own files cannot.
 pub fn element_file(given: &str) -> Result<String, String> {
     let path = WorkspacePath::new(given).map_err(|refusal| refusal.to_string())?;
     let is_kept_by_elements = matches!(path.kind(), FileKind::Board | FileKind::Task) && matters(path.as_str());
@@ -162,19 +162,19 @@ pub fn element_file(given: &str) -> Result<String, String> {
     Err(format!("'{path}' is not a valid place for the content of an element"))
 }
 
-/// A path below the workspace as this program writes it: relative, `/` between parts, letters composed (NFC) as in
-/// [`WorkspacePath`]. The only place that does so.
+/// Returns a path relative to the workspace in canonical form: `/` between parts, and NFC as in [`WorkspacePath`]. This
+/// is the only place that composes characters.
 pub(super) fn relative(root: &Path, path: &Path) -> Option<String> {
     Some(nfc(&as_written(root, path)?).into_owned())
 }
 
-/// The same with the letters as the disk has them: for opening what was found there.
+/// Returns a path relative to the workspace with the characters as on disk, for opening the file.
 fn as_written(root: &Path, path: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> = path.strip_prefix(root).ok()?.iter().map(|part| part.to_str()).collect();
     Some(parts?.join("/"))
 }
 
-/// The text of every file that matters, and what is wrong with those that are left out.
+/// Reads every file that a room uses. Also returns a problem for each that was left out.
 pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
     let (paths, mut problems) = list(root);
     let mut files = BTreeMap::new();
@@ -190,7 +190,7 @@ pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
     (files, problems)
 }
 
-/// The paths of every file that matters, in order.
+/// Lists the paths of every file that a room uses, sorted.
 pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
     let mut walk = Walk { root, paths: Vec::new(), problems: Vec::new(), seen: 0 };
     for name in [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE, CHECK_IN_FILE, HEARTBEAT]
@@ -240,7 +240,8 @@ impl Walk<'_> {
         for entry in entries {
             let name = entry.file_name();
             let composed = name.to_str().map(|name| OsString::from(nfc(name).as_ref()));
-            // Where the disk itself composes names, the composed name is this file's too; elsewhere it is another's.
+            // If the file system itself composes names, both names are this file's; otherwise the composed name is
+            // another file's.
             let is_known_as_written = composed.is_none_or(|composed| {
                 composed == name || (!names.contains(&composed) && folder.join(&composed).symlink_metadata().is_ok())
             });
@@ -274,7 +275,7 @@ impl Walk<'_> {
         }
         let Ok(kind) = entry.file_type() else { return };
         if kind.is_dir() {
-            // Scenes are in one folder, not below it.
+            // Scenes are directly in their folder.
             if !place.starts_with("scenes/") {
                 self.folder(&path, depth + 1);
             } else if matters(&place) {
@@ -290,12 +291,12 @@ impl Walk<'_> {
     }
 }
 
-/// The most bytes that a room reads of a file.
+/// Returns the maximum size in bytes of a file that a room reads.
 pub(super) fn most_bytes(path: &str) -> usize {
     if path.starts_with("scenes/") { MAX_SCENE_BYTES } else { MAX_FILE_BYTES }
 }
 
-/// The current content of a file.
+/// Reads the current content of a file.
 pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
     let unusable = |what: String, remedy: &str| FileContent::Unusable { what, remedy: remedy.to_owned() };
     let cannot = |error: std::io::Error| match error.kind() {
@@ -306,7 +307,8 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
         Ok(real) => real,
         Err(why) => return why,
     };
-    // Opened by the handles of its folders, without waiting for a pipe: what was looked at is what is read.
+    // Opened relative to folder handles and without blocking on a pipe, so that the checked file is the one that is
+    // read.
     let opened = folder_of(root, &real).and_then(|folder| folder.open_file(name_of(&real)));
     let (file, found) = match opened {
         Ok(opened) => opened,
@@ -346,8 +348,8 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
     }
 }
 
-/// The text of a file below a folder of the workspace, and where it really lies below that folder. Nothing where it is
-/// a link that leads out of the folder, or cannot be read.
+/// Reads a file below a folder of the workspace. Returns its text and its real path below that folder; `None` if it
+/// cannot be read or a link leads out of the folder.
 pub fn read_below(root: &Path, folder: &str, path: &str) -> Option<(String, String)> {
     let full = if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
     let real = real_place(root, &full).ok()?;
@@ -358,8 +360,8 @@ pub fn read_below(root: &Path, folder: &str, path: &str) -> Option<(String, Stri
     }
 }
 
-/// Where the file at a path of the workspace really lies: links are followed as long as they stay in the workspace
-/// and lead to nothing hidden. A path at which there is nothing is its own place.
+/// Resolves links in a path of the workspace as long as they stay in the workspace and lead to nothing hidden. A path
+/// that does not exist resolves to itself.
 pub(super) fn real_place(root: &Path, path: &str) -> Result<String, FileContent> {
     let unusable = |what: &str| FileContent::Unusable {
         what: what.into(),
@@ -384,14 +386,14 @@ pub(super) fn real_place(root: &Path, path: &str) -> Result<String, FileContent>
     Ok(real)
 }
 
-/// The folder that a file lies in, by its real place: no link is followed.
+/// Opens the folder that contains the file at a resolved path, without following links.
 fn folder_of(root: &Path, real: &str) -> std::io::Result<Folder> {
     let way = real.rsplit_once('/').map_or("", |(way, _)| way);
     let parts = way.split('/').filter(|part| !part.is_empty());
     parts.into_iter().try_fold(Folder::open(root)?, |folder, part| folder.child(part))
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub(super) fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -411,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_matters_and_leaves_the_rest() {
+    fn only_relevant_files_are_read() {
         let folder = folder(&[
             ("settings.yaml", b"a: 1\r\n"),
             ("scenes/s.yaml", "\u{feff}name: ünï\n".as_bytes()),
@@ -440,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn code_of_agents_matters_where_they_do_not_keep_their_own_files() {
+    fn agents_code_is_relevant_outside_of_their_own_data_folders() {
         for (path, does) in [
             ("agents/ada/modules/a.ts", true),
             ("agents/ada/lib/deep/a.ts", true),
@@ -476,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_named_and_left_out() {
+    fn unusable_files_are_reported_and_left_out() {
         let large = vec![b'x'; MAX_FILE_BYTES + 1];
         let folder = folder(&[
             ("settings.yaml", b""),
@@ -507,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_known_by_its_composed_name_or_not_at_all() {
+    fn a_file_has_only_its_composed_name() {
         let folder = folder(&[("settings.yaml", b""), ("agents/jos\u{e9}.md", b"one")]);
         fs::write(folder.path().join("agents/jose\u{301}.md"), b"two").expect("files can be written");
         fs::write(folder.path().join("agents/ame\u{301}lie.md"), b"three").expect("files can be written");
@@ -521,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_workspace_that_is_meant() {
+    fn the_intended_workspace_is_found() {
         let folder = folder(&[("w/settings.yaml", b"")]);
         let current = folder.path();
         assert_eq!(find(Some(Path::new("other")), current), current.join("other"));
@@ -530,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_keep_what_they_hold_in_boards_or_instructions_and_nowhere_else() {
+    fn element_contents_are_only_stored_in_boards_or_instructions() {
         for path in ["boards/a.md", "boards/deep/jos\u{e9}.md", "AGENTS.md", "CLAUDE.md", "tasks/work.task.md"] {
             assert_eq!(element_file(path).as_deref(), Ok(path));
         }
@@ -558,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_try_to_leave_do_not_matter() {
+    fn paths_that_lead_outside_are_not_relevant() {
         for path in [
             "../settings.yaml",
             "agents/../../x.md",

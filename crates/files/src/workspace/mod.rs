@@ -67,7 +67,7 @@ use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::store::HistoryLimits;
 
-/// Adds this floor to the room.
+/// Adds the workspace to the room's app.
 pub fn plugin(app: &mut App) {
     app.init_resource::<KnownFiles>()
         .init_resource::<Problems>()
@@ -82,7 +82,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<write_failures::FailedWrites>()
         .add_settings::<vfs::FileLimits>()
         .add_settings::<HistoryLimits>()
-        // Saves are reported before later changes.
+        // Saves are applied before later changes.
         .add_input::<SaveReport>()
         .add_input::<FileChanged>()
         .add_input::<SettingsEdit>()
@@ -99,7 +99,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Tick,
             (
-                apply_service_events::apply_file_news,
+                apply_service_events::apply_service_events,
                 write_failures::try_again,
                 settings_edit::apply_edits,
                 vfs::give_orders,

@@ -11,16 +11,17 @@ use super::protected_paths::{AgentWriteRule, guarded, is_agent_at_top};
 use crate::base::text::truncate;
 use crate::base::text_normalization::{folded, is_unseen, nfc, skeleton};
 
-/// What agents ask a person, as tasks that the person answers in an editor. Nobody else writes it.
+/// The agents' questions to a person, as tasks that the person answers in an editor. Nobody else writes it.
 pub const APPROVALS_FILE: &str = "tasks/approvals.task.md";
 
-/// Longest part of a path, in bytes: what the common file systems take.
+/// The maximum length of a path component in bytes, as in common file systems.
 const PART_BYTES_AT_MOST: usize = 255;
-/// Longest path, in bytes: leaves room for the workspace's own place within what Windows takes.
+/// The maximum length of a path in bytes. It leaves room for the path of the workspace itself within the limit of
+/// Windows.
 const PATH_BYTES_AT_MOST: usize = 1024;
-/// Folders within folders, the file included.
+/// The maximum number of components, including the file.
 const PARTS_AT_MOST: usize = 16;
-/// Folders that mean something to this program; another spelling of one would land in it on some machines.
+/// Names that have a meaning in this program; on some machines, another spelling would address the same file.
 const KNOWN_NAMES: [&str; 15] = [
     "agents",
     "templates",
@@ -38,12 +39,12 @@ const KNOWN_NAMES: [&str; 15] = [
     ".git",
     ".mcp.json",
 ];
-/// Hidden files that hold keys by custom: as closed as the program's own.
+/// Hidden files that usually contain keys; they are as inaccessible as the program's own.
 const SECRET_NAMES: [&str; 10] =
     [".env", ".ssh", ".netrc", ".npmrc", ".pypirc", ".aws", ".gnupg", ".docker", ".git-credentials", ".mcp.json"];
 
-/// The path of a file in the workspace: relative, `/` between parts, normalised (NFC), and never outside by its
-/// spelling. Links on disk are handled separately: see `resolve` in [`super::vfs`].
+/// The path of a file in the workspace: relative, with `/` between parts, normalised (NFC), and spelled so that it
+/// cannot lead outside. Links on disk are handled separately: see `resolve` in [`super::vfs`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkspacePath(Arc<str>);
 
@@ -51,24 +52,24 @@ pub struct WorkspacePath(Arc<str>);
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{given} {why}")]
 pub struct PathRefusal {
-    /// What was given, quoted, cut short, without control characters.
+    /// The given text, quoted and shortened, without control characters.
     pub given: String,
-    /// Why not, and what to give instead.
+    /// The reason, and what to use instead.
     pub why: &'static str,
 }
 
-/// What a folder is for.
+/// The purpose of a file, by its folder.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FileKind {
-    /// What an agent is.
+    /// The definition of an agent.
     Agent,
     /// What agents share and remember.
     Memory,
-    /// What they make.
+    /// What agents produce.
     Artifact,
-    /// A room.
+    /// A scene.
     Scene,
-    /// What elements hold.
+    /// The content of an element.
     Board,
     /// Tasks and approvals.
     Task,
@@ -79,7 +80,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The word for it.
+    /// Returns the name of the kind.
     pub fn word(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -94,7 +95,7 @@ impl FileKind {
     }
 }
 
-/// Who may do what with a path, regardless of their own permissions.
+/// What file tools may do with a path, regardless of the caller's permissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
     /// File tools may read and write it.
@@ -103,42 +104,42 @@ pub enum Reach {
     ReadOnly,
     /// File tools may read it; the program keeps its own records there.
     Records,
-    /// Nobody reads or writes it through here.
+    /// File tools may neither read nor write it.
     Closed,
 }
 
 impl WorkspacePath {
-    /// The only way to make one.
+    /// Normalises and checks a path.
     pub fn new(given: &str) -> Result<Self, PathRefusal> {
         normalise(given).map(|path| Self(path.into())).map_err(|why| PathRefusal { given: quoted(given), why })
     }
 
-    /// As it is written.
+    /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Its parts, outermost first.
+    /// Returns the components, outermost first.
     pub fn parts(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('/')
     }
 
-    /// The last part.
+    /// Returns the last component.
     pub fn name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// The path of the folder that it lies in, empty for the workspace itself.
+    /// Returns the path of the containing folder; empty for the workspace itself.
     pub fn folder(&self) -> &str {
         self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// What its folder is for.
+    /// Returns the purpose of the file.
     pub fn kind(&self) -> FileKind {
         kind_of(&self.0)
     }
 
-    /// Who may do what with it.
+    /// Returns what file tools may do with the path.
     pub fn reach(&self) -> Reach {
         if self.parts().any(is_closed_name) {
             return Reach::Closed;
@@ -152,7 +153,8 @@ impl WorkspacePath {
     }
 }
 
-/// Whether whatever has this name is closed to file tools, with all that lies in it: the program's own, and keys.
+/// Whether a file or folder of this name is inaccessible to file tools, with everything in it: the program's own, and
+/// keys.
 pub fn is_closed_name(name: &str) -> bool {
     let name = folded(name);
     name == ".workshop"
@@ -160,7 +162,7 @@ pub fn is_closed_name(name: &str) -> bool {
         || SECRET_NAMES.iter().any(|secret| name == *secret || name.starts_with(&format!("{secret}.")))
 }
 
-/// What a path's folder is for; also for paths that a listing names.
+/// Returns the purpose of the file at a path that need not be normalised.
 pub fn kind_of(path: &str) -> FileKind {
     match path.split_once('/').map_or("", |(first, _)| first) {
         "agents" | "templates" => FileKind::Agent,
@@ -211,7 +213,7 @@ impl<'de> Deserialize<'de> for WorkspacePath {
     }
 }
 
-/// A text in quotes, fit to be shown: short, on one line, nothing invisible.
+/// Quotes a text for display: short, on one line, without invisible characters.
 pub(super) fn quoted(given: &str) -> String {
     let shown: String = truncate(given, 200).chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect();
     format!("'{shown}'")
@@ -251,7 +253,7 @@ fn check_part(part: &str) -> Result<(), &'static str> {
     if part.chars().any(is_unseen) {
         return Err("has an invisible character");
     }
-    // What a character stands for counts as much as what it is: '／' lands elsewhere on some machine.
+    // Compatibility forms count, too: '／' is a separator on some machines.
     let plain = folded(part);
     for part in [part, plain.as_str()] {
         if part == "." || part == ".." {
@@ -279,7 +281,7 @@ fn check_part(part: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Another spelling of a name that means something: it would be that one where case does not count, or look like it.
+/// Rejects another spelling of a meaningful name: it would be the same name where case is ignored, or look like it.
 fn check_known_names(parts: &[&str]) -> Result<(), &'static str> {
     let depth = |name: &str| match name {
         "approvals.task.md" => 1,
@@ -295,7 +297,8 @@ fn check_known_names(parts: &[&str]) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Looks like a separator, a dot or a colon and is none, and does not become one by [`folded`] either.
+/// Whether a character looks like a separator, a dot or a colon, is none, and is not turned into one by [`folded`]
+/// either.
 fn stands_for_another(c: char) -> bool {
     matches!(
         c,
@@ -324,7 +327,7 @@ fn has_escape(part: &str) -> bool {
         || bytes.windows(2).any(|window| window[0] == b'%' && matches!(window[1], b'u' | b'%'))
 }
 
-/// `GITHUB~1.MD`: the name that Windows may have given to another file.
+/// Whether this is a short name such as `GITHUB~1.MD`, which Windows may have given to another file.
 fn is_short_name(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part);
     stem.rsplit_once('~').is_some_and(|(_, digits)| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Paths that are refused. Each line is a trick of its own kind or at a place of its own.
+/// Paths that are refused. Each line is another trick, or the same at another position.
 pub(in crate::workspace) const HOSTILE: &[&str] = &[
     // Empty paths and empty parts.
     "",
@@ -131,7 +131,7 @@ pub(in crate::workspace) const HOSTILE: &[&str] = &[
     ".g\u{200c}it/config",
     ".\u{200d}workshop/workshop.db",
     ".gi\u{200b}t/hooks/pre-commit",
-    // Spaces and dots at the edge of a part.
+    // Spaces and dots at the edge of a component.
     "a.md ",
     "a.md.",
     "a. ",
@@ -315,7 +315,7 @@ const GOOD: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_would_land_elsewhere_is_refused() {
+fn paths_that_lead_elsewhere_are_refused() {
     let mut all: Vec<String> = HOSTILE.iter().map(|path| (*path).to_owned()).collect();
     all.push("a".repeat(256));
     all.push(format!("{}.md", "ü".repeat(127)));
@@ -330,7 +330,7 @@ fn what_would_land_elsewhere_is_refused() {
 }
 
 #[test]
-fn what_people_write_is_taken() {
+fn paths_that_people_write_are_accepted() {
     for (given, normal) in GOOD {
         let path = WorkspacePath::new(given).unwrap_or_else(|refusal| panic!("{refusal}"));
         assert_eq!(path.as_str(), *normal);
@@ -347,7 +347,7 @@ fn a_refusal_shows_what_was_given_and_nothing_invisible() {
 }
 
 #[test]
-fn each_place_has_its_reach_and_kind() {
+fn each_path_has_its_reach_and_kind() {
     let reach = |path: &str| WorkspacePath::new(path).map(|path| path.reach());
     for path in ["artifacts/a.md", "agents/a.md", "notes/a.md", "tasks/a.task.md", "a/settings.yaml", "x/storage/a.md"]
     {
@@ -369,7 +369,7 @@ fn each_place_has_its_reach_and_kind() {
     assert_eq!(kinds, ["agent", "memory", "artifact", "scene", "board", "unknown", "unknown"]);
 }
 
-/// Pieces of tricks, and harmless ones between them.
+/// Generates paths from pieces of tricks and harmless pieces between them.
 pub(in crate::workspace) fn any_path() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("..".to_owned()),
@@ -399,7 +399,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_path_that_is_taken_stays_below_the_workspace_and_is_normal(given in any_path()) {
+    fn an_accepted_path_is_inside_the_workspace_and_normalised(given in any_path()) {
         if let Ok(path) = WorkspacePath::new(&given) {
             let joined = std::path::Path::new("/w").join(path.as_str());
             prop_assert!(joined.starts_with("/w"));

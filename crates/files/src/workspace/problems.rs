@@ -1,4 +1,4 @@
-//! The current problems of the workspace, by where they were found.
+//! The current problems of the workspace, by source.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use bevy::ecs::prelude::*;
 
 use crate::base::Problem;
 
-/// The problems found in one source. It replaces the previous report of the same source; an empty list means that there
-/// are no problems.
+/// The problems of one source. They replace the previous report of the same source; an empty list means that there are
+/// no problems.
 #[derive(Message, Clone, Debug)]
 pub struct ProblemReport {
-    /// What was looked at: a file's path, a setting, a provider.
+    /// The source: a file's path, a setting, a provider.
     pub source: String,
-    /// What was found.
+    /// Its current problems.
     pub problems: Vec<Problem>,
 }
 
@@ -22,7 +22,7 @@ pub struct ProblemReport {
 pub struct Problems(pub(super) BTreeMap<String, Vec<Problem>>);
 
 impl Problems {
-    /// All of them, in order of source.
+    /// Iterates over all problems, sorted by source.
     pub fn iter(&self) -> impl Iterator<Item = &Problem> {
         self.0.values().flatten()
     }

@@ -1,7 +1,7 @@
-//! Places in a workspace with a special meaning, and what an agent may do there. This list is shared by everything that
+//! Paths of a workspace with a special meaning, and what an agent may do there. This list is shared by everything that
 //! checks changes: the gate (tools of agents), the file service, and the sandbox for programs.
 //!
-//! What an agent may not change without approval, a program that it runs may not change at all: nobody could ask a
+//! Where an agent needs approval for a change, a program that it runs cannot change anything at all: nobody could ask a
 //! person at that moment, and the change would look like the person's own.
 
 use std::collections::BTreeSet;
@@ -12,22 +12,22 @@ use crate::base::text_normalization::folded;
 /// What an agent may do at a path with its own tools.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AgentWriteRule {
-    /// Nothing, whatever a person allows.
+    /// No changes, not even with a person's permission.
     Never,
-    /// It changes something there once a person has allowed exactly that.
+    /// Changes that a person has individually allowed.
     Asked,
-    /// Each change is checked by its content, and applied in the agent's name.
+    /// Changes whose content passes a check; they are applied in the agent's name.
     Judged,
 }
 
-/// A file or a folder of the workspace itself, with everything in it.
+/// A protected file or folder of the workspace, with everything in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProtectedPath {
-    /// Its name.
+    /// The name of the file or folder.
     pub name: &'static str,
     /// What agents may do there.
     pub writes: AgentWriteRule,
-    /// Why, as a clause.
+    /// The reason, as a clause.
     pub why: &'static str,
 }
 
@@ -35,11 +35,11 @@ const fn place(name: &'static str, writes: AgentWriteRule, why: &'static str) ->
     ProtectedPath { name, writes, why }
 }
 
-/// Where a folder that is an agent by itself keeps code that extends the agent. Of other workspaces nothing there is
-/// read when they are opened: many projects call a folder so.
+/// The folder in which an agent folder keeps code that extends the agent. In other workspaces, nothing in it is read:
+/// many projects have a folder of this name.
 pub const MODULES: &str = "modules";
 
-/// All of them, but for names that begin with a dot: see [`HIDDEN`].
+/// All protected paths except hidden ones: see [`HIDDEN`].
 pub const GUARDED_PLACES: [ProtectedPath; 18] = [
     place("settings.yaml", AgentWriteRule::Never, "only a person can change the settings"),
     place("settings.yml", AgentWriteRule::Never, "only a person can change the settings"),
@@ -61,23 +61,23 @@ pub const GUARDED_PLACES: [ProtectedPath; 18] = [
     place("CLAUDE.md", AgentWriteRule::Judged, "it contains instructions for agents"),
 ];
 
-/// Everything whose name begins with a dot, at any depth.
+/// All files and folders whose names begin with a dot, at any depth.
 pub const HIDDEN: ProtectedPath =
     place(".*", AgentWriteRule::Never, "files that start with a dot belong to the program");
 
-/// What a file ends in that is an agent by itself, whatever its name.
+/// The extensions of files that define agents, whatever their names.
 const AGENT_ENDINGS: [&str; 2] = [".agent.yaml", ".agent.yml"];
 
-/// What a file may end in that a person names as an agent by itself.
+/// The extensions of files that a person can open as an agent.
 const NAMED_ENDINGS: [&str; 3] = [".md", ".markdown", ".mdx"];
 
-/// Files that a person named as agents by themselves, whatever they are called, as they are written and folded. It is
-/// the person's word for this process: nothing in a folder says so, and no other folder has a file of that name by
-/// accident that a room would read.
+/// The names of files that a person opened as agents, as written and folded. Global for this process, because the
+/// person's command applies to it: nothing in a folder records it, and a file of the same name in another folder is not
+/// read by accident.
 static NAMED: RwLock<BTreeSet<String>> = RwLock::new(BTreeSet::new());
 
-/// From now on, a file of this name in a workspace's own folder defines an agent: a person named it as one. Whether such
-/// a file can.
+/// Makes files of this name at the top of a workspace define agents, because a person opened one as an agent. Returns
+/// whether such a file can define an agent.
 pub fn name_agent_at_top(name: &str) -> bool {
     if !may_be_named(name) {
         return false;
@@ -87,7 +87,7 @@ pub fn name_agent_at_top(name: &str) -> bool {
     true
 }
 
-/// Whether a person can name this file as an agent by itself.
+/// Whether a person can open this file as an agent.
 pub(super) fn may_be_named(name: &str) -> bool {
     let is_file_there = !name.contains(['/', '\\']) && !name.starts_with('.');
     let folded = name.to_ascii_lowercase();
@@ -98,7 +98,7 @@ fn is_named_agent(name: &str) -> bool {
     NAMED.read().unwrap_or_else(PoisonError::into_inner).contains(name)
 }
 
-/// Whether a file that lies in the workspace's own folder defines an agent: the folder is an agent by itself then.
+/// Whether a path is a file at the top of the workspace that defines an agent, which makes the folder an agent folder.
 pub fn is_agent_at_top(path: &str) -> bool {
     let is_named = |ending: &str| path.strip_suffix(ending).is_some_and(|stem| !stem.is_empty());
     let is_file_there = !path.contains(['/', '\\']) && !path.starts_with('.');
@@ -106,15 +106,15 @@ pub fn is_agent_at_top(path: &str) -> bool {
     is_file_there && (is_agent() || is_named_agent(path))
 }
 
-/// Whether a path is in the private state of an agent that is a folder: `agents/ada/state/…`. Nothing there defines or
-/// teaches an agent.
+/// Whether a path is in the private state of an agent folder: `agents/ada/state/…`. Nothing there defines or teaches an
+/// agent.
 fn is_state_of_agent(folded: &str) -> bool {
     let mut parts = folded.split('/');
     let is_below = parts.next() == Some("agents") && parts.next().is_some() && parts.next() == Some("state");
     is_below && parts.next().is_some()
 }
 
-/// The guarded place in which a path of the workspace lies, however it is spelt; nothing for ordinary files.
+/// Returns the protected path that contains a path, however it is spelled; `None` for ordinary files.
 pub fn guarded(path: &str) -> Option<&'static ProtectedPath> {
     let path = folded(path);
     if path.split('/').any(|part| part.starts_with('.')) {
@@ -123,7 +123,7 @@ pub fn guarded(path: &str) -> Option<&'static ProtectedPath> {
     if is_state_of_agent(&path) {
         return None;
     }
-    // Many projects have a folder of this name: of theirs, only what an agent could be extended by.
+    // Many projects have a folder of this name: only files that could extend an agent are protected.
     if path.strip_prefix(MODULES).is_some_and(|rest| rest.starts_with('/') && !rest.ends_with(".ts")) {
         return None;
     }
@@ -137,8 +137,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_a_person_names_is_an_agent_and_guarded_like_one() {
-        // A name of its own, because it counts for the whole process.
+    fn a_file_opened_as_an_agent_is_protected_like_one() {
+        // A unique name, because it applies to the whole process.
         let name = "Named-In-This-Test.md";
         assert!(!is_agent_at_top(name) && guarded(name).is_none());
         for odd in ["notes/named.md", ".named.md", "named.txt", "named.yaml", ""] {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_found_by_every_spelling_and_with_all_that_lies_in_it() {
+    fn a_protected_path_is_found_in_every_spelling_with_everything_in_it() {
         for (path, name) in [
             ("settings.yaml", "settings.yaml"),
             ("Settings.YAML", "settings.yaml"),

@@ -3,7 +3,7 @@
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 
-use super::accidental_edits::slips;
+use super::accidental_edits::mistakes;
 use super::files::{FileChanged, FileContent, FileWritten, KnownFiles, RoomStart};
 use super::layout;
 use super::problems::ProblemReport;
@@ -25,22 +25,22 @@ use crate::log::events::{self, FileChange, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::{RoomSeed, SimClock};
 
-/// A larger scene's text is brought up to date every [`LARGE_SCENE_TICKS`], not every tick.
+/// The size in bytes above which a scene's text is updated every [`LARGE_SCENE_TICKS`] instead of every tick.
 const LARGE_SCENE_BYTES: usize = 256 * 1024;
-/// Ten seconds of simulated time.
+/// Ten seconds of simulated time, in ticks.
 const LARGE_SCENE_TICKS: u64 = 300;
 
-/// Puts the room's start into the world, before the first tick (and after loading the saved sections, where
-/// there are any). A fresh room gets its whole scene as edits in the first tick.
+/// Applies the room's start to the world, before the first tick (and after loading saved sections, if there are any). A
+/// fresh room gets its whole scene as edits in the first tick.
 pub fn begin(world: &mut World, start: RoomStart) {
-    // So a room that is played again has the agent that a person named.
+    // On replay, the room has the agent that the person opened.
     if let Some(named) = layout::agent_of_scene(&start.scene).filter(|_| !start.files.contains_key(&start.scene)) {
         layout::name_agent_at_top(named);
     }
     let text = start.files.get(&start.scene).cloned();
     let (doc, mut problems) =
         text.as_deref().map_or_else(Default::default, |text| scene_file::parse(&start.scene, text));
-    // A folder that is an agent by itself needs none.
+    // An agent folder needs no scene file.
     if text.is_none() && !layout::needs_no_file(&start.scene) {
         let others: Vec<&str> =
             start.files.keys().map(String::as_str).filter(|path| path.starts_with("scenes/")).collect();
@@ -50,18 +50,18 @@ pub fn begin(world: &mut World, start: RoomStart) {
         };
         problems.push(Problem::error(&*start.scene, "there is no such scene", remedy));
     }
-    // Settings are applied below; telling of them as well would look like an edit to a room that writes them.
+    // Settings are applied below; reporting them as well would look like an edit to a room that writes them.
     let is_agent = |path: &str| path.starts_with("agents/") || path.starts_with("templates/");
     let paths = start.files.keys().filter(|path| is_agent(path) || layout::is_agent_at_top(path));
     let messages: Vec<FileChanged> =
         paths.map(|path| FileChanged::new(path.clone(), FileContent::Text(start.files[path].clone()))).collect();
-    // A carried room knows what its scene said last while the text could be read.
-    let slips = match (&doc, &text) {
-        (Some(doc), Some(text)) => slips_in(world, &start.scene, text, doc),
+    // A continued room remembers the last readable version of its scene.
+    let mistakes = match (&doc, &text) {
+        (Some(doc), Some(text)) => mistakes_in(world, &start.scene, text, doc),
         _ => Vec::new(),
     };
-    let doc = doc.filter(|_| slips.is_empty());
-    let problems = slips.into_iter().chain(problems).collect();
+    let doc = doc.filter(|_| mistakes.is_empty());
+    let problems = mistakes.into_iter().chain(problems).collect();
     world.resource_mut::<KnownFiles>().0 = start.files;
     world.write_message_batch(messages);
     world.write_message(ProblemReport { source: start.scene.clone(), problems });
@@ -76,7 +76,7 @@ pub fn begin(world: &mut World, start: RoomStart) {
     let mut scene = world.resource_mut::<SceneState>();
     scene.path = start.scene;
     scene.readable = doc.is_some();
-    // A restored room whose scene cannot be read continues with what the saved one knew.
+    // A continued room whose scene cannot be read uses the last readable version.
     if let Some(doc) = doc {
         scene.doc = doc;
     }
@@ -114,7 +114,7 @@ pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
     join_text(world, change, theirs, known);
 }
 
-/// Applies a file that was written or deleted by an order. The record `cause` says who ordered it.
+/// Applies a file that was written or deleted by an order. The log record `cause` says who ordered it.
 pub(super) fn apply_written_file(world: &mut World, path: &str, text: Option<String>, by: &Author, cause: Option<Seq>) {
     world.write_message(ProblemReport { source: format!("reading {path}"), problems: Vec::new() });
     let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
@@ -127,10 +127,12 @@ pub(super) fn apply_written_file(world: &mut World, path: &str, text: Option<Str
     world.write_message(change);
 }
 
-/// Joins someone else's text with what the room did to the same file.
+/// Merges someone else's text with the room's own changes to the same file.
 fn join_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>, known: Option<String>) {
     let path = change.path.clone();
-    world.resource_mut::<Unsaved>().seen(&path, theirs.as_deref().map(|text| content_hash(text.as_bytes())));
+    world
+        .resource_mut::<Unsaved>()
+        .note_external_text(&path, theirs.as_deref().map(|text| content_hash(text.as_bytes())));
     if path == world.resource::<SceneState>().path {
         join_scene(world, change, theirs);
     } else {
@@ -149,8 +151,8 @@ fn join_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>
     order(world, &path);
 }
 
-/// Merges settings that were chosen in the window with those that somebody wrote into the file meanwhile. The present
-/// file is theirs: the next edit starts from there.
+/// Merges settings that were chosen in the window with those that somebody wrote into the file meanwhile. The next edit
+/// starts from the file on disk.
 fn join_settings(
     world: &mut World,
     base: Option<String>,
@@ -160,7 +162,7 @@ fn join_settings(
     let (Some(base), Some(ours)) = (base, known) else { return theirs };
     let joined = match &theirs {
         Some(theirs) => merge_settings(&base, &ours, theirs),
-        // What was chosen stays, where a person took the file away.
+        // The room's choices survive if a person deleted the file.
         None => ours,
     };
     if theirs.as_ref() != Some(&joined) {
@@ -170,7 +172,7 @@ fn join_settings(
     Some(joined)
 }
 
-/// Joined by keys, in their text; line by line where one of the texts cannot be read.
+/// Merges settings by key; line by line if one of the texts cannot be parsed.
 fn merge_settings(base: &str, ours: &str, theirs: &str) -> String {
     let read = [base, ours, theirs].map(|text| yaml::parse(text).ok());
     let [Some(base_keys), Some(our_keys), Some(their_keys)] = read else {
@@ -201,9 +203,9 @@ fn join_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
         return;
     };
     let (found, problems) = scene_file::parse(path, &text);
-    let slips = found.as_ref().map_or_else(Vec::new, |found| slips_in(world, path, &text, found));
-    let is_good = slips.is_empty();
-    let problems = slips.into_iter().chain(problems).collect();
+    let mistakes = found.as_ref().map_or_else(Vec::new, |found| mistakes_in(world, path, &text, found));
+    let is_good = mistakes.is_empty();
+    let problems = mistakes.into_iter().chain(problems).collect();
     world.write_message(ProblemReport { source: path.to_owned(), problems });
     let Some(theirs) = found.filter(|_| is_good) else {
         know(world, path, Some(text));
@@ -232,10 +234,10 @@ fn join_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
     }
 }
 
-/// What a scene's new text would lose by mistake, as problems.
-fn slips_in(world: &World, path: &str, text: &str, found: &SceneDoc) -> Vec<Problem> {
-    let slips = slips(&world.resource::<SceneState>().doc.root, &found.root).into_iter();
-    slips
+/// Returns what a scene's new text would lose by mistake, as problems.
+fn mistakes_in(world: &World, path: &str, text: &str, found: &SceneDoc) -> Vec<Problem> {
+    let mistakes = mistakes(&world.resource::<SceneState>().doc.root, &found.root).into_iter();
+    mistakes
         .map(|slip| {
             let keys: Vec<&str> = slip.path.iter().map(String::as_str).collect();
             let remedy = format!("{}; until then the last good version stays in use", slip.remedy);
@@ -244,7 +246,7 @@ fn slips_in(world: &World, path: &str, text: &str, found: &SceneDoc) -> Vec<Prob
         .collect()
 }
 
-/// Says of edits of elements who made them.
+/// Sets the author and log record of edits of elements.
 fn made_by(mut edits: Vec<SceneEdit>, author: &Author, record: Option<Seq>) -> Vec<SceneEdit> {
     for edit in &mut edits {
         if let SceneEdit::Element { by, cause, .. } | SceneEdit::ElementGone { by, cause, .. } = edit {
@@ -254,7 +256,7 @@ fn made_by(mut edits: Vec<SceneEdit>, author: &Author, record: Option<Seq>) -> V
     edits
 }
 
-/// Has the text that the world knows saved, if the room writes this file.
+/// Queues a save of the text that the world knows, if the room writes this file.
 pub(super) fn order(world: &mut World, path: &str) {
     let unsaved = world.resource::<Unsaved>();
     let (Some(over), number) = (unsaved.over(path), unsaved.number()) else { return };
@@ -274,7 +276,7 @@ pub(super) fn write_scene(world: &mut World, mut writes: Local<MessageCursor<Sce
     let scene = &world.resource::<SceneState>().path;
     let large = world.resource::<KnownFiles>().text(scene).is_some_and(|text| text.len() > LARGE_SCENE_BYTES);
     let now = !large || world.resource::<SimClock>().tick().is_multiple_of(LARGE_SCENE_TICKS);
-    // However large the scene is, the files beside it are written at once: other programs act on them.
+    // Even if the scene is large, other files are written at once: other programs use them.
     let (files, of_scene): (Vec<SceneWrite>, Vec<SceneWrite>) =
         new.into_iter().partition(|write| matches!(write, SceneWrite::File { .. }));
     if !files.is_empty() {
@@ -287,25 +289,25 @@ pub(super) fn write_scene(world: &mut World, mut writes: Local<MessageCursor<Sce
     }
 }
 
-/// Brings the texts up to date and has them saved, without waiting for the disk.
+/// Updates the texts and queues their saves, without waiting for the disk.
 pub fn order_saves(world: &mut World) {
     fold(world);
 }
 
-/// Brings the texts up to date and waits until they are on disk; says what is not and why. For whoever is about
-/// to save or close the room, between ticks.
+/// Updates the texts and waits until they are on disk. Returns a problem for each that is not. Called between ticks
+/// before the room is saved or closed.
 pub fn save_now(world: &mut World) -> Vec<Problem> {
     fold(world);
     world.get_resource_mut::<FileBridge>().map(|mut files| files.flush()).unwrap_or_default()
 }
 
-/// What is on disk is the room's no more, once it is closed: what a person takes out of a file meanwhile is not put
-/// back when it goes on.
+/// Forgets which texts were saved, once the room is closed: what a person removes from a file meanwhile must not be
+/// restored when the room continues.
 pub fn forget_saved(world: &mut World) {
     world.resource_mut::<Unsaved>().all_saved();
 }
 
-/// Works what waits into the data and the texts, and orders them to be saved.
+/// Applies pending writes to the data and the texts, and queues their saves.
 fn fold(world: &mut World) {
     let writes = std::mem::take(&mut world.resource_mut::<SceneState>().waiting);
     if writes.is_empty() {

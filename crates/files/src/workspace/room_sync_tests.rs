@@ -101,7 +101,7 @@ fn events(app: &App) -> Vec<Event> {
 }
 
 #[test]
-fn a_fresh_room_hears_of_everything_once() {
+fn a_fresh_room_gets_everything_once() {
     let mut app = app();
     begin(
         app.world_mut(),
@@ -119,7 +119,7 @@ fn a_fresh_room_hears_of_everything_once() {
 }
 
 #[test]
-fn an_outside_edit_is_told_as_what_changed() {
+fn an_external_edit_is_reported_as_its_changes() {
     let mut app = room(&[(SCENE, TEXT)]);
     let edits = outside(&mut app, SCENE, &TEXT.replace("one", "eins").replace("most: 3", "most: 4"));
     assert!(
@@ -133,7 +133,7 @@ fn an_outside_edit_is_told_as_what_changed() {
 }
 
 #[test]
-fn a_broken_scene_keeps_the_last_good_one_and_what_the_room_does_meanwhile() {
+fn a_broken_scene_keeps_the_last_good_one_and_the_rooms_changes() {
     let mut app = room(&[(SCENE, TEXT)]);
     assert_eq!(outside(&mut app, SCENE, "elements: [\n"), []);
     assert!(problems(&app)[0].contains("scenes/s.yaml:"), "{:?}", problems(&app));
@@ -149,7 +149,7 @@ fn a_broken_scene_keeps_the_last_good_one_and_what_the_room_does_meanwhile() {
 }
 
 #[test]
-fn a_mistyped_word_keeps_the_last_good_scene_also_when_the_room_is_opened_again() {
+fn a_mistyped_key_keeps_the_last_good_scene_even_after_reopening() {
     let mut app = room(&[(SCENE, TEXT)]);
     let typo = TEXT.replace("elements:", "elementz:");
     assert_eq!(outside(&mut app, SCENE, &typo), [], "nothing leaves the room");
@@ -173,7 +173,7 @@ fn a_mistyped_word_keeps_the_last_good_scene_also_when_the_room_is_opened_again(
 }
 
 #[test]
-fn writes_reach_the_known_text_and_leave_the_rest() {
+fn writes_change_the_known_text_and_preserve_the_rest() {
     let mut app = room(&[(SCENE, TEXT)]);
     pin(&mut app, &["p1", "p2"]);
     tick(&mut app);
@@ -183,12 +183,12 @@ fn writes_reach_the_known_text_and_leave_the_rest() {
 }
 
 #[test]
-fn what_the_room_and_a_person_do_at_once_is_joined() {
+fn concurrent_changes_of_the_room_and_a_person_are_merged() {
     let mut app = room(&[(SCENE, TEXT), (RULES, "- a\n")]);
     pin(&mut app, &["p1", "ours"]);
     app.world_mut().write_message(SceneWrite::File { path: RULES.into(), text: "- a\n- ours\n".into() });
     tick(&mut app);
-    // The person's editor had the files in their earlier state.
+    // The person's editor had loaded the files before the room's change.
     let theirs = TEXT.replace(
         "      - { id: p1, text: one }\n",
         "      - { id: p1, text: one }\n      - { id: theirs, text: t } # t\n",
@@ -213,7 +213,7 @@ fn what_the_room_and_a_person_do_at_once_is_joined() {
 }
 
 #[test]
-fn what_is_on_disk_may_be_taken_out_by_a_person() {
+fn a_person_can_remove_saved_content() {
     let mut app = room(&[(SCENE, TEXT)]);
     pin(&mut app, &["p1", "ours"]);
     tick(&mut app);
@@ -225,7 +225,7 @@ fn what_is_on_disk_may_be_taken_out_by_a_person() {
 }
 
 #[test]
-fn what_a_person_put_in_and_takes_out_before_the_room_has_saved_is_out() {
+fn content_that_a_person_adds_and_removes_before_a_save_is_removed() {
     let mut app = room(&[(SCENE, TEXT)]);
     pin(&mut app, &["p1", "ours"]);
     tick(&mut app);
@@ -237,7 +237,7 @@ fn what_a_person_put_in_and_takes_out_before_the_room_has_saved_is_out() {
 }
 
 #[test]
-fn settings_that_do_not_fit_are_named_and_the_rest_counts() {
+fn invalid_settings_are_reported_and_the_rest_applies() {
     let mut app = room(&[(SCENE, &TEXT.replace("{ most: 3 }", "{ mosst: 3, banter: { pause_secs: 5 } }"))]);
     outside(
         &mut app,
@@ -265,7 +265,7 @@ fn settings_that_do_not_fit_are_named_and_the_rest_counts() {
 }
 
 #[test]
-fn numbers_out_of_their_range_are_refused_wherever_they_stand() {
+fn numbers_out_of_range_are_refused_everywhere() {
     let mut app = room(&[(SCENE, TEXT), ("settings.yaml", "banter:\n  pause_secs: -50\n  most: 2\n")]);
     assert_eq!(*app.world().resource::<Banter>(), Banter { most: 3, pause_secs: 2.0 });
     let found = problems(&app).join("\n");
@@ -283,7 +283,7 @@ fn numbers_out_of_their_range_are_refused_wherever_they_stand() {
 }
 
 #[test]
-fn problems_are_logged_once_and_go_when_fixed() {
+fn problems_are_logged_once_and_removed_when_fixed() {
     let mut app = room(&[(SCENE, TEXT)]);
     let unusable = FileContent::Unusable { what: "is not UTF-8".into(), remedy: "save it as UTF-8".into() };
     for _ in 0..2 {
@@ -302,7 +302,7 @@ fn problems_are_logged_once_and_go_when_fixed() {
 }
 
 #[test]
-fn a_loaded_room_continues_as_the_saved_one() {
+fn a_loaded_room_continues_like_the_saved_one() {
     let mut app = room(&[(SCENE, TEXT), (RULES, "- a\n")]);
     pin(&mut app, &["p1", "ours"]);
     app.world_mut().write_message(SceneWrite::File { path: RULES.into(), text: "- a\n- ours\n".into() });
@@ -326,13 +326,13 @@ fn a_loaded_room_continues_as_the_saved_one() {
 }
 
 #[test]
-fn a_room_without_its_scene_says_which_there_are() {
+fn a_missing_scene_is_reported_with_the_existing_ones() {
     let app = room(&[("scenes/other.yaml", TEXT)]);
     assert!(problems(&app)[0].contains("use one of scenes/other.yaml"));
 }
 
 #[test]
-fn with_threads_a_conflict_on_disk_loses_nothing() {
+fn a_conflict_on_disk_loses_nothing_with_threads() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let root = folder.path().canonicalize().expect("it should exist");
     for path in ["scenes", "agents", "boards"] {

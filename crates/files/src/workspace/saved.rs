@@ -1,5 +1,5 @@
-//! The part of the saved world that belongs to the workspace: which texts it knew, what it had not written yet, and its
-//! problems, so that a reopened room neither loses a change nor reports the same thing twice.
+//! The workspace's part of the saved world: the known texts, unsaved changes and problems, so that a reopened room
+//! neither loses a change nor reports the same thing twice.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use crate::schedule::Section;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct WorkspaceSaved {
-    /// The hash of each known text; the texts themselves come back in [`super::RoomStart`].
+    /// The hash of each known text; the texts themselves are in [`super::RoomStart`].
     files: BTreeMap<String, u64>,
     unsaved: Unsaved,
     waiting: Vec<SceneWrite>,
-    /// What the scene said last, while its text cannot be read.
+    /// The last readable version of the scene, while its text cannot be read.
     scene: Option<Value>,
     problems: BTreeMap<String, Vec<Problem>>,
 }

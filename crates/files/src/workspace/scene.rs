@@ -1,4 +1,4 @@
-//! A scene as data: where things are, what a person changed, and what is to be written.
+//! A scene as data: its entries, a person's edits, and pending writes.
 
 use bevy::ecs::message::Message;
 use bevy::math::Vec2;
@@ -9,52 +9,52 @@ use super::decor::{Decor, DecorChange};
 use crate::base::Behaviour;
 use crate::base::{Author, Id, Seq};
 
-/// One element of a scene.
+/// An element of a scene.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ElementEntry {
-    /// Its id; unique among elements.
+    /// The id; unique among elements.
     pub id: Id,
-    /// The word of its kind.
+    /// The name of its kind.
     pub kind: Id,
-    /// What it is called.
+    /// The label.
     pub label: Option<String>,
-    /// The position of the element; always finite.
+    /// The position in world units; always finite.
     pub position: Vec2,
-    /// The agent it belongs to, by id or profile.
+    /// The owner, as the id or the profile of an agent.
     pub owner: Option<Id>,
-    /// The file that holds its content.
+    /// The path of the file with its content.
     pub file: Option<String>,
-    /// Every key of the entry as written, including those above.
+    /// All keys of the entry, including those above.
     pub keys: Map<String, Value>,
-    /// The line on which it starts, counted from 1.
+    /// The line on which the entry starts, counted from 1.
     pub line: Option<usize>,
 }
 
-/// One agent of a scene.
+/// An agent of a scene.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AgentEntry {
-    /// Its id; unique among agents.
+    /// The id; unique among agents.
     pub id: Id,
-    /// The profile it runs.
+    /// The id of its profile.
     pub profile: Id,
-    /// Where it is at home; always finite. The room chooses a place where absent.
+    /// The home position; always finite. `None`: the room chooses one.
     pub position: Option<Vec2>,
-    /// What it does when it has nothing to do; its profile's choice where absent.
+    /// What it does when idle; `None`: as its profile says.
     pub behaviour: Option<Behaviour>,
-    /// Every key of the entry as written, including those above.
+    /// All keys of the entry, including those above.
     pub keys: Map<String, Value>,
-    /// The line on which it starts, counted from 1.
+    /// The line on which the entry starts, counted from 1.
     pub line: Option<usize>,
 }
 
 /// A labelled rope between two agents.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Relationship {
-    /// Who.
+    /// The id of the first agent.
     pub from: Id,
-    /// To whom.
+    /// The id of the second agent.
     pub to: Id,
-    /// What `from` is to `to`: "mentors".
+    /// The role of `from` towards `to`, such as "mentors".
     pub label: String,
 }
 
@@ -62,89 +62,89 @@ pub struct Relationship {
 /// opened, or a person's changes when the file is edited outside.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub enum SceneEdit {
-    /// An element is new (`before` is absent) or its entry changed.
+    /// An element is new (`before` is `None`) or its entry changed.
     Element {
-        /// The entry as it is now.
+        /// The present entry.
         now: ElementEntry,
-        /// The entry as it was.
+        /// The previous entry.
         before: Option<ElementEntry>,
-        /// Who edited it.
+        /// The author of the edit.
         by: Author,
-        /// The record of the edit in the log, where there is one.
+        /// The log record of the edit, if there is one.
         cause: Option<Seq>,
     },
-    /// An element's entry is gone.
+    /// An element was removed.
     ElementGone {
-        /// Its id.
+        /// The id of the element.
         id: Id,
-        /// Who took it out.
+        /// The author of the edit.
         by: Author,
-        /// The record of the edit in the log, where there is one.
+        /// The log record of the edit, if there is one.
         cause: Option<Seq>,
     },
-    /// An agent is new (`before` is absent) or its entry changed.
+    /// An agent is new (`before` is `None`) or its entry changed.
     Agent {
-        /// The entry as it is now.
+        /// The present entry.
         now: AgentEntry,
-        /// The entry as it was.
+        /// The previous entry.
         before: Option<AgentEntry>,
     },
-    /// An agent's entry is gone.
+    /// An agent was removed.
     AgentGone {
-        /// Its id.
+        /// The id of the agent.
         id: Id,
     },
-    /// The list of relationships is this now.
+    /// The relationships changed; this is the whole list.
     Relationships(Vec<Relationship>),
-    /// The room is furnished with this now.
+    /// The furniture changed; this is the whole list.
     Decor(Vec<Decor>),
 }
 
-/// A change to be written into the scene file or a file of the workspace, without touching the rest of it.
+/// A change to be written into the scene file or another file of the workspace, preserving the rest of it.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SceneWrite {
-    /// Sets these keys of an element's entry; a key whose value is null is removed.
+    /// Sets these keys of an element's entry; null removes a key.
     Element {
-        /// Which.
+        /// The id of the element.
         id: Id,
-        /// Key and new value.
+        /// The new values by key.
         keys: Map<String, Value>,
     },
-    /// Appends an element.
+    /// Adds an element at the end.
     AddElement {
-        /// All its keys, `id` first.
+        /// All keys of the entry, `id` first.
         keys: Map<String, Value>,
     },
-    /// Removes an element's entry.
+    /// Removes an element.
     RemoveElement {
-        /// Which.
+        /// The id of the element.
         id: Id,
     },
-    /// Sets these keys of an agent's entry; a key whose value is null is removed.
+    /// Sets these keys of an agent's entry; null removes a key.
     Agent {
-        /// Which.
+        /// The id of the agent.
         id: Id,
-        /// Key and new value.
+        /// The new values by key.
         keys: Map<String, Value>,
     },
-    /// Appends an agent.
+    /// Adds an agent at the end.
     AddAgent {
-        /// All its keys, `id` first.
+        /// All keys of the entry, `id` first.
         keys: Map<String, Value>,
     },
-    /// Removes an agent's entry.
+    /// Removes an agent.
     RemoveAgent {
-        /// Which.
+        /// The id of the agent.
         id: Id,
     },
     /// Replaces the list of relationships.
     Relationships(Vec<Relationship>),
-    /// Changes what the room is furnished with.
+    /// Changes the furniture.
     Decor(DecorChange),
     /// Replaces the whole text of a file that an element names.
     File {
-        /// Relative to the workspace, `/` between parts.
+        /// The path relative to the workspace, with `/` between parts.
         path: String,
         /// The new text.
         text: String,

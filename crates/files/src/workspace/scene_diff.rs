@@ -1,4 +1,4 @@
-//! The edits that lead from one scene to another: what a person changed in a scene file.
+//! Computes the edits that lead from one scene to another: what a person changed in a scene file.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,8 @@ use super::scene::{AgentEntry, ElementEntry, SceneEdit};
 use super::scene_file::SceneDoc;
 use crate::base::{Author, Id};
 
-/// What differs, in a stable order: elements in the order of the file, those that are gone, agents likewise,
-/// relationships, decor. Everything if there was no scene before. Told as edits of the person.
+/// Returns the differences in a stable order: elements in file order, removed elements, agents likewise, relationships,
+/// decor. Without a previous scene, everything is new. The edits are attributed to the person.
 pub fn diff(before: Option<&SceneDoc>, now: &SceneDoc) -> Vec<SceneEdit> {
     let nothing = SceneDoc::default();
     let before = before.unwrap_or(&nothing);
@@ -40,7 +40,7 @@ struct Changes<'a, T> {
     gone: Vec<Id>,
 }
 
-/// Entries are the same if their keys are: the order of entries and of keys, comments and style say nothing.
+/// Compares entries by their keys; the order of entries and keys, comments and style do not matter.
 fn changes<'a, T, K: PartialEq>(
     before: &'a [T],
     now: &'a [T],

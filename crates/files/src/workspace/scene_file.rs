@@ -1,4 +1,4 @@
-//! Reads a scene file into data and problems. Reading never fails: everything valid is used, and everything else is
+//! Parses a scene file into data and problems. Parsing never fails: everything valid is used, and everything else is
 //! reported with its line and a remedy.
 
 use std::collections::HashSet;
@@ -13,15 +13,15 @@ use super::yaml_syntax::{YamlNode, parse_syntax};
 use crate::base::text::nearest;
 use crate::base::{Behaviour, Id, Problem, free_id, is_reserved};
 
-/// More elements than this are left out.
+/// The maximum number of elements; further ones are left out.
 pub const MAX_ELEMENTS: usize = 10_000;
-/// More agents than this are left out.
+/// The maximum number of agents; further ones are left out.
 pub const MAX_AGENTS: usize = 200_000;
-/// A scene whose elements hold more pins and mail than this is not read.
+/// The maximum number of pins and mail of all elements together; a scene with more is not read.
 pub const MAX_ITEMS: usize = 50_000;
 /// The greatest distance from the centre along either axis, in world units.
 pub const MAX_COORDINATE: f32 = 100_000.0;
-/// More problems than this of one file are summed up in one line.
+/// The maximum number of problems of one file; further ones are summed up in one line.
 const MAX_PROBLEMS: usize = 50;
 
 const SCENE_KEYS: [&str; 8] = ["name", "seed", "camera", "elements", "agents", "decor", "relationships", "settings"];
@@ -33,23 +33,23 @@ const RELATIONSHIP_KEYS: [&str; 3] = ["from", "to", "label"];
 /// A scene as data.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SceneDoc {
-    /// What the scene is called.
+    /// The name of the scene.
     pub name: Option<String>,
-    /// Where chance starts.
+    /// The seed of the random numbers.
     pub seed: Option<u64>,
     /// The elements, in the order of the file; ids are unique.
     pub elements: Vec<ElementEntry>,
     /// The agents, in the order of the file; ids are unique.
     pub agents: Vec<AgentEntry>,
-    /// The ropes between agents.
+    /// The relationships between agents.
     pub relationships: Vec<Relationship>,
-    /// What the scene says about settings: sections, or keys that belong to one section only.
+    /// The scene's settings: sections, or keys that belong to one section only.
     pub settings: Map<String, Value>,
-    /// The whole file as data: `camera`, `decor` and every key that nobody knows among it.
+    /// The whole file as data, including `camera`, `decor` and all unknown keys.
     pub root: Value,
 }
 
-/// What a scene's text says, and what is wrong with it. No scene if the text is not YAML, or not a mapping.
+/// Parses the text of a scene. Returns no scene if the text is not YAML, or not a mapping.
 pub fn parse(path: &str, text: &str) -> (Option<SceneDoc>, Vec<Problem>) {
     if text.len() > MAX_SCENE_BYTES {
         let what = format!("the scene is {} MB; the limit is {} MB", text.len() >> 20, MAX_SCENE_BYTES >> 20);
@@ -79,7 +79,7 @@ pub fn parse(path: &str, text: &str) -> (Option<SceneDoc>, Vec<Problem>) {
     }
 }
 
-/// How many pins and pieces of mail the elements of a scene hold together.
+/// Returns the number of pins and mail of all elements.
 fn items_in(root: &Map<String, Value>) -> usize {
     let elements = root.get("elements").and_then(Value::as_array).into_iter().flatten();
     let lists = elements.flat_map(|entry| ["pins", "items", "outbox"].map(|list| entry.get(list)));
@@ -87,7 +87,7 @@ fn items_in(root: &Map<String, Value>) -> usize {
 }
 
 impl SceneDoc {
-    /// The scene that this data says, without lines and findings.
+    /// Creates the scene from its data, without line numbers and problems.
     pub(super) fn from_data(root: Value) -> Self {
         let Value::Object(root) = root else { return Self::default() };
         let mut reader = Reader { path: "", text: "", outline: None, lines: None, problems: Vec::new(), more: 0 };
@@ -95,7 +95,7 @@ impl SceneDoc {
     }
 }
 
-/// An element's entry from its keys, if it has an id and a kind.
+/// Parses an element's entry; `None` if it has no id or no kind.
 pub(super) fn element_entry(keys: &Map<String, Value>) -> Option<ElementEntry> {
     Some(ElementEntry {
         id: id_of(keys.get("id"))?,
@@ -109,7 +109,7 @@ pub(super) fn element_entry(keys: &Map<String, Value>) -> Option<ElementEntry> {
     })
 }
 
-/// An agent's entry from its keys, if it has an id or a profile.
+/// Parses an agent's entry; `None` if it has neither id nor profile.
 pub(super) fn agent_entry(keys: &Map<String, Value>) -> Option<AgentEntry> {
     let id = agent_id_of(keys)?;
     Some(AgentEntry {
@@ -127,12 +127,12 @@ pub(super) fn relationship(value: &Value) -> Option<Relationship> {
     Some(Relationship { from: id_of(value.get("from"))?, to: id_of(value.get("to"))?, label })
 }
 
-/// The id of the agent of an entry: its own or its profile's, unless that is reserved.
+/// Returns the id of an agent's entry: its own or its profile's; `None` if that is reserved.
 pub(super) fn agent_id_of(keys: &Map<String, Value>) -> Option<Id> {
     id_of(keys.get("id")).or_else(|| id_of(keys.get("profile"))).map(free_id)
 }
 
-/// The id of an entry of a scene.
+/// Parses the id of an entry.
 pub(super) fn id_of(value: Option<&Value>) -> Option<Id> {
     value.and_then(id_of_value).filter(|id| !id.is_empty())
 }
@@ -145,7 +145,8 @@ fn id_of_value(value: &Value) -> Option<Id> {
     }
 }
 
-/// A place from `[x, y]` or `{ x: …, y: … }`, always finite and within bounds, and whether it had to be moved.
+/// Parses a position from `[x, y]` or `{ x: …, y: … }`. The result is finite and within bounds; the flag says whether
+/// it had to be changed for that.
 fn position_of(value: &Value) -> Option<(Vec2, bool)> {
     let (x, y) = match value {
         Value::Array(pair) if pair.len() == 2 => (&pair[0], &pair[1]),
@@ -154,7 +155,7 @@ fn position_of(value: &Value) -> Option<(Vec2, bool)> {
     };
     let number = |value: &Value| match value {
         Value::Number(number) => number.as_f64(),
-        // Not a number and infinity arrive as these words.
+        // NaN and infinity are parsed as these strings.
         Value::String(text) => text.to_lowercase().ends_with("nan").then_some(f64::NAN).or_else(|| {
             text.to_lowercase().ends_with("inf").then_some(f64::INFINITY.copysign(if text.starts_with('-') {
                 -1.0
@@ -175,7 +176,7 @@ struct Reader<'a> {
     path: &'a str,
     text: &'a str,
     outline: Option<Option<YamlNode>>,
-    /// The bytes at which lines end, made when the first line is asked for.
+    /// The byte offsets of line ends, computed when the first line number is needed.
     lines: Option<Vec<usize>>,
     problems: Vec<Problem>,
     more: usize,
@@ -257,7 +258,7 @@ impl Reader<'_> {
         seed.as_u64()
     }
 
-    /// The entries of a list that are mappings, with their places in it.
+    /// Returns the entries of a list that are mappings, with their indexes.
     fn entries<'r>(
         &mut self,
         root: &'r Map<String, Value>,
@@ -318,7 +319,7 @@ impl Reader<'_> {
             }
             entry.line = self.entry_line("elements", index);
             self.check_position("elements", index, keys, true);
-            // Kinds have keys of their own: only what looks like a mistake is named.
+            // Kinds have keys of their own, so only probable typing mistakes are reported.
             for key in keys.keys().filter(|key| !ELEMENT_KEYS.contains(&key.as_str())) {
                 if nearest(key, ELEMENT_KEYS).is_some() {
                     let line = self.key_line("elements", index, key);
@@ -480,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_named_with_line_and_remedy() {
+    fn mistakes_are_reported_with_line_and_remedy() {
         let text = "elments: []\nelements:\n  - { id: a, kind: k, position: [.nan, 1e9] }\n  - { id: a, kind: k, position: [0, 0] }\n  \
                     - { kind: k }\n  - 7\n  - id: b\n    kind: k\n    postion: [1, 1]\n    position: here\nagents: nobody\nseed: -1\n";
         let found = whats(text);
@@ -505,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_scene_says_where() {
+    fn an_invalid_scene_is_reported_with_its_line() {
         let (doc, problems) = parse("scenes/s.yaml", "name: x\nelements: [\n");
         assert!(doc.is_none());
         assert!(problems[0].line.is_some() && problems[0].remedy.contains("last readable version"));
@@ -515,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn more_items_than_a_room_can_bear_are_not_read() {
+    fn a_scene_with_too_many_items_is_not_read() {
         let scene = |count: usize| format!("elements: [{{ id: a, kind: k, pins: [{}] }}]\n", "x,".repeat(count));
         assert!(parse("s", &scene(MAX_ITEMS)).0.is_some());
         let (doc, problems) = parse("s", &scene(MAX_ITEMS + 1));

@@ -10,7 +10,7 @@ use super::scene_file::id_of;
 use super::text_merge::merge_keeping_both;
 use crate::base::Id;
 
-/// Merges two versions that grew from `base`. Null means "not there".
+/// Merges two versions that are based on `base`. Null means "missing".
 pub fn merge(base: &Value, ours: &Value, theirs: &Value) -> Value {
     if ours == base || ours == theirs {
         return theirs.clone();
@@ -31,7 +31,7 @@ pub fn merge(base: &Value, ours: &Value, theirs: &Value) -> Value {
         (Value::String(base), Value::String(ours), Value::String(theirs)) => {
             Value::String(merge_keeping_both(base, ours, theirs))
         }
-        // What the room made is there; what a person took out is out, whatever the room noted about it.
+        // What the room created stays; what a person removed is removed, even if the room changed it.
         (Value::Null, ours, Value::Null) => ours.clone(),
         _ => theirs.clone(),
     }
@@ -49,8 +49,8 @@ fn merge_maps(base: &Map<String, Value>, ours: &Map<String, Value>, theirs: &Map
     merged
 }
 
-/// Lists whose entries have ids are joined entry by entry; others are not. What theirs has taken out is out, whatever
-/// ours has noted about it.
+/// Merges lists whose entries have ids entry by entry; `None` for other lists. An entry that `theirs` removed is
+/// removed, even if `ours` changed it.
 fn merge_lists(base: &[Value], ours: &[Value], theirs: &[Value]) -> Option<Value> {
     if ours.iter().any(|entry| id_of(entry.get("id")).is_none()) {
         return None;
@@ -66,7 +66,7 @@ fn merge_lists(base: &[Value], ours: &[Value], theirs: &[Value]) -> Option<Value
         let get = |list: &HashMap<Id, Value>, id: &Id| list.get(id).unwrap_or(&nothing).clone();
         let joined = match id_of(entry.get("id")) {
             Some(id) => merge(&get(&based, &id), &get(&our, &id), &get(&their, &id)),
-            // What ours has no more, and theirs left as it was, is gone.
+            // An entry that `ours` removed and `theirs` left unchanged is removed.
             None if base.contains(entry) => Value::Null,
             None => entry.clone(),
         };
@@ -79,7 +79,8 @@ fn merge_lists(base: &[Value], ours: &[Value], theirs: &[Value]) -> Option<Value
     Some(Value::Array(merged))
 }
 
-/// Entries without an id of their own under the ids by which `ours` knows the same text: a person need not write ids.
+/// Gives entries without an id the ids that entries with the same text have in `ours`, because a person need not write
+/// ids.
 fn named_as(ours: &[Value], list: &[Value]) -> Vec<Value> {
     let text_of = |entry: &Value| entry.as_str().or_else(|| entry.get("text")?.as_str()).map(str::to_owned);
     let mut claimed: HashSet<Id> = list.iter().filter_map(|entry| id_of(entry.get("id"))).collect();
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pins_of_both_sides_stay_and_what_one_took_down_is_down() {
+    fn pins_of_both_sides_are_kept_and_removed_ones_stay_removed() {
         let base =
             json!({ "id": "ideas", "pins": [{ "id": "p1", "text": "a" }, { "id": "p2", "text": "b" }], "label": "L" });
         let ours = json!({ "id": "ideas", "pins": [{ "id": "p1", "text": "a", "up": ["x"] }, { "id": "p2", "text": "b" }, { "id": "p3", "text": "ours" }], "label": "L" });
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_took_out_stays_out_whether_it_had_an_id_or_not() {
+    fn entries_that_a_person_removed_stay_removed_with_or_without_an_id() {
         let base = json!({ "pins": ["a", { "text": "b" }, "c"] });
         let ours = json!({ "pins": [{ "id": "p1", "text": "a", "up": ["x"] }, { "id": "p2", "text": "b" },
                                     { "id": "p3", "text": "c" }, { "id": "p4", "text": "new" }] });

@@ -1,4 +1,4 @@
-//! Changes a scene's text without touching the rest of it: comments, order, style and unknown keys are kept.
+//! Changes a scene's text while preserving the rest of it: comments, order, style and unknown keys.
 //!
 //! The changes are applied to the data first; then the text is changed at exactly the values that differ. The result is
 //! parsed again and compared with the data; if an unusual piece of YAML prevents the small change, the entry is
@@ -19,10 +19,11 @@ use super::scene_file::{agent_id_of, id_of, relationship};
 use super::yaml;
 use super::yaml_syntax::{YamlItem, YamlNode, YamlShape, parse_syntax};
 
-/// Texts above this are not read again as a whole after a change; only that they still have an outline is checked.
+/// The size in bytes up to which a changed text is parsed again completely; of larger ones, only the outline is
+/// checked.
 const MAX_VERIFIED_BYTES: usize = 512 * 1024;
 
-/// Applies writes to the scene's data. Writes to entries that are not there change nothing.
+/// Applies writes to the scene's data. Writes to missing entries change nothing.
 pub fn apply(root: &mut Value, writes: &[SceneWrite]) {
     if !root.is_object() {
         *root = Value::Object(Map::new());
@@ -47,8 +48,8 @@ pub fn apply(root: &mut Value, writes: &[SceneWrite]) {
     }
 }
 
-/// The entries of a list of relationships. The text of an existing one stays as it is written, with keys that this
-/// program does not know; entries that are not relationships stay too, at the end.
+/// Returns the entries of a list of relationships. An existing entry is kept as written, with its unknown keys; entries
+/// that are not relationships are kept at the end.
 fn relationships(mut written: Vec<Value>, wanted: &[Relationship]) -> Vec<Value> {
     let mut take = |fits: &dyn Fn(&Relationship) -> bool| {
         let index = written.iter().position(|entry| relationship(entry).is_some_and(|known| fits(&known)))?;
@@ -110,8 +111,8 @@ fn remove(root: &mut Value, list: &str, id: &str) {
     }
 }
 
-/// Numbers as a person would write them: `300` instead of `300.0`, and places without the digits that a
-/// 32-bit number does not have.
+/// Formats numbers as a person would write them: `300` instead of `300.0`, and positions without the digits that exceed
+/// the precision of `f32`.
 fn tidy(key: &str, value: &Value) -> Value {
     match value {
         Value::Number(number) if number.is_f64() => {
@@ -130,7 +131,7 @@ fn tidy(key: &str, value: &Value) -> Value {
     }
 }
 
-/// The text with `old`, its data, changed to `new`. The same text if they are the same.
+/// Returns the text, whose data is `old`, changed to `new`.
 pub fn patch(text: &str, old: &Value, new: &Value) -> String {
     if old == new {
         return text.to_owned();
@@ -155,7 +156,7 @@ fn parses_to(text: &str, wanted: &Value) -> bool {
     yaml::parse(text).is_ok_and(|found| found == *wanted)
 }
 
-/// One change of the text.
+/// A replacement of a range of the text.
 type Splice = (Range<usize>, String);
 
 fn change(text: &str, old: &Value, new: &Value, whole_entries: bool) -> Option<String> {
@@ -169,7 +170,7 @@ fn change(text: &str, old: &Value, new: &Value, whole_entries: bool) -> Option<S
     }
     patcher.value(&root, old, new, false, 0)?;
     let mut splices = patcher.splices;
-    // At the same place, earlier requests come first.
+    // At the same position, earlier splices come first.
     splices.sort_by_key(|(range, _)| (range.start, range.end));
     let mut patched = String::with_capacity(text.len() + 256);
     let mut at = 0;
@@ -195,12 +196,12 @@ fn end_line(text: &mut String) {
 struct Patcher<'a> {
     text: &'a str,
     splices: Vec<Splice>,
-    /// Rewrite an entry of a list instead of changing it within.
+    /// Whether to rewrite whole entries of a list instead of changing values in them.
     whole_entries: bool,
 }
 
 impl Patcher<'_> {
-    /// Changes the value at `node` from `old` to `new`. `depth` counts lists that were entered.
+    /// Changes the value at `node` from `old` to `new`. `depth` is the number of enclosing lists.
     fn value(&mut self, node: &YamlNode, old: &Value, new: &Value, in_flow: bool, depth: usize) -> Option<()> {
         if old == new {
             return Some(());
@@ -233,7 +234,7 @@ impl Patcher<'_> {
         if start == 0 && self.text.starts_with('\u{feff}') { 3.min(at) } else { start }
     }
 
-    /// One past the last byte of the line, without its end.
+    /// Returns the end of the line, without its line break.
     fn line_end(&self, at: usize) -> usize {
         self.text[at..].find('\n').map_or(self.text.len(), |newline| at + newline)
     }
@@ -242,7 +243,7 @@ impl Patcher<'_> {
         at - self.line_start(at)
     }
 
-    /// How far in the line of this byte starts, behind dashes that open lists.
+    /// Returns the indentation of this line's first key, after the dashes of lists.
     fn key_indent(&self, at: usize) -> usize {
         let line = &self.text[self.line_start(at)..at];
         line.len() - line.trim_start_matches([' ', '-']).len()
@@ -257,7 +258,7 @@ impl Patcher<'_> {
         depth: usize,
     ) -> Option<()> {
         let pairs = node.pairs();
-        // Content of a merge key has no place of its own.
+        // Keys from a merge key have no text of their own.
         if old.keys().any(|key| !pairs.iter().any(|pair| pair.key == *key)) {
             return None;
         }
@@ -302,7 +303,7 @@ impl Patcher<'_> {
         self.splice(at..at, added);
     }
 
-    /// Takes pairs or entries out of their mapping or list: those whose span does not survive.
+    /// Removes the pairs of a mapping or the entries of a list whose `survives` is false.
     fn remove_parts(&mut self, flow: bool, spans: &[(usize, usize)], survives: &[bool]) {
         let mut covered = 0;
         for (index, (start, end)) in spans.iter().copied().enumerate() {
@@ -317,14 +318,15 @@ impl Patcher<'_> {
                     None => start..end,
                 }
             } else if self.text[self.line_start(start)..start].trim_matches(' ').is_empty() {
-                // With the line's end before it rather than its own: something may be put behind it.
+                // Removes the line break before the line rather than its own, because something may be inserted after
+                // it.
                 let line = self.line_start(start);
                 match self.text[..line].strip_suffix('\n') {
                     Some(before) => before.len()..self.line_end(end),
                     None => line..(self.line_end(end) + 1).min(self.text.len()),
                 }
             } else {
-                // The first one shares its line with a dash: the next that stays moves up to it.
+                // The first pair shares its line with a dash, so the next remaining pair moves up to it.
                 start..survivor.map_or(end, |later| spans[later].0)
             };
             covered = range.end;
@@ -332,7 +334,7 @@ impl Patcher<'_> {
         }
     }
 
-    /// Changes, removes and appends entries. `None` if entries were reordered or put in between.
+    /// Changes, removes and appends entries. `None` if entries were reordered or inserted.
     fn list(&mut self, node: &YamlNode, flow: bool, old: &[Value], new: &[Value], depth: usize) -> Option<()> {
         let items = node.items();
         let pairs = align(old, new)?;
@@ -377,8 +379,8 @@ impl Patcher<'_> {
         Some(())
     }
 
-    /// Removes every entry of a list with dashes; new ones, or `[]`, go to the place of the last one, so that comments
-    /// between them stay.
+    /// Removes every entry of a list with dashes. New ones, or `[]`, replace the last one, so that comments between
+    /// them are kept.
     fn replace_all(&mut self, items: &[YamlItem], new: &[Value]) {
         let spans: Vec<_> = items.iter().map(|item| (item.start, item.value.end.max(item.start + 1))).collect();
         let last = items.len() - 1;
@@ -390,7 +392,7 @@ impl Patcher<'_> {
         self.splice(spans[last].0..spans[last].1, written);
     }
 
-    /// Rewrites the whole value in the style of its place.
+    /// Replaces the whole value, in the style of its surroundings.
     fn replace(&mut self, node: &YamlNode, new: &Value, in_flow: bool) {
         let was_flow = matches!(node.shape, YamlShape::Map { flow: true, .. } | YamlShape::Seq { flow: true, .. });
         let first_entries =
@@ -403,7 +405,7 @@ impl Patcher<'_> {
         let own_line = self.text[self.line_start(node.start)..node.start].trim().is_empty();
         let behind_dash = self.text[..node.start].trim_end_matches(' ').ends_with('-') && !own_line;
         if own_line && node.start > 0 && node.shape != YamlShape::Absent {
-            // A nested value on lines of its own stays there.
+            // A nested value on lines of its own is kept there.
             let column = self.column(node.start);
             let written = yaml::block(new, column);
             let written = written.trim_start_matches([' ', '\n']).to_owned();
@@ -415,7 +417,7 @@ impl Patcher<'_> {
         let start = self.text[..node.start].trim_end_matches(' ').len();
         let comment = self.text[node.end..self.line_end(node.end)].trim_start();
         if comment.starts_with('#') && written.trim_start_matches(' ').contains('\n') {
-            // A comment behind a value that becomes several lines goes above them, or before its key.
+            // A comment after a value that becomes several lines moves above them, or before its key.
             let line = self.line_start(node.start);
             let moved = format!("{}{}\n", " ".repeat(self.key_indent(node.start)), comment.trim_end());
             let end = self.line_end(node.end);
@@ -441,13 +443,13 @@ fn pair_end(pair: &super::yaml_syntax::YamlPair) -> usize {
     pair.value.end.max(pair.start + pair.key.len())
 }
 
-/// For each old entry the new one that it became, in order: by id if entries have one, otherwise by place. New entries
-/// must be behind all old ones.
+/// Returns the index of the new entry for each old one, in order: matched by id if entries have one, otherwise by
+/// position. New entries must come after all old ones.
 fn align(old: &[Value], new: &[Value]) -> Option<Vec<Option<usize>>> {
     let has_ids = |list: &[Value]| list.iter().all(|entry| entry.get("id").is_some());
     let key = |entry: &Value| id_of(entry.get("id")).map_or_else(|| entry.clone(), |id| Value::String(id.to_string()));
     if !has_ids(old) || !has_ids(new) {
-        // Without ids: equal entries are themselves; otherwise a list of the same length changed in place.
+        // Without ids, equal entries match; otherwise lists of the same length match by position.
         if old.len() == new.len() {
             return Some((0..old.len()).map(Some).collect());
         }
@@ -462,7 +464,7 @@ fn align(old: &[Value], new: &[Value]) -> Option<Vec<Option<usize>>> {
             pairs.push(None);
         }
     }
-    // Whatever comes behind must be new, or the order is another.
+    // All remaining entries must be new; otherwise the order changed.
     let moved = new[next..].iter().any(|entry| old.len() < 2000 && old.iter().any(|old| key(old) == key(entry)));
     (!moved).then_some(pairs)
 }

@@ -42,7 +42,7 @@ fn only_the_value_changes() {
 }
 
 #[test]
-fn pins_come_change_and_go_one_by_one() {
+fn pins_are_added_changed_and_removed_individually() {
     let pins = json!([{ "id": "p2", "text": "zwei" }, { "id": "p3", "text": "three\nlines\nhere" }]);
     let after = written(SCENE, &[element("ideas", json!({ "pins": pins }))]);
     let expected = SCENE.replace("      - { id: p1, text: one }\n", "").replace(
@@ -68,7 +68,7 @@ fn long_texts_become_literal_blocks_in_block_entries_and_stay_in_braces() {
 }
 
 #[test]
-fn entries_come_and_go() {
+fn entries_are_added_and_removed() {
     let add =
         SceneWrite::AddElement { keys: keys(json!({ "id": "news", "kind": "messageboard", "position": [1.0, 2.0] })) };
     let after = written(SCENE, std::slice::from_ref(&add));
@@ -95,7 +95,7 @@ fn entries_come_and_go() {
 }
 
 #[test]
-fn windows_lines_byte_order_mark_and_json_stay_what_they_are() {
+fn windows_line_breaks_byte_order_marks_and_json_are_preserved() {
     let windows = format!("\u{feff}{}", SCENE.replace('\n', "\r\n"));
     let after =
         written(&windows, &[element("rules", json!({ "text": "new" })), element("ideas", json!({ "text": "a\nb\n" }))]);
@@ -106,7 +106,7 @@ fn windows_lines_byte_order_mark_and_json_stay_what_they_are() {
 }
 
 #[test]
-fn merge_keys_and_aliases_are_mastered() {
+fn merge_keys_and_aliases_are_supported() {
     let text = "base: &base { kind: pinboard, colour: red }\nelements:\n  - { <<: *base, id: a }\n  - <<: *base\n    id: b # b\n";
     let after = written(
         text,
@@ -193,7 +193,7 @@ proptest! {
 }
 
 #[test]
-fn relationships_keep_what_a_person_wrote_beside_them() {
+fn relationships_keep_a_persons_additional_keys() {
     let scene = "agents: [{id: a, profile: p}, {id: b, profile: p}]\nrelationships:\n  # since school\n  \
                  - { from: a, to: b, label: likes, since: 1999 }\n  - { from: b, to: a, label: fears }\n";
     let tie = |from: &str, to: &str, label: &str| crate::workspace::Relationship {

@@ -8,13 +8,13 @@ use super::scene_file::SceneDoc;
 /// The scene as the world knows it. Written by this module only.
 #[derive(Resource, Default, Debug)]
 pub struct SceneState {
-    /// Its file, relative to the workspace.
+    /// The path of its file, relative to the workspace.
     pub path: String,
-    /// What it says, the room's own changes included.
+    /// The data, including the room's own changes.
     pub doc: SceneDoc,
-    /// Whether the file's text can be read; if not, `doc` is what it said last.
+    /// Whether the file's text can be read; if not, `doc` is the last readable version.
     pub readable: bool,
-    /// Writes that the text does not have yet.
+    /// Writes that are not applied to the text yet.
     pub(super) waiting: Vec<SceneWrite>,
 }
 

@@ -1,4 +1,4 @@
-//! Which files may contain secrets, by their name and content: one rule for everything that leaves or enters a
+//! Detects files that may contain secrets, by their name and content: one rule for everything that leaves or enters a
 //! workspace.
 
 use std::io::{self, Read};
@@ -9,21 +9,21 @@ use regex::bytes::Regex;
 use super::layout;
 use crate::base::text_normalization::folded;
 
-/// Hidden files that hold no secrets by custom and that a person would miss; all others stay behind.
+/// Hidden files that usually contain no secrets and that a person would miss; all others are left out.
 const HARMLESS_HIDDEN: [&str; 7] =
     [".gitignore", ".gitattributes", ".gitmodules", ".gitkeep", ".keep", ".editorconfig", ".github"];
-/// Endings of files that hold keys and certificates with keys.
+/// Extensions of files that contain keys, or certificates with keys.
 const KEY_ENDINGS: [&str; 20] = [
     "agekey", "env", "jks", "jwk", "jwks", "kdb", "kdbx", "key", "keychain", "keystore", "keytab", "ovpn", "p12", "p8",
     "pem", "pfx", "pkcs12", "ppk", "tfstate", "wallet",
 ];
-/// Endings of files that hold data rather than words: in these a telling name is believed.
+/// Extensions of files that contain data rather than prose; their names are taken literally.
 const DATA_ENDINGS: [&str; 14] =
     ["", "cfg", "conf", "config", "csv", "ini", "json", "properties", "text", "toml", "txt", "xml", "yaml", "yml"];
 /// Suffixes with which editors and people mark copies of a file.
 const COPY_ENDINGS: [&str; 9] = [".bak", ".backup", ".copy", ".old", ".orig", ".save", ".swp", ".tmp", "~"];
 /// Words that indicate secrets, as a name or as one of its words.
-const TELLING_WORDS: [&str; 16] = [
+const SECRET_WORDS: [&str; 16] = [
     "apikey",
     "apikeys",
     "credential",
@@ -42,7 +42,7 @@ const TELLING_WORDS: [&str; 16] = [
     "serviceaccount",
 ];
 /// Pairs of words that indicate secrets together.
-const TELLING_PAIRS: [(&str, &str); 9] = [
+const SECRET_PAIRS: [(&str, &str); 9] = [
     ("access", "key"),
     ("access", "keys"),
     ("api", "key"),
@@ -54,11 +54,11 @@ const TELLING_PAIRS: [(&str, &str); 9] = [
     ("service", "account"),
 ];
 /// Whole names, without extension, that indicate secrets.
-const TELLING_NAMES: [&str; 7] = ["auth", "keyring", "keys", "secring", "token", "tokens", "vault-token"];
-/// The kinds of private key that ssh writes, behind `id_`.
+const SECRET_FILE_NAMES: [&str; 7] = ["auth", "keyring", "keys", "secring", "token", "tokens", "vault-token"];
+/// The names of private keys that ssh writes.
 const SSH_KEYS: [&str; 6] = ["id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_rsa"];
 
-/// Why a file stays behind by its name alone; `path` is relative to the workspace.
+/// Returns why a file is left out because of its name; `path` is relative to the workspace.
 pub fn secret_by_name(path: &str) -> Option<&'static str> {
     let path = folded(path);
     let parts: Vec<&str> = path.split('/').collect();
@@ -69,12 +69,12 @@ pub fn secret_by_name(path: &str) -> Option<&'static str> {
     if folders.iter().any(|folder| matches!(*folder, "secrets" | "credentials" | "_netrc")) {
         return Some("its folder name suggests secrets");
     }
-    // Agents, scenes, boards and sessions are known for what they are, whatever they are about.
+    // Agents, scenes, boards and sessions have a known format, whatever they are about.
     let is_known = layout::matters(&path) || path.starts_with("sessions/");
-    (!is_known && is_telling(name)).then_some("its name suggests secrets")
+    (!is_known && is_suspicious(name)).then_some("its name suggests secrets")
 }
 
-fn is_telling(name: &str) -> bool {
+fn is_suspicious(name: &str) -> bool {
     let mut name = name.trim_matches(['#', '_']);
     while let Some(kept) = COPY_ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)) {
         name = kept;
@@ -88,7 +88,7 @@ fn is_telling(name: &str) -> bool {
     if SSH_KEYS.contains(&stem) && ending != "pub" {
         return true;
     }
-    // `app.env.local` is as much a list of keys as `app.env`.
+    // `app.env.local` contains keys just like `app.env`.
     if name.split('.').skip(1).any(|part| KEY_ENDINGS.contains(&part) && (part == "env" || part == ending)) {
         return true;
     }
@@ -98,15 +98,15 @@ fn is_telling(name: &str) -> bool {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
-    let is_pair = |pair: &[&str]| TELLING_PAIRS.iter().any(|(one, two)| pair == [*one, *two]);
-    let by_words = words.iter().any(|word| TELLING_WORDS.contains(word)) || words.windows(2).any(is_pair);
-    // A text about secrets is not a secret, unless its name says nothing else.
-    let is_only_that = words.len() == 1 && words.iter().all(|word| TELLING_WORDS.contains(word));
+    let is_pair = |pair: &[&str]| SECRET_PAIRS.iter().any(|(one, two)| pair == [*one, *two]);
+    let by_words = words.iter().any(|word| SECRET_WORDS.contains(word)) || words.windows(2).any(is_pair);
+    // A text about secrets is not a secret, unless its name consists of that word only.
+    let is_only_that = words.len() == 1 && words.iter().all(|word| SECRET_WORDS.contains(word));
     let is_data = DATA_ENDINGS.contains(&ending);
-    (is_data && (by_words || TELLING_NAMES.contains(&stem) || words.last() == Some(&"token"))) || is_only_that
+    (is_data && (by_words || SECRET_FILE_NAMES.contains(&stem) || words.last() == Some(&"token"))) || is_only_that
 }
 
-/// What private keys and the keys of well-known services look like.
+/// The formats of private keys and of the keys of well-known services.
 static KEY_SHAPES: LazyLock<Regex> = LazyLock::new(|| {
     let shapes = [
         r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY",
@@ -132,17 +132,17 @@ static KEY_SHAPES: LazyLock<Regex> = LazyLock::new(|| {
     ];
     Regex::new(&format!("(?-u:{})", shapes.join("|"))).expect("the shapes are expressions")
 });
-/// Longer than anything that the shapes match.
+/// An upper bound for the length of a match, in bytes.
 const SHAPE_BYTES_AT_MOST: usize = 128;
-/// How much of a file is examined in one piece.
+/// The number of bytes that are searched at once.
 const PIECE_BYTES: usize = 256 * 1024;
 
-/// Whether a text holds what looks like a private key, or like the key of a well-known service.
+/// Whether a text contains a private key, or something that looks like the key of a well-known service.
 pub fn holds_key(text: &[u8]) -> bool {
     KEY_SHAPES.is_match(text)
 }
 
-/// The same of everything that can be read from somewhere, piece by piece.
+/// Like [`holds_key`], for a reader of any length, which is searched piece by piece.
 pub fn reads_key(from: &mut impl Read) -> io::Result<bool> {
     let mut piece = Vec::with_capacity(PIECE_BYTES + SHAPE_BYTES_AT_MOST);
     loop {
@@ -153,7 +153,7 @@ pub fn reads_key(from: &mut impl Read) -> io::Result<bool> {
         if read == 0 {
             return Ok(false);
         }
-        // The beginning of a key may be at the end.
+        // A key may start at the end of this piece.
         let kept = piece.len().saturating_sub(SHAPE_BYTES_AT_MOST);
         piece.drain(..kept);
     }
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_tell_of_secrets_are_known() {
+    fn names_that_indicate_secrets_are_recognised() {
         for path in [
             "keys.env",
             ".env",
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_would_miss_is_no_secret_by_its_name() {
+    fn ordinary_file_names_do_not_indicate_secrets() {
         for path in [
             "settings.yaml",
             "agents/secret-keeper.md",
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_known_by_what_they_look_like() {
+    fn keys_are_recognised_by_their_format() {
         for text in [
             format!("-----BEGIN OPENSSH {} KEY-----", "PRIVATE"),
             format!("-----BEGIN {} KEY-----", "PRIVATE"),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_found_wherever_it_stands_in_a_long_file() {
+    fn a_key_is_found_at_any_position_of_a_long_file() {
         let key = format!("sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
         for before in [0, PIECE_BYTES - 10, PIECE_BYTES, 3 * PIECE_BYTES - 1] {
             let text = format!("{} {key}\n{}", " ".repeat(before), "x ".repeat(PIECE_BYTES));

@@ -1,4 +1,4 @@
-//! `settings.yaml`: each domain has its settings in one struct with defaults, a section of the file.
+//! Settings: each domain has one struct with defaults, which is a section of `settings.yaml`.
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -12,23 +12,23 @@ use super::settings_range::{Range, out_of_range};
 pub trait SettingsSection:
     Resource<Mutability = bevy::ecs::component::Mutable> + Default + Clone + Serialize + DeserializeOwned
 {
-    /// The key in `settings.yaml`.
+    /// The name of the section in `settings.yaml`.
     const NAME: &'static str;
 
-    /// Called with what the section contains and cannot be used: an unknown key, or a value that does not fit its key;
-    /// nothing if the whole file cannot be read. A section that restricts becomes as strict as that could have meant;
-    /// all others use their defaults.
+    /// Reports an unusable part of the section: an unknown key, or a value that does not fit its key; `None` if the
+    /// whole file cannot be read. A section that restricts something should apply the strictest possible meaning; all
+    /// others use their defaults.
     fn not_understood(&mut self, _unusable: Option<(&str, &serde_json::Value)>) {}
-    /// Numbers that make sense in other ranges than their unit alone says.
+    /// Numbers whose range differs from the default for their unit.
     const RANGES: &'static [Range] = &[];
 }
 
-/// The values in `settings.yaml` and the scene, as the world knows them, and the registered sections.
+/// The registered sections.
 #[derive(Resource, Default, Clone)]
 pub struct SettingsSections(pub(super) Vec<ErasedSettings>);
 
 impl SettingsSections {
-    /// Every section with what holds where nobody says otherwise, in the order of their names.
+    /// Returns every section with its defaults, sorted by name.
     pub fn defaults(&self) -> Vec<(&'static str, serde_json::Value)> {
         let mut sections: Vec<_> = self.0.iter().map(|section| (section.name, (section.defaults)())).collect();
         sections.sort_by_key(|(name, _)| *name);
@@ -39,20 +39,20 @@ impl SettingsSections {
 /// A registered section.
 #[derive(Clone, Copy)]
 pub(super) struct ErasedSettings {
-    /// Its key in `settings.yaml`.
+    /// The name of the section in `settings.yaml`.
     pub(super) name: &'static str,
-    /// Its keys with their defaults; `None` if any name is allowed.
+    /// Returns the keys with their defaults; null if any key is allowed.
     pub(super) defaults: fn() -> serde_json::Value,
     /// Sets the resource from the section's keys, or returns the problem and leaves the resource unchanged.
     pub(super) set: fn(&mut World, serde_json::Value) -> Result<(), serde_json::Error>,
-    /// Tells the section what in it cannot be used.
+    /// Reports an unusable part to the section.
     pub(super) not_understood: fn(&mut World, Option<(&str, &serde_json::Value)>),
-    /// The first of these keys whose number is out of its range, with why.
+    /// Returns the first key whose number is out of range, with the reason.
     pub(super) out_of_range: fn(&serde_json::Map<String, serde_json::Value>) -> Option<(String, String)>,
 }
 
 impl ErasedSettings {
-    /// The names of its fields, for suggestions; empty if any name is allowed.
+    /// Returns the names of the fields, for suggestions; empty if any key is allowed.
     pub(super) fn fields(&self) -> Vec<String> {
         match (self.defaults)() {
             serde_json::Value::Object(fields) => fields.into_iter().map(|(name, _)| name).collect(),
@@ -61,9 +61,9 @@ impl ErasedSettings {
     }
 }
 
-/// Registers sections.
+/// Registers settings sections.
 pub trait SettingsExt {
-    /// Adds the resource with its defaults and lets `settings.yaml` and the scene set it.
+    /// Adds the resource with its defaults, to be overridden by `settings.yaml` and the scene.
     fn add_settings<S: SettingsSection>(&mut self) -> &mut Self;
 }
 

@@ -1,5 +1,5 @@
-//! Changes `settings.yaml` from within the program: a setting chosen in the window enters as an input, is written into
-//! the text of the file at exactly that key, applies at once, and is saved like every other change.
+//! Changes `settings.yaml` from within the program: a setting chosen in the window is an input. It is written into the
+//! text of the file at exactly that key, applies at once, and is saved like every other change.
 //!
 //! The text is edited by [`scene_patch`]; why not by `yamlpatch`, with the measurements, is written there.
 
@@ -21,32 +21,32 @@ use crate::log::events::FileChange;
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::Input;
 
-/// Where the problems with such changes are kept.
+/// The source of the problems with such changes.
 const SOURCE: &str = "changing settings.yaml";
 
 /// Sets keys of one section of `settings.yaml`. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SettingsEdit {
-    /// The section: `gateway`, `budget`, …
+    /// The section, such as `gateway` or `budget`.
     pub section: String,
-    /// Key and new value. Null is a value too: it says that there is none, whatever the default.
+    /// The new values by key. Null is a value, too: it means "none", whatever the default is.
     pub keys: Map<String, Value>,
-    /// Keys that are taken out, so that their defaults count.
+    /// The keys to remove, so that their defaults apply.
     #[serde(default)]
     pub defaults: Vec<String>,
-    /// Keys to which something is added: to lists what is not in them, to keys below them the same.
+    /// Additions by key: missing entries are added to lists, and mappings are extended recursively.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub additions: Map<String, Value>,
 }
 
 impl SettingsEdit {
-    /// Sets one key.
+    /// Creates an edit that sets one key.
     pub fn set(section: &str, key: &str, value: Value) -> Self {
         let keys = [(key.to_owned(), value)].into_iter().collect();
         Self { section: section.to_owned(), keys, ..Self::nothing() }
     }
 
-    /// Adds to what one key lists.
+    /// Creates an edit that adds to one key.
     pub fn add(section: &str, key: &str, value: Value) -> Self {
         let additions = [(key.to_owned(), value)].into_iter().collect();
         Self { section: section.to_owned(), additions, ..Self::nothing() }
@@ -56,7 +56,7 @@ impl SettingsEdit {
         Self { section: String::new(), keys: Map::new(), defaults: Vec::new(), additions: Map::new() }
     }
 
-    /// Lets the default of one key count.
+    /// Creates an edit that resets one key to its default.
     pub fn reset(section: &str, key: &str) -> Self {
         Self { section: section.to_owned(), defaults: vec![key.to_owned()], ..Self::nothing() }
     }
@@ -66,7 +66,7 @@ impl Input for SettingsEdit {
     const KIND: &'static str = "settings";
 }
 
-/// Does what was asked for, in order.
+/// Applies the edits in order.
 pub(super) fn apply_edits(world: &mut World, mut edits: Local<MessageCursor<SettingsEdit>>) {
     let edits: Vec<SettingsEdit> = edits.read(world.resource::<Messages<SettingsEdit>>()).cloned().collect();
     for edit in edits {
@@ -114,7 +114,7 @@ fn change(world: &mut World, edit: &SettingsEdit) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What goes into the log shows no password of an address.
+/// Removes passwords from URLs before an edit is logged.
 fn hide_user_info(value: &mut Value) {
     match value {
         Value::String(text) => *text = text::hide_user_info(text),
@@ -124,7 +124,7 @@ fn hide_user_info(value: &mut Value) {
     }
 }
 
-/// Only what some floor reads is written.
+/// Rejects keys that no settings section has.
 fn check(world: &World, edit: &SettingsEdit) -> Result<(), Problem> {
     let sections = world.resource::<SettingsSections>();
     let Some(section) = sections.0.iter().find(|section| section.name == edit.section) else {
@@ -147,7 +147,7 @@ fn check(world: &World, edit: &SettingsEdit) -> Result<(), Problem> {
     }
 }
 
-/// The data with the change in it.
+/// Returns the data after the edit.
 fn with(old: &Value, edit: &SettingsEdit) -> Value {
     let mut root = old.as_object().cloned().unwrap_or_default();
     let mut section = root.get(&edit.section).and_then(Value::as_object).cloned().unwrap_or_default();
@@ -160,14 +160,14 @@ fn with(old: &Value, edit: &SettingsEdit) -> Value {
     for (key, value) in &edit.additions {
         add_to(section.entry(key.clone()).or_insert(Value::Null), value);
     }
-    // A section that was there stays, even if nothing is left in it: its comments are a person's.
+    // An existing section is kept even if it becomes empty, because its comments are a person's.
     if !section.is_empty() || root.get(&edit.section).is_some_and(Value::is_object) {
         root.insert(edit.section.clone(), Value::Object(section));
     }
     if root.is_empty() && old.is_null() { Value::Null } else { Value::Object(root) }
 }
 
-/// Adds what is not there yet. What is of another shape stays as a person wrote it.
+/// Adds what is missing. A value of another type is kept as a person wrote it.
 fn add_to(there: &mut Value, added: &Value) {
     match (there, added) {
         (there @ Value::Null, added) => *there = added.clone(),

@@ -1,4 +1,4 @@
-//! Settings that the program changes: the text, the values in effect, what is refused, and the disk.
+//! Changing settings from within the program: the text, the values in effect, rejected edits, and the disk.
 
 use std::fs;
 
@@ -63,7 +63,7 @@ fn problems(app: &App) -> Vec<String> {
 }
 
 #[test]
-fn a_choice_counts_at_once_and_comments_stay() {
+fn a_setting_applies_at_once_and_comments_are_kept() {
     let mut app = room(Some(COMMENTED));
     choose(&mut app, "banter", "most", json!(7));
     choose(&mut app, "banter", "name", json!("tea: with \"milk\""));
@@ -81,7 +81,7 @@ fn a_choice_counts_at_once_and_comments_stay() {
 }
 
 #[test]
-fn files_that_are_empty_or_not_there_get_their_first_section() {
+fn empty_or_missing_files_get_their_first_section() {
     for settings in [None, Some(""), Some("# nothing yet\n")] {
         let mut app = room(settings);
         reset(&mut app, "name");
@@ -93,7 +93,7 @@ fn files_that_are_empty_or_not_there_get_their_first_section() {
 }
 
 #[test]
-fn what_cannot_be_written_is_a_problem_and_changes_nothing() {
+fn a_failed_change_is_a_problem_and_changes_nothing() {
     let mut app = room(Some(COMMENTED));
     choose(&mut app, "banter", "mots", json!(7));
     assert!(problems(&app).iter().any(|problem| problem.contains("no setting \"mots\"")));
@@ -109,7 +109,7 @@ fn what_cannot_be_written_is_a_problem_and_changes_nothing() {
 }
 
 #[test]
-fn a_choice_replays_to_the_same_world() {
+fn a_setting_replays_to_the_same_world() {
     let mut live = room(Some(COMMENTED));
     choose(&mut live, "banter", "most", json!(7));
     let inputs = live.world_mut().resource_mut::<InputJournal>().take_recorded();
@@ -129,7 +129,7 @@ fn a_choice_replays_to_the_same_world() {
 }
 
 #[test]
-fn it_reaches_the_disk_and_our_own_write_is_no_news() {
+fn a_setting_is_saved_and_our_own_write_is_not_reported() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     fs::write(folder.path().join(SETTINGS_FILE), COMMENTED).expect("files can be written");
     let mut app = room(Some(COMMENTED));
@@ -146,7 +146,7 @@ fn it_reaches_the_disk_and_our_own_write_is_no_news() {
 }
 
 #[test]
-fn what_is_chosen_while_a_person_edits_the_file_is_joined_key_by_key() {
+fn concurrent_edits_of_settings_are_merged_by_key() {
     let outside = |app: &mut App, text: &str| {
         let change = FileChanged::new(SETTINGS_FILE, FileContent::Text(text.to_owned()));
         app.world_mut().resource_mut::<InputQueue<FileChanged>>().push(change);
@@ -157,7 +157,7 @@ fn what_is_chosen_while_a_person_edits_the_file_is_joined_key_by_key() {
     outside(&mut app, &COMMENTED.replace("most: 3 ", "most: 5 "));
     assert_eq!(*app.world().resource::<Banter>(), Banter { most: 5, name: Some("tea".into()) });
     assert!(text(&app).contains("most: 5 # of them\n"), "{}", text(&app));
-    // A value that both chose is kept as in the file, and is there once.
+    // If both changed a value, the one in the file is kept, and the key exists once.
     choose(&mut app, "banter", "most", json!(7));
     outside(&mut app, &COMMENTED.replace("most: 3 ", "most: 9 "));
     assert_eq!(app.world().resource::<Banter>().most, 9);
@@ -169,7 +169,7 @@ fn what_is_chosen_while_a_person_edits_the_file_is_joined_key_by_key() {
 }
 
 #[test]
-fn what_is_added_stands_beside_what_was_there_and_is_there_once() {
+fn additions_are_merged_with_existing_values_without_duplicates() {
     let old = json!({ "gate": { "allow": { "lead": ["a"] } } });
     let add = |old: &Value, value| with(old, &SettingsEdit::add("gate", "allow", value));
     let new = add(&old, json!({ "lead": ["a", "b"], "ada": ["c"] }));

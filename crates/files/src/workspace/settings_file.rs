@@ -1,4 +1,4 @@
-//! Reads settings as people write them: `settings.yaml` by section, overridden by `settings:` in the scene. Invalid
+//! Parses settings as people write them: `settings.yaml` by section, overridden by `settings:` in the scene. Invalid
 //! settings are reported and ignored; everything else applies.
 
 use std::collections::BTreeMap;
@@ -23,10 +23,10 @@ pub(super) struct Known {
     pub(super) keys: Vec<String>,
 }
 
-/// Keys that no section has, each with its section, or with the section that an unknown one is assumed to mean.
+/// Unknown keys, each with its section, or with the section that it probably belongs to.
 type Unknown = Vec<(&'static str, String, Value)>;
 
-/// Keys by section.
+/// The chosen values by section.
 pub(super) type Chosen = BTreeMap<&'static str, Map<String, Value>>;
 
 /// One source of settings.
@@ -44,7 +44,7 @@ impl Source<'_> {
     }
 }
 
-/// Sets every section from `settings.yaml` and the scene. A `settings.yaml` that is not YAML changes nothing.
+/// Sets every section from `settings.yaml` and the scene. If `settings.yaml` is not valid YAML, nothing changes.
 pub(super) fn apply_settings(world: &mut World) {
     let Some(sections) = world.get_resource::<SettingsSections>().map(|sections| sections.0.clone()) else { return };
     let known: Vec<Known> =
@@ -112,7 +112,7 @@ pub(super) fn apply_settings(world: &mut World) {
     world.write_message(ProblemReport { source: format!("settings of {place}"), problems: scene_problems });
 }
 
-/// Sorts keys into sections. `bare` keys, outside a section, count if they belong to exactly one.
+/// Sorts keys into sections. `bare` keys, outside of a section, are accepted if they belong to exactly one.
 fn choose(
     known: &[Known],
     found: &Map<String, Value>,
@@ -125,7 +125,7 @@ fn choose(
         let section = known.iter().find(|section| section.name == name);
         match (section, value) {
             (Some(_), Value::Null) => {}
-            // Where keys are names, a list whose entries say their names is the same.
+            // In a section of names, a list of entries with names is equivalent to a mapping.
             (Some(section), Value::Array(entries)) if section.keys.is_empty() => {
                 for (name, entry) in entries.iter().enumerate().map(|(number, entry)| (named(number, entry), entry)) {
                     chosen.entry(section.name).or_default().entry(name).or_insert_with(|| entry.clone());
@@ -133,7 +133,7 @@ fn choose(
             }
             (Some(section), Value::Object(keys)) => {
                 for (key, value) in keys {
-                    // A section without keys of its own accepts any: its keys are names.
+                    // A section without fixed keys accepts any: its keys are names.
                     if section.keys.is_empty() || section.keys.contains(key) {
                         chosen.entry(section.name).or_default().insert(key.clone(), value.clone());
                     } else {
@@ -170,7 +170,7 @@ fn choose(
     chosen
 }
 
-/// The name in an entry of a list; its position if it has none.
+/// Returns the name in an entry of a list; its position if it has none.
 fn named(number: usize, entry: &Value) -> String {
     let name = entry.get("name").unwrap_or(entry).as_str();
     name.map_or_else(|| format!("entry {}", number + 1), |name| name.trim().to_owned())
@@ -197,7 +197,7 @@ fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Stri
     }
 }
 
-/// Sets a section; what cannot be used is left out and named with why.
+/// Sets a section. Returns the unusable keys, each with the reason.
 fn set(world: &mut World, section: &ErasedSettings, keys: Map<String, Value>) -> Vec<(String, String)> {
     if (section.set)(world, Value::Object(keys.clone())).is_ok() {
         return Vec::new();

@@ -5,22 +5,23 @@ use serde_json::{Map, Value};
 /// The minimum and maximum of a setting.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Range {
-    /// Which setting of its section.
+    /// The key in its section.
     pub key: &'static str,
-    /// Not less than this.
+    /// The minimum.
     pub least: f64,
-    /// Not more than this.
+    /// The maximum.
     pub most: f64,
 }
 
 impl Range {
-    /// The range of one setting.
+    /// Creates the range of a setting.
     pub const fn of(key: &'static str, least: f64, most: f64) -> Self {
         Self { key, least, most }
     }
 }
 
-/// Numbers by the end of their names: a week in seconds, the edge of the world, and so on. None is below nothing.
+/// The default ranges by the unit at the end of the name (`_secs`: a week; `_units`: the edge of the world). No setting may be
+/// negative.
 const BY_UNIT: [Range; 4] = [
     Range::of("_secs", 0.0, 604_800.0),
     Range::of("_units", 0.0, 100_000.0),
@@ -28,19 +29,19 @@ const BY_UNIT: [Range; 4] = [
     Range::of("", 0.0, 1_000_000_000_000.0),
 ];
 
-/// The range of a setting, from those of its section.
+/// Returns the range of a setting, given those of its section.
 pub(super) fn range_of(key: &str, ranges: &[Range]) -> (f64, f64) {
-    let said = ranges.iter().find(|range| range.key == key);
+    let by_section = ranges.iter().find(|range| range.key == key);
     let by_unit = || BY_UNIT.iter().find(|range| key.ends_with(range.key));
-    said.or_else(by_unit).map_or((0.0, f64::MAX), |range| (range.least, range.most))
+    by_section.or_else(by_unit).map_or((0.0, f64::MAX), |range| (range.least, range.most))
 }
 
-/// The first number that is out of its range, with which it is.
+/// Returns the first number that is out of its range, with the range.
 pub(super) fn out_of_range(keys: &Map<String, Value>, ranges: &[Range]) -> Option<(String, String)> {
     keys.iter().find_map(|(key, value)| {
         let number = match value {
             Value::Number(number) => number.as_f64()?,
-            // Not a number and infinity arrive as these words.
+            // NaN and infinity are parsed as these strings.
             Value::String(word) if [".nan", ".inf", "-.inf"].contains(&word.as_str()) => f64::NAN,
             _ => return None,
         };
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_bounded_by_their_section_or_their_unit() {
+    fn numbers_are_limited_by_their_section_or_their_unit() {
         let ranges = [Range::of("speed_units", 1.0, 2_000.0), Range::of("flag", -10.0, 0.0)];
         let found = |keys: Value| out_of_range(keys.as_object().expect("a mapping"), &ranges).map(|(key, _)| key);
         for good in [

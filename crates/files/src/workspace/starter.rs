@@ -1,4 +1,4 @@
-//! The starter kit: the repository's own agents and scenes, embedded in the binary and written by `init`.
+//! The starter kit: the agents and scenes of this repository, embedded in the binary and written by `init`.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -13,10 +13,10 @@ static TEMPLATES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../templates");
 static SCENES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../scenes");
 static TASKS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../assets/tasks");
 
-/// The scene that is opened when none is named.
+/// The scene that is opened by default.
 pub const STARTER_SCENE: &str = "scenes/studio.yaml";
 
-/// `settings.yaml` of a new workspace: everything at its default, the sections named.
+/// `settings.yaml` of a new workspace: comments with examples, so that everything has its default.
 pub const STARTER_SETTINGS: &str = "\
 # Settings of this workspace. Everything has a default; write only what you change.
 # Never put keys or passwords here: providers read them from the environment.
@@ -42,29 +42,29 @@ const GITIGNORE: &str = ".workshop/\n";
 /// The result of [`init`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Initialised {
-    /// Written, relative to the folder, in order.
+    /// The paths of the written files relative to the folder, sorted.
     pub written: Vec<String>,
-    /// There already and left as they are.
+    /// The paths of existing files, which were left alone.
     pub kept: Vec<String>,
 }
 
 /// Why a folder could not be made a workspace.
 #[derive(thiserror::Error, Debug)]
 pub enum InitError {
-    /// There is a file of that name.
+    /// The path is a file.
     #[error("{0} is a file: name a folder or a new path")]
     IsFile(String),
-    /// Something could not be written.
+    /// A file could not be written.
     #[error("{path} could not be written: {source}; check that the folder is writable and the disk is not full")]
     Write {
-        /// What.
+        /// The path of the file.
         path: String,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
 }
 
-/// The scenes, agents, templates of agents and tasks of the kit, by path.
+/// Returns the scenes, agents, agent templates and tasks of the kit, by path.
 pub fn files() -> Vec<(String, &'static [u8])> {
     let mut files = Vec::new();
     collect(&AGENTS, "agents", &mut files);
@@ -86,14 +86,14 @@ fn collect(folder: &Dir<'static>, prefix: &str, files: &mut Vec<(String, &'stati
     }
 }
 
-/// The text of an empty scene.
+/// Returns the text of an empty scene.
 pub fn empty_scene(name: &str) -> String {
     let name = serde_json::Value::from(name);
     format!("name: {name}\nseed: 1\nelements: []\nagents: []\nrelationships: []\n")
 }
 
-/// Writes the starter kit into a folder, which is made if it is not there. Never touches a file that is.
-/// `settings.yaml` is written last, so that a folder is a workspace only when it is complete.
+/// Writes the starter kit into a folder, which is created if necessary. Existing files are left alone. `settings.yaml`
+/// is written last, so that a folder is a workspace only when it is complete.
 pub fn init(folder: &Path) -> Result<Initialised, InitError> {
     make_folder(folder)?;
     let first = [(".gitignore".to_owned(), GITIGNORE.as_bytes())];
@@ -101,7 +101,7 @@ pub fn init(folder: &Path) -> Result<Initialised, InitError> {
     write_all(folder, first.into_iter().chain(files()).chain(last))
 }
 
-/// Makes a folder, if it is not there.
+/// Creates a folder, unless it exists.
 fn make_folder(folder: &Path) -> Result<(), InitError> {
     if folder.exists() && !folder.is_dir() {
         return Err(InitError::IsFile(folder.display().to_string()));
@@ -109,7 +109,7 @@ fn make_folder(folder: &Path) -> Result<(), InitError> {
     fs::create_dir_all(folder).map_err(|source| InitError::Write { path: folder.display().to_string(), source })
 }
 
-/// Writes these files into a folder, which is made if it is not there. Never touches a file that is.
+/// Writes files into a folder, which is created if necessary. Existing files are left alone.
 pub(super) fn write_all(
     folder: &Path,
     files: impl IntoIterator<Item = (String, &'static [u8])>,
@@ -130,11 +130,11 @@ pub(super) fn write_all(
     Ok(done)
 }
 
-/// The scene of a folder that was made a workspace as it is.
+/// The scene of an existing folder that was made a workspace.
 pub const ADOPTED_SCENE: &str = "scenes/room.yaml";
 
-/// Makes a folder a workspace that has files of its own: with settings and one scene, and nothing else. Instructions
-/// for agents that lie in it are shown by a rulebook of that scene.
+/// Makes an existing folder a workspace by adding settings and one scene, and nothing else. Instructions for agents in
+/// the folder are shown by a rulebook of that scene.
 pub fn adopt(folder: &Path) -> Result<Initialised, InitError> {
     make_folder(folder)?;
     let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
@@ -176,7 +176,7 @@ mod tests {
     use crate::workspace::{layout, scene_file, yaml};
 
     #[test]
-    fn a_new_workspace_is_complete_and_sound() {
+    fn a_new_workspace_is_complete_and_valid() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let target = folder.path().join("deep/new");
         let done = init(&target).expect("it can be written");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_workspace_is_made_where_there_is_no_folder_yet() {
+    fn a_workspace_is_created_in_a_new_folder() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let target = folder.path().join("deep/new");
         assert_eq!(adopt(&target).expect("it can be written").written, [ADOPTED_SCENE, "settings.yaml"]);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_with_files_of_its_own_gets_settings_and_one_scene_and_nothing_else() {
+    fn an_existing_folder_only_gets_settings_and_one_scene() {
         for instructions in [Some("AGENTS.md"), None] {
             let folder = tempfile::tempdir().expect("a temporary folder can be made");
             fs::write(folder.path().join("README.md"), "mine").expect("it can be written");
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_left_alone() {
+    fn existing_files_are_left_alone() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         fs::write(folder.path().join("settings.yaml"), "mine: 1\n").expect("it can be written");
         let done = init(folder.path()).expect("it can be written");

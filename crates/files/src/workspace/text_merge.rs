@@ -2,9 +2,10 @@
 //! that both sides changed differently are left to a person ([`TextMerge`]) or, if nobody can be asked, both versions
 //! are kept ([`merge_keeping_both`]). Nothing is discarded without asking.
 //!
-//! Differences are computed by `similar`. Why not `diffy`, which also merges: in 0.5.2 each of its merges still returns
-//! `Result<String, String>` (or bytes), where the error is the whole text with marks like `<<<<<<<` in it. The places
-//! about which a person is to be asked stay private to it, and a text may contain such marks of its own.
+//! Differences are computed by `similar`. Why not `diffy`, which also merges: in 0.5.2, each of its merges still
+//! returns `Result<String, String>` (or bytes), where the error is the whole text with conflict markers like `<<<<<<<`.
+//! The positions of conflicts, about which a person must be asked, are private, and a text may contain such markers of
+//! its own.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,9 +17,9 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 /// A piece of the merged text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Piece {
-    /// Nobody disagrees about this.
+    /// A piece without a conflict.
     Agreed(String),
-    /// Both changed it, each in another way.
+    /// A piece that both sides changed differently.
     Conflict(Conflict),
 }
 
@@ -27,7 +28,7 @@ pub enum Piece {
 pub struct Conflict {
     /// The text before both changes.
     pub base: String,
-    /// What I made of it.
+    /// My version.
     pub mine: String,
     /// The other party's version.
     pub theirs: String,
@@ -36,11 +37,11 @@ pub struct Conflict {
 /// How a conflict is resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
-    /// What I wrote.
+    /// My version.
     Mine,
     /// The other party's version.
     Theirs,
-    /// Both, mine first.
+    /// Both versions, mine first.
     Both,
 }
 
@@ -48,17 +49,17 @@ pub enum Choice {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextMerge {
     pieces: Arc<Vec<Piece>>,
-    /// What was chosen, by the place of the stretch.
+    /// The choices made so far, by the index of the piece.
     choices: BTreeMap<usize, Choice>,
 }
 
 impl TextMerge {
-    /// Joins `mine` and `theirs`, which both grew from `base`.
+    /// Merges `mine` and `theirs`, which are both based on `base`.
     pub fn new(base: &str, mine: &str, theirs: &str) -> Self {
         Self { pieces: merge(base, mine, theirs).into(), choices: BTreeMap::new() }
     }
 
-    /// The conflicts for a person to resolve, each with its index and the choice made, if any.
+    /// Iterates over the conflicts, each with its index and the choice made, if any.
     pub fn conflicts(&self) -> impl Iterator<Item = (usize, &Conflict, Option<Choice>)> {
         self.pieces.iter().enumerate().filter_map(|(place, piece)| match piece {
             Piece::Agreed(_) => None,
@@ -66,12 +67,12 @@ impl TextMerge {
         })
     }
 
-    /// Settles one conflict, by its place.
+    /// Resolves the conflict with this index.
     pub fn choose(&mut self, place: usize, choice: Choice) {
         self.choices.insert(place, choice);
     }
 
-    /// The merged text, once every conflict is settled.
+    /// Returns the merged text, once every conflict is resolved.
     pub fn text(&self) -> Option<String> {
         let mut text = String::new();
         for (place, piece) in self.pieces.iter().enumerate() {
@@ -91,7 +92,7 @@ impl TextMerge {
     }
 }
 
-/// Joins two texts without asking: where both changed the same lines, the new lines of both stay, mine first.
+/// Merges two texts without asking: if both changed the same lines, the new lines of both are kept, mine first.
 pub fn merge_keeping_both(base: &str, mine: &str, theirs: &str) -> String {
     let mut text = String::new();
     for piece in merge(base, mine, theirs) {
@@ -103,8 +104,8 @@ pub fn merge_keeping_both(base: &str, mine: &str, theirs: &str) -> String {
     text
 }
 
-/// Joins two files that grew from the same one, where each may also be gone. None where both changed the same lines,
-/// where one deleted what the other changed, or where both made the file anew.
+/// Merges two versions of a file, each of which may also be deleted. `None` if both changed the same lines, if one
+/// deleted what the other changed, or if both created the file differently.
 pub fn merge_files<'a>(
     base: Option<&'a str>,
     mine: Option<&'a str>,
@@ -120,7 +121,8 @@ pub fn merge_files<'a>(
     TextMerge::new(base, mine, theirs).text().map(|text| Some(Cow::Owned(text)))
 }
 
-/// What both sides have, once; of what only one has, what is new. A line that one side took out is out.
+/// Appends the lines that both sides have, once, and the new lines of either side. A line that one side removed is
+/// removed.
 fn push_new_lines(text: &mut String, Conflict { base, mine, theirs }: &Conflict) {
     let (base, mine, theirs) = (lines(base), lines(mine), lines(theirs));
     let of_mine = |line: &&&str| !base.contains(line) || theirs.contains(line);
@@ -136,7 +138,7 @@ fn push_new_lines(text: &mut String, Conflict { base, mine, theirs }: &Conflict)
     }
 }
 
-/// The last line of a text may have no end: what follows must not be glued to it.
+/// Appends lines. A missing line break at the end of the text is added first.
 fn push(text: &mut String, lines: &str) {
     if !lines.is_empty() && !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -148,15 +150,15 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// A stretch of lines that one side changed.
+/// A range of lines that one side changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Hunk {
     base: Range<usize>,
     side: Range<usize>,
 }
 
-/// Joins `mine` and `theirs`, which both grew from `base`. Whether the last line has an end is a matter of its own: it
-/// makes no other line of it.
+/// Merges `mine` and `theirs`, which are both based on `base`. Whether the last line has a line break is merged
+/// separately: it does not make the line different.
 fn merge(base: &str, mine: &str, theirs: &str) -> Vec<Piece> {
     let [before, my_end, their_end] = [base, mine, theirs].map(|text| text.chars().last().map(|last| last == '\n'));
     let is_ended = match (my_end, their_end) {
@@ -167,7 +169,7 @@ fn merge(base: &str, mine: &str, theirs: &str) -> Vec<Piece> {
                 mine
             }
         }
-        // Neither is as before, or one has no line at all.
+        // Both sides changed it, or one has no line at all.
         _ => my_end == Some(true) || their_end == Some(true),
     };
     let [base, mine, theirs] = [base, mine, theirs].map(with_end);
@@ -188,7 +190,7 @@ fn with_end(text: &str) -> Cow<'_, str> {
     if text.is_empty() || text.ends_with('\n') { text.into() } else { format!("{text}\n").into() }
 }
 
-/// Takes the end of the last line away, unless that line would go with it.
+/// Removes the line break of the last line, unless that line is empty.
 fn without_end(text: &mut String) {
     if text.ends_with('\n') && !text.ends_with("\n\n") && text != "\n" {
         text.pop();
@@ -205,7 +207,7 @@ fn merge_lines(base: &[&str], mine: &[&str], theirs: &[&str]) -> Vec<Piece> {
         let starts = [my_hunks.get(my_next), their_hunks.get(their_next)];
         let Some(start) = starts.into_iter().flatten().map(|hunk| hunk.base.start).min() else { break };
         let mut stretch = start..start;
-        // Whatever touches the stretch belongs to it and widens it; the first hunk always does.
+        // Hunks that touch the range belong to it and extend it; the first one always does.
         let mut is_first = true;
         loop {
             let belongs = |hunk: &&Hunk| if is_first { hunk.base.start == start } else { touch(&stretch, &hunk.base) };
@@ -259,7 +261,7 @@ fn hunks(base: &[&str], side: &[&str]) -> Vec<Hunk> {
     hunks
 }
 
-/// Whether two changes are about the same place. Lines put between two lines are about both of them.
+/// Whether two changes overlap. An insertion touches the lines before and after it.
 fn touch(one: &Range<usize>, other: &Range<usize>) -> bool {
     if one.is_empty() || other.is_empty() {
         one.start <= other.end && other.start <= one.end
@@ -268,7 +270,7 @@ fn touch(one: &Range<usize>, other: &Range<usize>) -> bool {
     }
 }
 
-/// One side's version of a range of the base; `None` if unchanged.
+/// Returns one side's version of a range of the base; `None` if it is unchanged.
 fn side<'a, 'b>(lines: &'b [&'a str], hunks: &[Hunk], stretch: &Range<usize>) -> Option<&'b [&'a str]> {
     let (first, last) = (hunks.first()?, hunks.last()?);
     let start = first.side.start - (first.base.start - stretch.start);
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_side_changed_is_taken_over() {
+    fn changes_by_one_side_are_applied() {
         let base = "a\nb\nc\nd\n";
         assert_eq!(clean(base, "A\nb\nc\nd\n", "a\nb\nc\nD\n").as_deref(), Some("A\nb\nc\nD\n"));
         assert_eq!(clean(base, "a\nb\nc\n", "x\na\nb\nc\nd\n").as_deref(), Some("x\na\nb\nc\n"));
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_changed_is_left_to_a_person() {
+    fn conflicts_are_left_to_a_person() {
         let (base, mine, theirs) = ("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n");
         let conflict = Conflict { base: "b\n".into(), mine: "mine\n".into(), theirs: "theirs\n".into() };
         let merge = TextMerge::new(base, mine, theirs);
@@ -325,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_put_at_the_same_place_are_a_conflict_and_nothing_is_glued_together() {
+    fn insertions_at_the_same_position_conflict_and_lines_stay_separate() {
         assert_eq!(settled("a", "a\nmine", "a\ntheirs", Choice::Both), "a\nmine\ntheirs");
         assert_eq!(settled("a\nb\n", "a\nx\nb\n", "a\ny\nb\n", Choice::Mine), "a\nx\nb\n");
         assert_eq!(settled("a\nb\n", "a\nb\nx\n", "a\n", Choice::Mine), "a\nb\nx\n", "put after a line that is gone");
@@ -333,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_texts_are_texts() {
+    fn empty_texts_can_be_merged() {
         assert_eq!(clean("", "", "").as_deref(), Some(""));
         assert_eq!(clean("", "mine\n", "").as_deref(), Some("mine\n"));
         assert_eq!(clean("a\n", "", "a\n").as_deref(), Some(""));
@@ -341,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_is_asked_the_lines_of_both_stay_and_what_one_took_out_is_out() {
+    fn merging_without_asking_keeps_new_lines_of_both_and_applies_removals() {
         let base = "# Rules\n- one\n- two";
         let merged = |mine, theirs| merge_keeping_both(base, mine, theirs);
         assert_eq!(
@@ -367,14 +369,14 @@ mod tests {
             .prop_map(|all| all.concat())
     }
 
-    /// The fate of a line: unchanged, or replaced or removed by mine or theirs.
+    /// Generates the fate of each line: unchanged, or replaced or removed by mine or theirs.
     fn fates() -> impl Strategy<Value = Vec<u8>> {
         proptest::collection::vec(0..5_u8, 0..30)
     }
 
     proptest! {
         #[test]
-        fn merging_with_what_did_not_change_is_the_other(base in text(), mine in text()) {
+        fn merging_with_an_unchanged_side_returns_the_other(base in text(), mine in text()) {
             for (mine, theirs) in [(&mine, &base), (&base, &mine), (&mine, &mine)] {
                 let other = if *mine == base { theirs } else { mine };
                 prop_assert_eq!(clean(&base, mine, theirs), Some(other.clone()));
@@ -397,7 +399,7 @@ mod tests {
         }
 
         #[test]
-        fn conflicts_are_the_same_whoever_is_asked(base in text(), mine in text(), theirs in text()) {
+        fn conflicts_are_symmetric(base in text(), mine in text(), theirs in text()) {
             let turned = |conflict: &Conflict| {
                 let Conflict { base, mine, theirs } = conflict.clone();
                 Conflict { base, mine: theirs, theirs: mine }
@@ -411,7 +413,7 @@ mod tests {
         }
 
         #[test]
-        fn edits_of_different_lines_merge_without_questions(fates in fates()) {
+        fn edits_of_different_lines_merge_without_conflicts(fates in fates()) {
             let side = |is_mine: bool| -> String {
                 fates.iter().enumerate().map(|(line, fate)| match (fate, is_mine) {
                     (1, true) => format!("mine {line}\n"),

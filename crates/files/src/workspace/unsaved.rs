@@ -1,4 +1,4 @@
-//! Changes of the room that are not on disk yet, as far as the world knows: enough to merge them with external edits of
+//! The room's changes that are not on disk yet, as far as the world knows: enough to merge them with external edits of
 //! the saved file. Part of the saved world, because the result of an edit depends on it.
 
 use std::collections::{BTreeMap, HashSet};
@@ -13,7 +13,8 @@ use super::scene_merge::merge;
 use crate::base::Id;
 use crate::base::hash::content_hash;
 
-/// Above this, of several changes of one thing only the first is kept, as what all of them started from.
+/// The maximum number of changes that are kept individually. Beyond that, only the first change of each target is kept,
+/// with the value before it.
 const MAX_EXACT: usize = 128;
 
 /// A part of a file that the room itself changes.
@@ -31,7 +32,7 @@ pub(super) enum Target {
 struct Change {
     number: u64,
     target: Target,
-    /// The previous value; null for nothing.
+    /// The previous value; null if there was none.
     before: Value,
 }
 
@@ -41,18 +42,18 @@ struct Change {
 pub struct Unsaved {
     number: u64,
     changes: Vec<Change>,
-    /// For each file that the room writes, the hash of the last text of someone else's that it took in.
+    /// For each file that the room writes, the hash of the last text by someone else that was merged.
     over: BTreeMap<String, Option<u64>>,
 }
 
 impl Unsaved {
-    /// Whether the room changed this file, beside the scene, and that is not on disk yet. Until then what the disk says
-    /// is older than what the room knows.
+    /// Whether this file, other than the scene, has unsaved changes by the room. If so, the text on disk is older than
+    /// the room's.
     pub fn holds_file(&self, path: &str) -> bool {
         self.changes.iter().any(|change| matches!(&change.target, Target::File(file) if file == path))
     }
 
-    /// The changes that follow get the next number.
+    /// Starts a new change with the next number.
     pub(super) fn begin_change(&mut self) {
         self.number += 1;
         if self.changes.len() > MAX_EXACT {
@@ -65,7 +66,7 @@ impl Unsaved {
         self.number
     }
 
-    /// From now on the room writes this file, which held this text.
+    /// Records that the room writes this file, whose text was `text`.
     pub(super) fn track(&mut self, path: &str, text: Option<&str>) {
         self.over.entry(path.to_owned()).or_insert_with(|| text.map(|text| content_hash(text.as_bytes())));
     }
@@ -74,19 +75,19 @@ impl Unsaved {
         self.over.contains_key(path)
     }
 
-    /// Someone else's text was loaded.
-    pub(super) fn seen(&mut self, path: &str, hash: Option<u64>) {
+    /// Records that someone else's text was merged.
+    pub(super) fn note_external_text(&mut self, path: &str, hash: Option<u64>) {
         if let Some(over) = self.over.get_mut(path) {
             *over = hash;
         }
     }
 
-    /// What may be written over; none if the room does not write this file.
+    /// Returns the hash of the text that may be overwritten; `None` if the room does not write this file.
     pub(super) fn over(&self, path: &str) -> Option<Option<u64>> {
         self.over.get(path).copied()
     }
 
-    /// A part of the scene changes; this is the scene before.
+    /// Records a change of the scene, given the scene before it.
     pub(super) fn note(&mut self, target: Target, root: &Value) {
         let before = part(root, &target);
         self.changes.push(Change { number: self.number, target, before });
@@ -96,7 +97,7 @@ impl Unsaved {
         self.changes.push(Change { number: self.number, target, before: Value::String(before) });
     }
 
-    /// Everything of this file up to this number is on disk.
+    /// Removes the changes of this file up to this number, which are on disk.
     pub(super) fn saved(&mut self, path: &str, number: u64, is_scene: bool) {
         self.changes.retain(|change| {
             let here = match &change.target {
@@ -107,19 +108,19 @@ impl Unsaved {
         });
     }
 
-    /// Everything is on disk.
+    /// Removes all changes, which are on disk.
     pub(super) fn all_saved(&mut self) {
         self.changes.clear();
     }
 
-    /// Someone else's scene has the room's unsaved changes in it now: it is what they start from.
+    /// Records that the unsaved changes were applied to someone else's scene, which is now their base.
     pub(super) fn rebased_scene(&mut self, theirs: &Value) {
         let its = |change: &&mut Change| !matches!(change.target, Target::File(_));
         self.changes.iter_mut().filter(its).for_each(|change| change.before = part(theirs, &change.target));
     }
 
-    /// The text that the room's unsaved changes of a file started from. Discards the changes: the caller has someone
-    /// else's newer text, which is the current content of the file.
+    /// Removes the unsaved changes of a file and returns the text that they are based on. The caller has someone else's
+    /// newer text, which is the current content of the file.
     pub(super) fn take_base_of_file(&mut self, path: &str) -> Option<String> {
         let base = self.changes.iter().find_map(|change| match (&change.target, &change.before) {
             (Target::File(file), Value::String(before)) if file == path => Some(before.clone()),
@@ -130,7 +131,7 @@ impl Unsaved {
     }
 }
 
-/// What a write changes in the scene.
+/// Returns the part of the scene that a write changes.
 pub(super) fn target_of(write: &SceneWrite) -> Option<Target> {
     Some(match write {
         SceneWrite::Element { id, .. } | SceneWrite::RemoveElement { id } => Target::Element(id.clone()),
@@ -151,7 +152,7 @@ fn list_of(target: &Target) -> Option<(&'static str, &Id)> {
     }
 }
 
-/// The list of entries without ids that a target stands for as a whole.
+/// Returns the list of entries without ids that a target represents as a whole.
 fn set_of(target: &Target) -> &'static str {
     if *target == Target::Decor { "decor" } else { "relationships" }
 }
@@ -170,12 +171,12 @@ fn part(root: &Value, target: &Target) -> Value {
     }
 }
 
-/// Someone else's scene with the room's unsaved changes in it.
+/// Applies the room's unsaved changes to someone else's scene.
 pub(super) fn rebase(unsaved: &Unsaved, ours: &Value, theirs: &Value) -> Value {
     let mut joined = theirs.clone();
     let mut seen = HashSet::new();
     for change in unsaved.changes.iter().filter(|change| !matches!(change.target, Target::File(_))) {
-        // The first change of a thing knows what all of them started from.
+        // The first change of a target has the common base of all of them.
         if !seen.insert(&change.target) {
             continue;
         }
@@ -214,7 +215,7 @@ fn put(root: &mut Value, list: &str, id: &str, entry: Value) {
     }
 }
 
-/// Lists without ids: theirs, without what we took out, with what we put in.
+/// Merges lists without ids: their entries, without those that the room removed, and with those that it added.
 fn merge_sets(base: &Value, ours: &Value, theirs: &Value) -> Value {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (base, ours, their) = (list(base), list(ours), list(theirs));

@@ -1,20 +1,20 @@
-//! Texts that could not be saved to their file: kept in `.workshop/unsaved`, where a person can find them.
+//! Texts that could not be saved to their file are kept in `.workshop/unsaved`, where a person can find them.
 
 use std::io;
 
 use crate::base::unique_names;
 use crate::safe_fs::{self, Folder};
 
-/// The folder, below `.workshop`.
+/// The name of the folder in `.workshop`.
 const FOLDER: &str = "unsaved";
-/// The same as a person reads it.
+/// The path of the folder for messages.
 pub(super) const PLACE: &str = ".workshop/unsaved";
 
 fn folder(root: &Folder) -> io::Result<Folder> {
     safe_fs::open_own_folder(&safe_fs::open_own_folder(root, ".workshop")?, FOLDER)
 }
 
-/// A name for the copy of a file: its path with `_` for `/`; the next number where there is one already.
+/// Iterates over possible names of the copy of a file: its path with `_` for `/`, then numbered.
 fn names(path: &str) -> impl Iterator<Item = String> + use<> {
     unique_names::alike(&path.replace('/', "_")).take(1000)
 }
@@ -23,7 +23,7 @@ fn no_name() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, format!("{PLACE} already has a thousand copies of it"))
 }
 
-/// Keeps a text apart, unless it is there already; says where, relative to the workspace.
+/// Stores a copy of a text, unless an identical one exists. Returns its path, relative to the workspace.
 pub(super) fn keep_text(root: &Folder, path: &str, text: &str) -> io::Result<String> {
     let folder = folder(root)?;
     let hash = Some(crate::base::hash::content_hash(text.as_bytes()));
@@ -43,7 +43,7 @@ pub(super) fn keep_text(root: &Folder, path: &str, text: &str) -> io::Result<Str
     Err(no_name())
 }
 
-/// Moves a file there; returns its new path, relative to the workspace.
+/// Moves a file to the folder. Returns its new path, relative to the workspace.
 pub(super) fn keep_file(root: &Folder, from: &Folder, name: &str, path: &str) -> io::Result<String> {
     let folder = folder(root)?;
     for free in names(path) {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_kept_once_and_never_written_over() {
+    fn copies_are_stored_once_and_never_overwritten() {
         let made = tempfile::tempdir().expect("a temporary folder can be made");
         let root = Folder::open(made.path()).expect("it should exist");
         let keep = |text: &str| keep_text(&root, "boards/a.md", text).expect("it can be kept");
@@ -85,7 +85,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nothing_is_kept_behind_a_link() {
+    fn nothing_is_stored_through_a_link() {
         let (made, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
         let (made, elsewhere) = (made.expect("folders can be made"), elsewhere.expect("folders can be made"));
         std::os::unix::fs::symlink(elsewhere.path(), made.path().join(".workshop")).expect("links can be made");

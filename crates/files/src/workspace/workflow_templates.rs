@@ -1,5 +1,5 @@
 //! Workflow templates: embedded in the binary, and written into a workspace together with the starter-kit agents that
-//! they name, if the workspace lacks them.
+//! they use, if the workspace lacks them.
 
 use std::path::Path;
 
@@ -13,24 +13,24 @@ static WORKFLOWS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../workflows");
 /// A workflow template.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WorkflowTemplate {
-    /// What it is called on the command line: `review-loop`.
+    /// The name on the command line, such as `review-loop`.
     pub name: &'static str,
-    /// Its whole text.
+    /// The text of the workflow.
     pub text: &'static str,
 }
 
 impl WorkflowTemplate {
-    /// Its path in a workspace.
+    /// Returns its path in a workspace.
     pub fn path(&self) -> String {
         format!("workflows/{}.md", self.name)
     }
 
-    /// What it is for, in one line.
+    /// Returns a description in one line.
     pub fn description(&self) -> String {
         self.front().and_then(|front| Some(front.get("description")?.as_str()?.to_owned())).unwrap_or_default()
     }
 
-    /// The ids of the agents that it names.
+    /// Returns the ids of the agents that the workflow uses.
     pub fn agents(&self) -> Vec<String> {
         let front = self.front().unwrap_or_default();
         let steps = front.get("steps").and_then(|steps| steps.as_array()).cloned().unwrap_or_default();
@@ -41,7 +41,7 @@ impl WorkflowTemplate {
         agents
     }
 
-    /// Its text for a file at this path: a second one is called otherwise.
+    /// Returns the text for a file at this path. A second file gets another workflow name.
     pub fn text_at(&self, path: &str) -> String {
         let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
         let number = stem.strip_prefix(self.name).and_then(|rest| rest.strip_prefix('-'));
@@ -58,7 +58,7 @@ impl WorkflowTemplate {
     }
 }
 
-/// All of them, by name.
+/// Returns all templates, sorted by name.
 pub fn all() -> Vec<WorkflowTemplate> {
     let files = WORKFLOWS.files().filter_map(|file| {
         let name = file.path().file_name()?.to_str()?.strip_suffix(".md")?;
@@ -69,25 +69,25 @@ pub fn all() -> Vec<WorkflowTemplate> {
     all
 }
 
-/// The one with this name.
+/// Returns the template with this name.
 pub fn find(name: &str) -> Option<WorkflowTemplate> {
     all().into_iter().find(|template| template.name == name)
 }
 
-/// The agents of the kit that one names: path and text.
+/// Returns the paths and texts of the starter-kit agents that a template uses.
 pub fn agents(template: &WorkflowTemplate) -> Vec<(String, String)> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     files(template).into_iter().skip(1).map(|(path, bytes)| (path, text(bytes))).collect()
 }
 
-/// The files of one: itself, and the agents of the kit that it names.
+/// Returns the files of a template: itself, and the starter-kit agents that it uses.
 pub fn files(template: &WorkflowTemplate) -> Vec<(String, &'static [u8])> {
     let agents: Vec<String> = template.agents().iter().map(|agent| format!("agents/{agent}.md")).collect();
     let kit = starter::files().into_iter().filter(|(path, _)| agents.contains(path));
     std::iter::once((template.path(), template.text.as_bytes())).chain(kit).collect()
 }
 
-/// Writes one into a workspace. Never touches a file that is there.
+/// Writes a template into a workspace. Existing files are left alone.
 pub fn write(folder: &Path, template: &WorkflowTemplate) -> Result<Initialised, InitError> {
     starter::write_all(folder, files(template))
 }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_written_with_the_agents_that_it_names() {
+    fn each_template_is_written_with_the_agents_that_it_uses() {
         let names: Vec<&str> = all().iter().map(|template| template.name).collect();
         assert_eq!(names, ["chain", "debate", "fan-out", "review-loop"]);
         for template in all() {

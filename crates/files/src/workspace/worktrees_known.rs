@@ -1,4 +1,4 @@
-//! What the room knows about agents' worktrees: the changes in each that are not in the workspace yet.
+//! The room's view of agents' worktrees: the changes in each that are not in the workspace yet.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use crate::schedule::Section;
 pub struct WorktreesKnown(BTreeMap<Id, WorktreeChanges>);
 
 impl WorktreesKnown {
-    /// What an agent's copy has of its own; none where that is nothing, or where it has no copy.
+    /// Returns the changes in an agent's worktree; `None` if it has none, or there is no worktree.
     pub fn changes(&self, agent: &str) -> Option<&WorktreeChanges> {
         self.0.get(agent)
     }
 
-    /// Those of all agents whose copies have something of their own.
+    /// Iterates over all agents whose worktrees have changes.
     pub fn all(&self) -> impl Iterator<Item = (&Id, &WorktreeChanges)> {
         self.0.iter()
     }

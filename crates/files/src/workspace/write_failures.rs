@@ -1,5 +1,5 @@
-//! Failed writes by the room itself: sessions, workflow progress, archived blackboards. A person is told once per
-//! folder; the write is retried until it succeeds, and then the person is told again.
+//! Failed writes by the room itself: sessions, workflow progress, archived blackboards. A person is notified once per
+//! folder; the write is retried until it succeeds, and then the person is notified again.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,27 @@ use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::{Section, SimClock, TICKS_PER_SEC};
 
-/// The delay of the first retry, in seconds of the room's time.
+/// The delay before the first retry, in seconds of simulated time.
 const RETRY_SECS: u64 = 5;
 /// The longest delay between retries.
 const RETRY_SECS_AT_MOST: u64 = 60;
-/// How many files may wait to be written again.
+/// The maximum number of files that wait to be written again.
 const WAITING_AT_MOST: usize = 200;
-/// How many bytes their texts may have together.
+/// The maximum total size of their texts in bytes.
 const BYTES_AT_MOST: usize = 16 * 1024 * 1024;
-/// What a person can do about it.
+/// The remedy while all failed writes are being retried.
 const REMEDY: &str = "check that the folder is writable and that the disk is not full; saving is retried";
-/// The same, where too much waits to be tried again.
+/// The remedy if some failed writes were dropped.
 const REMEDY_LOST: &str = "check that the folder is writable and that the disk is not full; too much is waiting \
     already, so this is not retried";
 
-/// A text that is still to be written.
+/// A text that must still be written.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Waiting {
     order: FileOrder,
-    /// How often it was tried.
+    /// The number of attempts so far.
     tries: u32,
-    /// The tick in which it is tried again.
+    /// The tick of the next attempt.
     due: u64,
 }
 
@@ -42,21 +42,21 @@ struct Waiting {
 #[serde(default)]
 pub(super) struct FailedWrites {
     waiting: BTreeMap<String, Waiting>,
-    /// What the person was told about each folder.
+    /// The last problem that was reported to the person for each folder.
     told: BTreeMap<String, Problem>,
 }
 
 /// A message to the person.
 #[derive(Clone, PartialEq, Debug)]
 enum FolderNotice {
-    /// Something in this folder cannot be written.
+    /// Writes to this folder fail.
     Fails(String, Problem),
-    /// Everything in this folder is written again.
+    /// Writes to this folder succeed again.
     Works(String),
 }
 
 impl FailedWrites {
-    /// Takes up that a write failed.
+    /// Records a failed write.
     fn note_failure(&mut self, order: &FileOrder, failure: &FileFailure, now: u64) -> Option<FolderNotice> {
         let path = room_write(order)?;
         let folder = folder_of(path);
@@ -70,7 +70,7 @@ impl FailedWrites {
         }
         let remedy = if has_room { REMEDY } else { REMEDY_LOST };
         let problem = Problem::error(path, format!("could not be written: {}", failure.what), remedy);
-        // Of many files in one folder the first one says it.
+        // Only the first failed file of a folder is reported.
         if self.told.get(folder).is_some_and(|told| told.remedy == remedy && (told.place != path || *told == problem)) {
             return None;
         }
@@ -78,7 +78,7 @@ impl FailedWrites {
         Some(FolderNotice::Fails(folder.to_owned(), problem))
     }
 
-    /// Takes up that a write went well.
+    /// Records a successful write.
     fn note_written(&mut self, order: &FileOrder) -> Option<FolderNotice> {
         let path = room_write(order)?;
         let folder = folder_of(path);
@@ -88,11 +88,11 @@ impl FailedWrites {
         told.map(|_| FolderNotice::Works(folder.to_owned()))
     }
 
-    /// What is tried again now, each under a key of its own.
+    /// Returns the writes to retry now, each under a new key.
     fn take_due(&mut self, now: u64, is_under_way: impl Fn(&str) -> bool) -> Vec<FileOrder> {
         let mut due = Vec::new();
         for (path, one) in self.waiting.iter_mut().filter(|(_, one)| one.due <= now) {
-            // Until this is answered.
+            // Not again before this is answered.
             one.due = now + RETRY_SECS_AT_MOST * TICKS_PER_SEC;
             if !is_under_way(path) {
                 let key = one.order.key.split(AGAIN).next().unwrap_or_default();
@@ -107,7 +107,7 @@ impl FailedWrites {
 /// Separates the key of an operation from the number of attempts.
 const AGAIN: &str = "~again-";
 
-/// The file that the room writes of its own accord with this order, if it is such an order.
+/// Returns the path that the room writes on its own behalf with this order; `None` for other orders.
 fn room_write(order: &FileOrder) -> Option<&str> {
     match &order.operation {
         FileOperation::Record { path, .. } => Some(path),
@@ -128,16 +128,16 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Records the result of one of the room's own writes, and tells the person if that is news.
+/// Records the result of one of the room's own writes, and notifies the person if necessary.
 pub(super) fn note_outcome(world: &mut World, order: &FileOrder, failure: Option<&FileFailure>) {
     let now = world.resource::<SimClock>().tick();
     let mut failed = world.resource_mut::<FailedWrites>();
-    let telling = match failure {
+    let notice = match failure {
         Some(failure) => failed.note_failure(order, failure, now),
         None if failed.waiting.is_empty() && failed.told.is_empty() => None,
         None => failed.note_written(order),
     };
-    match telling {
+    match notice {
         None => {}
         Some(FolderNotice::Fails(folder, problem)) => {
             world.write_message(ProblemReport { source: source_of(&folder), problems: vec![problem] });
@@ -154,7 +154,7 @@ fn source_of(folder: &str) -> String {
     format!("writing {folder}")
 }
 
-/// Tries again what is due. Before any floor orders something newer for the same file.
+/// Retries the writes that are due. Runs before any layer orders a newer write of the same file.
 pub(super) fn try_again(
     mut failed: ResMut<FailedWrites>,
     under_way: Res<PendingFileOrders>,
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_room_writes_of_its_own_accord_is_meant() {
+    fn only_the_rooms_own_writes_are_retried() {
         let write = |author| order(author, FileOperation::Write { path: "a/b.md".into(), content: String::new() });
         assert_eq!(room_write(&write(ROOM)), Some("a/b.md"));
         assert_eq!(room_write(&write("ada")), None, "an agent is told by the result of its call");
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_tried_again_ever_more_rarely_and_under_a_new_key() {
+    fn failed_writes_are_retried_with_growing_delays_under_new_keys() {
         let mut failed = FailedWrites::default();
         let (mut now, mut keys, mut waits) = (0, Vec::new(), Vec::new());
         let mut order = record("sessions/a.yaml");
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded_and_what_is_left_out_is_reported() {
+    fn waiting_writes_are_limited_and_dropped_ones_are_reported() {
         let mut failed = FailedWrites::default();
         for number in 0..WAITING_AT_MOST {
             failed.note_failure(&record(&format!("sessions/{number}.yaml")), &full(), 0);

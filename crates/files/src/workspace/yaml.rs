@@ -1,26 +1,26 @@
-//! Converts YAML text to plain data and back: the only place that uses the parser and defines how YAML is written.
+//! Converts YAML text to plain data and back. This is the only place that calls the parser and defines how YAML is
+//! written.
 
 use serde_json::{Map, Value};
 
 use super::yaml_syntax::{YamlSyntaxError, parse_syntax};
 use super::yaml_value;
 
-/// Lines longer than this are not written in braces.
+/// The maximum length of a line in flow style, in characters.
 const MAX_FLOW_CHARS: usize = 160;
 
-/// Why a text is not usable as YAML: the line if known, and a sentence.
+/// Why a text is not valid YAML.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct YamlError {
-    /// Counted from 1.
+    /// The line, counted from 1, if known.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The error, as a sentence.
     pub what: String,
 }
 
-/// The data of a YAML text; null for an empty one. Merge keys are resolved, tags dropped. All YAML that comes from
-/// files is read here.
+/// Parses a YAML text; an empty one is null. Merge keys are resolved, tags dropped. All YAML from files is parsed here.
 pub fn parse(text: &str) -> Result<Value, YamlError> {
-    // The parser takes minutes over deep brackets before it refuses them.
+    // The parser takes minutes for deeply nested brackets before it rejects them.
     if parse_syntax(text) == Err(YamlSyntaxError::TooDeep) {
         return Err(YamlError { line: None, what: "it is nested too deeply".into() });
     }
@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Result<Value, YamlError> {
         .map_err(|error| YamlError { line: error.location().map(|location| location.line()), what: error.to_string() })
 }
 
-/// A value on one line.
+/// Writes a value in flow style, on one line.
 pub fn inline(value: &Value) -> String {
     match value {
         Value::Object(map) if map.is_empty() => "{}".into(),
@@ -43,7 +43,7 @@ pub fn inline(value: &Value) -> String {
     }
 }
 
-/// A text as a plain word where every reader of YAML takes it for that text, in double quotes otherwise.
+/// Writes a text as a plain scalar if every YAML parser would read it as that text, otherwise in double quotes.
 pub fn word(text: &str) -> String {
     let plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ' '))
@@ -70,12 +70,12 @@ fn double_quoted(text: &str) -> String {
     quoted
 }
 
-/// Characters that YAML would fold, drop or refuse.
+/// Whether YAML would fold, drop or reject a character.
 fn needs_escape(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Whether a value reads well on one line.
+/// Whether a value is readable on one line.
 pub fn fits_inline(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.values().all(fits_inline) && inline(value).chars().count() <= MAX_FLOW_CHARS,
@@ -85,8 +85,8 @@ pub fn fits_inline(value: &Value) -> bool {
     }
 }
 
-/// A value after `key:` or `-` in block style, with the blank or line break before it. `indent` is the indentation of
-/// the lines of a nested value.
+/// Writes a value after `key:` or `-` in block style, with the space or line break before it. `indent` is the
+/// indentation of the lines of a nested value.
 pub fn block(value: &Value, indent: usize) -> String {
     let pad = " ".repeat(indent);
     match value {
@@ -104,7 +104,7 @@ pub fn block(value: &Value, indent: usize) -> String {
     }
 }
 
-/// A list's entry behind its dash: in braces where that reads well, its keys below each other otherwise.
+/// Writes a list's entry after its dash: in flow style if that is readable, otherwise in block style.
 pub fn item_text(value: &Value, indent: usize) -> String {
     match value {
         Value::Object(map) if !map.is_empty() && !fits_inline(value) => block_item(map, indent),
@@ -113,13 +113,13 @@ pub fn item_text(value: &Value, indent: usize) -> String {
     }
 }
 
-/// A mapping behind a dash, its keys below each other.
+/// Writes a mapping after a dash in block style.
 pub fn block_item(map: &Map<String, Value>, indent: usize) -> String {
     let lines = block(&Value::Object(map.clone()), indent);
     format!(" {}", lines.trim_start())
 }
 
-/// A text of several lines after `|`, if that preserves every character.
+/// Writes a text of several lines after `|`, if that preserves every character.
 fn literal(text: &str, pad: &str) -> Option<String> {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let awkward = !body.contains('\n')
@@ -136,7 +136,7 @@ fn literal(text: &str, pad: &str) -> Option<String> {
     Some(format!("|{chomp}\n{}", lines.join("\n")))
 }
 
-/// A whole file of this data, keys in their order.
+/// Writes a whole file, with the keys in their order.
 pub fn document(value: &Value) -> String {
     format!("{}\n", block(value, 0).trim_start_matches(['\n', ' ']))
 }
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_reads_the_same() {
+    fn written_yaml_is_parsed_to_the_same_data() {
         let texts = [
             "yes",
             "7",
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn bombs_are_refused() {
+    fn alias_bombs_are_refused() {
         assert!(parse(&"{".repeat(200_000)).is_err());
         let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
         for level in 1..12 {

@@ -3,39 +3,39 @@
 //! (complex keys, several documents) has no outline, and readers work without one. The data parser (`yaml_serde`)
 //! reports no positions, and `tree-sitter-yaml` is a parser in C: see [`scene_patch`](super::scene_patch).
 
-/// Deeper nesting than this has no outline, and is refused by the readers of scenes and settings.
+/// The maximum depth of nesting. A deeper text has no outline, and is rejected by the parsers of scenes and settings.
 const MAX_DEPTH: usize = 64;
 
-/// A value and its place in the text.
+/// A value and its position in the text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct YamlNode {
-    /// The first byte of the value, its anchor or tag included.
+    /// The first byte of the value, including its anchor or tag.
     pub start: usize,
-    /// One past its last byte; trailing blanks, comments and the line's end are not part of it.
+    /// The end of the value, excluding trailing spaces, comments and the line break.
     pub end: usize,
-    /// What it is made of.
+    /// The structure of the value.
     pub shape: YamlShape,
 }
 
 /// The structure of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum YamlShape {
-    /// There is nothing.
+    /// No value.
     Absent,
-    /// A word, a number, a quoted or block text, an alias.
+    /// A scalar or an alias.
     Scalar,
-    /// A mapping: in braces if `flow`, by indentation otherwise.
+    /// A mapping.
     Map {
-        /// Whether it is written in braces.
+        /// Whether it is in flow style (in braces).
         flow: bool,
-        /// Its keys with their values, in order.
+        /// The keys and values, in order.
         pairs: Vec<YamlPair>,
     },
-    /// A list: in brackets if `flow`, by dashes otherwise.
+    /// A list.
     Seq {
-        /// Whether it is written in brackets.
+        /// Whether it is in flow style (in brackets).
         flow: bool,
-        /// Its entries, in order.
+        /// The entries, in order.
         items: Vec<YamlItem>,
     },
 }
@@ -47,29 +47,29 @@ pub struct YamlPair {
     pub key: String,
     /// The first byte of the key.
     pub start: usize,
-    /// Its value.
+    /// The value.
     pub value: YamlNode,
 }
 
 /// An entry of a list.
 #[derive(Clone, PartialEq, Debug)]
 pub struct YamlItem {
-    /// The first byte of the dash, or of the value in a list in brackets.
+    /// The first byte of the dash, or of the value in flow style.
     pub start: usize,
-    /// Its value.
+    /// The value.
     pub value: YamlNode,
 }
 
 /// Why a text has no outline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum YamlSyntaxError {
-    /// It is nested too deeply to be meant seriously.
+    /// The nesting is too deep.
     TooDeep,
-    /// It uses YAML that the outline does not know, or is not YAML.
+    /// It uses YAML that the outline does not support, or is not YAML.
     Unknown,
 }
 
-/// The outline of a text.
+/// Parses the outline of a text.
 pub fn parse_syntax(text: &str) -> Result<YamlNode, YamlSyntaxError> {
     let mut scan = Scan { bytes: text.as_bytes(), text, at: 0, depth: 0, origin: 0 };
     if text.starts_with('\u{feff}') {
@@ -90,12 +90,12 @@ pub fn parse_syntax(text: &str) -> Result<YamlNode, YamlSyntaxError> {
 }
 
 impl YamlNode {
-    /// The value under a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&YamlNode> {
         self.pairs().iter().find(|pair| pair.key == key).map(|pair| &pair.value)
     }
 
-    /// The pairs of a mapping; none otherwise.
+    /// Returns the pairs of a mapping; empty for other values.
     pub fn pairs(&self) -> &[YamlPair] {
         match &self.shape {
             YamlShape::Map { pairs, .. } => pairs,
@@ -103,7 +103,7 @@ impl YamlNode {
         }
     }
 
-    /// The entries of a list; none otherwise.
+    /// Returns the entries of a list; empty for other values.
     pub fn items(&self) -> &[YamlItem] {
         match &self.shape {
             YamlShape::Seq { items, .. } => items,
@@ -112,12 +112,12 @@ impl YamlNode {
     }
 }
 
-/// The line of a byte, counted from 1.
+/// Returns the line of a byte offset, counted from 1.
 pub fn line_of(text: &str, byte: usize) -> usize {
     1 + text.as_bytes()[..byte.min(text.len())].iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// The line of a key, reached by keys from the top of the text.
+/// Returns the line of a key, given the keys that lead to it from the top of the text.
 pub fn line_of_key(text: &str, path: &[&str]) -> Option<usize> {
     let root = parse_syntax(text).ok()?;
     let (last, parents) = path.split_last()?;
@@ -131,7 +131,7 @@ struct Scan<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
-    /// Where the first line starts: behind a byte order mark.
+    /// The start of the first line, after a byte order mark.
     origin: usize,
 }
 
@@ -150,7 +150,7 @@ impl Scan<'_> {
         self.at >= self.bytes.len()
     }
 
-    /// The distance of the current byte from the start of its line.
+    /// Returns the distance of the current byte from the start of its line.
     fn column(&self) -> isize {
         let line = self.bytes[..self.at].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         (self.at - line.max(if line == 0 { self.origin } else { 0 })) as isize
@@ -173,7 +173,7 @@ impl Scan<'_> {
             && (self.at == self.origin || matches!(self.bytes[self.at - 1], b' ' | b'\t' | b'\n' | b'\r'))
     }
 
-    /// Goes to the next byte that is neither white space nor comment.
+    /// Skips white space and comments.
     fn skip_blank_lines(&mut self) {
         loop {
             self.skip_blanks();
@@ -204,7 +204,7 @@ impl Scan<'_> {
         self.peek(0) == b'-' && !self.done() && matches!(self.peek(1), b' ' | b'\t' | b'\n' | b'\r')
     }
 
-    /// The block value that starts here or on a later line, further in than `parent`.
+    /// Parses the block value that starts here or on a later line, indented more than `parent`.
     fn block(&mut self, parent: isize) -> Found<YamlNode> {
         let before = self.at;
         self.skip_blank_lines();
@@ -240,7 +240,8 @@ impl Scan<'_> {
         }
     }
 
-    /// What follows a dash or a colon: on this line, or on the next lines further in than `parent`.
+    /// Parses the value after a dash or a colon: on this line, or on following lines that are indented more than
+    /// `parent`.
     fn value_after(&mut self, parent: isize, list_parent: isize) -> Found<YamlNode> {
         let absent = YamlNode { start: self.at, end: self.at, shape: YamlShape::Absent };
         self.skip_blanks();
@@ -311,7 +312,7 @@ impl Scan<'_> {
             let key_start = self.at;
             let Some(key) = self.key_here()? else { return Err(YamlSyntaxError::Unknown) };
             let colon = self.at;
-            // A list may be indented as little as the key that it belongs to.
+            // A list may have the same indentation as its key.
             let value = self.value_after(column, column - 1)?;
             end = if value.shape == YamlShape::Absent { colon } else { value.end };
             pairs.push(YamlPair { key, start: key_start, value });
@@ -327,7 +328,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Reads a key and its colon on this line, and stops behind the colon. `None` if there is no key here.
+    /// Parses a key and its colon on this line. `None` if there is no key here.
     fn key_here(&mut self) -> Found<Option<String>> {
         let start = self.at;
         match self.peek(0) {
@@ -392,7 +393,7 @@ impl Scan<'_> {
         Err(YamlSyntaxError::Unknown)
     }
 
-    /// A plain text, which may continue on lines that are indented deeper than `parent`.
+    /// Parses a plain scalar, which may continue on lines that are indented more than `parent`.
     fn plain_lines(&mut self, parent: isize) -> YamlNode {
         let start = self.at;
         let mut end = self.plain_line();
@@ -422,7 +423,8 @@ impl Scan<'_> {
         trim_end(self.bytes, start, self.at)
     }
 
-    /// A text after `|` or `>`: all lines further in than `parent`, blank ones between included.
+    /// Parses a block scalar after `|` or `>`: all lines that are indented more than `parent`, and blank lines between
+    /// them.
     fn block_text(&mut self, parent: isize) -> Found<YamlNode> {
         let start = self.at;
         let header = self.at;
@@ -593,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_line_ends_are_not_part_of_values() {
+    fn windows_line_breaks_are_not_part_of_values() {
         let text = "a: 1\r\nb:\r\n  - x\r\n  - |\r\n    t\r\nc: \"q\"\r\n";
         assert_eq!(slice(text, &["a"]), "1");
         assert_eq!(slice(text, &["b", "0"]), "x");
@@ -602,7 +604,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_depth_and_leaves_rare_yaml_alone() {
+    fn deep_nesting_is_refused_and_rare_yaml_is_unsupported() {
         assert_eq!(parse_syntax(&"[".repeat(100_000)), Err(YamlSyntaxError::TooDeep));
         assert_eq!(parse_syntax(&"- ".repeat(100_000)), Err(YamlSyntaxError::TooDeep));
         assert_eq!(parse_syntax("? a\n: b\n"), Err(YamlSyntaxError::Unknown));

@@ -1,5 +1,4 @@
-//! Reads YAML into plain data, with a limit on alias expansion: a few letters repeated by name a million times are
-//! rejected before they fill the memory.
+//! Parses YAML into plain data, with a limit on alias expansion: an alias bomb is rejected before it fills the memory.
 
 use std::cell::Cell;
 use std::fmt;
@@ -7,18 +6,18 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Without aliases, data is hardly larger than its text. With them it may be this many times as large …
+/// The factor of the text's size in the size limit of the data. Without aliases, data is hardly larger than its text.
 const TIMES_THE_TEXT: usize = 4;
-/// … and in any case this large, in bytes of text.
+/// The constant part of the size limit of the data, in bytes.
 const ALWAYS_BYTES: usize = 1024 * 1024;
 
-/// The data of a text. Merge keys are resolved, tags dropped, keys made texts.
+/// Parses a text. Merge keys are resolved, tags dropped, and keys converted to strings.
 pub(super) fn read(text: &str) -> Result<Value, serde_yaml::Error> {
     let left = Cell::new(text.len().saturating_mul(TIMES_THE_TEXT).saturating_add(ALWAYS_BYTES));
     Plain { left: &left }.deserialize(serde_yaml::Deserializer::from_str(text))
 }
 
-/// Makes plain data of whatever comes, as long as there is room left.
+/// Deserialises any value into plain data within the remaining budget.
 #[derive(Clone, Copy)]
 struct Plain<'a> {
     left: &'a Cell<usize>,
@@ -66,7 +65,7 @@ impl<'de> Visitor<'de> for Plain<'_> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        // JSON has no word for "not a number" and infinity; as texts they survive.
+        // JSON has no NaN and infinity; they are kept as strings.
         let word = if value.is_nan() {
             ".nan"
         } else if value > 0.0 {
@@ -126,7 +125,7 @@ impl<'de> Visitor<'de> for Plain<'_> {
     }
 }
 
-/// A mapping with those that its key `<<` names worked in, below its own keys.
+/// Merges the mappings under the key `<<` into a mapping, whose own keys take precedence.
 fn merged<E: Error>(mut map: Map<String, Value>) -> Result<Map<String, Value>, E> {
     let others = match map.shift_remove("<<") {
         None => return Ok(map),
@@ -151,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn aliases_merge_keys_tags_and_odd_keys_are_plain_data() {
+    fn aliases_merge_keys_tags_and_odd_keys_become_plain_data() {
         let text = "base: &b { x: 1, y: 2 }\none: { <<: *b, y: 3 }\ntwo: { <<: [*b, { z: 4 }] }\n1: !tag word\n~: ~\n\
                     f: [1.5, .nan, -.inf, 18446744073709551615]\n";
         assert_eq!(
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_aliases_stand_for_is_bounded_whether_it_is_long_or_many() {
+    fn alias_expansion_is_limited() {
         let long = format!("x: &a \"{}\"\ny: [{}]\n", "z".repeat(300_000), "*a, ".repeat(10_000));
         let many = format!("x: &a [{}]\ny: [{}]\n", "1, ".repeat(3_000), "*a, ".repeat(3_000));
         for text in [long, many] {

@@ -1,23 +1,23 @@
-//! How far a permission given by a person reaches.
+//! The scope of a permission given by a person.
 
 use serde::{Deserialize, Serialize};
 
 use super::time_limit::{TimeLimit, TimeLimitError};
 
-/// How far a permission given by a person reaches.
+/// The scope of a permission given by a person.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AllowScope {
-    /// This once.
+    /// This time only.
     #[default]
     Once,
-    /// The same kind of thing until the task is over, also for agents that are started for it.
+    /// The same kind of action until the task is finished, including agents that are started for it.
     Task,
-    /// The same kind of thing until a date of the room, in every task of the agent and of those that it starts.
+    /// The same kind of action until a date in the room, in every task of the agent and of those that it starts.
     Until(TimeLimit),
-    /// Every command of a pattern, permanently: it becomes a rule for commands.
+    /// Every command that matches a pattern, permanently: it becomes a rule for commands.
     Pattern,
-    /// For good: a rule in the settings says so from now on.
+    /// Permanently: it becomes a rule in the settings.
     Always,
 }
 
@@ -35,12 +35,12 @@ pub enum AnsweredIn {
 }
 
 impl AnsweredIn {
-    /// Whether it is where most answers are given.
+    /// Whether it is the window, where most answers are given.
     pub fn is_window(&self) -> bool {
         *self == Self::Window
     }
 
-    /// As it is written into the file of approvals.
+    /// Returns its name in the file of approvals.
     pub fn word(self) -> &'static str {
         match self {
             Self::Window => "window",
@@ -51,12 +51,12 @@ impl AnsweredIn {
 }
 
 impl AllowScope {
-    /// Whether it is this once alone.
+    /// Whether it is this time only.
     pub fn is_once(&self) -> bool {
         *self == Self::Once
     }
 
-    /// As it is written into the file of approvals and read from there.
+    /// Returns its form in the file of approvals, which is parsed from there.
     pub fn to_text(self) -> String {
         match self {
             Self::Once => "once".to_owned(),
@@ -67,7 +67,7 @@ impl AllowScope {
         }
     }
 
-    /// What such words say.
+    /// Parses the form in the file of approvals.
     pub fn of_words(words: &str) -> Result<Self, TimeLimitError> {
         Ok(match words.trim().to_lowercase().as_str() {
             "" | "once" => Self::Once,
@@ -78,7 +78,7 @@ impl AllowScope {
         })
     }
 
-    /// The same with a date in the place of a time that is counted from `now`, a date of the room.
+    /// Replaces a time relative to `now`, a date in the room, by a date.
     pub fn dated(self, now: Option<i64>) -> Result<Self, TimeLimitError> {
         match self {
             Self::Until(limit) => Ok(Self::Until(TimeLimit::At(limit.date(now)?))),
@@ -86,7 +86,7 @@ impl AllowScope {
         }
     }
 
-    /// For a sentence about what was allowed: “, for this task”; nothing where it is this once.
+    /// Returns a clause for a sentence about a permission: “, for this task”; empty for this time only.
     pub fn clause(self) -> String {
         match self {
             Self::Once => String::new(),

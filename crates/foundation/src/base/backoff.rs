@@ -1,32 +1,32 @@
-//! The delay before a failed operation is retried: one rule for all retries.
+//! The delay before a failed operation is retried; all retries use it.
 
-/// No wait is doubled more often.
+/// The maximum number of doublings.
 const DOUBLINGS_AT_MOST: u32 = 16;
 
 /// Delays between retries: each is twice as long as the previous one, up to a maximum.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Backoff {
-    /// Seconds after the first failure.
+    /// The delay after the first failure, in seconds.
     pub first_secs: f64,
-    /// Seconds of the longest wait.
+    /// The longest delay, in seconds.
     pub longest_secs: f64,
 }
 
 impl Backoff {
-    /// One that waits so many seconds first, and never longer than so many.
+    /// Creates a backoff with this first and longest delay.
     pub fn new(first_secs: impl Into<f64>, longest_secs: impl Into<f64>) -> Self {
         Self { first_secs: first_secs.into(), longest_secs: longest_secs.into() }
     }
 
-    /// Seconds to wait after a failure that so many went before.
+    /// Returns the delay in seconds after a failure that this many others preceded.
     pub fn wait_secs(&self, failures_before: u32) -> f64 {
-        // A power of two changes no digit, so that this is the same number in every kind of float.
+        // Multiplying by a power of two is exact, so the result is the same in every float type.
         let doubled = f64::from(1_u32 << failures_before.min(DOUBLINGS_AT_MOST));
         (self.first_secs * doubled).min(self.longest_secs)
     }
 
-    /// The same for those who failed together and are not to come back together: between half the wait and all of it,
-    /// as `jitter` in 0..1 says, which the caller draws from chance or from a seed.
+    /// Like [`Self::wait_secs`], spread for callers that failed together and should not retry together: between half
+    /// the delay and all of it, according to `jitter` in 0..1, which the caller draws at random or from a seed.
     pub fn spread_secs(&self, failures_before: u32, jitter: f64) -> f64 {
         self.wait_secs(failures_before) * (0.5 + 0.5 * jitter.clamp(0.0, 1.0))
     }
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_failure_doubles_the_wait_up_to_the_longest() {
+    fn each_failure_doubles_the_delay_up_to_the_maximum() {
         let backoff = Backoff::new(10.0_f32, 300.0);
         assert_eq!(
             [0, 1, 2, 4, 5, u32::MAX].map(|before| backoff.wait_secs(before)),
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_failed_together_come_back_one_by_one_and_never_at_once() {
+    fn simultaneous_failures_are_retried_at_different_times_and_never_immediately() {
         let backoff = Backoff::new(2.0, 3.0);
         assert_eq!([0.0, 0.5, 1.0, 7.0, -1.0].map(|jitter| backoff.spread_secs(1, jitter)), [1.5, 2.25, 3.0, 3.0, 1.5]);
     }

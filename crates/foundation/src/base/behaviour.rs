@@ -1,16 +1,16 @@
-//! What an agent does when it has nothing to do: a word shared by scene files, profiles and the room.
+//! An agent's idle behaviour, as named in scene files, profiles and the room.
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent does when it has nothing to do.
+/// What an agent does when it is idle.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Behaviour {
-    /// Stays where it is.
+    /// Stays in place.
     Stationary,
-    /// Strolls about its home.
+    /// Strolls around its home.
     #[default]
     Wander,
-    /// Walks a circle about its home.
+    /// Walks in a circle around its home.
     Patrol,
 }

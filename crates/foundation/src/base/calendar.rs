@@ -1,9 +1,9 @@
-//! Conversions between calendar dates and seconds since 1970. Pure: the caller knows whose clock is meant.
+//! Conversions between calendar dates and seconds since 1970. Pure: the caller knows which clock is meant.
 
-/// Seconds of a day.
+/// The number of seconds in a day.
 pub const SECS_PER_DAY: i64 = 86_400;
 
-/// Seconds since 1970 in the format used in files: “2026-11-22T14:05:09”.
+/// Formats seconds since 1970 for files: “2026-11-22T14:05:09”.
 pub fn stamp(secs: i64) -> String {
     let (days, in_day) = (secs.div_euclid(SECS_PER_DAY), secs.rem_euclid(SECS_PER_DAY));
     let (year, month, day) = date_of(days);
@@ -11,7 +11,7 @@ pub fn stamp(secs: i64) -> String {
     format!("{year:04}-{:02}-{day:02}T{hour:02}:{minute:02}:{second:02}", month + 1)
 }
 
-/// The seconds since 1970 of what [`stamp`] writes, also without seconds or with a blank before the time.
+/// Parses the format of [`stamp`] to seconds since 1970; the seconds may be missing, and a space may replace the `T`.
 pub fn parse_stamp(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(['T', 't', ' '])?;
     let mut parts = date.splitn(3, '-').map(number);
@@ -20,13 +20,13 @@ pub fn parse_stamp(text: &str) -> Option<i64> {
         return None;
     }
     let days = days_of(year, month - 1, 1) + day - 1;
-    // A day that its month does not have is one of the next.
+    // A day that its month does not have would become a day of the next month.
     let is_real = date_of(days) == (year, usize::try_from(month - 1).ok()?, day);
     is_real.then_some(())?;
     Some(days * SECS_PER_DAY + parse_time(time.trim())?)
 }
 
-/// The seconds since midnight of “18:00” or “18:00:30”; “24:00” is the end of the day.
+/// Parses “18:00” or “18:00:30” to seconds since midnight; “24:00” is the end of the day.
 pub fn parse_time(text: &str) -> Option<i64> {
     let parts: Vec<i64> = text.split(':').map(number).collect::<Option<_>>()?;
     let (hour, minute, second) = match parts.as_slice() {
@@ -43,7 +43,7 @@ fn number(digits: &str) -> Option<i64> {
     is_number.then(|| digits.parse().ok())?
 }
 
-/// Year, month from 0 and day from 1 of so many days since 1 January 1970.
+/// Converts days since 1 January 1970 to the year, the month from 0 and the day from 1.
 pub fn date_of(days: i64) -> (i64, usize, i64) {
     // Years begin in March here, so that a leap day is the last of its year.
     let days = days + 719_468;
@@ -57,7 +57,7 @@ pub fn date_of(days: i64) -> (i64, usize, i64) {
     (year, usize::try_from(month).unwrap_or(0), day)
 }
 
-/// The days since 1 January 1970 of a year, a month from 0 and a day from 1.
+/// Converts a year, a month from 0 and a day from 1 to days since 1 January 1970.
 fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month < 2);
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn encoding_round_trips() {
         assert_eq!(stamp(1_795_356_309), "2026-11-22T14:05:09");
         for secs in [0, 951_782_399, 951_782_400, 1_795_356_309, 4_107_542_400, 253_402_300_799] {
             assert_eq!(parse_stamp(&stamp(secs)), Some(secs), "{}", stamp(secs));

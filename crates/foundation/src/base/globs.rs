@@ -1,16 +1,16 @@
-//! Globs over paths: one normal form, matching, and whether one glob never matches more than another. This is the only
-//! glob engine: permissions are decided, inherited and enforced with it.
+//! Globs over paths: one normal form, matching, and containment of globs. This is the only glob engine: permissions are
+//! decided, inherited and enforced with it.
 //!
-//! In the normal form, a part of a path consists of letters, `?` (any one) and `*` (any number), or is `**` alone (any
-//! number of parts, including none; at the end at least one, so that `a/**` matches what is inside `a`). Anything else
-//! that people write is converted to this form or rejected, so that all code that reads globs matches the same set of
-//! paths. Letters are composed (NFC), as in every path of a workspace.
+//! In the normal form, a component consists of letters, `?` (any one) and `*` (any number), or is `**` alone (any
+//! number of components, including none; at the end at least one, so that `a/**` matches what is inside `a`). Anything
+//! else that people write is converted to this form or rejected, so that all code that reads globs matches the same set
+//! of paths. Letters are composed (NFC), as in every path of a workspace.
 
 use thiserror::Error;
 
 use super::text_normalization::{folded, is_unseen, nfc};
 
-/// No glob that a person means is longer, in characters.
+/// The maximum length of a glob in characters.
 const MAX_CHARS: usize = 512;
 /// The maximum number of alternatives that the braces of one glob may expand to.
 const MAX_ALTERNATIVES: usize = 64;
@@ -18,27 +18,27 @@ const MAX_ALTERNATIVES: usize = 64;
 /// Why a text is not a valid glob.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum GlobError {
-    /// There is nothing in it.
+    /// The glob is empty.
     #[error("it is empty")]
     Empty,
-    /// It is too long.
+    /// The glob is too long.
     #[error("it is longer than {MAX_CHARS} characters")]
     TooLong,
     /// Its braces are not closed, or expand to too many globs.
     #[error("its braces are not closed, or expand to more than {MAX_ALTERNATIVES} globs")]
     Braces,
-    /// It holds a character with a meaning that differs from reader to reader.
+    /// It contains a character whose meaning differs between glob engines.
     #[error("it contains one of ! [ ] \\ or an invisible character")]
     Character,
     /// It leads out of the workspace.
     #[error("it points outside the workspace")]
     Outside,
-    /// `**` is not a part of its own.
+    /// `**` is not a component of its own.
     #[error("** must be between slashes, as in artifacts/**")]
     DoubleStar,
 }
 
-/// The plain globs that a text expands to: `{a,b}/` becomes `a/**` and `b/**`.
+/// Expands a text to plain globs: `{a,b}/` becomes `a/**` and `b/**`.
 pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
     let text = nfc(text.trim());
     if text.chars().count() > MAX_CHARS {
@@ -58,8 +58,8 @@ pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
     Ok(globs)
 }
 
-/// A glob that forbids, over [folded] paths: what it names, or all that it could mean where it cannot be read. What
-/// lies in a folder is not to be had by putting a file in the folder's place, either.
+/// Expands a glob that forbids, over [folded] paths: if it is invalid, to globs for everything that it could mean. A
+/// glob for the content of a folder also forbids replacing the folder by a file.
 pub fn limit(text: &str) -> Vec<String> {
     let seen: String = text.chars().filter(|c| !is_unseen(*c)).collect();
     let seen = folded(&seen);
@@ -73,8 +73,8 @@ pub fn limit(text: &str) -> Vec<String> {
     all
 }
 
-/// Everything that begins as a glob does up to where it can no longer be read. A glob that leads elsewhere could mean
-/// anything.
+/// Returns a glob for everything that starts like this invalid glob, up to its invalid part. A glob that leads outside
+/// of the workspace could mean anything.
 pub fn widest(text: &str) -> Vec<String> {
     let everything = || vec!["**".to_owned()];
     if text.contains("..") || text.trim_start().starts_with('!') {
@@ -103,7 +103,7 @@ pub fn widest(text: &str) -> Vec<String> {
     }
 }
 
-/// The position of the last letter that a following accent could still change. A character below 128 begins a new
+/// Returns the position of the last letter that a following accent could still change. An ASCII character begins a new
 /// letter.
 fn before_last_letter(text: &str) -> usize {
     match text.rfind(|c: char| c.is_ascii()) {
@@ -116,7 +116,7 @@ fn before_last_letter(text: &str) -> usize {
 fn plain_path(text: &str) -> Result<String, GlobError> {
     let mut parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     if text.ends_with('/') || (text.ends_with('.') && parts.is_empty()) {
-        // A folder means what is in it.
+        // A folder stands for its content.
         parts.push("**");
     }
     parts.dedup_by(|a, b| *a == "**" && *b == "**");
@@ -132,7 +132,7 @@ fn plain_path(text: &str) -> Result<String, GlobError> {
     Ok(parts.join("/"))
 }
 
-/// A text with its braces written out; braces may hold braces.
+/// Expands the braces of a text, which may be nested.
 fn alternatives(text: &str) -> Result<Vec<String>, GlobError> {
     let mut open = vec![text.to_owned()];
     let mut done = Vec::new();
@@ -155,7 +155,7 @@ fn alternatives(text: &str) -> Result<Vec<String>, GlobError> {
     Ok(done)
 }
 
-/// Whether a plain glob names a path (relative, `/` between its parts).
+/// Whether a plain glob matches a path (relative, with `/` between its components).
 pub fn matches(glob: &str, path: &str) -> bool {
     covers(parts(glob), path.split('/'), |part| part == "**", part_matches)
 }
@@ -164,18 +164,18 @@ fn part_matches(part: &str, name: &str) -> bool {
     covers(part.chars(), name.chars(), |c| c == '*', |c, letter| c == '?' || c == letter)
 }
 
-/// The parts of a plain glob; what ends in any number of parts ends in at least one.
+/// Returns the components of a plain glob; a final `**` is followed by `*`, so that it matches at least one component.
 fn parts(glob: &str) -> impl Iterator<Item = &str> + Clone {
     let is_open = glob == "**" || glob.ends_with("/**");
     glob.split('/').chain(is_open.then_some("*"))
 }
 
-/// Whether one of these plain globs names a path.
+/// Whether one of these plain globs matches a path.
 pub fn any_matches(globs: &[String], path: &str) -> bool {
     globs.iter().any(|glob| matches(glob, path))
 }
 
-/// Whether every path that the plain glob `inner` names is named by `outer`. Where it is not certain, no.
+/// Whether `outer` matches every path that the plain glob `inner` matches. If that is uncertain, false.
 pub fn contains(outer: &str, inner: &str) -> bool {
     let holds = |wide: &str, narrow: &str| narrow != "**" && part_contains(wide, narrow);
     covers(parts(outer), parts(inner), |part| part == "**", holds)
@@ -186,12 +186,12 @@ fn part_contains(outer: &str, inner: &str) -> bool {
     covers(outer.chars(), inner.chars(), |c| c == '*', holds)
 }
 
-/// Whether each of `inner` lies within one of `outer`.
+/// Whether each glob of `inner` is contained in one of `outer`.
 pub fn all_within(inner: &[String], outer: &[String]) -> bool {
     inner.iter().all(|inner| outer.iter().any(|outer| contains(outer, inner)))
 }
 
-/// Globs that name only what both lists name: as much of that as plain globs can say for certain.
+/// Returns globs that only match what both lists match: as much of the intersection as plain globs can express.
 pub fn meet(one: &[String], other: &[String]) -> Vec<String> {
     let mut both: Vec<String> = Vec::new();
     for a in one {
@@ -216,16 +216,16 @@ fn meet_of(a: &str, b: &str) -> Option<String> {
     b.starts_with("**/").then(|| format!("{folder}/{b}"))
 }
 
-/// Whether a pattern can be laid over a whole row: an entry that is `many` over any number of the row's, every
-/// other over exactly one that it fits.
+/// Whether a pattern covers a whole row: entries that are `many` match any number of the row's items, every other
+/// exactly one that it fits.
 fn covers<P: Copy, R: Copy>(
     mut pattern: impl Iterator<Item = P> + Clone,
     mut row: impl Iterator<Item = R> + Clone,
     many: impl Fn(P) -> bool,
     one: impl Fn(P, R) -> bool,
 ) -> bool {
-    // What follows the last entry for many, and where in the row that begins as yet: if the rest does not fit from
-    // there, that entry covers one more. An earlier one never has to.
+    // The pattern after the last `many`, and where it started in the row: if the rest does not match from there, that
+    // `many` matches one more item. An earlier one never has to be extended.
     let mut retry = None;
     loop {
         let (mut pattern_rest, mut row_rest) = (pattern.clone(), row.clone());
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_write_is_brought_into_the_plain_form() {
+    fn globs_are_converted_to_the_plain_form() {
         for (text, globs) in [
             ("artifacts/**", &["artifacts/**"][..]),
             (" ./artifacts/ ", &["artifacts/**"]),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_readers_of_globs_take_differently_is_refused() {
+    fn ambiguous_globs_are_refused() {
         for (text, error) in [
             ("", GlobError::Empty),
             ("../x", GlobError::Outside),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_cannot_be_read_names_all_that_it_could_mean() {
+    fn an_invalid_limit_matches_everything_it_could_mean() {
         for (text, globs) in [
             ("Secret/Gehe\u{301}im/**", &["secret/gehéim", "secret/gehéim/**"][..]),
             ("sec\u{200b}ret/", &["secret", "secret/**"]),
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_stay_within_a_part_and_double_stars_span_parts() {
+    fn stars_match_within_a_component_and_double_stars_across_them() {
         for (glob, path, is_match) in [
             ("artifacts/**", "artifacts/a/b.md", true),
             ("artifacts/*", "artifacts/a/b.md", false),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn containment_says_yes_only_where_it_is_certain() {
+    fn containment_is_true_only_if_it_is_certain() {
         for (outer, inner, is_within) in [
             ("**", "a/*/b?", true),
             ("artifacts/**", "artifacts/x/*.md", true),
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_meet_in_what_both_name() {
+    fn the_intersection_matches_what_both_lists_match() {
         let list = |globs: &[&str]| globs.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(meet(&list(&["a/**", "b/**"]), &list(&["a/x", "c"])), list(&["a/x"]));
         assert_eq!(meet(&list(&["a/**"]), &list(&["**/*.md"])), list(&["a/**/*.md"]));
@@ -376,7 +376,7 @@ mod tests {
         prop::collection::vec("[ab]{1,3}", 1..5).prop_map(|parts| parts.join("/"))
     }
 
-    /// What a plain glob names, as its definition says: every way of laying it over the path is tried.
+    /// Whether a glob matches by definition: tries every way of matching it to the path.
     fn named(glob: &[&str], path: &[&str]) -> bool {
         fn part(glob: &[char], name: &[char]) -> bool {
             match glob.split_first() {
@@ -400,7 +400,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_glob_names_is_what_its_definition_says(glob in glob(), paths in prop::collection::vec(path(), 20)) {
+        fn a_glob_matches_by_its_definition(glob in glob(), paths in prop::collection::vec(path(), 20)) {
             let glob_parts: Vec<&str> = glob.split('/').collect();
             for path in &paths {
                 let path_parts: Vec<&str> = path.split('/').collect();
@@ -409,7 +409,7 @@ mod tests {
         }
 
         #[test]
-        fn what_lies_within_never_names_more(
+        fn a_contained_glob_never_matches_more(
             outer in prop::collection::vec(glob(), 0..4),
             inner in prop::collection::vec(glob(), 0..3),
             paths in prop::collection::vec(path(), 30),
@@ -424,12 +424,12 @@ mod tests {
         }
 
         #[test]
-        fn a_glob_lies_within_itself_and_within_everything(glob in glob()) {
+        fn a_glob_is_contained_in_itself_and_in_everything(glob in glob()) {
             prop_assert!(contains(&glob, &glob) && contains("**", &glob));
         }
 
         #[test]
-        fn all_that_a_limit_could_mean_is_in_plain_form_and_holds_what_it_names(
+        fn a_limit_is_in_plain_form_and_matches_its_own_glob(
             text in "[ab{},./*?!\\\\é\u{301}]{0,24}",
             path in prop::collection::vec("[abáé]{1,3}", 1..5).prop_map(|parts| parts.join("/")),
         ) {
@@ -445,7 +445,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_a_glob_or_an_error_and_the_plain_form_stays(text in "[ab{},./*?!\\\\é\u{301}]{0,24}") {
+        fn any_text_is_a_glob_or_an_error_and_the_plain_form_is_stable(text in "[ab{},./*?!\\\\é\u{301}]{0,24}") {
             for glob in plain(&text).unwrap_or_default() {
                 prop_assert_eq!(plain(&glob), Ok(vec![glob.clone()]));
             }

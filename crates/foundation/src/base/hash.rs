@@ -4,7 +4,7 @@ use std::io;
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// The hash by which a file's content is recognised. Not for secrets.
+/// Returns the hash that identifies the content of a file. Not for secrets.
 pub fn content_hash(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
@@ -14,7 +14,7 @@ pub fn content_hash(bytes: &[u8]) -> u64 {
 pub struct HashWriter(Xxh3Default);
 
 impl HashWriter {
-    /// The hash of everything written.
+    /// Returns the hash of everything written.
     pub fn digest(&self) -> u64 {
         self.0.digest()
     }

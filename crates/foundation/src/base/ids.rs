@@ -1,4 +1,4 @@
-//! Names of things: an *id* is the word in a person's file, a *key* is the room's number for it.
+//! Identifiers: an *id* is the name in a person's file, a *key* is the room's number.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text_normalization::skeleton;
 
-/// The word by which a person's file names a thing: `researcher-1`, `rules`. Cheap to clone.
+/// The name of an agent, element and so on in a person's file, such as `researcher-1` or `rules`. Cheap to clone.
 pub type Id = Arc<str>;
 
 macro_rules! key {
@@ -26,35 +26,35 @@ macro_rules! key {
 }
 
 key! {
-    /// The room's number for an agent: counted up from 0 and never given twice within a room.
+    /// The room's number of an agent, counted from 0 and never reused within a room.
     AgentKey(u32)
 }
 key! {
-    /// The room's number for an element: counted up from 0 and never given twice within a room.
+    /// The room's number of an element, counted from 0 and never reused within a room.
     ElementKey(u32)
 }
 key! {
-    /// The room's number for a conversation: counted up from 0 and never given twice within a room.
+    /// The room's number of a conversation, counted from 0 and never reused within a room.
     ConversationKey(u32)
 }
 key! {
-    /// Names one question to a model, from the asking to its answer. Never given twice within a run.
+    /// The number of a request to a model, never reused within a run.
     RequestId(u64)
 }
 key! {
-    /// The place of a record in the event log; a record's `cause` is the [`Seq`] of an earlier one.
+    /// The number of a record in the event log; a record's `cause` is the [`Seq`] of an earlier one.
     Seq(u64)
 }
 
 /// The person, as an author.
 pub const USER: &str = "user";
-/// The author of versions that were made by no order: in an editor, by git, by another program.
+/// The author of versions without an order: made in an editor, by git, or by another program.
 pub const OUTSIDE: &str = "outside";
 /// The author of versions that the room saved by itself: scenes and boards.
 pub const ROOM: &str = "room";
 /// The author of refusals that no person made.
 pub const GATE: &str = "gate";
-/// Ids that do not mean an agent, in the log, in files and in messages; no agent can have them.
+/// Ids that do not stand for an agent in the log, in files and in messages; no agent can have them.
 pub const RESERVED_IDS: [&str; 7] = [USER, OUTSIDE, ROOM, GATE, "you", "person", "human"];
 
 /// Whether an id is reserved, or looks like a reserved one.
@@ -62,23 +62,23 @@ pub fn is_reserved(id: &str) -> bool {
     RESERVED_IDS.contains(&skeleton(id.trim()).as_str())
 }
 
-/// The id by which an agent goes whose file asks for this one: itself, or another where it is [reserved](is_reserved).
+/// Returns the id of an agent whose file specifies this one: the same, or another if it is [reserved](is_reserved).
 pub fn free_id(id: Id) -> Id {
     if is_reserved(&id) { format!("{}-agent", id.trim()).into() } else { id }
 }
 
-/// Who did something: the person ([`Author::user`]), an agent by its id, or something outside the room.
+/// The author of something: the person ([`Author::user`]), an agent by its id, or something outside of the room.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Author(pub Id);
 
 impl Author {
-    /// The person at the keyboard, in the window or in an editor.
+    /// Returns the person, in the window or in an editor.
     pub fn user() -> Self {
         Self(USER.into())
     }
 
-    /// The agent with this id.
+    /// Returns the agent with this id.
     pub fn agent(id: &Id) -> Self {
         Self(id.clone())
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_for_something_else_is_no_agents_id_in_any_spelling() {
+    fn reserved_ids_are_no_agents_in_any_spelling() {
         for id in ["user", "User", " outside ", "ROOM", "us\u{435}r", "ｇate", "ro\u{f6}m"] {
             assert!(is_reserved(id), "{id:?}");
             assert!(!is_reserved(&free_id(id.into())), "{id:?}");

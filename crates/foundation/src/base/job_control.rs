@@ -1,9 +1,9 @@
-//! The state shared by a slow job and its caller: its progress, and whether it should be cancelled.
+//! The state that a slow job shares with its caller: its progress, and whether it should be cancelled.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The value for work that has not reported its progress.
+/// The value for a job that has not reported its progress.
 const UNKNOWN: u32 = u32::MAX;
 
 /// Observes and cancels one slow job. All clones refer to the same job.
@@ -23,35 +23,35 @@ impl Default for Shared {
 }
 
 impl PartialEq for JobControl {
-    /// The same job, not one that is as far.
+    /// Compares the identity of the jobs, not their progress.
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
 impl JobControl {
-    /// Says how much is done, from 0 to 1.
+    /// Sets the progress, from 0 to 1.
     pub fn set_progress(&self, share: f32) {
         self.0.per_mille.store((share.clamp(0.0, 1.0) * 1e3) as u32, Ordering::Relaxed);
     }
 
-    /// Says that so many of so many are done.
+    /// Sets the progress to `done` of `of` items.
     pub fn set_done(&self, done: usize, of: usize) {
         self.set_progress(done as f32 / of.max(1) as f32);
     }
 
-    /// How much is done, from 0 to 1; nothing where the work does not say.
+    /// Returns the progress, from 0 to 1; `None` if the job does not report it.
     pub fn progress(&self) -> Option<f32> {
         let per_mille = self.0.per_mille.load(Ordering::Relaxed);
         (per_mille != UNKNOWN).then_some(per_mille as f32 / 1e3)
     }
 
-    /// Asks the job to give up.
+    /// Requests cancellation of the job.
     pub fn cancel(&self) {
         self.0.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the job is to give up: it looks now and then.
+    /// Whether cancellation was requested; the job checks this regularly.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled.load(Ordering::Relaxed)
     }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_about_the_same_work_which_says_how_far_it_is() {
+    fn clones_share_progress_and_cancellation() {
         let (job, other) = (JobControl::default(), JobControl::default());
         let copy = job.clone();
         assert_eq!((copy.progress(), copy.is_cancelled()), (None, false));

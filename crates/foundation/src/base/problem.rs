@@ -1,4 +1,4 @@
-//! A problem that a person can fix: where it is, what it is, and what to do about it.
+//! A problem that a person can fix: its location, a description, and a remedy.
 
 use std::fmt;
 
@@ -10,30 +10,30 @@ use serde::{Deserialize, Serialize};
 pub enum Severity {
     /// Something was ignored or replaced by a default; the rest works.
     Warning,
-    /// Something could not be used at all; the last good version, if there is one, stays.
+    /// Something could not be used at all; the last good version, if there is one, stays in use.
     Error,
 }
 
 /// A problem with a file, a setting or something external, described for the person who can fix it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Problem {
-    /// How much it costs.
+    /// The severity.
     pub severity: Severity,
     /// The file (relative to the workspace), setting, or part of the room that it is about.
     pub place: String,
-    /// The line in that file, counted from 1, where known.
+    /// The line in that file, counted from 1, if known.
     pub line: Option<usize>,
-    /// The column in that line, counted in characters from 1, where known.
+    /// The column in that line, counted in characters from 1, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
-    /// What is wrong, as one sentence without a full stop.
+    /// The description, as one sentence without a full stop.
     pub what: String,
-    /// What to do, as one sentence without a full stop.
+    /// The remedy, as one sentence without a full stop.
     pub remedy: String,
 }
 
 impl Problem {
-    /// Something could not be used at all.
+    /// Creates an error: something could not be used at all.
     pub fn error(place: impl Into<String>, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -45,24 +45,24 @@ impl Problem {
         }
     }
 
-    /// Something was ignored or replaced by a default.
+    /// Creates a warning: something was ignored or replaced by a default.
     pub fn warning(place: impl Into<String>, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(place, what, remedy) }
     }
 
-    /// The same, at a line counted from 1.
+    /// Sets the line, counted from 1.
     pub fn at_line(mut self, line: Option<usize>) -> Self {
         self.line = line;
         self
     }
 
-    /// The same, at a column of its line, counted from 1.
+    /// Sets the column, counted from 1.
     pub fn at_column(mut self, column: Option<usize>) -> Self {
         self.column = column;
         self
     }
 
-    /// The place with the line and the column, as far as they are known: `agents/ada.md:4:7`.
+    /// Returns the place with the line and the column, if they are known: `agents/ada.md:4:7`.
     pub fn position(&self) -> String {
         let part = |number: Option<usize>| number.map(|number| format!(":{number}")).unwrap_or_default();
         let column = self.column.filter(|_| self.line.is_some());
@@ -70,7 +70,7 @@ impl Problem {
     }
 }
 
-/// `agents/ada.md:4: unknown key "modle" (did you mean "model"?)`
+/// Formats the problem: `agents/ada.md:4: unknown key "modle" (did you mean "model"?)`.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} ({})", self.position(), self.what, self.remedy)
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_problem_says_as_much_of_its_place_as_is_known() {
+    fn a_problem_shows_its_known_position() {
         let problem = Problem::error("agents/ada.md", "it is odd", "mend it");
         assert_eq!(problem.to_string(), "agents/ada.md: it is odd (mend it)");
         assert_eq!(problem.clone().at_column(Some(7)).position(), "agents/ada.md");

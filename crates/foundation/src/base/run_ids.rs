@@ -11,27 +11,27 @@ use super::ids::Id;
 
 /// The alphabet of run tags: Crockford's base 32, without letters that look like digits.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Letters of a run tag, of 5 bits each.
+/// The number of characters of a run tag, of 5 bits each.
 const TAG_CHARS: u32 = 8;
 
-/// The short id of a run: 40 bits of the hash of its name, written as eight letters and digits. Ids created by older
-/// versions, which do not contain their run, have none.
+/// The short id of a run: 40 bits of the hash of its name, written as eight letters and digits. It is zero in ids
+/// created by older versions, which do not contain their run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct RunTag(u64);
 
 impl RunTag {
-    /// The tag of the run with this name.
+    /// Returns the tag of the run with this name.
     pub fn of(run: &str) -> Self {
         // Zero stands for no run.
         Self((content_hash(run.as_bytes()) & ((1 << (5 * TAG_CHARS)) - 1)).max(1))
     }
 
-    /// Whether it names no run.
+    /// Whether it stands for no run.
     pub fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// Reads what [`Display`](fmt::Display) wrote.
+    /// Parses the output of [`Display`](fmt::Display).
     pub fn parse(text: &str) -> Option<Self> {
         let digit = |byte| DIGITS.iter().position(|digit| *digit == byte);
         let push = |tag: u64, byte| Some(tag << 5 | u64::try_from(digit(byte)?).ok()?);
@@ -47,8 +47,8 @@ impl fmt::Display for RunTag {
     }
 }
 
-/// The id of a piece of work: `act-7-3kq9x2mf` is the seventh of its room, created in the run with that tag. Ids of one
-/// room are in the order of their creation. Older versions named work by the number of its record alone: `act-412`.
+/// The id of an activation: `act-7-3kq9x2mf` is the seventh of its room, created in the run with that tag. Ids of one
+/// room are sorted by creation. Older versions named activations by the number of their record alone: `act-412`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ActivationKey {
     number: u64,
@@ -56,32 +56,32 @@ pub struct ActivationKey {
 }
 
 impl ActivationKey {
-    /// The piece of work with this number, made in the run with this tag.
+    /// Creates the id with this number, in the run with this tag.
     pub fn new(number: u64, run: RunTag) -> Self {
         Self { number, run }
     }
 
-    /// As an older version named it: by a number alone.
+    /// Creates an id of an older version, which only has a number.
     pub const fn numbered(number: u64) -> Self {
         Self { number, run: RunTag(0) }
     }
 
-    /// How many were made in its room until it was, itself included.
+    /// Returns the number, counted from 1 in its room.
     pub fn number(self) -> u64 {
         self.number
     }
 
-    /// The run that it was made in.
+    /// Returns the run in which it was created.
     pub fn run(self) -> RunTag {
         self.run
     }
 
-    /// As logs and file names have it: `act-7-3kq9x2mf`.
+    /// Returns the id as in logs and file names: `act-7-3kq9x2mf`.
     pub fn id(self) -> Id {
         self.to_string().into()
     }
 
-    /// Reads what [`Self::id`] gave, in this version or an older one.
+    /// Parses the output of [`Self::id`], of this version or an older one.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix("act-")?;
         let (number, run) = match text.split_once('-') {
@@ -102,17 +102,17 @@ pub struct MessageKey {
 }
 
 impl MessageKey {
-    /// The message with this number, made in the run with this tag.
+    /// Creates the id with this number, in the run with this tag.
     pub fn new(number: u64, run: RunTag) -> Self {
         Self { number, run }
     }
 
-    /// As logs and files have it: `msg-7-3kq9x2mf`.
+    /// Returns the id as in logs and files: `msg-7-3kq9x2mf`.
     pub fn id(self) -> Id {
         self.to_string().into()
     }
 
-    /// Reads what [`Self::id`] gave.
+    /// Parses the output of [`Self::id`].
     pub fn parse(text: &str) -> Option<Self> {
         let (number, run) = text.strip_prefix("msg-")?.split_once('-')?;
         Some(Self { number: parse_number(number)?, run: RunTag::parse(run)? })
@@ -139,7 +139,7 @@ impl TryFrom<String> for MessageKey {
     }
 }
 
-/// A number in digits alone: no sign, no blanks.
+/// Parses a number that consists of digits only, without sign and spaces.
 fn parse_number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -163,7 +163,7 @@ impl<'de> Deserialize<'de> for ActivationKey {
     }
 }
 
-/// Takes an id, or the bare number of an older version, which as a key of a map is a text.
+/// Deserialises an id, or the bare number of an older version, which is a text as the key of a map.
 struct KeyVisitor;
 
 impl Visitor<'_> for KeyVisitor {
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_read_as_it_was_written_and_nothing_else_is() {
+    fn only_valid_activation_ids_are_parsed() {
         let key = ActivationKey::new(7, RunTag::of("r-20261122-181922-1a2b"));
         assert_eq!(ActivationKey::parse(&key.id()), Some(key));
         assert_eq!(key.id().len(), "act-7-".len() + TAG_CHARS as usize);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_of_a_message_says_its_run_and_is_read_as_it_was_written() {
+    fn a_message_id_contains_its_run_and_round_trips() {
         let key = MessageKey::new(7, RunTag::of("r-1"));
         assert_eq!(MessageKey::parse(&key.id()), Some(key));
         let json = serde_json::to_string(&key).expect("it can be written");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn saved_rooms_of_this_and_of_older_versions_are_read() {
+    fn saved_ids_of_this_and_older_versions_are_parsed() {
         let key = ActivationKey::new(7, RunTag::of("r-1"));
         let saved = BTreeMap::from([(ActivationKey::numbered(3), "old"), (key, "new")]);
         let json = serde_json::to_string(&saved).expect("it can be written");
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_have_tags_of_their_own_and_ids_are_in_the_order_in_which_they_were_made() {
+    fn runs_have_different_tags_and_ids_are_sorted_by_creation() {
         let tags: BTreeSet<RunTag> = (0..100_000).map(|run| RunTag::of(&format!("r-{run}"))).collect();
         assert!(tags.len() == 100_000 && tags.iter().all(|tag| RunTag::parse(&tag.to_string()) == Some(*tag)));
         let key = |number, run| ActivationKey::new(number, RunTag::of(run));

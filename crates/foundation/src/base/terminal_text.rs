@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// What a tab is printed as.
+/// The replacement for a tab.
 const TAB: &str = "    ";
 
-/// Whether a terminal or a reader would take this character for something else than a sign on the page: the control
-/// characters C0, DEL and C1, and those that turn the direction of writing.
+/// Whether a terminal or a reader would not take this character as a visible one: the control characters C0, DEL and
+/// C1, and those that change the direction of writing.
 pub fn is_control(character: char) -> bool {
     character.is_control() || is_direction_mark(character)
 }
@@ -22,8 +22,8 @@ fn is_direction_mark(character: char) -> bool {
     )
 }
 
-/// The text made safe for a terminal: line breaks stay, a tab becomes four blanks, and every other control character is
-/// replaced by a visible sign.
+/// Makes a text safe for a terminal: line breaks are kept, a tab becomes four spaces, and every other control character
+/// is replaced by a visible symbol.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(|character| character != '\n' && is_control(character)) {
         return Cow::Borrowed(text);
@@ -42,12 +42,12 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same on one line: line breaks become blanks.
+/// Makes a text safe and puts it on one line: line breaks become spaces.
 pub fn printable_line(text: &str) -> String {
     printable(text.trim_end_matches(['\n', '\r'])).replace('\n', " ")
 }
 
-/// The picture of a control character, where Unicode has one.
+/// Returns the symbol for a control character, if Unicode has one.
 fn sign_of(control: char) -> char {
     match u32::from(control) {
         code @ 0..0x20 => char::from_u32(0x2400 + code).unwrap_or(char::REPLACEMENT_CHARACTER),
@@ -56,8 +56,8 @@ fn sign_of(control: char) -> char {
     }
 }
 
-/// JSON text made safe for a terminal. JSON escapes C0 itself; other control characters can only occur inside its
-/// strings, where `\u…` means the same.
+/// Makes JSON safe for a terminal. JSON itself escapes C0; other control characters can only occur inside its strings,
+/// where `\u…` means the same.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
     let is_raw = |character: char| is_control(character) && !matches!(character, '\n' | '\r' | '\t');
     if !json.contains(is_raw) {
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_shown_instead() {
+    fn control_characters_are_shown_as_symbols() {
         assert_eq!(printable("plain ünïcödé 東京 🙂\nsecond"), "plain ünïcödé 東京 🙂\nsecond");
         assert_eq!(printable("\u{1b}]0;mine\u{7}x"), "␛]0;mine␇x");
         assert_eq!(printable("\u{9b}2J\u{7f}"), "\u{fffd}2J␡");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn json_means_the_same_after_it_was_made_printable() {
+    fn printable_json_has_the_same_meaning() {
         let value = serde_json::json!({ "text": "\u{1b}[2J \u{9b}2J \u{202e} \u{7f} \u{85}\n", "k\u{9d}": 1 });
         let json = printable_json(&value.to_string()).into_owned();
         assert!(!json.contains(is_control), "{json:?}");
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_printed_holds_a_control(text in any::<String>()) {
+        fn printable_text_contains_no_control_characters(text in any::<String>()) {
             prop_assert!(!printable(&text).contains(|character| character != '\n' && is_control(character)));
             prop_assert!(!printable_line(&text).contains(is_control));
             let json = serde_json::Value::from(text.clone()).to_string();

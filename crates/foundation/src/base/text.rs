@@ -1,19 +1,19 @@
 //! Small, pure functions on text: slugs, truncation, token counts, name suggestions.
 
-/// Four characters make a token, near enough to decide when to compact or to reserve (the reference's rule).
+/// The assumed number of characters of a token, as in the reference: accurate enough for compaction and reservations.
 const CHARS_PER_TOKEN: usize = 4;
 
-/// An estimate of how many tokens a text costs, rounded up.
+/// Estimates the number of tokens of a text, rounded up.
 pub fn estimate_tokens(text: &str) -> u32 {
     tokens_of_chars(text.chars().count())
 }
 
-/// About how many tokens so many characters take.
+/// Estimates the number of tokens of this many characters.
 pub fn tokens_of_chars(chars: usize) -> u32 {
     u32::try_from(chars.div_ceil(CHARS_PER_TOKEN)).unwrap_or(u32::MAX)
 }
 
-/// Lower-case letters and digits joined by single dashes: `Ada Lovelace!` becomes `ada-lovelace`.
+/// Returns lower-case letters and digits joined by single dashes: `Ada Lovelace!` becomes `ada-lovelace`.
 pub fn slug(text: &str) -> String {
     let mut slug = String::with_capacity(text.len());
     for character in text.chars() {
@@ -27,7 +27,7 @@ pub fn slug(text: &str) -> String {
     slug
 }
 
-/// At most `max_chars` characters, ending in `…` where something was cut.
+/// Returns at most `max_chars` characters, ending in `…` if something was cut off.
 pub fn truncate(text: &str, max_chars: usize) -> String {
     if text.chars().count() <= max_chars {
         return text.to_owned();
@@ -38,18 +38,18 @@ pub fn truncate(text: &str, max_chars: usize) -> String {
     short
 }
 
-/// One line: every run of white space is one blank.
+/// Returns the text on one line, with every run of white space replaced by one space.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a text is called in one line: its first paragraph.
+/// Returns the first paragraph of a text on one line, to be used as its title.
 pub fn first_paragraph(text: &str) -> String {
     let lines = text.trim_start().lines().take_while(|line| !line.trim().is_empty());
     one_line(&lines.collect::<Vec<_>>().join(" "))
 }
 
-/// The same text with names and passwords taken out of its addresses: `https://user:word@host/` becomes
+/// Removes user names and passwords from the URLs in a text: `https://user:word@host/` becomes
 /// `https://[redacted]@host/`.
 pub fn hide_user_info(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -57,7 +57,7 @@ pub fn hide_user_info(text: &str) -> String {
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + 3);
         shown.push_str(before);
-        // A password that is not written as it should be may hold a `?` or a `#`.
+        // A password that is not properly escaped may contain `?` or `#`.
         let end = after.find(|c: char| c == '/' || c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`'));
         let authority = &after[..end.unwrap_or(after.len())];
         let host = match authority.rfind('@') {
@@ -73,7 +73,7 @@ pub fn hide_user_info(text: &str) -> String {
     shown
 }
 
-/// The candidate most like `word`, if any is near enough to be what was meant.
+/// Returns the candidate most similar to `word`, if any is similar enough to be meant.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     candidates
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_paragraph_of_a_text_is_what_it_is_called() {
+    fn the_first_paragraph_is_the_title() {
         for (text, called) in [
             ("Write  it\ndown", "Write it down"),
             ("\n Write it down\r\n\r\nThis is task 7.", "Write it down"),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn cutting_counts_characters_and_says_so() {
+    fn truncation_counts_characters_and_is_marked() {
         assert_eq!(truncate("short", 10), "short");
         assert_eq!(truncate("äöüäöü", 4), "äöü…");
         assert_eq!(truncate("one two three", 5), "one…");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn no_address_is_shown_with_a_password() {
+    fn passwords_are_removed_from_urls() {
         for (text, shown) in [
             ("asked at http://user:pw@host:8/v1/", "asked at http://[redacted]@host:8/v1/"),
             ("https://token@host", "https://[redacted]@host"),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn suggests_only_what_is_near() {
+    fn only_similar_names_are_suggested() {
         assert_eq!(nearest("modle", ["model", "name"]), Some("model"));
         assert_eq!(nearest("zzz", ["model", "name"]), None);
     }

@@ -1,4 +1,4 @@
-//! Normalization of text: the canonical form, and the forms in which two texts are equal to a file system or to a
+//! Normalization of text: the canonical form, and the forms by which two texts are equal to a file system or to a
 //! reader.
 
 use std::borrow::Cow;
@@ -7,26 +7,26 @@ use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed}
 
 use super::text::one_line;
 
-/// The text with every letter in its composed form (NFC): `e` with an accent behind it becomes `é`.
+/// Returns the text with every letter in its composed form (NFC): `e` followed by an accent becomes `é`.
 pub fn nfc(text: &str) -> Cow<'_, str> {
     ComposingNormalizerBorrowed::new_nfc().normalize(text)
 }
 
-/// The form in which two names are the same wherever anything takes them for the same.
+/// Returns the form in which two names are equal if any system treats them as equal.
 pub fn folded(part: &str) -> String {
     if part.is_ascii() {
         return part.to_ascii_lowercase();
     }
     let nfkc = ComposingNormalizerBorrowed::new_nfkc();
-    // By way of capitals: 'ı' and 'ſ' have the capitals of 'i' and 's', and 'ẞ' is the capital of 'ß', whose own is
-    // 'SS'. Some capitals come apart ('ΐ').
+    // Converted through upper case: 'ı' and 'ſ' have the capitals of 'i' and 's', and 'ẞ' is the capital of 'ß', whose
+    // own is 'SS'. Some capitals are decomposed ('ΐ').
     let small = nfkc.normalize(part).chars().flat_map(char::to_lowercase).collect::<String>();
     let folded: String = small.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
     nfkc.normalize(&folded).into_owned()
 }
 
-/// The form in which two texts say the same: [`folded`] on one line, without what nobody sees and without the points
-/// and quotation marks around it. A question is no statement.
+/// Returns the form in which two texts say the same: [`folded`] on one line, without invisible characters and without
+/// surrounding full stops and quotation marks. A question differs from a statement.
 pub fn folded_text(text: &str) -> String {
     let seen: String =
         text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_unseen(*c)).collect();
@@ -41,7 +41,7 @@ pub fn folded_text(text: &str) -> String {
 pub struct Words(String);
 
 impl Words {
-    /// Of a text.
+    /// Prepares a text.
     pub fn of(text: &str) -> Self {
         Self(folded(text))
     }
@@ -58,8 +58,8 @@ impl Words {
     }
 }
 
-/// [`folded`], without accents, and with letters of other scripts replaced by the Latin ones that look the same: two
-/// words with one skeleton are taken for each other by whoever reads them.
+/// Returns the [`folded`] form without accents, and with letters of other scripts replaced by similar Latin ones:
+/// readers confuse two words with the same skeleton.
 pub fn skeleton(part: &str) -> String {
     let folded = folded(part);
     if folded.is_ascii() {
@@ -97,7 +97,7 @@ pub fn skeleton(part: &str) -> String {
         .collect()
 }
 
-/// Controls, and what takes no room or turns the direction of writing.
+/// Whether a character is a control character, takes no space, or changes the direction of writing.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_word_has_one_form_however_it_is_typed() {
+    fn equal_words_have_one_form_in_any_spelling() {
         assert_eq!(nfc("jose\u{301}"), "josé");
         assert_eq!(folded("STRA\u{212a}E"), folded("strake"));
         assert_eq!(folded("\u{17f}cenes"), "scenes");
@@ -125,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_in_a_text_as_words_of_its_own() {
+    fn a_name_is_found_as_whole_words() {
         let words = Words::of("Ask ADA, or Jean-Luc at (ben).");
         assert!(["Ada", "jean-luc", " Ben "].iter().all(|name| words.name(name)));
         assert!(["Ad", "da", "Luc2", "", "be"].iter().all(|name| !words.name(name)));
     }
 
     #[test]
-    fn what_says_the_same_has_one_form_and_what_does_not_has_not() {
+    fn only_texts_with_the_same_meaning_have_the_same_form() {
         for text in [
             "The bridge is closed.",
             "  the BRIDGE\n is closed",
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folded_form_of_every_letter_is_composed_and_the_same_in_capitals() {
+    fn the_folded_form_of_every_letter_is_composed_and_ignores_case() {
         for letter in '\u{80}'..=char::MAX {
             let folded_once = folded(&letter.to_string());
             assert_eq!(folded(&folded_once), folded_once, "{letter:?}");

@@ -1,5 +1,5 @@
-//! Until when a permission holds, as a person writes it: for some hours, until a time of day, or until a date. It is
-//! converted to a date of the room when the permission is given; nothing here reads a clock.
+//! The end of a permission, as a person writes it: for some hours, until a time of day, or until a date. It is
+//! converted to a date in the room when the permission is given; nothing here reads a clock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,50 +8,50 @@ use serde::{Deserialize, Serialize};
 
 use super::calendar::{SECS_PER_DAY, parse_stamp, parse_time, stamp};
 
-/// No permission with an end holds longer, in seconds.
+/// The maximum duration of a permission with an end, in seconds.
 const SECS_AT_MOST: i64 = 31 * SECS_PER_DAY;
 
 /// The end of a permission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeLimit {
-    /// For this many seconds from the answer on.
+    /// This many seconds after the answer.
     Secs(u32),
-    /// Until this second of the day of the answer; 86,400 is its end.
+    /// This second of the day of the answer; 86,400 is the end of the day.
     OfDay(u32),
-    /// Until this date of the room, in seconds since 1970 as the person's clock shows them.
+    /// This date in the room, in seconds since 1970 as the person's clock shows them.
     At(i64),
 }
 
 /// Why a text is not a valid time limit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TimeLimitError {
-    /// It says none.
+    /// It cannot be parsed.
     #[error("{0:?} is not a valid time; write 2h, 90m, 18:00, end of day or 2026-01-31T18:00")]
     Unknown(String),
-    /// It is over.
+    /// It is in the past.
     #[error("it is already {now} in the room, past {at}")]
     Over {
-        /// The date now.
+        /// The present date.
         now: String,
-        /// The date that was said.
+        /// The date of the limit.
         at: String,
     },
-    /// It is too long.
+    /// It is too far in the future.
     #[error("{0} is more than 31 days away; choose an earlier time, or allow it always")]
     TooLong(String),
-    /// The room does not know the date.
+    /// The room does not know the present date.
     #[error("the room's time is unknown; allow it once or for the task")]
     NoDate,
 }
 
 impl TimeLimit {
-    /// An hour.
+    /// One hour.
     pub const HOUR: Self = Self::Secs(3_600);
     /// The rest of the day.
     pub const DAY: Self = Self::OfDay(86_400);
 
-    /// The date until which it holds when it is said at the date `now` of the room, in seconds since 1970.
+    /// Returns the date of the limit, given the present date `now` in the room, both in seconds since 1970.
     pub fn date(self, now: Option<i64>) -> Result<i64, TimeLimitError> {
         let now = now.ok_or(TimeLimitError::NoDate)?;
         let at = match self {
@@ -108,7 +108,7 @@ mod tests {
     const NOW: i64 = 1_795_356_309;
 
     #[test]
-    fn a_time_is_said_in_several_ways_and_becomes_a_date() {
+    fn times_can_be_written_in_several_ways_and_become_dates() {
         for (text, date) in [
             ("2h", "2026-11-22T16:05:09"),
             ("90m", "2026-11-22T15:35:09"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_or_over_or_too_far_away_is_refused() {
+    fn invalid_past_and_distant_times_are_refused() {
         for text in ["", "soon", "25:00", "2026-02-30T00:00", "0s", "-1h", "2026-11-30T08:30Z"] {
             assert!(text.parse::<TimeLimit>().is_err(), "{text}");
         }

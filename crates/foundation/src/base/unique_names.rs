@@ -1,6 +1,6 @@
-//! Numbered names for things whose wanted name is already taken.
+//! Numbered names for files and elements whose intended name is already taken.
 
-/// Endings that belong together.
+/// Compound extensions, which are not split.
 const ENDINGS: [&str; 3] = [".task.md", ".agent.yaml", ".session.yaml"];
 
 /// A path, followed by alternatives in case it is taken: `plan.md`, `plan-2.md`, `plan-3.md`, …
@@ -13,13 +13,13 @@ pub fn alike(path: &str) -> impl Iterator<Item = String> + use<> {
     std::iter::once(path.to_owned()).chain(numbered(stem, ending, 2))
 }
 
-/// `rules-1`, `rules-2`, … with an ending that may be empty.
+/// Returns `rules-1`, `rules-2`, …, with an ending that may be empty.
 pub fn numbered(stem: &str, ending: &str, first: u64) -> impl Iterator<Item = String> + use<> {
     let (stem, ending) = (stem.to_owned(), ending.to_owned());
     (first..=u64::MAX).map(move |number| format!("{stem}-{number}{ending}"))
 }
 
-/// The first of these names that nothing has.
+/// Returns the first of these names that is not taken.
 pub fn first_free(mut names: impl Iterator<Item = String>, is_taken: impl Fn(&str) -> bool) -> String {
     names.find(|name| !is_taken(name)).expect("there are more numbers than things")
 }
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_goes_before_the_ending() {
+    fn the_number_is_inserted_before_the_extension() {
         for (path, second) in [
             ("plan.md", "plan-2.md"),
             ("artifacts/v1.2/plan", "artifacts/v1.2/plan-2"),
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_that_is_free_is_taken() {
+    fn the_first_free_name_is_used() {
         let is_taken = |name: &str| ["rules-1", "rules-2"].contains(&name);
         assert_eq!(first_free(numbered("rules", "", 1), is_taken), "rules-3");
     }

@@ -6,30 +6,31 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Urgency {
-    /// For work: a person's task, and what it set going.
+    /// Working on a person's task, and everything that follows from it.
     Task,
-    /// To read what a person wants read by everyone: a rulebook, a message board.
+    /// Reading what a person wants everyone to read: a rulebook, a message board.
     Rule,
-    /// To read its mail.
+    /// Reading mail.
     Mail,
-    /// To speak when another party wants to say or ask something.
+    /// Speaking, when another agent wants to say or ask something.
     Talk,
-    /// To read what changed, or to sum up.
+    /// Reading changes, or summarising.
     #[default]
     Read,
-    /// To look at something for want of anything else.
+    /// Exploring when there is nothing else to do.
     Seek,
-    /// To chat.
+    /// Small talk.
     Banter,
 }
 
 impl Urgency {
-    /// Whether it goes before everything that an agent only reads or tells, and stops it on its way there.
+    /// Whether it takes precedence over everything that an agent only reads or says, and interrupts it on its way
+    /// there.
     pub fn is_high(self) -> bool {
         self <= Self::Mail
     }
 
-    /// Whether it may wait until there is nothing else.
+    /// Whether it may wait until there is nothing else to do.
     pub fn is_low(self) -> bool {
         self >= Self::Seek
     }

@@ -1,4 +1,4 @@
-//! One record of the event log, as it is written and as it is stored.
+//! A record of the event log, as it is written and as it is stored.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::events::{Event, EventData, EventKind};
 use crate::base::{Id, Seq};
 
-/// The data of a record: a JSON object, as it is stored and exported. It is created from an event and parsed as one.
+/// The data of a record: a JSON object, as it is stored and exported. It is serialised from an event, and parsed as
+/// one.
 #[derive(Clone, Debug)]
 pub struct EventJson(Box<RawValue>);
 
@@ -19,29 +20,28 @@ impl EventJson {
         Self(to_raw_value(event).expect("event data is plain data with string keys"))
     }
 
-    /// Data as it was kept: for whoever keeps the log. Every kept record is one, whether this version can read it or
-    /// not.
+    /// Creates data from its stored form, whether or not this version can parse it as an event.
     pub fn kept(json: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(json).map(Self)
     }
 
-    /// The text to keep: to be written down or looked through, never to be picked apart.
+    /// Returns the JSON text, for storing and searching; it should not be parsed separately.
     pub fn as_kept(&self) -> &str {
         self.0.get()
     }
 
-    /// How long the text is.
+    /// Returns the length of the text in bytes.
     pub fn bytes(&self) -> usize {
         self.0.get().len()
     }
 
-    /// The text over several lines, for a person.
+    /// Returns the text formatted on several lines, for a person.
     pub fn pretty(&self) -> String {
         let value = serde_json::from_str::<serde_json::Value>(self.0.get());
         value.and_then(|value| serde_json::to_string_pretty(&value)).unwrap_or_else(|_| self.0.get().to_owned())
     }
 
-    /// The event of this type that a record of this kind says, if it says one.
+    /// Parses the event of this type, if the record of this kind is one.
     pub fn read<E: EventData>(&self, kind: &EventKind) -> Option<E> {
         if *kind == E::KIND { self.parse() } else { None }
     }
@@ -57,70 +57,70 @@ impl PartialEq for EventJson {
     }
 }
 
-/// A record before the log gives it its [`Seq`], tick and time.
+/// A record before the log assigns its [`Seq`], tick and time.
 #[derive(Clone, Debug)]
 pub struct EventDraft {
-    /// What it is about.
+    /// The kind of the event.
     pub kind: EventKind,
-    /// The agent that it concerns.
+    /// The agent that it is about.
     pub agent: Option<Id>,
-    /// The activation it belongs to.
+    /// The activation that it belongs to.
     pub activation: Option<Id>,
-    /// The session or conversation it belongs to.
+    /// The session or conversation that it belongs to.
     pub session: Option<Id>,
-    /// The record that it came from.
+    /// The record that caused it.
     pub cause: Option<Seq>,
     data: EventJson,
-    /// A long text that belongs to it and is kept beside the log: never exported, and not for ever.
+    /// A long text that is stored beside the log for a limited time, and never exported.
     pub enclosure: Option<Arc<str>>,
 }
 
 impl EventDraft {
-    /// A record of this event.
+    /// Creates a record of this event.
     pub fn of<E: EventData>(event: &E) -> Self {
         Self::kept(E::KIND, EventJson::of(event))
     }
 
-    /// A record that was kept: its kind and its data.
+    /// Creates a record from its stored kind and data.
     pub fn kept(kind: EventKind, data: EventJson) -> Self {
         Self { kind, agent: None, activation: None, session: None, cause: None, data, enclosure: None }
     }
 
-    /// The event of this type that it says, if it says one.
+    /// Parses the event of this type, if the record is one.
     pub fn read<E: EventData>(&self) -> Option<E> {
         self.data.read(&self.kind)
     }
 
-    /// What it says, as it is kept.
+    /// Returns the data in its stored form.
     pub fn data(&self) -> &EventJson {
         &self.data
     }
 
-    /// With this text beside it.
+    /// Adds a text to be stored beside the log.
     pub fn enclose(mut self, text: impl Into<Arc<str>>) -> Self {
         self.enclosure = Some(text.into());
         self
     }
 
-    /// About this agent.
+    /// Sets the agent.
     pub fn agent(mut self, agent: &Id) -> Self {
         self.agent = Some(agent.clone());
         self
     }
 
-    /// Part of this activation.
+    /// Sets the activation.
     pub fn activation(mut self, activation: &Id) -> Self {
         self.activation = Some(activation.clone());
         self
     }
 
-    /// In this session or conversation.
+    /// Sets the session or conversation.
     pub fn session(mut self, session: impl Into<Id>) -> Self {
         self.session = Some(session.into());
         self
     }
 
-    /// Because of this record.
+    /// Sets the cause.
     pub fn cause(mut self, cause: impl Into<Option<Seq>>) -> Self {
         self.cause = cause.into();
         self
@@ -130,31 +130,31 @@ impl EventDraft {
 /// A record as it is stored.
 #[derive(Clone, Debug)]
 pub struct EventRecord {
-    /// Its place in the log, counted up across all runs of a workspace.
+    /// The number in the log, which increases across all runs of a workspace.
     pub seq: Seq,
-    /// The tick in which it happened.
+    /// The tick in which it was written.
     pub tick: u64,
-    /// Wall-clock time in milliseconds since 1970, for people; nothing decides by it.
+    /// The wall-clock time in milliseconds since 1970, for people; no decision depends on it.
     pub time_ms: u64,
-    /// The run it happened in.
+    /// The run in which it was written.
     pub run: Id,
-    /// Everything else.
+    /// The content.
     pub draft: EventDraft,
 }
 
 impl EventRecord {
-    /// What happened. A record that this version cannot read is an [`Event::Unknown`], which holds all of it.
+    /// Returns the event. A record that this version cannot parse is an [`Event::Unknown`] with all of its data.
     pub fn event(&self) -> Event {
         Event::parse(&self.draft.kind, &self.draft.data)
     }
 
-    /// The record as an event of this type, if it is one.
+    /// Parses the event of this type, if the record is one.
     pub fn read<E: EventData>(&self) -> Option<E> {
         self.draft.read()
     }
 }
 
-/// One line of an exported log: `seq tick time run type agent activation session cause data`, absent ones left out.
+/// One line of an exported log: `seq tick time run type agent activation session cause data`, without absent keys.
 impl Serialize for EventRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let time = std::time::UNIX_EPOCH + std::time::Duration::from_millis(self.time_ms);

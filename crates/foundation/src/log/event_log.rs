@@ -1,5 +1,5 @@
-//! The event log as systems see it: writing a draft returns its [`Seq`] at once, so that other records can name it as
-//! their cause.
+//! The event log as systems see it: writing a draft immediately returns its [`Seq`], so that other records can name it
+//! as their cause.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ use bevy::ecs::prelude::*;
 use super::event::{EventDraft, EventRecord};
 use crate::base::{Id, Seq};
 
-/// Collects the records of a tick until [`crate::schedule::WorkshopSystems::Record`] hands them to the writer.
+/// Collects the records of a tick until [`crate::schedule::WorkshopSystems::Record`] sends them to the writer.
 #[derive(Resource, Debug)]
 pub struct EventLog {
     run: Id,
@@ -25,23 +25,23 @@ impl Default for EventLog {
 }
 
 impl EventLog {
-    /// A log for this run whose first record gets `first_seq`.
+    /// Creates a log for this run, whose first record gets the number `first_seq`.
     pub fn new(run: Id, first_seq: Seq) -> Self {
         Self { run, next_seq: first_seq.0, time_ms: now_ms(), ..Self::default() }
     }
 
-    /// The same, for a room that goes on from this tick.
+    /// Sets the tick for a room that continues.
     pub fn at_tick(mut self, tick: u64) -> Self {
         self.tick = tick;
         self
     }
 
-    /// The run whose records these are.
+    /// Returns the current run.
     pub fn run(&self) -> &Id {
         &self.run
     }
 
-    /// The number that the next record will get.
+    /// Returns the number of the next record.
     pub fn next_seq(&self) -> Seq {
         Seq(self.next_seq)
     }
@@ -54,30 +54,30 @@ impl EventLog {
         seq
     }
 
-    /// Records that nobody has taken yet.
+    /// Returns the records that were not taken yet.
     pub fn unwritten(&self) -> &[EventRecord] {
         &self.unwritten
     }
 
-    /// Hands over the records that nobody has taken yet.
+    /// Removes and returns the records that were not taken yet.
     pub fn take(&mut self) -> Vec<EventRecord> {
         std::mem::take(&mut self.unwritten)
     }
 
-    /// Forgets the oldest records beyond this many: for a room that nobody keeps the log of.
+    /// Drops the oldest records beyond this many, for a room whose log is not stored.
     pub fn keep_newest(&mut self, count: usize) {
         let surplus = self.unwritten.len().saturating_sub(count);
         self.unwritten.drain(..surplus);
     }
 
-    /// Stamps what is written from now on; the wall clock is read once a tick, here only.
+    /// Sets the tick and time of the following records; the wall clock is read once per tick, only here.
     pub fn stamp(&mut self, tick: u64) {
         self.tick = tick;
         self.time_ms = now_ms();
     }
 }
 
-/// Wall-clock time in milliseconds since 1970.
+/// Returns the wall-clock time in milliseconds since 1970.
 pub fn now_ms() -> u64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)

@@ -1,7 +1,7 @@
 //! The event log: the kinds of events, their data, the log that systems write to, and the text that describes each
 //! event.
 //!
-//! Every floor may write events; `store` takes the records at the end of each tick and saves them. An event is a struct
+//! Every layer may write events; `store` takes the records at the end of each tick and saves them. An event is a struct
 //! in a file of [`events`], with the sentence that describes it, and one line in the table there.
 
 pub mod event;

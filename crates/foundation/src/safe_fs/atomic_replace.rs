@@ -1,5 +1,5 @@
 //! Replaces a text in a file without overwriting somebody else's save: the new text is written next to the file and
-//! synced, the two files are exchanged in one step, and then the old one is checked. If it is not the text that was to
+//! synced, the two files are exchanged atomically, and then the old one is checked. If it is not the text that was to
 //! be replaced, somebody saved in between, and their file is put back.
 
 use std::fs::File;
@@ -8,13 +8,13 @@ use std::io::{self, Read, Write};
 use super::{EntryKind, Folder};
 use crate::base::hash::content_hash;
 
-/// What the name of a text that is still being written ends in.
+/// The suffix of a file that is still being written.
 const WRITING: &str = ".workshop-writing";
-/// The same for a complete file that is about to be put in place: during that, somebody else's save may be here.
+/// The suffix of a complete file while it is exchanged: at that moment, it may contain somebody else's save.
 const PLACING: &str = ".workshop-placing";
-/// The maximum size of this program's own texts, in bytes: a larger file belongs to somebody else.
+/// The maximum size of this program's own texts in bytes: a larger file belongs to somebody else.
 const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
-/// A name that is longer, in bytes, does not fit into the hidden name as it is.
+/// The maximum length in bytes of a name that is used unchanged as part of a hidden name.
 const NAME_BYTES_AT_MOST: usize = 180;
 
 /// The result of replacing a file.
@@ -27,7 +27,7 @@ pub enum Placing {
     Crossed,
 }
 
-/// A hidden name in the same folder, for the new text of a file.
+/// Returns a hidden name in the same folder for the new text of a file.
 pub fn name_beside(name: &str) -> String {
     if name.len() > NAME_BYTES_AT_MOST {
         return format!(".{:016x}{WRITING}", content_hash(name.as_bytes()));
@@ -35,23 +35,23 @@ pub fn name_beside(name: &str) -> String {
     format!(".{name}{WRITING}")
 }
 
-/// Whether a name was made for a text that was never whole: worth nothing to anyone.
+/// Whether a hidden file was never completely written, so that it can be deleted.
 pub fn is_left_over(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(WRITING)
 }
 
-/// The name of the file, if `name` is the temporary name used while two files are exchanged. After a kill at that
-/// moment it holds the old text, the new text, or a text that someone else had just saved.
+/// Returns the name of the original file if `name` is the temporary name during an exchange. After a kill at that
+/// moment, it contains the old text, the new text, or a text that someone else had just saved.
 pub fn is_placing(name: &str) -> Option<&str> {
     name.strip_prefix('.')?.strip_suffix(PLACING)
 }
 
-/// The hidden name under which a text that was written under `beside` changes places with a file.
+/// Returns the hidden name under which the text at `beside` is exchanged with a file.
 pub fn placing_name(beside: &str) -> String {
     format!("{}{PLACING}", beside.strip_suffix(WRITING).unwrap_or(beside))
 }
 
-/// Writes a new file under a hidden name, with the rights of `like` where there is one, and waits until it is on disk.
+/// Writes a new file under a hidden name, with the permissions of `like`, if given, and waits until it is on disk.
 pub fn write_beside(folder: &Folder, beside: &str, text: &[u8], like: Option<&File>) -> io::Result<()> {
     remove_if_there(folder, beside)?;
     let mut file = folder.create(beside)?;
@@ -65,14 +65,13 @@ pub fn write_beside(folder: &Folder, beside: &str, text: &[u8], like: Option<&Fi
     })
 }
 
-/// Puts what was written beside in the place of `name`, if that still holds the text with this hash (`None`: if there
-/// is still no such file), and waits until that is on disk. Whatever comes of it, nothing is left under the hidden
-/// name.
+/// Replaces `name` by the file at `beside`, if its text still has this hash (`None`: if the file still does not exist),
+/// and waits until that is on disk. Whatever the result, nothing is left under the hidden name.
 pub fn atomic_replace(folder: &Folder, beside: &str, name: &str, over: Option<u64>) -> io::Result<Placing> {
     atomic_replace_watched(folder, beside, name, over, &mut |_| {})
 }
 
-/// The same; a test does something after each step.
+/// Like [`atomic_replace`]; a test can act after each step.
 pub(super) fn atomic_replace_watched(
     folder: &Folder,
     beside: &str,
@@ -92,8 +91,8 @@ pub(super) fn atomic_replace_watched(
     };
     folder.move_new(beside, folder, &placing)?;
     let ours = see(folder, &placing)?;
-    // Most saves happen while the new text is written. A reader at that moment must not see the new text and then
-    // overwrite what was saved: the two are exchanged only if no other save is known to be in between.
+    // Most concurrent saves happen while the new text is written. A reader at that moment must not see the new text and
+    // then overwrite it with the save: the files are only exchanged if no other save is known.
     if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
         return crossed(folder, &placing);
     }
@@ -111,7 +110,7 @@ pub(super) fn atomic_replace_watched(
     Ok(placed)
 }
 
-/// Examines what was exchanged; if somebody saved in between, their newest version is put back.
+/// Examines the file that was exchanged; if somebody saved in between, their newest version is put back.
 fn after_exchange(
     folder: &Folder,
     placing: &str,
@@ -129,14 +128,14 @@ fn after_exchange(
         after(step);
         let newest = see(folder, placing)?;
         match folder.exchange(placing, name) {
-            // It was taken away meanwhile: what was saved last is put there again.
+            // The file was deleted meanwhile: the text that was saved last is restored.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 folder.move_new(placing, folder, name)?;
                 return Ok(Placing::Crossed);
             }
             exchanged => exchanged?,
         }
-        // The file that comes out now is the one from before, unless somebody saved once more.
+        // The file that is replaced now is the previous one, unless somebody saved once more.
         if see(folder, placing)? == put {
             return crossed(folder, placing);
         }
@@ -144,7 +143,7 @@ fn after_exchange(
     }
 }
 
-/// Where two files cannot change places: one last look, and the rename at once.
+/// If files cannot be exchanged atomically: checks once more, and renames immediately afterwards.
 fn look_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<Placing> {
     if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
         return crossed(folder, placing);
@@ -158,15 +157,15 @@ fn crossed(folder: &Folder, beside: &str) -> io::Result<Placing> {
     Ok(Placing::Crossed)
 }
 
-/// A file as it was seen: its identity and its content.
+/// The observed state of a file: its identity and its content.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SeenFile {
     number: u64,
-    /// `None` if it is not a text of a reasonable size.
+    /// The hash of the text; `None` if it is not a text of a reasonable size.
     hash: Option<u64>,
 }
 
-/// The hash of the text in a file; none where there is no file, or none that can be read.
+/// Returns the hash of the text in a file; `None` if there is no readable file.
 pub fn hash_of(folder: &Folder, name: &str) -> io::Result<Option<u64>> {
     match see(folder, name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -182,7 +181,7 @@ fn see(folder: &Folder, name: &str) -> io::Result<SeenFile> {
     }
     let mut bytes = Vec::new();
     let read = folder.open_file(name).and_then(|(file, _)| file.take(BYTES_AT_MOST + 1).read_to_end(&mut bytes));
-    // What cannot be read is somebody else's.
+    // A file that cannot be read belongs to somebody else.
     seen(read.ok().map(|_| content_hash(&bytes)))
 }
 
@@ -221,7 +220,7 @@ mod tests {
         content_hash(text.as_bytes())
     }
 
-    /// As editors save: beside, then renamed over.
+    /// Saves like an editor: writes beside the file and renames over it.
     fn save(made: &tempfile::TempDir, text: &str) {
         fs::write(made.path().join("theirs"), text).expect("files can be written");
         fs::rename(made.path().join("theirs"), made.path().join("a.md")).expect("it can be renamed");
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_takes_the_place_of_what_was_looked_at_and_of_nothing_else() {
+    fn a_text_only_replaces_the_one_that_was_checked() {
         let (made, folder) = folder(Some("old"));
         assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Placing::Placed);
         assert_eq!((text(&made).as_deref(), names(&made)), (Some("ours"), vec!["a.md".to_owned()]));
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_saved_while_the_new_text_was_written_never_leaves_its_place() {
+    fn a_save_while_the_new_text_is_written_stays_in_place() {
         let (made, folder) = folder(Some("theirs"));
         let mut steps = 0;
         assert_eq!(put(&folder, Some(hash("old")), &mut |_| steps += 1), Placing::Crossed);
@@ -256,8 +255,8 @@ mod tests {
     }
 
     #[test]
-    fn a_save_at_any_step_stays_and_the_last_of_several_wins() {
-        // At which steps somebody saves, by renaming or into the file as it is.
+    fn a_save_at_any_step_is_kept_and_the_last_one_wins() {
+        // Somebody saves at these steps, either by renaming or directly into the file.
         for saves in 0..16_usize {
             for in_place in [false, true] {
                 let (made, folder) = folder(Some("old"));
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_away_in_between_stays_so_unless_something_was_saved() {
+    fn a_deletion_in_between_is_kept_unless_something_was_saved() {
         let (made, folder) = folder(Some("old"));
         let gone = || fs::remove_file(made.path().join("a.md")).expect("it should exist");
         assert_eq!(put(&folder, Some(hash("old")), &mut |_| gone()), Placing::Crossed);
@@ -296,7 +295,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn hidden_names_that_lead_elsewhere_are_taken_away_and_not_followed() {
+    fn links_under_hidden_names_are_deleted_and_not_followed() {
         let (made, folder) = folder(Some("old"));
         let (outside, far) = super::tests::folder(Some("far"));
         drop(far);

@@ -24,17 +24,17 @@ impl std::fmt::Debug for Folder {
 }
 
 impl Folder {
-    /// The workspace itself, which may well be reached by a link: a person named it.
+    /// Opens a folder by its path, which may be a link, because a person named it.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(fs::open(path, FOLDER, Mode::empty())?))
     }
 
-    /// A folder in this one.
+    /// Opens a subfolder.
     pub fn child(&self, name: &str) -> io::Result<Self> {
         Ok(Self(fs::openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?))
     }
 
-    /// Makes a folder in this one, unless it is there.
+    /// Creates a subfolder, unless it exists.
     pub fn make_child(&self, name: &str) -> io::Result<()> {
         match fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
@@ -42,7 +42,7 @@ impl Folder {
         }
     }
 
-    /// Opens a file to read; never waits for a pipe.
+    /// Opens a file for reading; never blocks on a pipe.
     pub fn open_file(&self, name: &str) -> io::Result<(File, EntryMetadata)> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = fs::openat(&self.0, name, flags, Mode::empty())?;
@@ -50,13 +50,13 @@ impl Folder {
         Ok((file.into(), found))
     }
 
-    /// Makes a file that is not there yet.
+    /// Creates a new file.
     pub fn create(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?.into())
     }
 
-    /// Opens a file of this program's own to read and write it, made if it is not there; never waits for a pipe.
+    /// Opens one of this program's own files for reading and writing, or creates it; never blocks on a pipe.
     pub fn open_own(&self, name: &str) -> io::Result<(File, EntryMetadata)> {
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
@@ -65,30 +65,30 @@ impl Folder {
         Ok((file.into(), found))
     }
 
-    /// What this folder itself is, wherever it lies now.
+    /// Returns the metadata of this folder itself, even after it was moved.
     pub fn own_look(&self) -> io::Result<EntryMetadata> {
         Ok(found(&fs::fstat(&self.0)?))
     }
 
-    /// What there is under a name.
+    /// Returns the metadata of an entry.
     pub fn look(&self, name: &str) -> io::Result<EntryMetadata> {
         Ok(found(&fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
-    /// What there is under a path below this folder: good enough to see whether something changed, as links within
-    /// the path are followed.
+    /// Returns the metadata of a path below this folder. Links in the path are followed, so it is only suitable for
+    /// detecting changes.
     pub fn peek(&self, path: &str) -> io::Result<EntryMetadata> {
         let path = if path.is_empty() { "." } else { path };
         Ok(found(&fs::statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
-    /// Puts one file of this folder in the place of another.
+    /// Renames a file in this folder, replacing another.
     pub fn replace(&self, beside: &str, name: &str) -> io::Result<()> {
         Ok(fs::renameat(&self.0, beside, &self.0, name)?)
     }
 
-    /// Lets two files of this folder change places, in one step; [`io::ErrorKind::Unsupported`] where the system or
-    /// the file system cannot.
+    /// Exchanges two files of this folder atomically; [`io::ErrorKind::Unsupported`] if the system or the file system
+    /// cannot.
     pub fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         return match fs::renameat_with(&self.0, one, &self.0, other, fs::RenameFlags::EXCHANGE) {
@@ -102,11 +102,11 @@ impl Folder {
         }
     }
 
-    /// Gives a file another folder and name, where there must be nothing.
+    /// Moves a file to another folder and name, which must not exist.
     pub fn move_new(&self, name: &str, folder: &Self, to: &str) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         match fs::renameat_with(&self.0, name, &folder.0, to, fs::RenameFlags::NOREPLACE) {
-            // Some file systems cannot do it in one step.
+            // Some file systems cannot do this atomically.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
             moved => return Ok(moved?),
         }
@@ -116,7 +116,7 @@ impl Folder {
         Ok(fs::renameat(&self.0, name, &folder.0, to)?)
     }
 
-    /// Takes a file away.
+    /// Deletes a file.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         Ok(fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
@@ -126,7 +126,7 @@ impl Folder {
         Ok(fs::fsync(&self.0)?)
     }
 
-    /// The names in this folder that are text, with whether each is a file, a folder or something else.
+    /// Returns the names in this folder that are valid UTF-8, with the kind of each.
     pub fn entries(&self) -> io::Result<Vec<(String, EntryKind)>> {
         let mut entries = Vec::new();
         for entry in Dir::read_from(&self.0)? {
@@ -144,7 +144,7 @@ impl Folder {
         Ok(entries)
     }
 
-    /// How many names in this folder are no text.
+    /// Returns the number of names in this folder that are not valid UTF-8.
     pub fn nameless(&self) -> io::Result<usize> {
         let mut count = 0;
         for entry in Dir::read_from(&self.0)? {

@@ -8,18 +8,18 @@ use std::time::UNIX_EPOCH;
 
 use super::metadata::{EntryKind, EntryMetadata};
 
-/// A folder by its path.
+/// A folder, represented by its path.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// The workspace itself, which may well be reached by a link: a person named it.
+    /// Opens a folder by its path, which may be a link, because a person named it.
     pub fn open(path: &Path) -> io::Result<Self> {
         let path = path.canonicalize()?;
         if path.is_dir() { Ok(Self(path)) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
-    /// A folder in this one.
+    /// Opens a subfolder.
     pub fn child(&self, name: &str) -> io::Result<Self> {
         match self.look(name)?.kind {
             EntryKind::Folder => Ok(Self(self.0.join(name))),
@@ -27,7 +27,7 @@ impl Folder {
         }
     }
 
-    /// Makes a folder in this one, unless it is there.
+    /// Creates a subfolder, unless it exists.
     pub fn make_child(&self, name: &str) -> io::Result<()> {
         match fs::create_dir(self.0.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -35,7 +35,7 @@ impl Folder {
         }
     }
 
-    /// Opens a file to read; never waits for a pipe.
+    /// Opens a file for reading; never blocks on a pipe.
     pub fn open_file(&self, name: &str) -> io::Result<(File, EntryMetadata)> {
         if self.look(name)?.kind != EntryKind::File {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -43,19 +43,19 @@ impl Folder {
         let file = File::open(self.0.join(name))?;
         let opened = found(&file.metadata()?);
         let after = self.look(name)?;
-        // Something else took the place meanwhile: what was opened may lie anywhere.
+        // The entry was replaced meanwhile: the opened file may be anywhere.
         if after.kind != EntryKind::File || !after.is_same_as(&opened) {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
         Ok((file, opened))
     }
 
-    /// Makes a file that is not there yet.
+    /// Creates a new file.
     pub fn create(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().write(true).create_new(true).open(self.0.join(name))
     }
 
-    /// Opens a file of this program's own to read and write it, made if it is not there.
+    /// Opens one of this program's own files for reading and writing, or creates it.
     pub fn open_own(&self, name: &str) -> io::Result<(File, EntryMetadata)> {
         match self.look(name) {
             Ok(found) if found.kind != EntryKind::File => return Err(io::ErrorKind::InvalidInput.into()),
@@ -67,33 +67,33 @@ impl Folder {
         Ok((file, found))
     }
 
-    /// What this folder itself is, wherever it lies now.
+    /// Returns the metadata of this folder itself.
     pub fn own_look(&self) -> io::Result<EntryMetadata> {
         Ok(found(&self.0.symlink_metadata()?))
     }
 
-    /// What there is under a name.
+    /// Returns the metadata of an entry.
     pub fn look(&self, name: &str) -> io::Result<EntryMetadata> {
         Ok(found(&self.0.join(name).symlink_metadata()?))
     }
 
-    /// What there is under a path below this folder: good enough to see whether something changed, as links within
-    /// the path are followed.
+    /// Returns the metadata of a path below this folder. Links in the path are followed, so it is only suitable for
+    /// detecting changes.
     pub fn peek(&self, path: &str) -> io::Result<EntryMetadata> {
         Ok(found(&self.0.join(path).symlink_metadata()?))
     }
 
-    /// Puts one file of this folder in the place of another.
+    /// Renames a file in this folder, replacing another.
     pub fn replace(&self, beside: &str, name: &str) -> io::Result<()> {
         fs::rename(self.0.join(beside), self.0.join(name))
     }
 
-    /// Two files cannot change places in one step here.
+    /// Files cannot be exchanged atomically here.
     pub fn exchange(&self, _one: &str, _other: &str) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Gives a file another folder and name, where there must be nothing.
+    /// Moves a file to another folder and name, which must not exist.
     pub fn move_new(&self, name: &str, folder: &Self, to: &str) -> io::Result<()> {
         if folder.look(to).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -101,12 +101,12 @@ impl Folder {
         fs::rename(self.0.join(name), folder.0.join(to))
     }
 
-    /// Takes a file away.
+    /// Deletes a file.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Waits until the names in this folder are on disk, where the system lets a folder be opened.
+    /// Waits until the names in this folder are on disk, if the system can open a folder.
     #[allow(clippy::unnecessary_wraps, reason = "the same signature as where it can fail")]
     pub fn sync(&self) -> io::Result<()> {
         #[cfg(unix)]
@@ -114,7 +114,7 @@ impl Folder {
         Ok(())
     }
 
-    /// The names in this folder that are text, with whether each is a file, a folder or something else.
+    /// Returns the names in this folder that are valid UTF-8, with the kind of each.
     pub fn entries(&self) -> io::Result<Vec<(String, EntryKind)>> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(&self.0)? {
@@ -126,7 +126,7 @@ impl Folder {
         Ok(entries)
     }
 
-    /// How many names in this folder are no text.
+    /// Returns the number of names in this folder that are not valid UTF-8.
     #[cfg(not(unix))]
     pub fn nameless(&self) -> io::Result<usize> {
         Ok(fs::read_dir(&self.0)?.flatten().filter(|entry| entry.file_name().to_str().is_none()).count())

@@ -1,15 +1,15 @@
-//! What exists on disk under a name.
+//! The metadata of directory entries.
 
-/// What kind of entry exists under a name.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum EntryKind {
-    /// An ordinary file.
+    /// A regular file.
     File,
     /// A folder.
     Folder,
-    /// A link, wherever it leads.
+    /// A link, whatever its target is.
     Link,
-    /// A pipe, a device, a socket.
+    /// A pipe, a device or a socket.
     Other,
 }
 
@@ -18,20 +18,20 @@ pub enum EntryKind {
 pub struct EntryMetadata {
     /// The kind of entry.
     pub kind: EntryKind,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// When it was last written, in nanoseconds since 1970.
+    /// The modification time, in nanoseconds since 1970.
     pub modified_ns: i64,
-    /// How many names it has: more than one means hard links.
+    /// The number of hard links.
     pub names: u64,
-    /// Whether nobody may write it.
+    /// Whether nobody can write it.
     pub is_read_only: bool,
-    /// Tells it from other files of the same device; 0 where that cannot be known.
+    /// The inode number, which differs from those of other files of the same device; 0 if it is unknown.
     pub number: u64,
 }
 
 impl EntryMetadata {
-    /// Whether this is, as far as can be seen, the same text in the same file.
+    /// Whether it appears to be the same file with the same content.
     pub fn is_same_as(&self, other: &Self) -> bool {
         (self.size, self.modified_ns, self.number) == (other.size, other.modified_ns, other.number)
     }

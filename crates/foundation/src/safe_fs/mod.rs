@@ -13,7 +13,7 @@ mod own_files;
 pub use folder::Folder;
 #[cfg(not(unix))]
 pub use folder_by_path::Folder;
-// Everywhere, so that what other systems use is tried on every system.
+// Compiled everywhere, so that the implementation for other systems is tested on every system.
 pub use atomic_replace::{
     Placing, atomic_replace, hash_of, is_left_over, is_placing, name_beside, placing_name, write_beside,
 };

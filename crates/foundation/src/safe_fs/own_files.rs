@@ -8,12 +8,12 @@ use std::path::Path;
 use super::atomic_replace::remove_if_there;
 use super::{EntryKind, EntryMetadata, Folder, name_beside, write_beside};
 
-/// What is wrong with something in the place of a file of ours, as an error with a person's words.
+/// Creates the error for something else in the place of one of our files.
 fn wrong(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what.to_owned())
 }
 
-/// Whether this is an ordinary file with one name; else what it is.
+/// Checks that the entry is a regular file with one hard link; the error says what it is.
 fn check(found: &EntryMetadata) -> io::Result<()> {
     match found.kind {
         EntryKind::File if found.names > 1 => Err(wrong("it has a second name (a hard link); remove it")),
@@ -30,7 +30,7 @@ fn folder_of(path: &Path) -> io::Result<(Folder, &str)> {
     Ok((Folder::open(folder)?, name))
 }
 
-/// Opens a folder of ours in another one, made if it is not there; a link or a file in its place is an error.
+/// Opens one of our folders in another one, or creates it; a link or a file in its place is an error.
 pub fn open_own_folder(parent: &Folder, name: &str) -> io::Result<Folder> {
     match parent.look(name) {
         Ok(found) if found.kind == EntryKind::Link => Err(wrong("it is a link, which is not followed here; remove it")),
@@ -46,8 +46,7 @@ pub fn open_own_folder(parent: &Folder, name: &str) -> io::Result<Folder> {
     }
 }
 
-/// Fails where something else than an ordinary file lies at a path; nothing there is well too. For files that a
-/// library opens by itself.
+/// Checks that a path is a regular file or does not exist. For files that a library opens by itself.
 pub fn check_own(path: &Path) -> io::Result<()> {
     match folder_of(path).and_then(|(folder, name)| folder.look(name)) {
         Ok(found) => check(&found),
@@ -56,7 +55,7 @@ pub fn check_own(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file of ours to read and write it, made if it is not there.
+/// Opens one of our files for reading and writing, or creates it.
 pub fn open_own(path: &Path) -> io::Result<File> {
     let (folder, name) = folder_of(path)?;
     if let Ok(found) = folder.look(name) {
@@ -67,14 +66,14 @@ pub fn open_own(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes a file that is not there yet, below a folder; what is not there of the way is made, and no link on it is
-/// followed. `path` has `/` between its parts.
+/// Creates a new file below a folder, and missing folders on the way; no link is followed. `path` has `/` between its
+/// components.
 pub fn create_new(root: &Path, path: &str) -> io::Result<File> {
     let (folder, name) = folder_below(root, path)?;
     folder.create(name)
 }
 
-/// The folder below another that a path leads into, made where it is not there, and the name in it.
+/// Opens the folder of a path below another, and creates it if necessary. Also returns the name in it.
 fn folder_below<'a>(root: &Path, path: &'a str) -> io::Result<(Folder, &'a str)> {
     let (way, name) = path.rsplit_once('/').unwrap_or(("", path));
     let mut folder = Folder::open(root)?;
@@ -84,8 +83,8 @@ fn folder_below<'a>(root: &Path, path: &'a str) -> io::Result<(Folder, &'a str)>
     Ok((folder, name))
 }
 
-/// Gives a file below a folder another place there, where nothing may be yet. The way to it is made, and no link on
-/// either way is followed.
+/// Moves a file below a folder to another path there, which must not exist. Missing folders are created, and no link in
+/// either path is followed.
 pub fn move_below(root: &Path, from: &str, to: &str) -> io::Result<()> {
     let (old, old_name) = folder_below(root, from)?;
     let (new, new_name) = folder_below(root, to)?;
@@ -94,8 +93,8 @@ pub fn move_below(root: &Path, from: &str, to: &str) -> io::Result<()> {
     old.sync()
 }
 
-/// Writes a file that is not there yet: beside its place, synced, and moved there when it is whole. One that is there
-/// stays as it is. The way is as for [`create_new`].
+/// Writes a new file: beside its final path, synced, and moved there when it is complete. An existing file is left
+/// alone. The path is treated as by [`create_new`].
 pub fn write_new<T, E: From<io::Error>>(
     root: &Path,
     path: &str,
@@ -121,8 +120,8 @@ pub fn write_new<T, E: From<io::Error>>(
     written
 }
 
-/// Opens an ordinary file that anybody may have put there, to read it. Links are followed, for a person may keep a file
-/// elsewhere; a pipe is never waited for, and it or a device is an error.
+/// Opens a regular file that anybody may have created, for reading. Links are followed, because a person may keep a
+/// file elsewhere; a pipe or a device is an error and never blocks.
 pub fn open_ordinary(path: &Path) -> io::Result<File> {
     let path = path.canonicalize()?;
     let (folder, name) = folder_of(&path)?;
@@ -130,7 +129,7 @@ pub fn open_ordinary(path: &Path) -> io::Result<File> {
     if found.kind == EntryKind::File { Ok(file) } else { Err(wrong("it is not a regular file")) }
 }
 
-/// The content of a regular file, up to `bytes_at_most` bytes.
+/// Reads a regular file of at most `bytes_at_most` bytes.
 pub fn read_bytes(path: &Path, bytes_at_most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_ordinary(path)?.take(bytes_at_most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -143,7 +142,7 @@ pub fn read_bytes(path: &Path, bytes_at_most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same as text; none where there is no such file.
+/// Reads a text file; `None` if there is no such file.
 pub fn read_text(path: &Path, bytes_at_most: u64) -> io::Result<Option<String>> {
     let bytes = match read_bytes(path, bytes_at_most) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -153,13 +152,13 @@ pub fn read_text(path: &Path, bytes_at_most: u64) -> io::Result<Option<String>> 
     text.map(Some).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// Puts a text in the place of a file's, whole or not at all, in a folder that is made if it is not there. A link in
-/// its place is replaced, not followed.
+/// Replaces the text of a file atomically, in a folder that is created if necessary. A link in its place is replaced,
+/// not followed.
 pub fn replace_text(path: &Path, text: &str) -> io::Result<()> {
     replace_bytes(path, text.as_bytes())
 }
 
-/// The same for what is no text.
+/// Like [`replace_text`], for bytes.
 pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_the_place_of_a_file_of_ours_is_named_and_left_alone() {
+    fn obstacles_in_place_of_our_files_are_reported_and_left_alone() {
         let (made, elsewhere) = (folder(), folder());
         let far = elsewhere.path().join("far");
         fs::write(&far, "far").expect("files can be written");
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn replacing_takes_the_place_of_a_link_and_not_of_what_it_leads_to() {
+    fn replacing_replaces_a_link_and_not_its_target() {
         let (made, elsewhere) = (folder(), folder());
         let (far, link) = (elsewhere.path().join("far"), made.path().join("a.json"));
         fs::write(&far, "far").expect("files can be written");
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_never_waits_and_is_bounded() {
+    fn reading_never_blocks_and_is_limited() {
         let made = folder();
         pipe(&made.path().join("pipe"));
         symlink("/dev/zero", made.path().join("zero")).expect("links can be made");
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn new_files_are_made_below_the_folder_and_never_behind_a_link() {
+    fn new_files_are_created_in_the_folder_and_never_through_a_link() {
         let (made, elsewhere) = (folder(), folder());
         symlink(elsewhere.path(), made.path().join("exports")).expect("links can be made");
         assert!(create_new(made.path(), "exports/a.zip").is_err());
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_stands_in_its_place_only_when_it_is_whole() {
+    fn a_new_file_appears_only_when_it_is_complete() {
         let made = folder();
         let whole = write_new(made.path(), "exports/a.txt", |mut file| io::Write::write_all(&mut file, b"whole"));
         whole.expect("it can be written");

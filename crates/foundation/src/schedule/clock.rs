@@ -1,4 +1,4 @@
-//! The clock of the room, which counts ticks and knows nothing of wall time.
+//! The clock of the room, which counts ticks and is independent of the wall clock.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::inputs::Input;
 use super::saved::Section;
 
-/// Ticks in one second of simulated time.
+/// The number of ticks in one second of simulated time.
 pub const TICKS_PER_SEC: u64 = 30;
 
-/// Seconds of simulated time as ticks, rounded to the nearest and never less than one.
+/// Converts seconds of simulated time to ticks, rounded to the nearest and at least one.
 pub fn ticks(secs: f32) -> u64 {
     ((f64::from(secs) * TICKS_PER_SEC as f64).round() as u64).max(1)
 }
@@ -21,7 +21,7 @@ pub fn ticks(secs: f32) -> u64 {
 pub enum Speed {
     /// This many simulated seconds per real second: 1, 4 or 16.
     Times(u32),
-    /// As fast as the machine can, waiting only for outstanding replies.
+    /// As fast as the machine can, waiting only for pending replies.
     Max,
 }
 
@@ -29,7 +29,7 @@ pub enum Speed {
 #[derive(Resource, Clone, Debug)]
 pub struct SimClock {
     tick: u64,
-    /// How fast time passes. Read by whoever drives the world, never by the world.
+    /// The speed of time. Read by the driver of the world, never by the world.
     pub speed: Speed,
     /// Whether time is paused. Read by the driver of the world, never by the world.
     pub paused: bool,
@@ -42,12 +42,12 @@ impl Default for SimClock {
 }
 
 impl SimClock {
-    /// The tick that runs, or ran last; 0 before the first.
+    /// Returns the tick that is running, or ran last; 0 before the first.
     pub fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// Seconds of simulated time since the room was first opened.
+    /// Returns the seconds of simulated time since the room was first opened.
     pub fn secs(&self) -> f64 {
         self.tick as f64 / TICKS_PER_SEC as f64
     }
@@ -57,13 +57,13 @@ impl SimClock {
     }
 }
 
-/// Whether the room is paused: no one moves or starts anything, while a person can continue to arrange the room. Ticks
-/// during this time only process the person's input.
+/// Whether the room is paused: no agent moves or starts anything, while a person can continue to arrange the room.
+/// Ticks during this time only process the person's input.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Standstill(bool);
 
 impl Standstill {
-    /// Whether it does.
+    /// Whether the room is paused.
     pub fn holds(self) -> bool {
         self.0
     }
@@ -80,7 +80,7 @@ impl Input for SetStandstill {
     const KIND: &'static str = "standstill";
 }
 
-/// A condition: whether the room lives by itself.
+/// A run condition: whether the room is not paused.
 pub fn room_goes_on(standstill: Res<Standstill>) -> bool {
     !standstill.holds()
 }

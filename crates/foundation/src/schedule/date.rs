@@ -1,5 +1,5 @@
 //! The date in the room: the wall-clock date when the room was opened, recorded once and advanced in simulated time.
-//! Agents are told this date, and time-limited permissions expire by it.
+//! Agents see this date, and time-limited permissions expire by it.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -13,7 +13,7 @@ use crate::base::calendar::{SECS_PER_DAY, date_of, stamp};
 /// The room was opened at this time. An input.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RoomOpened {
-    /// Seconds of the wall clock since 1970, where the person is: what their clock shows, taken for UTC.
+    /// The time that the person's clock shows, as seconds since 1970 without a time zone.
     pub local_secs: i64,
 }
 
@@ -21,11 +21,11 @@ impl Input for RoomOpened {
     const KIND: &'static str = "room_opened";
 }
 
-/// The person's clock shows another time than the room's date: the computer slept, the room was paused or slow, or the
-/// clock was set. An input.
+/// The person's clock differs from the room's date: the computer slept, the room was paused or slow, or the clock was
+/// set. An input.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DateCorrected {
-    /// What the room's date is to be from now on, like [`RoomOpened::local_secs`].
+    /// The new date of the room, like [`RoomOpened::local_secs`].
     pub local_secs: i64,
 }
 
@@ -37,23 +37,23 @@ impl Input for DateCorrected {
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RoomDate {
-    /// What the person's clock showed, or would have shown, at tick 0.
+    /// The time that the person's clock showed, or would have shown, at tick 0.
     start_secs: Option<i64>,
 }
 
 impl RoomDate {
-    /// The date and the time at this tick: “Sunday, 22 November 2026, 14:05”.
+    /// Returns the date and time at this tick for people: “Sunday, 22 November 2026, 14:05”.
     pub fn in_words(self, clock: &SimClock) -> Option<String> {
         self.secs(clock).map(in_words)
     }
 
-    /// The same for a file: “2026-11-22T14:05:09”.
+    /// Returns the date and time for files: “2026-11-22T14:05:09”.
     pub fn stamp(self, clock: &SimClock) -> Option<String> {
         self.secs(clock).map(stamp)
     }
 
-    /// The same in seconds since 1970, as the person's clock shows them. What a person allowed until a time is judged
-    /// by it: it is recorded, so that a run that is played again judges alike.
+    /// Returns the seconds since 1970, as the person's clock shows them. Time-limited permissions expire by it: it is
+    /// recorded, so that a replay makes the same decisions.
     pub fn secs(self, clock: &SimClock) -> Option<i64> {
         Some(self.start_secs?.saturating_add(clock.secs() as i64))
     }
@@ -113,7 +113,7 @@ mod tests {
     use bevy::app::App;
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn dates_follow_the_calendar() {
         let table = [
             (0, "Thursday, 1 January 1970, 00:00"),
             (951_782_399, "Monday, 28 February 2000, 23:59"),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_date_continues_with_simulated_time_and_outlives_the_process() {
+    fn the_date_advances_with_simulated_time_and_is_saved() {
         let mut app = App::new();
         app.add_plugins(crate::schedule::plugin);
         let words = |app: &App| app.world().resource::<RoomDate>().in_words(app.world().resource());

@@ -1,10 +1,10 @@
-//! The only entry point for input: everything that was not computed inside the world enters here, in
-//! [`WorkshopSystems::Ingest`], stamped with its tick and recorded, so that the same start and the same inputs give the
-//! same world.
+//! The only entry point for input: everything that was not computed inside of the world enters here, in
+//! [`WorkshopSystems::Ingest`], stamped with its tick and recorded, so that the same start and the same inputs produce
+//! the same world.
 //!
-//! A kind of input is a message type that implements [`Input`]. Code that receives something from outside puts the
-//! value into its [`InputQueue`]; the next tick admits it as a message. Systems inside the world may write the same
-//! message directly, without the door: what the world computes is computed again on replay.
+//! A kind of input is a message type that implements [`Input`]. Code that receives something from outside pushes the
+//! value to its [`InputQueue`]; the next tick admits it as a message. Systems inside of the world may write the same
+//! message directly, without the queue: what the world computes is computed again on replay.
 
 use std::collections::VecDeque;
 
@@ -18,11 +18,11 @@ use super::{Floor, InPhase, SimClock, Tick, TickMessageExt, WorkshopSystems};
 
 /// A message that may come from outside.
 pub trait Input: Message + Serialize + DeserializeOwned {
-    /// The name of this kind in the journal. A stored format: never change one.
+    /// The name of this kind in the journal. A stored format: never change it.
     const KIND: &'static str;
 }
 
-/// Inputs of one kind that wait for the next tick. Filled between ticks or by a floor's own collecting system in
+/// The inputs of one kind that wait for the next tick. Filled between ticks, or by a layer's own collecting system in
 /// [`Floor::Inputs`] of `Ingest`.
 #[derive(Resource)]
 pub struct InputQueue<T: Input>(VecDeque<T>);
@@ -34,28 +34,28 @@ impl<T: Input> Default for InputQueue<T> {
 }
 
 impl<T: Input> InputQueue<T> {
-    /// Puts something in front of the door; the next tick lets it in.
+    /// Adds an input, which the next tick admits.
     pub fn push(&mut self, input: T) {
         self.0.push_back(input);
     }
 
-    /// What waits, the first in front.
+    /// Iterates over the waiting inputs, the first one first.
     pub fn waiting(&self) -> impl Iterator<Item = &T> {
         self.0.iter()
     }
 
-    /// Whether nothing waits.
+    /// Whether there are no waiting inputs.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// One recorded input: enough to replay it in the same tick.
+/// A recorded input: enough to replay it in the same tick.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RecordedInput {
-    /// The tick that let it in.
+    /// The tick that admitted it.
     pub tick: u64,
-    /// Its [`Input::KIND`].
+    /// The [`Input::KIND`].
     pub kind: String,
     /// The value, as JSON.
     pub data: String,
@@ -69,33 +69,33 @@ pub struct InputJournal {
 }
 
 impl InputJournal {
-    /// Takes what was recorded since the last call, in order.
+    /// Removes and returns the inputs recorded since the last call, in order.
     pub fn take_recorded(&mut self) -> Vec<RecordedInput> {
         std::mem::take(&mut self.recorded)
     }
 
-    /// From now on, nothing but these come in, each at its tick; what the outside says is ignored.
+    /// Starts a replay: only these inputs are admitted, each in its tick, and input from outside is ignored.
     pub fn replay(&mut self, inputs: impl IntoIterator<Item = RecordedInput>) {
         self.replay = Some(inputs.into_iter().collect());
     }
 
-    /// Opens the door to the outside again.
+    /// Ends the replay: input from outside is admitted again.
     pub fn end_replay(&mut self) {
         self.replay = None;
     }
 
-    /// Whether recorded inputs are being played.
+    /// Whether recorded inputs are being replayed.
     pub fn is_replaying(&self) -> bool {
         self.replay.is_some()
     }
 
-    /// How many recorded inputs are still to come.
+    /// Returns the number of recorded inputs that are still to be replayed.
     pub fn replay_left(&self) -> usize {
         self.replay.as_ref().map_or(0, VecDeque::len)
     }
 }
 
-/// The registered kinds, in order of registration: the order in which they are admitted in a tick.
+/// The registered kinds, in order of registration, which is the order in which they are admitted in a tick.
 #[derive(Resource, Default, Clone)]
 struct InputKinds(Vec<InputKind>);
 
@@ -109,7 +109,7 @@ struct InputKind {
 
 /// Registers kinds of input.
 pub trait InputExt {
-    /// Admits values of `T` from the inbox as tick messages.
+    /// Admits values of `T` from its queue as tick messages.
     fn add_input<T: Input>(&mut self) -> &mut Self;
 }
 
@@ -169,7 +169,7 @@ fn admit<T: Input>(world: &mut World) {
                 world.resource_mut::<InputJournal>().recorded.push(recorded);
                 world.resource_mut::<Messages<T>>().write(input);
             }
-            // Letting in what cannot be recorded would make a world that cannot be replayed.
+            // Admitting an input that cannot be recorded would make the world impossible to replay.
             Err(error) => {
                 tracing::error!("an input of kind {} could not be recorded and was rejected: {error}", T::KIND)
             }

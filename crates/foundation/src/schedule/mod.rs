@@ -1,8 +1,8 @@
 //! Time: the [`Tick`] schedule, its phases, the clock, the entry point for input, and what is saved.
 //!
 //! The world advances in ticks of 1/30 second of simulated time. Every tick runs the phases of [`WorkshopSystems`]
-//! once, in order; within a phase, the floors run in the order of [`Floor`], so that information passes up through all
-//! floors within one tick. The driver of the world (the window or the command line) calls [`advance`]; nothing in a
+//! once, in order; within a phase, the layers run in the order of [`Floor`], so that information passes up through all
+//! layers within one tick. The driver of the world (the window or the command line) calls [`advance`]; nothing in a
 //! tick reads the wall clock.
 
 pub mod clock;
@@ -27,24 +27,24 @@ pub use saved::{SavedSections, Section};
 #[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tick;
 
-/// The phases of a tick, in order. New systems go into one of these.
+/// The phases of a tick, in order. Every system belongs to one of these.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WorkshopSystems {
-    /// Responsible for letting in what came from outside, through the [`InputQueue`].
+    /// Admits input from outside, through the [`InputQueue`].
     Ingest,
-    /// Responsible for everything that moves, senses and changes state by itself.
+    /// Updates everything that moves, senses and changes state by itself.
     Simulate,
-    /// Responsible for choosing what to ask or do next.
+    /// Decides what to request or do next.
     Decide,
-    /// Responsible for sending requests to the outside.
+    /// Sends requests to the outside.
     Dispatch,
-    /// Responsible for what was decided changing the world.
+    /// Applies decisions to the world.
     Apply,
-    /// Hands events, inputs and changed content to the code that stores them.
+    /// Sends events, inputs and changed content to the code that stores them.
     Record,
 }
 
-/// The floors that have systems in a tick, in the order in which they run within each phase.
+/// The layers that have systems in a tick, in the order in which they run within each phase.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "each is the module of that name")]
 pub enum Floor {
@@ -65,8 +65,8 @@ pub enum Floor {
     Store,
 }
 
-/// The systems of one floor in one phase: `system.in_set(InPhase(WorkshopSystems::Decide, Floor::Mind))`.
-/// A floor chains its own systems within a phase.
+/// The systems of one layer in one phase: `system.in_set(InPhase(WorkshopSystems::Decide, Floor::Mind))`. A layer
+/// orders its own systems within a phase.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct InPhase(pub WorkshopSystems, pub Floor);
 
@@ -97,11 +97,11 @@ const FLOORS: [Floor; 15] = [
     Floor::Store,
 ];
 
-/// Sets up the tick, the clock and the door.
+/// Sets up the tick, the clock and the entry point for input.
 pub fn plugin(app: &mut App) {
     app.init_schedule(Tick);
     app.edit_schedule(Tick, |schedule| {
-        // One thread decides the order once; hot systems split their own work over data instead.
+        // A single-threaded executor fixes the order once; hot systems split their own work over data instead.
         schedule.set_executor(SingleThreadedExecutor::new());
         let mut before: Option<InPhase> = None;
         for phase in PHASES {
@@ -136,7 +136,7 @@ pub fn plugin(app: &mut App) {
     saved::register::<RoomDate>(app);
 }
 
-/// Runs one tick. Message buffers turn over here, once a tick, however many ticks a frame has.
+/// Runs one tick. Message buffers are updated here, once per tick, however many ticks a frame has.
 pub fn advance(world: &mut World) {
     let updates = world.resource::<TickMessages>().0.clone();
     for update in updates {
@@ -146,14 +146,14 @@ pub fn advance(world: &mut World) {
     world.run_schedule(Tick);
 }
 
-/// The message types whose buffers turn over once a tick.
+/// The message types whose buffers are updated once per tick.
 #[derive(Resource, Default, Clone)]
 struct TickMessages(Vec<fn(&mut World)>);
 
 /// Registers messages that are sent and read within ticks.
 pub trait TickMessageExt {
-    /// Like `add_message`, but the buffer turns over once a tick instead of once a frame: a message
-    /// is there until the end of the tick after the one that wrote it.
+    /// Like `add_message`, but the buffer is updated once per tick instead of once per frame: a message exists until
+    /// the end of the tick after the one that wrote it.
     fn add_tick_message<M: Message>(&mut self) -> &mut Self;
 }
 

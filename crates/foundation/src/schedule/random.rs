@@ -12,44 +12,44 @@ use crate::base::AgentKey;
 #[derive(Resource, Clone, Copy, Default, Debug)]
 pub struct RoomSeed(pub u64);
 
-/// An agent's own random generator: a PCG stream chosen by the agent's key, so that the draws of one agent never affect
-/// another's. 16 bytes; the sequence is documented and the same on every machine.
+/// An agent's own random generator: a PCG stream selected by the agent's key, so that the numbers of one agent never
+/// affect another's. 16 bytes; the sequence is documented and the same on every machine.
 #[derive(Component, Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AgentRandom(Pcg32);
 
 impl AgentRandom {
-    /// The generator of an agent in a room of this seed.
+    /// Creates the generator of an agent in a room with this seed.
     pub fn new(seed: RoomSeed, agent: AgentKey) -> Self {
         Self(Pcg32::new(seed.0 ^ 0xcafe_f00d_d15e_a5e5, 0x0a02_bdbf_7bb3_c0a7 ^ u64::from(agent.0)))
     }
 
-    /// Evenly spread over 0.0 up to, not including, 1.0.
+    /// Returns a number uniformly distributed in 0.0..1.0.
     pub fn unit(&mut self) -> f32 {
         (self.0.next_u32() >> 8) as f32 / (1_u32 << 24) as f32
     }
 
-    /// Evenly spread over `low` up to `high`.
+    /// Returns a number uniformly distributed between `low` and `high`.
     pub fn between(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * self.unit()
     }
 
-    /// True with this probability.
+    /// Returns true with this probability.
     pub fn chance(&mut self, probability: f32) -> bool {
         self.unit() < probability
     }
 
-    /// Evenly spread over 0 up to, not including, `count`; 0 if there is nothing to choose from.
+    /// Returns an index uniformly distributed in 0..`count`; 0 if `count` is 0.
     pub fn index(&mut self, count: usize) -> usize {
         ((self.unit() * count as f32) as usize).min(count.saturating_sub(1))
     }
 
-    /// Any 64 bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A direction of length 1.
+    /// Returns a random direction of length 1.
     pub fn direction(&mut self) -> Vec2 {
         let angle = self.between(0.0, core::f32::consts::TAU);
         Vec2::new(ops::cos(angle), ops::sin(angle))

@@ -1,4 +1,4 @@
-//! The parts of the world that are saved, in sections, one per floor: saved, loaded and hashed as a whole. The hash of
+//! The parts of the world that are saved, in sections, one per layer: saved, loaded and hashed as a whole. The hash of
 //! the world is the hash of what would be saved, so everything compared is saved and vice versa.
 
 use bevy::app::App;
@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use crate::base::hash::HashWriter;
 
-/// One floor's part of the saved world. Its order must not depend on hash maps or on `Entity`.
+/// The part of the saved world that belongs to one layer. Its order must not depend on hash maps or on `Entity`.
 pub trait Section: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The key of this section. A stored format: never change one.
+    /// The key of this section. A stored format: never change it.
     const NAME: &'static str;
 
-    /// Copies the layer's state out of the world.
+    /// Copies the layer's state from the world.
     fn save(world: &mut World) -> Self;
 
-    /// Puts it into a world in which the layers below are loaded already.
+    /// Restores the state into a world in which the layers below are already loaded.
     fn load(self, world: &mut World);
 }
 
@@ -32,7 +32,7 @@ struct ErasedSection {
     load: fn(&mut World, Value) -> Result<(), serde_json::Error>,
 }
 
-/// Adds a section; floors do so in their own order.
+/// Adds a section; layers do so in their own order.
 pub fn register<T: Section>(app: &mut App) {
     app.world_mut().resource_mut::<SavedSections>().0.push(ErasedSection {
         name: T::NAME,
@@ -44,12 +44,12 @@ pub fn register<T: Section>(app: &mut App) {
     });
 }
 
-/// A section that was copied out of a world, whatever its type.
+/// A copied section of any type.
 trait CopiedSection: Send + Sync {
-    /// The section as JSON.
+    /// Returns the section as JSON.
     fn to_value(&self) -> Result<Value, serde_json::Error>;
 
-    /// A number for all of it.
+    /// Returns a hash of the section.
     fn hash(&self) -> u64;
 }
 
@@ -65,41 +65,41 @@ impl<T: Section> CopiedSection for T {
     }
 }
 
-/// All sections as they were after a tick. Copying them is quick; formatting and hashing them takes several times as
-/// long, and can be done on another thread.
+/// A copy of all sections after a tick. Copying is fast; formatting and hashing take several times as long, and can be
+/// done on another thread.
 pub struct SavedWorld(Vec<(&'static str, Box<dyn CopiedSection>)>);
 
 impl SavedWorld {
-    /// Copies all sections out of a world.
+    /// Copies all sections of a world.
     pub fn of(world: &mut World) -> Self {
         let sections = world.resource::<SavedSections>().0.clone();
         Self(sections.into_iter().map(|section| (section.name, (section.copy)(world))).collect())
     }
 
-    /// One JSON object with an entry for each section.
+    /// Returns one JSON object with an entry per section.
     pub fn to_value(&self) -> Result<Value, serde_json::Error> {
         let entry =
             |(name, section): &(&'static str, Box<dyn CopiedSection>)| Ok(((*name).to_owned(), section.to_value()?));
         self.0.iter().map(entry).collect::<Result<serde_json::Map<_, _>, _>>().map(Value::Object)
     }
 
-    /// A number for each section, by which to find where two worlds differ.
+    /// Returns a hash per section, to find the layer in which two worlds differ.
     pub fn section_hashes(&self) -> Vec<(&'static str, u64)> {
         self.0.iter().map(|(name, section)| (*name, section.hash())).collect()
     }
 
-    /// One number for all sections.
+    /// Returns a hash of all sections.
     pub fn hash(&self) -> u64 {
         self.section_hashes().into_iter().fold(0, |hash, (_, section)| hash.rotate_left(5) ^ section)
     }
 }
 
-/// The whole saved world as one JSON object of sections.
+/// Saves the whole world as one JSON object of sections.
 pub fn save_world(world: &mut World) -> Result<Value, serde_json::Error> {
     SavedWorld::of(world).to_value()
 }
 
-/// Loads what [`save_world`] made. A section that is absent is left as it is.
+/// Loads the result of [`save_world`]. If a section is absent, its state is left unchanged.
 pub fn load_world(world: &mut World, saved: &Value) -> Result<(), serde_json::Error> {
     for section in world.resource::<SavedSections>().0.clone() {
         if let Some(value) = saved.get(section.name) {
@@ -109,12 +109,12 @@ pub fn load_world(world: &mut World, saved: &Value) -> Result<(), serde_json::Er
     Ok(())
 }
 
-/// One number for everything that would be saved.
+/// Returns a hash of everything that would be saved.
 pub fn world_hash(world: &mut World) -> u64 {
     SavedWorld::of(world).hash()
 }
 
-/// A number for each section, by which to find where two worlds differ.
+/// Returns a hash per section, to find the layer in which two worlds differ.
 pub fn section_hashes(world: &mut World) -> Vec<(&'static str, u64)> {
     SavedWorld::of(world).section_hashes()
 }

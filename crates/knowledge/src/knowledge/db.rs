@@ -1,5 +1,5 @@
-//! What is stored besides the files: vectors, so that no text is embedded twice, and how often each memory was
-//! recalled. Everything except the counts can be recomputed, so a damaged database is replaced by a new one.
+//! Data that is stored in addition to the files: vectors, so that no text is embedded twice, and how often each memory
+//! was recalled. Everything except the counts can be recomputed, so a damaged database is replaced by a new one.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,7 +13,7 @@ use super::embedding::{Embedding, ModelId};
 use super::index::RecallCount;
 use crate::base::Id;
 
-/// The version of the tables; with any other number they are created again.
+/// The version of the tables; they are created again if it differs.
 const VERSION: i64 = 1;
 const TABLES: &str = "
     CREATE TABLE vectors (model TEXT NOT NULL, text_hash INTEGER NOT NULL, scale REAL NOT NULL, levels BLOB NOT NULL,
@@ -23,20 +23,20 @@ const TABLES: &str = "
 /// Why the database cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
-    /// Something else lies in its place.
+    /// Something else exists at its path.
     #[error("{}: {error}", place.display())]
     Place {
-        /// Where.
+        /// The path.
         place: PathBuf,
-        /// What, and what to do.
+        /// What exists there, and what to do about it.
         error: io::Error,
     },
-    /// SQLite says no.
+    /// SQLite reported an error.
     #[error("{}: {error}: free up disk space, or delete the file to have it rebuilt", place.display())]
     Sqlite {
-        /// Where.
+        /// The path.
         place: PathBuf,
-        /// What it says.
+        /// The error.
         error: rusqlite::Error,
     },
 }
@@ -49,7 +49,7 @@ pub struct Db {
 }
 
 impl Db {
-    /// Opens the one at a path, made if it is not there. One that is damaged, or of another version, is made anew.
+    /// Opens the database at a path, or creates it. A damaged one, or one of another version, is replaced.
     pub fn open(place: &Path) -> Result<Self, DbError> {
         let wrong = |error| DbError::Place { place: place.to_owned(), error };
         if let Some(folder) = place.parent() {
@@ -79,7 +79,7 @@ impl Db {
         Ok(Self { connection, place: place.to_owned(), was_damaged: true })
     }
 
-    /// One that is kept nowhere.
+    /// Creates a database in memory.
     pub fn in_memory() -> Result<Self, DbError> {
         let place = PathBuf::from(":memory:");
         let opened = Connection::open_in_memory().and_then(|connection| prepare(&connection).map(|()| connection));
@@ -87,7 +87,7 @@ impl Db {
         Ok(Self { connection, place, was_damaged: false })
     }
 
-    /// Whether it was damaged and is new now: how often memories were recalled is not known any more.
+    /// Whether the database was damaged and was replaced, so that the recall counts are lost.
     pub fn was_damaged(&self) -> bool {
         self.was_damaged
     }
@@ -96,7 +96,7 @@ impl Db {
         done.map_err(|error| DbError::Sqlite { place: self.place.clone(), error })
     }
 
-    /// Does several things as one: all of them are kept, or none.
+    /// Performs several changes in one transaction.
     pub(super) fn together<T>(&self, act: impl FnOnce(&Self) -> Result<T, DbError>) -> Result<T, DbError> {
         let transaction = self.note_damage(self.connection.unchecked_transaction())?;
         let done = act(self)?;
@@ -104,7 +104,7 @@ impl Db {
         Ok(done)
     }
 
-    /// The vector of a text, if this model has made one before. A malformed vector counts as none.
+    /// Returns the stored vector of a text for this model; `None` for a malformed one.
     pub(super) fn vector(&self, model: &ModelId, dimensions: usize, text: u64) -> Result<Option<Embedding>, DbError> {
         let statement = "SELECT scale, levels FROM vectors WHERE model = ?1 AND text_hash = ?2";
         let found = self.connection.prepare_cached(statement).and_then(|mut statement| {
@@ -120,14 +120,14 @@ impl Db {
         Ok(self.note_damage(found)?.and_then(embedding))
     }
 
-    /// How many numbers the vectors of a model have, as far as some are kept.
+    /// Returns the dimension of a model's stored vectors, if there are any.
     pub fn dimensions_of(&self, model: &ModelId) -> Result<Option<usize>, DbError> {
         let statement = "SELECT length(levels) FROM vectors WHERE model = ?1 LIMIT 1";
         let found = self.connection.query_row(statement, params![&*model.0], |row| row.get::<_, i64>(0)).optional();
         Ok(self.note_damage(found)?.and_then(|length| usize::try_from(length).ok()))
     }
 
-    /// Keeps the vector of a text.
+    /// Stores the vector of a text.
     pub(super) fn keep_vector(&self, text: u64, embedding: &Embedding) -> Result<(), DbError> {
         let levels: Vec<u8> = embedding.levels().iter().map(|level| level.cast_unsigned()).collect();
         let statement = "INSERT OR REPLACE INTO vectors (model, text_hash, scale, levels) VALUES (?1, ?2, ?3, ?4)";
@@ -137,12 +137,12 @@ impl Db {
         self.note_damage(kept).map(|_| ())
     }
 
-    /// Forgets all vectors.
+    /// Deletes all vectors.
     pub(super) fn clear_vectors(&self) -> Result<(), DbError> {
         self.note_damage(self.connection.execute("DELETE FROM vectors", [])).map(|_| ())
     }
 
-    /// How often each memory was recalled.
+    /// Returns how often each memory was recalled.
     pub(super) fn recalls(&self) -> Result<HashMap<Id, RecallCount>, DbError> {
         let read = || {
             let mut statement = self.connection.prepare("SELECT memory, last, times FROM recalls")?;
@@ -155,7 +155,7 @@ impl Db {
         self.note_damage(read())
     }
 
-    /// Keeps how often a memory was recalled.
+    /// Stores how often a memory was recalled.
     pub(super) fn keep_recalls(&self, memory: &str, recalls: RecallCount) -> Result<(), DbError> {
         let statement = "INSERT OR REPLACE INTO recalls (memory, last, times) VALUES (?1, ?2, ?3)";
         let kept = self.connection.prepare_cached(statement);

@@ -1,4 +1,4 @@
-//! The graph of memories, for other programs (JSON) and for readers of Markdown (Mermaid).
+//! Exports the graph of memories for other programs (JSON) and for Markdown (Mermaid).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,17 +10,17 @@ use super::memory::{Edge, Memory, Relation};
 use crate::base::calendar::stamp;
 use crate::base::text::{one_line, truncate};
 
-/// How many characters of a memory its box shows.
+/// The maximum length of a memory's label, in characters.
 const LABEL_CHARS: usize = 60;
 
-/// The memories that a viewer knows of, and the relations between them.
+/// The memories that a viewer can see, and the relations between them.
 pub struct Graph<'a> {
     memories: Vec<&'a Memory>,
     edges: Vec<(&'a Memory, &'a Edge)>,
 }
 
 impl<'a> Graph<'a> {
-    /// Of an index: in the order of ids, so that the same memories make the same files.
+    /// Creates the graph from an index, sorted by id, so that the same memories make the same files.
     pub fn of(index: &'a Index, viewer: &Viewer) -> Self {
         let memories: Vec<&Memory> = index.all(viewer).into_iter().map(|entry| &entry.memory).collect();
         let is_there = |id: &str| memories.binary_search_by(|memory| (*memory.id).cmp(id)).is_ok();
@@ -29,12 +29,12 @@ impl<'a> Graph<'a> {
         Self { memories, edges }
     }
 
-    /// Pairs of memories of which not both are true.
+    /// Iterates over memories with an edge to one that they contradict.
     pub fn contradictions(&self) -> impl Iterator<Item = (&'a Memory, &'a Edge)> {
         self.edges.iter().copied().filter(|(_, edge)| edge.relation == Relation::Contradicts)
     }
 
-    /// As JSON: `memories`, and `edges` with `source_id`, `target_id`, `relation` and `weight`.
+    /// Returns JSON: `memories`, and `edges` with `source_id`, `target_id`, `relation` and `weight`.
     pub fn to_json(&self) -> Value {
         let edge = |(memory, edge): &(&Memory, &Edge)| {
             json!({
@@ -47,7 +47,7 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// As a Mermaid flowchart; what contradicts is dotted.
+    /// Returns a Mermaid flowchart; contradictions are dotted.
     pub fn to_mermaid(&self) -> String {
         let mut chart = "flowchart LR\n".to_owned();
         let names: BTreeMap<&str, usize> =
@@ -67,7 +67,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// A memory as JSON; unknown times are null.
+/// Returns a memory as JSON; unknown times are null.
 pub fn memory_json(memory: &Memory) -> Value {
     json!({
         "id": memory.id,
@@ -84,7 +84,7 @@ pub fn memory_json(memory: &Memory) -> Value {
     })
 }
 
-/// A number of a file without the noise of its binary form.
+/// Converts a number without the rounding errors of its binary form.
 fn hundredth(value: f32) -> f64 {
     (f64::from(value) * 100.0).round() / 100.0
 }
@@ -96,7 +96,7 @@ mod tests {
     use crate::knowledge::index::RecallCount;
 
     #[test]
-    fn a_graph_has_what_the_viewer_knows_and_no_edge_that_leads_further() {
+    fn a_graph_only_contains_what_the_viewer_can_see() {
         let model = WordLlama::built_in().expect("the table should be complete");
         let mut index = Index::new(model.model(), model.dimensions());
         let edge = |relation, target: &str| Edge { relation, target: target.into(), weight: 0.5 };

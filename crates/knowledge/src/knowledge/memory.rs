@@ -8,44 +8,44 @@ use serde::{Deserialize, Serialize};
 use crate::base::Id;
 use crate::base::hash::content_hash;
 
-/// The longest content of a memory, in bytes; longer content is cut, and the cut is marked.
+/// The maximum length of a memory in bytes; a longer one is shortened, which is marked.
 pub const CONTENT_BYTES_AT_MOST: usize = 8 * 1024;
-/// What every id of a memory begins with.
+/// The prefix of every memory id.
 pub const ID_PREFIX: &str = "k-";
-/// No id of a memory is longer, in bytes.
+/// The maximum length of a memory id in bytes.
 const ID_BYTES_AT_MOST: usize = 64;
-/// How important a memory is of which nothing else is said.
+/// The default importance.
 pub const USUAL_IMPORTANCE: f32 = 0.5;
-/// How strong an edge is of which nothing else is said.
+/// The default weight of an edge.
 pub const USUAL_WEIGHT: f32 = 1.0;
-/// The last character of a content that was cut.
+/// The last character of a content that was shortened.
 const CUT_MARK: char = '…';
 
 /// The kind of a memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryKind {
-    /// Something the agent can do.
+    /// An ability of the agent.
     Skill,
-    /// Something that is so.
+    /// A fact.
     #[default]
     Fact,
-    /// How something is done, step by step.
+    /// A procedure, step by step.
     Procedure,
-    /// Something that was noticed.
+    /// An observation.
     Observation,
-    /// Something that went wrong, and what to do instead.
+    /// A mistake, and what to do instead.
     Mistake,
-    /// Something that a person or an agent prefers.
+    /// A preference of a person or an agent.
     Preference,
 }
 
 impl MemoryKind {
-    /// All of them, in their order.
+    /// All kinds, in order.
     pub const ALL: [Self; 6] =
         [Self::Skill, Self::Fact, Self::Procedure, Self::Observation, Self::Mistake, Self::Preference];
 
-    /// The word for it in files and on the command line.
+    /// Returns its name in files and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Skill => "skill",
@@ -64,7 +64,7 @@ impl fmt::Display for MemoryKind {
     }
 }
 
-/// An unknown word where one of a fixed list is expected.
+/// The error for an unknown word where one of a fixed list is expected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{word:?} is not one of: {known}")]
 pub struct UnknownWord {
@@ -84,26 +84,26 @@ impl FromStr for MemoryKind {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
-    /// Both are about the same.
+    /// Both are about the same topic.
     RelatesTo,
-    /// This one speaks for that one.
+    /// This one supports the other.
     Supports,
-    /// Not both are true.
+    /// Both cannot be true.
     Contradicts,
-    /// This one is newer and holds instead of that one.
+    /// This one is newer and replaces the other.
     Supersedes,
-    /// This one is a part of that one.
+    /// This one is a part of the other.
     PartOf,
-    /// This one is caused by that one.
+    /// This one is caused by the other.
     CausedBy,
 }
 
 impl Relation {
-    /// All of them, in their order.
+    /// All relations, in order.
     pub const ALL: [Self; 6] =
         [Self::RelatesTo, Self::Supports, Self::Contradicts, Self::Supersedes, Self::PartOf, Self::CausedBy];
 
-    /// The word for it in files and on the command line.
+    /// Returns its name in files and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::RelatesTo => "relates_to",
@@ -133,11 +133,11 @@ fn find<T: Copy>(word: &str, all: &[T], word_of: fn(T) -> &'static str) -> Resul
 /// A relation of a memory to another one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Edge {
-    /// How they relate.
+    /// The kind of relation.
     pub relation: Relation,
-    /// The id of the other one.
+    /// The id of the other memory.
     pub target: Id,
-    /// How strong it is, from 0 to 1.
+    /// The weight, from 0 to 1.
     pub weight: f32,
 }
 
@@ -146,44 +146,44 @@ pub struct Edge {
 pub struct Source {
     /// The run of the room.
     pub run: Option<Id>,
-    /// The session or conversation in it.
+    /// The session or conversation of that run.
     pub session: Option<Id>,
     /// The record of the event log.
     pub record: Option<u64>,
 }
 
-/// A memory: one line of a file in `memory/knowledge/`. Its recall count is not part of it, but kept in the index, so
-/// that recalling writes no file.
+/// A memory: one line of a file in `memory/knowledge/`. Its recall count is stored separately, so that recalling writes
+/// no file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Memory {
-    /// Names it: begins with `k-`.
+    /// The id, which begins with `k-`.
     pub id: Id,
-    /// Whose it is; for a shared one, who contributed it.
+    /// The agent that owns it; for a shared one, the agent that contributed it.
     pub agent: Id,
-    /// What is remembered, as [`tidy`] leaves it.
+    /// The text, normalised by [`tidy`].
     pub content: String,
-    /// What it is about.
+    /// The kind of memory.
     pub kind: MemoryKind,
-    /// Words to find it by.
+    /// Tags for finding it.
     pub tags: Vec<String>,
-    /// When it was first remembered, in seconds since 1970; unknown for lines that a person wrote.
+    /// When it was created, in seconds since 1970; `None` for lines that a person wrote.
     pub created: Option<i64>,
-    /// When it was last changed.
+    /// When it was last changed, in seconds since 1970.
     pub updated: Option<i64>,
-    /// How much it matters, from 0 to 1, in hundredths.
+    /// The importance, from 0 to 1, in hundredths.
     pub importance: f32,
-    /// What it comes from.
+    /// The source.
     pub source: Source,
-    /// Whether every agent may know it.
+    /// Whether it is shared with all agents.
     pub shared: bool,
-    /// Whether it is never forgotten and never rewritten by anybody but a person.
+    /// Whether it is never forgotten, and only a person changes it.
     pub pinned: bool,
-    /// How it relates to others.
+    /// The relations to other memories.
     pub edges: Vec<Edge>,
 }
 
 impl Memory {
-    /// A memory with nothing but its content said, which is [tidied](tidy): a fact of usual importance.
+    /// Creates a fact of default importance; the content is [normalised](tidy).
     pub fn new(agent: &Id, content: &str, created: Option<i64>) -> Self {
         let content = tidy(content).text;
         Self {
@@ -202,29 +202,29 @@ impl Memory {
         }
     }
 
-    /// When it was last changed or made, where known.
+    /// Returns when it was last changed or created, if known.
     pub fn dated(&self) -> Option<i64> {
         self.updated.or(self.created)
     }
 
-    /// Whether an agent may know of it at all: its own, and what is shared.
+    /// Whether an agent can see it: its own memories, and shared ones.
     pub fn is_known_to(&self, agent: &str) -> bool {
         self.shared || *self.agent == *agent
     }
 
-    /// The hash by which its content is recognised: the same text is embedded once.
+    /// Returns the hash of its content, by which a text is embedded only once.
     pub fn content_key(&self) -> u64 {
         content_hash(self.content.as_bytes())
     }
 }
 
-/// An id that follows from who remembers what since when, so that a run that is played again makes the same ones.
+/// Returns an id that follows from the agent, the content and the time, so that a replay creates the same ids.
 pub fn made_id(agent: &str, content: &str, salt: i64) -> Id {
     let text = format!("{agent}\0{content}\0{salt}");
     format!("{ID_PREFIX}{:016x}", content_hash(text.as_bytes())).into()
 }
 
-/// Whether a word may name a memory.
+/// Whether a word is a valid memory id.
 pub fn is_id(word: &str) -> bool {
     let rest = word.strip_prefix(ID_PREFIX);
     let is_part =
@@ -232,7 +232,7 @@ pub fn is_id(word: &str) -> bool {
     word.len() <= ID_BYTES_AT_MOST && rest.is_some_and(is_part)
 }
 
-/// A number from 0 to 1 rounded to hundredths, as it is written in a file.
+/// Rounds a number from 0 to 1 to hundredths, as it is written in a file.
 pub fn hundredths(value: f32) -> f32 {
     if value.is_finite() { (value.clamp(0.0, 1.0) * 100.0).round() / 100.0 } else { 0.0 }
 }
@@ -242,11 +242,11 @@ pub fn hundredths(value: f32) -> f32 {
 pub struct Tidied {
     /// The text.
     pub text: String,
-    /// How many bytes it had before it was cut, where it was.
+    /// The original length in bytes, if it was shortened.
     pub cut_from: Option<usize>,
 }
 
-/// A content without blanks around it, with one kind of line break, and cut to what is remembered of one.
+/// Normalises a content: trims it, unifies its line breaks, and shortens it to the maximum length.
 pub fn tidy(content: &str) -> Tidied {
     let text =
         if content.contains('\r') { content.replace("\r\n", "\n").replace('\r', "\n") } else { content.to_owned() };
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_content_is_cut_between_characters_and_says_so() {
+    fn content_is_shortened_between_characters_and_marked() {
         let long = "東".repeat(400_000);
         let tidied = tidy(&long);
         assert!(tidied.text.len() <= CONTENT_BYTES_AT_MOST && tidied.text.ends_with('…'));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_follows_from_what_it_names() {
+    fn an_id_follows_from_the_memory() {
         let ada: Id = "ada".into();
         let one = Memory::new(&ada, "Port 8080 is taken.", Some(5));
         assert_eq!(one.id, Memory::new(&ada, " Port 8080 is taken.\n", Some(5)).id);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_as_they_are_written() {
+    fn names_of_kinds_and_relations_round_trip() {
         for kind in MemoryKind::ALL {
             assert_eq!(kind.word().parse(), Ok(kind));
         }

@@ -1,5 +1,5 @@
 //! Knowledge of agents: memories as lines of files, how they are found, and how new ones are merged with known ones.
-//! Pure: the room and its clock, models and the command line are in other floors.
+//! Pure: the room and its clock, models and the command line are in other layers.
 
 pub mod consolidation;
 pub mod db;

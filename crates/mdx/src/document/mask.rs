@@ -1,8 +1,8 @@
 //! Finds tags at the beginning of lines, and hides them from the Markdown parser, which would include the lines below
 //! them.
-//!
 //! A tag is replaced by an HTML processing instruction (`<?…?>`) of the same length: the parser ends such a block at
 //! its end, whatever follows, so that a fence right below a tag is a fence. Line breaks are kept, and a tag never
+//! extends over a fence, so that the content of a fence is visible.
 //! extends over a fence, so that the content of a fence is shown.
 
 use super::tag::{self, KNOWN, Tag, TagFault};
@@ -13,9 +13,9 @@ use crate::source::ByteRange;
 pub(super) enum Candidate {
     /// A tag of a document.
     Tag(Tag),
-    /// What begins like one.
+    /// Text that begins like a tag.
     Fault(TagFault),
-    /// A component that documents do not have.
+    /// A component that documents do not support.
     Unknown(String, usize),
 }
 
@@ -29,7 +29,7 @@ impl Candidate {
     }
 }
 
-/// Everything in this part of the text that looks like a tag, in order.
+/// Returns everything in this part of the text that looks like a tag, in order.
 pub(super) fn candidates(text: &str, part: ByteRange) -> Vec<Candidate> {
     let text = &text[..part.end];
     let mut found = Vec::new();
@@ -59,12 +59,12 @@ fn name_here(text: &str, at: usize) -> Option<&str> {
     if text[at..].starts_with('<') { tag::name_at(text, at) } else { None }
 }
 
-/// Components begin with a capital; what differs from a tag of ours in capitals alone is one that was mistyped.
+/// Whether a name is that of a component: it begins with a capital, or differs from a tag only in case.
 fn is_component(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase()) || KNOWN.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// The text with the tags hidden, byte for byte where it was.
+/// Returns the text with the tags hidden and all byte offsets unchanged.
 pub(super) fn hide(text: &str, hidden: impl Iterator<Item = ByteRange>) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
@@ -82,7 +82,7 @@ pub(super) fn hide(text: &str, hidden: impl Iterator<Item = ByteRange>) -> Strin
     masked
 }
 
-/// Line breaks, blanks and the ends of comments stay; every other byte becomes a letter.
+/// Hides a range: line breaks, spaces and the ends of comments are kept; every other byte becomes a letter.
 fn push_hidden(masked: &mut String, text: &str, range: ByteRange) {
     let bytes = text.as_bytes();
     let mut at = range.start;
@@ -100,7 +100,7 @@ fn push_hidden(masked: &mut String, text: &str, range: ByteRange) {
     }
 }
 
-/// Comments as MDX writes them, `{/* … */}`, that begin a line.
+/// Returns the MDX comments, `{/* … */}`, that begin a line.
 pub(super) fn comments(text: &str, part: ByteRange) -> Vec<ByteRange> {
     let text = &text[..part.end];
     let mut found = Vec::new();
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_found_at_the_beginning_of_lines_and_behind_each_other() {
+    fn tags_are_found_at_the_start_of_lines_and_after_each_other() {
         let text = "<Tool name=\"a\"><Param name=\"b\" />\ntext <Tool>\n  </Tool>\n<tool>\n<Card x>\n<div>";
         let told: Vec<String> = candidates(text, 0..text.len())
             .iter()
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn hiding_moves_nothing() {
+    fn hiding_keeps_all_offsets() {
         let text = "é <Tool\n a=\"ü > -->\">\nrest";
         let start = text.find('<').unwrap();
         let end = text.find("\nrest").unwrap();

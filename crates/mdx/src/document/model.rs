@@ -6,46 +6,46 @@ use serde_json::{Map, Value};
 use super::parameter::{Parameter, parameters_schema};
 use crate::source::{ByteRange, SourceProblem};
 
-/// What an agent is called whose document does not say.
+/// The name of an agent whose document has none.
 pub const UNNAMED: &str = "UnnamedAgent";
 
 /// An agent as its document defines it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct AgentDocument {
-    /// The keys of the front matter as written; empty if there is none or it cannot be read.
+    /// The keys of the front matter as written; empty if there is none or it is invalid.
     pub front_matter: Map<String, Value>,
-    /// What the heading `# Agent: Name` says, else `name:` of the front matter, else [`UNNAMED`].
+    /// The name: from the heading `# Agent: Name`, otherwise `name:` in the front matter, otherwise [`UNNAMED`].
     pub name: String,
-    /// Whether the document says the name.
+    /// Whether the document contains the name.
     pub is_named: bool,
     /// The text above the first section.
     pub introduction: String,
-    /// What the agent is for.
+    /// The section about the agent's purpose.
     pub purpose: Option<Section>,
-    /// What it can do.
+    /// The section about the agent's capabilities.
     pub capabilities: Option<Section>,
-    /// What it must or must not do.
+    /// The section about what the agent must or must not do.
     pub constraints: Option<Section>,
-    /// How it speaks.
+    /// The section about the agent's style.
     pub personality: Option<Section>,
-    /// Every other section, in the document's order.
+    /// All other sections, in document order.
     pub other_sections: Vec<Section>,
-    /// The tools that can be used, in the document's order; no two have the same name.
+    /// The usable tools, in document order; their names are unique.
     pub tools: Vec<ToolDefinition>,
-    /// What is wrong, in the order of the text.
+    /// The problems, in text order.
     pub problems: Vec<SourceProblem>,
 }
 
 /// A heading and the text below it, up to the next one.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Section {
-    /// The heading without its marks.
+    /// The heading without its markup.
     pub title: String,
     /// The text below the heading, without tools and comments, with `\n` between its lines.
     pub text: String,
-    /// The entries of the lists in it, each without its mark. An entry in an entry belongs to its text.
+    /// The list entries in it, each without its bullet. Nested entries belong to the text of their parent.
     pub items: Vec<String>,
-    /// From the heading to the end of the section.
+    /// The range from the heading to the end of the section.
     pub range: ByteRange,
     /// The range below the heading.
     pub body: ByteRange,
@@ -54,20 +54,20 @@ pub struct Section {
 /// A tool that a document defines.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ToolDefinition {
-    /// The name that a model calls it by: letters, digits, `_` and `-`, at most 64.
+    /// The name for the model: at most 64 letters, digits, `_` and `-`.
     pub name: String,
-    /// What it does, for the model.
+    /// The description for the model.
     pub description: String,
-    /// What it takes.
+    /// The parameters.
     pub parameters: Vec<Parameter>,
-    /// What it does, for the engine.
+    /// The code.
     pub code: ToolCode,
-    /// From `<Tool` to the end of `</Tool>`.
+    /// The range from `<Tool` to the end of `</Tool>`.
     pub range: ByteRange,
 }
 
 impl ToolDefinition {
-    /// The JSON schema of the arguments, as providers of models want it.
+    /// Returns the JSON schema of the arguments, in the form that model providers require.
     pub fn schema(&self) -> Value {
         parameters_schema(&self.parameters)
     }
@@ -76,10 +76,11 @@ impl ToolDefinition {
 /// The code of a tool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolCode {
-    /// TypeScript, with `\n` between its lines.
+    /// The TypeScript code, with `
+    /// ` between its lines.
     pub text: String,
     /// The line of the document where the code begins, counted from 1.
     pub first_line: usize,
-    /// The code in the document.
+    /// The range of the code in the document.
     pub range: ByteRange,
 }

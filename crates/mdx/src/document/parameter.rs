@@ -1,17 +1,17 @@
-//! The parameters of a tool and their JSON schema, which calls are checked against by whoever makes them.
+//! The parameters of a tool and their JSON schema. The caller of a tool checks arguments against it.
 
 use serde_json::{Map, Value, json};
 
 /// A parameter of a tool.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Parameter {
-    /// Its name in `params`.
+    /// The name in `params`.
     pub name: String,
-    /// What it is.
+    /// The type.
     pub kind: ParameterType,
-    /// What it means, for the model; empty where nothing is said.
+    /// The description for the model; may be empty.
     pub description: String,
-    /// Whether a call must give it.
+    /// Whether a call must contain it.
     pub is_required: bool,
 }
 
@@ -19,17 +19,17 @@ pub struct Parameter {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ParameterType {
-    /// A text.
+    /// A string.
     #[default]
     String,
-    /// A number, whole or not.
+    /// A number, integer or not.
     Number,
-    /// True or false.
+    /// A boolean.
     Boolean,
 }
 
 impl ParameterType {
-    /// What documents and schemas call it.
+    /// Returns the name of the type in documents and schemas.
     pub fn name(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -38,13 +38,13 @@ impl ParameterType {
         }
     }
 
-    /// The type of this name.
+    /// Parses the name of a type.
     pub fn of_name(name: &str) -> Option<Self> {
         [Self::String, Self::Number, Self::Boolean].into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// The JSON schema of an object with these parameters; others are refused.
+/// Returns the JSON schema of an object with these parameters, and no others.
 pub fn parameters_schema(parameters: &[Parameter]) -> Value {
     let property = |parameter: &Parameter| {
         let mut schema = Map::new();
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schema_says_types_and_what_must_be_given() {
+    fn the_schema_has_types_and_required_parameters() {
         let parameter = |name: &str, kind, description: &str, is_required| Parameter {
             name: name.to_owned(),
             kind,

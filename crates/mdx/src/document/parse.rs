@@ -1,11 +1,11 @@
-//! Reads a document.
+//! Parses a document.
 
 use super::mask::{self, Candidate};
 use super::model::{AgentDocument, UNNAMED};
 use super::{sections, tools};
 use crate::source::{LineIndex, Position, SourceProblem, outline, split_front_matter};
 
-/// Reads a document. It is never an error: see [`AgentDocument::problems`].
+/// Parses a document. Parsing never fails: see [`AgentDocument::problems`].
 pub fn parse(text: &str) -> AgentDocument {
     let lines = LineIndex::new(text);
     let mut document = AgentDocument { name: UNNAMED.to_owned(), ..AgentDocument::default() };

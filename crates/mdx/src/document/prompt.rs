@@ -1,10 +1,10 @@
-//! The identity of an agent as text for the prompt: the sections of its document in the order of the reference. The
+//! The identity of an agent as text for the prompt: the sections of its document in the order of the specification. The
 //! mind builds the prompt itself.
 
 use super::model::{AgentDocument, Section};
 
-/// Who the agent is, as its document says: name, purpose, capabilities, constraints, personality, and then every other
-/// section in the document's order.
+/// Returns the agent's identity: name, purpose, capabilities, constraints, personality, and then all other sections in
+/// document order.
 pub fn identity(document: &AgentDocument) -> String {
     let mut parts = vec![format!("# Agent: {}", document.name)];
     if !document.introduction.is_empty() {

@@ -1,4 +1,4 @@
-//! Reads the identity of an agent: its name, and the sections by their headings.
+//! Parses the identity of an agent: its name, and the sections by their headings.
 
 use super::model::{AgentDocument, Section};
 use crate::source::outline::{Heading, Outline};
@@ -7,7 +7,7 @@ use crate::source::{ByteRange, LineIndex, SourceProblem};
 /// The text before the name in the heading that contains it.
 const NAME_MARK: &str = "agent:";
 
-/// Reads the name and the sections into the document. `tools` are the stretches of tools, in order.
+/// Adds the name and the sections to the document. `tools` are the ranges of tools, in order.
 pub(super) fn read(
     document: &mut AgentDocument,
     text: &str,
@@ -46,7 +46,7 @@ fn holds(outer: &ByteRange, inner: &ByteRange) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// What no model reads: tools and comments, in order and without overlaps.
+/// Returns the ranges that no model reads (tools and comments), in order and without overlaps.
 fn cuts(outline: &Outline, tools: &[ByteRange]) -> Vec<ByteRange> {
     let mut all: Vec<ByteRange> = tools.iter().chain(&outline.comments).cloned().collect();
     all.sort_by_key(|range| range.start);
@@ -60,8 +60,8 @@ fn cuts(outline: &Outline, tools: &[ByteRange]) -> Vec<ByteRange> {
     cuts
 }
 
-/// The headings that begin a section: those of the first two levels, and deeper ones with a known name that are not
-/// inside a less deep section.
+/// Returns the headings that begin a section: those of the first two levels, and deeper ones with a known name that are
+/// not inside another section.
 fn sections<'a>(headings: &[&'a Heading], name: Option<&Heading>) -> Vec<&'a Heading> {
     let mut open = usize::MAX;
     let mut sections = Vec::new();
@@ -106,15 +106,15 @@ impl<'a> Reader<'a> {
         self.document.problems.push(SourceProblem::warning(at, what, remedy));
     }
 
-    /// Finds the heading that says the name, and sets the name.
+    /// Finds the heading with the name, and sets the name.
     fn name<'h>(&mut self, headings: &[&'h Heading]) -> Option<&'h Heading> {
-        let said = |heading: &Heading| {
+        let name_in = |heading: &Heading| {
             let title = heading.text.trim();
             let mark = title.get(..NAME_MARK.len()).filter(|mark| mark.eq_ignore_ascii_case(NAME_MARK))?;
             let name = one_line(&title[mark.len()..]);
             (heading.level == 1 && !name.is_empty()).then_some(name)
         };
-        let found = headings.iter().find_map(|heading| Some((*heading, said(heading)?)));
+        let found = headings.iter().find_map(|heading| Some((*heading, name_in(heading)?)));
         let in_front = self.document.front_matter.get("name").and_then(|name| name.as_str());
         let in_front = in_front.map(one_line).filter(|name| !name.is_empty());
         let is_in_front = in_front.is_some();
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What a model reads of a stretch of the text.
+    /// Returns the text of a range without the parts that no model reads.
     fn text_in(&self, range: ByteRange) -> String {
         let mut kept = String::new();
         let mut at = range.start;
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A text with `\n` between its lines, without blanks around it and without more than one empty line in a row.
+/// Trims a text, unifies its line breaks, and removes repeated empty lines.
 fn tidy(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut tidy = String::with_capacity(text.len());
@@ -210,7 +210,7 @@ fn tidy(text: &str) -> String {
     tidy.trim_matches('\n').trim_end().to_owned()
 }
 
-/// An entry of a list without its mark; the lines below are moved to the left by their common indentation.
+/// Returns a list entry without its bullet, and with the common indentation of its further lines removed.
 fn item_text(item: &str) -> String {
     let item = item.trim_start();
     let digits = item.len() - item.trim_start_matches(|c: char| c.is_ascii_digit()).len();

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::source::ByteRange;
 
-/// No honest tag is longer.
+/// The maximum size of a tag in bytes.
 const MAX_TAG_BYTES: usize = 64 * 1024;
 
-/// Names that can be tags of a document.
+/// The names of tags in documents.
 pub(super) const KNOWN: [&str; 2] = ["Tool", "Param"];
 
 /// A tag.
@@ -31,7 +31,7 @@ pub(super) struct Attribute {
     pub(super) name: String,
     /// Its value; `None` if it is an expression that would have to be evaluated.
     pub(super) value: Option<Value>,
-    /// Where it begins.
+    /// The byte offset of its beginning.
     pub(super) at: usize,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct TagFault {
     pub(super) remedy: &'static str,
 }
 
-/// The name of the tag that begins here, without looking further.
+/// Returns the name of the tag that begins here, without parsing the rest.
 pub(super) fn name_at(text: &str, at: usize) -> Option<&str> {
     let rest = text[at..].strip_prefix('<')?;
     let rest = rest.strip_prefix('/').unwrap_or(rest);
@@ -52,7 +52,7 @@ pub(super) fn name_at(text: &str, at: usize) -> Option<&str> {
     name.starts_with(|c: char| c.is_ascii_alphabetic()).then_some(name)
 }
 
-/// Reads the tag that begins at this `<`.
+/// Parses the tag that begins at this `<`.
 pub(super) fn scan(text: &str, at: usize) -> Result<Tag, TagFault> {
     let end = text.len().min(at + MAX_TAG_BYTES);
     let end = (at..=end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(at);
@@ -155,7 +155,7 @@ impl Scanner<'_> {
         self.fault("a quote in the tag is not closed", "quote each value: name=\"value\"")
     }
 
-    /// The text between braces, which may contain string literals and more braces.
+    /// Parses the text between braces, which may contain string literals and nested braces.
     fn braced(&mut self) -> Result<&str, TagFault> {
         let start = self.at + 1;
         let (mut depth, mut quote) = (0usize, None);
@@ -182,7 +182,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether something begins here that cannot be part of a tag.
+/// Whether the text begins with something that cannot be part of a tag.
 fn begins_other(rest: &str) -> bool {
     rest.starts_with("```") || rest.starts_with("~~~") || name_at_start(rest).is_some_and(|name| KNOWN.contains(&name))
 }
@@ -191,7 +191,7 @@ fn name_at_start(rest: &str) -> Option<&str> {
     if rest.starts_with('<') { name_at(rest, 0) } else { None }
 }
 
-/// A literal of a program: a text, a number, true or false.
+/// Parses a JavaScript literal: a string, a number, true or false.
 fn literal(text: &str) -> Option<Value> {
     let quoted = |quote: char| {
         let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
@@ -203,7 +203,7 @@ fn literal(text: &str) -> Option<Value> {
     })
 }
 
-/// The references that HTML and JSX both know.
+/// Decodes the character references that are common to HTML and JSX.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn values_hold_what_would_end_a_tag() {
+    fn values_may_contain_the_end_of_a_tag() {
         for (text, value) in [
             (r#"<Tool description="a > b, it's <Tool>">"#, json!("a > b, it's <Tool>")),
             (r#"<Tool description='say "hi"'>"#, json!(r#"say "hi""#)),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_that_is_not_closed_swallows_nothing() {
+    fn an_unclosed_tag_consumes_nothing_else() {
         for text in [
             "<Tool",
             "<Tool name=\"x\"\n\n>",

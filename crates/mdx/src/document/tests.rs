@@ -1,4 +1,4 @@
-//! The document of the reference and its tables row by row, and what people write instead.
+//! The example of the specification and its tables row by row, and what people write instead.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -23,7 +23,7 @@ fn names(document: &AgentDocument) -> Vec<&str> {
 }
 
 #[test]
-fn the_document_of_the_reference_is_understood_without_a_problem() {
+fn the_example_of_the_specification_is_parsed_without_problems() {
     let document = parse(WEATHER);
     assert_eq!(told(&document), [] as [&str; 0]);
     assert_eq!(document.name, "Weather Man");
@@ -53,7 +53,7 @@ fn the_document_of_the_reference_is_understood_without_a_problem() {
 }
 
 #[test]
-fn every_end_of_line_and_a_byte_order_mark_make_the_same_agent() {
+fn line_breaks_and_byte_order_marks_make_no_difference() {
     let plain = parse(WEATHER);
     let crlf = format!("\u{feff}{}", WEATHER.replace('\n', "\r\n"));
     let document = parse(&crlf);
@@ -66,7 +66,7 @@ fn every_end_of_line_and_a_byte_order_mark_make_the_same_agent() {
 }
 
 #[test]
-fn what_is_shown_is_no_tool() {
+fn examples_are_not_tools() {
     let shown = format!("<Tool name=\"x\" description=\"d\">\n\n{CODE}\n\n</Tool>");
     for text in [
         format!("````mdx\n{shown}\n````"),
@@ -85,14 +85,14 @@ fn what_is_shown_is_no_tool() {
 }
 
 #[test]
-fn an_indented_tool_is_an_example_and_says_so() {
+fn an_indented_tool_is_an_example_and_reported() {
     let document = parse(&tool(&format!("    <Tool name=\"x\" description=\"d\">\n\n{CODE}\n")));
     assert_eq!(names(&document), [] as [&str; 0]);
     assert!(told(&document)[0].contains("which makes it an example"), "{:?}", told(&document));
 }
 
 #[test]
-fn tools_are_found_however_they_are_laid_out() {
+fn tools_are_found_in_any_layout() {
     for text in [
         format!("<Tool name=\"x\" description=\"d\">\n{CODE}\n</Tool>"),
         format!("<Tool name=\"x\" description=\"d\">\n<Param name=\"a\" />\n{CODE}\n</Tool>"),
@@ -116,7 +116,7 @@ fn tools_are_found_however_they_are_laid_out() {
 }
 
 #[test]
-fn code_may_hold_fences_and_tags() {
+fn code_may_contain_fences_and_tags() {
     let code = "````ts\nconst shown = `\n```ts\n</Tool>\n`;\nasync function execute() { return shown; }\n````";
     let document = parse(&tool(&format!("<Tool name=\"x\" description=\"d\">\n\n{code}\n\n</Tool>")));
     assert_eq!(told(&document), [] as [&str; 0]);
@@ -124,7 +124,7 @@ fn code_may_hold_fences_and_tags() {
 }
 
 #[test]
-fn sections_come_in_any_order_between_tools_and_with_any_mark() {
+fn sections_can_be_in_any_order_and_style() {
     let text = format!(
         "## PERSONALITY\n\nDry.\n\n<Tool name=\"x\" description=\"d\">\n{CODE}\n</Tool>\n\n## Constraints:\n1. One\n2. Two\n   more\n\n   - inner\n\nCapabilities\n---\n\n+ Only\n\n## Notes\n\nKept.\n\n### Purpose\n\nNot this one.\n\n# Agent: Late\n\n## Purpose\n\nP\n"
     );
@@ -139,7 +139,7 @@ fn sections_come_in_any_order_between_tools_and_with_any_mark() {
 }
 
 #[test]
-fn names_fall_back_as_the_reference_says() {
+fn names_fall_back_as_specified() {
     let name = |text: &str| {
         let document = parse(text);
         (document.name.clone(), document.is_named)
@@ -154,7 +154,7 @@ fn names_fall_back_as_the_reference_says() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_a_problem_and_the_rest_works() {
+fn invalid_parts_are_problems_and_the_rest_works() {
     let good = format!("<Tool name=\"good\" description=\"d\">\n{CODE}\n</Tool>");
     for (bad, what) in [
         (format!("<Tool description=\"d\">\n{CODE}\n</Tool>"), "this <Tool> has no name"),
@@ -183,7 +183,7 @@ fn what_cannot_be_understood_is_a_problem_and_the_rest_works() {
 }
 
 #[test]
-fn what_is_odd_is_reported_and_used() {
+fn odd_parts_are_reported_and_used() {
     let with = |attributes: &str, inner: &str| format!("<Tool {attributes}>\n{inner}\n{CODE}\n</Tool>");
     let plain = "name=\"x\" description=\"d\"";
     for (text, what) in [
@@ -213,7 +213,7 @@ fn what_is_odd_is_reported_and_used() {
 }
 
 #[test]
-fn the_example_as_the_reference_prints_it_makes_its_tool() {
+fn the_printed_example_of_the_specification_defines_its_tool() {
     let printed = WEATHER.replace("```\n\n</Tool>", "```\n````\n\n</Tool>\n```");
     let document = parse(&printed);
     assert_eq!(names(&document), ["tool_name"]);
@@ -221,7 +221,7 @@ fn the_example_as_the_reference_prints_it_makes_its_tool() {
 }
 
 #[test]
-fn broken_front_matter_leaves_the_agent() {
+fn broken_front_matter_does_not_prevent_the_agent() {
     let document = parse("---\nname: [\n---\n# Agent: Ada\n\n## Purpose\n\nP\n");
     assert_eq!(document.name, "Ada");
     assert_eq!(document.problems.len(), 1);
@@ -229,7 +229,7 @@ fn broken_front_matter_leaves_the_agent() {
 }
 
 #[test]
-fn sections_that_are_wanting_are_reported() {
+fn missing_sections_are_reported() {
     let document = parse("# Agent: A\n\n## Capabilities\n\nMany things.\n\n## Capabilities\n\n- One\n");
     let expected = [
         "1: the document has no Purpose section",
@@ -241,7 +241,7 @@ fn sections_that_are_wanting_are_reported() {
 }
 
 #[test]
-fn who_it_is_has_the_order_of_the_reference() {
+fn the_identity_has_the_specified_order() {
     let mut document = parse(WEATHER);
     document.introduction = "Hello.".to_owned();
     assert_eq!(
@@ -251,7 +251,7 @@ fn who_it_is_has_the_order_of_the_reference() {
 }
 
 #[test]
-fn tools_and_comments_are_in_no_prompt() {
+fn prompts_contain_no_tools_and_comments() {
     let text = format!(
         "# Agent: A\n\n## Purpose\n\nBefore <!-- hidden --> after.\n\n{{/* secret */}}\n\n<Tool name=\"x\" description=\"d\">\n{CODE}\n</Tool>\n\nEnd.\n"
     );
@@ -259,7 +259,7 @@ fn tools_and_comments_are_in_no_prompt() {
     assert_eq!(document.purpose.unwrap().text, "Before  after.\n\nEnd.");
 }
 
-/// Pieces of documents, whole and broken.
+/// Generates pieces of documents, valid and broken.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("```ts\n".to_owned()),
@@ -289,12 +289,12 @@ fn piece() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_text_makes_it_panic(text in "\\PC{0,200}") {
+    fn no_text_causes_a_panic(text in "\\PC{0,200}") {
         let _ = parse(&text);
     }
 
     #[test]
-    fn pieces_in_any_order_are_read_and_ranges_lie_in_the_text(pieces in prop::collection::vec(piece(), 0..40)) {
+    fn pieces_in_any_order_are_parsed_and_ranges_are_valid(pieces in prop::collection::vec(piece(), 0..40)) {
         let text = pieces.concat();
         let document = parse(&text);
         let mut end = 0;
@@ -320,7 +320,7 @@ proptest! {
 }
 
 #[test]
-fn reading_takes_time_in_proportion_to_the_length() {
+fn parsing_takes_linear_time() {
     let unit =
         format!("{}\n<Tool name=\"x\nword `x <Tool {{/* <!-- \n> - 1. ```\n\n", WEATHER.replace("tool_name", "t"));
     let measure = |count: usize| {

@@ -11,24 +11,24 @@ use super::tag::{Attribute, Tag, TagKind};
 use crate::source::outline::{CodeBlock, Outline, is_in};
 use crate::source::{ByteRange, LineIndex, SourceProblem};
 
-/// The languages of a fence whose block is the code of a tool.
+/// The languages of code blocks that contain the code of a tool.
 const LANGUAGES: [&str; 2] = ["typescript", "ts"];
 
-/// Languages that the engine runs as well, though other programs that read such documents may not.
+/// Further languages that the engine runs, though other programs for such documents may not.
 const ALSO_RUN: [&str; 4] = ["javascript", "js", "mjs", "mts"];
 
-/// As the providers of models allow.
+/// The maximum length of a tool's name, as model providers allow.
 const MAX_NAME_CHARS: usize = 64;
 
-/// The tools and problems that were found.
+/// The tools and problems of the document.
 pub(super) struct Found {
     pub(super) tools: Vec<ToolDefinition>,
-    /// Every stretch of the text that belongs to a tool, usable or not.
+    /// The ranges of all tools, usable or not.
     pub(super) ranges: Vec<ByteRange>,
     pub(super) problems: Vec<SourceProblem>,
 }
 
-/// Reads the tools from what looks like tags and from the outline of the text.
+/// Parses the tools from the possible tags and the outline of the text.
 pub(super) fn read(text: &str, lines: &LineIndex, candidates: &[Candidate], outline: &Outline) -> Found {
     let mut reader = Reader {
         text,
@@ -51,7 +51,7 @@ pub(super) fn read(text: &str, lines: &LineIndex, candidates: &[Candidate], outl
 
 enum Part<'a> {
     Candidate(&'a Candidate),
-    /// A tag that Markdown takes for code because it is indented.
+    /// A tag that is code in Markdown because it is indented.
     Indented(&'a Candidate),
     Code(&'a CodeBlock),
     Heading(usize),
@@ -67,7 +67,7 @@ impl Part<'_> {
     }
 }
 
-/// Everything that matters to tools, in the order of the text.
+/// Returns everything that is relevant to tools, in text order.
 fn parts<'a>(candidates: &'a [Candidate], outline: &'a Outline) -> Vec<Part<'a>> {
     let indented: Vec<ByteRange> =
         outline.code_blocks.iter().filter(|block| block.language.is_none()).map(|block| block.range.clone()).collect();
@@ -135,7 +135,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A tool has no indented code: parameters may be indented in any way.
+    /// Handles an indented tag. Tools never contain indented code, so their parameters may be indented in any way.
     fn indented(&mut self, candidate: &Candidate) {
         if self.open.is_some() {
             return self.candidate(candidate);
@@ -184,7 +184,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The attributes that are known, each once; about the others a problem is noted.
+    /// Returns the known attributes, each once; adds a problem for each other one.
     fn known<'t>(&mut self, tag: &'t Tag, known: &[&str]) -> Vec<&'t Attribute> {
         let mut attributes: Vec<&Attribute> = Vec::new();
         for attribute in &tag.attributes {
@@ -302,7 +302,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Ends the open tool; `forgotten` says where its end was missed.
+    /// Ends the open tool; `forgotten` is the offset at which its missing end was noticed.
     fn finish(&mut self, forgotten: Option<usize>) {
         let Some(tool) = self.open.take() else { return };
         let at = tool.range.start;
@@ -360,8 +360,8 @@ fn is_name(name: &str) -> bool {
     is_tool_name(name) && !name.starts_with(|c: char| c.is_ascii_digit() || c == '-')
 }
 
-/// Whether the code names a function `execute`, as far as one can see without running it: a definition by that name,
-/// or a default export.
+/// Whether the code seems to define a function `execute`, judging without running it: by a definition of that name, or
+/// a default export.
 fn defines_execute(code: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
     let is_definition = |(at, word): (usize, &str)| {

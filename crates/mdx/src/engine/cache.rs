@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use super::strip::{Program, StripError, strip};
 
-/// How many programs are kept: more than a room has tools that are called again and again.
+/// The number of programs that are cached: more than a room has frequently called tools.
 const PROGRAMS_KEPT: usize = 512;
 
-/// Programs by their source, so that a tool that is called again is not parsed again.
+/// Caches programs by their source, so that a tool that is called again is not parsed again.
 #[derive(Default, Debug)]
 pub struct ProgramCache {
     kept: Mutex<HashMap<Arc<str>, CachedProgram>>,
@@ -22,8 +22,8 @@ struct CachedProgram {
 }
 
 impl ProgramCache {
-    /// The program of this code, which is read where it is new. Reading takes milliseconds: not for a thread that
-    /// draws.
+    /// Returns the program of this code, and parses it if it is new. Parsing takes milliseconds, so this must not be
+    /// called on a rendering thread.
     pub fn program(&self, code: &str, bytes_at_most: usize) -> Result<Arc<Program>, StripError> {
         if let Some(program) = self.known(code) {
             return program;
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_read_is_not_read_again_and_the_oldest_goes_first() {
+    fn parsed_code_is_cached_and_the_least_recently_used_is_evicted() {
         let cache = ProgramCache::default();
         let first = cache.program("export const a = 1;", 100).unwrap();
         assert!(Arc::ptr_eq(&first, &cache.program("export const a = 1;", 100).unwrap()));

@@ -1,4 +1,4 @@
-//! One call of a tool, on its own thread, and how its caller follows it.
+//! One call of a tool, on its own thread, and the handle by which its caller follows it.
 
 use std::sync::Arc;
 use std::thread;
@@ -18,10 +18,10 @@ use super::limits::{EngineLimits, GRACE, LINES_AT_ONCE, REQUESTS_AT_ONCE};
 use super::outcome::{FailureKind, LogLine, ToolFailure, ToolOutcome};
 use super::strip::Program;
 
-/// What the engine's own stack does not hold: the frames of the functions that it calls, in any build.
+/// The stack size in addition to the engine's own limit: for the native functions that it calls, in any build.
 const THREAD_STACK_BYTES: usize = 1 << 20;
 
-/// Stands below the code of a tool: whatever defines `execute`, the engine finds it.
+/// Appended to the code of a tool: exports `execute` for the engine, however it is defined.
 pub(super) const FOOT: &str = "\n;export const $execute = typeof execute === 'undefined' ? undefined : execute;";
 
 /// The error for code that defines no function to call.
@@ -30,37 +30,37 @@ pub(super) const NO_EXECUTE: &str = "the code of the tool defines no function ex
 /// The code of a tool.
 #[derive(Clone, Debug)]
 pub enum ToolCode {
-    /// It was read already.
+    /// It was already parsed.
     Ready(Arc<Program>),
-    /// As it was written: it is read on the thread of the call, and remembered.
+    /// Source text, which is parsed on the thread of the call, and cached.
     Written {
-        /// TypeScript.
+        /// The TypeScript source.
         text: Arc<str>,
-        /// What was read before.
+        /// The cache of parsed programs.
         programs: Arc<ProgramCache>,
     },
 }
 
-/// A call of a tool. The arguments already match the tool's schema: nothing here checks them.
+/// A call of a tool. The arguments must already match the tool's schema: they are not checked here.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
-    /// What runs.
+    /// The code.
     pub code: ToolCode,
-    /// What the document is called in messages, as `agents/ada/agent.mdx`.
+    /// The name of the document in messages, such as `agents/ada/agent.mdx`.
     pub file: String,
     /// The line of the document where the code begins, counted from 1.
     pub first_line: usize,
-    /// `params`.
+    /// The value of `params`.
     pub arguments: Map<String, Json>,
-    /// `ctx.agentDir`.
+    /// The value of `ctx.agentDir`.
     pub agent_dir: String,
-    /// `ctx.cwd`.
+    /// The value of `ctx.cwd`.
     pub cwd: String,
-    /// What `Math.random` and `crypto.randomUUID` begin with.
+    /// The seed of `Math.random` and `crypto.randomUUID`.
     pub seed: u64,
-    /// What `Date.now` begins with, in milliseconds since 1970.
+    /// The initial value of `Date.now`, in milliseconds since 1970.
     pub now_unix_ms: i64,
-    /// How much it may use.
+    /// The limits.
     pub limits: EngineLimits,
 }
 
@@ -79,17 +79,17 @@ pub struct RunningCall {
 /// An event of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CallEvent {
-    /// It has logged this. The outcome contains the line again; lines that are logged faster than they are read are only
-    /// there, behind those that were told.
+    /// It logged a line. The outcome contains the line again; if lines are logged faster than they are read, the later
+    /// ones are only in the outcome.
     Logged(LogLine),
-    /// It asks for something and waits for the answer.
+    /// It sends a request and waits for the answer.
     Asks(HostCall),
-    /// It has ended. Nothing follows.
+    /// It has ended. No further event follows.
     Finished(ToolOutcome),
 }
 
 impl ToolCall {
-    /// The code without its types.
+    /// Returns the code without its types.
     pub(super) fn program(&self) -> Result<Arc<Program>, ToolFailure> {
         match &self.code {
             ToolCode::Ready(program) => Ok(program.clone()),
@@ -99,7 +99,7 @@ impl ToolCall {
         }
     }
 
-    /// Runs it in a runtime whose world was made already, or could not be.
+    /// Runs the call in a prepared session, or reports why that could not be created.
     pub(super) fn run<'js>(
         &self,
         machine: &Machine,
@@ -135,7 +135,7 @@ impl ToolCall {
     }
 
     fn execute<'js>(&self, session: &Session<'_, 'js>, program: &Program) -> Result<String, ToolFailure> {
-        // What was thrown may run code when it is looked at, and be stopped there.
+        // Looking at a thrown value may run code, which may be stopped.
         let ended = || session.shared.clock.stopped().map(|stop| ToolFailure::stopped(stop, &self.limits));
         let thrown = || {
             ended().unwrap_or_else(|| {
@@ -173,13 +173,13 @@ impl ToolCall {
     }
 }
 
-/// Receives the outcome of a call.
+/// Sends the outcome of a call.
 pub(super) struct Finish(Sender<ToolOutcome>);
 
 impl Finish {
-    /// Tells the outcome.
+    /// Sends the outcome.
     pub(super) fn with(self, outcome: ToolOutcome) {
-        // Nobody waits for it where the call was given up.
+        // Nobody receives it if the call was abandoned.
         let _ = self.0.send(outcome);
     }
 }
@@ -191,7 +191,7 @@ pub(super) fn start_on_thread(
     run: impl FnOnce(Link, Finish) + Send + 'static,
 ) -> RunningCall {
     let (requests_in, requests) = bounded(REQUESTS_AT_ONCE);
-    // There is room for the answer to every request, and for the end.
+    // The capacity suffices for the answer to every request, and for the cancellation.
     let (answers, incoming) = bounded(limits.host_requests + 1);
     let (finished_in, finished) = bounded(1);
     let (lines, logged) = bounded(LINES_AT_ONCE);
@@ -211,12 +211,12 @@ pub(super) fn start_on_thread(
     RunningCall { requests, logged, answers, finished, pulse, limits, is_finished: false }
 }
 
-/// The outcome of what failed before it ran.
+/// Returns the outcome of a call that failed before it ran.
 pub(super) fn failed(failure: ToolFailure) -> ToolOutcome {
     ToolOutcome { result: Err(failure), log: Vec::new(), ran: Default::default(), waited: Default::default() }
 }
 
-/// A text of at most `bytes_at_most` bytes; a cut is marked.
+/// Shortens a text to `bytes_at_most` bytes, with a mark if it was cut.
 pub(super) fn cut(text: String, bytes_at_most: usize) -> String {
     if text.len() <= bytes_at_most {
         return text;
@@ -226,8 +226,8 @@ pub(super) fn cut(text: String, bytes_at_most: usize) -> String {
 }
 
 impl RunningCall {
-    /// The next event of the call, without waiting. A call that does not return within its limit is abandoned here,
-    /// together with its thread.
+    /// Returns the next event of the call, without waiting. A call that does not return within its limit is abandoned
+    /// here, together with its thread.
     pub fn poll(&mut self) -> Option<CallEvent> {
         if self.is_finished {
             return None;
@@ -251,12 +251,13 @@ impl RunningCall {
         }
     }
 
-    /// Whether it has an outcome before it was given anything to do.
+    /// Whether the call failed before it was given anything to do.
     pub(super) fn has_failed_to_start(&self) -> bool {
         !self.finished.is_empty()
     }
 
-    /// Tells whether the thread of the call has come to its end, which it may after the call was given up.
+    /// Returns a function that says whether the thread of the call has ended, which may happen after the call was
+    /// abandoned.
     pub fn end(&self) -> impl Fn() -> bool + use<> {
         let pulse = self.pulse.clone();
         move || pulse.has_ended()
@@ -268,19 +269,19 @@ impl RunningCall {
         CallEvent::Finished(outcome)
     }
 
-    /// Answers a request. An answer to one that is not open is ignored.
+    /// Answers a request. An answer to an unknown request is ignored.
     pub fn answer(&self, id: u64, answer: HostAnswer) {
-        // There is room for every request that may be open.
+        // The capacity suffices for every request that may be open.
         let _ = self.answers.try_send(Incoming::Answer(id, answer));
     }
 
-    /// Stops the call. It still tells its end.
+    /// Stops the call, which still reports its outcome.
     pub fn cancel(&self) {
         self.pulse.cancel();
         let _ = self.answers.try_send(Incoming::Cancel);
     }
 
-    /// Follows the call to its end, on a thread that may wait.
+    /// Waits for the end of the call, on a thread that may block.
     pub fn wait(mut self, mut host: impl FnMut(HostCall) -> HostAnswer) -> ToolOutcome {
         loop {
             match self.poll() {
@@ -288,15 +289,15 @@ impl RunningCall {
                     let id = asked.id;
                     self.answer(id, host(asked));
                 }
-                // It is told with the outcome.
+                // The outcome contains it as well.
                 Some(CallEvent::Logged(_)) => {}
                 Some(CallEvent::Finished(outcome)) => return outcome,
-                None => self.wait_for_news(),
+                None => self.wait_for_event(),
             }
         }
     }
 
-    fn wait_for_news(&self) {
+    fn wait_for_event(&self) {
         let mut select = crossbeam_channel::Select::new();
         select.recv(&self.requests);
         select.recv(&self.logged);

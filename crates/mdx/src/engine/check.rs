@@ -7,7 +7,7 @@ use super::strip::StripError;
 use crate::document::ToolDefinition;
 use crate::source::{Position, SourceProblem};
 
-/// The problem of a tool whose code cannot be read. What was read is kept for the first call.
+/// Returns the problem of a tool whose code cannot be parsed. The parsed code is cached for the first call.
 pub fn check_tool(tool: &ToolDefinition, cache: &ProgramCache, limits: &EngineLimits) -> Option<SourceProblem> {
     let error = cache.program(&tool.code.text, limits.code_bytes).err()?;
     let line = tool.code.first_line + error.line.unwrap_or(1).saturating_sub(1);
@@ -15,7 +15,7 @@ pub fn check_tool(tool: &ToolDefinition, cache: &ProgramCache, limits: &EngineLi
     Some(SourceProblem::error(Position { line, column: 1 }, what, "fix the TypeScript"))
 }
 
-/// The same error as a failure for a model that calls the tool anyway.
+/// Converts the error to a failure for a model that calls the tool anyway.
 pub fn unreadable(error: &StripError, file: &str, first_line: usize) -> ToolFailure {
     let line = error.line.map(|line| first_line + line - 1);
     let place = line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"));

@@ -1,4 +1,4 @@
-//! How long a call has run and waited, and whether it should stop.
+//! The clock of a call: how long it has run and waited, and whether it must stop.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::limits::EngineLimits;
 
-/// Why a call is stopped from outside its code.
+/// Why a call is stopped from outside of its code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stop {
     Cancelled,
@@ -17,12 +17,12 @@ pub(super) enum Stop {
     NeverSettles,
 }
 
-/// State shared by the thread of a call and its caller.
+/// The state that the thread of a call and its caller share.
 #[derive(Default, Debug)]
 pub(super) struct Pulse {
     is_cancelled: AtomicBool,
     has_ended: AtomicBool,
-    /// By when the code must have come back; nothing while it waits or has ended.
+    /// The time by which the code must return; `None` while it waits or has ended.
     due: Mutex<Option<Instant>>,
 }
 
@@ -35,7 +35,7 @@ impl Pulse {
         self.is_cancelled.load(Ordering::Relaxed)
     }
 
-    /// The thread has come to its end.
+    /// Records that the thread has ended.
     pub(super) fn end(&self) {
         self.has_ended.store(true, Ordering::Relaxed);
     }
@@ -81,26 +81,26 @@ impl Clock {
         }
     }
 
-    /// From now on the code runs.
+    /// Records that the code starts running.
     pub(super) fn run(&self) {
         let now = Instant::now();
         self.running_since.set(Some(now));
         self.pulse.set_due(Some(now + self.run_limit.saturating_sub(self.ran.get())));
     }
 
-    /// From now on it does not.
+    /// Records that the code stops running.
     pub(super) fn rest(&self) {
         self.ran.set(self.ran());
         self.running_since.set(None);
         self.pulse.set_due(None);
     }
 
-    /// The call begins now, in a runtime that was made before.
+    /// Begins the call now, in a runtime that was created earlier.
     pub(super) fn begin(&self) {
         self.begun.set(Instant::now());
     }
 
-    /// From now on code of a runtime that stays runs for something that has run for so long already.
+    /// Records that code of a long-lived runtime starts running for an order that has already run this long.
     pub(super) fn run_on(&self, ran: Duration) {
         self.ran.set(ran);
         self.waited.set(Duration::ZERO);
@@ -119,12 +119,12 @@ impl Clock {
         self.waited.set(self.waited.get() + time);
     }
 
-    /// How much longer it may wait.
+    /// Returns how much longer it may wait.
     pub(super) fn wait_left(&self) -> Duration {
         self.wait_limit.saturating_sub(self.waited.get())
     }
 
-    /// Since the call began, waiting and running.
+    /// Returns the time since the call began, both waiting and running.
     pub(super) fn elapsed(&self) -> Duration {
         self.begun.get().elapsed()
     }
@@ -137,7 +137,7 @@ impl Clock {
         self.stop.get()
     }
 
-    /// Whether the code must end now. The engine asks this all the time while code runs.
+    /// Whether the code must end now. The engine calls this frequently while code runs.
     pub(super) fn must_stop(&self) -> bool {
         if self.stop.get().is_none() {
             if self.pulse.is_cancelled() {

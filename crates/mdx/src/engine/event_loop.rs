@@ -21,14 +21,14 @@ use super::outcome::{FailureKind, LogLine, ToolFailure};
 use super::random::Random;
 use super::rejections;
 
-/// How the error of the engine begins where memory runs out and there is enough left to say so.
+/// The beginning of the engine's error when memory runs out and enough is left to report it.
 const OUT_OF_MEMORY: &str = "InternalError: out of memory";
 
 /// A message from the caller to the thread of a runtime.
 pub(super) enum Incoming {
     /// The answer to a request.
     Answer(u64, HostAnswer),
-    /// The caller gave up; the clock's pulse says so as well.
+    /// The caller cancelled; the clock's pulse says so as well.
     Cancel,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Link {
     pub(super) requests: Sender<HostCall>,
     pub(super) incoming: Receiver<Incoming>,
     pub(super) pulse: Arc<Pulse>,
-    /// Who reads what a call logs while it runs.
+    /// The reader of log lines while a call runs.
     pub(super) logged: Option<Sender<LogLine>>,
 }
 
@@ -85,7 +85,7 @@ impl Machine {
         runtime.set_memory_limit(limits.memory_bytes);
         runtime.set_max_stack_size(limits.stack_bytes);
         imports.install(&runtime);
-        // Set before any code runs: inside of a context it cannot be.
+        // Set before any code runs, because that is impossible inside of a context.
         let (of, halt) = (shared.clone(), Halt::default());
         let at_end = halt.clone();
         let must_stop = move || {
@@ -99,10 +99,10 @@ impl Machine {
         let of = shared.clone();
         runtime.set_host_promise_rejection_tracker(Some(Box::new(move |_, promise, reason, is_handled| {
             let is_told = !is_handled && !of.clock.must_stop() && of.rejections.borrow().has_room();
-            // What describes it may be code, and reject further promises.
-            let told = is_told.then(|| rejections::described(&reason));
-            if is_handled || told.is_some() {
-                of.rejections.borrow_mut().note(&promise, told);
+            // Describing the reason may run code, which may reject further promises.
+            let description = is_told.then(|| rejections::described(&reason));
+            if is_handled || description.is_some() {
+                of.rejections.borrow_mut().note(&promise, description);
             }
         })));
         let context = Context::full(&runtime).map_err(|_| NoMachine)?;
@@ -120,7 +120,7 @@ pub(super) struct Session<'a, 'js> {
 }
 
 impl<'a, 'js> Session<'a, 'js> {
-    /// Makes the world. The clock runs already.
+    /// Creates the session and its globals. The clock is already running.
     pub(super) fn new(ctx: &Ctx<'js>, machine: &'a Machine) -> rquickjs::Result<Self> {
         let world = globals::make(ctx, &machine.shared)?;
         Ok(Self { ctx: ctx.clone(), shared: &machine.shared, incoming: &machine.incoming, world })
@@ -141,23 +141,23 @@ impl<'a, 'js> Session<'a, 'js> {
         }
     }
 
-    /// Whether the promise is settled. What it was rejected with is for whoever waits for it, and not for the log; what
-    /// else was rejected meanwhile is.
+    /// Whether the promise is settled. Its own rejection is reported to the caller rather than logged; other rejections
+    /// in the meantime are logged.
     fn is_settled(&self, promise: &Promise<'js>) -> bool {
         let is_settled = promise.state() != PromiseState::Pending;
         if is_settled {
-            self.hand_over_rejection(promise);
+            self.take_rejection(promise);
         }
         self.log_rejections();
         is_settled
     }
 
-    /// What the promise was rejected with is told to whoever waits for it, not logged.
-    pub(super) fn hand_over_rejection(&self, promise: &Promise<'js>) {
+    /// Excludes the rejection of this promise from the log, because it is reported to the caller.
+    pub(super) fn take_rejection(&self, promise: &Promise<'js>) {
         self.shared.rejections.borrow_mut().forget(promise.as_value());
     }
 
-    /// Logs the errors of promises that nobody looks after.
+    /// Logs the errors of unhandled rejected promises.
     pub(super) fn log_rejections(&self) {
         let rejected = self.shared.rejections.borrow_mut().take();
         for (message, stack) in rejected {
@@ -166,7 +166,7 @@ impl<'a, 'js> Session<'a, 'js> {
         }
     }
 
-    /// Logs an error that nobody is told.
+    /// Logs an error that nobody else gets.
     fn log_failure(&self, failure: &ToolFailure) {
         let is_memory = failure.kind == FailureKind::Memory || failure.text.starts_with(OUT_OF_MEMORY);
         self.shared.is_out_of_memory.set(self.shared.is_out_of_memory.get() || is_memory);
@@ -177,13 +177,13 @@ impl<'a, 'js> Session<'a, 'js> {
         self.shared.log.borrow_mut().add("error".to_owned(), text, self.shared.limits.log_bytes);
     }
 
-    /// What was thrown and is pending, for whoever called the code.
+    /// Returns the pending exception, for the caller of the code.
     pub(super) fn caught(&self) -> ToolFailure {
         let sources = self.shared.sources.borrow().clone();
         failure::caught(&self.ctx, &self.world, &sources)
     }
 
-    /// From now on these are the files whose lines are shown.
+    /// Sets the files whose lines are shown.
     pub(super) fn set_sources(&self, sources: impl IntoIterator<Item = Source>) {
         self.shared.sources.replace(sources.into_iter().collect());
     }
@@ -200,7 +200,7 @@ impl<'a, 'js> Session<'a, 'js> {
         }
     }
 
-    /// Waits for the host or for a timer, whichever comes first, and hands it to the code.
+    /// Waits for the host or for a timer, whichever comes first, and passes it to the code.
     fn wait(&self) -> Result<(), Stop> {
         let timer = self.next_timer();
         if timer.is_none() && self.shared.unanswered.borrow().is_empty() {
@@ -221,11 +221,11 @@ impl<'a, 'js> Session<'a, 'js> {
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
-        self.ring_due();
+        self.fire_due();
         Ok(())
     }
 
-    /// The timer that is due next; those that were cleared are forgotten.
+    /// Returns the next timer; those that were cleared are dropped.
     pub(super) fn next_timer(&self) -> Option<Timer> {
         let is_running: Option<Function<'js>> = self.world.get("isRunning").ok();
         loop {
@@ -242,7 +242,7 @@ impl<'a, 'js> Session<'a, 'js> {
         self.shared.timers.borrow_mut().retain(|other| *other != timer);
     }
 
-    /// The timers that are due, in the order in which they are.
+    /// Returns the timers that are due, sorted by time.
     pub(super) fn due_timers(&self) -> Vec<Timer> {
         let now = Instant::now();
         let mut due: Vec<Timer> =
@@ -251,16 +251,16 @@ impl<'a, 'js> Session<'a, 'js> {
         due
     }
 
-    /// Runs a timer.
-    pub(super) fn ring(&self, timer: Timer) {
+    /// Fires a timer.
+    pub(super) fn fire_timer(&self, timer: Timer) {
         self.forget(timer);
         self.call_world("ring", (timer.id,));
     }
 
-    /// Runs the timers that are due.
-    fn ring_due(&self) {
+    /// Fires the timers that are due.
+    fn fire_due(&self) {
         for timer in self.due_timers() {
-            self.ring(timer);
+            self.fire_timer(timer);
             while !self.clock().must_stop() && self.ctx.execute_pending_job() {}
             if self.clock().must_stop() {
                 return;
@@ -280,19 +280,20 @@ impl<'a, 'js> Session<'a, 'js> {
         }
     }
 
-    /// Reads everything that code may use of the world, while nobody waits for it.
+    /// Loads the parts of the prelude that are otherwise loaded on first use, while nobody waits for them.
     pub(super) fn read_ahead(&self) {
         self.call_world("readAhead", ());
     }
 
-    /// What a timer or a waiting promise throws is logged: nobody else sees it.
+    /// Calls a function of the prelude. Exceptions of timers and waiting promises are logged, because nobody else gets
+    /// them.
     fn call_world<A: rquickjs::function::IntoArgs<'js>>(&self, name: &str, arguments: A) {
         let function: Option<Function<'js>> = self.world.get(name).ok();
         if let Some(function) = function
             && function.call::<_, Value<'js>>(arguments).is_err()
         {
             let failure = self.caught();
-            // What is stopped is told by whoever stopped it.
+            // If the code was stopped, the reason is reported elsewhere.
             if self.clock().stopped().is_none() {
                 self.log_failure(&failure);
             }

@@ -1,5 +1,5 @@
-//! A call of a tool in a runtime on this computer, as a separate program, with the interface of the built-in engine:
-//! the same parameters and context, the same requests to the caller, the same failures with lines of the document.
+//! A call of a tool in an installed runtime, as a separate program, with the interface of the built-in engine: the same
+//! parameters and context, the same requests to the caller, the same failures with lines of the document.
 //!
 //! The caller has sandboxed the program: nothing is restricted here.
 
@@ -26,43 +26,44 @@ use super::limits::{EngineLimits, REQUESTS_AT_ONCE};
 use super::outcome::{FailureKind, LogLine, ToolFailure, ToolOutcome};
 use super::strip::Program;
 
-/// What the runtime runs.
+/// The script that the runtime runs.
 const RUNNER: &str = include_str!("prelude/runner.mjs");
-/// The file that it is, in the folder of the call.
+/// The name of the script in the folder of the call.
 pub const RUNNER_FILE: &str = "runner.mjs";
-/// The file with the tool's own code.
+/// The name of the file with the tool's own code.
 const TOOL_FILE: &str = "tool.mjs";
 
-/// How long a call may run: beside the code, a runtime that starts and timers count, which it does not tell apart.
+/// How long a call may run. This includes the start of the runtime and timers, which it cannot tell apart.
 pub const RUNS_AT_MOST: Duration = Duration::from_secs(30);
 
-/// How often a call looks whether it was stopped.
-const LOOKS_EVERY: Duration = Duration::from_millis(50);
+/// The interval at which it is checked whether the call was stopped.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Lines that wait to be read, each as long as a result or a file may be.
+/// The maximum number of lines that wait to be read, each as long as a result or a file may be.
 const LINES_AT_ONCE: usize = 4;
-/// No line is longer: letters may be written as six, and a result that is a little too long is cut rather than lost.
+/// The maximum size of a line in bytes: characters may be escaped with six, and a result that is slightly too long
+/// should be shortened rather than lost.
 const LINE_BYTES: u64 = 8 << 20;
 
-/// What is read of what a runtime says on standard error.
-const LAST_WORDS_BYTES: u64 = 4000;
+/// The number of bytes of the runtime's standard error that are read.
+const STDERR_BYTES: u64 = 4000;
 
 /// How a runtime is started for one call.
 #[derive(Clone, Debug)]
 pub struct ExternalRuntime {
-    /// What it is called in messages, as `node`.
+    /// The name in messages, such as `node`.
     pub name: String,
-    /// The words that start it with [`RUNNER_FILE`].
+    /// The command line that starts it with [`RUNNER_FILE`].
     pub words: Vec<OsString>,
-    /// Its environment, which is all that it has.
+    /// Its complete environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// A folder of the call's own, which is removed when the call is over.
+    /// A folder for this call, which is deleted afterwards.
     pub folder: PathBuf,
-    /// Ends the process of this number, which leads a group, with everything that it started.
+    /// Kills the process with this id, which leads a process group, and everything that it started.
     pub end: fn(u32),
 }
 
-/// What the program says, line by line.
+/// A line of the program's output.
 #[derive(Deserialize)]
 #[serde(tag = "says", rename_all = "snake_case")]
 enum ProgramMessage {
@@ -86,7 +87,7 @@ enum ProgramMessage {
 }
 
 impl ToolCall {
-    /// Starts the call in a runtime of this computer's, which is found on the call's own thread. The error says to the
+    /// Starts the call in an installed runtime, which is searched for on the call's own thread. The error tells the
     /// model why there is none.
     pub fn start_in(self, find: impl FnOnce() -> Result<ExternalRuntime, String> + Send + 'static) -> RunningCall {
         start_on_thread(self.limits, 0, move |link, finish| {
@@ -94,19 +95,19 @@ impl ToolCall {
                 Ok(runtime) => runtime,
                 Err(why) => return finish.with(failed(ToolFailure::new(FailureKind::Engine, why))),
             };
-            let outcome = self.run_outside(&runtime, link);
-            // What cannot be removed is in a folder for temporary files.
+            let outcome = self.run_external(&runtime, link);
+            // A folder that cannot be deleted is in the temporary folder.
             let _ = std::fs::remove_dir_all(&runtime.folder);
             finish.with(outcome);
         })
     }
 
-    fn run_outside(&self, runtime: &ExternalRuntime, link: Link) -> ToolOutcome {
+    fn run_external(&self, runtime: &ExternalRuntime, link: Link) -> ToolOutcome {
         let program = match self.program() {
             Ok(program) => program,
             Err(failure) => return failed(failure),
         };
-        match self.begin_outside(runtime, &program, link.logged.clone()) {
+        match self.start_external(runtime, &program, link.logged.clone()) {
             Ok(running) => running.follow(self, runtime, (&program, &link)),
             Err(error) => {
                 let text = format!("{} could not be started: {error}", runtime.name);
@@ -115,7 +116,7 @@ impl ToolCall {
         }
     }
 
-    fn begin_outside(
+    fn start_external(
         &self,
         runtime: &ExternalRuntime,
         program: &Program,
@@ -138,8 +139,8 @@ impl ToolCall {
         let mut running = Running {
             child,
             end: runtime.end,
-            told: to_program(input)?,
-            is_deaf: false,
+            to_send: to_program(input)?,
+            is_input_closed: false,
             said: in_lines(output)?,
             last_words: in_one(errors)?,
             open: BTreeSet::new(),
@@ -154,17 +155,17 @@ impl ToolCall {
     }
 }
 
-/// A program that runs.
+/// A running program.
 struct Running {
     child: Child,
     end: fn(u32),
-    /// The lines that are sent to it.
-    told: Sender<String>,
+    /// The lines to send to it.
+    to_send: Sender<String>,
     /// Whether it no longer reads its input.
-    is_deaf: bool,
+    is_input_closed: bool,
     said: Receiver<String>,
     last_words: Receiver<String>,
-    /// Requests that have no answer yet.
+    /// The requests without an answer.
     open: BTreeSet<u64>,
     requests: usize,
     /// How long it ran and how long it waited, until `since`.
@@ -185,8 +186,8 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn send(&mut self, told: &Value) {
-        self.is_deaf |= self.told.try_send(format!("{told}\n")).is_err();
+    fn send(&mut self, to_send: &Value) {
+        self.is_input_closed |= self.to_send.try_send(format!("{to_send}\n")).is_err();
     }
 
     fn follow(
@@ -201,7 +202,7 @@ impl Running {
                 let limits = EngineLimits { run: RUNS_AT_MOST, ..call.limits };
                 break Err(ToolFailure::stopped(stop, &limits));
             }
-            if self.is_deaf {
+            if self.is_input_closed {
                 let text = format!("{} does not accept the answers to the code's requests", runtime.name);
                 break Err(ToolFailure::new(FailureKind::Engine, text));
             }
@@ -218,7 +219,7 @@ impl Running {
                     Ok(Incoming::Answer(id, answer)) => self.answer(id, &answer),
                     Ok(Incoming::Cancel) | Err(_) => {}
                 },
-                default(LOOKS_EVERY) => {}
+                default(POLL_INTERVAL) => {}
             }
         };
         self.note_time();
@@ -231,7 +232,7 @@ impl Running {
         }
     }
 
-    /// While something is asked, it waits.
+    /// Updates the times: while a request is open, it waits.
     fn note_time(&mut self) {
         let passed = self.since.elapsed();
         self.since += passed;
@@ -299,28 +300,28 @@ impl Running {
         self.send(&json!({ "answer": { "id": id, "answer": answer } }));
     }
 
-    /// Why there is no result at the end of its output.
+    /// Returns why the output ended without a result.
     fn ended(&mut self, runtime: &ExternalRuntime) -> ToolFailure {
         if self.child.wait().is_ok_and(|status| status.success()) {
             return ToolFailure::stopped(Stop::NeverSettles, &EngineLimits::default());
         }
-        let words = self.last_words.recv_timeout(LOOKS_EVERY).unwrap_or_default();
+        let words = self.last_words.recv_timeout(POLL_INTERVAL).unwrap_or_default();
         let text = format!("{} ended without a result: {}", runtime.name, words.trim());
         ToolFailure::new(FailureKind::Engine, text.trim_end_matches([':', ' ']))
     }
 }
 
-/// Tells it what comes, on a thread that may wait for it.
+/// Sends lines to the program, on a thread that may block.
 fn to_program(mut input: impl Write + Send + 'static) -> io::Result<Sender<String>> {
-    let (told, lines) = bounded::<String>(REQUESTS_AT_ONCE + 1);
+    let (to_send, lines) = bounded::<String>(REQUESTS_AT_ONCE + 1);
     thread::Builder::new().name("tool input".to_owned()).spawn(move || {
         // A program that no longer reads its input has ended, as its output shows.
         let _ = lines.iter().try_for_each(|line| input.write_all(line.as_bytes()).and_then(|()| input.flush()));
     })?;
-    Ok(told)
+    Ok(to_send)
 }
 
-/// Its output line by line. A line that is longer than any result may be ends it.
+/// Reads its output line by line. A line that is too long ends the output.
 fn in_lines(output: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (lines, said) = bounded(LINES_AT_ONCE);
     thread::Builder::new().name("tool output".to_owned()).spawn(move || read_lines(output, &lines))?;
@@ -341,12 +342,12 @@ fn read_lines(output: impl Read, lines: &Sender<String>) {
     }
 }
 
-/// The beginning of its standard error; the rest is read and dropped, so that it never blocks.
+/// Reads the beginning of its standard error; the rest is read and dropped, so that it never blocks.
 fn in_one(errors: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (words, read) = bounded(1);
     thread::Builder::new().name("tool errors".to_owned()).spawn(move || {
         let (mut errors, mut first) = (errors, Vec::new());
-        let _ = errors.by_ref().take(LAST_WORDS_BYTES).read_to_end(&mut first);
+        let _ = errors.by_ref().take(STDERR_BYTES).read_to_end(&mut first);
         let _ = words.send(String::from_utf8_lossy(&first).into_owned());
         let _ = io::copy(&mut errors, &mut io::sink());
     })?;

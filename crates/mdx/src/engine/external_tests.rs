@@ -1,5 +1,5 @@
-//! Tools in runtimes of this computer follow the contract of the embedded engine. Cases for runtimes that are not
-//! installed pass without testing anything.
+//! Tools in installed runtimes behave like those in the embedded engine. Cases for runtimes that are not installed pass
+//! without testing anything.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +14,7 @@ fn found(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|place| place.is_file())
 }
 
-/// The installed runtimes, each with a folder of its own.
+/// Returns the installed runtimes, each with a folder of its own.
 fn runtimes() -> Vec<ExternalRuntime> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let all = [("node", vec![]), ("bun", vec!["run"]), ("deno", vec!["run", "--no-prompt", "--allow-read=."])];
@@ -67,7 +67,7 @@ fn host(asked: HostCall) -> HostAnswer {
     }
 }
 
-/// The results of a call in each installed runtime and in the embedded engine.
+/// Returns the results of a call in each installed runtime and in the embedded engine.
 fn everywhere(body: &str) -> Vec<(String, ToolOutcome)> {
     let outside = runtimes().into_iter().map(|runtime| (runtime.name.clone(), call(body).start_in(found_as(&runtime))));
     let embedded = ("the embedded engine".to_owned(), call(body).start());
@@ -81,7 +81,7 @@ fn all_give(body: &str, wanted: &str) {
 }
 
 #[test]
-fn results_parameters_and_context_are_those_of_the_embedded_engine() {
+fn results_parameters_and_context_match_the_embedded_engine() {
     all_give("async function execute(params: { a: number }) { return params.a + 1; }", "3");
     all_give("async function execute(params: any) { return { text: params.text }; }", "{\"text\":\"é漢\"}");
     all_give("const execute = (params: any, ctx: any) => `${ctx.agentDir} ${ctx.cwd}`;", "agents/ada agents/ada");
@@ -95,7 +95,7 @@ fn results_parameters_and_context_are_those_of_the_embedded_engine() {
 }
 
 #[test]
-fn files_and_servers_are_asked_of_whoever_started_it() {
+fn files_and_web_requests_go_through_the_caller() {
     all_give("const execute = async (p: any, ctx: any) => await ctx.readFile('a.md');", "text of a.md");
     all_give(
         "const execute = async () => { const answer = await fetch('https://a.org/x', { method: 'post', headers: { 'x-b': '1' }, body: 'sent' });\n\
@@ -109,7 +109,7 @@ fn files_and_servers_are_asked_of_whoever_started_it() {
 }
 
 #[test]
-fn failures_have_the_line_of_the_document() {
+fn failures_have_lines_of_the_document() {
     for (name, outcome) in everywhere("async function execute() {\n  throw new RangeError('too small');\n}") {
         let failure = outcome.result.expect_err("it threw");
         assert_eq!(failure.line, Some(13), "{name}: {failure}");
@@ -122,7 +122,7 @@ fn failures_have_the_line_of_the_document() {
 }
 
 #[test]
-fn one_that_is_stopped_says_so_ends_what_it_started_and_leaves_no_folder() {
+fn a_stopped_call_kills_its_processes_and_deletes_its_folder() {
     static ENDED: AtomicU32 = AtomicU32::new(0);
     for runtime in runtimes() {
         let runtime = ExternalRuntime { end: |id| ENDED.store(id, Ordering::SeqCst), ..runtime };
@@ -138,7 +138,7 @@ fn one_that_is_stopped_says_so_ends_what_it_started_and_leaves_no_folder() {
 }
 
 #[test]
-fn what_is_no_word_of_the_runtimes_is_left_out_and_what_cannot_start_is_reported() {
+fn foreign_output_is_ignored_and_a_failed_start_is_reported() {
     for runtime in runtimes().into_iter().filter(|runtime| runtime.name == "node") {
         let body = "import process from 'node:process';\nasync function execute() { process.stdout.write('odd\\n'); return 'fine'; }";
         assert_eq!(call(body).start_in(found_as(&runtime)).wait(host).result.as_deref(), Ok("fine"));

@@ -7,18 +7,18 @@ use rquickjs::{Array, Ctx, Function, Object, Value};
 use super::outcome::{FailureKind, ToolFailure};
 use super::strip::Program;
 
-/// A failure is read by a model: more than this helps nobody.
+/// The maximum length of a failure in characters: a longer one does not help the model that reads it.
 const MAX_TEXT_CHARS: usize = 4000;
 
-/// Frames of the stack that are shown.
+/// The maximum number of stack frames that are shown.
 const FRAMES_SHOWN: usize = 6;
 
 /// A file whose code runs, or the document that contains the code.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
-    /// What it is called in messages.
+    /// The name in messages.
     pub(super) file: String,
-    /// The line of it where the code begins, counted from 1.
+    /// The line at which the code begins, counted from 1.
     pub(super) first_line: usize,
     /// The code.
     pub(super) program: Arc<Program>,
@@ -30,7 +30,7 @@ impl Source {
     }
 }
 
-/// What was thrown and is now pending in the context.
+/// Describes the pending exception of the context.
 pub(super) fn caught<'js>(ctx: &Ctx<'js>, world: &Object<'js>, sources: &[Source]) -> ToolFailure {
     let thrown = ctx.catch();
     if thrown.is_null() {
@@ -57,7 +57,7 @@ fn describe<'js>(ctx: &Ctx<'js>, world: &Object<'js>, thrown: Value<'js>) -> Opt
     Some((text(0)?, text(1).unwrap_or_default()))
 }
 
-/// The message, and the frames of the stack that lie in these files.
+/// Returns the message, and the stack frames in these files.
 pub(super) fn script_failure(message: &str, stack: &str, sources: &[Source]) -> ToolFailure {
     let frames: Vec<(String, usize)> = stack.lines().filter_map(|line| frame(line, sources)).collect();
     let line = frames.first().map(|(_, line)| *line);
@@ -72,10 +72,11 @@ pub(super) fn script_failure(message: &str, stack: &str, sources: &[Source]) -> 
     ToolFailure { kind: FailureKind::Threw, text, line }
 }
 
-/// A frame of the stack, as `at execute (agent.mdx:12:5)`, with the line as it was written; nothing for frames of ours.
+/// Formats a stack frame, such as `at execute (agent.mdx:12:5)`, with its source line; `None` for frames of the
+/// prelude.
 fn frame(line: &str, sources: &[Source]) -> Option<(String, usize)> {
     let line = line.trim();
-    // Where one path ends with another, the longer one is meant.
+    // If one path is a suffix of another, the longer one is meant.
     let found = sources.iter().filter_map(|source| Some((source, line.rfind(&format!("{}:", source.file))?)));
     let (source, start) = found.max_by_key(|(source, _)| source.file.len())?;
     let mut numbers = line[start + source.file.len()..].trim_end_matches(')').split(':').skip(1);
@@ -87,7 +88,7 @@ fn frame(line: &str, sources: &[Source]) -> Option<(String, usize)> {
     Some((format!("{}{}:{row}{column}{end}", &line[..start], source.file), row))
 }
 
-/// What helps where something is missed that other runtimes have.
+/// Returns a hint for code that uses something that only other runtimes have.
 fn hint(message: &str) -> Option<&'static str> {
     let missed =
         |name: &str| message.contains(&format!("{name} is not defined")) || message.contains(&format!("'{name}'"));
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_frame_is_that_of_its_own_file() {
+    fn each_frame_belongs_to_its_own_file() {
         let sources = [source("a.ts", 1), source("lib/a.ts", 10), source("b.ts", 1)];
         let stack = "    at deep (lib/a.ts:2:5)\n    at <anonymous> (a.ts:7:1)\n    at other (c.ts:1:1)\n";
         let failure = script_failure("Error: no", stack, &sources);
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missed_of_other_runtimes_is_explained() {
+    fn missing_features_of_other_runtimes_are_explained() {
         for (message, words) in [
             ("ReferenceError: process is not defined", "Node is not available"),
             ("ReferenceError: 'Bun' is not defined", "this runtime is not available"),

@@ -1,4 +1,4 @@
-//! The globals of a tool's code: the functions that implement them.
+//! The native functions behind the globals of a tool's code.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ const PARTS: [(&str, &str); 4] = [
     ("module", include_str!("prelude/module.js")),
 ];
 
-/// What the global functions share with the thread that drives them.
+/// The state that the native functions share with the thread that drives them.
 pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) limits: EngineLimits,
@@ -36,44 +36,44 @@ pub(super) struct Shared {
     pub(super) began_unix_ms: Cell<f64>,
     pub(super) log: RefCell<Log>,
     pub(super) timers: RefCell<Vec<Timer>>,
-    /// Whether it is a module, whose code goes on when nobody waits for it.
+    /// Whether it is a module, whose code continues when nobody waits for it.
     pub(super) is_module: Cell<bool>,
-    /// For which order of a module code runs now, by its number; 0 where it is a call of a tool, or in the background.
+    /// The number of the module order for which code is running; 0 for a call of a tool, or in the background.
     pub(super) order: Cell<u64>,
     /// The number of the last request.
     pub(super) asked: Cell<u64>,
-    /// How many requests were made for each order.
+    /// The number of requests made for each order.
     pub(super) requests_of: RefCell<BTreeMap<u64, usize>>,
-    /// What is unanswered: the order that each request was made for.
+    /// The open requests, and the order that each was made for.
     pub(super) unanswered: RefCell<BTreeMap<u64, u64>>,
     pub(super) rejections: RefCell<Rejections>,
     /// The files whose lines are shown.
     pub(super) sources: RefCell<Rc<[Source]>>,
-    /// Whether code was stopped that nobody waited for, because there was no memory left.
+    /// Whether background code was stopped because memory ran out.
     pub(super) is_out_of_memory: Cell<bool>,
 }
 
-/// A timer that is due.
+/// A scheduled timer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Timer {
     pub(super) due: Instant,
     pub(super) id: u32,
-    /// The order for which code runs that set it.
+    /// The order for which the code was running that set it.
     pub(super) order: u64,
 }
 
-/// What was logged, up to its limit.
+/// The log, up to its limit.
 #[derive(Default)]
 pub(super) struct Log {
     lines: Vec<LogLine>,
     bytes: usize,
     is_full: bool,
-    /// Who reads lines while the code runs: always the first ones, without a gap.
+    /// The reader of lines while the code runs: it gets the first ones, without a gap.
     reader: Option<Sender<LogLine>>,
 }
 
 impl Log {
-    /// A log whose lines are read while the code runs.
+    /// Creates a log whose lines are read while the code runs.
     pub(super) fn read_by(reader: Option<Sender<LogLine>>) -> Self {
         Self { reader, ..Self::default() }
     }
@@ -89,10 +89,10 @@ impl Log {
             text.truncate(end);
             text.push_str("… (the rest of the log was dropped)");
         }
-        // A line takes room even where it says nothing.
+        // Even an empty line takes memory.
         self.bytes += text.len() + 16;
         let line = LogLine { level, text };
-        // The code does not wait for its reader, who gets the rest with the outcome.
+        // The code does not wait for its reader, which gets the rest with the outcome.
         self.reader.take_if(|reader| reader.try_send(line.clone()).is_err());
         self.lines.push(line);
     }
@@ -110,7 +110,7 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'j
     eval(ctx, BASE)?.call((native,))
 }
 
-/// Code of ours, whose lines nobody is shown.
+/// Evaluates code of the prelude, whose lines are never shown.
 fn eval<'js>(ctx: &Ctx<'js>, code: &str) -> Result<Function<'js>> {
     let mut options = rquickjs::context::EvalOptions::default();
     options.filename = Some("native".to_owned());
@@ -156,7 +156,7 @@ fn native<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
     Ok(native)
 }
 
-/// A text in which what is no Unicode is replaced.
+/// A string in which invalid Unicode is replaced.
 struct LossyString(String);
 
 impl<'js> rquickjs::FromJs<'js> for LossyString {
@@ -167,7 +167,7 @@ impl<'js> rquickjs::FromJs<'js> for LossyString {
 }
 
 impl Shared {
-    /// A call begins now, with these chances and by this clock.
+    /// Begins a call with this seed and time.
     pub(super) fn begin(&self, seed: u64, now_unix_ms: i64) {
         self.random.replace(Random(seed));
         self.began_unix_ms.set(now_unix_ms as f64);
@@ -205,7 +205,7 @@ fn encode<'js>(ctx: Ctx<'js>, text: String) -> Result<TypedArray<'js, u8>> {
     TypedArray::new(ctx, text.into_bytes())
 }
 
-/// UTF-8 whose bytes are given as the characters of a text: invalid sequences are replaced.
+/// Decodes UTF-8, whose bytes are given as the characters of a string: invalid sequences are replaced.
 fn decode(bytes: LossyString) -> String {
     let bytes: Vec<u8> = bytes.0.chars().map(|c| c as u32 as u8).collect();
     String::from_utf8_lossy(&bytes).into_owned()
@@ -237,7 +237,7 @@ fn parts_of(url: &url::Url) -> String {
     .to_string()
 }
 
-/// The address with one part changed; where the part cannot be that, as it was.
+/// Returns the URL with one part changed; unchanged if the value is invalid for that part.
 fn set_url(href: String, part: String, value: String) -> String {
     let Ok(mut url) = url::Url::parse(&href) else { return href };
     let plain = |mark: char| Some(value.strip_prefix(mark).unwrap_or(&value)).filter(|value| !value.is_empty());

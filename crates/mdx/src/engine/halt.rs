@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use rquickjs::{Context, qjs};
 
-/// What throwing may take, beyond what the script may use.
+/// The additional memory for throwing, beyond the script's limit.
 const SPARE_BYTES: usize = 8 << 20;
 
 /// The runtime of a context, once it exists.
@@ -20,12 +20,12 @@ const SPARE_BYTES: usize = 8 << 20;
 pub(super) struct Halt(Rc<Cell<Option<NonNull<qjs::JSRuntime>>>>);
 
 impl Halt {
-    /// Identifies the runtime, which owns the function that holds this, so that it is never dropped before.
+    /// Sets the runtime, which owns the function that holds this, and so outlives it.
     pub(super) fn set(&self, context: &Context) {
         self.0.set(NonNull::new(context.get_runtime_ptr()));
     }
 
-    /// Takes the stack away and gives memory. Called by the engine, between two steps of a script, on its own thread.
+    /// Removes the stack and adds memory. Called by the engine, between two steps of a script, on its own thread.
     #[expect(unsafe_code, reason = "rquickjs cannot change limits while a context is entered; the engine can")]
     pub(super) fn apply(&self, memory_bytes: usize) {
         let Some(runtime) = self.0.get() else { return };

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 /// A request that waits for its answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct HostCall {
-    /// Tells it from the other requests of the same call; counted from 1.
+    /// The number of the request in its call, counted from 1.
     pub id: u64,
-    /// The number of the order of a module whose code asks; 0 for a tool of a document, and for code of a module that
-    /// runs in the background.
+    /// The number of the module order whose code makes the request; 0 for a tool of a document, and for background code
+    /// of a module.
     #[serde(default, skip_serializing_if = "is_none")]
     pub order: u64,
-    /// What is asked.
+    /// The request.
     pub request: HostRequest,
 }
 
@@ -25,32 +25,32 @@ fn is_none(order: &u64) -> bool {
 pub enum HostRequest {
     /// `fetch(url, options)`.
     Fetch {
-        /// In capitals.
+        /// The method, in upper case.
         method: String,
-        /// An absolute address whose scheme is `http` or `https`.
+        /// An absolute `http` or `https` URL.
         url: String,
-        /// Names in small letters, each with its value.
+        /// The headers: names in lower case, and values.
         #[serde(default)]
         headers: Vec<(String, String)>,
-        /// What is sent.
+        /// The body, if any.
         #[serde(default)]
         body: Option<String>,
     },
     /// `readFile(path)`.
     ReadFile {
-        /// As the code wrote it; the host resolves it in the agent's folder.
+        /// The path as the code wrote it; the host resolves it in the agent's folder.
         path: String,
     },
     /// `writeFile(path, content)`.
     WriteFile {
-        /// As the code wrote it.
+        /// The path as the code wrote it.
         path: String,
-        /// The whole new content.
+        /// The new content.
         content: String,
     },
     /// `ctx.prompt(message)` of a module: the message goes through the agent's loop.
     Prompt {
-        /// What is said to the agent.
+        /// The message to the agent.
         message: String,
     },
 }
@@ -59,27 +59,27 @@ pub enum HostRequest {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum HostAnswer {
-    /// What a server answered, whatever its status.
+    /// The response of a server, whatever its status.
     Response {
-        /// The status, as `200`.
+        /// The status, such as `200`.
         status: u16,
-        /// The address that answered in the end.
+        /// The URL of the final response.
         url: String,
-        /// Names in small letters, each with its value.
+        /// The headers: names in lower case, and values.
         headers: Vec<(String, String)>,
-        /// The body as it came.
+        /// The body.
         body: Vec<u8>,
     },
-    /// The text of a file, or what the agent said.
+    /// The text of a file, or the agent's reply.
     Text {
         /// The text.
         text: String,
     },
-    /// It was done.
+    /// The request succeeded.
     Done,
-    /// It was not done: refused by the gate or by a person, or it failed. The code sees an error with these words.
+    /// The request was refused by the gate or a person, or failed. The code gets an error with this message.
     Refused {
-        /// Why, as one sentence.
+        /// The reason, as one sentence.
         reason: String,
     },
 }

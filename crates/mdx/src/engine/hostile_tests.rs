@@ -7,8 +7,8 @@ use serde_json::json;
 use super::tests::call;
 use super::*;
 
-/// How long after its limit the end of a call may still be reported: a tenth of a second on an otherwise idle machine,
-/// which the large count assumes; elsewhere other tests keep the processors busy.
+/// How long after its limit the end of a call may be reported: a tenth of a second on an otherwise idle machine, which
+/// the large count assumes; elsewhere, other tests keep the processors busy.
 fn late_at_most() -> Duration {
     if is_measuring() { Duration::from_millis(100) } else { Duration::from_secs(30) }
 }
@@ -19,15 +19,15 @@ fn limits() -> EngineLimits {
     EngineLimits { run: RUN, wait: Duration::from_millis(300), memory_bytes: 16 << 20, ..EngineLimits::default() }
 }
 
-/// How long the thread of an abandoned call may continue: every uninterruptible operation of the engine ends at some
-/// time.
+/// How long the thread of an abandoned call may continue: every uninterruptible operation of the engine ends
+/// eventually.
 const STUCK_AFTER: Duration = Duration::from_secs(300);
 
 fn nobody() -> HostAnswer {
     HostAnswer::Refused { reason: "nobody is there".to_owned() }
 }
 
-/// Runs the code. Returns the outcome, and how long it took until it was reported.
+/// Runs the code. Returns the outcome, and the time until it was reported.
 fn run(code: &str) -> Option<(ToolOutcome, Duration)> {
     let program = strip(code, 1 << 20).ok()?;
     let call = ToolCall {
@@ -47,7 +47,7 @@ fn run(code: &str) -> Option<(ToolOutcome, Duration)> {
     Some((outcome, took))
 }
 
-/// A body of `execute` that passes more arguments than there is room for.
+/// A body of `execute` that passes an unlimited number of arguments.
 const SPREAD_WITHOUT_END: &str = "const o = { *[Symbol.iterator]() { for (;;) yield 1 } }; Math.max(...o)";
 
 /// Bodies of `execute` that never end by themselves, each with the limit that ends them.
@@ -108,7 +108,7 @@ const ENDLESS: &[&str] = &[
     "setTimeout(() => { for (;;); }, 1); await new Promise((r) => setTimeout(r, 50))",
 ];
 
-/// Operations that the engine does without checking its clock.
+/// Operations during which the engine does not check its clock.
 const IN_ONE_GO: &[&str] = &[
     "Array.from({ length: 1e9 }, () => 1)",
     "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)",
@@ -240,7 +240,7 @@ const GREEDY: &[&str] = &[
     "return Object.create(null)",
 ];
 
-/// Ways to see the host. Each reports `hidden` where there is none.
+/// Attempts to see the host. Each returns `hidden` if there is nothing to see.
 const CURIOUS: &[&str] = &[
     "return typeof process + typeof require + typeof std + typeof os + typeof Deno + typeof Bun === 'undefined'.repeat(6) ? 'hidden' : 'seen'",
     "return typeof native + typeof world + typeof scriptArgs + typeof print + typeof load + typeof gc === 'undefined'.repeat(6) ? 'hidden' : 'seen'",
@@ -272,10 +272,10 @@ fn ends_in_time(body: &str) -> Option<FailureKind> {
 }
 
 #[test]
-fn what_never_ends_is_ended() {
+fn endless_code_is_stopped() {
     for body in ENDLESS {
         let kind = ends_in_time(body);
-        // On a busy machine its thread may notice its end late, which `run` waits for.
+        // On a busy machine, its thread may notice the limit late, which `run` waits for.
         let is_ended = matches!(
             kind,
             Some(FailureKind::RunLimit | FailureKind::WaitLimit | FailureKind::Memory | FailureKind::GivenUp)
@@ -285,13 +285,13 @@ fn what_never_ends_is_ended() {
 }
 
 #[test]
-fn arguments_without_end_are_refused_or_ended() {
-    // If there is enough time, the engine itself throws that there are too many before a limit is reached.
+fn endless_arguments_are_refused_or_stopped() {
+    // If there is enough time, the engine itself throws because of too many arguments before a limit is reached.
     assert!(ends_in_time(SPREAD_WITHOUT_END).is_some());
 }
 
 #[test]
-fn what_the_engine_does_in_one_go_comes_back() {
+fn uninterruptible_operations_return() {
     let given_up: Vec<&str> =
         IN_ONE_GO.iter().copied().filter(|body| ends_in_time(body) == Some(FailureKind::GivenUp)).collect();
     // On a busy machine, results may come late.
@@ -305,23 +305,23 @@ fn memory_and_stack_have_limits() {
     }
 }
 
-/// The caller is told in time nevertheless; the thread ends a little later, which `run` waits for.
+/// The caller gets the result in time nevertheless; the thread ends a little later, which `run` waits for.
 #[test]
-fn what_takes_long_in_one_go_is_given_up_in_time() {
+fn long_uninterruptible_operations_are_abandoned_in_time() {
     for body in SLOW {
         ends_in_time(body);
     }
 }
 
 #[test]
-fn nothing_of_the_host_is_seen() {
+fn nothing_of_the_host_is_visible() {
     for body in CURIOUS {
         let outcome = call(&in_execute(body), json!({})).start().wait(|_| nobody());
         assert_eq!(outcome.result.as_deref(), Ok("hidden"), "{body}");
     }
 }
 
-/// How many snippets are generated; the large count takes minutes, and measures.
+/// The variable for the number of generated snippets; a large number takes minutes, and measures times.
 const MADE_UP: &str = "WORKSHOP_HOSTILE_SNIPPETS";
 
 fn made_up() -> u64 {
@@ -365,7 +365,7 @@ const WRAPPINGS: &[&str] = &[
 ];
 
 #[test]
-fn made_up_harm_ends_in_time_too() {
+fn generated_harmful_code_ends_in_time() {
     let bodies: Vec<&str> = [ENDLESS, IN_ONE_GO, GREEDY, &[SPREAD_WITHOUT_END]].concat();
     let mut random = super::random::Random(20);
     let (mut late, mut given_up, mut unread, mut worst) = (Vec::new(), 0, 0, Duration::ZERO);

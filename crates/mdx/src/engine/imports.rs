@@ -1,4 +1,4 @@
-//! What code may import: files that were passed in with it, and nothing else.
+//! The imports of code: only files that were passed in with it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use rquickjs::{Ctx, Error, Module, Result, Runtime};
 
 use super::strip::Program;
 
-/// What is said of an import that leads nowhere.
+/// The error for an import that cannot be resolved.
 const NO_SUCH_FILE: &str = "there is no such file in the agent's folder, or it cannot be read";
 
-/// The files that code may import, by their path in the folder with `/` between its parts.
+/// The files that code may import, by their path in the folder, with `/` between components.
 #[derive(Clone, Default)]
 pub(super) struct Imports(pub(super) Arc<BTreeMap<String, Arc<Program>>>);
 
@@ -21,15 +21,14 @@ impl Imports {
         runtime.set_loader(self.clone(), self);
     }
 
-    /// The file that a relative path means, seen from a file of the folder.
+    /// Resolves an import in a file of the folder.
     fn find(&self, base: &str, name: &str) -> Option<String> {
         import_candidates(base, name).into_iter().find(|path| self.0.contains_key(path))
     }
 }
 
-/// The paths in the folder that an import may mean in a file of the folder, the likeliest first: as it is written, with
-/// the ending of TypeScript, or as a folder with an index. None where it is no relative path, or leads out of the
-/// folder.
+/// Returns the paths in the folder that an import may refer to, the most likely first: as written, with a TypeScript
+/// extension, or as a folder with an index. Empty if it is no relative path, or leads out of the folder.
 pub fn import_candidates(base: &str, name: &str) -> Vec<String> {
     if !is_relative(name) {
         return Vec::new();
@@ -45,7 +44,7 @@ fn is_relative(name: &str) -> bool {
     name.starts_with("./") || name.starts_with("../")
 }
 
-/// A relative path from a folder; nothing where it leads out of everything.
+/// Joins a relative path to a folder; `None` if it leads out of the root.
 fn joined(folder: &str, name: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in name.split('/') {
@@ -101,7 +100,7 @@ mod tests {
     use crate::engine::strip::strip;
 
     #[test]
-    fn relative_paths_are_found_as_people_write_them() {
+    fn relative_imports_are_resolved() {
         let program = Arc::new(strip("1", 10).unwrap());
         let files = ["a.ts", "lib/b.ts", "lib/index.ts"].map(|path| (path.to_owned(), program.clone()));
         let imports = Imports(Arc::new(files.into_iter().collect()));

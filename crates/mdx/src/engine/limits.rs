@@ -5,21 +5,21 @@ use std::time::Duration;
 /// The limits of one call. A call that reaches one ends with an error that names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EngineLimits {
-    /// How long the code may run. Time that it waits for the host or for a timer does not count.
+    /// How long the code may run. Waiting for the host or for a timer does not count.
     pub run: Duration,
-    /// How long it may wait, for the host (a person may be asked) and for timers, all of it together.
+    /// How long it may wait for the host (a person may be asked) and for timers in total.
     pub wait: Duration,
-    /// How much memory its values may take, in bytes.
+    /// The maximum memory of its values in bytes.
     pub memory_bytes: usize,
-    /// How deep its functions may call each other, in bytes of the engine's stack.
+    /// The maximum depth of function calls, in bytes of the engine's stack.
     pub stack_bytes: usize,
-    /// How long its result may be, in bytes of UTF-8; the rest is cut and told.
+    /// The maximum size of its result in bytes of UTF-8; the rest is cut off, with a note.
     pub output_bytes: usize,
-    /// How much it may log, in bytes of UTF-8; the rest is dropped and told.
+    /// The maximum size of its log in bytes of UTF-8; the rest is dropped, with a note.
     pub log_bytes: usize,
-    /// How many requests it may make of the host in all.
+    /// The maximum number of requests to the host.
     pub host_requests: usize,
-    /// How long its code may be, in bytes of UTF-8.
+    /// The maximum size of its code in bytes of UTF-8.
     pub code_bytes: usize,
 }
 
@@ -38,17 +38,17 @@ impl Default for EngineLimits {
     }
 }
 
-/// How many requests may be untaken at once.
+/// The maximum number of requests that were not received yet.
 pub(super) const REQUESTS_AT_ONCE: usize = 64;
 
-/// How many lines that a call logged may be unread while it runs. Later ones are told with its outcome.
+/// The maximum number of unread log lines while a call runs. Later ones are only in its outcome.
 pub(super) const LINES_AT_ONCE: usize = 64;
 
-/// How many requests a module may make each time that it wakes up in the background.
+/// The maximum number of requests that a module may make each time it wakes up in the background.
 pub(super) const REQUESTS_A_WAKE: usize = 16;
 
-/// How many orders of a module wait at most.
+/// The maximum number of a module's pending orders.
 pub(super) const ORDERS_AT_ONCE: usize = 16;
 
-/// How long after its limit a call that does not stop by itself is given up.
+/// How long after its limit a call that does not stop by itself is abandoned.
 pub(super) const GRACE: Duration = Duration::from_millis(75);

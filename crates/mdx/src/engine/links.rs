@@ -1,4 +1,4 @@
-//! What a TypeScript file imports, and whether it has a default export: known without running it.
+//! The imports of a TypeScript file, and whether it has a default export, determined without running it.
 
 use std::thread;
 
@@ -12,16 +12,16 @@ use super::strip::STACK_BYTES;
 /// How a file is linked to others.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FileLinks {
-    /// What it imports or exports from, types included, as it is written.
+    /// The paths that it imports or exports from, including types, as written.
     pub imports: Vec<String>,
     /// Whether it has a default export.
     pub has_default: bool,
 }
 
-/// The links of a file that can be parsed; none of one that cannot.
+/// Returns the links of a file; empty if it cannot be parsed.
 pub fn links_of(code: &str) -> FileLinks {
     let code = code.to_owned();
-    // As deep as code may be nested: see where types are removed.
+    // The stack must suffice for the deepest possible nesting, as when types are removed.
     let thread = thread::Builder::new().name("typescript".to_owned()).stack_size(STACK_BYTES);
     let running = thread.spawn(move || GLOBALS.set(&Globals::new(), || links_here(code)));
     running.ok().and_then(|running| running.join().ok()).unwrap_or_default()
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn imports_and_default_exports_are_known_without_running_anything() {
+    fn imports_and_default_exports_are_found_without_running_code() {
         let links = links_of(
             "import { a } from './a';\nimport type { B } from \"../lib/b\";\nimport './c.ts';\nexport * from './d';\n\
              export { e } from './e';\n// import x from './comment';\nconst text = \"import x from './text'\";\n\

@@ -14,7 +14,7 @@ use super::running_module::ModuleCommand;
 pub(super) struct ModuleCalls(pub(super) EngineLimits);
 
 impl ModuleCalls {
-    /// Calls a function of the module's world.
+    /// Calls a function of the module.
     pub(super) fn begin<'js, A: IntoArgs<'js>>(
         &self,
         session: &Session<'_, 'js>,
@@ -29,7 +29,7 @@ impl ModuleCalls {
         called().map_err(|_| self.thrown(session))
     }
 
-    /// Begins to carry out an order.
+    /// Starts to execute an order.
     pub(super) fn begin_order<'js>(
         &self,
         session: &Session<'_, 'js>,
@@ -47,14 +47,14 @@ impl ModuleCalls {
         }
     }
 
-    /// A result as text.
+    /// Converts a result to text.
     pub(super) fn text(&self, value: Value<'_>) -> String {
         let text = value.into_string().map(|text| text.to_string());
         let text = text.and_then(Result::ok).unwrap_or_default();
         super::call::cut(text, self.0.output_bytes)
     }
 
-    /// What a settled promise came to.
+    /// Returns the result of a settled promise.
     pub(super) fn result<'js>(
         &self,
         session: &Session<'_, 'js>,
@@ -64,7 +64,7 @@ impl ModuleCalls {
         result.map_err(|_| self.thrown(session))
     }
 
-    /// What a promise comes to, which is waited for.
+    /// Waits for a promise and returns its result.
     pub(super) fn settled<'js>(
         &self,
         session: &Session<'_, 'js>,
@@ -74,7 +74,7 @@ impl ModuleCalls {
         self.result(session, promise)
     }
 
-    /// What was thrown, or why it was stopped.
+    /// Returns the exception, or why the code was stopped.
     pub(super) fn thrown(&self, session: &Session<'_, '_>) -> ToolFailure {
         let ended = || session.shared.clock.stopped().map(|stop| ToolFailure::stopped(stop, &self.0));
         ended().unwrap_or_else(|| {

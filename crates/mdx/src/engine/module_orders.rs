@@ -1,4 +1,4 @@
-//! The event loop of a module: carries out orders while the module's own work goes on, and keeps account of both.
+//! The event loop of a module: executes orders while the module's own work continues, and keeps account of both.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -15,19 +15,19 @@ use super::module_calls::ModuleCalls;
 use super::outcome::{FailureKind, ToolFailure};
 use super::running_module::{ModuleCommand, ModuleMessage};
 
-/// The number that stands for work in the background.
+/// The order number for background work.
 const BACKGROUND: u64 = 0;
 
-/// It looks around so often where nothing is due.
-const LOOKS_AT_LEAST_EVERY: Duration = Duration::from_secs(3600);
+/// The maximum time between checks if nothing is due.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// What code is told whose request is open when its call ends.
+/// The error for a request that is still open when its call ends.
 const CALL_IS_OVER: &str = "the call in which this was requested is over; wait for it before the tool returns";
 
-/// Why a module carries out no more orders.
+/// Why a module executes no more orders.
 pub(super) enum Ended {
-    /// Nobody listens.
-    Unheard,
+    /// Nobody receives its messages.
+    Disconnected,
     /// It exceeded a limit.
     Stopped(ToolFailure),
 }
@@ -44,7 +44,7 @@ struct OpenOrder<'js> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OrderKind {
     Start,
-    /// One of them at a time.
+    /// Only one of them runs at a time.
     Tool,
     Other,
 }
@@ -60,82 +60,86 @@ impl OrderKind {
 }
 
 impl OpenOrder<'_> {
-    /// Whether it has limits as a whole; what was started goes on as long as it likes.
+    /// Whether the order as a whole has limits; started background work may continue indefinitely.
     fn is_limited(&self) -> bool {
         self.kind != OrderKind::Start
     }
 }
 
-/// A loaded module that carries out orders.
+/// A loaded module that executes orders.
 pub(super) struct ModuleLoop<'a, 'js> {
     limits: EngineLimits,
     calls: ModuleCalls,
     session: &'a Session<'a, 'js>,
-    said: &'a Sender<ModuleMessage>,
+    messages: &'a Sender<ModuleMessage>,
     open: Vec<OpenOrder<'js>>,
-    /// Calls that wait for the one before them.
+    /// Calls that wait for the previous one.
     waiting: VecDeque<(u64, ModuleCommand)>,
-    /// What was carried out and is not told yet.
+    /// Executed orders that were not reported yet.
     done: Vec<(u64, Result<String, ToolFailure>)>,
 }
 
 /// What woke a module up.
-enum Woken {
+enum WakeEvent {
     Order(u64, ModuleCommand),
     Answer(u64, HostAnswer),
     Due,
 }
 
 impl<'a, 'js> ModuleLoop<'a, 'js> {
-    pub(super) fn new(limits: EngineLimits, session: &'a Session<'a, 'js>, said: &'a Sender<ModuleMessage>) -> Self {
+    pub(super) fn new(
+        limits: EngineLimits,
+        session: &'a Session<'a, 'js>,
+        messages: &'a Sender<ModuleMessage>,
+    ) -> Self {
         let calls = ModuleCalls(limits);
-        Self { limits, calls, session, said, open: Vec::new(), waiting: VecDeque::new(), done: Vec::new() }
+        Self { limits, calls, session, messages, open: Vec::new(), waiting: VecDeque::new(), done: Vec::new() }
     }
 
-    /// Carries out orders until nobody gives any, or until it exceeds a limit.
+    /// Executes orders until there are no more senders, or until it exceeds a limit.
     pub(super) fn serve(&mut self, ordered: &Receiver<(u64, ModuleCommand)>) -> Result<(), Ended> {
         loop {
             match self.wait(ordered)? {
-                Woken::Order(number, command) if OrderKind::of(&command) == OrderKind::Tool => {
+                WakeEvent::Order(number, command) if OrderKind::of(&command) == OrderKind::Tool => {
                     self.waiting.push_back((number, command));
                 }
-                Woken::Order(number, command) => self.begin(number, command)?,
-                Woken::Answer(id, answer) => {
+                WakeEvent::Order(number, command) => self.begin(number, command)?,
+                WakeEvent::Answer(id, answer) => {
                     let asker = self.session.shared.unanswered.borrow().get(&id).copied().unwrap_or(BACKGROUND);
                     self.wake(asker, |session| session.answer(id, answer))?;
                 }
-                Woken::Due => {}
+                WakeEvent::Due => {}
             }
             for timer in self.session.due_timers() {
-                self.wake(timer.order, |session| session.ring(timer))?;
+                self.wake(timer.order, |session| session.fire_timer(timer))?;
             }
-            self.give_up_waiting()?;
+            self.end_overdue_orders()?;
             while !self.open.iter().any(|order| order.kind == OrderKind::Tool)
                 && let Some((number, command)) = self.waiting.pop_front()
             {
                 self.begin(number, command)?;
-                self.give_up_waiting()?;
+                self.end_overdue_orders()?;
             }
         }
     }
 
-    /// Waits for whatever comes first.
-    fn wait(&self, ordered: &Receiver<(u64, ModuleCommand)>) -> Result<Woken, Ended> {
+    /// Waits for the next event.
+    fn wait(&self, ordered: &Receiver<(u64, ModuleCommand)>) -> Result<WakeEvent, Ended> {
         let timer = self.session.next_timer().map(|timer| timer.due);
         let limits = self.open.iter().filter(|order| order.is_limited()).map(|order| self.waits_until(order));
         let until = limits.chain(timer).min();
-        let left = until.map_or(LOOKS_AT_LEAST_EVERY, |until| until.saturating_duration_since(Instant::now()));
+        let left = until.map_or(LONGEST_WAIT, |until| until.saturating_duration_since(Instant::now()));
         let none = never();
         let ordered = if self.waiting.len() < ORDERS_AT_ONCE { ordered } else { &none };
         select! {
             recv(ordered) -> order => {
-                order.map(|(number, order)| Woken::Order(number, order)).map_err(|_| Ended::Unheard)
+                order.map(|(number, order)| WakeEvent::Order(number, order)).map_err(|_| Ended::Disconnected)
             }
             recv(self.session.incoming) -> came => match came {
-                Ok(Incoming::Answer(id, answer)) => Ok(Woken::Answer(id, answer)),
-                Ok(Incoming::Cancel) | Err(_) => Err(Ended::Unheard),
+                Ok(Incoming::Answer(id, answer)) => Ok(WakeEvent::Answer(id, answer)),
+                Ok(Incoming::Cancel) | Err(_) => Err(Ended::Disconnected),
             },
-            recv(after(left)) -> _ => Ok(Woken::Due),
+            recv(after(left)) -> _ => Ok(WakeEvent::Due),
         }
     }
 
@@ -157,14 +161,14 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         })
     }
 
-    /// Lets code go on that runs for this order, or in the background where the order is over.
+    /// Continues code of this order, or of the background if the order has ended.
     fn wake(&mut self, order: u64, act: impl FnOnce(&'a Session<'a, 'js>)) -> Result<(), Ended> {
         let open = self.open.iter().find(|open| open.number == order && open.is_limited());
         let (order, ran) = open.map_or((BACKGROUND, Duration::ZERO), |open| (order, open.ran));
         self.run(order, ran, |module| act(module.session))
     }
 
-    /// Runs code until it waits, and tells what came of it.
+    /// Runs code until it waits, and reports the results.
     fn run(&mut self, order: u64, ran: Duration, act: impl FnOnce(&mut Self)) -> Result<(), Ended> {
         let (session, shared) = (self.session, self.session.shared);
         shared.order.set(order);
@@ -185,7 +189,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         }
         self.send_log(order)?;
         for (order, result) in std::mem::take(&mut self.done) {
-            self.said.send(ModuleMessage::Done { order, result }).map_err(|_| Ended::Unheard)?;
+            self.messages.send(ModuleMessage::Done { order, result }).map_err(|_| Ended::Disconnected)?;
         }
         match stop {
             Some(stop) => Err(self.stopped(stop, order)),
@@ -197,13 +201,13 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         }
     }
 
-    /// Sends what was logged for this order.
+    /// Sends the lines that were logged for this order.
     pub(super) fn send_log(&self, order: u64) -> Result<(), Ended> {
         let lines = self.session.shared.log.borrow_mut().take();
         lines
             .into_iter()
-            .try_for_each(|line| self.said.send(ModuleMessage::Logged { order, line }))
-            .map_err(|_| Ended::Unheard)
+            .try_for_each(|line| self.messages.send(ModuleMessage::Logged { order, line }))
+            .map_err(|_| Ended::Disconnected)
     }
 
     /// Closes the orders whose promises are settled.
@@ -212,7 +216,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         let settled: Vec<(u64, Promise<'js>)> =
             self.open.iter().filter(|open| is_settled(open)).map(|open| (open.number, open.promise.clone())).collect();
         for (_, promise) in &settled {
-            self.session.hand_over_rejection(promise);
+            self.session.take_rejection(promise);
         }
         for (number, promise) in settled {
             let result = self.calls.result(self.session, &promise).map(|value| self.calls.text(value));
@@ -221,7 +225,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         self.session.log_rejections();
     }
 
-    /// An order is over, if it is open.
+    /// Closes an order, if it is open.
     fn close(&mut self, number: u64, result: Result<String, ToolFailure>) {
         let Some(at) = self.open.iter().position(|open| open.number == number) else { return };
         self.open.remove(at);
@@ -234,12 +238,12 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         for id in left {
             self.session.answer(id, HostAnswer::Refused { reason: CALL_IS_OVER.to_owned() });
         }
-        // What is stopped by that is noticed by whoever runs this.
+        // If that is stopped, the caller notices it.
         let _ = self.session.run_ready();
     }
 
-    /// Ends orders that have waited for too long, or that wait for what cannot come.
-    fn give_up_waiting(&mut self) -> Result<(), Ended> {
+    /// Ends orders that have waited for too long, or that wait for something that cannot happen.
+    fn end_overdue_orders(&mut self) -> Result<(), Ended> {
         let now = Instant::now();
         let can_come = self.session.next_timer().is_some() || !self.session.shared.unanswered.borrow().is_empty();
         let stop_of = |open: &OpenOrder<'_>| match () {
@@ -256,11 +260,11 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         Ok(())
     }
 
-    /// Why it is ended, when code is stopped that runs for this order.
+    /// Returns why the module ends because code of this order was stopped.
     fn stopped(&self, stop: Stop, order: u64) -> Ended {
         let place = if order == BACKGROUND { "in the background" } else { "in a call" };
         match stop {
-            Stop::Cancelled => Ended::Unheard,
+            Stop::Cancelled => Ended::Disconnected,
             Stop::RunLimit | Stop::WaitLimit | Stop::NeverSettles => {
                 let text = format!("the module was stopped: {place}, it ran for more than {:?}", self.limits.run);
                 Ended::Stopped(ToolFailure::new(FailureKind::RunLimit, text))

@@ -1,9 +1,9 @@
 //! A module in its own runtime, which exists as long as the module, on its own thread.
 //!
-//! Its code runs for an order, or in the background: where it was started and where its timers lead. Every order has
-//! the limits of a call, and the background has them each time that it wakes up. A module that exceeds the time or the
-//! memory is ended, because its runtime cannot be trusted any more. Nothing waits for the background: orders are carried
-//! out while it goes on.
+//! Its code runs for an order, or in the background: after it was started, and in its timers. Every order has the
+//! limits of a call, and so does the background each time it wakes up. A module that exceeds the time or the memory is
+//! ended, because its runtime cannot be trusted any more. Nothing waits for the background: orders are executed while
+//! it continues.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,23 +23,23 @@ use super::outcome::{FailureKind, ToolFailure};
 use super::running_module::{Ends, ModuleCommand, ModuleDescription, ModuleMessage, RunningModule};
 use super::strip::Program;
 
-/// What the engine's own stack does not hold.
+/// The stack size in addition to the engine's own limit.
 const THREAD_STACK_BYTES: usize = 1 << 20;
 
 /// A module, ready to be loaded.
 #[derive(Clone, Debug)]
 pub struct ModuleFiles {
-    /// Every file that it may import, by its path in the agent's folder, without its types.
+    /// Every file that it may import, by its path in the agent's folder, without types.
     pub programs: Arc<BTreeMap<String, Arc<Program>>>,
-    /// The file that is the module.
+    /// The path of the module's own file.
     pub entry: String,
-    /// `ctx.agentDir`.
+    /// The value of `ctx.agentDir`.
     pub agent_dir: String,
-    /// What `Math.random` begins with.
+    /// The seed of `Math.random`.
     pub seed: u64,
-    /// What `Date.now` begins with, in milliseconds since 1970.
+    /// The initial value of `Date.now`, in milliseconds since 1970.
     pub now_unix_ms: i64,
-    /// What each order may use; the memory is that of the whole runtime.
+    /// The limits of each order; the memory limit is that of the whole runtime.
     pub limits: EngineLimits,
 }
 
@@ -47,36 +47,36 @@ impl ModuleFiles {
     /// Loads the module on a thread of its own.
     pub fn start(self) -> RunningModule {
         let (requests_in, requests) = bounded(REQUESTS_AT_ONCE);
-        // There is room for the answer to every request, and for the end.
+        // The capacity suffices for the answer to every request, and for the end.
         let (answers, incoming) = bounded(self.limits.host_requests + 1);
         let (orders, ordered) = bounded(ORDERS_AT_ONCE);
-        // Output waits for its reader: a module that logs without end is slowed down instead of filling memory.
-        let (said, news) = bounded(REQUESTS_AT_ONCE);
+        // The bounded queue makes a module that logs without end wait for its reader instead of filling memory.
+        let (messages, receiver) = bounded(REQUESTS_AT_ONCE);
         let (pulse, limits) = (Arc::new(Pulse::default()), self.limits);
         let link = Link { requests: requests_in, incoming, pulse: pulse.clone(), logged: None };
         let thread =
             thread::Builder::new().name("module".to_owned()).stack_size(limits.stack_bytes + THREAD_STACK_BYTES);
-        let unstarted = said.clone();
-        if let Err(error) = thread.spawn(move || self.run(link, &ordered, &said)) {
+        let unstarted = messages.clone();
+        if let Err(error) = thread.spawn(move || self.run(link, &ordered, &messages)) {
             let failure = ToolFailure::new(FailureKind::Engine, format!("no thread could be started: {error}"));
             let _ = unstarted.try_send(ModuleMessage::Loaded(Err(failure)));
         }
-        RunningModule::new(Ends { orders, answers, requests, news }, pulse, limits)
+        RunningModule::new(Ends { orders, answers, requests, messages: receiver }, pulse, limits)
     }
 
-    fn run(self, link: Link, ordered: &Receiver<(u64, ModuleCommand)>, said: &Sender<ModuleMessage>) {
+    fn run(self, link: Link, ordered: &Receiver<(u64, ModuleCommand)>, messages: &Sender<ModuleMessage>) {
         let beginning = Beginning { limits: self.limits, seed: self.seed, now_unix_ms: self.now_unix_ms };
         let machine = match Machine::new(beginning, link, Imports(self.programs.clone())) {
             Ok(machine) => machine,
             Err(error) => {
                 let failure = ToolFailure::new(FailureKind::Engine, error.to_string());
-                let _ = said.send(ModuleMessage::Loaded(Err(failure)));
+                let _ = messages.send(ModuleMessage::Loaded(Err(failure)));
                 return;
             }
         };
         machine.shared.is_module.set(true);
         machine.shared.clock.run();
-        machine.context.with(|ctx| self.run_in(&ctx, &machine, ordered, said));
+        machine.context.with(|ctx| self.run_in(&ctx, &machine, ordered, messages));
     }
 
     fn run_in(
@@ -84,13 +84,13 @@ impl ModuleFiles {
         ctx: &Ctx<'_>,
         machine: &Machine,
         ordered: &Receiver<(u64, ModuleCommand)>,
-        said: &Sender<ModuleMessage>,
+        messages: &Sender<ModuleMessage>,
     ) {
         let session = match Session::new(ctx, machine) {
             Ok(session) => session,
             Err(_) => {
                 let failure = ToolFailure::new(FailureKind::Engine, "the module engine could not be started");
-                let _ = said.send(ModuleMessage::Loaded(Err(failure)));
+                let _ = messages.send(ModuleMessage::Loaded(Err(failure)));
                 return;
             }
         };
@@ -102,14 +102,14 @@ impl ModuleFiles {
         session.log_rejections();
         machine.shared.clock.rest();
         let is_loaded = loaded.is_ok();
-        let is_heard = said.send(ModuleMessage::Loaded(loaded)).is_ok();
-        let mut module = ModuleLoop::new(self.limits, &session, said);
+        let is_heard = messages.send(ModuleMessage::Loaded(loaded)).is_ok();
+        let mut module = ModuleLoop::new(self.limits, &session, messages);
         if is_heard
             && module.send_log(0).is_ok()
             && is_loaded
             && let Err(Ended::Stopped(failure)) = module.serve(ordered)
         {
-            let _ = said.send(ModuleMessage::Ended(failure));
+            let _ = messages.send(ModuleMessage::Ended(failure));
         }
     }
 

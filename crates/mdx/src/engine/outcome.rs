@@ -10,10 +10,10 @@ use super::limits::EngineLimits;
 /// The outcome of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolOutcome {
-    /// The result for the model: a text as it is, anything else as JSON, nothing as an empty text. Or why there is
-    /// none, for the model as well.
+    /// The result for the model: a string as it is, anything else as JSON, undefined as an empty text. The failure is
+    /// for the model as well.
     pub result: Result<String, ToolFailure>,
-    /// What the code logged, in order.
+    /// The log lines, in order.
     pub log: Vec<LogLine>,
     /// How long the code ran.
     pub ran: Duration,
@@ -25,11 +25,11 @@ pub struct ToolOutcome {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, thiserror::Error)]
 #[error("{text}")]
 pub struct ToolFailure {
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub kind: FailureKind,
     /// The text for the model, with the line in the document.
     pub text: String,
-    /// The line of the document, counted from 1, where known.
+    /// The line of the document, counted from 1, if known.
     pub line: Option<usize>,
 }
 
@@ -37,9 +37,9 @@ pub struct ToolFailure {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// The code cannot be read, or it defines no `execute`.
+    /// The code cannot be parsed, or defines no `execute`.
     Code,
-    /// The code threw something.
+    /// The code threw an exception.
     Threw,
     /// It ran for too long.
     RunLimit,
@@ -47,11 +47,11 @@ pub enum FailureKind {
     WaitLimit,
     /// It used too much memory.
     Memory,
-    /// It waited for a promise that nothing settles.
+    /// It waits for a promise that nothing can settle.
     NeverSettles,
     /// The caller cancelled it.
     Cancelled,
-    /// It could not be stopped and was given up.
+    /// It could not be stopped and was abandoned.
     GivenUp,
     /// The engine itself failed.
     Engine,
@@ -60,9 +60,9 @@ pub enum FailureKind {
 /// A line that code logged.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LogLine {
-    /// `debug`, `info`, `warning` or `error`.
+    /// The level: `debug`, `info`, `warning` or `error`.
     pub level: String,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
@@ -71,7 +71,7 @@ impl ToolFailure {
         Self { kind, text: text.into(), line: None }
     }
 
-    /// The meaning of a stop, for readers.
+    /// Returns the failure for a stop.
     pub(super) fn stopped(stop: Stop, limits: &EngineLimits) -> Self {
         match stop {
             Stop::Cancelled => Self::new(FailureKind::Cancelled, "the tool was stopped"),

@@ -1,6 +1,6 @@
-//! The random numbers of a call: the same seed gives the same numbers.
+//! The random numbers of a call: the same seed produces the same numbers.
 
-/// A small generator (SplitMix64), good enough for what `Math.random` is used for, and never for secrets.
+/// A small generator (SplitMix64), good enough for `Math.random`, but never for secrets.
 #[derive(Clone, Debug)]
 pub(super) struct Random(pub(super) u64);
 
@@ -13,12 +13,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 up to 1, without 1.
+    /// Returns a number in 0..1.
     pub(super) fn fraction(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// As `crypto.randomUUID` writes it.
+    /// Returns a UUID in the format of `crypto.randomUUID`.
     pub(super) fn uuid(&mut self) -> String {
         let (a, b) = (self.next(), self.next());
         let (third, fourth) = (a & 0xfff | 0x4000, b >> 48 & 0x3fff | 0x8000);
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_makes_the_same_numbers_of_the_right_form() {
+    fn the_same_seed_produces_the_same_valid_numbers() {
         let (mut one, mut two) = (Random(7), Random(7));
         for _ in 0..100 {
             let uuid = one.uuid();

@@ -1,16 +1,16 @@
-//! Promises that were rejected and that nobody looks after: the errors are logged, like those of timers.
+//! Unhandled rejected promises: their errors are logged, like those of timers.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rquickjs::{Object, Value};
 
-/// So many are remembered until the code rests: one that fails in a loop is told well enough.
+/// The maximum number that is remembered until the code waits: more are not needed to report an error in a loop.
 const KEPT_AT_MOST: usize = 16;
 
-/// How much is remembered of a message and of a stack, in bytes of UTF-8.
+/// The maximum size of a message and of a stack, in bytes of UTF-8.
 const BYTES_AT_MOST: usize = 4000;
 
-/// Rejected promises without a handler, since code began to run.
+/// The rejected promises without a handler, since the code began to run.
 #[derive(Default)]
 pub(super) struct Rejections {
     kept: Vec<Rejection>,
@@ -23,44 +23,44 @@ struct Rejection {
 }
 
 impl Rejections {
-    /// A promise was rejected that has no handler, or was given one later.
-    pub(super) fn note(&mut self, promise: &Value<'_>, told: Option<(String, String)>) {
+    /// Records that a promise was rejected without a handler (`description`), or got a handler later.
+    pub(super) fn note(&mut self, promise: &Value<'_>, description: Option<(String, String)>) {
         let promise = identity(promise);
-        match told {
+        match description {
             None => self.kept.retain(|kept| kept.promise != promise),
             Some((message, stack)) if self.has_room() => self.kept.push(Rejection { promise, message, stack }),
             Some(_) => {}
         }
     }
 
-    /// Whether another one would be remembered.
+    /// Whether another one can be remembered.
     pub(super) fn has_room(&self) -> bool {
         self.kept.len() < KEPT_AT_MOST
     }
 
-    /// Whoever called the code hears of this one.
+    /// Removes a promise whose error is reported to the caller.
     pub(super) fn forget(&mut self, promise: &Value<'_>) {
         self.note(promise, None);
     }
 
-    /// The messages and stacks of those that have no handler now.
+    /// Removes and returns the messages and stacks of those that have no handler now.
     pub(super) fn take(&mut self) -> Vec<(String, String)> {
         std::mem::take(&mut self.kept).into_iter().map(|kept| (kept.message, kept.stack)).collect()
     }
 }
 
-/// Which object it is, as long as it exists.
+/// Returns the identity of an object, valid as long as it exists.
 fn identity(promise: &Value<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     promise.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The message and the stack of what a promise was rejected with.
+/// Returns the message and the stack of the reason for a rejection.
 pub(super) fn described(reason: &Value<'_>) -> (String, String) {
     let text = |object: &Object<'_>, name: &str| {
         let text = object.get::<_, String>(name);
-        // Code of the error's own may throw when it is looked at.
+        // The error's own code may throw when its properties are read.
         clipped(text.unwrap_or_else(|_| {
             drop(reason.ctx().catch());
             String::new()

@@ -1,4 +1,4 @@
-//! A running module, as its owner sees it: orders go in, messages come out, and nothing waits.
+//! A running module, as its owner sees it: orders go in, messages come out, and nothing blocks.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,17 +16,17 @@ use super::outcome::{FailureKind, LogLine, ToolFailure};
 /// A command to a module.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ModuleCommand {
-    /// Say what it adds to the prompt.
+    /// Return the text that it adds to the prompt.
     SystemPrompt,
-    /// Begin its work in the background. It is carried out once that is over, which may be never; nothing waits for it.
+    /// Start its background work. The order completes when that ends, which may be never; nothing waits for it.
     Start,
-    /// End it.
+    /// End the module.
     Stop,
-    /// Carry out one of its tools.
+    /// Call one of its tools.
     Tool {
-        /// Its name.
+        /// The name of the tool.
         name: String,
-        /// What it is given.
+        /// The arguments.
         arguments: Map<String, Json>,
     },
 }
@@ -34,47 +34,47 @@ pub enum ModuleCommand {
 /// A module's description of itself after it was loaded and initialized.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct ModuleDescription {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is for.
+    /// The description.
     pub description: String,
-    /// Its tools.
+    /// The tools.
     pub tools: Vec<ModuleTool>,
 }
 
 /// A tool of a module.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct ModuleTool {
-    /// The name that a model calls it by.
+    /// The name for the model.
     pub name: String,
-    /// What it does.
+    /// The description.
     pub description: String,
-    /// The JSON schema of its arguments.
+    /// The JSON schema of the arguments.
     pub parameters: Json,
 }
 
 /// A message of a module.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ModuleMessage {
-    /// It is loaded and initialized, or cannot be. This comes first.
+    /// It is loaded and initialized, or that failed. This is the first message.
     Loaded(Result<ModuleDescription, ToolFailure>),
-    /// An order was carried out, or not.
+    /// An order was executed, or failed.
     Done {
-        /// The number that the order was given.
+        /// The number of the order.
         order: u64,
-        /// What it came to.
+        /// The result.
         result: Result<String, ToolFailure>,
     },
-    /// It asks for something and waits for the answer.
+    /// It sends a request and waits for the answer.
     Asks(HostCall),
-    /// It logged something.
+    /// It logged a line.
     Logged {
-        /// During which order; 0 where it was in the background.
+        /// The number of the order during which it was logged; 0 for the background.
         order: u64,
-        /// What.
+        /// The line.
         line: LogLine,
     },
-    /// It was loaded, and has ended by itself: it exceeded a limit. Nothing follows.
+    /// It ended after it was loaded, because it exceeded a limit. No further message follows.
     Ended(ToolFailure),
 }
 
@@ -84,41 +84,41 @@ pub struct RunningModule {
     pub(super) orders: Sender<(u64, ModuleCommand)>,
     pub(super) answers: Sender<Incoming>,
     pub(super) requests: Receiver<HostCall>,
-    pub(super) news: Receiver<ModuleMessage>,
+    pub(super) messages: Receiver<ModuleMessage>,
     pub(super) pulse: Arc<Pulse>,
     pub(super) limits: EngineLimits,
     state: State,
 }
 
-/// What its owner was told.
+/// What was reported to the owner.
 #[derive(Debug)]
 struct State {
     ordered: u64,
-    /// Orders that are not answered.
+    /// The numbers of the orders without a result.
     open: Vec<u64>,
     is_loading: bool,
-    /// Why it has ended, until that is told.
+    /// Why it has ended, until that is reported.
     ended: Option<ToolFailure>,
     is_gone: bool,
 }
 
-/// The owner's ends of the channels of a module.
+/// The owner's ends of a module's channels.
 pub(super) struct Ends {
     pub(super) orders: Sender<(u64, ModuleCommand)>,
     pub(super) answers: Sender<Incoming>,
     pub(super) requests: Receiver<HostCall>,
-    pub(super) news: Receiver<ModuleMessage>,
+    pub(super) messages: Receiver<ModuleMessage>,
 }
 
 impl RunningModule {
     pub(super) fn new(ends: Ends, pulse: Arc<Pulse>, limits: EngineLimits) -> Self {
-        let Ends { orders, answers, requests, news } = ends;
+        let Ends { orders, answers, requests, messages } = ends;
         let state = State { ordered: 0, open: Vec::new(), is_loading: true, ended: None, is_gone: false };
-        Self { orders, answers, requests, news, pulse, limits, state }
+        Self { orders, answers, requests, messages, pulse, limits, state }
     }
 
-    /// Orders something; the number comes back with what it came to. Nothing where too many orders wait, or where it
-    /// has ended, which [`Self::poll`] tells.
+    /// Sends an order, and returns its number. `None` if too many orders are waiting, or if the module has ended, which
+    /// [`Self::poll`] reports.
     pub fn order(&mut self, order: ModuleCommand) -> Option<u64> {
         let number = self.state.ordered + 1;
         self.orders.try_send((number, order)).ok()?;
@@ -129,24 +129,24 @@ impl RunningModule {
 
     /// Answers a request.
     pub fn answer(&self, id: u64, answer: HostAnswer) {
-        // There is room for every request that may be open.
+        // The capacity suffices for every request that may be open.
         let _ = self.answers.try_send(Incoming::Answer(id, answer));
     }
 
-    /// The next message of the module, without waiting. Of a module that has ended, whatever it was doing, every order
-    /// is answered with an error, and the last message says why it ended.
+    /// Returns the next message of the module, without waiting. If a module has ended, whatever it was doing, every
+    /// open order gets an error, and the last message says why it ended.
     pub fn poll(&mut self) -> Option<ModuleMessage> {
         if self.state.is_gone {
-            return self.next_of_end();
+            return self.next_final_message();
         }
         if let Ok(asked) = self.requests.try_recv() {
             return Some(ModuleMessage::Asks(asked));
         }
-        match self.news.try_recv() {
+        match self.messages.try_recv() {
             Ok(ModuleMessage::Ended(failure)) => self.end(failure),
-            Ok(news) => {
-                self.note(&news);
-                Some(news)
+            Ok(message) => {
+                self.note(&message);
+                Some(message)
             }
             Err(TryRecvError::Disconnected) => self.end(ToolFailure::new(FailureKind::Engine, "the module has ended")),
             Err(TryRecvError::Empty) => {
@@ -160,8 +160,8 @@ impl RunningModule {
         }
     }
 
-    fn note(&mut self, news: &ModuleMessage) {
-        match news {
+    fn note(&mut self, message: &ModuleMessage) {
+        match message {
             ModuleMessage::Loaded(result) => {
                 self.state.is_loading = false;
                 self.state.is_gone |= result.is_err();
@@ -171,16 +171,16 @@ impl RunningModule {
         }
     }
 
-    /// It is gone: nothing that it says is heard any more.
+    /// Records that the module has ended: its further messages are ignored.
     fn end(&mut self, why: ToolFailure) -> Option<ModuleMessage> {
         self.pulse.cancel();
         self.state.is_gone = true;
         self.state.ended = Some(why);
-        self.next_of_end()
+        self.next_final_message()
     }
 
-    /// Answers what is open, one at a time, and then says why.
-    fn next_of_end(&mut self) -> Option<ModuleMessage> {
+    /// Answers the open orders, one at a time, and then reports the end.
+    fn next_final_message(&mut self) -> Option<ModuleMessage> {
         let state = &mut self.state;
         if std::mem::take(&mut state.is_loading) {
             return state.ended.take().map(|failure| ModuleMessage::Loaded(Err(failure)));

@@ -11,7 +11,7 @@ use super::imports::Imports;
 use super::limits::EngineLimits;
 use super::outcome::{FailureKind, ToolFailure};
 
-/// Runtimes that are kept, each for calls with other limits.
+/// The number of spare runtimes, each for calls with other limits.
 const SPARES_KEPT: usize = 2;
 
 static SPARES: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
@@ -24,7 +24,7 @@ struct Spare {
 }
 
 impl ToolCall {
-    /// Starts the call on a thread of its own, in a runtime that is ready, if there is one, and has the next one made.
+    /// Starts the call on a thread of its own, in a spare runtime if there is one, and creates the next one.
     pub fn start(self) -> RunningCall {
         run(self)
     }
@@ -50,7 +50,7 @@ impl Spare {
     }
 
     fn begin(self, call: ToolCall) -> RunningCall {
-        // A runtime that could not start has reported that already.
+        // A runtime that could not start has already reported that.
         let _ = self.call.send(call);
         self.running
     }
@@ -67,10 +67,10 @@ fn run_next(limits: EngineLimits, link: Link, next: &Receiver<ToolCall>, finish:
         if let Ok(session) = &session {
             session.read_ahead();
         }
-        // Nobody calls it where the process ends.
+        // Nobody calls it if the process ends.
         let Ok(call) = next.recv() else { return };
         let outcome = call.run(&machine, &ctx, session);
-        // The runtime's memory is freed after the caller has its result.
+        // The runtime's memory is freed after the caller has the result.
         finish.with(outcome);
     });
 }

@@ -8,16 +8,16 @@ use swc_common::sync::Lrc;
 use swc_common::{GLOBALS, Globals, SourceMap};
 use swc_ts_fast_strip::{Mode, Options, TransformOutput, operate};
 
-/// The parser goes down once for every bracket. It runs on a thread of its own whose stack holds the deepest code of
-/// the longest length that is allowed; a page of it is only there once it is touched.
+/// The stack size of the parser's thread. The parser recurses once per bracket, and this suffices for the deepest code
+/// of the maximum length; a page of the stack is only allocated when it is used.
 pub(super) const STACK_BYTES: usize = 1 << 30;
 
 /// Code that an engine can run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
-    /// JavaScript, as a module.
+    /// The JavaScript code, as a module.
     pub(super) code: String,
-    /// For every line of it, the line of what was written, both counted from 1; nothing where they are the same.
+    /// The source line of each line, both counted from 1; `None` if they are the same.
     lines: Option<Vec<u32>>,
 }
 
@@ -25,9 +25,9 @@ pub struct Program {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct StripError {
-    /// What is wrong, as one sentence without a full stop.
+    /// The error, as one sentence without a full stop.
     pub what: String,
-    /// The line of the code, counted from 1, where known.
+    /// The line of the code, counted from 1, if known.
     pub line: Option<usize>,
 }
 
@@ -38,15 +38,15 @@ impl StripError {
 }
 
 impl Program {
-    /// The line of what was written from which a line of the program comes, both counted from 1.
+    /// Returns the source line of a line of the program, both counted from 1.
     pub(super) fn written_line(&self, line: usize) -> usize {
         let written = self.lines.as_ref().and_then(|lines| lines.get(line.checked_sub(1)?).copied());
         written.map_or(line, |written| written as usize)
     }
 }
 
-/// Takes the types out. Types, interfaces and casts are blanked, so that every line stays where it is; where that is
-/// not enough (enums, properties in constructors) the code is written anew and its lines are remembered.
+/// Removes the types. Types, interfaces and casts are blanked, so that every line keeps its number; if that is not
+/// enough (enums, properties in constructors), the code is generated again and its source lines are recorded.
 pub fn strip(code: &str, bytes_at_most: usize) -> Result<Program, StripError> {
     if code.len() > bytes_at_most {
         let what = format!("the code is {} bytes long; at most {bytes_at_most} are allowed", code.len());
@@ -125,7 +125,7 @@ impl Emitter for FirstError {
     }
 }
 
-/// For every line of the generated code its source line. A line without a source counts to the one before it.
+/// Returns the source line of each generated line. A line without a source has that of the line before it.
 fn written_lines(map: &str, count: usize) -> Option<Vec<u32>> {
     let map = swc_sourcemap::SourceMap::from_slice(map.as_bytes()).ok()?;
     let mut lines = vec![0u32; count];

@@ -39,7 +39,7 @@ fn outcome(code: &str) -> ToolOutcome {
     call(code, json!({})).start().wait(nobody)
 }
 
-/// The result of this body of `execute`.
+/// Returns the result of this body of `execute`.
 fn returned(body: &str) -> String {
     let outcome = outcome(&format!("async function execute(params, ctx) {{ {body} }}"));
     outcome.result.unwrap_or_else(|failure| panic!("{body}: {failure:?}"))
@@ -50,7 +50,7 @@ fn failure(code: &str) -> ToolFailure {
 }
 
 #[test]
-fn a_tool_is_given_its_parameters_and_its_place() {
+fn a_tool_gets_its_parameters_and_context() {
     let code = "interface P { city: string; days?: number }\n\
         async function execute(params: P, ctx: any): Promise<string> {\n\
         await ctx.log(`asked for ${params.city}`);\n\
@@ -61,7 +61,7 @@ fn a_tool_is_given_its_parameters_and_its_place() {
 }
 
 #[test]
-fn execute_may_be_written_in_every_usual_way() {
+fn execute_can_be_defined_in_every_usual_way() {
     for code in [
         "async function execute() { return 'x' }",
         "function execute() { return 'x' }",
@@ -100,7 +100,7 @@ fn results_become_text() {
 }
 
 #[test]
-fn errors_that_nobody_waits_for_are_logged_with_the_line_of_the_document() {
+fn unhandled_errors_are_logged_with_the_line_of_the_document() {
     let outcome = outcome(
         "async function execute() {\n  setTimeout(() => {\n    throw new Error('soon');\n  }, 0);\n  Promise.reject(new \
          TypeError('never looked at'));\n  const looked = Promise.reject(new Error('looked at'));\n  await new \
@@ -111,7 +111,7 @@ fn errors_that_nobody_waits_for_are_logged_with_the_line_of_the_document() {
     let told: Vec<&str> = outcome.log.iter().map(|line| &*line.text).collect();
     assert!(told.iter().all(|line| line.starts_with("uncaught ")), "{told:#?}");
     let lines = told.iter().map(|line| line.lines().next().unwrap()).collect::<Vec<_>>();
-    // One that is given a handler later was rejected when nobody looked after it.
+    // A promise that got a handler later was unhandled when it was rejected.
     assert_eq!(lines, ["uncaught TypeError: never looked at", "uncaught Error: looked at", "uncaught Error: soon"]);
     assert!(told[0].contains("(agent.mdx:14:") && told[2].contains("(agent.mdx:12:"), "{told:#?}");
     assert!(outcome.log.iter().all(|line| line.level == "error"));
@@ -120,13 +120,13 @@ fn errors_that_nobody_waits_for_are_logged_with_the_line_of_the_document() {
 }
 
 #[test]
-fn what_is_thrown_comes_back_with_the_line_of_the_document() {
+fn exceptions_are_returned_with_the_line_of_the_document() {
     let failure =
         failure("const a: number = 1;\n\nasync function execute() {\n  await null;\n  throw new TypeError('no');\n}");
     assert_eq!(failure.kind, FailureKind::Threw);
     assert_eq!(failure.line, Some(14));
     assert!(failure.text.starts_with("TypeError: no\n    at execute (agent.mdx:14:"), "{}", failure.text);
-    // Where the code is rewritten, too.
+    // The same for code that had to be generated again.
     let failure =
         self::failure("enum E {\n  A,\n  B,\n}\ninterface I {\n  a: string;\n}\nfunction execute() {\n  null.x;\n}");
     assert_eq!(failure.line, Some(18), "{}", failure.text);
@@ -144,7 +144,7 @@ fn what_is_thrown_comes_back_with_the_line_of_the_document() {
 }
 
 #[test]
-fn code_that_cannot_be_read_says_where() {
+fn invalid_code_is_reported_with_its_line() {
     let error = strip("const a = 1;\nasync function execute( {\n}", 1000).unwrap_err();
     assert!(matches!(error.line, Some(2 | 3)), "{error:?}");
     let failure = unreadable(&error, "agents/ada/agent.mdx", 40);
@@ -154,7 +154,7 @@ fn code_that_cannot_be_read_says_where() {
 }
 
 #[test]
-fn code_may_be_read_on_the_thread_of_the_call() {
+fn code_can_be_parsed_on_the_thread_of_the_call() {
     let programs = Arc::new(ProgramCache::default());
     let written = |text: &str| {
         let code = ToolCode::Written { text: text.into(), programs: programs.clone() };
@@ -166,7 +166,7 @@ fn code_may_be_read_on_the_thread_of_the_call() {
 }
 
 #[test]
-fn other_runtimes_are_missed_with_a_hint() {
+fn features_of_other_runtimes_get_a_hint() {
     for (body, hint) in [
         ("return process.env.HOME", "Node is not available"),
         ("return require('fs')", "Node is not available"),
@@ -184,7 +184,7 @@ fn other_runtimes_are_missed_with_a_hint() {
 }
 
 #[test]
-fn the_globals_do_what_they_do_in_a_browser() {
+fn the_globals_behave_like_in_a_browser() {
     for (body, text) in [
         (
             "const u = new URL('/a?b=1&b=2#c', 'https://user@example.com:8080/x'); return [u.href, u.host, u.pathname, u.searchParams.getAll('b').join()].join(' ')",
@@ -228,7 +228,7 @@ fn the_globals_do_what_they_do_in_a_browser() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_call() {
+fn the_same_seed_produces_the_same_call() {
     let body = "return [Math.random(), crypto.randomUUID(), crypto.getRandomValues(new Uint8Array(4)).join()]";
     assert_eq!(returned(body), returned(body));
 }
@@ -243,7 +243,7 @@ fn the_console_is_logged() {
 }
 
 #[test]
-fn the_host_answers_addresses_and_files() {
+fn the_host_answers_web_and_file_requests() {
     let code = "async function execute(params, ctx) {\n\
         const answer = await fetch('https://example.com/a', { method: 'post', headers: { 'X-A': '1' }, body: 'sent' });\n\
         await ctx.writeFile('notes.md', 'written');\n\
@@ -328,7 +328,7 @@ fn waiting_has_a_limit_of_its_own() {
 }
 
 #[test]
-fn a_promise_that_nothing_settles_is_reported_at_once() {
+fn a_promise_that_cannot_settle_is_reported_at_once() {
     let begun = Instant::now();
     assert_eq!(failure("const execute = () => new Promise(() => {})").kind, FailureKind::NeverSettles);
     assert_eq!(failure("await new Promise(() => {}); function execute() {}").kind, FailureKind::NeverSettles);
@@ -336,7 +336,7 @@ fn a_promise_that_nothing_settles_is_reported_at_once() {
 }
 
 #[test]
-fn a_call_can_be_cancelled_at_once_whatever_it_does() {
+fn any_call_can_be_cancelled_at_once() {
     for code in [
         "function execute() { for (;;); }",
         "const execute = () => readFile('a')",
@@ -359,7 +359,7 @@ fn a_call_can_be_cancelled_at_once_whatever_it_does() {
 }
 
 #[test]
-fn what_is_too_long_is_cut_and_told() {
+fn overlong_results_are_shortened_with_a_note() {
     let limits = EngineLimits { output_bytes: 11, log_bytes: 40, host_requests: 2, ..limits() };
     let bounded =
         |body: &str| ToolCall { limits, ..call(&format!("async function execute() {{ {body} }}"), json!({})) };
@@ -379,7 +379,7 @@ fn what_is_too_long_is_cut_and_told() {
 }
 
 #[test]
-fn what_code_logs_is_told_while_it_runs_and_once_more_with_the_outcome() {
+fn log_lines_are_sent_while_code_runs_and_again_with_the_outcome() {
     let code = "async function execute() { console.log('one'); await readFile('a').catch(() => {}); \
         for (let i = 0; i < 500; i++) console.log('two'); }";
     let mut running = call(code, json!({})).start();
@@ -401,7 +401,7 @@ fn what_code_logs_is_told_while_it_runs_and_once_more_with_the_outcome() {
 }
 
 #[test]
-fn bytes_are_told_by_their_size() {
+fn byte_arrays_are_shown_by_their_size() {
     for value in ["new Uint8Array(300)", "new Uint8Array(300).buffer", "new DataView(new ArrayBuffer(300))"] {
         let told = outcome(&format!("async function execute() {{ return {value}; }}")).result;
         assert_eq!(told.as_deref(), Ok("[300 bytes that are not text]"), "{value}");

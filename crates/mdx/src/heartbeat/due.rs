@@ -1,4 +1,4 @@
-//! What is due between two times, each entry once, however often it was missed.
+//! Computes what is due between two times: each entry once, however often it was missed.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -6,22 +6,22 @@ use jiff::{Timestamp, Zoned};
 use super::read::Heartbeat;
 use super::trigger::Trigger;
 
-/// How many missed times are counted; more are reported as this number.
+/// The maximum count of missed times; more are reported as this number.
 const COUNTED_AT_MOST: u32 = 10_000;
 
-/// Something that is due.
+/// A wake or routine that is due.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Due {
-    /// Which routine, counted from 0; nothing for the wake itself.
+    /// The index of the routine; `None` for the wake itself.
     pub routine: Option<usize>,
-    /// When it was due last.
+    /// When it was last due.
     pub at: Zoned,
-    /// How often it was due before that and nobody did it. It is done once all the same.
+    /// How often it was due before that and was missed. It is done only once.
     pub missed: u32,
 }
 
-/// What came due after `since`, up to and with `now`, in the order of the moments; the wake comes before routines of
-/// the same moment. `began` is the moment that intervals are counted from.
+/// Returns everything that became due after `since`, up to and including `now`, sorted by time; the wake comes before
+/// routines of the same time. `began` is the time from which intervals are counted.
 pub fn due(heartbeat: &Heartbeat, since: &Zoned, now: &Zoned, began: Timestamp) -> Vec<Due> {
     let of = |(routine, trigger): (Option<usize>, &Trigger)| due_of(trigger, routine, (since, now), began);
     in_order(triggers(heartbeat).filter_map(of))
@@ -46,24 +46,24 @@ fn in_order(due: impl Iterator<Item = Due>) -> Vec<Due> {
     all
 }
 
-/// What a clock that shows local time has shown, in seconds since 1970. Such a clock is set back at the end of summer
-/// time, and an hour comes twice.
+/// A reading of a clock that shows local time, in seconds since 1970. Such a clock is set back at the end of
+/// daylight-saving time, and an hour occurs twice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClockReading {
-    /// What it shows now.
+    /// The present time.
     pub now_secs: i64,
-    /// The latest time that it showed when everything was done that was due.
+    /// The latest time at which everything due was done.
     pub done_secs: i64,
-    /// How much time has passed since then.
+    /// The time that has passed since then.
     pub passed_secs: i64,
-    /// By how much it was set back since intervals began, all of it together.
+    /// The total time by which it was set back since intervals began.
     pub set_back_secs: i64,
-    /// What it showed when intervals began.
+    /// The time at which intervals began.
     pub began_secs: i64,
 }
 
-/// Like [`due_by_clock`], by a clock that may have been set back: intervals go on, and so does what is due every hour;
-/// what names its hour is due in the first of the two.
+/// Like [`due_by_clock`], for a clock that may have been set back: intervals continue, and so does what is due every
+/// hour; a trigger for a certain hour is due in the first of both.
 pub fn due_by_reading(heartbeat: &Heartbeat, clock: ClockReading) -> Vec<Due> {
     let ClockReading { now_secs, done_secs, passed_secs, set_back_secs, began_secs } = clock;
     let due = |(routine, trigger): (Option<usize>, &Trigger)| {
@@ -86,8 +86,8 @@ pub fn due_by_reading(heartbeat: &Heartbeat, clock: ClockReading) -> Vec<Due> {
     in_order(triggers(heartbeat).filter_map(due))
 }
 
-/// What a person's clock shows at a moment, both in seconds since 1970: by the time zone of this computer, summer time
-/// included.
+/// Converts a time to what a person's clock shows, both in seconds since 1970: by the time zone of this computer,
+/// including daylight-saving time.
 pub fn shown_here(utc_secs: i64) -> i64 {
     shown_in(utc_secs, TimeZone::system())
 }
@@ -97,12 +97,12 @@ pub(super) fn shown_in(utc_secs: i64, zone: TimeZone) -> i64 {
     utc_secs.saturating_add(i64::from(offset.unwrap_or(0)))
 }
 
-/// A time that a clock shows, taken for UTC.
+/// Converts a time that a clock shows as if it were UTC.
 fn shown(secs: i64) -> Option<Zoned> {
     Some(Timestamp::from_second(secs).ok()?.to_zoned(TimeZone::UTC))
 }
 
-/// Like [`due`], by a clock that shows local time in seconds since 1970. If that clock is set forward, skipped times
+/// Like [`due`], for a clock that shows local time in seconds since 1970. If that clock is set forward, skipped times
 /// are due at once; if it is set back, nothing is due until it shows a new time.
 pub fn due_by_clock(heartbeat: &Heartbeat, since_secs: i64, now_secs: i64, began_secs: i64) -> Vec<Due> {
     let passed_secs = now_secs.saturating_sub(since_secs);

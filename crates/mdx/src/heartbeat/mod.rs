@@ -1,7 +1,7 @@
 //! Heartbeats: when an agent wakes up by itself, from the schedule and routines in `heartbeat.md`.
 //!
 //! Nothing here reads a clock: the time and the time zone are arguments, so that a simulated year behaves like a real
-//! one; [`shown_here`] alone asks for the zone of this computer. What was missed (asleep, not started, in a
+//! one; only [`shown_here`] reads the zone of this computer. What was missed (during sleep, before the start, in a
 //! daylight-saving gap) is due once.
 
 mod due;

@@ -1,42 +1,42 @@
-//! Reads `heartbeat.md`.
+//! Parses `heartbeat.md`.
 
 use super::trigger::Trigger;
 use super::trigger_parser::{self, EXAMPLES, interval};
 use crate::source::outline::{self, Heading, Outline};
 use crate::source::{ByteRange, LineIndex, SourceProblem, split_front_matter};
 
-/// When an agent wakes up, and what for.
+/// When an agent wakes up, and for what.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Heartbeat {
-    /// How often it wakes: `@every: 15m`. Nothing where the file does not say.
+    /// The interval between wakes: `@every: 15m`. `None` if the file has none.
     pub wake: Option<Trigger>,
-    /// What it looks at on every wake.
+    /// What the agent checks on every wake.
     pub on_wake: Vec<String>,
-    /// What it does at certain times.
+    /// What the agent does at certain times.
     pub routines: Vec<Routine>,
-    /// What it reads first, to know where it was.
+    /// The files that the agent reads first, to know where it was.
     pub context: Vec<String>,
-    /// What cannot be understood, in the order of the text.
+    /// The problems, in text order.
     pub problems: Vec<SourceProblem>,
 }
 
 /// Something to do at certain times.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Routine {
-    /// When, as it was written.
+    /// The time, as written.
     pub written: String,
-    /// When.
+    /// The parsed time.
     pub trigger: Trigger,
-    /// What to do.
+    /// The task.
     pub task: String,
     /// The line of the file, counted from 1.
     pub line: usize,
 }
 
-/// The text before an interval in the section Schedule.
+/// The key of an interval in the section Schedule.
 const EVERY: &str = "@every";
 
-/// Reads the file. It is never an error: see [`Heartbeat::problems`].
+/// Parses the file. Parsing never fails: see [`Heartbeat::problems`].
 pub fn read(text: &str) -> Heartbeat {
     let body = split_front_matter(text).map_or_else(|error| error.body, |front| front.body);
     let outline = outline::read(text, text, body.clone(), Vec::new());
@@ -98,7 +98,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Lines that say how often the agent wakes. Where they are meant to (`is_own`), a line that says no time is a
+    /// Parses lines that say how often the agent wakes. In the section for that (`is_own`), a line without a time is a
     /// problem.
     fn schedule(&mut self, body: ByteRange, is_own: bool) {
         let mut at = body.start;
@@ -107,18 +107,18 @@ impl Reader<'_> {
             let line = self.text[at..end].split(['\n', '\r']).next().unwrap_or_default();
             let start = at;
             at += line.len() + 1;
-            let said = line.trim().trim_start_matches(['-', '*', '+']).trim();
-            if said.is_empty() || outline::is_in(&self.outline.shown, start) || (!is_own && !said.starts_with('@')) {
+            let entry = line.trim().trim_start_matches(['-', '*', '+']).trim();
+            if entry.is_empty() || outline::is_in(&self.outline.shown, start) || (!is_own && !entry.starts_with('@')) {
                 continue;
             }
-            let trigger = match said.strip_prefix(EVERY) {
+            let trigger = match entry.strip_prefix(EVERY) {
                 Some(rest) => interval(rest.trim_start_matches(':')).map(Trigger::Every),
-                None => trigger_parser::parse(said).ok(),
+                None => trigger_parser::parse(entry).ok(),
             };
             match trigger {
                 Some(trigger) => self.wake(start, trigger),
                 None => {
-                    let what = format!("\"{said}\" is not a valid interval");
+                    let what = format!("\"{entry}\" is not a valid interval");
                     self.error(start, what, "write @every: 15m, with s, m, h or d after the number");
                 }
             }
@@ -149,7 +149,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The entries of the lists in a section, each with its position; without a list, its lines.
+    /// Returns the list entries in a section, each with its position; without a list, its lines.
     fn items(&self, body: &ByteRange) -> Vec<(String, usize)> {
         let first = self.outline.items.partition_point(|item| item.start < body.start);
         let inside: Vec<&ByteRange> =
@@ -175,8 +175,8 @@ impl Reader<'_> {
     }
 }
 
-/// When, the trigger, and what to do: the first colon counts whose left side is a time. A colon inside a time of the
-/// day is not followed by a space.
+/// Splits an entry into the time, its trigger, and the task, at the first colon that follows a valid time. A colon
+/// inside a time of day is not followed by a space.
 fn routine(item: &str) -> Option<(String, Trigger, String)> {
     let colons = item.match_indices(':').map(|(at, _)| at).filter(|at| item[at + 1..].starts_with([' ', '*', '`']));
     colons.into_iter().find_map(|at| {

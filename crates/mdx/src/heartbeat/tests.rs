@@ -1,4 +1,4 @@
-//! The file of the reference, the sentences that people write, and a simulated year.
+//! The example of the specification, the sentences that people write, and a simulated year.
 
 use jiff::civil::date;
 use jiff::tz::TimeZone;
@@ -13,7 +13,7 @@ fn zoned(year: i16, month: i8, day: i8, hour: i8, minute: i8, zone: &str) -> Zon
     date(year, month, day).at(hour, minute, 0, 0).to_zoned(zone_of(zone)).unwrap()
 }
 
-/// Zones by their rules, so that no test depends on the machine's list of zones.
+/// Returns a zone by its rules, so that no test depends on the machine's list of zones.
 fn zone_of(name: &str) -> TimeZone {
     let rule = match name {
         "Europe/Zurich" => "CET-1CEST,M3.5.0,M10.5.0/3",
@@ -29,7 +29,7 @@ fn told(heartbeat: &Heartbeat) -> Vec<String> {
 }
 
 #[test]
-fn the_file_of_the_reference_is_understood() {
+fn the_example_of_the_specification_is_parsed() {
     for text in [FILE.to_owned(), FILE.replace('\n', "\r\n"), format!("---\nx: y\n---\n# Heartbeat\n\n{FILE}")] {
         let heartbeat = read(&text);
         assert_eq!(told(&heartbeat), [] as [&str; 0]);
@@ -41,7 +41,7 @@ fn the_file_of_the_reference_is_understood() {
     }
 }
 
-/// The next two times after Wednesday, 14 January 2026, 10:20, as day and time.
+/// Returns the next two times after Wednesday, 14 January 2026, 10:20, as day and time.
 fn next_two(written: &str) -> String {
     let now = zoned(2026, 1, 14, 10, 20, "UTC");
     let trigger = parse_trigger(written).unwrap_or_else(|error| panic!("{error}"));
@@ -51,7 +51,7 @@ fn next_two(written: &str) -> String {
 }
 
 #[test]
-fn sentences_mean_what_they_say() {
+fn sentences_are_parsed_correctly() {
     for (written, moments) in [
         ("Every morning at 09:00", "01-15 09:00, 01-16 09:00"),
         ("every morning", "01-15 09:00, 01-16 09:00"),
@@ -92,7 +92,7 @@ fn sentences_mean_what_they_say() {
 }
 
 #[test]
-fn what_says_no_time_is_refused() {
+fn texts_without_a_time_are_refused() {
     for written in [
         "",
         "sometimes",
@@ -117,7 +117,7 @@ fn what_says_no_time_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_reported_with_examples() {
+fn invalid_times_are_reported_with_examples() {
     let text = FILE.replace("Every hour:", "When I like:").replace("15m", "soon") + "\n## Notes\n\nx\n";
     let heartbeat = read(&text);
     assert_eq!(
@@ -135,7 +135,7 @@ fn what_cannot_be_understood_is_reported_with_examples() {
 }
 
 #[test]
-fn what_was_missed_is_due_once() {
+fn missed_times_are_due_once() {
     let heartbeat = read(FILE);
     let began = zoned(2026, 1, 14, 8, 0, "UTC");
     let woke = due(&heartbeat, &began, &zoned(2026, 1, 16, 9, 5, "UTC"), began.timestamp());
@@ -149,7 +149,7 @@ fn what_was_missed_is_due_once() {
     assert_eq!(due(&heartbeat, &now, &now, began.timestamp()), [], "nothing is due twice");
 }
 
-/// Every time of a year at which it is due, checked every `step` minutes.
+/// Returns every time of a year at which it is due, checked every `step` minutes.
 fn year(written: &str, year: i16, zone: &str, step: i64) -> Vec<Zoned> {
     let heartbeat = read(&format!("## Routine Tasks\n\n- {written}: Do it\n"));
     assert_eq!(told(&heartbeat), [] as [&str; 0], "{written}");
@@ -169,7 +169,7 @@ fn year(written: &str, year: i16, zone: &str, step: i64) -> Vec<Zoned> {
 }
 
 #[test]
-fn a_year_has_every_morning_once_whatever_the_clocks_do() {
+fn a_year_has_every_morning_once_despite_clock_changes() {
     for zone in ["UTC", "Europe/Zurich", "America/New_York", "Australia/Lord_Howe"] {
         let mornings = year("Every morning at 09:00", 2028, zone, 37);
         assert_eq!(mornings.len(), 366, "{zone}: a leap year");
@@ -181,8 +181,8 @@ fn a_year_has_every_morning_once_whatever_the_clocks_do() {
 }
 
 #[test]
-fn what_falls_into_a_gap_or_an_hour_that_comes_twice_is_due_once_a_day() {
-    // In Zurich the clock goes from 2 to 3 on 29 March 2026, and from 3 to 2 on 25 October.
+fn times_in_a_skipped_or_repeated_hour_are_due_once_a_day() {
+    // In Zurich, the clock is set from 2 to 3 on 29 March 2026, and from 3 to 2 on 25 October.
     let nights = year("Every night at 2:30", 2026, "Europe/Zurich", 20);
     let mut days: Vec<_> = nights.iter().map(|at| at.date()).collect();
     days.dedup();
@@ -190,7 +190,7 @@ fn what_falls_into_a_gap_or_an_hour_that_comes_twice_is_due_once_a_day() {
 }
 
 #[test]
-fn every_hour_is_every_hour_also_when_one_comes_twice() {
+fn every_hour_includes_a_repeated_hour() {
     let hours = year("Every hour", 2026, "Europe/Zurich", 20);
     // The first hour of the year is not after its beginning; that of the next year is.
     assert_eq!(hours.len(), 365 * 24);
@@ -198,7 +198,7 @@ fn every_hour_is_every_hour_also_when_one_comes_twice() {
 }
 
 #[test]
-fn the_end_of_february_and_weekdays_are_kept_over_a_year() {
+fn the_end_of_february_and_weekdays_are_correct_over_a_year() {
     assert_eq!(year("0 12 29 2 *", 2028, "UTC", 60 * 24).len(), 1);
     assert_eq!(year("0 12 29 2 *", 2027, "UTC", 60 * 24).len(), 0);
     assert_eq!(year("Every Monday at 8:30", 2026, "America/New_York", 60).len(), 52);
@@ -206,7 +206,7 @@ fn the_end_of_february_and_weekdays_are_kept_over_a_year() {
 }
 
 #[test]
-fn what_never_comes_is_never_due() {
+fn impossible_dates_are_never_due() {
     let trigger = Trigger::cron("0 0 30 2 *").unwrap();
     let now = zoned(2026, 1, 1, 0, 0, "UTC");
     assert_eq!(trigger.next_after(&now, now.timestamp()), None);
@@ -214,7 +214,7 @@ fn what_never_comes_is_never_due() {
 
 proptest! {
     #[test]
-    fn no_text_makes_it_panic(text in "\\PC{0,120}", words in "(every|at|on|monday|9|:|and|,|the|last|day|am| ){0,12}") {
+    fn no_text_causes_a_panic(text in "\\PC{0,120}", words in "(every|at|on|monday|9|:|and|,|the|last|day|am| ){0,12}") {
         let _ = read(&text);
         let _ = parse_trigger(&text);
         let _ = parse_trigger(&words);
@@ -223,7 +223,7 @@ proptest! {
 }
 
 #[test]
-fn a_clock_that_is_set_forward_or_back_makes_nothing_due_twice() {
+fn setting_the_clock_makes_nothing_due_twice() {
     let heartbeat = read("## Schedule\n\n@every: 15m\n\n## Routine Tasks\n\n- Every morning at 09:00: sum up\n");
     let (day, hour) = (86_400, 3_600);
     let began = 20_000 * day;
@@ -239,7 +239,7 @@ fn a_clock_that_is_set_forward_or_back_makes_nothing_due_twice() {
 }
 
 #[test]
-fn an_hour_that_comes_twice_by_the_clock_has_its_intervals_and_its_night_once() {
+fn a_repeated_hour_has_its_intervals_and_fires_certain_times_once() {
     let heartbeat =
         read("## Schedule\n\n@every: 15m\n\n## Routine Tasks\n\n- Every night at 2:30: tidy up\n- Every hour: look\n");
     let (day, minute) = (86_400, 60);
@@ -262,7 +262,7 @@ fn an_hour_that_comes_twice_by_the_clock_has_its_intervals_and_its_night_once() 
 }
 
 #[test]
-fn a_clock_shows_summer_time_where_there_is_some() {
+fn daylight_saving_time_is_applied_where_it_exists() {
     let shown = |month, day| {
         let noon = zoned(2026, month, day, 12, 0, "UTC").timestamp().as_second();
         super::due::shown_in(noon, zone_of("Europe/Zurich")) - noon

@@ -1,4 +1,4 @@
-//! When something is due: after an interval, or by a calendar pattern.
+//! Triggers: an interval, or a calendar pattern.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 pub enum Trigger {
     /// Repeatedly after this interval, counted from the start of the agent.
     Every(Duration),
-    /// By the calendar of a time zone; a pattern of cron.
+    /// By the calendar of a time zone, as a cron pattern.
     Calendar(Box<Cron>),
 }
 
 impl Trigger {
-    /// The trigger of a pattern of cron: five fields, or six with seconds first, or `@daily` and the like.
+    /// Parses a cron pattern: five fields, or six with seconds first, or `@daily` and the like.
     pub fn cron(pattern: &str) -> Option<Self> {
         Cron::from_str(pattern).ok().map(|cron| Self::Calendar(Box::new(cron)))
     }
 
-    /// The first moment after this one. `began` is the moment that intervals are counted from. Nothing where there is
-    /// none, as for the 30th of February.
+    /// Returns the first time after this one; `None` if there is none, as for the 30th of February. `began` is the time
+    /// from which intervals are counted.
     pub fn next_after(&self, after: &Zoned, began: Timestamp) -> Option<Zoned> {
         match self {
             Self::Every(interval) => {
@@ -35,7 +35,8 @@ impl Trigger {
             }
             Self::Calendar(cron) => {
                 let mut at = cron.find_next_occurrence(after, false).ok()?;
-                // Where clocks are set back, an hour comes twice: what names its hour is due in the first of the two.
+                // When clocks are set back, an hour occurs twice: a trigger for a certain hour is due in the first of
+                // both.
                 while self.names_its_hour() && comes_again(&at) {
                     at = cron.find_next_occurrence(&at, false).ok()?;
                 }
@@ -44,7 +45,7 @@ impl Trigger {
         }
     }
 
-    /// Whether the pattern is meant for certain hours, and not for every one.
+    /// Whether the pattern is for certain hours rather than for every one.
     pub(super) fn names_its_hour(&self) -> bool {
         let Self::Calendar(cron) = self else { return false };
         let pattern = cron.as_str();

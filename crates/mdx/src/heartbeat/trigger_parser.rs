@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::trigger::Trigger;
 
-/// What can be written, for whoever wrote something else.
+/// Examples of valid times, for error messages.
 pub const EXAMPLES: &str =
     "Every morning at 09:00 · Every hour · Every 15 minutes · Every Monday at 8:30 · Weekdays at 9am · 0 9 * * 1-5";
 
-/// The interval is no shorter, and no longer than a year and a day.
+/// The minimum interval; the maximum is a year and a day.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(367 * 24 * 60 * 60);
 
@@ -17,11 +17,11 @@ const LONGEST: Duration = Duration::from_secs(367 * 24 * 60 * 60);
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("\"{written}\" is not a valid time")]
 pub struct NotUnderstood {
-    /// What was written.
+    /// The text.
     pub written: String,
 }
 
-/// The trigger that a text means.
+/// Parses a trigger.
 pub fn parse(text: &str) -> Result<Trigger, NotUnderstood> {
     let written = unmarked(text);
     let months = |word: &str| word.strip_suffix('M').is_some_and(|count| count.ends_with(|c: char| c.is_ascii_digit()));
@@ -37,12 +37,12 @@ pub fn parse(text: &str) -> Result<Trigger, NotUnderstood> {
     understood.ok_or_else(|| NotUnderstood { written: text.trim().to_owned() })
 }
 
-/// A text without the marks that Markdown puts around it.
+/// Removes Markdown markup around a text.
 pub(super) fn unmarked(text: &str) -> &str {
     text.trim().trim_start_matches("**").trim_end_matches("**").trim_matches(['`', '"']).trim()
 }
 
-/// An interval as `15m`, `1h 30m` or `2 days`. `M` would be a month, which no interval is.
+/// Parses an interval such as `15m`, `1h 30m` or `2 days`. `M` would be a month, which is not supported.
 pub(super) fn interval(text: &str) -> Option<Duration> {
     let text = text.trim();
     if text.contains('M') {
@@ -63,7 +63,7 @@ fn cron(text: &str) -> Option<Trigger> {
     (is_pattern && starts_like_one).then(|| Trigger::cron(pattern)).flatten()
 }
 
-/// The days that a trigger is due on, as fields of cron: of the month, the month, of the week.
+/// The days on which a trigger is due, as cron fields: day of the month, month, day of the week.
 #[derive(Clone, PartialEq, Debug)]
 struct Days {
     of_month: String,
@@ -92,7 +92,7 @@ fn every_day() -> Days {
     Days { of_month: "*".to_owned(), of_week: "*".to_owned(), usual: (9, 0) }
 }
 
-/// "hour", "5 minutes", "half hour", "15m", "hourly", "other day".
+/// Parses "hour", "5 minutes", "half hour", "15m", "hourly", "other day".
 fn interval_of(words: &[&str], is_every: bool) -> Option<Trigger> {
     let calendar = |pattern: String| Trigger::cron(&pattern);
     match words {
@@ -129,7 +129,7 @@ fn number(word: &str) -> Option<u64> {
     word.parse().ok().or_else(|| words.iter().position(|known| *known == word).map(|at| at as u64))
 }
 
-/// The days that the words begin with, and the words behind them.
+/// Parses the days at the beginning of the words, and returns the remaining words.
 fn days<'a, 'w>(words: &'a [&'w str]) -> Option<(Days, &'a [&'w str])> {
     let at = |hour: u32, words: &'a [&'w str]| Some((Days { usual: (hour, 0), ..every_day() }, words));
     match words {
@@ -161,7 +161,7 @@ fn on_weekdays<'a, 'w>(of_week: String, rest: &'a [&'w str]) -> Option<(Days, &'
     Some((Days { of_week, ..every_day() }, rest))
 }
 
-/// "1st", "15", "last day".
+/// Parses "1st", "15", "last day".
 fn day_of_month<'a, 'w>(words: &'a [&'w str]) -> Option<(String, &'a [&'w str])> {
     match words {
         ["last", "day", rest @ ..] => Some(("L".to_owned(), rest)),
@@ -174,7 +174,7 @@ fn day_of_month<'a, 'w>(words: &'a [&'w str]) -> Option<(String, &'a [&'w str])>
     }
 }
 
-/// "monday", "mondays and thursdays", "mon, wed, fri", "monday morning".
+/// Parses "monday", "mondays and thursdays", "mon, wed, fri", "monday morning".
 fn weekdays<'a, 'w>(words: &'a [&'w str]) -> Option<(Days, &'a [&'w str])> {
     let mut found: Vec<&str> = Vec::new();
     let mut rest = words;
@@ -214,7 +214,7 @@ fn weekday(word: &str) -> Option<&'static str> {
     DAYS.iter().find(|(name, _)| *name == singular || (word.len() >= 3 && name.starts_with(word))).map(|(_, day)| *day)
 }
 
-/// "at 09:00", "at 9am and 5:30 pm", "at noon", or nothing, which means the usual time of those days.
+/// Parses "at 09:00", "at 9am and 5:30 pm", "at noon", or nothing for the default time of those days.
 fn at_times(days: &Days, words: &[&str]) -> Option<Trigger> {
     let mut times = Vec::new();
     let mut rest = match words {
@@ -235,7 +235,7 @@ fn at_times(days: &Days, words: &[&str]) -> Option<Trigger> {
 }
 
 fn pattern(days: &Days, times: &[(u32, u32)]) -> Option<Trigger> {
-    // One pattern holds several times only where they share their minute.
+    // One pattern can only contain several times with the same minute.
     let minute = times.first()?.1;
     if times.iter().any(|(_, other)| *other != minute) {
         return None;
@@ -244,7 +244,7 @@ fn pattern(days: &Days, times: &[(u32, u32)]) -> Option<Trigger> {
     Trigger::cron(&format!("{minute} {} {} * {}", hours.join(","), days.of_month, days.of_week))
 }
 
-/// A time of the day, and the words behind it.
+/// Parses a time of day, and returns the remaining words.
 fn time<'a, 'w>(words: &'a [&'w str]) -> Option<((u32, u32), &'a [&'w str])> {
     let (first, rest) = words.split_first()?;
     match *first {

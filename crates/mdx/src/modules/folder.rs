@@ -1,4 +1,4 @@
-//! The files of an agent's folder that are modules, and those that modules import, with their types removed.
+//! The modules in an agent's folder, and the files that they import, with their types removed.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -6,23 +6,23 @@ use std::sync::Arc;
 use crate::engine::{EngineLimits, Program, ProgramCache, import_candidates, links_of};
 use crate::source::{Position, SourceProblem};
 
-/// Where modules lie in the folder.
+/// The folder of modules.
 const MODULES: &str = "modules/";
 
-/// Folders whose files are never imported: an agent keeps its own files in them, and changes them without being asked.
+/// Folders whose files are never imported: an agent keeps its own files there, and changes them without approval.
 const KEPT_BY_THE_AGENT: [&str; 3] = ["state", "sessions", "logs"];
 
-/// So many files may be imported from outside the folder of the modules.
+/// The maximum number of files that are imported from outside of the modules' folder.
 const IMPORTED_AT_MOST: usize = 256;
 
 /// The files of a folder, ready to run.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleFolder {
-    /// Every file that can be read, by its path in the agent's folder.
+    /// Every file that can be parsed, by its path in the agent's folder.
     pub programs: Arc<BTreeMap<String, Arc<Program>>>,
-    /// The files that are modules, in order.
+    /// The paths of the files that are modules, sorted.
     pub entries: Vec<String>,
-    /// What is wrong with the others.
+    /// The problems of the other files.
     pub problems: Vec<ModuleProblem>,
 }
 
@@ -31,11 +31,11 @@ pub struct ModuleFolder {
 pub struct ModuleProblem {
     /// The path of the file in the agent's folder.
     pub path: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: SourceProblem,
 }
 
-/// Whether modules may import a file, by its path in the agent's folder with `/` between its parts.
+/// Whether modules may import a file, by its path in the agent's folder, with `/` between components.
 pub fn may_be_imported(path: &str) -> bool {
     let is_odd = |part: &str| part.is_empty() || part.starts_with('.') || part == "node_modules";
     let (first, _) = path.split_once('/').unwrap_or(("", path));
@@ -43,11 +43,11 @@ pub fn may_be_imported(path: &str) -> bool {
 }
 
 impl ModuleFolder {
-    /// Reads the files of `modules/`, each by its path in the agent's folder with `/` between its parts, and what they
-    /// import from elsewhere in that folder, which `other` reads. Those that are no TypeScript are none of ours, and
-    /// neither are declarations of types.
+    /// Parses the files of `modules/`, each by its path in the agent's folder with `/` between components, and the
+    /// files that they import from elsewhere in that folder, which `other` reads. Files that are not TypeScript, and
+    /// type declarations, are ignored.
     ///
-    /// Every file directly in `modules/` is a module, but for those without a default export that another file imports:
+    /// Every file directly in `modules/` is a module, except those without a default export that another file imports:
     /// these are shared by modules.
     pub fn read<'a>(
         files: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -82,11 +82,11 @@ impl ModuleFolder {
     }
 }
 
-/// A file that was read.
+/// A parsed file.
 struct ReadFile {
     path: String,
     program: Result<Arc<Program>, SourceProblem>,
-    /// The files that it imports, by their paths in the agent's folder.
+    /// The paths of the files that it imports, in the agent's folder.
     imports: Vec<String>,
     has_default: bool,
 }
@@ -100,7 +100,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Reads every text, and what each imports.
+    /// Parses every text, and resolves its imports.
     fn read_all(&mut self, other: impl Fn(&str) -> Option<String>) {
         let mut left: VecDeque<String> = self.texts.keys().cloned().collect();
         while let Some(path) = left.pop_front() {
@@ -126,7 +126,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A file that lies elsewhere in the agent's folder.
+    /// Reads a file elsewhere in the agent's folder.
     fn other(&mut self, path: String, read: impl Fn(&str) -> Option<String>) -> Option<(String, String)> {
         if path.starts_with(MODULES) || !may_be_imported(&path) || self.others >= IMPORTED_AT_MOST {
             return None;

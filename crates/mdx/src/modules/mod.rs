@@ -1,8 +1,8 @@
 //! Modules: TypeScript files in an agent's folder that give it tools, prompt text and background work.
 //!
-//! Every file directly in `modules/` is a module, except what modules share; other files of the agent's folder can be
-//! imported. Each module has its own long-lived runtime. A module that throws, hangs or lacks a method is reported and
-//! ignored; the others continue.
+//! Every file directly in `modules/` is a module, except files that modules share; other files of the agent's folder
+//! can be imported. Each module has its own long-lived runtime. A module that throws, hangs or lacks a method is
+//! reported and ignored; the others continue.
 
 mod folder;
 mod set;

@@ -9,13 +9,13 @@ use crate::engine::{
 /// The options of modules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleOptions {
-    /// `ctx.agentDir`.
+    /// The value of `ctx.agentDir`.
     pub agent_dir: String,
-    /// What `Math.random` begins with.
+    /// The seed of `Math.random`.
     pub seed: u64,
-    /// What `Date.now` begins with, in milliseconds since 1970.
+    /// The initial value of `Date.now`, in milliseconds since 1970.
     pub now_unix_ms: i64,
-    /// What each order of each module may use.
+    /// The limits of each order of each module.
     pub limits: EngineLimits,
 }
 
@@ -24,18 +24,18 @@ pub struct ModuleOptions {
 pub enum ModuleState {
     /// It is being loaded and initialized.
     Loading,
-    /// It is there.
+    /// It is loaded.
     Ready(ModuleDescription),
-    /// It is left out, and why.
+    /// It failed and is ignored, with the reason.
     LeftOut(ToolFailure),
 }
 
 /// An event of a module.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ModuleEvent {
-    /// The file of the module.
+    /// The path of the module.
     pub module: String,
-    /// What.
+    /// The message.
     pub news: ModuleMessage,
 }
 
@@ -45,11 +45,11 @@ struct Member {
     state: ModuleState,
 }
 
-/// The modules of an agent. Dropping them ends them.
+/// The modules of an agent. Dropping the set ends them.
 #[derive(Default)]
 pub struct ModuleSet {
     members: Vec<Member>,
-    /// Whether they are being ended, and the number of the order that the last one carries out.
+    /// While the modules are being ended: the index of the current one, and the number of its order.
     ending: Option<(usize, Option<u64>)>,
 }
 
@@ -70,12 +70,12 @@ impl ModuleSet {
         Self { members: folder.entries.iter().enumerate().map(member).collect(), ending: None }
     }
 
-    /// How each module is, by its file, in their order.
+    /// Iterates over the states of the modules by their paths, in order.
     pub fn states(&self) -> impl Iterator<Item = (&str, &ModuleState)> {
         self.members.iter().map(|member| (&*member.file, &member.state))
     }
 
-    /// Orders something of a module that is there. Nothing where it is not, or has too much to do.
+    /// Sends an order to a loaded module. `None` if it is not loaded, or has too many orders.
     pub fn order(&mut self, module: &str, order: ModuleCommand) -> Option<u64> {
         let member = self.members.iter_mut().find(|member| member.file == module)?;
         if !matches!(member.state, ModuleState::Ready(_)) {
@@ -91,19 +91,19 @@ impl ModuleSet {
         }
     }
 
-    /// Ends them, the last one first; [`Self::has_ended`] tells when all have.
+    /// Ends the modules, the last one first; [`Self::has_ended`] says when all have ended.
     pub fn end(&mut self) {
         if self.ending.is_none() {
             self.ending = Some((self.members.len(), None));
         }
     }
 
-    /// Whether all of them have ended.
+    /// Whether all modules have ended.
     pub fn has_ended(&self) -> bool {
         self.ending.is_some_and(|(left, waits_for)| left == 0 && waits_for.is_none())
     }
 
-    /// What is new, without waiting.
+    /// Returns the new events, without waiting.
     pub fn poll(&mut self) -> Vec<ModuleEvent> {
         let mut events = Vec::new();
         for member in &mut self.members {
@@ -117,12 +117,12 @@ impl ModuleSet {
                 events.push(ModuleEvent { module: member.file.clone(), news });
             }
         }
-        self.go_on_ending(&events);
+        self.end_next(&events);
         events
     }
 
-    /// Has the next module end once the one before it has.
-    fn go_on_ending(&mut self, events: &[ModuleEvent]) {
+    /// Ends the next module once the previous one has ended.
+    fn end_next(&mut self, events: &[ModuleEvent]) {
         let Some((mut left, mut waits_for)) = self.ending else { return };
         let is_done = |order: u64, file: &str| {
             let is_it =
@@ -143,9 +143,9 @@ impl ModuleSet {
     }
 }
 
-/// What modules log, as one line each.
+/// Convenience access to log lines.
 impl ModuleEvent {
-    /// The line, if it is one.
+    /// Returns the log line, if the event is one.
     pub fn logged(&self) -> Option<&LogLine> {
         match &self.news {
             ModuleMessage::Logged { line, .. } => Some(line),

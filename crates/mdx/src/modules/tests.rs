@@ -33,7 +33,7 @@ fn set(files: &[(&str, &str)]) -> (ModuleFolder, ModuleSet) {
     set_in(files, &[])
 }
 
-/// The files in `modules/`, and others of the agent's folder.
+/// Loads the files in `modules/`, and others of the agent's folder.
 fn set_in(files: &[(&str, &str)], others: &[(&str, &str)]) -> (ModuleFolder, ModuleSet) {
     let own: Vec<(String, &str)> = files.iter().map(|(path, text)| (format!("modules/{path}"), *text)).collect();
     let own = own.iter().map(|(path, text)| (path.as_str(), *text));
@@ -44,7 +44,7 @@ fn set_in(files: &[(&str, &str)], others: &[(&str, &str)]) -> (ModuleFolder, Mod
     (folder, set)
 }
 
-/// Follows the modules until this holds. Answers their requests, and returns everything that they said.
+/// Polls the modules until the condition holds. Answers their requests, and returns all their events.
 fn until(set: &mut ModuleSet, holds: impl Fn(&ModuleSet, &[ModuleEvent]) -> bool) -> Vec<ModuleEvent> {
     let begun = Instant::now();
     let mut events = Vec::new();
@@ -88,7 +88,7 @@ fn greet(name: &str) -> ModuleCommand {
 }
 
 #[test]
-fn a_class_with_its_imports_lives_as_long_as_its_agent() {
+fn a_class_module_with_imports_lives_as_long_as_its_agent() {
     let words = "export const greeting = (name: string, count: number): string => `Hello ${name}, ${count}`;";
     let (_, mut set) = set(&[("greeter.ts", CLASS), ("lib/words.ts", words), ("notes.md", "x"), ("types.d.ts", "x")]);
     let events = until(&mut set, |_, events| events.iter().any(|event| event.logged().is_some()));
@@ -104,7 +104,7 @@ fn a_class_with_its_imports_lives_as_long_as_its_agent() {
 }
 
 #[test]
-fn classes_factories_and_objects_are_modules() {
+fn classes_factories_and_objects_can_be_modules() {
     let factory = OBJECT.replace("export default {", "export default async () => ({").replace("};", "});");
     let (_, mut set) = set(&[("a.ts", OBJECT), ("b.ts", &factory)]);
     loaded(&mut set);
@@ -114,7 +114,7 @@ fn classes_factories_and_objects_are_modules() {
 }
 
 #[test]
-fn a_module_that_cannot_be_used_is_named_and_left_out() {
+fn an_unusable_module_is_reported_and_ignored() {
     let without = |method: &str| OBJECT.replace(method, "other()");
     let (folder, mut set) = set(&[
         ("a-good.ts", OBJECT),
@@ -152,7 +152,7 @@ fn a_module_that_cannot_be_used_is_named_and_left_out() {
 }
 
 #[test]
-fn a_module_that_hangs_later_is_gone_and_the_others_continue() {
+fn a_module_that_hangs_is_ended_and_the_others_continue() {
     let bad = CLASS.replace(
         "import { greeting } from './lib/words';\n",
         "const greeting = (name: string, n: number) => { if (name === 'x') for (;;); return name };\n",
@@ -160,7 +160,7 @@ fn a_module_that_hangs_later_is_gone_and_the_others_continue() {
     let (_, mut set) = set(&[("bad.ts", &bad), ("good.ts", OBJECT)]);
     loaded(&mut set);
     assert_eq!(result(&mut set, "bad.ts", greet("a")).as_deref(), Ok("a"));
-    // On a busy machine, its thread may notice its end late.
+    // On a busy machine, its thread may notice the limit late.
     let ended = result(&mut set, "bad.ts", greet("x"));
     assert!(matches!(ended, Err(FailureKind::RunLimit | FailureKind::GivenUp)), "{ended:?}");
     assert_eq!(result(&mut set, "good.ts", ModuleCommand::SystemPrompt).as_deref(), Ok(""));
@@ -180,7 +180,7 @@ fn timers_continue_between_orders() {
 }
 
 #[test]
-fn they_end_in_reverse_order() {
+fn modules_end_in_reverse_order() {
     let telling =
         |name: &str| OBJECT.replace("stop() {}", &format!("async stop() {{ await null; console.log('{name}') }}"));
     let (_, mut set) = set(&[("a.ts", &telling("a")), ("b.ts", &telling("b")), ("c.ts", "export default 3;")]);
@@ -192,7 +192,7 @@ fn they_end_in_reverse_order() {
     assert_eq!(told, ["b", "a"]);
 }
 
-/// Messages of the log, with the orders during which they came.
+/// Returns the log messages, each with the order during which it was logged.
 fn logged(events: &[ModuleEvent]) -> Vec<(u64, &str)> {
     let lines = events.iter().filter_map(|event| match &event.news {
         ModuleMessage::Logged { order, line } => Some((*order, &*line.text)),
@@ -207,7 +207,7 @@ fn with_tool(body: &str) -> String {
 }
 
 #[test]
-fn a_module_that_does_harm_in_the_background_is_named_and_left_out() {
+fn a_harmful_background_module_is_reported_and_ended() {
     let looping = format!("setTimeout(() => {{ for (;;); }}, 30);\n{OBJECT}");
     let heaping = format!(
         "const kept: any[] = [];\nsetInterval(() => {{ kept.push(new Array(100000).fill(1)); }}, 1);\n{OBJECT}"
@@ -228,7 +228,7 @@ fn a_module_that_does_harm_in_the_background_is_named_and_left_out() {
 }
 
 #[test]
-fn what_is_open_when_a_module_ends_is_answered() {
+fn open_orders_are_answered_when_a_module_ends() {
     let code = format!(
         "setTimeout(() => {{ for (;;); }}, 30);\n{}",
         with_tool("await new Promise((done) => setTimeout(done, 60000)); return 'never';")
@@ -240,7 +240,7 @@ fn what_is_open_when_a_module_ends_is_answered() {
 }
 
 #[test]
-fn its_tools_are_called_while_its_work_goes_on() {
+fn tools_can_be_called_while_background_work_continues() {
     for start in ["await new Promise(() => {})", "for (;;) await new Promise((done) => setTimeout(done, 5))"] {
         let code = with_tool("await null; return 'hello ' + params.name;")
             .replace("async start() {}", &format!("async start() {{ {start} }}"));
@@ -272,7 +272,7 @@ fn a_prompt_at_the_start_is_answered_while_the_agent_calls_the_tool() {
     assert_eq!(logged(&events), [(0, "done")], "in the background");
 }
 
-/// What is asked next, not answered.
+/// Returns the next request, without answering it.
 fn asked_only(set: &mut ModuleSet) -> HostCall {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(120) {
@@ -287,7 +287,7 @@ fn asked_only(set: &mut ModuleSet) -> HostCall {
 }
 
 #[test]
-fn requests_are_counted_by_call_and_by_wake() {
+fn requests_are_limited_per_call_and_per_wake() {
     let code = with_tool("for (let n = 0; n < 100; n++) await prompt('x'); return String(++calls);");
     let code = format!(
         "let prompt: any, calls = 0, ticks = 0;\nconst tick = async () => {{ await prompt('t'); if (++ticks < 300) setTimeout(tick, 0); }};\nsetTimeout(tick, 0);\n{}",
@@ -310,7 +310,7 @@ fn requests_are_counted_by_call_and_by_wake() {
     assert_eq!(result_refusing(&mut set, greet("Bram")), Err(FailureKind::Threw));
 }
 
-/// The same where every request is refused.
+/// Like `result`, but refuses every request.
 fn result_refusing(set: &mut ModuleSet, order: ModuleCommand) -> Result<String, FailureKind> {
     let number = set.order("modules/a.ts", order).expect("it is there");
     let begun = Instant::now();
@@ -333,7 +333,7 @@ fn result_refusing(set: &mut ModuleSet, order: ModuleCommand) -> Result<String, 
 }
 
 #[test]
-fn what_is_left_open_by_a_call_is_refused_at_its_end() {
+fn open_requests_are_refused_when_their_call_ends() {
     let code = with_tool("readFile('x').catch((error) => { said = error.message; }); return 'done';");
     let code = format!("let said = '';\n{}", code.replace("systemPrompt: () => ''", "systemPrompt: () => said"));
     let (_, mut set) = set(&[("a.ts", &code)]);
@@ -346,7 +346,7 @@ fn what_is_left_open_by_a_call_is_refused_at_its_end() {
 }
 
 #[test]
-fn errors_that_nobody_waits_for_are_logged_with_their_lines() {
+fn unhandled_errors_are_logged_with_their_lines() {
     let code = format!(
         "import {{ fail }} from './lib/fail';\nsetTimeout(() => {{\n  fail();\n}}, 1);\nsetTimeout(async () => {{\n  await null;\n  \
          throw new TypeError('late');\n}}, 20);\nasync function caught() {{ throw new Error('caught'); }}\n\
@@ -364,7 +364,7 @@ fn errors_that_nobody_waits_for_are_logged_with_their_lines() {
 }
 
 #[test]
-fn what_a_call_throws_is_told_once() {
+fn exceptions_of_a_call_are_reported_once() {
     let (_, mut set) = set(&[("a.ts", &with_tool("await null; throw new Error('no');"))]);
     loaded(&mut set);
     let call = set.order("modules/a.ts", greet("Bram")).expect("it is there");
@@ -376,7 +376,7 @@ fn what_a_call_throws_is_told_once() {
 }
 
 #[test]
-fn a_file_that_modules_share_is_no_module_and_one_that_nobody_imports_is_wrong() {
+fn a_shared_file_is_no_module_and_an_unused_one_is_a_problem() {
     let using =
         format!("import {{ help }} from './helpers.js';\nimport type {{ T }} from './types';\nhelp();\n{OBJECT}");
     let (folder, mut set) = set(&[
@@ -397,7 +397,7 @@ fn a_file_that_modules_share_is_no_module_and_one_that_nobody_imports_is_wrong()
 }
 
 #[test]
-fn files_elsewhere_in_the_folder_are_imported_and_none_outside_of_it() {
+fn files_can_be_imported_from_the_agents_folder_but_not_from_outside() {
     let importing = |path: &str| format!("import {{ x }} from '{path}';\nx();\n{OBJECT}");
     let (folder, mut set) = set_in(
         &[

@@ -7,45 +7,45 @@ use serde_json::{Map, Value};
 use super::lenient_front_matter;
 use crate::source::{LineIndex, Position, SourceProblem};
 
-/// What a skill is called at most, as the format says.
+/// The maximum length of a skill's name, according to the format.
 const MAX_NAME_CHARS: usize = 64;
 
 /// The maximum length of a description according to the format; every agent's prompt contains it.
 const MAX_DESCRIPTION_CHARS: usize = 1024;
 
-/// A file of the folder that holds skills.
+/// A file of the folder that contains skills.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SkillFile<'a> {
-    /// Its path with `/` between its parts.
+    /// The path, with `/` between components.
     pub path: &'a str,
-    /// Its text; needed of the files called `SKILL.md` alone.
+    /// The text; only needed for files called `SKILL.md`.
     pub text: Option<&'a str>,
 }
 
 /// A document that teaches an agent something.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Skill {
-    /// What it is called; no two skills of an index have the same name.
+    /// The name, which is unique in an index.
     pub name: String,
     /// When to use it, in one line.
     pub description: String,
     /// The path of its `SKILL.md`.
     pub path: String,
-    /// The folder that it lies in.
+    /// The folder of its `SKILL.md`.
     pub base_dir: String,
-    /// What it teaches, with `{baseDir}` as it was written.
+    /// The instructions, with `{baseDir}` as written.
     pub body: String,
-    /// `license:`.
+    /// The value of `license:`.
     pub license: Option<String>,
-    /// `compatibility:`.
+    /// The value of `compatibility:`.
     pub compatibility: Option<String>,
-    /// `allowed-tools:`; nothing where the skill does not say.
+    /// The value of `allowed-tools:`; `None` if it is missing.
     pub allowed_tools: Option<Vec<String>>,
-    /// `metadata:`.
+    /// The value of `metadata:`.
     pub metadata: Map<String, Value>,
-    /// Whether a model may choose it by itself; otherwise it is listed in no prompt and a person calls it by name.
+    /// Whether a model may choose it by itself; otherwise it is listed in no prompt, and a person calls it by name.
     pub is_for_models: bool,
-    /// The other files of its folder: scripts, references, assets.
+    /// The paths of the other files in its folder: scripts, references, assets.
     pub files: Vec<String>,
 }
 
@@ -54,27 +54,27 @@ pub struct Skill {
 pub struct SkillProblem {
     /// The path of the file.
     pub path: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: SourceProblem,
 }
 
 /// The skills of a folder.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SkillIndex {
-    /// Every skill that can be used, by path.
+    /// The usable skills, sorted by path.
     pub skills: Vec<Skill>,
-    /// What is wrong with the others.
+    /// The problems of the others.
     pub problems: Vec<SkillProblem>,
 }
 
 impl SkillIndex {
-    /// The skill of this name.
+    /// Returns the skill with this name.
     pub fn find(&self, name: &str) -> Option<&Skill> {
         self.skills.iter().find(|skill| skill.name == name)
     }
 
-    /// The same, with every path as an agent writes it whose paths start at this folder: skills outside of it are
-    /// reached with `..`. An empty folder changes nothing.
+    /// Converts every path to one that an agent can use whose paths are relative to this folder: skills outside of it
+    /// are reached with `..`. An empty folder changes nothing.
     pub fn seen_from(mut self, folder: &str) -> Self {
         if folder.is_empty() {
             return self;
@@ -91,7 +91,7 @@ impl SkillIndex {
     }
 }
 
-/// A path as seen from a folder, both from the same place.
+/// Returns a path relative to a folder, both given relative to the same root.
 fn seen_from(path: &str, folder: &str) -> String {
     let (path, folder): (Vec<&str>, Vec<&str>) = (path.split('/').collect(), folder.split('/').collect());
     let shared = path.iter().zip(&folder).take_while(|(one, other)| one == other).count();
@@ -100,7 +100,7 @@ fn seen_from(path: &str, folder: &str) -> String {
     if seen.is_empty() { ".".to_owned() } else { seen.join("/") }
 }
 
-/// Makes the index. Files may come in any order.
+/// Creates the index. Files may be in any order.
 pub fn index<'a>(files: impl IntoIterator<Item = SkillFile<'a>>) -> SkillIndex {
     let files: BTreeMap<&str, Option<&str>> = files.into_iter().map(|file| (file.path, file.text)).collect();
     let mut index = SkillIndex::default();
@@ -115,7 +115,7 @@ pub fn index<'a>(files: impl IntoIterator<Item = SkillFile<'a>>) -> SkillIndex {
             continue;
         }
         let prefix = format!("{}/", skill.base_dir);
-        // A skill in a skill has its files to itself.
+        // The files of a nested skill belong to that skill only.
         let belongs = |other: &&&str| {
             let owner = folders.iter().filter(|folder| is_below(other, folder)).max_by_key(|folder| folder.len());
             other.starts_with(&prefix) && **other != *path && owner.is_some_and(|owner| *owner == skill.base_dir)
@@ -198,9 +198,9 @@ impl Reader<'_> {
         })
     }
 
-    /// What the skill is called: as it says, or else as its folder.
-    fn name(&mut self, said: Option<String>, folder: &str) -> Option<String> {
-        let Some(name) = said else {
+    /// Returns the name of the skill: the given one, otherwise that of its folder.
+    fn name(&mut self, given: Option<String>, folder: &str) -> Option<String> {
+        let Some(name) = given else {
             let what = "the skill has no name; its folder name is used";
             self.warning(1, what, "add name: to its front matter");
             return Some(folder.to_owned());
@@ -219,7 +219,7 @@ impl Reader<'_> {
     }
 }
 
-/// A list, or a text with spaces or commas between its entries. Text in parentheses belongs to its entry, as in
+/// Parses a list, or a text with spaces or commas between its entries. Text in parentheses belongs to its entry, as in
 /// `Bash(git add:*)`.
 fn tools(value: &Value) -> Vec<String> {
     match value {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_of_the_reference_is_read() {
+    fn the_example_skill_of_the_specification_is_parsed() {
         let index = of(&[
             (
                 "skills/my-skill/SKILL.md",
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn skills_of_other_products_are_read_as_they_are() {
+    fn skills_of_other_products_work_unchanged() {
         let text = "---\r\nname: pdf\r\ndescription: >\r\n  Work with PDF files.\r\n  Use it for forms.\r\nlicense: Proprietary. See LICENSE.txt\r\nallowed-tools: Read, Bash(git add:*) Write\r\nmetadata:\r\n  author: someone\r\n  version: \"1.0\"\r\ndisable-model-invocation: true\r\n---\r\nBody\r\n";
         let index = of(&[("x/pdf/SKILL.md", text), ("x/pdf/LICENSE.txt", ""), ("x/pdf/references/forms.md", "")]);
         assert_eq!(told(&index), [] as [&str; 0]);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colon_in_a_description_does_not_spoil_it() {
+    fn a_colon_in_a_description_is_accepted() {
         let index = of(&[("s/a/SKILL.md", "---\nname: a\ndescription: Use when: the user asks\n  for more\n---\nB")]);
         assert_eq!(index.skills[0].description, "Use when: the user asks for more");
         assert_eq!(index.skills[0].body, "B");
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_reported_and_the_others_work() {
+    fn invalid_skills_are_reported_and_the_others_work() {
         let index = of(&[
             ("s/a/SKILL.md", "---\nname: a\ndescription: First\n---\nB"),
             ("s/b/SKILL.md", "---\nname: a\ndescription: Second\n---\nB"),
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_written_as_seen_from_a_folder() {
+    fn paths_are_relative_to_a_folder() {
         for (path, folder, seen) in [
             ("agents/ada/skills/cook", "agents/ada", "skills/cook"),
             ("skills/cook/SKILL.md", "agents/ada", "../../skills/cook/SKILL.md"),

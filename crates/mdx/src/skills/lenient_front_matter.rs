@@ -1,11 +1,11 @@
-//! Reads the front matter of a skill line by line if it is not valid YAML: many published skills have a colon in their
+//! Parses the front matter of a skill line by line if it is not valid YAML: many published skills have a colon in their
 //! description.
 
 use serde_json::{Map, Value};
 
 use crate::source::{ByteRange, FrontMatterError, split_front_matter};
 
-/// The keys of a skill, where its body begins, and why the keys had to be read line by line.
+/// Returns the keys of a skill, the range of its body, and why the keys had to be parsed line by line.
 pub(super) fn read(text: &str) -> (Map<String, Value>, ByteRange, Option<FrontMatterError>) {
     match split_front_matter(text) {
         Ok(front) => (front.keys, front.body, None),
@@ -16,7 +16,7 @@ pub(super) fn read(text: &str) -> (Map<String, Value>, ByteRange, Option<FrontMa
     }
 }
 
-/// Every line that begins with a key, with the lines below that are indented.
+/// Parses every line that begins with a key, together with the indented lines below it.
 fn by_lines(front: &str) -> Map<String, Value> {
     let mut keys: Vec<(String, String)> = Vec::new();
     for line in front.lines().filter(|line| line.trim_end() != "---") {

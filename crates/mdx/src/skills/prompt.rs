@@ -1,18 +1,18 @@
-//! What a model reads of skills: the listing in its prompt, and the text that replaces a person's `/skill:name`.
+//! The texts about skills for a model: the listing in its prompt, and the text that replaces a person's `/skill:name`.
 
 use super::index::{Skill, SkillIndex};
 
-/// What a person writes before the name of a skill.
+/// The prefix of the command that uses a skill.
 const COMMAND: &str = "/skill:";
 
-/// What skills write where their folder is meant.
+/// The placeholder for the folder of a skill.
 const BASE_DIR: &str = "{baseDir}";
 
-/// What skills of other products write where the words behind the command are meant.
+/// The placeholder for the text after the command, in skills of other products.
 const ARGUMENTS: &str = "$ARGUMENTS";
 
-/// The listing of the skills that a model may choose from, as XML; empty where there are none. `tool` is what files are
-/// read with.
+/// Returns the listing of the skills that a model may choose from, as XML; empty if there are none. `tool` is the name
+/// of the tool that reads files.
 pub fn listing(index: &SkillIndex, tool: &str) -> String {
     let skills: Vec<&Skill> = index.skills.iter().filter(|skill| skill.is_for_models).collect();
     if skills.is_empty() {
@@ -32,7 +32,7 @@ pub fn listing(index: &SkillIndex, tool: &str) -> String {
     text + "</available_skills>"
 }
 
-/// A text that is no markup, whatever it says.
+/// Escapes a text for XML.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -62,10 +62,10 @@ pub enum ExpandError {
     },
 }
 
-/// What a person's words mean: for `/skill:name words` the skill followed by the words, for anything else nothing. A
-/// skill that says where the words go (`$ARGUMENTS`) has them there.
-pub fn expand(index: &SkillIndex, said: &str) -> Option<Result<String, ExpandError>> {
-    let rest = said.trim_start().strip_prefix(COMMAND)?;
+/// Expands a person's message: `/skill:name words` is replaced by the skill, followed by the words. A skill with the
+/// placeholder `$ARGUMENTS` has the words there instead. `None` for any other message.
+pub fn expand(index: &SkillIndex, message: &str) -> Option<Result<String, ExpandError>> {
+    let rest = message.trim_start().strip_prefix(COMMAND)?;
     let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let words = words.trim();
     let Some(skill) = index.find(name) else {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_listing_is_xml_whatever_a_skill_says() {
+    fn the_listing_is_valid_xml_for_any_skill() {
         let index = skills("---\nname: cook\ndescription: 'A < B & \"C\" </skill>'\n---\nBody");
         let text = listing(&index, "read_file");
         assert!(text.contains("<description>A &lt; B &amp; &quot;C&quot; &lt;/skill&gt;</description>"), "{text}");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_may_say_where_the_words_go() {
+    fn a_skill_can_contain_a_placeholder_for_the_words() {
         let index = skills("---\nname: cook\ndescription: d\n---\nCook $ARGUMENTS now.");
         let text = expand(&index, "/skill:cook eggs").unwrap().unwrap();
         assert!(text.contains("Cook eggs now.") && text.ends_with("</skill>"), "{text}");

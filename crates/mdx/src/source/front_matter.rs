@@ -4,13 +4,14 @@ use serde_json::{Map, Value};
 
 use super::ByteRange;
 
-/// No honest front matter is longer; a longer one is refused before it is parsed, since the parser is slow on nonsense.
+/// The maximum size of front matter in bytes; a longer one is rejected without parsing, since the parser is slow on
+/// invalid input.
 pub const MAX_FRONT_MATTER_BYTES: usize = 64 * 1024;
 
 /// The front matter of a text.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FrontMatter {
-    /// The keys in their order; empty where there is none.
+    /// The keys in order; empty if there is no front matter.
     pub keys: Map<String, Value>,
     /// The text between the fences.
     pub yaml: ByteRange,
@@ -22,7 +23,7 @@ pub struct FrontMatter {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct FrontMatterError {
-    /// What is wrong, as one sentence without a full stop.
+    /// The error, as one sentence without a full stop.
     pub what: String,
     /// The line of the text, counted from 1.
     pub line: usize,
@@ -41,8 +42,8 @@ impl FrontMatter {
     }
 }
 
-/// Takes a text apart. A text that does not begin with a line `---` has no front matter. A byte order mark and any end
-/// of line are accepted.
+/// Splits a text. One that does not begin with a line `---` has no front matter. A byte order mark and any kind of line
+/// break are accepted.
 pub fn split_front_matter(text: &str) -> Result<FrontMatter, FrontMatterError> {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let whole = start..text.len();
@@ -78,7 +79,7 @@ fn is_fence(line: &str) -> bool {
     line.trim_end() == "---"
 }
 
-/// The ranges between the fences and below them.
+/// Returns the ranges between and below the fences.
 fn fences(text: &str, start: usize) -> Option<(ByteRange, ByteRange)> {
     let mut lines = lines_with_ends(&text[start..]);
     let first = lines.next().filter(|line| is_fence(line))?;
@@ -93,7 +94,7 @@ fn fences(text: &str, start: usize) -> Option<(ByteRange, ByteRange)> {
     None
 }
 
-/// The lines of a text with what ends them, which may be `\r` alone.
+/// Returns the lines of a text with their line breaks, which may be `\r` alone.
 fn lines_with_ends(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_and_body_are_distinguished_whatever_ends_the_lines() {
+    fn keys_and_body_are_split_with_any_line_breaks() {
         for text in [
             "---\nname: Ada\nage: 3\n---\n# Hi\n",
             "---\r\nname: Ada\r\nage: 3\r\n---\r\n# Hi\n",
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_says_where_and_leaves_the_body() {
+    fn invalid_front_matter_is_reported_and_keeps_the_body() {
         let refused = |text: &str| {
             let error = split_front_matter(text).unwrap_err();
             (error.line, text[error.body].to_owned())

@@ -1,22 +1,24 @@
 //! Converts a byte offset of a text to its line and column.
 
-/// A place in a text as editors show it: line and column are counted from 1, the column in characters.
+/// A position in a text as editors show it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Position {
     /// The line, counted from 1.
     pub line: usize,
-    /// The character of the line, counted from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
 }
 
-/// The beginnings of a text's lines. A line ends with `\n`, `\r\n` or `\r`.
+/// The start offsets of a text's lines. A line ends with `
+/// `, `\r
+/// ` or `\r`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineIndex {
     starts: Vec<usize>,
 }
 
 impl LineIndex {
-    /// Looks through the text once.
+    /// Indexes a text.
     pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
         let ends_line = |at: usize| bytes[at] == b'\n' || (bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n'));
@@ -24,12 +26,12 @@ impl LineIndex {
         Self { starts: std::iter::once(0).chain(starts).collect() }
     }
 
-    /// The line of a byte, counted from 1.
+    /// Returns the line of a byte offset, counted from 1.
     pub fn line(&self, byte: usize) -> usize {
         self.starts.partition_point(|start| *start <= byte)
     }
 
-    /// The line and the column of a byte of the text that was looked through.
+    /// Returns the line and the column of a byte offset of the indexed text.
     pub fn position(&self, text: &str, byte: usize) -> Position {
         let line = self.line(byte);
         let start = self.starts[line - 1];
@@ -37,7 +39,7 @@ impl LineIndex {
         Position { line, column }
     }
 
-    /// The byte at which a line begins, counted from 1; nothing behind the last line.
+    /// Returns the byte offset at which a line begins, counted from 1; `None` after the last line.
     pub fn start_of(&self, line: usize) -> Option<usize> {
         self.starts.get(line.checked_sub(1)?).copied()
     }
@@ -48,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_end_of_line_counts_once() {
+    fn every_line_break_counts_once() {
         let text = "a\r\nü b\rc\n\nd";
         let index = LineIndex::new(text);
         let at = |needle: &str| {

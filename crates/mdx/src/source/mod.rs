@@ -10,5 +10,5 @@ pub use lines::{LineIndex, Position};
 pub use outline::first_heading;
 pub use problem::{SourceProblem, SourceSeverity};
 
-/// A byte range of the text, excluding its end.
+/// A byte range of the text; the end is exclusive.
 pub type ByteRange = std::ops::Range<usize>;

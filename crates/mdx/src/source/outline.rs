@@ -1,25 +1,25 @@
-//! The Markdown outline of a text: headings, list entries and code, each with its place.
+//! The Markdown outline of a text: headings, list entries and code, each with its position.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::ByteRange;
 
-/// The blocks of a text that matter to a document, each in the order of the text.
+/// The blocks of a text that are relevant to a document, each in text order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Outline {
     pub(crate) headings: Vec<Heading>,
     /// The list entries that are not nested in another entry.
     pub(crate) items: Vec<ByteRange>,
     pub(crate) code_blocks: Vec<CodeBlock>,
-    /// Where nothing counts as a tag: code in text, comments, quotations, code blocks.
+    /// The ranges in which nothing counts as a tag: inline code, comments, block quotes, code blocks.
     pub(crate) shown: Vec<ByteRange>,
-    /// Comments, which no model reads.
+    /// The comments, which no model reads.
     pub(crate) comments: Vec<ByteRange>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Heading {
-    /// From 1 to 6.
+    /// The level, from 1 to 6.
     pub(crate) level: usize,
     pub(crate) text: String,
     pub(crate) range: ByteRange,
@@ -27,7 +27,7 @@ pub(crate) struct Heading {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct CodeBlock {
-    /// The text after the opening fence; `None` for a block that is only indented.
+    /// The text after the opening fence; `None` for an indented block.
     pub(crate) language: Option<String>,
     pub(crate) text: String,
     pub(crate) range: ByteRange,
@@ -37,7 +37,7 @@ pub(crate) struct CodeBlock {
     pub(crate) is_closed: bool,
 }
 
-/// Reads a part of the text in which tags are hidden, and comments as MDX writes them, which are handed in as well.
+/// Parses a part of the text. Tags are hidden in `masked`, and MDX comments are passed in as well.
 pub(crate) fn read(text: &str, masked: &str, part: ByteRange, mdx_comments: Vec<ByteRange>) -> Outline {
     let mut reader =
         Reader { text, masked, outline: Outline::default(), quotes: 0, items: 0, heading: None, code: None };
@@ -52,22 +52,21 @@ pub(crate) fn read(text: &str, masked: &str, part: ByteRange, mdx_comments: Vec<
     outline
 }
 
-/// The text of the first heading of the first level that has one, outside quotations and lists: what a text calls
-/// itself.
+/// Returns the text of the first non-empty heading of level 1, outside of block quotes and lists: the title of a text.
 pub fn first_heading(text: &str) -> Option<String> {
     let headings = read(text, text, 0..text.len(), Vec::new()).headings.into_iter();
     headings.filter(|heading| heading.level == 1).map(|heading| heading.text).find(|text| !text.trim().is_empty())
 }
 
-/// Whether a byte is in one of these ranges, which are sorted by their starts. Only few ranges are nested: a quotation
-/// and its content.
+/// Whether a byte offset is in one of these ranges, which are sorted by their starts. Few ranges are nested, such as a
+/// block quote and its content.
 pub(crate) fn is_in(ranges: &[ByteRange], at: usize) -> bool {
     let before = ranges.partition_point(|range| range.start <= at);
     ranges[..before].iter().rev().take(64).any(|range| range.contains(&at))
 }
 
 struct Reader<'a> {
-    /// As it was written: code that shows tags is read from here.
+    /// The original text, from which code that shows tags is read.
     text: &'a str,
     masked: &'a str,
     outline: Outline,
@@ -159,7 +158,7 @@ impl Reader<'_> {
         last.len() >= length && last.chars().all(|c| c == mark)
     }
 
-    /// Code in a quotation is shown there; it is the code of nothing.
+    /// Ends a code block. Code in a block quote is only shown, and belongs to nothing.
     fn end_code(&mut self) {
         if let Some(mut code) = self.code.take().filter(|_| self.quotes == 0) {
             code.text = code.text.replace("\r\n", "\n");

@@ -1,4 +1,4 @@
-//! A problem in a text that a person can fix: where it is, what it is, and what to do about it.
+//! A problem in a text that a person can fix: its position, a description, and a remedy.
 
 use std::fmt;
 
@@ -14,37 +14,37 @@ pub enum SourceSeverity {
     Error,
 }
 
-/// A problem in a text. It contains no path: whoever read the file knows it.
+/// A problem in a text. It contains no path, which the reader of the file knows.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SourceProblem {
-    /// How much it costs.
+    /// The severity.
     pub severity: SourceSeverity,
     /// The position, if known.
     pub at: Option<Position>,
-    /// What is wrong, as one sentence without a full stop.
+    /// The description, as one sentence without a full stop.
     pub what: String,
-    /// What to do, as one sentence without a full stop.
+    /// The remedy, as one sentence without a full stop.
     pub remedy: String,
 }
 
 impl SourceProblem {
-    /// Something could not be used at all.
+    /// Creates an error: something could not be used at all.
     pub fn error(at: Position, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { severity: SourceSeverity::Error, at: Some(at), what: what.into(), remedy: remedy.into() }
     }
 
-    /// Something was ignored or replaced by a default.
+    /// Creates a warning: something was ignored or replaced by a default.
     pub fn warning(at: Position, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { severity: SourceSeverity::Warning, ..Self::error(at, what, remedy) }
     }
 
-    /// The line, counted from 1, where known.
+    /// Returns the line, counted from 1, if known.
     pub fn line(&self) -> Option<usize> {
         self.at.map(|at| at.line)
     }
 }
 
-/// `4:7: the tool "get_time" has no description (add description="…")`
+/// Formats the problem: `4:7: the tool "get_time" has no description (add description="…")`.
 impl fmt::Display for SourceProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(at) = self.at {

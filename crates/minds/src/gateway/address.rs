@@ -10,12 +10,12 @@ use super::keys::Environment;
 use super::origin::{Origin, shown};
 use super::vendor::Vendor;
 
-/// Who set an address.
+/// The source of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NamedBy {
-    /// It is the vendor's own.
+    /// The vendor's default.
     Vendor,
-    /// The person: a variable, or the config folder.
+    /// The person: an environment variable, or the config folder.
     Person,
     /// The settings of the workspace or of its scene.
     Workspace,
@@ -26,24 +26,24 @@ pub enum NamedBy {
 pub struct Address {
     /// The base URL; ends in `/`.
     pub url: String,
-    /// Who named it.
+    /// The source of the address.
     pub by: NamedBy,
 }
 
-/// Whose server an address is, for pricing.
+/// The owner of the server at an address, for pricing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Site {
-    /// The vendor's own.
+    /// The vendor.
     Vendor,
     /// This computer, or its network.
     Local,
-    /// Somebody else's.
+    /// Somebody else.
     Elsewhere,
 }
 
 impl Site {
-    /// Whose place this base URL of a vendor is.
+    /// Returns the owner of the server at this base URL.
     pub fn of(vendor: &Vendor, url: &str) -> Self {
         match Origin::of(url) {
             Some(origin) if origin.is_local() => Self::Local,
@@ -56,16 +56,16 @@ impl Site {
 /// What may be sent to an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permission {
-    /// Questions, with the person's key.
+    /// Requests with the person's key.
     WithKey,
-    /// Questions, without a key.
+    /// Requests without a key.
     WithoutKey,
     /// Nothing: a person must allow it first.
     Refused,
 }
 
 impl Address {
-    /// Where a vendor is asked: as the person says, else as the workspace says, else at its own place.
+    /// Returns the address of a vendor: as set by the person, else by the workspace, else the vendor's default.
     pub fn of(vendor: &Vendor, of_workspace: Option<&str>, environment: &Environment) -> Self {
         let of_person = environment.address_of_person(vendor);
         let of_workspace = of_workspace.map(str::trim).filter(|url| !url.is_empty());
@@ -77,7 +77,7 @@ impl Address {
         Self { url: vendor.complete_url(url), by }
     }
 
-    /// What may go there.
+    /// Returns what may be sent to the address.
     pub fn permission(&self, vendor: &Vendor, environment: &Environment) -> Permission {
         let Some(origin) = Origin::of(&self.url) else { return Permission::Refused };
         let is_vendors = Origin::of(vendor.base_url).is_some_and(|own| own == origin);
@@ -88,7 +88,7 @@ impl Address {
         if origin.is_encrypted() || origin.is_loopback() { Permission::WithKey } else { Permission::WithoutKey }
     }
 
-    /// The base URL without what may be secret in it.
+    /// Returns the base URL without parts that may be secret.
     pub fn shown(&self) -> String {
         shown(&self.url)
     }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_alone_sends_no_key_anywhere_but_to_the_vendor() {
+    fn workspace_settings_send_keys_only_to_the_vendor() {
         let nobody = Environment::default();
         let table = [
             (None, Permission::WithKey),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_person_names_gets_the_key_but_never_in_the_clear() {
+    fn the_persons_address_gets_the_key_but_never_unencrypted() {
         let table = [
             ("https://router.example/v1", Permission::WithKey),
             ("http://127.0.0.1:8080/v1", Permission::WithKey),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_vendor_is_asked_at_its_own_place_with_its_key() {
+    fn every_vendor_is_called_at_its_own_address_with_its_key() {
         for vendor in VENDORS {
             let nobody = Environment::default();
             assert_eq!(Address::of(vendor, None, &nobody).permission(vendor, &nobody), Permission::WithKey);

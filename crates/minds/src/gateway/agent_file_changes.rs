@@ -1,8 +1,8 @@
-//! Files that a coding agent changes directly, not through the room: the file service notices a change but not who made
-//! it; while such an agent is answering, the change is recorded as its action.
+//! Detects files that a coding agent changes directly, not through the room. The file service notices a change but not
+//! its author; while such an agent is answering, the change is logged as its action.
 //!
 //! This does not make the agent the file's author: a person may have saved at the same moment. So the record states
-//! what is known, and names every agent that may have done it.
+//! what is known, and names every agent that may have made the change.
 
 use std::collections::BTreeMap;
 
@@ -14,21 +14,22 @@ use crate::log::{EventData, EventDraft, EventKind, Word};
 use crate::schedule::TICKS_PER_SEC;
 use crate::workspace::vfs::OutsideChange;
 
-/// For how long after its answer a change is still its own: files are listened to, and not asked in the moment.
+/// The number of ticks after an answer in which a change is still attributed to it, because file notifications are
+/// delayed.
 const AFTERWARDS_TICKS: u64 = 2 * TICKS_PER_SEC;
 
 /// A file was changed directly, not through the room, while a coding agent was at work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnChangeSeen {
-    /// Which file.
+    /// The path of the file.
     pub path: String,
-    /// Its newest version; none where it is no text.
+    /// Its newest version; `None` if it is not text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Whether it is gone.
+    /// Whether it was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
-    /// Other coding agents that were at work in the same moment.
+    /// Other coding agents that were at work at the same time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Id>,
 }
@@ -36,11 +37,11 @@ pub struct OwnChangeSeen {
 impl EventData for OwnChangeSeen {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("own_change"));
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let Self { path, gone, others, .. } = self;
         let act = if *gone { "deleted" } else { "changed" };
         let or = others.iter().map(|other| format!(" or {other}")).collect::<String>();
-        format!("{}{or} {act} {path} by itself, not through the room", telling.who())
+        format!("{}{or} {act} {path} by itself, not through the room", context.who())
     }
 }
 
@@ -49,7 +50,7 @@ impl EventData for OwnChangeSeen {
 #[serde(transparent)]
 pub(super) struct CodingAgentsAtWork(BTreeMap<Id, AtWork>);
 
-/// Who was at work, at what, and when that was seen last.
+/// The activation of an agent, and when it was last seen at work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct AtWork {
     activation: Option<Id>,
@@ -57,12 +58,12 @@ struct AtWork {
 }
 
 impl CodingAgentsAtWork {
-    /// Whether there is none.
+    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes in who answers now, and forgets who has not for a while.
+    /// Adds the agents that are answering now, and removes those that have not for a while.
     pub(super) fn note<'a>(&mut self, now: u64, at_work: impl Iterator<Item = (&'a Id, Option<&'a Id>)>) {
         for (agent, activation) in at_work {
             self.0.insert(agent.clone(), AtWork { activation: activation.cloned(), seen_tick: now });
@@ -70,21 +71,21 @@ impl CodingAgentsAtWork {
         self.0.retain(|_, at_work| now.saturating_sub(at_work.seen_tick) <= AFTERWARDS_TICKS);
     }
 
-    /// The record of a change from outside the room, if one of these agents can have made it.
+    /// Returns the log event for an external change, if one of these agents may have made it.
     pub(super) fn record(&self, change: &OutsideChange) -> Option<EventDraft> {
-        // What was ordered in this program was not done by them.
+        // Changes that were made through this program have another author.
         if change.by.is_some() {
             return None;
         }
         let newest = self.0.iter().max_by_key(|(id, at_work)| (at_work.seen_tick, std::cmp::Reverse((*id).clone())));
         let (agent, AtWork { activation, .. }) = newest?;
-        let seen = OwnChangeSeen {
+        let event = OwnChangeSeen {
             path: change.path.clone(),
             version: Some(change.version).filter(|version| *version > 0),
             gone: change.is_gone,
             others: self.0.keys().filter(|other| *other != agent).cloned().collect(),
         };
-        let draft = EventDraft::of(&seen).agent(agent);
+        let draft = EventDraft::of(&event).agent(agent);
         Some(match activation {
             Some(activation) => draft.activation(activation),
             None => draft,
@@ -113,24 +114,24 @@ mod tests {
         }
     }
 
-    fn seen(at_work: &CodingAgentsAtWork, by: Option<&str>) -> Option<(Option<Id>, Vec<Id>)> {
+    fn event(at_work: &CodingAgentsAtWork, by: Option<&str>) -> Option<(Option<Id>, Vec<Id>)> {
         let draft = at_work.record(&change(by))?;
-        let seen: OwnChangeSeen = draft.read().expect("it should be valid");
-        assert_eq!((seen.path.as_str(), seen.version), ("artifacts/a.md", Some(3)));
-        Some((draft.agent.clone(), seen.others))
+        let event: OwnChangeSeen = draft.read().expect("it should be valid");
+        assert_eq!((event.path.as_str(), event.version), ("artifacts/a.md", Some(3)));
+        Some((draft.agent.clone(), event.others))
     }
 
     #[test]
-    fn a_change_beside_the_room_is_the_act_of_who_is_at_work_and_of_nobody_else() {
-        assert_eq!(seen(&at_work(&[]), None), None);
-        assert_eq!(seen(&at_work(&[("lead", 5)]), None), Some((Some("lead".into()), vec![])));
-        assert_eq!(seen(&at_work(&[("lead", 5)]), Some("user")), None, "that was ordered in this program");
+    fn a_direct_change_is_attributed_only_to_agents_at_work() {
+        assert_eq!(event(&at_work(&[]), None), None);
+        assert_eq!(event(&at_work(&[("lead", 5)]), None), Some((Some("lead".into()), vec![])));
+        assert_eq!(event(&at_work(&[("lead", 5)]), Some("user")), None, "that was ordered in this program");
         let two = at_work(&[("ada", 5), ("lead", 9)]);
-        assert_eq!(seen(&two, None), Some((Some("lead".into()), vec!["ada".into()])), "it can have been either");
+        assert_eq!(event(&two, None), Some((Some("lead".into()), vec!["ada".into()])), "it can have been either");
     }
 
     #[test]
-    fn who_has_not_worked_for_a_while_has_changed_nothing() {
+    fn idle_agents_are_not_blamed_for_changes() {
         let mut agents = at_work(&[("ada", 5), ("lead", 9)]);
         agents.note(5 + AFTERWARDS_TICKS, std::iter::empty());
         assert_eq!(agents, at_work(&[("ada", 5), ("lead", 9)]));

@@ -1,5 +1,5 @@
-//! Model names in agents' files that are mapped to others: `sonnet` means what `gateway.models` says, and `inherit` the
-//! workspace's own model. Pure, except for the one note to the person.
+//! Model names in agents' files that are mapped to others: `sonnet` is resolved by `gateway.models`, and `inherit` is
+//! the workspace's own model. Pure, except for the one notice to the person.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,28 +18,28 @@ use crate::agent::{ProfileChanged, Profiles};
 use crate::base::Problem;
 use crate::workspace::ProblemReport;
 
-/// Default meanings of names that occur in many agents' files, unless the settings define them. They apply only if
-/// vendors' models are used: a workspace that uses none contacts no one because of a name.
+/// The default meanings of names that occur in many agents' files. They apply unless the settings define the names, and
+/// only if vendors' models are used: a workspace that uses none contacts no one because of a name.
 pub const USUAL_NAMES: [(&str, &str); 3] = [
     ("haiku", "anthropic:claude-haiku-4-5"),
     ("opus", "anthropic:claude-opus-4-5"),
     ("sonnet", "anthropic:claude-sonnet-4-5"),
 ];
 
-/// How many names, agents or models one note lists.
+/// The maximum number of names, agents or models that a notice lists.
 const NAMED_AT_MOST: usize = 5;
 
-/// What a model name in an agent's file means.
+/// The meaning of a model name in an agent's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ModelMeaning<'a> {
-    /// This model, or the workspace's own where none is named.
+    /// This model; `None` for the workspace's own.
     Model(Option<&'a str>),
-    /// A model of this vendor, which cannot be asked without a key: the workspace's own answers.
+    /// A model of this vendor, which has no key, so the workspace's own model is used.
     NoKey(&'a str),
 }
 
 impl GatewaySettings {
-    /// What is meant by the model that an agent's file names. `may_ask` says whether a vendor can be asked.
+    /// Resolves the model name in an agent's file. `may_ask` says whether a vendor can be called.
     pub fn meant<'a>(&'a self, wanted: Option<&'a str>, may_ask: impl Fn(&str) -> bool) -> ModelMeaning<'a> {
         let Some(name) = wanted.map(str::trim).filter(|name| !is_no_model(name)) else {
             return ModelMeaning::Model(None);
@@ -62,18 +62,18 @@ impl GatewaySettings {
 }
 
 impl RequestQueue {
-    /// Whether a vendor can be asked, as far as keys go.
+    /// Whether a vendor can be called, as far as keys are concerned.
     fn may_ask(&self, settings: &GatewaySettings, provider: &str) -> bool {
         let needs_key = vendor(provider).is_some_and(|vendor| vendor.key_name.is_some());
         !needs_key || self.keyed.contains(provider) || settings.site(provider, &self.sites) == Site::Local
     }
 
-    /// Whether a coding agent answers where this model is wanted.
+    /// Whether this model name means a coding agent.
     pub fn asks_coding_agent(&self, settings: &GatewaySettings, wanted: Option<&str>) -> bool {
         self.choose(settings, wanted).is_ok_and(|choice| choice.provider == acp::PROVIDER)
     }
 
-    /// Who answers an agent whose file names this model, or none.
+    /// Returns the provider and model for an agent whose file has this model name, or none.
     pub fn choose(&self, settings: &GatewaySettings, wanted: Option<&str>) -> Result<Choice, Problem> {
         let wanted = match settings.meant(wanted, |provider| self.may_ask(settings, provider)) {
             ModelMeaning::Model(model) => model,
@@ -83,7 +83,7 @@ impl RequestQueue {
     }
 }
 
-/// Tells in one note which agents are answered by the workspace's model because the one that they name has no key.
+/// Reports in one notice which agents use the workspace's model because the vendor of their own model has no key.
 pub(super) fn warn_of_missing_key(
     mut changed: MessageReader<ProfileChanged>,
     mut named: MessageReader<AddressesNamed>,
@@ -129,7 +129,7 @@ fn without_key(profiles: &Profiles, settings: &GatewaySettings, questions: &Requ
     Some(Problem::warning("agents", what, remedy))
 }
 
-/// `opus (3), sonnet (2)`: the most frequent first.
+/// Returns names with their counts, the most frequent first: `opus (3), sonnet (2)`.
 fn counted(names: &BTreeMap<&str, usize>) -> String {
     let mut names: Vec<_> = names.iter().collect();
     names.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), **name));
@@ -139,8 +139,8 @@ fn counted(names: &BTreeMap<&str, usize>) -> String {
     if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
 }
 
-/// Models that agents name and that nobody is known to have, one note for each. For whoever asks what is wrong: a
-/// vendor may have a model that is newer than the list.
+/// Returns a notice for each model that agents name and no vendor is known to have. For diagnosis only: a vendor may
+/// have a model that is newer than the list.
 pub fn unknown_models(world: &World) -> Vec<Problem> {
     let (Some(profiles), Some(settings), Some(prices), Some(questions)) = (
         world.get_resource::<Profiles>(),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn names_mean_what_the_settings_say_and_else_what_is_usual() {
+    fn names_are_resolved_by_settings_and_then_by_defaults() {
         let own = [("Fast", "ollama:qwen"), ("sonnet", "gpt-5"), ("mine", "inherit"), ("far", "gemini:g")];
         for (provider, keys, models, wanted, choice) in [
             ("openai", &["anthropic"][..], &[][..], Some("sonnet"), "anthropic/claude-sonnet-4-5"),
@@ -204,7 +204,7 @@ mod tests {
             ("openai", &[], &own, Some("mine"), "openai/gpt-4o-mini"),
             ("openai", &[], &own, Some("far"), "openai/gpt-4o-mini"),
             ("openai", &["gemini"], &own, Some("far"), "gemini/g"),
-            // A workspace without external providers does not get one through a foreign file; only through its own
+            // A workspace without external providers does not get one through an imported file; only through its own
             // settings.
             ("offline", &["anthropic"], &[], Some("sonnet"), "offline/offline"),
             ("offline", &["gemini"], &own, Some("far"), "gemini/g"),
@@ -215,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_ones_own_needs_no_key() {
+    fn a_local_server_needs_no_key() {
         let base_urls = BTreeMap::from([("anthropic".to_owned(), "http://127.0.0.1:9/v1".to_owned())]);
         let local = GatewaySettings { base_urls, ..settings("openai", &[]) };
         assert_eq!(RequestQueue::default().choose(&local, Some("sonnet")).unwrap().provider, "anthropic");
     }
 
     #[test]
-    fn one_note_tells_of_all_agents_whose_vendor_has_no_key() {
+    fn one_notice_names_all_agents_whose_vendor_has_no_key() {
         let mut world = World::new();
         let file = |model: &str| crate::workspace::files::FileContent::Text(format!("---\nmodel: {model}\n---\nHi"));
         let files: Vec<_> =

@@ -1,4 +1,4 @@
-//! The bridge between the world and the worker: which requests were sent, which answers are back, and when each is
+//! The bridge between the world and the worker: which requests were sent, which answers have arrived, and when each is
 //! admitted. None of it is saved; its decisions enter the world as inputs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -25,10 +25,10 @@ use crate::log::now_ms;
 use crate::mind::{Effort, FailureKind, ModelFailure, ModelReply};
 use crate::schedule::{TICKS_PER_SEC, ticks};
 
-/// How many events are processed per tick.
+/// The maximum number of events that are processed per tick.
 const TAKE: usize = 256;
 
-/// A question that the worker has.
+/// A request that was sent to the worker.
 struct Sent {
     provider: String,
     model: String,
@@ -41,44 +41,44 @@ struct Sent {
 #[derive(Resource, Default)]
 pub struct WorkerBridge {
     worker: Option<Worker>,
-    /// Whether the worker died before.
+    /// Whether the worker was already restarted once.
     restarted: bool,
-    /// Sent from here and not settled yet.
+    /// Requests that were sent from here and have no answer in the world yet.
     known: BTreeSet<RequestId>,
     at_worker: BTreeMap<RequestId, Sent>,
-    /// Simulated answers, by the tick in which they are due.
+    /// Simulated answers by the tick in which they are due.
     held: BTreeMap<(u64, RequestId), ModelReply>,
-    /// Answers from outside, in the order in which they came.
+    /// External answers, in the order in which they arrived.
     arrived: VecDeque<ModelReply>,
-    /// Refusals that were admitted in this tick: they were not requested.
+    /// Refusals that were admitted in this tick, whose requests were never sent.
     pub(super) refused_now: BTreeSet<RequestId>,
     minute_began: Option<Instant>,
     /// Changes that a person made to keys and addresses since the last report.
     pub(super) access_changed: Option<Box<Environment>>,
-    /// Whether the person's addresses for vendors were sent.
-    pub(super) sites_told: bool,
+    /// Whether the person's addresses of vendors were reported to the world.
+    pub(super) sites_reported: bool,
     /// When the last tick ran.
     ticked_at: Option<Instant>,
     /// The messages to and from MCP servers.
     servers: ServerTraffic,
-    /// Programs that agents run, and their requests to web servers.
+    /// The messages for programs that agents run, and for web requests.
     calls: CallTraffic,
-    /// What was sent towards Slack and what came back.
+    /// The messages to and from Slack.
     slack: SlackTraffic,
-    /// Pieces of work that are over and of which the worker does not know that yet.
+    /// Finished activations that the worker was not notified of yet.
     over: VecDeque<Id>,
 }
 
-/// How long a tick lasts where the room lives no faster than the world outside.
+/// The duration of a tick at real-time speed.
 const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SEC);
 
 impl WorkerBridge {
-    /// Whether a question was sent from here.
+    /// Whether a request was sent from here.
     pub(super) fn knows(&self, id: RequestId) -> bool {
         self.known.contains(&id)
     }
 
-    /// Starts the worker if there is none; once again if it died.
+    /// Starts the worker if there is none; restarts it once if it died.
     pub(super) fn ensure_worker(
         &mut self,
         environment: &Environment,
@@ -96,7 +96,7 @@ impl WorkerBridge {
                 return Err(dead("its thread ended twice"));
             }
             self.restarted = true;
-            // What it had is asked again.
+            // Its requests are sent again.
             for id in std::mem::take(&mut self.at_worker).into_keys() {
                 self.known.remove(&id);
             }
@@ -118,7 +118,7 @@ impl WorkerBridge {
         self.worker.as_ref().is_some_and(|worker| !worker.is_dead())
     }
 
-    /// Sends a question; `false` if there is no room for it now.
+    /// Sends a request; `false` if the queue is full.
     pub(super) fn send(&mut self, question: &InFlight, request: ProviderRequest, terms: Terms) -> bool {
         let Some(worker) = &self.worker else { return false };
         let id = question.request.id;
@@ -145,7 +145,7 @@ impl WorkerBridge {
         }
     }
 
-    /// Answers a question that cannot be sent at all.
+    /// Answers a request that cannot be sent with a failure.
     pub(super) fn fail(&mut self, question: &InFlight) {
         self.known.insert(question.request.id);
         let choice = &question.choice;
@@ -158,7 +158,7 @@ impl WorkerBridge {
         }
     }
 
-    /// Stops asking a question.
+    /// Cancels a request.
     pub(super) fn cancel(&mut self, id: RequestId, live: &mut LiveText) {
         live.end(id);
         self.forget(id);
@@ -172,12 +172,12 @@ impl WorkerBridge {
         }
     }
 
-    /// The answer to a question is in the world.
+    /// Forgets a request whose answer is in the world.
     pub(super) fn forget(&mut self, id: RequestId) {
         self.known.remove(&id);
     }
 
-    /// Takes in what the worker said, without waiting.
+    /// Receives the worker's events, without waiting.
     pub(super) fn receive_events(&mut self, live: &mut LiveText) {
         for _ in 0..TAKE {
             let Some(event) = self.worker.as_ref().and_then(Worker::try_next) else { return };
@@ -185,7 +185,7 @@ impl WorkerBridge {
         }
     }
 
-    /// Waits for the worker's next event, up to this long, and not beyond the next tick if only that is waited for;
+    /// Waits for the worker's next event, at most `timeout`, and not beyond the next tick if only that is waited for.
     /// `false` if none came.
     pub(super) fn wait(&mut self, timeout: Duration, live: &mut LiveText) -> bool {
         let until_tick = self.until_next_tick();
@@ -235,17 +235,18 @@ impl WorkerBridge {
         }
     }
 
-    /// Whether a provider is left alone now.
+    /// Whether a provider is in cooldown.
     pub(super) fn rests(&self, provider: &str) -> bool {
         self.worker.as_ref().is_some_and(|worker| !worker.rests().left(provider, Instant::now()).is_zero())
     }
 
-    /// How long any provider is still left alone.
+    /// Returns the longest remaining cooldown of any provider.
     pub(super) fn rests_for(&self) -> Duration {
-        self.worker.as_ref().map_or(Duration::ZERO, |worker| worker.rests().longest_left(Instant::now()))
+        self.worker.as_ref().map_or(Duration::ZERO, |worker| worker.rests().longest_remaining(Instant::now()))
     }
 
-    /// The answers to admit now: external ones as they arrived, simulated ones in the order of their tick and request.
+    /// Returns the answers to admit now: external ones in order of arrival, simulated ones in order of tick and
+    /// request.
     pub(super) fn due(&mut self, tick: u64) -> Vec<ModelReply> {
         let mut due: Vec<_> = self.arrived.drain(..).collect();
         while let Some(first) = self.held.first_entry()
@@ -256,13 +257,13 @@ impl WorkerBridge {
         due
     }
 
-    /// Whether a simulated answer that may be due with the next tick is still being computed.
+    /// Whether a simulated answer that may be due in the next tick is still being computed.
     pub(super) fn owes_simulated(&self) -> bool {
         self.is_up() && self.at_worker.values().any(|sent| sent.is_simulated)
     }
 
-    /// Whether the next tick is not due by the wall clock, while answers from outside are still to come, or rests to
-    /// pass, and none has come that a tick could work on.
+    /// Whether the room must not run faster than the wall clock, because external answers or cooldowns are pending and
+    /// no answer has arrived that a tick could process.
     pub(super) fn keeps_to_wall_clock(&self, rests: bool) -> bool {
         let owes = || {
             self.is_up()
@@ -279,22 +280,22 @@ impl WorkerBridge {
             && (rests || owes())
     }
 
-    /// How long it is until the next tick is due by the wall clock.
+    /// Returns the time until the next tick is due by the wall clock.
     fn until_next_tick(&self) -> Duration {
         self.ticked_at.map_or(Duration::ZERO, |at| TICK.saturating_sub(at.elapsed()))
     }
 
-    /// The messages to and from MCP servers.
+    /// Returns the messages to and from MCP servers.
     pub(super) fn servers(&mut self) -> &mut ServerTraffic {
         &mut self.servers
     }
 
-    /// What was sent of a kind of call and what has come back.
+    /// Returns the messages for a kind of call.
     pub(super) fn traffic<Call: BridgedCall>(&mut self) -> &mut OutsideTraffic<Call::Answer> {
         Call::traffic(&mut self.calls)
     }
 
-    /// Sends something about a call; returns it if there is no room for it now.
+    /// Sends a command for a call; returns it if the queue is full.
     pub(super) fn send_call<Call: BridgedCall>(&mut self, command: Call) -> Result<(), Call> {
         let Some(worker) = &self.worker else { return Err(command) };
         match worker.send(command.clone().command()) {
@@ -308,12 +309,12 @@ impl WorkerBridge {
         }
     }
 
-    /// What was sent towards Slack and what came back.
+    /// Returns the messages to and from Slack.
     pub(super) fn slack(&mut self) -> &mut SlackTraffic {
         &mut self.slack
     }
 
-    /// Sends something towards Slack; returns it if there is no room for it now.
+    /// Sends a command to Slack; returns it if the queue is full.
     pub(super) fn send_to_slack(&mut self, command: SlackCommand) -> Result<(), SlackCommand> {
         let Some(worker) = &self.worker else { return Err(command) };
         match worker.send(GatewayCommand::Slack(command.clone())) {
@@ -325,7 +326,7 @@ impl WorkerBridge {
         }
     }
 
-    /// Sends something to MCP servers; returns it if there is no room for it now.
+    /// Sends a command to MCP servers; returns it if the queue is full.
     pub(super) fn send_to_servers(&mut self, command: McpCommand) -> Result<(), McpCommand> {
         let Some(worker) = &self.worker else { return Err(command) };
         match worker.send(GatewayCommand::Mcp(command.clone())) {
@@ -337,14 +338,14 @@ impl WorkerBridge {
         }
     }
 
-    /// Notes that a piece of work has ended; the worker is notified as soon as its channel has room.
+    /// Records that an activation has ended; the worker is notified as soon as its queue has room.
     pub(super) fn note_over(&mut self, work: Id) {
         if self.worker.is_some() {
             self.over.push_back(work);
         }
     }
 
-    /// Tells the worker which pieces of work are over.
+    /// Notifies the worker of finished activations.
     pub(super) fn send_over(&mut self) {
         let Some(worker) = &self.worker else { return self.over.clear() };
         while let Some(work) = self.over.front() {
@@ -355,12 +356,12 @@ impl WorkerBridge {
         }
     }
 
-    /// A tick runs.
+    /// Records that a tick runs.
     pub(super) fn note_tick(&mut self) {
         self.ticked_at = Some(Instant::now());
     }
 
-    /// Whether a minute of the world outside has passed since this was true last, or since it was asked first.
+    /// Whether a minute of real time has passed since this last returned true, or since the first call.
     pub(super) fn minute_passed(&mut self) -> bool {
         let now = Instant::now();
         let began = *self.minute_began.get_or_insert(now);

@@ -1,20 +1,18 @@
 //! The arguments with which bubblewrap starts a program: what the program sees of this computer, the person's home and
-//! the workspace, and what it may write. Pure, except for checking what exists.
+//! the workspace, and what it can write. Pure, except for checking what exists.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::program_access::{EntryKind, ProgramAccess, WorkspaceEntry};
 
-/// Folders in which other programs of this computer listen: sessions of desktops, containers, databases, agents of
-/// keys.
+/// Folders that contain the sockets of other programs: desktop sessions, containers, databases, key agents.
 const SOCKET_FOLDERS: [&str; 6] = ["/run", "/var/run", "/var/lib/lxd", "/var/lib/incus", "/var/snap/lxd", "/mnt/wslg"];
-/// What of those folders programs need to run at all, on systems that have it.
+/// Entries of those folders that programs need to run at all, on systems that have them.
 const NEEDED_OF_RUN: [&str; 3] = ["/run/current-system", "/run/opengl-driver", "/run/wrappers"];
-/// The name server, which may be named by a file in one of those folders.
+/// The configuration of name servers, which may be a link into one of those folders.
 const NAME_SERVERS: &str = "/etc/resolv.conf";
-/// What begins with a dot in a home and is needed by compilers, interpreters and the like. Everything else that begins
-/// with one is hidden.
+/// Hidden entries of a home that compilers, interpreters and the like need. All other hidden entries are not visible.
 const TOOLS_OF_HOME: [&str; 38] = [
     ".asdf",
     ".bun",
@@ -55,7 +53,7 @@ const TOOLS_OF_HOME: [&str; 38] = [
     ".volta",
     ".yarn",
 ];
-/// Keys within what is needed.
+/// Files with keys in the entries that are visible.
 const SECRETS_WITHIN: [&str; 14] = [
     ".cache/huggingface/token",
     ".cache/huggingface/stored_tokens",
@@ -72,36 +70,36 @@ const SECRETS_WITHIN: [&str; 14] = [
     ".m2/settings-security.xml",
     ".nuget/NuGet/NuGet.Config",
 ];
-/// Settings that are no secrets, below a folder that is hidden.
+/// A folder with harmless settings inside a folder that is not visible.
 const SETTINGS_SHOWN: &str = ".config/git";
 
 /// The options with which a program is started.
 pub(super) struct Sandbox<'a> {
-    /// bubblewrap.
+    /// The path of bubblewrap.
     pub(super) program: &'a Path,
-    /// The workspace, by its real path.
+    /// The canonical path of the workspace.
     pub(super) workspace: &'a Path,
-    /// What is in it.
+    /// The entries of the workspace, with their access.
     pub(super) entries: &'a [WorkspaceEntry],
     /// The folder that replaces the workspace's own folder, so that the program can create new entries in it.
     pub(super) stage: Option<&'a Path>,
-    /// A worktree in which the program works, although it lies where programs do not see.
+    /// A worktree in which the program works, although it is in a folder that programs cannot see.
     pub(super) worktree: Option<&'a Path>,
-    /// Folders and files of its own, with read and write access.
+    /// Folders and files with read and write access.
     pub(super) own: &'a [PathBuf],
-    /// Folders that it is not to see.
+    /// Folders that the program cannot see.
     pub(super) hidden: &'a [PathBuf],
     /// The person's home.
     pub(super) home: Option<&'a Path>,
     /// Folders in which programs are found, and the program itself.
     pub(super) programs: &'a [PathBuf],
-    /// Whether it may use the network.
+    /// Whether the program can use the network.
     pub(super) network: bool,
-    /// The bytes of each folder for passing files.
+    /// The size limit of each temporary file system in bytes.
     pub(super) temporary_bytes: Option<u64>,
 }
 
-/// Words that are put together.
+/// A list of arguments that is being built.
 #[derive(Default)]
 struct Words(Vec<OsString>);
 
@@ -110,12 +108,12 @@ impl Words {
         self.0.extend(words.iter().map(|word| word.as_ref().to_owned()));
     }
 
-    /// Nothing of this is seen: a folder is empty, and so is a file.
+    /// Hides a path by an empty folder or file.
     fn hide(&mut self, path: &Path) {
         match path.symlink_metadata() {
             Ok(found) if found.is_dir() => self.add(&[&"--tmpfs", &path]),
             Ok(found) if found.is_file() => self.add(&[&"--dev-bind", &"/dev/null", &path]),
-            // The target of a link is hidden in its actual place, if it is among the hidden files.
+            // The target of a link is hidden in its actual location, if it is among the hidden files.
             _ => {}
         }
     }
@@ -129,7 +127,7 @@ impl Words {
 }
 
 impl Sandbox<'_> {
-    /// The words before those of the program.
+    /// Returns the arguments before the program's own command line.
     pub(super) fn arguments(&self) -> Vec<OsString> {
         let mut words = Words(vec![self.program.into()]);
         words.add(&[&"--ro-bind", &"/", &"/", &"--dev", &"/dev", &"--proc", &"/proc"]);
@@ -147,7 +145,7 @@ impl Sandbox<'_> {
         }
         self.mount_workspace(&mut words);
         within.iter().for_each(|path| words.hide(path));
-        // Without it, root could take the mounts away again.
+        // Otherwise, root could undo the mounts.
         words.add(&[&"--cap-drop", &"ALL", &"--unshare-all", &"--die-with-parent", &"--new-session"]);
         if self.network {
             words.add(&[&"--share-net"]);
@@ -156,7 +154,7 @@ impl Sandbox<'_> {
         words.0
     }
 
-    /// Nobody is reached who listens at a socket of this computer.
+    /// Hides the sockets of other programs on this computer.
     fn hide_sockets(&self, words: &mut Words) {
         let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_dir());
         for folder in SOCKET_FOLDERS.map(Path::new).into_iter().filter(|path| is_folder(path)) {
@@ -171,7 +169,7 @@ impl Sandbox<'_> {
         }
     }
 
-    /// What nobody who is confined sees.
+    /// Returns the paths that no confined program sees.
     fn hidden_paths(&self) -> Vec<PathBuf> {
         let mut paths = Vec::new();
         if let Some(home) = self.home.filter(|home| home.parent().is_some()) {
@@ -199,7 +197,7 @@ impl Sandbox<'_> {
             Some(stage) => words.add(&[&"--bind", &stage, &self.workspace]),
             None => words.add(&[&"--ro-bind", &self.workspace, &self.workspace]),
         }
-        // What is gone by now is left out: it would be new, and is judged as that.
+        // Entries that were deleted meanwhile are left out: if they are created again, they are checked as new ones.
         for entry in self.entries {
             let path = self.workspace.join(&entry.name);
             match (&entry.kind, entry.access) {
@@ -256,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_writes_what_is_not_guarded_and_makes_new_entries_beside() {
+    fn a_program_writes_unprotected_entries_and_creates_new_ones_separately() {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let staged = words(Some(Path::new("/w/.workshop/programs/1-0")), false, home.path(), &[]);
         for part in [
@@ -278,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_home_only_what_tools_need_is_seen_of_what_begins_with_a_dot() {
+    fn only_hidden_files_that_tools_need_are_visible_in_a_home() {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let at = |name: &str| home.path().join(name);
         for folder in [".ssh", ".aws", ".config/git", ".cargo", ".own/bin", "Documents", "keys"] {

@@ -1,4 +1,4 @@
-//! The limits on model usage: section `budget` of `settings.yaml`. An absent limit does not limit anything.
+//! Limits on model usage: the section `budget` of `settings.yaml`. An absent limit does not limit anything.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::base::Problem;
 pub use crate::mind::CapScope as Scope;
 use crate::workspace::SettingsSection;
 
-/// More dollars than any room may spend: an absurd number is a mistake.
+/// The maximum amount in dollars; a higher number is a mistake.
 const MOST_USD: f64 = 1_000_000.0;
 
 /// Limits on calls, tokens and costs. An invalid or negative number allows nothing.
@@ -79,34 +79,34 @@ impl SettingsSection for BudgetSettings {
     const NAME: &'static str = "budget";
 }
 
-/// What a limit counts.
+/// The quantity that a limit counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measure {
     /// Calls.
     Calls,
-    /// Tokens in and out.
+    /// Input and output tokens.
     Tokens,
-    /// Tokens that cost nobody knows what.
+    /// Tokens of models without a known price.
     UnpricedTokens,
-    /// Millionths of a dollar.
+    /// The cost in millionths of a dollar.
     Cost,
 }
 
 /// One configured limit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cap {
-    /// The field of `budget` that sets it.
+    /// The key in `budget`.
     pub name: &'static str,
-    /// Whose.
+    /// What the limit applies to.
     pub scope: Scope,
-    /// Of what.
+    /// The limited quantity.
     pub measure: Measure,
-    /// So much and no more.
+    /// The maximum.
     pub limit: u64,
 }
 
 impl BudgetSettings {
-    /// The caps that are set, in a fixed order.
+    /// Returns the configured limits, in a fixed order.
     pub fn caps(&self) -> Vec<Cap> {
         use Measure::{Calls, Tokens, UnpricedTokens};
         let counts = [
@@ -128,7 +128,7 @@ impl BudgetSettings {
         set.filter_map(|(name, scope, measure, limit)| Some(Cap { name, scope, measure, limit: limit? })).collect()
     }
 
-    /// Those of them that hold for the room as a whole, whoever asks.
+    /// Returns the limits that apply to the room as a whole.
     pub fn caps_of_room(&self) -> Vec<Cap> {
         let is_of_one = |scope| matches!(scope, Scope::AgentRun | Scope::AgentHour | Scope::Activation);
         self.caps().into_iter().filter(|cap| !is_of_one(cap.scope)).collect()
@@ -144,7 +144,7 @@ impl BudgetSettings {
         ]
     }
 
-    /// Caps that say nothing sensible; they allow nothing until they do.
+    /// Returns the problems of invalid limits, which allow nothing until they are corrected.
     pub fn problems(&self) -> Vec<Problem> {
         let absurd = self.costs().into_iter().filter(|(_, _, usd)| usd.is_some_and(|usd| !is_sane(usd)));
         absurd
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absurd_money_allows_nothing_and_is_a_problem() {
+    fn invalid_amounts_allow_nothing_and_are_problems() {
         for usd in [f64::NAN, -1.0, f64::INFINITY, 1e300] {
             let settings = BudgetSettings { cost_per_run_usd: Some(usd), ..Default::default() };
             let cap = settings.caps().into_iter().find(|cap| cap.name == "cost_per_run_usd").unwrap();

@@ -7,15 +7,15 @@ use super::origin::Origin;
 use super::personal_files::{read_small, write_private};
 use crate::base::Problem;
 
-/// The file's name in the config folder.
+/// The name of the file in the config folder.
 const FILE: &str = "allowed-addresses.yaml";
-/// How the file begins.
+/// The comment at the beginning of the file.
 const HEAD: &str = "# Addresses that you allowed a workspace to ask, with your keys where they are encrypted.\n";
 
-/// The addresses, by the workspace's folder.
+/// The allowed addresses by the path of the workspace.
 type Allowed = BTreeMap<String, Vec<String>>;
 
-/// The addresses that are allowed for this workspace, and what is wrong with the file.
+/// Returns the addresses that are allowed for this workspace, and the problem if the file cannot be read.
 pub(super) fn load(config_folder: &Path, workspace: &Path) -> (Vec<Origin>, Option<Problem>) {
     match read(&config_folder.join(FILE)) {
         Ok(allowed) => {
@@ -26,7 +26,7 @@ pub(super) fn load(config_folder: &Path, workspace: &Path) -> (Vec<Origin>, Opti
     }
 }
 
-/// Allows a workspace to ask an address, and says what it is and where that is kept.
+/// Allows a workspace to call an address. Returns the address and the path of the file.
 pub fn allow(config_folder: Option<&Path>, workspace: &Path, url: &str) -> Result<(Origin, PathBuf), Problem> {
     let Some(origin) = Origin::of(url) else {
         let what = format!("{url:?} is not a server address");
@@ -59,12 +59,12 @@ fn read(file: &Path) -> Result<Allowed, Problem> {
     })
 }
 
-/// The folder's canonical name, independent of the current directory and of the spelling.
+/// Returns the canonical path of a workspace, independent of the current directory and of the spelling.
 pub(super) fn name_of(workspace: &Path) -> String {
     std::fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned()).display().to_string()
 }
 
-/// The file of permissions, for checking whether a person has changed it.
+/// Returns the path of the file, for checking whether a person has changed it.
 pub(super) fn file(config_folder: &Path) -> PathBuf {
     config_folder.join(FILE)
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_allowed_for_one_workspace_and_no_other() {
+    fn an_address_is_allowed_for_one_workspace_only() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         let (mine, other) = (config.path().join("mine"), config.path().join("other"));
         let environment =
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_allows_nothing_and_is_not_written_over() {
+    fn an_unreadable_file_allows_nothing_and_is_not_overwritten() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::write(file(config.path()), "[ broken").expect("it can be written");
         let (allowed, problem) = load(config.path(), Path::new("w"));

@@ -24,7 +24,7 @@ static WINDOWS: LazyLock<WindowList> = LazyLock::new(|| {
 });
 
 impl GatewaySettings {
-    /// Tokens that the model takes and gives at once which is asked for this wish, where that is known.
+    /// Returns the number of input and output tokens of the model for this name, if it is known.
     pub fn window_tokens(&self, provider_override: Option<&str>, wanted: Option<&str>) -> Option<u32> {
         let choice = self.choose(provider_override, wanted).ok()?;
         let Choice { provider, model } = &choice;
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_is_what_the_person_says_else_what_is_listed_else_unknown() {
+    fn a_window_comes_from_the_settings_or_the_list_or_is_unknown() {
         let context_tokens = BTreeMap::from([("openai:qwen3-8b".into(), 32_768), ("ollama:*".into(), 8_192)]);
         let settings = GatewaySettings { provider: "openai".into(), context_tokens, ..GatewaySettings::default() };
         let table = [
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn every_listed_window_is_a_sane_number() {
+    fn every_listed_window_is_plausible() {
         assert!(
             WINDOWS.providers.values().flat_map(BTreeMap::values).all(|tokens| (1_000..10_000_000).contains(tokens))
         );

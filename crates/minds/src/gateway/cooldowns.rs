@@ -1,5 +1,5 @@
-//! Until when each provider must not be called, by the wall clock, at every speed of the room: one place for all
-//! callers.
+//! The cooldowns of providers that refused requests, by the wall clock, at every speed of the room. All callers share
+//! them.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -10,23 +10,23 @@ use std::time::{Duration, Instant};
 use super::provider::ErrorCause;
 use super::retry::RetryPolicy;
 
-/// The maximum pause, in seconds; a server that asks for more is called again after this.
+/// The maximum cooldown in seconds; a server that asks for more is called again after this.
 pub(super) const LONGEST_REST_SECS: f64 = 86_400.0;
 
-/// Until when each provider must not be called. Clones share their state.
+/// When the cooldown of each provider ends. Clones share their state.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Cooldowns(Arc<Mutex<BTreeMap<String, Cooldown>>>);
 
 #[derive(Clone, Copy, Debug)]
 struct Cooldown {
     until: Instant,
-    /// How often in a row it asked for that without a word of how long.
+    /// The number of consecutive refusals without a duration.
     times: u32,
 }
 
 impl Cooldowns {
-    /// Records that a provider refused a request for now, if this is what happened: it is left alone for as long as it
-    /// asked, or a little longer each time if it did not say.
+    /// If a provider refused a request for now, starts its cooldown: for as long as the provider asked, or increasingly
+    /// longer if it did not say.
     pub(super) fn note_refusal(&self, provider: &str, cause: ErrorCause, policy: &RetryPolicy, now: Instant) {
         let Some(asked_secs) = wait_asked(cause) else { return };
         let mut rests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,27 +43,27 @@ impl Cooldowns {
         rest.until = rest.until.max(now + Duration::from_secs_f64(secs));
     }
 
-    /// A provider answered. A pause that it asked for with another request still holds.
+    /// Records that a provider answered. A cooldown that it asked for with another request still applies.
     pub(super) fn note_answer(&self, provider: &str) {
         if let Some(rest) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(provider) {
             rest.times = 0;
         }
     }
 
-    /// How long a provider must still be left alone; `None` if it may be called.
+    /// Returns the remaining cooldown of a provider; zero if it may be called.
     pub(super) fn left(&self, provider: &str, now: Instant) -> Duration {
         let rests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rests.get(provider).map_or(Duration::ZERO, |rest| rest.until.saturating_duration_since(now))
     }
 
-    /// The longest time that any provider is still to be left alone.
-    pub(super) fn longest_left(&self, now: Instant) -> Duration {
+    /// Returns the longest remaining cooldown of any provider.
+    pub(super) fn longest_remaining(&self, now: Instant) -> Duration {
         let rests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rests.values().map(|rest| rest.until.saturating_duration_since(now)).max().unwrap_or_default()
     }
 }
 
-/// Whether a server asks for a pause, and for how many seconds if it says that.
+/// Returns whether a server asks for a pause, and for how many seconds if it says that.
 pub(super) fn wait_asked(cause: ErrorCause) -> Option<Option<f64>> {
     match cause {
         ErrorCause::Status { status, retry_after_secs } => {
@@ -74,7 +74,7 @@ pub(super) fn wait_asked(cause: ErrorCause) -> Option<Option<f64>> {
     }
 }
 
-/// A number in 0..1 that nobody can foresee, to spread retries. Never reaches the world.
+/// Returns an unpredictable number in 0..1, to spread retries. Never reaches the world.
 pub(super) fn chance() -> f64 {
     (RandomState::new().build_hasher().finish() % 1000) as f64 / 1000.0
 }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_how_long_is_left_alone_so_long_and_others_are_asked() {
+    fn a_cooldown_lasts_as_long_as_requested_and_affects_no_other_provider() {
         let (rests, now) = (Cooldowns::default(), Instant::now());
         rests.note_refusal("openai", refused(429, Some(40.0)), &POLICY, now);
         assert_eq!(rests.left("openai", now), Duration::from_secs(40));
@@ -102,15 +102,15 @@ mod tests {
         rests.note_answer("openai");
         assert_eq!(rests.clone().left("openai", now), Duration::from_secs(40));
         rests.note_refusal("gemini", refused(503, Some(3e9)), &POLICY, now);
-        assert_eq!(rests.longest_left(now), Duration::from_secs(86_400), "a hundred years are a day");
+        assert_eq!(rests.longest_remaining(now), Duration::from_secs(86_400), "a hundred years are a day");
     }
 
     #[test]
-    fn who_does_not_say_is_left_alone_longer_each_time_until_it_answers() {
+    fn cooldowns_without_a_duration_grow_until_an_answer() {
         let (rests, mut now) = (Cooldowns::default(), Instant::now());
         let refuse = |now: &mut Instant| {
             rests.note_refusal("openai", refused(429, None), &POLICY, *now);
-            // Those that were refused at the same moment are one refusal.
+            // Requests that are refused at the same moment count as one refusal.
             rests.note_refusal("openai", refused(429, None), &POLICY, *now);
             let left = rests.left("openai", *now);
             *now += left;
@@ -123,11 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn only_a_refusal_is_one() {
+    fn only_refusals_start_a_cooldown() {
         let (rests, now) = (Cooldowns::default(), Instant::now());
         for cause in [refused(500, None), refused(401, None), ErrorCause::Connect, ErrorCause::Cut] {
             rests.note_refusal("openai", cause, &POLICY, now);
         }
-        assert_eq!(rests.longest_left(now), Duration::ZERO);
+        assert_eq!(rests.longest_remaining(now), Duration::ZERO);
     }
 }

@@ -1,5 +1,5 @@
-//! The streamed pieces of an answer on their way to the screen: without keys, batched briefly, and delivered even if
-//! nothing more arrives.
+//! The streamed pieces of an answer on their way to the screen: with keys removed, batched briefly, and delivered even
+//! if nothing more arrives.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,12 +25,12 @@ struct Shared {
     id: RequestId,
     events: Sender<GatewayEvent>,
     pending: Mutex<Pending>,
-    /// Something is waiting, and may be the last for a long time.
+    /// Notified when something waits that may be the last for a long time.
     waits: Notify,
 }
 
 impl DeltaStream {
-    /// Those of the answer to this question.
+    /// Creates the stream of the answer to this request.
     pub(super) fn of(id: RequestId, events: Sender<GatewayEvent>) -> Self {
         let (pending, waits) = (Mutex::default(), Notify::new());
         Self(Arc::new(Shared { id, events, pending, waits }))
@@ -68,7 +68,7 @@ impl DeltaStream {
         })
     }
 
-    /// Tells what waits when its time has come, for as long as it is waited for. Never ends.
+    /// Passes on what waits when it is due. Never returns.
     pub(super) async fn flush_when_due(&self) -> std::convert::Infallible {
         loop {
             self.0.waits.notified().await;
@@ -79,7 +79,7 @@ impl DeltaStream {
 
     fn take(&self, piece: LivePiece<'_>) {
         let mut pending = self.pending();
-        // A tool call is announced at once: nothing else may come for a long time.
+        // A tool call is announced at once: nothing else may arrive for a long time.
         let begins_call = pending.take(piece);
         let is_due = begins_call || pending.sent.is_none_or(|sent| sent.elapsed() >= COALESCE);
         drop(pending);
@@ -89,7 +89,7 @@ impl DeltaStream {
         }
     }
 
-    /// Passes on what is waiting. Without room it keeps waiting; the whole answer comes with the end anyway.
+    /// Passes on what is waiting. If the queue is full it keeps waiting; the complete answer contains it anyway.
     fn send(&self) {
         let mut pending = self.pending();
         if pending.is_empty() {
@@ -116,12 +116,12 @@ struct Pending {
     thought: String,
     /// Every known call, and whether it was announced.
     calls: Vec<(LiveCall, bool)>,
-    /// When something was passed on last.
+    /// When something was last passed on.
     sent: Option<Instant>,
 }
 
 impl Pending {
-    /// Takes a piece in; whether it begins a call.
+    /// Adds a piece. Returns whether it begins a call.
     fn take(&mut self, piece: LivePiece<'_>) -> bool {
         match piece {
             LivePiece::Text(text) => self.text.push_str(text),
@@ -146,7 +146,7 @@ impl Pending {
     }
 
     fn send(&mut self, id: RequestId, events: &Sender<GatewayEvent>) {
-        // Nobody listens any more when the world is gone already.
+        // Nobody receives the events any more if the world is gone.
         if !self.thought.is_empty() {
             let _ = events.try_send(GatewayEvent::Thought { id, text: std::mem::take(&mut self.thought) });
         }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_nothing_follows_is_told_nevertheless() {
+    fn the_last_piece_is_delivered_without_a_successor() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime can be made");
         let (to, events) = crossbeam_channel::unbounded();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_begins_is_reported_at_once_and_thoughts_only_where_they_are_wanted() {
+    fn calls_are_announced_at_once_and_thoughts_only_on_request() {
         let (to, events) = crossbeam_channel::unbounded();
         let pieces = DeltaStream::of(ID, to);
         let counted = Arc::new(std::sync::atomic::AtomicUsize::new(0));

@@ -1,4 +1,4 @@
-//! The gateway in the world: admits requests in order, sends those that may be sent, and settles answers.
+//! The gateway in the world: admits requests in order, sends those that may be sent, and applies answers.
 
 use std::collections::BTreeSet;
 
@@ -37,10 +37,10 @@ use crate::simulation::Explain;
 use crate::workspace::ProblemReport;
 use crate::workspace::vfs::OutsideChange;
 
-/// Ticks in a minute of the room.
+/// The number of ticks in a simulated minute.
 const MINUTE: u64 = 60 * TICKS_PER_SEC;
 
-/// No provider has more slots, whatever the settings say.
+/// The maximum number of concurrent requests to a provider, whatever the settings say.
 const MOST_CONCURRENT: u32 = 512;
 
 /// The process's environment as the gateway sees it.
@@ -59,11 +59,11 @@ impl Input for MinutePassed {
     const KIND: &'static str = "minute";
 }
 
-/// The vendor addresses that the person set, as far as prices depend on them, and which of them have a key. An input:
+/// The vendor addresses that the person set, as far as prices depend on them, and which vendors have a key. An input:
 /// the world does not know the person's files and variables.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AddressesNamed {
-    /// Whose places, by provider.
+    /// The owner of each provider's server.
     pub sites: Sites,
     /// The vendors for which the person has a key.
     #[serde(default)]
@@ -81,7 +81,7 @@ pub(super) struct OnBridge<'w> {
     live: ResMut<'w, LiveText>,
 }
 
-/// Admits answers that are due, and tells agents what the last tick decided. Runs before inputs are admitted.
+/// Admits answers that are due, and notifies agents of the last tick's decisions. Runs before inputs are admitted.
 pub(super) fn collect(
     mut on: OnBridge,
     mut questions: ResMut<RequestQueue>,
@@ -117,10 +117,10 @@ pub(super) fn collect(
     }
     if let Some(environment) = on.bridge.access_changed.take() {
         surroundings.0 = *environment;
-        on.bridge.sites_told = false;
+        on.bridge.sites_reported = false;
         doors.2.push(AccessChanged {});
     }
-    if !std::mem::replace(&mut on.bridge.sites_told, true) {
+    if !std::mem::replace(&mut on.bridge.sites_reported, true) {
         let sites = sites_of_person(&surroundings.0);
         let keyed = surroundings.0.vendors_with_key();
         if sites != questions.sites || keyed != questions.keyed {
@@ -132,8 +132,8 @@ pub(super) fn collect(
     }
 }
 
-/// Records what changed beside the room while coding agents were at work. Before answers are settled, so that a change
-/// in the tick of the answer is seen as well.
+/// Logs external file changes while coding agents were at work. Runs before answers are applied, so that a change in
+/// the tick of the answer is included.
 pub(super) fn record_own_changes(
     mut questions: ResMut<RequestQueue>,
     mut changes: MessageReader<OutsideChange>,
@@ -151,7 +151,7 @@ pub(super) fn record_own_changes(
     }
 }
 
-/// Books what answers used, and records each call.
+/// Adds the usage of answers to the ledger, and logs each call.
 pub(super) fn book_replies(
     mut replies: MessageReader<ModelReply>,
     mut minutes: MessageReader<MinutePassed>,
@@ -185,7 +185,7 @@ pub(super) fn book_replies(
     }
 }
 
-/// Books what asking used, and records it: the log and the books say the same.
+/// Adds the usage of an answer to the ledger and logs it, so that both agree.
 fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, reply: &ModelReply, rules: &Rules) {
     let most = ProviderRequest::new(&question.request, &question.choice.model).most();
     let used = used(&question.choice, &reply.outcome, reply.effort, most);
@@ -205,7 +205,7 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
     record(log, &question.request, reply, &used, tally);
 }
 
-/// Records what a coding agent reported about itself.
+/// Logs what a coding agent reported about itself.
 fn record_report(log: &mut EventLog, request: &ModelRequest, told: &AgentReport) {
     if let Some(lost) = &told.lost {
         log.write(about(request, &Warning::new(lost.clone())));
@@ -252,7 +252,7 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: 
         ..ModelCall::default()
     };
     let draft = about(request, &call);
-    // The request, for readers who want to see the cause of its result.
+    // The request is logged, too, so that readers can see the cause of its result.
     log.write(match serde_json::to_string(&request.prompt.recorded()) {
         Ok(prompt) => draft.enclose(prompt),
         Err(error) => {
@@ -262,7 +262,7 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: 
     });
 }
 
-/// A record of the result of a request.
+/// Creates a log event about the result of a request.
 fn about(request: &ModelRequest, event: &impl EventData) -> EventDraft {
     let draft = EventDraft::of(event).agent(&request.agent_id).cause(request.cause);
     match &request.activation {
@@ -282,14 +282,14 @@ pub(super) struct Rules<'w> {
 }
 
 impl Rules<'_> {
-    /// Where a choice is called, and its price there.
+    /// Returns the server that a choice uses, and its price there.
     fn site_and_rate(&self, questions: &RequestQueue, choice: &Choice) -> (Site, Rate) {
         let site = self.gateway.site(&choice.provider, &questions.sites);
         (site, rate(choice, site, &self.prices))
     }
 }
 
-/// Takes new questions into the queues, and withdrawn ones out.
+/// Adds new requests to the queues, and removes withdrawn ones.
 pub(super) fn enqueue_requests(
     mut requests: MessageReader<ModelRequest>,
     (mut put_off, mut cancels): (MessageReader<PutOffRequest>, MessageReader<CancelRequest>),
@@ -308,13 +308,13 @@ pub(super) fn enqueue_requests(
         match questions.choose(&rules.gateway, request.model.as_deref()) {
             Ok(choice) => {
                 let asked_tick = rules.clock.tick();
-                questions.line_up(Waiting { request: request.clone(), choice, told_place: 0, asked_tick });
+                questions.enqueue(Waiting { request: request.clone(), choice, told_place: 0, asked_tick });
             }
             Err(problem) => {
                 let failure = ModelFailure::new(FailureKind::Rejected, problem.what, problem.remedy);
                 let (kind, what, remedy) = (request.kind.word().into(), failure.what.clone(), failure.remedy.clone());
                 log.write(about(request, &events::Error::Request(RequestFailed { kind, what, remedy })));
-                // Nobody is called so: it fails under the name that was meant.
+                // There is no such provider: the request fails under the name that was meant.
                 let provider = rules.gateway.provider_meant(provider_override.as_deref()).to_owned();
                 questions.refuse(request, Choice { model: provider.clone(), provider }, failure);
             }
@@ -338,7 +338,8 @@ pub(super) fn enqueue_requests(
     on.bridge.send_over();
 }
 
-/// What was sent to a vendor may have to be paid for, though nobody waits for the answer any more.
+/// Withdraws a request. If it was sent to a vendor, it may have to be paid for, though nobody waits for the answer any
+/// more.
 fn withdraw(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, rules: &Rules) {
     let Choice { provider, model } = question.choice.clone();
     if question.choice.is_simulated() {
@@ -354,7 +355,7 @@ fn withdraw(questions: &mut RequestQueue, log: &mut EventLog, question: &InFligh
     book(questions, log, question, &reply, rules);
 }
 
-/// Lets questions out of the queues as slots and caps allow.
+/// Starts queued requests as slots and limits allow.
 pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLog>, rules: Rules) {
     let questions = &mut *questions;
     let now = rules.clock.tick();
@@ -365,13 +366,13 @@ pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLo
     let caps = rules.budget.caps();
     let providers: Vec<String> = questions.waiting.keys().cloned().collect();
     for provider in providers {
-        while questions.under_way_at(&provider) < most {
+        while questions.running_at(&provider) < most {
             let Some(waiting) = questions.waiting.get_mut(&provider).and_then(|queue| queue.pop_front()) else { break };
             let Waiting { request, choice, told_place, asked_tick } = waiting;
             let terms = rules.site_and_rate(questions, &choice);
             let sent = ProviderRequest::new(&request, &choice.model);
             let mut reserved = reservation(&request, &choice, &sent, terms);
-            // Each attempt is a call: no more are made than caps on calls have room for.
+            // Each attempt is a call: retries are limited by the remaining calls.
             let left = questions.ledger.attempts_left(&reserved, &caps);
             let attempts = rules.gateway.retry_policy().attempts.min(u32::try_from(left).unwrap_or(u32::MAX)).max(1);
             reserved.most.calls = attempts.into();
@@ -429,8 +430,8 @@ fn refuse(
     questions.refuse(request, choice.clone(), failure);
 }
 
-/// Sends the running requests to the worker that were not sent yet: those that were started just now, those that a
-/// restart found running, and those for which there was no room before. On replay nothing is sent.
+/// Sends the running requests to the worker that were not sent yet: those that were just started, those that were
+/// running before a restart, and those for which the queue was full. On replay, nothing is sent.
 pub(super) fn send(
     questions: Res<RequestQueue>,
     mut on: OnBridge,
@@ -479,7 +480,7 @@ pub(super) fn send(
     }
 }
 
-/// Counts what agents exchanged in this tick in the ledger.
+/// Adds the exchanges between agents in this tick to the ledger.
 pub(super) fn count_exchanges(mut exchanged: MessageReader<Exchanged>, mut requests: ResMut<RequestQueue>) {
     // Views must not see a change in every tick.
     if exchanged.is_empty() {

@@ -18,7 +18,7 @@ use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, RecordedInput};
 use crate::simulation::{ActivityId, Urgency};
 
-/// Repeats the last message after as many tenths of a second as its seed; plays an error where told to.
+/// Repeats the last message after as many tenths of a second as its seed; returns an error if the message says so.
 struct Echo {
     errors_left: u32,
 }
@@ -39,11 +39,15 @@ impl SimulatedProvider for Echo {
     }
 }
 
-/// Incoming events: in which tick, for which request, and which.
+/// The received answers: in which tick, to which request, and which.
 #[derive(Resource, Default)]
-struct Heard(Vec<(u64, u64, Result<String, FailureKind>)>);
+struct ReceivedReplies(Vec<(u64, u64, Result<String, FailureKind>)>);
 
-fn hear(mut replies: bevy::ecs::message::MessageReader<ModelReply>, mut heard: ResMut<Heard>, clock: Res<SimClock>) {
+fn hear(
+    mut replies: bevy::ecs::message::MessageReader<ModelReply>,
+    mut heard: ResMut<ReceivedReplies>,
+    clock: Res<SimClock>,
+) {
     for reply in replies.read() {
         let outcome = reply.outcome.clone();
         let outcome = outcome.map(|completion| completion.text).map_err(|failure| failure.kind);
@@ -53,7 +57,7 @@ fn hear(mut replies: bevy::ecs::message::MessageReader<ModelReply>, mut heard: R
 
 fn room() -> App {
     let mut app = App::empty();
-    app.add_plugins(schedule::plugin).init_resource::<EventLog>().init_resource::<Heard>();
+    app.add_plugins(schedule::plugin).init_resource::<EventLog>().init_resource::<ReceivedReplies>();
     app.insert_resource(GatewayEnvironment(Environment::default()));
     app.add_input::<ModelReply>();
     app.add_plugins(plugin);
@@ -104,7 +108,7 @@ fn tick(app: &mut App, times: u64) {
 }
 
 fn heard(app: &App) -> Vec<(u64, u64, Result<String, FailureKind>)> {
-    app.world().resource::<Heard>().0.clone()
+    app.world().resource::<ReceivedReplies>().0.clone()
 }
 
 fn said(tick: u64, id: u64, words: &str) -> (u64, u64, Result<String, FailureKind>) {
@@ -112,7 +116,7 @@ fn said(tick: u64, id: u64, words: &str) -> (u64, u64, Result<String, FailureKin
 }
 
 #[test]
-fn answers_come_at_the_tick_that_their_latency_says() {
+fn answers_arrive_after_their_latency() {
     let mut app = room();
     ask(&mut app, question(1, "a", 10, "slow"));
     ask(&mut app, question(2, "b", 5, "fast"));
@@ -127,7 +131,7 @@ fn answers_come_at_the_tick_that_their_latency_says() {
 }
 
 #[test]
-fn slots_are_kept_and_those_who_wait_are_told_their_place() {
+fn slots_are_limited_and_waiting_agents_learn_their_position() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     for id in 1..=3 {
@@ -148,7 +152,7 @@ fn slots_are_kept_and_those_who_wait_are_told_their_place() {
 }
 
 #[test]
-fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_one() {
+fn slots_are_assigned_by_urgency_and_arrival_and_reported_positions_are_true() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     let asks = [
@@ -164,7 +168,7 @@ fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_o
     ];
     for (id, urgency) in asks {
         ask(&mut app, ModelRequest { urgency, ..question(id, "a", 10, "hello") });
-        // Each comes a tick after the one before: the first is running when the others come.
+        // Each is requested a tick after the previous one: the first is running when the others arrive.
         tick(&mut app, 1);
     }
     tick(&mut app, 1);
@@ -178,7 +182,7 @@ fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_o
 }
 
 #[test]
-fn a_question_that_waits_gives_way_and_one_that_is_under_way_continues() {
+fn waiting_requests_can_be_postponed_and_running_ones_continue() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     for id in 1..=3 {
@@ -196,7 +200,7 @@ fn a_question_that_waits_gives_way_and_one_that_is_under_way_continues() {
 }
 
 #[test]
-fn nothing_waits_for_ever_behind_what_is_more_urgent() {
+fn nothing_waits_forever_behind_more_urgent_requests() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     ask(&mut app, ModelRequest { urgency: Urgency::Seek, ..question(1_000_000, "a", 10, "me, too") });
@@ -211,7 +215,7 @@ fn nothing_waits_for_ever_behind_what_is_more_urgent() {
 }
 
 #[test]
-fn a_cap_refuses_with_words_and_a_record() {
+fn a_limit_refuses_with_a_message_and_a_record() {
     let mut app = room();
     app.world_mut().resource_mut::<BudgetSettings>().calls_per_agent_per_hour = Some(1);
     ask(&mut app, question(1, "ada-1", 1, "one"));
@@ -262,7 +266,7 @@ fn a_call_is_reported_and_counted_for_its_activation() {
 }
 
 #[test]
-fn a_rate_limit_that_stays_says_how_long_the_server_asked_to_wait() {
+fn a_lasting_rate_limit_reports_the_requested_wait() {
     let mut app = room();
     ask(&mut app, question(1, "a", 1, "fail for ever"));
     tick(&mut app, 600);
@@ -275,7 +279,7 @@ fn a_rate_limit_that_stays_says_how_long_the_server_asked_to_wait() {
 }
 
 #[test]
-fn tools_calls_and_results_are_set_aside_for() {
+fn tools_calls_and_results_are_part_of_the_reservation() {
     let plain = question(1, "a", 1, "hello");
     let call = ToolCall::new("c-1", "vfs_read", serde_json::json!({ "path": "x".repeat(400) }));
     let mut history = plain.clone();
@@ -292,7 +296,7 @@ fn tools_calls_and_results_are_set_aside_for() {
 }
 
 #[test]
-fn what_may_pass_is_tried_again_in_simulated_time() {
+fn temporary_errors_are_retried_in_simulated_time() {
     let mut app = room();
     ask(&mut app, question(1, "a", 10, "fail once"));
     tick(&mut app, 200);
@@ -301,7 +305,7 @@ fn what_may_pass_is_tried_again_in_simulated_time() {
 }
 
 #[test]
-fn latency_beyond_the_timeout_and_a_broken_provider_are_failures() {
+fn timeouts_and_panics_are_failures() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().total_timeout_secs = 2.0;
     ask(&mut app, question(1, "a", 1000, "late"));
@@ -315,7 +319,7 @@ fn latency_beyond_the_timeout_and_a_broken_provider_are_failures() {
 }
 
 #[test]
-fn every_attempt_is_a_call_for_the_caps_and_the_log_says_what_was_booked() {
+fn every_attempt_counts_as_a_call_and_the_log_agrees_with_the_ledger() {
     let mut app = room();
     app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(3);
     ask(&mut app, question(1, "a", 1, "hello"));
@@ -334,18 +338,18 @@ fn every_attempt_is_a_call_for_the_caps_and_the_log_says_what_was_booked() {
     assert_eq!(tokens, run.tokens);
 }
 
-/// A room that makes no requests to external providers: their events are played.
+/// A room that sends no requests to external providers: their events are replayed.
 fn room_of_openai(base_url: Option<&str>, prices: &str) -> App {
     let mut app = room();
     let mut settings = GatewaySettings { provider: "openai:gpt-4o".into(), ..GatewaySettings::default() };
     settings.base_urls.extend(base_url.map(|url| ("openai".to_owned(), url.to_owned())));
     app.insert_resource(settings).insert_resource(serde_yaml::from_str::<PriceSettings>(prices).unwrap());
-    // A replayed room makes no requests.
+    // A replayed room sends no requests.
     app.world_mut().resource_mut::<InputJournal>().replay([]);
     app
 }
 
-/// The cost of an answer with a thousand input and a hundred output tokens, in the ledger and in the log.
+/// Returns the cost of an answer with a thousand input and a hundred output tokens, in the ledger and in the log.
 fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::ledger::Tally, Option<f64>) {
     let mut app = room_of_openai(base_url, prices);
     ask(&mut app, question(1, "a", 1, "hello"));
@@ -375,7 +379,7 @@ fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::l
 }
 
 #[test]
-fn what_runs_here_is_free_what_nobody_priced_is_unknown_and_both_say_so() {
+fn local_models_are_free_and_unpriced_ones_have_unknown_cost() {
     let table = [
         (None, "{}", 3_500, 0, Some(0.0035)),
         (Some("http://127.0.0.1:8080"), "{}", 0, 0, Some(0.0)),
@@ -393,7 +397,7 @@ fn what_runs_here_is_free_what_nobody_priced_is_unknown_and_both_say_so() {
 }
 
 #[test]
-fn what_costs_nobody_knows_what_is_capped_by_its_tokens() {
+fn unpriced_models_are_limited_by_tokens() {
     let mut app = room_of_openai(Some("https://router.example"), "{}");
     let mut budget = app.world_mut().resource_mut::<BudgetSettings>();
     (budget.outside_tokens_per_run, budget.unpriced_tokens_per_run) = (None, Some(10));
@@ -405,7 +409,7 @@ fn what_costs_nobody_knows_what_is_capped_by_its_tokens() {
 }
 
 #[test]
-fn fewer_and_more_slots_count_at_once() {
+fn changed_slots_apply_at_once() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     for id in 1..=6 {
@@ -432,7 +436,7 @@ fn an_unknown_provider_is_refused_at_once() {
 }
 
 #[test]
-fn a_withdrawn_question_is_never_answered() {
+fn a_withdrawn_request_is_never_answered() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     for id in 1..=3 {
@@ -446,7 +450,7 @@ fn a_withdrawn_question_is_never_answered() {
     assert_eq!(heard(&app), [said(36, 2, "hello")]);
 }
 
-/// Makes requests on a fixed plan, so that two rooms can be compared tick by tick.
+/// Makes requests by a fixed plan, so that two rooms can be compared tick by tick.
 fn live(app: &mut App, from: u64, to: u64) -> Vec<u64> {
     (from..=to)
         .map(|tick_now| {
@@ -460,21 +464,21 @@ fn live(app: &mut App, from: u64, to: u64) -> Vec<u64> {
 }
 
 #[test]
-fn the_same_questions_make_the_same_world_and_a_replay_too() {
+fn the_same_requests_and_a_replay_produce_the_same_world() {
     let mut first = room();
     let hashes = live(&mut first, 1, 300);
     let inputs: Vec<RecordedInput> = first.world_mut().resource_mut::<InputJournal>().take_recorded();
     assert!(inputs.len() > 30);
     assert_eq!(live(&mut room(), 1, 300), hashes);
     let mut replay = room();
-    // A replay makes no requests: a provider that got one would break the test.
+    // A replay sends no requests: a provider that got one would fail the test.
     add_simulated_provider(&mut replay, "offline", |_| panic!("nobody is asked on replay"));
     replay.world_mut().resource_mut::<InputJournal>().replay(inputs);
     assert_eq!(live(&mut replay, 1, 300), hashes);
 }
 
 #[test]
-fn a_loaded_world_continues_as_the_saved_one() {
+fn a_loaded_world_continues_like_the_saved_one() {
     for pause in [7, 8, 50, 123] {
         let mut first = room();
         live(&mut first, 1, pause);
@@ -485,18 +489,18 @@ fn a_loaded_world_continues_as_the_saved_one() {
     }
 }
 
-/// Every event of this type that was written, oldest first.
+/// Returns every event of this type, oldest first.
 fn told<E: EventData>(app: &App) -> Vec<E> {
     app.world().resource::<EventLog>().unwritten().iter().filter_map(EventRecord::read).collect()
 }
 
-/// The reports on providers: their state and the words for it.
-fn told_of_providers(app: &App) -> Vec<(String, String)> {
+/// Returns the reports on providers: their state and message.
+fn provider_reports(app: &App) -> Vec<(String, String)> {
     told::<Provider>(app).into_iter().map(|provider| (provider.state.into_owned(), provider.what)).collect()
 }
 
 #[test]
-fn a_provider_that_fails_is_reported_once_and_once_more_when_it_works() {
+fn a_failing_provider_is_reported_once_and_its_recovery_once() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().attempts = 1;
     for id in 1..=5 {
@@ -510,13 +514,13 @@ fn a_provider_that_fails_is_reported_once_and_once_more_when_it_works() {
     ask(&mut app, question(6, "a", 1, "hello"));
     tick(&mut app, 10);
     assert_ne!(world_hash(app.world_mut()), hash, "it is part of the world");
-    let told = told_of_providers(&app);
+    let told = provider_reports(&app);
     assert_eq!(told[0], ("failing".into(), "offline answered 429 (too many requests): slow down".into()));
     assert_eq!(told[1..], [("working".into(), "offline works again after 5 failures".into())]);
 }
 
 #[test]
-fn who_has_no_key_or_is_unknown_fails_and_has_another_chance_when_settings_or_keys_change() {
+fn missing_keys_and_unknown_providers_are_retried_when_settings_or_keys_change() {
     let mut app = room();
     let asks = |app: &mut App, id: u64, provider: &str| {
         app.world_mut().resource_mut::<GatewaySettings>().provider = provider.into();
@@ -534,12 +538,12 @@ fn who_has_no_key_or_is_unknown_fails_and_has_another_chance_when_settings_or_ke
     let health = app.world().resource::<ProviderHealth>();
     assert_eq!(health.state("gemini"), HealthState::Unknown, "the settings are others now");
     assert!(health.faults()[0].what.contains("there is no provider \"gemni\""), "{:?}", health.faults());
-    let told: Vec<_> = told_of_providers(&app).into_iter().map(|(state, _)| state).collect();
+    let told: Vec<_> = provider_reports(&app).into_iter().map(|(state, _)| state).collect();
     assert_eq!(told, ["failing", "unknown", "failing", "unknown", "failing"]);
 }
 
 #[test]
-fn a_cap_of_the_room_is_a_fault_until_it_is_another_and_says_which_it_is() {
+fn a_reached_room_limit_is_a_named_fault_until_it_changes() {
     let mut app = room();
     app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(1);
     for id in 1..=4 {
@@ -553,11 +557,11 @@ fn a_cap_of_the_room_is_a_fault_until_it_is_another_and_says_which_it_is() {
     app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(9);
     tick(&mut app, 2);
     assert_eq!(app.world().resource::<ProviderHealth>().faults(), []);
-    assert_eq!(told_of_providers(&app).len(), 2);
+    assert_eq!(provider_reports(&app).len(), 2);
 }
 
 #[test]
-fn without_a_key_it_says_which_to_set() {
+fn a_missing_key_is_named() {
     let mut app = room();
     let mut request = question(1, "a", 1, "hello");
     request.model = Some("gemini".into());

@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::Id;
 
-/// Runs of work whose exchanges are remembered; the one that began first is forgotten first.
+/// The maximum number of runs of work whose exchanges are remembered; the oldest is forgotten first.
 const RUNS_AT_MOST: usize = 1_024;
 
-/// What is exchanged.
+/// The kind of an exchange.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ExchangeKind {
     /// A task was handed over.
     HandOver,
-    /// An agent told the one that started it something.
+    /// An agent sent a message to the agent that started it.
     Signal,
     /// A message was published in a channel.
     Message,
@@ -25,22 +25,22 @@ pub enum ExchangeKind {
     Entry,
 }
 
-/// Something was exchanged: it was accepted, and nobody is to be told any more.
+/// Something was exchanged between agents, and accepted.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub struct Exchanged {
-    /// The piece of work that began the run in which it was; none where a person did it outside of any.
+    /// The activation that began the run of work; `None` if a person did it outside of any.
     pub run: Option<Id>,
-    /// What.
+    /// The kind of exchange.
     pub kind: ExchangeKind,
 }
 
-/// How much was exchanged.
+/// The numbers of exchanges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExchangeCounts {
     /// Tasks that were handed over.
     pub hand_overs: u64,
-    /// Signals to whoever started an agent.
+    /// Messages to the agent that started the sender.
     pub signals: u64,
     /// Messages in channels.
     pub messages: u64,
@@ -49,7 +49,7 @@ pub struct ExchangeCounts {
 }
 
 impl ExchangeCounts {
-    /// Whether there was nothing.
+    /// Whether all counts are zero.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -65,7 +65,7 @@ impl ExchangeCounts {
     }
 }
 
-/// "2 tasks handed over, 1 channel message"; empty if there was nothing.
+/// Formats the counts, such as "2 tasks handed over, 1 channel message"; empty if all are zero.
 impl fmt::Display for ExchangeCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut is_first = true;
@@ -88,11 +88,11 @@ impl fmt::Display for ExchangeCounts {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Exchanges {
-    /// In this run of the room.
+    /// The counts of this run of the room.
     all: ExchangeCounts,
-    /// In each run of work, in whichever runs of the room.
+    /// The counts of each run of work, across runs of the room.
     runs: BTreeMap<Id, ExchangeCounts>,
-    /// In the order in which they began.
+    /// The runs of work, oldest first.
     order: VecDeque<Id>,
 }
 
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_exchanged_is_counted_by_run_and_in_all() {
+    fn exchanges_are_counted_per_run_and_in_total() {
         let mut exchanges = Exchanges::default();
         let run = Id::from("act-1");
         exchanges.note(Some(&run), ExchangeKind::HandOver);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_runs_the_newest_are_remembered() {
+    fn only_the_newest_runs_are_remembered() {
         let mut exchanges = Exchanges::default();
         for run in 0..RUNS_AT_MOST + 10 {
             let run = Id::from(format!("act-{run}"));

@@ -6,29 +6,29 @@ use super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::redaction::quote;
 use crate::mind::{FailureKind, ModelFailure};
 
-/// The maximum pause in seconds; longer ones are treated as this.
+/// The maximum pause in seconds; longer ones are shortened to this.
 const LONGEST_WAIT_SECS: f64 = 86_400.0;
 
-/// Where a call went, as far as a person must know it to fix the problem.
+/// The target of a call, as far as a person must know it to fix the problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
-    /// The provider's name.
+    /// The name of the provider.
     pub provider: &'a str,
-    /// The model's name.
+    /// The name of the model.
     pub model: &'a str,
-    /// Where it was asked; empty for one that computes its answers itself.
+    /// The base URL; empty for a simulated provider.
     pub base_url: &'a str,
-    /// The variable that holds its key, if it wants one.
+    /// The variable for its key, if it needs one.
     pub key_name: Option<&'a str>,
-    /// Where keys may be written down.
+    /// The path of the file for keys.
     pub key_file: &'a str,
-    /// Why its key, which is there, was not sent.
+    /// Why its existing key was not sent.
     pub withheld: Option<&'a str>,
-    /// How the person allows an address that only the workspace named.
+    /// How the person can allow an address that only the workspace sets.
     pub how_to_allow: &'a str,
 }
 
-/// The failure that a person reads, after so many tries.
+/// Describes an error for a person, after this many attempts.
 pub fn failure(error: &ProviderError, place: Place<'_>, tries: u32, keys: &Keys) -> ModelFailure {
     let (kind, what) = what(error, place);
     let mut what = keys.redact(&what);
@@ -54,7 +54,7 @@ pub fn failure(error: &ProviderError, place: Place<'_>, tries: u32, keys: &Keys)
     ModelFailure { retry_after_secs, status, is_too_long, ..ModelFailure::new(kind, what, remedy(error, kind, place)) }
 }
 
-/// Whether a server says that the request is too long for its model; each has words of its own.
+/// Whether a server says that the request is too long for its model; the wording differs between servers.
 fn names_length(error: &ProviderError) -> bool {
     const WORDS: [&str; 10] = [
         "context_length_exceeded",
@@ -98,14 +98,14 @@ fn what(error: &ProviderError, place: Place<'_>) -> (FailureKind, String) {
             let why = "this workspace sets this address, and you have not allowed it";
             (FailureKind::Rejected, format!("{provider} was not called{at}: {why}"))
         }
-        // Its own words say all of it.
+        // The error's own message is complete.
         ErrorCause::Agent(fault) => (kind_of_agent(fault), String::new()),
         ErrorCause::Panicked => (FailureKind::Malformed, format!("the code that calls {provider} crashed")),
         ErrorCause::Cancelled => (FailureKind::Cancelled, format!("the request to {provider} was cancelled")),
     }
 }
 
-/// Who can do something about a coding agent that does not answer.
+/// Returns the kind of failure of a coding agent.
 fn kind_of_agent(fault: AgentFault) -> FailureKind {
     match fault {
         AgentFault::NeedsLogin => FailureKind::Unauthorised,
@@ -116,7 +116,7 @@ fn kind_of_agent(fault: AgentFault) -> FailureKind {
     }
 }
 
-/// What a status means, in words, where it means one thing.
+/// Returns the meaning of a status, if it has only one.
 fn meaning(kind: FailureKind, status: u16, place: Place<'_>) -> Option<String> {
     Some(match (kind, status) {
         (FailureKind::Unauthorised, _) if place.withheld.is_some() => "a key is required".to_owned(),
@@ -130,14 +130,14 @@ fn meaning(kind: FailureKind, status: u16, place: Place<'_>) -> Option<String> {
     })
 }
 
-/// Gemini answers 400 where others answer 401.
+/// Whether a server rejects the key: Gemini answers 400 where others answer 401.
 fn names_bad_key(error: &ProviderError) -> bool {
     let said = |words: &str| error.detail.contains(words);
     matches!(error.cause, ErrorCause::Status { status: 400, .. })
         && (said("API_KEY_INVALID") || said("API key not valid"))
 }
 
-/// Who can do something about a status.
+/// Returns the kind of failure for a status.
 pub fn kind_of_status(status: u16) -> FailureKind {
     match status {
         401 | 403 => FailureKind::Unauthorised,
@@ -203,7 +203,7 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String 
     }
 }
 
-/// Seconds in words.
+/// Formats a duration in seconds.
 fn duration_text(secs: f64) -> String {
     match secs {
         secs if secs < 120.0 => format!("{secs:.0} s"),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn carries_what_the_server_asked_to_wait_within_reason() {
+    fn the_requested_wait_is_passed_on_within_limits() {
         let waits = [(Some(7.5), Some(7.5)), (None, None), (Some(1e30), Some(86_400.0)), (Some(f64::NAN), None)];
         for (asked, carried) in waits {
             let error = ProviderError::new(ErrorCause::Status { status: 429, retry_after_secs: asked }, "");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_key_is_one_whatever_the_status() {
+    fn a_bad_key_is_recognised_with_any_status() {
         let body = r#"{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key."}}"#;
         let error = ProviderError::new(ErrorCause::Status { status: 400, retry_after_secs: None }, body);
         assert_eq!(failure(&error, PLACE, 1, &Keys::default()).kind, FailureKind::Unauthorised);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_is_too_long_is_known_by_the_words_of_each_vendor() {
+    fn an_overlong_request_is_recognised_in_each_vendors_wording() {
         let said = |status, body: &str| {
             let error = ProviderError::new(ErrorCause::Status { status, retry_after_secs: None }, body);
             failure(&error, PLACE, 1, &Keys::default())
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn says_who_answered_what_and_where() {
+    fn failures_name_the_provider_the_status_and_the_address() {
         let error = ProviderError::new(ErrorCause::Status { status: 401, retry_after_secs: None }, "");
         let failure = failure(&error, PLACE, 1, &Keys::default());
         assert_eq!(failure.kind, FailureKind::Unauthorised);

@@ -1,8 +1,8 @@
-//! The only code that uses genai: sends requests, and lets nothing through for which a server must not be trusted.
+//! The only code that uses genai: sends requests, and rejects answers that cannot be trusted.
 //!
-//! Gaps of genai 0.7.2 that are closed here: it grows a vector to the index that a server names and merges calls that
-//! share one (own assembly, see [`super::tool_call_assembly`]); a connection that closes early looks like an end; an
-//! error does not end the stream; the status of a refused stream is hidden inside another error.
+//! Gaps of genai 0.7.2 that are closed here: it grows a vector to the index that a server sends, and merges calls that
+//! share an index (own assembly, see [`super::tool_call_assembly`]); a connection that closes early looks like an end;
+//! an error does not end the stream; the status of a refused stream is hidden inside another error.
 
 mod embedding;
 
@@ -37,25 +37,25 @@ use crate::mind::{CallKind, Completion, Finish, ReasoningBlock, ToolDeclaration,
 /// The timeouts of one attempt.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Patience {
-    /// Until there is a connection.
+    /// The time until the connection is established.
     pub connect: Duration,
-    /// Until the next byte.
+    /// The time until the next byte.
     pub stall: Duration,
 }
 
-/// A vendor, called through genai.
+/// A vendor that is called through genai.
 pub struct GuardedProvider {
     wire: Wire,
     client: Client,
     target: ServiceTarget,
     patience: Patience,
     relay: Option<Arc<LocalProxy>>,
-    /// Whether it is asked on this computer.
+    /// Whether its server is on this computer.
     is_here: bool,
 }
 
 impl GuardedProvider {
-    /// Sets up to ask this vendor there, with this key. Within a runtime.
+    /// Creates a client for a vendor at this address, with this key. Must be called within a runtime.
     pub fn new(
         vendor: &Vendor,
         base_url: &str,
@@ -65,14 +65,14 @@ impl GuardedProvider {
         let key = match key {
             Some(key) => key.reveal(),
             None if vendor.needs_key(base_url) => return Err(ProviderError::new(ErrorCause::NoKey, "")),
-            // Servers of one's own want some word there, any word.
+            // Local servers often require any non-empty key.
             None => "none",
         };
-        // A redirect would carry the key along to wherever it points.
+        // A redirect would send the key to another server.
         let mut http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(patience.connect)
-            // A megabyte that was packed may be a gigabyte.
+            // A megabyte of compressed data may expand to a gigabyte.
             .no_gzip()
             .no_brotli()
             .no_deflate()
@@ -84,7 +84,7 @@ impl GuardedProvider {
         } else {
             let relay = LocalProxy::start(patience.connect).map_err(|error| no_connection(&error))?;
             let gauge = relay.gauge();
-            // The only place that sees the status before the body is read. Nothing is ever tried again here.
+            // This is the only place that sees the status before the body is read. It never causes a retry.
             let watch =
                 reqwest::retry::for_host(AnyHost).no_budget().max_retries_per_request(0).classify_fn(move |answer| {
                     if answer.status().is_some_and(|status| !status.is_success()) {
@@ -93,7 +93,7 @@ impl GuardedProvider {
                     answer.success()
                 });
             let proxy = relay.proxy().map_err(|error| no_connection(&error))?;
-            // Each attempt has a connection of its own, and its own count.
+            // Each attempt has a connection and a byte count of its own.
             http = http.proxy(proxy).pool_max_idle_per_host(0).retry(watch);
             Some(Arc::new(relay))
         };
@@ -111,7 +111,7 @@ impl GuardedProvider {
     }
 }
 
-/// Every host.
+/// A pattern that matches every host.
 struct AnyHost;
 
 impl PartialEq<&str> for AnyHost {
@@ -166,7 +166,7 @@ impl AiProvider for GuardedProvider {
     }
 }
 
-/// An error with what the relay knows of it.
+/// Adds to an error what the relay knows about its cause.
 fn as_seen(error: ProviderError, gauge: &Gauge, is_here: bool) -> ProviderError {
     match error.cause {
         ErrorCause::Status { .. } if gauge.was_cut() => {
@@ -205,7 +205,7 @@ async fn ask(
     if !request.stops.is_empty() && takes_stops(wire, &request.model) {
         options = options.with_stop_sequences(request.stops.clone());
     }
-    // Messages in the room are short; an agent at work may think as hard as its vendor allows.
+    // Messages in the room are short; an agent at work may use as much reasoning as its vendor allows.
     if request.kind != CallKind::Task && takes_effort(wire, &request.model) {
         options = options.with_reasoning_effort(ReasoningEffort::Low);
     }
@@ -216,7 +216,7 @@ async fn ask(
     let mut text = String::new();
     let mut thought = String::new();
     let mut calls = Assembly::new(style(wire));
-    // The first error ends the turn: what genai sends after one is not to be trusted.
+    // The first error ends the answer: events that genai sends after it cannot be trusted.
     while let Some(event) = stream.next().await {
         match event.map_err(classify)? {
             ChatStreamEvent::Chunk(chunk) => {
@@ -251,7 +251,7 @@ fn piece(call: ToolCall) -> Piece {
     Piece { id: call.call_id, name: call.fn_name, arguments: call.fn_arguments, signature }
 }
 
-/// What was thought before anything was said, as far as this wire may demand it back with tool calls.
+/// Returns the reasoning before the answer, if the vendor may require it to be sent back with tool calls.
 fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> Vec<ReasoningBlock> {
     match wire {
         Wire::Anthropic => {
@@ -261,7 +261,7 @@ fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> V
                     ContentPart::ThoughtSignature(signature) => {
                         blocks.push(ReasoningBlock::Signed { text: Some(String::new()), signature });
                     }
-                    // It directly follows its signature.
+                    // The text directly follows its signature.
                     ContentPart::ReasoningContent(words) => {
                         if let Some(ReasoningBlock::Signed { text, .. }) = blocks.last_mut() {
                             *text = Some(words);
@@ -280,8 +280,8 @@ fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> V
     }
 }
 
-/// The request in genai's types. Anthropic caches everything before a mark; the others cache any prefix that stays the
-/// same.
+/// Converts a request to genai's types. Anthropic caches everything before a marker; the others cache any unchanged
+/// prefix.
 fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     let is_marked = wire == Wire::Anthropic;
     let (system_text, stable) = (request.prompt.system_text(), request.prompt.stable_text().len());
@@ -289,14 +289,14 @@ fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     let is_all_stable = stable >= system_text.len();
     let messages = request.prompt.messages();
     let all = turns(messages.clone(), wire);
-    // Content after something that changes each time is never found in a cache.
+    // Content after a part that changes with every request is never found in a cache.
     let marked_turns = match is_marked && is_all_stable {
         true => stable_turns(&messages, request.prompt.stable_messages(), &all, wire),
         false => 0,
     };
     let has_system = !system.is_empty();
     let mut tools: Vec<Tool> = request.tools.into_iter().map(tool).collect();
-    // Tools come before the system text, so its mark covers them too.
+    // Tools come before the system text, so its marker covers them, too.
     if let Some(last) = tools.last_mut().filter(|_| is_marked && !has_system) {
         last.cache_control = Some(CacheControl::Ephemeral);
     }
@@ -308,7 +308,7 @@ fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     if system_text.is_empty() || has_system { chat } else { chat.with_system(system_text) }
 }
 
-/// The system text in two pieces, with a mark after the stable one; `None` if nothing is stable.
+/// Splits the system text in two, with a marker after the stable part; without one if nothing is stable.
 fn marked_system(system: &str, stable_bytes: usize) -> Vec<ChatMessage> {
     let (stable, fleeting) = system.split_at(system.floor_char_boundary(stable_bytes));
     if stable.is_empty() {
@@ -319,7 +319,7 @@ fn marked_system(system: &str, stable_bytes: usize) -> Vec<ChatMessage> {
     [stable].into_iter().chain(fleeting).collect()
 }
 
-/// Turns in genai's words, with a mark behind the first `marked_turns`.
+/// Converts turns to genai's messages, with a marker after the first `marked_turns`.
 fn chat_messages(turns: Vec<Turn>, wire: Wire, marked_turns: usize) -> Vec<ChatMessage> {
     let mut messages = Vec::with_capacity(turns.len());
     for (index, turn) in turns.into_iter().enumerate() {
@@ -337,7 +337,7 @@ fn chat_messages(turns: Vec<Turn>, wire: Wire, marked_turns: usize) -> Vec<ChatM
                     .into_iter()
                     .map(|result| ToolResponse::new(result.id, result.text).with_fn_name(result.name));
                 match wire {
-                    // genai sends only one result of a message on this wire.
+                    // For this vendor, genai sends only one result per message.
                     Wire::Ollama => messages.extend(responses.map(ChatMessage::from)),
                     _ => messages.push(ChatMessage::from(responses.collect::<Vec<_>>())),
                 }
@@ -350,7 +350,7 @@ fn chat_messages(turns: Vec<Turn>, wire: Wire, marked_turns: usize) -> Vec<ChatM
     messages
 }
 
-/// A tool as genai declares it. A custom one even where its name is that of a vendor's own.
+/// Converts a tool declaration; always a custom tool, even if it has the name of a vendor's built-in tool.
 fn tool(declaration: ToolDeclaration) -> Tool {
     let schema = match Arc::unwrap_or_clone(declaration.parameters) {
         schema @ serde_json::Value::Object(_) => schema,
@@ -359,7 +359,7 @@ fn tool(declaration: ToolDeclaration) -> Tool {
     Tool::new(ToolName::Custom(declaration.name)).with_description(declaration.description).with_schema(schema)
 }
 
-/// What the agent said and called, with what its vendor wants to see again.
+/// Converts an agent's message and tool calls, with the data that its vendor requires to be sent back.
 fn said(text: String, calls: Vec<SentCall>) -> MessageContent {
     let mut before = Vec::new();
     let mut called = Vec::new();
@@ -385,7 +385,7 @@ fn said(text: String, calls: Vec<SentCall>) -> MessageContent {
             thought_signatures: (!signatures.is_empty()).then_some(signatures),
         }));
     }
-    // No vendor takes empty words.
+    // No vendor accepts empty text.
     let words = (!text.trim().is_empty()).then_some(ContentPart::Text(text));
     MessageContent::from_parts(before.into_iter().chain(words).chain(called).collect::<Vec<_>>())
 }
@@ -397,17 +397,17 @@ fn completion(
     (blocks, end): (Vec<ReasoningBlock>, StreamEnd),
 ) -> Result<Completion, ProviderError> {
     let reason = end.captured_stop_reason;
-    // Gemini's and Ollama's streams are given an end by genai even when they were cut: without a reason.
+    // For Gemini and Ollama, genai ends the stream without a reason even if it was interrupted.
     if reason.is_none() && matches!(wire, Wire::Gemini | Wire::Ollama) {
         return Err(ProviderError::new(ErrorCause::Cut, "the connection was closed before the end"));
     }
     let tool_calls = calls.finish(wire, blocks);
-    // Whether tools are called is decided by the calls themselves; the reason only indicates lost ones.
+    // The calls themselves decide whether tools are called; the reason only indicates that calls were lost.
     if tool_calls.is_empty() && matches!(reason, Some(StopReason::ToolCall(_))) {
         return Err(ProviderError::new(ErrorCause::Garbage, "none of its tool calls could be read"));
     }
     let finish = match reason {
-        // Of the calls of a reply that was cut off, the last may be half a one.
+        // If a reply was cut off, its last call may be incomplete.
         Some(StopReason::MaxTokens(_)) => Finish::Length,
         _ if !tool_calls.is_empty() => Finish::ToolCalls,
         Some(StopReason::ContentFilter(_)) => Finish::Filtered,
@@ -425,7 +425,7 @@ fn completion(
     Ok(Completion { text, tool_calls, usage, finish, told: None })
 }
 
-/// What an error of genai means, wherever it hides.
+/// Classifies an error of genai, however deeply it is nested.
 fn classify(error: genai::Error, patience: Patience) -> ProviderError {
     match error {
         genai::Error::WebStream { error, cause, .. } => {
@@ -478,7 +478,7 @@ fn transport(error: reqwest::Error, patience: Patience) -> ProviderError {
     ProviderError::new(cause, detail)
 }
 
-/// An error that was sent where a piece of the answer should have been.
+/// Returns the error that a server sent in place of a piece of the answer.
 fn stream_failure(body: &serde_json::Value) -> ProviderError {
     let code = body.get("code").and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
     let code = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code));

@@ -1,5 +1,5 @@
-//! Which providers fail, why, since when, how often, and what to do: derived from the answers that enter the room, so
-//! that a replay derives the same.
+//! The health of providers: which fail, why, since when, how often, and what to do. Derived from the answers that enter
+//! the room, so that a replay derives the same.
 
 use std::collections::BTreeMap;
 
@@ -9,28 +9,28 @@ use serde::{Deserialize, Serialize};
 use crate::mind::{FailureKind, ModelFailure};
 use crate::schedule::{Section, TICKS_PER_SEC};
 
-/// After ten minutes without a request, a failed model says nothing about its provider any more, once another of its
-/// models works.
+/// The number of ticks without a request (ten minutes) after which a failed model no longer counts, if another model of
+/// the same provider works.
 const STALE_TICKS: u64 = 600 * TICKS_PER_SEC;
-/// How many models of a provider are remembered; the least recently used one is forgotten first.
+/// The maximum number of models of a provider; the least recently used one is forgotten first.
 const MODELS_AT_MOST: usize = 64;
-/// From how many consecutive refusals on they count as the model's fault, even if a single one may be the request's.
+/// The number of consecutive refusals that count as the model's fault, because a single one may be the request's.
 const REFUSALS_TOLD_FROM: u64 = 2;
 
 /// The health of a provider or of one of its models.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HealthState {
-    /// Nobody has asked it since the run began, or since its settings or keys changed.
+    /// There was no request since the run began, or since its settings or keys changed.
     Unknown,
-    /// It answered when it was asked last.
+    /// The latest request succeeded.
     Working,
-    /// It failed when it was asked last.
+    /// The latest request failed.
     Failing,
 }
 
 impl HealthState {
-    /// The word in the log.
+    /// Returns the name of the state in the log.
     pub fn word(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -40,39 +40,39 @@ impl HealthState {
     }
 }
 
-/// When an answer arrived.
+/// The time when an answer arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Moment {
-    /// The tick that let it in.
+    /// The tick that admitted it.
     pub tick: u64,
-    /// In milliseconds of the wall clock since 1970, where it is known.
+    /// The wall-clock time in milliseconds since 1970, if it is known.
     pub at_ms: Option<u64>,
 }
 
 /// A failure of a provider, or of some of its models.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ProviderFault {
-    /// Its name.
+    /// The name of the provider.
     pub provider: String,
-    /// The models that fail so.
+    /// The models that fail in this way.
     pub models: Vec<String>,
-    /// In which way.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// What failed and where, as it was said last: "openai refused the key: it answered 401 at https://…".
+    /// The latest description of what failed and where: "openai refused the key: it answered 401 at https://…".
     pub what: String,
     /// What to do about it.
     pub remedy: String,
-    /// The tick of the first failure in a row.
+    /// The tick of the first of the consecutive failures.
     pub since_tick: u64,
-    /// When that was, in milliseconds of the wall clock since 1970; none where only simulated time is known.
+    /// The wall-clock time of that failure in milliseconds since 1970; `None` if only simulated time is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since_ms: Option<u64>,
-    /// Failures in a row.
+    /// The number of consecutive failures.
     pub failures: u64,
 }
 
 impl ProviderFault {
-    /// Who fails, for people: "openai", or "openai (gpt-x)" where only some of its models do.
+    /// Returns the name for people: "openai", or "openai (gpt-x)" if only some of its models fail.
     pub fn whom(&self, health: &ProviderHealth) -> String {
         let others_work = health.works_at_all(&self.provider);
         let has_models = self.models.iter().any(|model| !model.is_empty() && *model != self.provider);
@@ -84,21 +84,21 @@ impl ProviderFault {
     }
 }
 
-/// What has to be reported after an answer.
+/// A change that must be reported after an answer.
 #[derive(Clone, PartialEq, Debug)]
 pub enum HealthChange {
-    /// A provider fails, or fails otherwise than before.
+    /// A provider fails, or fails in a new way.
     Fails(ProviderFault),
-    /// What failed works again, or may: it is unknown until it is asked.
+    /// A fault has ended, or may have: the state is unknown until the next request.
     Ended {
-        /// The fault as it was.
+        /// The fault before it ended.
         fault: ProviderFault,
         /// The present state.
         state: HealthState,
     },
 }
 
-/// What is known of one model.
+/// The health of one model.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct ModelHealth {
@@ -113,7 +113,7 @@ impl ModelHealth {
     }
 }
 
-/// Failures in a row.
+/// The consecutive failures of a model.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Failing {
     kind: FailureKind,
@@ -123,7 +123,7 @@ struct Failing {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     since_ms: Option<u64>,
     failures: u64,
-    /// The kinds of failure that were reported since it worked last.
+    /// The kinds of failure that were reported since it last worked.
     told: Vec<FailureKind>,
 }
 
@@ -138,20 +138,20 @@ impl Failing {
 #[serde(default)]
 pub struct ProviderHealth {
     providers: BTreeMap<String, BTreeMap<String, ModelHealth>>,
-    /// Counts the reports, so that views notice a new one.
+    /// The number of reports, so that views notice a new one.
     changes: u64,
-    /// The settings and the caps under which all this was found, by their hashes.
+    /// The hashes of the settings and limits that this state applies to.
     #[serde(skip_serializing_if = "Option::is_none")]
     found_under: Option<(u64, u64)>,
 }
 
 impl ProviderHealth {
-    /// How often anything began to fail, failed otherwise or ended: to see whether there is something new to say.
+    /// Returns the number of changes so far, by which views detect new ones.
     pub fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Everything that fails, by provider and by way of failing.
+    /// Returns all faults, by provider and kind of failure.
     pub fn faults(&self) -> Vec<ProviderFault> {
         let mut faults: Vec<ProviderFault> = Vec::new();
         for (provider, models) in &self.providers {
@@ -167,13 +167,13 @@ impl ProviderHealth {
         faults
     }
 
-    /// What is wrong with this model of this provider, if it fails.
+    /// Returns the fault of this model of this provider, if it fails.
     pub fn fault(&self, provider: &str, model: &str) -> Option<ProviderFault> {
         let failing = self.providers.get(provider)?.get(model)?.failing.as_ref()?;
         self.fault_in(provider, failing.kind)
     }
 
-    /// The health of a provider: failing if any part of it fails.
+    /// Returns the health of a provider, which fails if any of its models fails.
     pub fn state(&self, provider: &str) -> HealthState {
         match self.providers.get(provider) {
             None => HealthState::Unknown,
@@ -213,7 +213,7 @@ impl ProviderHealth {
         models.insert(model.to_owned(), ModelHealth { asked_tick: at.tick, failing: None });
         models.retain(|_, health| health.failing.is_none() || health.asked_tick + STALE_TICKS > at.tick);
         for health in models.values_mut() {
-            // The caps of the room hold for all of its models, and there was room.
+            // The room's limits apply to all of its models, and allowed this request.
             health.failing.take_if(|failing| failing.kind == FailureKind::OverBudget);
         }
         forget_oldest(models);
@@ -251,12 +251,12 @@ impl ProviderHealth {
             failing.told.push(failure.kind);
         }
         forget_oldest(models);
-        // Another model of it that fails in the same way is no second piece of news.
+        // Another model of the same provider that fails in the same way is not reported again.
         let fault = self.fault_in(provider, failure.kind).filter(|_| is_news && !was_known);
         fault.map(HealthChange::Fails)
     }
 
-    /// Settings or keys are others now: what failed by them may work.
+    /// Resets matching faults because settings or keys changed, so that the next request may succeed.
     pub fn reset(&mut self, is_meant: impl Fn(&ProviderFault) -> bool) -> Vec<HealthChange> {
         let before: Vec<ProviderFault> = self.faults();
         let meant: Vec<ProviderFault> = before.iter().filter(|fault| is_meant(fault)).cloned().collect();
@@ -272,7 +272,7 @@ impl ProviderHealth {
         changes
     }
 
-    /// The failures that have ended. If one happens again, it is reported again, with whichever model.
+    /// Ends the failures of models. If one occurs again, with any model, it is reported again.
     fn ended(
         &mut self,
         before: Vec<ProviderFault>,
@@ -289,15 +289,15 @@ impl ProviderHealth {
         over.into_iter().map(|fault| HealthChange::Ended { state: state(&fault), fault }).collect()
     }
 
-    /// Compares the hashes of settings and budgets with those under which all this was found, and returns what has
-    /// ended because they changed.
+    /// Compares the hashes of settings and limits with the previous ones, and returns the faults that ended because
+    /// they changed.
     pub(super) fn found_under(&mut self, settings: u64, caps: u64) -> Vec<HealthChange> {
         let (known_settings, known_caps) = self.found_under.replace((settings, caps)).unwrap_or((settings, caps));
         let (other_settings, other_caps) = (known_settings != settings, known_caps != caps);
         self.reset(|fault| other_settings || (other_caps && fault.kind == FailureKind::OverBudget))
     }
 
-    /// A new run knows nothing yet.
+    /// Starts a new run, in which nothing is known yet.
     pub(super) fn start_run(&mut self) {
         self.providers.clear();
     }
@@ -333,7 +333,7 @@ fn forget_oldest(models: &mut BTreeMap<String, ModelHealth>) {
     }
 }
 
-/// Whether a failure concerns the provider: not if we cancelled, nor if a budget of one agent was reached.
+/// Whether a failure concerns the provider: not if we cancelled the request, or if a budget of one agent was reached.
 fn concerns_provider(failure: &ModelFailure) -> bool {
     match failure.kind {
         FailureKind::Cancelled | FailureKind::PutOff => false,
@@ -342,7 +342,7 @@ fn concerns_provider(failure: &ModelFailure) -> bool {
     }
 }
 
-/// Whether it may be this one question that the provider did not like.
+/// Whether the failure may be caused by this one request rather than by the provider.
 fn may_be_the_question(failure: &ModelFailure) -> bool {
     failure.kind == FailureKind::Rejected && matches!(failure.status, Some(400 | 413 | 422))
 }

@@ -1,4 +1,4 @@
-//! Watches the answers of providers, and reports once when one starts to fail and once when it works again.
+//! Monitors the answers of providers, and reports once when one starts to fail and once when it works again.
 
 use bevy::ecs::message::{Message, MessageReader};
 use bevy::ecs::prelude::*;
@@ -14,8 +14,8 @@ use crate::log::{EventDraft, EventLog};
 use crate::mind::ModelReply;
 use crate::schedule::{Input, SimClock};
 
-/// A person changed the keys, or the addresses to which they may be sent. An input: what failed for lack of access may
-/// work now.
+/// A person changed the keys, or the addresses to which they may be sent. An input: requests that failed for lack of
+/// access may succeed now.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AccessChanged {}
 
@@ -23,7 +23,7 @@ impl Input for AccessChanged {
     const KIND: &'static str = "access_changed";
 }
 
-/// Judges every answer, and forgets what was found under other settings or other keys.
+/// Records every answer, and resets faults when settings or keys change.
 pub(super) fn judge(
     mut replies: MessageReader<ModelReply>,
     mut trials: MessageReader<TrialUsed>,
@@ -52,7 +52,7 @@ pub(super) fn judge(
         let outcome = match (&trial.cause, &trial.failure) {
             (Some(cause), _) => Err(cause),
             (None, None) => Ok(()),
-            // Recorded before the cause was.
+            // The reply was recorded before causes were.
             (None, Some(_)) => continue,
         };
         changes.extend(health.record_answer(at, &trial.provider, &trial.model, outcome));
@@ -91,7 +91,7 @@ fn record(change: &HealthChange, health: &ProviderHealth) -> EventDraft {
 
 fn hash(settings: &impl Serialize) -> u64 {
     let mut hasher = HashWriter::default();
-    // What cannot be written is the same each time.
+    // An unserializable value has the same hash each time.
     let _ = serde_json::to_writer(&mut hasher, settings);
     hasher.digest()
 }

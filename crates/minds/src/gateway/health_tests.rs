@@ -23,7 +23,7 @@ fn works(health: &mut ProviderHealth, tick: u64, model: &str) -> Vec<HealthChang
 }
 
 #[test]
-fn every_way_of_failing_is_reported_once_with_a_count_and_its_end_too() {
+fn every_kind_of_failure_is_reported_once_and_so_is_its_end() {
     use FailureKind::{Malformed, OverBudget, RateLimited, Rejected, TimedOut, Unauthorised, Unavailable};
     for kind in [Unauthorised, RateLimited, Unavailable, TimedOut, Malformed, Rejected, OverBudget] {
         let mut health = ProviderHealth::default();
@@ -44,7 +44,7 @@ fn every_way_of_failing_is_reported_once_with_a_count_and_its_end_too() {
 }
 
 #[test]
-fn another_model_of_it_joins_the_fault_or_stays_well() {
+fn another_model_of_the_provider_joins_the_fault_or_keeps_working() {
     let mut health = ProviderHealth::default();
     works(&mut health, 1, "good");
     assert_eq!(fails(&mut health, 2, "bad", FailureKind::Rejected).len(), 1);
@@ -59,7 +59,7 @@ fn another_model_of_it_joins_the_fault_or_stays_well() {
 }
 
 #[test]
-fn a_provider_that_fails_now_so_and_now_so_is_reported_once_of_each() {
+fn alternating_kinds_of_failure_are_reported_once_each() {
     let mut health = ProviderHealth::default();
     let told: usize = (0..50)
         .map(|tick| {
@@ -72,7 +72,7 @@ fn a_provider_that_fails_now_so_and_now_so_is_reported_once_of_each() {
 }
 
 #[test]
-fn what_is_not_the_providers_fault_is_not_held_against_it() {
+fn failures_that_are_not_the_providers_are_not_counted() {
     let mut health = ProviderHealth::default();
     assert_eq!(fails(&mut health, 1, "m", FailureKind::Cancelled), []);
     let of = |scope| CapReached {
@@ -98,7 +98,7 @@ fn what_is_not_the_providers_fault_is_not_held_against_it() {
 }
 
 #[test]
-fn a_fault_of_a_model_that_nobody_asks_any_more_does_not_stay_for_ever() {
+fn a_fault_of_an_unused_model_expires() {
     let mut health = ProviderHealth::default();
     fails(&mut health, 1, "left", FailureKind::Unavailable);
     assert_eq!(works(&mut health, 100, "m"), []);
@@ -107,7 +107,7 @@ fn a_fault_of_a_model_that_nobody_asks_any_more_does_not_stay_for_ever() {
 }
 
 #[test]
-fn other_settings_give_another_chance_and_the_same_do_not() {
+fn only_changed_settings_reset_faults() {
     let mut health = ProviderHealth::default();
     assert_eq!(health.found_under(1, 1), []);
     fails(&mut health, 1, "m", FailureKind::Unauthorised);
@@ -123,7 +123,7 @@ fn other_settings_give_another_chance_and_the_same_do_not() {
 proptest! {
     /// Whatever happens, the reported beginnings and ends of failures add up to what fails now.
     #[test]
-    fn beginnings_and_ends_add_up(answers in proptest::collection::vec((0..3_usize, 0..6_usize), 0..80)) {
+    fn reported_beginnings_and_ends_add_up(answers in proptest::collection::vec((0..3_usize, 0..6_usize), 0..80)) {
         use FailureKind::{OverBudget, RateLimited, Rejected, Unauthorised, Unavailable};
         let kinds = [Unauthorised, RateLimited, Unavailable, Rejected, OverBudget];
         let mut health = ProviderHealth::default();

@@ -1,5 +1,5 @@
-//! Whether a model takes images: as the person's settings say, else by the embedded list. Nobody is sent one who is not
-//! known to take them.
+//! Whether a model accepts images: by the person's settings, otherwise by the embedded list. A model that is not known
+//! to accept images is not sent any.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ static TAKERS: LazyLock<ImageList> = LazyLock::new(|| {
 });
 
 impl GatewaySettings {
-    /// Whether the model takes images that is asked for this wish.
+    /// Whether the model for this name accepts images.
     pub fn takes_images(&self, provider_override: Option<&str>, wanted: Option<&str>) -> bool {
         let Ok(choice) = self.choose(provider_override, wanted) else { return false };
         let Choice { provider, model } = &choice;
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_takes_images_is_listed_or_said_by_the_person() {
+    fn image_support_comes_from_the_list_or_the_settings() {
         let images = BTreeMap::from([
             ("ollama:llava:7b".to_owned(), true),
             ("openai:gpt-4o".to_owned(), false),

@@ -9,10 +9,10 @@ use super::personal_files::{FILE_BYTES_AT_MOST, write_private};
 use crate::base::Problem;
 use crate::safe_fs::read_text;
 
-/// No key is longer, in bytes.
+/// The maximum length of a key in bytes.
 const KEY_BYTES_AT_MOST: usize = 4_096;
 
-/// Keeps a key under this name, in the place of the one that was there. Says where it lies.
+/// Stores a key under this name, replacing an existing one. Returns the path of the file.
 pub fn keep_key(environment: &Environment, name: &str, key: &Secret) -> Result<PathBuf, Problem> {
     let Some(file) = environment.key_file() else {
         let remedy = format!("set {name} in the environment");
@@ -36,7 +36,7 @@ fn read(file: &Path) -> io::Result<String> {
     Ok(read_text(file, FILE_BYTES_AT_MOST)?.unwrap_or_default())
 }
 
-/// The text with this key in it.
+/// Returns the text with this key added or replaced.
 fn with(text: &str, name: &str, key: &str) -> String {
     let is_its_line = |line: &&str| {
         let line = line.trim().strip_prefix("export ").unwrap_or(line.trim());
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_kept_for_its_owner_alone_and_the_rest_of_the_file_stays() {
+    fn a_key_is_stored_privately_and_the_rest_of_the_file_is_kept() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let environment = Environment::new([], Some(folder.path().to_owned()));
         keep_key(&environment, "GEMINI_API_KEY", &Secret::new(" first-key-123 ")).expect("it can be kept");
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused_and_never_said() {
+    fn invalid_keys_are_refused_and_never_shown() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let environment = Environment::new([], Some(folder.path().to_owned()));
         for odd in ["", "  ", "two words", "a\nOPENAI_API_KEY=b", "\"quoted\"", &"x".repeat(KEY_BYTES_AT_MOST + 1)] {

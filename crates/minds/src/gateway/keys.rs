@@ -12,18 +12,18 @@ use super::vendor::Vendor;
 use super::vendors::VENDORS;
 use crate::base::Problem;
 
-/// The name of the token of a bot in Slack, which reads and writes over the Web API.
+/// The name of the token of a Slack bot, which reads and writes over the Web API.
 pub const SLACK_BOT_TOKEN: &str = "SLACK_BOT_TOKEN";
-/// The name of the address of a webhook of Slack's; whoever has it can post, so it is kept as a key is.
+/// The name of the URL of a Slack webhook; whoever has it can post, so it is stored like a key.
 pub const SLACK_WEBHOOK_URL: &str = "SLACK_WEBHOOK_URL";
-/// Keys whose names do not end as those of model providers do.
+/// Keys whose names have other endings than those of model providers.
 const OTHER_KEYS: [&str; 2] = [SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL];
 
 fn is_key(name: &str) -> bool {
     name.ends_with("_API_KEY") || OTHER_KEYS.contains(&name)
 }
 
-/// Names another folder than the system's for what belongs to the person.
+/// The variable that replaces the system's default folder for the person's configuration.
 const CONFIG_FOLDER: &str = "WORKSHOP_CONFIG_DIR";
 
 /// A text that is never displayed.
@@ -31,12 +31,12 @@ const CONFIG_FOLDER: &str = "WORKSHOP_CONFIG_DIR";
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a text out of sight.
+    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text itself, for the one who sends it to where it belongs.
+    /// Returns the text, for sending it to where it belongs.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -55,11 +55,11 @@ pub struct Environment {
     vars: BTreeMap<String, String>,
     config_dir: Option<PathBuf>,
     workspace: Option<PathBuf>,
-    /// Addresses of vendors in `keys.env`.
+    /// The addresses of vendors in `keys.env`.
     addresses: BTreeMap<String, String>,
-    /// The names of the keys there.
+    /// The names of the keys in `keys.env`.
     kept: BTreeSet<String>,
-    /// Addresses that this workspace may ask.
+    /// The addresses that this workspace may call.
     allowed: Vec<Origin>,
 }
 
@@ -72,7 +72,8 @@ impl fmt::Debug for Environment {
 }
 
 impl Environment {
-    /// That of this process: the variables of keys and those ending in `_BASE_URL`, and the user's config folder.
+    /// Reads the environment of this process: variables of keys, those ending in `_BASE_URL`, and the person's config
+    /// folder.
     pub fn of_process() -> Self {
         let wanted = |name: &str| is_key(name) || name.ends_with("_BASE_URL");
         let vars = std::env::vars_os()
@@ -87,12 +88,12 @@ impl Environment {
         Self { vars, config_dir, ..Self::default() }.read_again()
     }
 
-    /// The same, for what is open here: addresses are allowed for one workspace.
+    /// Adds the addresses that are allowed for the open workspace.
     pub fn in_workspace(self, folder: &Path) -> Self {
         Self { workspace: Some(folder.to_owned()), ..self }.read_again()
     }
 
-    /// Reads the person's files again. What is wrong with them is said where keys are loaded.
+    /// Reads the person's files again. Their problems are reported where keys are loaded.
     pub(super) fn read_again(mut self) -> Self {
         let text = self.key_file().and_then(|file| read_small(&file).ok().flatten()).unwrap_or_default();
         let (entries, _) = parse_env(&text, Path::new(""));
@@ -104,55 +105,56 @@ impl Environment {
         self
     }
 
-    /// Where the person wants a vendor asked: by a variable, else by `keys.env`.
+    /// Returns the person's address of a vendor: from a variable, otherwise from `keys.env`.
     pub(super) fn address_of_person(&self, vendor: &Vendor) -> Option<&str> {
         self.address_named(vendor.base_url_name)
     }
 
-    /// The address that the person wrote under this name.
+    /// Returns the address that the person set under this name.
     pub(super) fn address_named(&self, name: &str) -> Option<&str> {
         self.var(name).or_else(|| self.addresses.get(name).map(String::as_str))
     }
 
-    /// Whether the person has a key of this name, in a variable or in `keys.env`.
+    /// Whether the person has a key with this name, in a variable or in `keys.env`.
     pub(super) fn has_key(&self, name: &str) -> bool {
         self.vars.contains_key(name) || self.kept.contains(name)
     }
 
-    /// The vendors for which the person has a key. Known to the world because it decides who answers.
+    /// Returns the vendors for which the person has a key. The world knows them because they decide which provider is
+    /// called.
     pub fn vendors_with_key(&self) -> BTreeSet<String> {
         let has_key = |key: &&'static str| self.has_key(key);
         let named = VENDORS.into_iter().filter(|vendor| vendor.key_name.as_ref().is_some_and(has_key));
         named.map(|vendor| vendor.name.to_owned()).collect()
     }
 
-    /// Whether the person allowed this workspace to ask an address.
+    /// Whether the person allowed this workspace to call an address.
     pub(super) fn is_allowed(&self, origin: &Origin) -> bool {
         self.allowed.contains(origin)
     }
 
-    /// The folder of the workspace that is open.
+    /// Returns the folder of the open workspace.
     pub fn workspace(&self) -> Option<&Path> {
         self.workspace.as_deref()
     }
 
-    /// The folder of what belongs to the person and not to a workspace.
+    /// Returns the folder of the person's configuration, outside of any workspace.
     pub fn config_folder(&self) -> Option<&Path> {
         self.config_dir.as_deref()
     }
 
-    /// One made by hand.
+    /// Creates an environment from given values.
     pub fn new(vars: impl IntoIterator<Item = (&'static str, String)>, config_dir: Option<PathBuf>) -> Self {
         let vars = vars.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Self { vars, config_dir, ..Self::default() }.read_again()
     }
 
-    /// A variable, if it is set and not blank.
+    /// Returns the value of a variable, if it is set and not blank.
     pub fn var(&self, name: &str) -> Option<&str> {
         self.vars.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// Tells whether a person has written to their files.
+    /// Returns the stamp of the person's files, by which changes are detected.
     pub(super) fn stamp(&self) -> FilesStamp {
         let stamp = |file: PathBuf| {
             let metadata = std::fs::metadata(file).ok()?;
@@ -162,13 +164,13 @@ impl Environment {
         [self.key_file().and_then(stamp), allowed.and_then(stamp)]
     }
 
-    /// Where the user may write keys down.
+    /// Returns the path of the person's `keys.env`.
     pub fn key_file(&self) -> Option<PathBuf> {
         self.config_dir.as_ref().map(|folder| folder.join("keys.env"))
     }
 }
 
-/// The modification times and lengths of the person's files; absent for missing files.
+/// The modification times and lengths of the person's files; `None` for missing files.
 pub(super) type FilesStamp = [Option<(std::time::SystemTime, u64)>; 2];
 
 /// The available keys, by the name of their variable.
@@ -176,7 +178,7 @@ pub(super) type FilesStamp = [Option<(std::time::SystemTime, u64)>; 2];
 pub struct Keys(BTreeMap<String, Secret>);
 
 impl Keys {
-    /// Looks into the environment and then into `keys.env`; says what is wrong with that file.
+    /// Loads keys from the environment and then from `keys.env`. Also returns the problems of that file.
     pub fn load(environment: &Environment) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
         let mut keys = BTreeMap::new();
@@ -204,23 +206,23 @@ impl Keys {
         (Self(keys), problems)
     }
 
-    /// The key of this name.
+    /// Returns the key with this name.
     pub fn get(&self, name: &str) -> Option<&Secret> {
         self.0.get(name)
     }
 
-    /// Takes every one of them out of texts.
+    /// Returns a redactor that removes all keys from texts.
     pub fn redactor(&self) -> Redactor {
         Redactor::of(self.0.values().map(Secret::reveal))
     }
 
-    /// Takes every one of them, and whatever looks like a key, out of a text.
+    /// Removes all keys, and everything that looks like a key, from a text.
     pub fn redact(&self, text: &str) -> String {
         self.redactor().all(text)
     }
 }
 
-/// What is wrong with where the person's keys are kept.
+/// Returns the problems of the files with the person's keys.
 pub fn key_problems(environment: &Environment) -> Vec<Problem> {
     Keys::load(environment).1
 }
@@ -243,7 +245,8 @@ fn check_mode(_path: &Path) -> Option<Problem> {
     None
 }
 
-/// `NAME=value` a line; blank lines and `#` comments allowed, `export ` and quotes taken off. Never quotes a value.
+/// Parses lines of the form `NAME=value`, ignoring blank lines and `#` comments, and removing `export ` and quotes.
+/// Problems never contain a value.
 fn parse_env(content: &str, path: &Path) -> (BTreeMap<String, Secret>, Vec<Problem>) {
     let mut keys = BTreeMap::new();
     let mut problems = Vec::new();
@@ -280,7 +283,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_key_file_that_others_can_read_or_that_is_none_is_a_problem_and_nothing_waits_for_it() {
+    fn readable_or_irregular_key_files_are_problems_and_never_block() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("keys.env");
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_goes_before_the_file_and_a_readable_file_is_a_problem() {
+    fn the_environment_precedes_the_file_and_a_readable_file_is_a_problem() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("keys.env");
         std::fs::write(&file, "# mine\nexport OPENAI_API_KEY=\"from-file-1\"\nGEMINI_API_KEY=from-file-2\nnonsense\n")

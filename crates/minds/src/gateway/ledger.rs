@@ -1,5 +1,5 @@
-//! The ledger of model usage and limits: reserved before each call and settled after it, per agent, activation, kind of
-//! call, hour and run. Pure; time is passed in as minutes.
+//! The ledger of model usage and limits: usage is reserved before each call and settled after it, per agent,
+//! activation, kind of call, hour and run. Pure; time is passed in as minutes.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,21 +10,21 @@ use super::exchanges::{ExchangeCounts, ExchangeKind, Exchanges};
 use crate::base::{Id, RequestId};
 use crate::mind::{CallKind, CapReached, Usage};
 
-/// The minutes that an hourly budget covers.
+/// The number of minutes that an hourly limit covers.
 const MINUTES: usize = 60;
-/// Activations that are remembered; the one that began first is forgotten first.
+/// The maximum number of activations that are remembered; the oldest is forgotten first.
 const MOST_ACTIVATIONS: usize = 4_096;
 
 /// An amount of usage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
-    /// Calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Tokens in and out.
+    /// The number of input and output tokens.
     pub tokens: u64,
-    /// Millionths of a dollar, as far as they are known.
+    /// The known cost in millionths of a dollar.
     pub cost_micro_usd: u64,
-    /// Tokens among them that cost nobody knows what.
+    /// The number of these tokens whose cost is unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unpriced_tokens: u64,
 }
@@ -33,22 +33,22 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// A cost, as far as it is known.
+/// A cost that may be partly unknown.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cost {
     /// This many US dollars.
     Known(f64),
-    /// This many US dollars, plus the unknown cost of these tokens.
+    /// At least this many US dollars, because the cost of some tokens is unknown.
     AtLeast {
-        /// What is known.
+        /// The known cost in US dollars.
         usd: f64,
-        /// Tokens that cost nobody knows what.
+        /// The number of tokens whose cost is unknown.
         unpriced_tokens: u64,
     },
 }
 
 impl Cost {
-    /// US dollars, where all of it is known.
+    /// Returns the cost in US dollars if all of it is known.
     pub fn known(self) -> Option<f64> {
         match self {
             Self::Known(usd) => Some(usd),
@@ -57,7 +57,7 @@ impl Cost {
     }
 }
 
-/// "$0.12", "cost unknown", "at least $0.12"
+/// Formats the cost: "$0.12", "cost unknown", "at least $0.12".
 impl std::fmt::Display for Cost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -69,12 +69,12 @@ impl std::fmt::Display for Cost {
 }
 
 impl Tally {
-    /// The money in US dollars, as far as it is known.
+    /// Returns the known cost in US dollars.
     pub fn cost_usd(&self) -> f64 {
         self.cost_micro_usd as f64 / 1e6
     }
 
-    /// The money, with whether all of it is known.
+    /// Returns the cost, which may be partly unknown.
     pub fn cost(&self) -> Cost {
         let usd = self.cost_usd();
         match self.unpriced_tokens {
@@ -83,7 +83,7 @@ impl Tally {
         }
     }
 
-    /// Both together.
+    /// Returns the sum.
     #[must_use]
     pub fn plus(mut self, other: Tally) -> Tally {
         self.add(other);
@@ -111,17 +111,17 @@ impl Tally {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Traffic {
-    /// Calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Tokens of prompts, those from the cache among them.
+    /// The number of input tokens, including those from the cache.
     pub tokens_in: u64,
-    /// Tokens of prompts that came from the provider's cache.
+    /// The number of input tokens that came from the provider's cache.
     pub cached_tokens: u64,
-    /// Tokens of prompts that the provider put into its cache, where that costs more.
+    /// The number of input tokens that the provider wrote to its cache, if that costs more.
     pub cache_written_tokens: u64,
-    /// Tokens of replies.
+    /// The number of output tokens.
     pub tokens_out: u64,
-    /// Millionths of a dollar, as far as they are known.
+    /// The known cost in millionths of a dollar.
     pub cost_micro_usd: u64,
 }
 
@@ -137,17 +137,17 @@ impl Traffic {
     }
 }
 
-/// Whose minutes count for a call: simulated providers use simulated time, the others real time.
+/// The clock whose minutes count for a call: simulated time for simulated providers, real time for the others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timekeeping {
-    /// Minutes of the room.
+    /// Simulated time.
     Simulated,
-    /// Minutes of the world outside.
+    /// Real time.
     Outside,
 }
 
-/// The last 60 minutes, the current one first.
+/// The usage in each of the last 60 minutes, the current one first.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 struct Hour(VecDeque<Tally>);
 
@@ -173,13 +173,13 @@ impl Hour {
         self.0.iter().map(|minute| minute.of(measure)).fold(0, u64::saturating_add)
     }
 
-    /// Minutes until the oldest use is an hour ago.
+    /// Returns the minutes until the oldest usage is an hour ago.
     fn minutes_until_less(&self) -> usize {
         MINUTES.saturating_sub(self.0.len()) + 1
     }
 }
 
-/// What one agent, or the whole room, has used.
+/// The usage of one agent, or of the whole room.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 struct Account {
     run: Tally,
@@ -208,12 +208,12 @@ impl Account {
     }
 }
 
-/// What each activation has used, for as many as are remembered.
+/// The usage of each activation that is remembered.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Activations {
     used: BTreeMap<Id, Tally>,
-    /// In the order in which they began.
+    /// The activations, oldest first.
     order: VecDeque<Id>,
 }
 
@@ -243,22 +243,22 @@ impl Activations {
     }
 }
 
-/// A planned call as the ledger sees it.
+/// A planned call.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Reservation {
-    /// Who asks.
+    /// The agent that makes the request.
     pub agent: Id,
-    /// The piece of work that it belongs to.
+    /// The activation that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activation: Option<Id>,
-    /// Why.
+    /// The kind of call.
     pub kind: CallKind,
-    /// Whose minutes count.
+    /// The clock whose minutes count.
     pub timekeeping: Timekeeping,
-    /// Whether it is answered on this computer or its network.
+    /// Whether the model is on this computer or its network.
     #[serde(default)]
     pub is_local: bool,
-    /// The most it is expected to use.
+    /// The expected maximum usage.
     pub most: Tally,
 }
 
@@ -268,31 +268,31 @@ impl Reservation {
     }
 }
 
-/// The ledger's decision about a call.
+/// The decision of the ledger about a call.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
-    /// It is reserved.
+    /// The usage is reserved.
     Reserved,
-    /// It may fit when a running call is settled.
+    /// The call may fit when a running one is settled.
     Wait,
-    /// A cap is reached.
+    /// A limit is reached.
     Refused(Refusal),
 }
 
-/// Which limit stopped a call, and by how much.
+/// The limit that prevents a call, and its numbers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Refusal {
-    /// The cap.
+    /// The limit.
     pub cap: Cap,
-    /// Whose it is, if an agent's or an activation's: its id.
+    /// The id of the agent or activation that it applies to; `None` for the room.
     pub whose: Option<Id>,
-    /// What was used already.
+    /// The usage so far.
     pub used: u64,
-    /// What the call asked for.
+    /// The usage that the call asked for.
     pub asked: u64,
-    /// Minutes until there is room, for caps by the hour.
+    /// The minutes until there is room, for hourly limits.
     pub wait_minutes: Option<usize>,
-    /// By whose minutes.
+    /// The clock of these minutes.
     pub timekeeping: Timekeeping,
 }
 
@@ -313,8 +313,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Sets aside the most that a call may use, unless that breaks a cap. Reserving twice under one id
-    /// keeps the first.
+    /// Reserves the maximum usage of a call, unless that would exceed a limit. A second reservation with the same id is
+    /// ignored.
     pub fn reserve(&mut self, id: RequestId, call: Reservation, caps: &[Cap]) -> Verdict {
         if self.open.contains_key(&id) {
             return Verdict::Reserved;
@@ -338,8 +338,8 @@ impl Ledger {
         Verdict::Reserved
     }
 
-    /// Books what a call really used: what was set aside where nothing better is known (`None`).
-    /// Returns what was booked; settling twice books once.
+    /// Replaces the reservation of a call by its actual usage; if that is unknown (`None`), the reserved usage counts.
+    /// Returns the usage that was added; settling twice adds it only once.
     pub fn settle(&mut self, id: RequestId, used: Option<Tally>) -> Option<Tally> {
         let call = self.open.remove(&id)?;
         let used = used.unwrap_or(call.most);
@@ -355,7 +355,7 @@ impl Ledger {
         Some(used)
     }
 
-    /// Books what was used for nobody in the room.
+    /// Adds usage that belongs to no agent.
     pub fn book(&mut self, timekeeping: Timekeeping, is_local: bool, used: Tally) {
         self.room.add(timekeeping, used);
         if timekeeping == Timekeeping::Outside && !is_local {
@@ -363,7 +363,7 @@ impl Ledger {
         }
     }
 
-    /// The cap that a call would break now, if one; nothing is set aside.
+    /// Returns the limit that a call would exceed now, without reserving anything.
     pub fn would_refuse(&self, call: &Reservation, caps: &[Cap]) -> Option<Refusal> {
         caps.iter().find_map(|cap| {
             let (used, asked) = (self.used(cap, call), call.most.of(cap.measure));
@@ -373,7 +373,8 @@ impl Ledger {
         })
     }
 
-    /// How often a question may be sent before a cap on calls is reached, counting what is set aside for others.
+    /// Returns how many attempts a request may have before a limit on calls is reached, including the reservations of
+    /// others.
     pub fn attempts_left(&self, call: &Reservation, caps: &[Cap]) -> u64 {
         let counting = caps.iter().filter(|cap| cap.measure == Measure::Calls && concerns(cap, call));
         let left =
@@ -381,22 +382,22 @@ impl Ledger {
         left.min().unwrap_or(u64::MAX)
     }
 
-    /// What providers outside used in this run.
+    /// Returns the usage of external providers in this run.
     pub fn outside(&self) -> Tally {
         self.outside
     }
 
-    /// Gives back what was set aside for a call that was never sent.
+    /// Removes the reservation of a call that was never sent.
     pub fn release(&mut self, id: RequestId) {
         self.open.remove(&id);
     }
 
-    /// What was set aside for a call.
+    /// Returns the reservation of a call.
     pub fn reservation(&self, id: RequestId) -> Option<&Reservation> {
         self.open.get(&id)
     }
 
-    /// A minute has passed: what is an hour old no longer counts for the hour.
+    /// Advances a clock by a minute: usage that is an hour old no longer counts for the hour.
     pub fn advance_minute(&mut self, timekeeping: Timekeeping) {
         self.room.hour_mut(timekeeping).advance();
         for account in self.agents.values_mut() {
@@ -404,13 +405,13 @@ impl Ledger {
         }
     }
 
-    /// Whether any use of the last hour counts by this time.
+    /// Whether any usage of the last hour counts by this clock.
     pub fn counts_minutes(&self, timekeeping: Timekeeping) -> bool {
         !self.room.hour(timekeeping).0.is_empty()
     }
 
-    /// A new run begins: what counts by the run begins at nothing; the last hour stays, and so does what each
-    /// activation used, because work goes on where it was.
+    /// Begins a new run: counts of the run start at zero. The last hour is kept, and so is the usage of each
+    /// activation, because work continues where it was.
     pub fn start_run(&mut self) {
         self.room.run = Tally::default();
         self.outside = Tally::default();
@@ -422,52 +423,52 @@ impl Ledger {
         }
     }
 
-    /// What the whole room used in this run.
+    /// Returns the usage of the whole room in this run.
     pub fn run(&self) -> Tally {
         self.room.run
     }
 
-    /// What an agent used in this run.
+    /// Returns the usage of an agent in this run.
     pub fn agent(&self, agent: &str) -> Tally {
         self.agents.get(agent).map_or_else(Tally::default, |account| account.run)
     }
 
-    /// What an activation used, in whichever runs; nothing if it was forgotten.
+    /// Returns the usage of an activation, across runs; zero if it was forgotten.
     pub fn activation(&self, activation: &Id) -> Tally {
         self.activations.of(activation)
     }
 
-    /// Forgets what an activation used, because it is over. Without this the oldest of many are forgotten.
+    /// Forgets the usage of a finished activation. Otherwise the oldest are forgotten when there are too many.
     pub fn forget_activation(&mut self, activation: &Id) {
         self.activations.forget(activation);
     }
 
-    /// What each kind of call used in this run.
+    /// Returns the usage of each kind of call in this run.
     pub fn kinds(&self) -> &BTreeMap<CallKind, Tally> {
         &self.kinds
     }
 
-    /// Notes what was sent to a provider and what it said, beside what is booked for whoever asked.
+    /// Records the traffic with a provider, in addition to the usage of the agent.
     pub fn note_traffic(&mut self, provider: &str, calls: u64, usage: Usage, cost_micro_usd: u64) {
         self.providers.entry(provider.to_owned()).or_default().add(calls, usage, cost_micro_usd);
     }
 
-    /// What each provider was sent and said in this run.
+    /// Returns the traffic with each provider in this run.
     pub fn providers(&self) -> &BTreeMap<String, Traffic> {
         &self.providers
     }
 
-    /// Notes that agents exchanged something, in a run of work if it was in one.
+    /// Records an exchange between agents, in a run of work if it was part of one.
     pub fn note_exchange(&mut self, run: Option<&Id>, kind: ExchangeKind) {
         self.exchanges.note(run, kind);
     }
 
-    /// How much was exchanged in this run.
+    /// Returns the exchanges in this run.
     pub fn exchanges(&self) -> ExchangeCounts {
         self.exchanges.all()
     }
 
-    /// How much was exchanged in a run of work, named by the piece that began it; nothing if it was forgotten.
+    /// Returns the exchanges in a run of work, named by its first activation; zero if it was forgotten.
     pub fn exchanges_of(&self, run: &str) -> ExchangeCounts {
         self.exchanges.of(run)
     }
@@ -510,13 +511,13 @@ impl Ledger {
             Scope::AgentHour => self.agents.get(&call.agent).map(|account| account.hour(call.timekeeping)),
             _ => None,
         };
-        // What alone is larger than the cap never fits, however long one waits.
+        // A call that is larger than the limit itself never fits, however long one waits.
         let wait_minutes = hour.filter(|_| asked <= cap.limit).map(Hour::minutes_until_less);
         Refusal { cap, whose, used, asked, wait_minutes, timekeeping: call.timekeeping }
     }
 }
 
-/// Whether a call counts for a cap at all.
+/// Whether a limit applies to a call at all.
 fn concerns(cap: &Cap, call: &Reservation) -> bool {
     match cap.scope {
         Scope::Outside => call.is_outside(),
@@ -526,7 +527,7 @@ fn concerns(cap: &Cap, call: &Reservation) -> bool {
 }
 
 impl Refusal {
-    /// "the limit of 20 calls an hour for ada-1 is reached (20 made)"
+    /// Describes the limit: "the limit of 20 calls an hour for ada-1 is reached (20 made)".
     pub fn what(&self) -> String {
         let amount = |number: u64| match self.cap.measure {
             Measure::Calls => format!("{number} calls"),
@@ -548,7 +549,7 @@ impl Refusal {
         format!("the limit of {} {span} for {whose} is reached ({by})", amount(self.cap.limit))
     }
 
-    /// What it is, for whoever must end or delay what the cap concerns.
+    /// Returns which limit is reached, for code that must end or delay the work that it applies to.
     pub fn reached(&self) -> CapReached {
         CapReached {
             name: self.cap.name.to_owned(),
@@ -561,7 +562,7 @@ impl Refusal {
         }
     }
 
-    /// "raise budget.calls_per_agent_per_hour in settings.yaml or wait 12 minutes"
+    /// Returns what to do: "raise budget.calls_per_agent_per_hour in settings.yaml or wait 12 minutes".
     pub fn remedy(&self) -> String {
         let raise = format!("raise budget.{} in settings.yaml", self.cap.name);
         match (self.wait_minutes, self.cap.scope) {

@@ -28,7 +28,7 @@ fn hourly(calls: u64) -> Vec<Cap> {
 }
 
 #[test]
-fn a_reached_cap_says_which_and_by_what() {
+fn a_reached_limit_is_described() {
     let caps = hourly(20);
     let mut ledger = Ledger::default();
     for id in 0..20 {
@@ -52,7 +52,7 @@ fn a_reached_cap_says_which_and_by_what() {
 }
 
 #[test]
-fn waits_for_what_is_under_way_instead_of_refusing() {
+fn a_call_waits_for_running_ones_instead_of_being_refused() {
     let caps = BudgetSettings { tokens_per_run: Some(100), ..Default::default() }.caps();
     let mut ledger = Ledger::default();
     assert_eq!(ledger.reserve(RequestId(1), call("a", 80), &caps), Verdict::Reserved);
@@ -62,7 +62,7 @@ fn waits_for_what_is_under_way_instead_of_refusing() {
 }
 
 #[test]
-fn missing_usage_settles_at_what_was_set_aside_and_only_once() {
+fn missing_usage_is_settled_as_reserved_and_only_once() {
     let mut ledger = Ledger::default();
     ledger.reserve(RequestId(1), call("a", 80), &[]);
     assert_eq!(ledger.settle(RequestId(1), None).map(|used| used.tokens), Some(80));
@@ -82,7 +82,7 @@ fn a_new_run_forgets_the_run_but_not_the_hour() {
 }
 
 #[test]
-fn an_activation_has_books_and_caps_of_its_own_whoever_works_on_it() {
+fn an_activation_has_its_own_usage_and_limits_for_all_agents() {
     let caps = BudgetSettings { calls_per_activation: Some(2), ..Default::default() }.caps();
     let mut ledger = Ledger::default();
     for (id, agent) in [(1, "ada-1"), (2, "ben-1")] {
@@ -109,7 +109,7 @@ fn an_activation_has_books_and_caps_of_its_own_whoever_works_on_it() {
 }
 
 #[test]
-fn only_so_many_activations_are_remembered() {
+fn a_limited_number_of_activations_is_remembered() {
     let mut ledger = Ledger::default();
     for number in 0..10_000 {
         ledger.reserve(RequestId(number), call_in(&format!("act-{number}"), "ada-1", 1), &[]);
@@ -140,7 +140,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn no_order_of_events_breaks_a_cap_or_leaks_a_reservation(steps in steps()) {
+    fn no_order_of_events_exceeds_a_limit_or_leaks_a_reservation(steps in steps()) {
         let settings = BudgetSettings {
             calls_per_run: Some(30),
             tokens_per_agent_per_run: Some(200),
@@ -162,7 +162,7 @@ proptest! {
                 }
                 Step::Settle { which, share } if !open.is_empty() => {
                     let (id, most) = open.remove(which % open.len());
-                    // In this test a provider never uses more than was reserved; anything beyond that would be its own
+                    // In this test, a provider never uses more than was reserved; anything beyond that would be its own
                     // fault.
                     let used = share.map(|share| {
                         let tokens = most * share / 100;

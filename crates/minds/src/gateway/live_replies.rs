@@ -8,13 +8,14 @@ use bevy::ecs::prelude::*;
 use super::tool_call_assembly::MOST_CALLS;
 use crate::base::{Id, RequestId};
 
-/// How many bytes of a call's arguments are kept: they contain a path, while the written text does not matter.
+/// The number of bytes of a call's arguments that are kept: they contain a path, while the written text does not
+/// matter.
 const ARGUMENT_BYTES: usize = 400;
 
-/// Bytes of thoughts that are kept.
+/// The maximum length of the thoughts that are kept, in bytes.
 const THOUGHT_BYTES: usize = 64 * 1024;
 
-/// An answer that is coming in.
+/// A reply that is streaming.
 #[derive(Debug)]
 struct LiveReply {
     agent: Id,
@@ -28,27 +29,27 @@ struct LiveReply {
 pub struct LiveText(BTreeMap<RequestId, LiveReply>);
 
 impl LiveText {
-    /// The part of the answer to a question that has arrived.
+    /// Returns the part of the answer to a request that has arrived.
     pub fn of(&self, request: RequestId) -> Option<&str> {
         self.0.get(&request).map(|live| live.text.as_str())
     }
 
-    /// The tools that the answer to a question has begun to call, in order.
+    /// Returns the tools that the answer to a request has begun to call, in order.
     pub fn calls(&self, request: RequestId) -> &[LiveCall] {
         self.0.get(&request).map_or(&[], |live| &live.calls)
     }
 
-    /// The agents that are being answered, and the parts that have arrived, in order of the questions.
+    /// Iterates over the agents that are receiving answers and the parts that have arrived, in order of requests.
     pub fn iter(&self) -> impl Iterator<Item = (&Id, &str)> {
         self.0.values().map(|live| (&live.agent, live.text.as_str()))
     }
 
-    /// What a coding agent that is being answered for tells of its thoughts, as far as that came.
+    /// Returns the part of a coding agent's thoughts that has arrived for this agent's request.
     pub fn thought(&self, agent: &str) -> &str {
         self.0.values().find(|live| *live.agent == *agent).map_or("", |live| &live.thought)
     }
 
-    /// Who is calling tools, and which, in order of the questions.
+    /// Iterates over the agents that are calling tools and their calls, in order of requests.
     pub fn iter_calls(&self) -> impl Iterator<Item = (&Id, &[LiveCall])> {
         self.0.values().filter(|live| !live.calls.is_empty()).map(|live| (&live.agent, live.calls.as_slice()))
     }
@@ -86,24 +87,24 @@ impl LiveText {
 /// A tool call that is being streamed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LiveCall {
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// The beginning of its arguments, a JSON text that may end anywhere.
+    /// The beginning of its arguments: JSON that may end anywhere.
     arguments: String,
 }
 
 impl LiveCall {
-    /// A call with its arguments as far as they came.
+    /// Creates a call from the arguments that have arrived.
     pub fn new(name: &str, arguments: &str) -> Self {
         Self { name: name.to_owned(), arguments: Self::kept(arguments).to_owned() }
     }
 
-    /// The part of the arguments that is kept.
+    /// Returns the part of the arguments that is kept.
     pub(super) fn kept(arguments: &str) -> &str {
         &arguments[..arguments.floor_char_boundary(ARGUMENT_BYTES)]
     }
 
-    /// A text among the arguments as far as it came: `artifacts/a.md` of a `path`.
+    /// Returns the part of a text argument that has arrived, such as `artifacts/a.md` of a `path`.
     pub fn argument(&self, key: &str) -> Option<String> {
         let json = self.arguments.as_str();
         let mut depth = 0_usize;
@@ -130,7 +131,7 @@ impl LiveCall {
     }
 }
 
-/// Where the string that begins here is over, if it is.
+/// Returns the end of the string that begins here, if it has arrived.
 fn string_end(json: &str, start: usize) -> Option<usize> {
     let mut is_escaped = false;
     let ends = |byte: &u8| {
@@ -145,12 +146,12 @@ fn parse_string(quoted: &str) -> Option<String> {
     serde_json::from_str(quoted).ok()
 }
 
-/// The string at the start of a text, without the escape that it may end in the middle of.
+/// Parses the string at the start of a text, without an incomplete escape at its end.
 fn string_so_far(json: &str) -> Option<String> {
     if let Some(end) = string_end(json, 0) {
         return parse_string(&json[..end]);
     }
-    // The longest escape is that of a character in two halves: twelve bytes.
+    // The longest escape is a surrogate pair: twelve bytes.
     let shorter = (0..=12).filter_map(|cut| json.get(..json.len().checked_sub(cut)?)).filter(|text| !text.is_empty());
     shorter.map(|text| format!("{text}\"")).find_map(|text| parse_string(&text))
 }
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_is_known_as_far_as_it_came() {
+    fn a_partial_argument_is_available() {
         let table = [
             ("", None),
             ("{\"pa", None),
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_beginning_of_long_arguments_is_kept() {
+    fn only_the_start_of_long_arguments_is_kept() {
         let long = format!("{{\"path\": \"a.md\", \"content\": \"{}\"}}", "ü".repeat(1000));
         let call = LiveCall::new("vfs_write", &long);
         assert!(call.arguments.len() <= ARGUMENT_BYTES);

@@ -1,6 +1,6 @@
 //! The local relay through which every request to a vendor goes: it counts the bytes of the response and closes the
-//! connection when there are more than an answer, or an error message, may have. The libraries that read answers would
-//! read until the end, however long that takes.
+//! connection when an answer, or an error message, is too long. The libraries that read answers would read until the
+//! end, however long that takes.
 //!
 //! It is an HTTP proxy (RFC 9110) for one client: traffic to `https` passes through it encrypted. It exists for one
 //! request, and only accepts a client that knows a secret created for it.
@@ -16,19 +16,19 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// No answer is longer on the way, in bytes: 60 bytes of events for each byte that an answer may hold, or less.
+/// The maximum size of an answer in bytes: at most 60 bytes of events for each byte of its text.
 const ANSWER_BYTES_AT_MOST: usize = 16 << 20;
-/// No explanation of an error is longer, in bytes.
+/// The maximum size of an error response in bytes.
 const ERROR_BYTES_AT_MOST: usize = 64 << 10;
-/// No head of a request is longer, in bytes.
+/// The maximum size of a request head in bytes.
 const HEAD_BYTES_AT_MOST: usize = 64 << 10;
-/// How many bytes the system buffers from a server before they are read: enough for any vendor's speed, but far less
-/// than the system's default of megabytes.
+/// The size of the receive buffer in bytes: enough for any vendor's speed, but far less than the system's default of
+/// megabytes.
 const RECEIVE_BUFFER_BYTES: u32 = 256 << 10;
-/// Bytes that are passed on at once.
+/// The number of bytes that are forwarded at once.
 const BLOCK_BYTES: usize = 16 << 10;
 
-/// The measurements of the relay and the messages it gets about the current attempt.
+/// What the relay measures about the current attempt, and what it is told about it.
 #[derive(Debug, Default)]
 pub(super) struct Gauge {
     is_error: AtomicBool,
@@ -37,24 +37,24 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    /// Another attempt begins.
+    /// Begins another attempt.
     pub(super) fn reset(&self) {
         self.is_error.store(false, Ordering::Relaxed);
         self.was_cut.store(false, Ordering::Relaxed);
         *self.no_connection.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// The server refused: what comes now is its explanation.
+    /// Records that the server refused the request: the following bytes are its explanation.
     pub(super) fn note_error(&self) {
         self.is_error.store(true, Ordering::Relaxed);
     }
 
-    /// Whether more came than may come.
+    /// Whether the response was too long.
     pub(super) fn was_cut(&self) -> bool {
         self.was_cut.load(Ordering::Relaxed)
     }
 
-    /// Why there was no connection, if there was none.
+    /// Returns why there was no connection, if there was none.
     pub(super) fn no_connection(&self) -> Option<(io::ErrorKind, String)> {
         self.no_connection.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -64,7 +64,7 @@ impl Gauge {
     }
 }
 
-/// A listening relay. Dropping it ends it and all its connections.
+/// A running relay. Dropping it ends it and all its connections.
 #[derive(Debug)]
 pub(super) struct LocalProxy {
     url: String,
@@ -74,13 +74,13 @@ pub(super) struct LocalProxy {
 }
 
 impl LocalProxy {
-    /// Starts one on a free port of this computer. Within a runtime.
+    /// Starts a relay on a free local port. Must be called within a runtime.
     pub(super) fn start(connect: Duration) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;
         let url = format!("http://{}", listener.local_addr()?);
-        let word = unforeseeable_word();
+        let word = random_secret();
         let gauge = Arc::new(Gauge::default());
         let stop = CancellationToken::new();
         let rules = Rules { word: format!("workshop:{word}"), connect };
@@ -88,24 +88,24 @@ impl LocalProxy {
         Ok(Self { url, word, gauge, _stop: stop.drop_guard() })
     }
 
-    /// The proxy that a client is to use.
+    /// Returns the proxy settings for a client.
     pub(super) fn proxy(&self) -> reqwest::Result<reqwest::Proxy> {
         Ok(reqwest::Proxy::all(&self.url)?.basic_auth("workshop", &self.word))
     }
 
-    /// What it sees.
+    /// Returns the gauge of the relay.
     pub(super) fn gauge(&self) -> Arc<Gauge> {
         self.gauge.clone()
     }
 }
 
-/// A secret word: two unpredictable numbers.
-pub(super) fn unforeseeable_word() -> String {
+/// Returns a secret: two unpredictable numbers.
+pub(super) fn random_secret() -> String {
     let number = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", number(), number())
 }
 
-/// Whom a relay passes on, and how long it tries.
+/// The rules of a relay: its secret and its timeout.
 #[derive(Clone, Debug)]
 struct Rules {
     word: String,
@@ -133,7 +133,7 @@ async fn listen(listener: TcpListener, rules: Rules, gauge: Arc<Gauge>, stop: Ca
     }
 }
 
-/// Passes one connection on, from its first line to its end.
+/// Relays one connection from start to end.
 async fn pass(mut client: TcpStream, rules: &Rules, gauge: &Gauge) -> io::Result<()> {
     let (head, rest) = read_head(&mut client).await?;
     let Some(wish) = ProxyTarget::read(&head, &rules.word) else { return client.write_all(NOT_YOU).await };
@@ -143,11 +143,11 @@ async fn pass(mut client: TcpStream, rules: &Rules, gauge: &Gauge) -> io::Result
         Err(error) => {
             *gauge.no_connection.lock().unwrap_or_else(PoisonError::into_inner) =
                 Some((error.kind(), error.to_string()));
-            // An answer of ours would be taken for one of the server's.
+            // A response of the relay would be taken for one of the server's.
             return if wish.is_tunnel { client.write_all(NO_CONNECTION).await } else { Ok(()) };
         }
     };
-    // Small pieces of an answer are to be seen at once.
+    // Small pieces of an answer must arrive without delay.
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     match wish.is_tunnel {
         true => client.write_all(CONNECTED).await?,
@@ -156,14 +156,14 @@ async fn pass(mut client: TcpStream, rules: &Rules, gauge: &Gauge) -> io::Result
     server.write_all(&rest).await?;
     let (mut from_client, mut to_client) = client.split();
     let (mut from_server, mut to_server) = server.split();
-    // Whichever side ends first ends both: a client that is gone wants no answer.
+    // Whichever side ends first ends both: a client that has disconnected needs no answer.
     tokio::select! {
         sent = tokio::io::copy(&mut from_client, &mut to_server) => sent.map(drop),
-        came = pass_back(&mut from_server, &mut to_client, gauge) => came,
+        came = forward_response(&mut from_server, &mut to_client, gauge) => came,
     }
 }
 
-/// A connection that buffers little more than what is read from it, however fast a server sends.
+/// Opens a connection with a small receive buffer, however fast a server sends.
 async fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
     let mut refused = io::Error::new(io::ErrorKind::AddrNotAvailable, "it has no address");
     for address in tokio::net::lookup_host((host, port)).await? {
@@ -177,8 +177,8 @@ async fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
     Err(refused)
 }
 
-/// Passes back what the server says, as far as it may go.
-async fn pass_back(
+/// Forwards the server's response up to its limit.
+async fn forward_response(
     from: &mut (impl AsyncReadExt + Unpin),
     to: &mut (impl AsyncWriteExt + Unpin),
     gauge: &Gauge,
@@ -190,7 +190,8 @@ async fn pass_back(
         if count == 0 {
             return to.shutdown().await;
         }
-        // The status is in the first words; the reader of the answer notices it too late for what arrives at once.
+        // The status is in the first bytes; the reader of the answer would notice it too late for data that arrives at
+        // once.
         if came == 0 && is_refusal(&block[..count]) {
             gauge.note_error();
         }
@@ -203,8 +204,8 @@ async fn pass_back(
     }
 }
 
-/// Whether an answer begins with a status that is neither a success nor informational: `HTTP/1.1 401`. Encrypted
-/// answers reveal nothing.
+/// Whether a response begins with a status that is neither success nor informational, such as `HTTP/1.1 401`. Encrypted
+/// responses reveal nothing.
 fn is_refusal(begins: &[u8]) -> bool {
     begins.starts_with(b"HTTP/1.") && begins.get(8) == Some(&b' ') && matches!(begins.get(9), Some(b'3'..=b'5'))
 }
@@ -213,7 +214,7 @@ const CONNECTED: &[u8] = b"HTTP/1.1 200 OK\r\n\r\n";
 const NO_CONNECTION: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 const NOT_YOU: &[u8] = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-/// The head of a request, and what came behind it already.
+/// Reads the head of a request, and the bytes that already followed it.
 async fn read_head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
     let mut bytes = Vec::new();
     let mut block = vec![0; BLOCK_BYTES];
@@ -232,19 +233,19 @@ async fn read_head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
     }
 }
 
-/// Where a connection is to go.
+/// The target of a connection.
 #[derive(PartialEq, Debug)]
 struct ProxyTarget {
     host: String,
     port: u16,
-    /// Whether only bytes are passed on: to an encrypted place.
+    /// Whether bytes are only tunnelled, to an encrypted target.
     is_tunnel: bool,
-    /// The head as the server gets it, where it is not a tunnel.
+    /// The head for the server, if it is not a tunnel.
     head: String,
 }
 
 impl ProxyTarget {
-    /// Reads the head of a request to a proxy; `None` where it makes no sense or does not know the word.
+    /// Parses the head of a request to a proxy; `None` if it is invalid or lacks the secret.
     fn read(head: &str, word: &str) -> Option<Self> {
         let mut lines = head.trim_end_matches("\r\n").split("\r\n");
         let [method, target, version] = lines.next()?.split(' ').collect::<Vec<_>>()[..] else { return None };
@@ -275,7 +276,7 @@ impl ProxyTarget {
     }
 }
 
-/// Base64 (RFC 4648) of a few bytes.
+/// Encodes bytes as Base64 (RFC 4648).
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
@@ -289,7 +290,7 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Whether the person's own proxy is between this computer and others: the relay would bypass it.
+/// Whether the person uses a proxy to reach other computers, which the relay would bypass.
 pub(super) fn is_behind_proxy() -> bool {
     let names = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
     names.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
@@ -300,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_is_seen_by_its_first_words() {
+    fn a_refusal_is_recognised_by_its_status_line() {
         let table = [
             ("HTTP/1.1 401 Unauthorized", true),
             ("HTTP/1.0 500 x", true),
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_is_that_of_the_standard() {
+    fn base64_follows_the_standard() {
         let table = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
         for (text, wanted) in table {
             assert_eq!(base64(text.as_bytes()), wanted);
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_knows_the_word_is_passed_on_and_the_word_goes_no_further() {
+    fn only_clients_with_the_secret_are_relayed_and_the_secret_is_removed() {
         let word = base64(b"workshop:w");
         let plain = format!(
             "POST http://127.0.0.1:8080/v1/chat?x=1 HTTP/1.1\r\nhost: 127.0.0.1:8080\r\n\

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 /// The argument that starts this program as that server; the room's address follows it.
 pub const RELAY_WORD: &str = "__relay-tools";
-/// The variable with the secret that admits a client to the room. It is not an argument, because everyone can see
-/// arguments.
+/// The environment variable with the secret that admits a client to the room. It is not an argument, because arguments
+/// are visible to everyone on the computer.
 pub const WORD_VARIABLE: &str = "WORKSHOP_TOOLS_WORD";
 /// How long the room may take to accept the connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// Bytes that are passed on at once.
+/// The number of bytes that are forwarded at once.
 const BLOCK_BYTES: usize = 16 << 10;
 
-/// Passes on until one side has ended.
+/// Forwards messages until one side has ended.
 pub fn main(mut arguments: impl Iterator<Item = String>, say: fn(&str), out: impl Write + Send + 'static) -> ExitCode {
     let address = arguments.next().and_then(|address| address.parse::<SocketAddr>().ok());
     let (Some(address), Ok(word)) = (address, std::env::var(WORD_VARIABLE)) else {
@@ -37,16 +37,16 @@ pub fn main(mut arguments: impl Iterator<Item = String>, say: fn(&str), out: imp
     }
 }
 
-/// Bytes that the room has answered with when one side has ended.
+/// Forwards messages until one side has ended. Returns the number of bytes that the room has sent.
 fn pass_on(address: SocketAddr, word: &str, mut out: impl Write + Send + 'static) -> io::Result<u64> {
     let mut room = TcpStream::connect_timeout(&address, CONNECT)?;
-    // Small questions are to be there at once.
+    // Small requests must arrive without delay.
     room.set_nodelay(true)?;
     room.write_all(format!("{word}\n").as_bytes())?;
     let mut to_room = room.try_clone()?;
     let (ended, end) = sync_channel(2);
     let ended_too = ended.clone();
-    // Neither is waited for: the one that still reads when the other has ended ends with this process.
+    // Neither thread is joined: the one that is still reading ends with this process.
     std::thread::Builder::new().stack_size(64 << 10).spawn(move || {
         copy(&mut io::stdin().lock(), &mut to_room);
         let _ = to_room.shutdown(Shutdown::Write);
@@ -56,12 +56,12 @@ fn pass_on(address: SocketAddr, word: &str, mut out: impl Write + Send + 'static
         let _ = ended_too.send(Some(copy(&mut room, &mut out)));
     })?;
     let first = end.recv().ok().flatten();
-    // The agent has said all: what the room still answers is passed on, for a moment.
+    // The agent has finished: the remaining answers of the room are forwarded for a moment.
     Ok(first.or_else(|| end.recv_timeout(CONNECT).ok().flatten()).unwrap_or(1))
 }
 
-/// Copies until one of them has ended; how it ended does not matter, for nobody is there any more. Bytes that were
-/// copied.
+/// Copies until one side has ended; the error does not matter, because nobody is left to receive it. Returns the number
+/// of copied bytes.
 fn copy(from: &mut impl Read, to: &mut impl Write) -> u64 {
     let mut block = [0; BLOCK_BYTES];
     let mut passed = 0;

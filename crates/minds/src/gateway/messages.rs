@@ -13,100 +13,100 @@ use super::web::{WebAnswered, WebCommand};
 use crate::base::{Id, RequestId};
 use crate::mind::{Completion, Effort, ModelFailure, ScriptPlace};
 
-/// From here on pieces of text wait: the ends of answers must always find room.
+/// The free capacity below which pieces of text wait, because the ends of answers must always find room.
 const ROOM_FOR_ENDS: usize = 512;
 
 /// A command from the world to the worker.
 #[derive(Clone, PartialEq, Debug)]
 pub enum GatewayCommand {
-    /// Ask.
+    /// Send a request to a provider.
     Complete {
-        /// Names the question.
+        /// The id of the request.
         id: RequestId,
-        /// The question.
+        /// The request.
         request: Box<ProviderRequest>,
-        /// Who is asked, and which model.
+        /// The provider and the model.
         choice: Choice,
-        /// How.
+        /// The terms of the call.
         terms: Box<Terms>,
     },
-    /// Stop asking; the question still gets its end.
+    /// Cancel a request, which still gets its result.
     Cancel {
-        /// Which.
+        /// The id of the request.
         id: RequestId,
     },
-    /// Something about an MCP server.
+    /// A command for an MCP server.
     Mcp(McpCommand),
-    /// Something about a program that an agent runs.
+    /// A command for a program that an agent runs.
     Program(ProgramCommand),
-    /// Something about a question to a server of the web.
+    /// A command for a web request.
     Web(WebCommand),
-    /// Something about Slack.
+    /// A command for Slack.
     Slack(SlackCommand),
-    /// A piece of work is over: a coding agent that was at it is stopped, and its session is closed.
+    /// An activation has ended: a coding agent that works on it is stopped, and its session is closed.
     WorkOver {
-        /// Which.
+        /// The activation.
         work: Id,
     },
-    /// Stop everything.
+    /// Stop the worker.
     Shutdown,
 }
 
 /// An event from the worker to the world.
 #[derive(Clone, PartialEq, Debug)]
 pub enum GatewayEvent {
-    /// A question is on its way; again before each further try, which begins at nothing.
+    /// A request was sent; repeated before each retry, which starts from the beginning.
     Started {
-        /// Which.
+        /// The id of the request.
         id: RequestId,
     },
-    /// Text came; for the screen only. Pieces may come joined and late.
+    /// Text arrived; for the screen only. Pieces may be merged and delayed.
     Delta {
-        /// To which question.
+        /// The id of the request.
         id: RequestId,
         /// The text since the last piece.
         text: String,
     },
     /// A coding agent reported more of its thinking; for the screen only.
     Thought {
-        /// In the answer to which question.
+        /// The id of the request.
         id: RequestId,
         /// The text since the last piece.
         text: String,
     },
-    /// A tool is being called, or more of its arguments is known; for the screen only.
+    /// A tool is being called, or more of its arguments arrived; for the screen only.
     Calling {
-        /// In the answer to which question.
+        /// The id of the request.
         id: RequestId,
-        /// The how-manyeth call of the answer, from 0.
+        /// The index of the call in the answer.
         position: usize,
         /// The call so far.
         call: LiveCall,
     },
     /// A person changed the keys, or the addresses of vendors.
     AccessChanged {
-        /// What is so now.
+        /// The present environment.
         environment: Box<Environment>,
     },
-    /// Something of an MCP server.
+    /// An event of an MCP server.
     Mcp(McpEvent),
     /// A program that an agent ran has ended.
     Program(ProgramEnded),
-    /// A server of the web answered, or did not.
+    /// A web request has ended.
     Web(WebAnswered),
-    /// Something of Slack.
+    /// An event of Slack.
     Slack(SlackEvent),
-    /// A question has its answer.
+    /// A request has ended.
     Finished {
-        /// Which.
+        /// The id of the request.
         id: RequestId,
         /// The reply, or why there is none.
         outcome: Result<Completion, ModelFailure>,
         /// How long it took.
         latency: Latency,
-        /// What else it took.
+        /// The attempts and the usage.
         effort: Effort,
-        /// Where the agent is in its script now, if one was played.
+        /// The position in the agent's script, if one was played.
         script: Option<ScriptPlace>,
     },
 }
@@ -114,13 +114,13 @@ pub enum GatewayEvent {
 /// The latency of an answer, and whose clock it is measured by.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Latency {
-    /// Seconds of simulated time that it is to take.
+    /// The seconds of simulated time that the answer takes.
     Simulated(f32),
-    /// Milliseconds that it took.
+    /// The real milliseconds that the answer took.
     Outside(u64),
 }
 
-/// Whether there is room for a piece of text in the channel.
+/// Whether there is room for a piece of text in the queue.
 pub(super) fn has_room(events: &Sender<GatewayEvent>) -> bool {
     events.len() < ROOM_FOR_ENDS
 }

@@ -127,11 +127,11 @@ use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SettingsExt};
 use provider::SimulatedProvider;
 
-/// Log targets that a subscriber must leave out: genai logs what servers say as they say it, and some
-/// servers say the key that they were given.
+/// Log targets that a subscriber must leave out: genai logs servers' responses verbatim, and some servers repeat the
+/// key that they were sent.
 pub const UNSAFE_LOG_TARGETS: [&str; 1] = ["genai"];
 
-/// Adds this floor to the room.
+/// Adds the gateway to the room's app.
 pub fn plugin(app: &mut App) {
     app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>().add_settings::<PriceSettings>();
     app.add_settings::<programs::ProgramSettings>().add_settings::<slack::SlackSettings>();
@@ -150,7 +150,7 @@ pub fn plugin(app: &mut App) {
     added.add::<acp::log_events::OwnCommands>();
     added.add::<agent_file_changes::OwnChangeSeen>();
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
-    // Owned by floors below; registered here as well, so that this floor runs without their systems.
+    // Owned by layers below; registered here as well, so that this layer runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
     app.init_resource::<McpServers>().init_resource::<SeenToolDescriptions>().init_resource::<McpCalls>();
     app.add_input::<McpStatusChanged>().add_input::<McpTry>().add_tick_message::<McpWanted>();
@@ -234,8 +234,7 @@ pub fn plugin(app: &mut App) {
     crate::schedule::saved::register::<slack::SlackAccess>(app);
 }
 
-/// Adds a provider that computes its answers itself. `make` gets the text after its name (`scripted:FILE`), or the name
-/// itself.
+/// Adds a simulated provider. `make` gets the text after its name (`scripted:FILE`), or the name itself.
 pub fn add_simulated_provider(
     app: &mut App,
     name: &str,
@@ -245,8 +244,8 @@ pub fn add_simulated_provider(
     app.world_mut().resource_mut::<SimulatedProviders>().0.insert(name.to_owned(), Arc::new(make));
 }
 
-/// A new run of the workspace begins: what is capped by the run begins at nothing. Called once after a saved
-/// world was loaded to go on with it, by live runs and replays alike.
+/// Starts a new run of the workspace: counts for limits per run start at zero. Called once after a saved world was
+/// loaded to continue it, by live runs and replays alike.
 pub fn start_run(world: &mut World) {
     let provider_override = world.get_resource::<RoomStart>().and_then(|start| start.provider.clone());
     let mut questions = world.resource_mut::<RequestQueue>();
@@ -257,15 +256,15 @@ pub fn start_run(world: &mut World) {
     world.resource_mut::<ProviderHealth>().start_run();
 }
 
-/// A run of the workspace ended with nothing left to do: whoever plays a script begins it anew in the next. Where
-/// work is left, it goes on where it was.
+/// Ends a run of the workspace: if no work is left, scripts start from the beginning in the next run; otherwise they
+/// continue.
 pub fn end_run(world: &mut World) {
     world.resource_mut::<RequestQueue>().scripts.clear();
 }
 
-/// Whether the next tick must not run yet: a simulated answer is still being computed, or the clock runs as
-/// fast as it can and a vendor owes an answer, or is left alone for a while: until it answers, the room lives no
-/// faster than the world outside, so that others come to ask meanwhile. Nothing is owed on replay.
+/// Whether the next tick must wait: a simulated answer is still being computed, or the room runs at maximum speed while
+/// an answer of a vendor is pending or a cooldown has not ended. Until then, the room runs no faster than real time, so
+/// that other requests can be made meanwhile. On replay, nothing waits.
 pub fn must_wait(world: &mut World) -> bool {
     if world.resource::<InputJournal>().is_replaying() {
         return false;
@@ -283,13 +282,13 @@ pub fn must_wait(world: &mut World) -> bool {
     })
 }
 
-/// How long providers still want to be left alone, by the wall clock; nothing where all may be asked.
+/// Returns the longest remaining cooldown of any provider, by the wall clock; zero if all may be called.
 pub fn rests_for(world: &World) -> Duration {
     world.get_resource::<WorkerBridge>().map_or(Duration::ZERO, WorkerBridge::rests_for)
 }
 
-/// Sends running requests that the worker does not know: those that a restart found, or for which there was no room.
-/// Before the tick, because the answer may be due in it.
+/// Sends running requests that the worker does not know: those from before a restart, or for which the queue was full.
+/// Runs before the tick, because the answer may be due in it.
 fn send_leftovers(world: &mut World) {
     let questions = world.resource::<RequestQueue>();
     let bridge = world.resource::<WorkerBridge>();
@@ -300,18 +299,18 @@ fn send_leftovers(world: &mut World) {
     }
 }
 
-/// Takes in what the worker said since, without waiting: what is being said is seen between two ticks, too.
+/// Receives the worker's events without waiting, so that streamed text is also shown between two ticks.
 pub fn poll_worker(world: &mut World) {
     on_bridge(world, |bridge, live| bridge.receive_events(live));
 }
 
-/// Waits until the worker says something, at most so long; `false` if it said nothing.
+/// Waits for an event of the worker, at most `timeout`; `false` if there was none.
 pub fn wait_for_reply(world: &mut World, timeout: Duration) -> bool {
     on_bridge(world, |bridge, live| bridge.wait(timeout, live))
 }
 
-/// Waits until the next tick may run, at most so long; `false` if it still may not. Ask again then, so that
-/// a person can interrupt.
+/// Waits until the next tick may run, at most `timeout`; `false` if it still may not. The caller then tries again, so
+/// that a person can interrupt.
 pub fn wait_before_tick(world: &mut World, timeout: Duration) -> bool {
     let until = std::time::Instant::now() + timeout;
     while must_wait(world) {

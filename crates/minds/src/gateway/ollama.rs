@@ -2,7 +2,7 @@
 
 use super::vendor::{Vendor, Wire};
 
-/// Ollama: models that run on one's own computer.
+/// Ollama: models on one's own computer.
 pub const OLLAMA: Vendor = Vendor {
     name: "ollama",
     wire: Wire::Ollama,

@@ -2,7 +2,7 @@
 
 use super::vendor::{Vendor, Wire};
 
-/// OpenAI or a server that imitates it: set its base URL.
+/// OpenAI, or a server with its protocol: set its base URL.
 pub const OPENAI: Vendor = Vendor {
     name: "openai",
     wire: Wire::OpenAi,

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// A URL without the name and the password before its host, and without what follows its path.
+/// Returns a URL without user name, password, query and fragment.
 pub fn shown(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
@@ -11,7 +11,7 @@ pub fn shown(url: &str) -> String {
     if scheme.is_empty() { format!("{host}{path}") } else { format!("{scheme}://{host}{path}") }
 }
 
-/// Scheme, host and port of a URL: the unit to which a key is granted.
+/// The scheme, host and port of a URL: the unit to which a key is granted.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Origin {
     scheme: String,
@@ -20,7 +20,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// That of a URL, as a browser reads it; `None` where it is no URL of a server.
+    /// Parses a URL like a browser; `None` if it is not the URL of a server.
     pub fn of(url: &str) -> Option<Self> {
         let url = reqwest::Url::parse(url.trim()).ok()?;
         let scheme = url.scheme().to_owned();
@@ -31,18 +31,18 @@ impl Origin {
         Some(Self { scheme, host, port: url.port_or_known_default()? })
     }
 
-    /// Whether what goes there is encrypted on the way.
+    /// Whether connections are encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.scheme == "https"
     }
 
-    /// Whether it is this computer.
+    /// Whether the host is this computer.
     pub fn is_loopback(&self) -> bool {
         let is_named = self.host == "localhost" || self.host.ends_with(".localhost");
         is_named || self.host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
     }
 
-    /// Whether it is this computer or one on the same network, judging by its address.
+    /// Whether the host is this computer or one on the same network, judging by its address.
     pub fn is_local(&self) -> bool {
         const LOCAL_NAMES: [&str; 4] = [".local", ".lan", ".internal", ".home.arpa"];
         if self.is_loopback() {
@@ -51,7 +51,7 @@ impl Origin {
         match self.host.parse::<IpAddr>().map(|address| address.to_canonical()) {
             Ok(IpAddr::V4(address)) => address.is_private() || address.is_link_local(),
             Ok(IpAddr::V6(address)) => address.is_unique_local() || address.is_unicast_link_local(),
-            // A name without a dot is one of the network's own.
+            // A name without a dot belongs to the local network.
             Err(_) => !self.host.contains('.') || LOCAL_NAMES.iter().any(|name| self.host.ends_with(name)),
         }
     }
@@ -68,12 +68,12 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// Whether a URL points at this computer, where no proxy belongs in between.
+/// Whether a URL points to this computer, which is reached without a proxy.
 pub fn is_loopback(url: &str) -> bool {
     Origin::of(url).is_some_and(|origin| origin.is_loopback())
 }
 
-/// Whether a URL points at this computer or its network.
+/// Whether a URL points to this computer or its network.
 pub fn is_local(url: &str) -> bool {
     Origin::of(url).is_some_and(|origin| origin.is_local())
 }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_near_is_known_in_every_form() {
+    fn local_addresses_are_recognised_in_every_form() {
         let near = ["http://127.0.0.1:80/v1", "http://localhost/", "http://[::1]:9/", "http://u@127.0.0.9"];
         for url in near {
             assert!(is_loopback(url) && is_local(url), "{url}");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_in_an_address_is_never_shown() {
+    fn passwords_in_addresses_are_never_shown() {
         let table = [
             ("http://user:pass@host:8/v1/", "http://host:8/v1/"),
             ("https://h/v1/?key=secret", "https://h/v1/"),

@@ -1,4 +1,4 @@
-//! External activity of tool calls, by name: running programs, and web requests.
+//! The external activities of tool calls, by id: running programs, and web requests.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,30 +9,30 @@ use crate::base::Id;
 
 /// The final report of an external activity.
 pub(super) trait Reported {
-    /// What ended.
+    /// Returns the id of the activity.
     fn id(&self) -> &Id;
 
-    /// The same for something whose answer will never come.
+    /// Creates the report of an activity whose result will never arrive.
     fn lost(id: Id) -> Self;
 }
 
-/// Requests of the world without an answer yet, and results that were not admitted yet.
+/// Activities without a result yet, and results that were not admitted yet.
 #[derive(Debug)]
 pub(super) struct OutsideTraffic<Report> {
     under_way: BTreeSet<Id>,
-    heard: VecDeque<Report>,
+    results: VecDeque<Report>,
 }
 
 impl<Report> Default for OutsideTraffic<Report> {
     fn default() -> Self {
-        Self { under_way: BTreeSet::new(), heard: VecDeque::new() }
+        Self { under_way: BTreeSet::new(), results: VecDeque::new() }
     }
 }
 
 impl<Report: Reported> OutsideTraffic<Report> {
-    /// What ended since the last call.
+    /// Removes and returns the results since the last call.
     pub(super) fn take(&mut self) -> VecDeque<Report> {
-        std::mem::take(&mut self.heard)
+        std::mem::take(&mut self.results)
     }
 
     pub(super) fn sent(&mut self, id: &Id) {
@@ -41,13 +41,13 @@ impl<Report: Reported> OutsideTraffic<Report> {
 
     pub(super) fn receive(&mut self, ended: Report) {
         if self.under_way.remove(ended.id()) {
-            self.heard.push_back(ended);
+            self.results.push_back(ended);
         }
     }
 
-    /// The worker is gone, and everything that was running with it.
+    /// Reports all running activities as lost, because the worker has ended.
     pub(super) fn lost(&mut self) {
-        self.heard.extend(std::mem::take(&mut self.under_way).into_iter().map(Report::lost));
+        self.results.extend(std::mem::take(&mut self.under_way).into_iter().map(Report::lost));
     }
 
     pub(super) fn owes(&self) -> bool {
@@ -55,11 +55,11 @@ impl<Report: Reported> OutsideTraffic<Report> {
     }
 
     pub(super) fn is_quiet(&self) -> bool {
-        self.heard.is_empty()
+        self.results.is_empty()
     }
 }
 
-/// Running activities of the worker, by name, each with its cancellation.
+/// The cancellation tokens of the worker's running activities, by id.
 #[derive(Clone, Default)]
 pub(super) struct Stoppable(Arc<Mutex<BTreeMap<Id, CancellationToken>>>);
 

@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::base::Problem;
 use crate::safe_fs;
 
-/// The maximum size of a person's file, in bytes; no honest one is larger.
+/// The maximum size of a person's file, in bytes.
 pub(super) const FILE_BYTES_AT_MOST: u64 = 64 * 1024;
 
-/// The text of a small file of the person's; none where there is none.
+/// Reads a small file of the person; `None` if there is no such file.
 pub(super) fn read_small(path: &Path) -> Result<Option<String>, Problem> {
     let place = path.display().to_string();
     let unreadable = |error: std::io::Error| {
@@ -25,17 +25,17 @@ pub(super) fn read_small(path: &Path) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Whole or not at all, and readable for its owner only from the first byte on.
+/// Writes a file atomically. It is never readable for anyone but its owner.
 pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
-    // A person may keep the file elsewhere, behind a link; the link stays.
+    // If the person keeps the file elsewhere, behind a link, the link is kept.
     let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".saving");
     let beside = file.with_file_name(name);
-    // Whatever lies there is not written into: it may be a link, or readable for others.
+    // An existing file is not overwritten: it may be a link, or readable for others.
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -47,7 +47,7 @@ pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
     let mut out = options.open(&beside)?;
     let done = out.write_all(text.as_bytes()).and_then(|()| out.sync_all()).and_then(|()| fs::rename(&beside, file));
     if done.is_err() {
-        // What was only needed on the way goes.
+        // The temporary file is removed after a failure.
         let _ = fs::remove_file(&beside);
     }
     done

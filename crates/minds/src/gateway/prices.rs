@@ -1,5 +1,5 @@
 //! Token prices: from the person's `prices:`, otherwise from the embedded list; zero on this computer and its network;
-//! unknown elsewhere. In millionths of a dollar, rounded up, so that sums are exact.
+//! unknown elsewhere. Costs are in millionths of a dollar, rounded up, so that sums are exact.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,29 +12,29 @@ use super::settings::Choice;
 use crate::mind::Usage;
 use crate::workspace::SettingsSection;
 
-/// US dollars per million tokens, which is millionths of a dollar per token.
+/// A price in US dollars per million tokens, which is millionths of a dollar per token.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
 pub struct Price {
-    /// Of the prompt.
+    /// The price of input.
     pub input: f64,
-    /// Of that part of the prompt that the provider had in its cache.
+    /// The price of input that the provider had in its cache.
     pub cached: f64,
-    /// Of the reply.
+    /// The price of output.
     pub output: f64,
 }
 
-/// The price of a model, as far as it is known.
+/// The price of a model, if it is known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rate {
-    /// Nothing: it runs here.
+    /// Free, because the model runs on this computer or network.
     Free,
     /// This price.
     Priced(Price),
-    /// Nobody said: its tokens are counted, and capped by tokens.
+    /// Unknown: its tokens are counted, and limited by number only.
     Unknown,
 }
 
-/// Section `prices`: what models cost, by `provider:model`, `provider:*` for all of a provider's.
+/// The section `prices`: prices of models by `provider:model`, or `provider:*` for all models of a provider.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PriceSettings(pub BTreeMap<String, OwnPrice>);
@@ -43,20 +43,20 @@ impl SettingsSection for PriceSettings {
     const NAME: &'static str = "prices";
 }
 
-/// A price as a person writes it, in US dollars per million tokens.
+/// A price in the settings, in US dollars per million tokens.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "WrittenPrice")]
 pub struct OwnPrice {
-    /// Of the prompt.
+    /// The price of input.
     pub input: f64,
-    /// Of the reply.
+    /// The price of output.
     pub output: f64,
-    /// Of what the provider had in its cache; as the rest of the prompt where absent.
+    /// The price of input that the provider had in its cache; defaults to `input`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
 }
 
-/// The same before it is looked at.
+/// A price in the settings before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenPrice {
@@ -84,7 +84,7 @@ impl TryFrom<WrittenPrice> for OwnPrice {
 
 /// The surcharge of vendors that report cache writes (Anthropic, for five minutes), as a share of the price.
 const MORE_TO_WRITE: f64 = 0.25;
-/// The highest accepted price per million tokens: an absurd number is a mistake.
+/// The maximum price per million tokens; a higher number is a mistake.
 const MOST_USD_A_MILLION: f64 = 100_000.0;
 
 /// The embedded list.
@@ -103,13 +103,13 @@ static PRICES: LazyLock<PriceList> = LazyLock::new(|| {
 /// The date and the source of the embedded list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct PriceSource {
-    /// The day, as `2026-01-15`.
+    /// The date, such as `2026-01-15`.
     pub dated: &'static str,
-    /// Whose prices they are.
+    /// The source of the prices.
     pub source: &'static str,
 }
 
-/// Of when the embedded list is, and where it is from.
+/// Returns the date and the source of the embedded list.
 pub fn price_source() -> PriceSource {
     let PriceList { dated, source, .. } = &*PRICES;
     PriceSource { dated, source }
@@ -121,7 +121,7 @@ impl std::fmt::Display for PriceSource {
     }
 }
 
-/// What a choice costs, asked at such a place.
+/// Returns the price of a choice at a server of this kind.
 pub fn rate(choice: &Choice, site: Site, own: &PriceSettings) -> Rate {
     let Choice { provider, model } = choice;
     let names = [format!("{provider}:{model}"), format!("{provider}:*"), provider.clone()];
@@ -132,7 +132,7 @@ pub fn rate(choice: &Choice, site: Site, own: &PriceSettings) -> Rate {
     if choice.is_simulated() || site == Site::Local {
         return Rate::Free;
     }
-    // A vendor's price does not apply to other vendors' models of the same name.
+    // A vendor's price does not apply to models of the same name on other servers.
     if site == Site::Elsewhere { Rate::Unknown } else { listed(provider, model).map_or(Rate::Unknown, Rate::Priced) }
 }
 
@@ -142,14 +142,14 @@ fn listed(provider: &str, model: &str) -> Option<Price> {
     versions.max_by_key(|(name, _)| name.len()).map(|(_, price)| *price)
 }
 
-/// Whether what follows a name is a version of it, and not another model's name: `-2024-08-06`, `-latest`.
+/// Whether the rest of a name is a version rather than part of another model's name: `-2024-08-06`, `-latest`.
 pub(super) fn is_version(rest: &str) -> bool {
     let Some(words) = rest.strip_prefix(['-', '@']) else { return rest.is_empty() };
     words.split('-').all(|word| matches!(word, "latest" | "preview") || word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl Rate {
-    /// What this use costs, in millionths of a dollar, rounded up, and how many tokens cost nobody knows what.
+    /// Returns the cost in millionths of a dollar, rounded up, and the number of tokens whose cost is unknown.
     pub fn cost(&self, usage: Usage) -> (u64, u64) {
         match self {
             Self::Free => (0, 0),
@@ -160,7 +160,7 @@ impl Rate {
 }
 
 impl Price {
-    /// What this use costs, in millionths of a dollar, rounded up.
+    /// Returns the cost in millionths of a dollar, rounded up.
     pub fn cost_micro_usd(&self, usage: Usage) -> u64 {
         let cached = usage.cached_tokens.min(usage.input_tokens);
         let fresh = usage.input_tokens - cached;
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_price_is_a_sane_number() {
+    fn every_price_is_plausible() {
         assert!(PRICES.providers.values().map(BTreeMap::len).sum::<usize>() >= 12);
         for price in PRICES.providers.values().flat_map(BTreeMap::values) {
             for number in [price.input, price.cached, price.output] {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_priced_what_runs_here_is_free_and_the_rest_is_unknown() {
+    fn known_models_have_prices_local_ones_are_free_and_others_unknown() {
         let table = [
             ("openai:gpt-4o-mini-2024-07-18", Site::Vendor, Some(0.15)),
             ("openai:gpt-4o-latest", Site::Vendor, Some(2.5)),
@@ -227,14 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_price_is_refused_when_read() {
+    fn invalid_prices_are_refused() {
         for odd in ["{ in: -1, out: 1 }", "{ in: .nan, out: 1 }", "{ in: 1 }", "{ in: 1, out: 1, ut: 2 }", "3"] {
             assert!(serde_yaml::from_str::<OwnPrice>(odd).is_err(), "{odd}");
         }
     }
 
     #[test]
-    fn the_list_says_of_when_and_from_where_it_is() {
+    fn the_list_has_a_date_and_a_source() {
         let source = price_source();
         assert_eq!(source.dated.len(), "2026-01-15".len());
         assert!(!source.source.is_empty());

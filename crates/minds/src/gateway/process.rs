@@ -1,12 +1,12 @@
-//! What all programs started here have in common: their environment, their location, and the process group that ends
-//! with each.
+//! What all programs started here have in common: their environment, the search for their path, and the process group
+//! that ends with each.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::process::Child;
 
-/// The variables of this process that every program gets which is started here; keys are not among them.
+/// The environment variables of this process that every program gets; keys are not among them.
 pub const USUAL_VARIABLES: [&str; 22] = [
     "PATH",
     "HOME",
@@ -32,8 +32,7 @@ pub const USUAL_VARIABLES: [&str; 22] = [
     "TEMP",
 ];
 
-/// Where a program lies: by its path, which is one below its folder where it is not a whole one, else by the folders
-/// of `PATH`.
+/// Finds a program: a path is relative to `folder` unless it is absolute, and a name is searched for in `PATH`.
 pub fn found(program: &str, folder: &Path) -> Option<PathBuf> {
     let is_path = program.contains(['/', '\\']);
     let places: Vec<PathBuf> = match is_path {
@@ -53,30 +52,30 @@ pub fn found(program: &str, folder: &Path) -> Option<PathBuf> {
 /// The process group of a program.
 pub(super) struct Group {
     id: Option<u32>,
-    /// Whether a supervisor ends everything that the server started when it is asked to.
+    /// Whether a supervisor ends all descendants of the program when it receives a termination signal.
     is_watched_over: bool,
 }
 
-/// Ends the processes of this group, whose first process may have a watcher; see [`Group::kill`].
+/// Ends the processes of this group, whose leader may be a supervisor; see [`Group::kill`].
 pub fn end_group(id: u32, is_watched_over: bool) {
     Group { id: Some(id), is_watched_over }.kill();
 }
 
 impl Group {
-    /// The group that this process leads.
+    /// Creates the group that this process leads.
     pub(super) fn of(child: &Child, is_watched_over: bool) -> Self {
         Self { id: child.id(), is_watched_over }
     }
 
-    /// Asks all of it to end.
+    /// Sends a termination signal to the group.
     pub(super) fn ask_to_end(&self) {
         self.signal(false);
     }
 
-    /// Ends all of it, now.
+    /// Kills the group.
     pub(super) fn kill(&mut self) {
         if self.is_watched_over {
-            // The supervisor also ends processes that left the group.
+            // The supervisor also ends processes that have left the group.
             self.signal(false);
             self.is_watched_over = false;
             for _ in 0..20 {
@@ -105,7 +104,7 @@ impl Group {
     fn signal(&self, is_kill: bool) {
         use rustix::process::{Signal, kill_process_group};
         if let Some(group) = self.pid() {
-            // It may have ended by itself.
+            // The group may have ended by itself.
             let _ = kill_process_group(group, if is_kill { Signal::KILL } else { Signal::TERM });
         }
     }

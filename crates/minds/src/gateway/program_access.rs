@@ -1,6 +1,6 @@
-//! Which parts of a workspace a program run by an agent may write: everything except the guarded places, entry by entry
-//! at its top level. The only code that turns the list of [`protected_paths`](crate::workspace::protected_paths) into
-//! permissions of programs.
+//! Which parts of a workspace a program run by an agent can write: everything except protected paths, decided for each
+//! top-level entry. This is the only code that turns the list of [`protected_paths`](crate::workspace::protected_paths)
+//! into permissions of programs.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -16,24 +16,24 @@ use crate::workspace::protected_paths::{MODULES, guarded};
 pub(super) enum EntryKind {
     /// A folder.
     Folder,
-    /// An ordinary file.
+    /// A regular file.
     File,
-    /// A link, and where it leads as it is written.
+    /// A link, with its target as written.
     Link(PathBuf),
 }
 
 /// What a program may do with an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ProgramAccess {
-    /// Read and write it.
+    /// The program can read and write it.
     Write,
-    /// Read it.
+    /// The program can read it.
     Read,
-    /// Not even see what is in it.
+    /// The program cannot see its content.
     Hidden,
 }
 
-/// An entry of the workspace's top level.
+/// A top-level entry of the workspace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct WorkspaceEntry {
     pub(super) name: OsString,
@@ -41,15 +41,15 @@ pub(super) struct WorkspaceEntry {
     pub(super) access: ProgramAccess,
 }
 
-/// Why programs must not create or change an entry of this name in a workspace; `None` if they may. Modules are
-/// protected if the workspace itself is an agent: elsewhere a folder of that name belongs to the user's project.
+/// Returns why programs must not create or change an entry of this name in a workspace; `None` if they may. Modules are
+/// protected if the workspace itself is an agent; elsewhere a folder of that name belongs to the user's project.
 pub(super) fn refused(workspace: &Path, name: &OsStr) -> Option<&'static str> {
     let place = guarded(&name.to_string_lossy())?;
     (place.name != MODULES || is_agent_folder(workspace)).then_some(place.why)
 }
 
-/// The entries of the workspace's top level in the order of their names, with what a program may do with each. Sockets,
-/// pipes and devices are left out: no program is given them.
+/// Returns the top-level entries of the workspace, sorted by name, with their access. Sockets, pipes and devices are
+/// left out: programs cannot use them.
 pub(super) fn entries(workspace: &Path) -> io::Result<Vec<WorkspaceEntry>> {
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(workspace)? {
@@ -74,7 +74,7 @@ pub(super) fn entries(workspace: &Path) -> io::Result<Vec<WorkspaceEntry>> {
     Ok(entries)
 }
 
-/// Where a guarded place is a link to another folder of the workspace, that folder is guarded too.
+/// If a protected path is a link to another folder of the workspace, protects that folder, too.
 fn protect_targets(workspace: &Path, entries: &mut [WorkspaceEntry]) {
     let Ok(root) = workspace.canonicalize() else { return };
     let target = |entry: &&WorkspaceEntry| {
@@ -99,7 +99,7 @@ mod tests {
     use crate::workspace::protected_paths::GUARDED_PLACES;
 
     #[test]
-    fn what_the_gate_guards_no_program_writes() {
+    fn programs_cannot_write_protected_paths() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let at = |name: &str| folder.path().join(name);
         for place in GUARDED_PLACES {
@@ -132,7 +132,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_guarded_place_that_is_a_link_guards_where_it_leads() {
+    fn a_protected_link_protects_its_target() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::create_dir_all(folder.path().join("team/agents")).expect("folders can be made");
         std::fs::create_dir(folder.path().join("src")).expect("folders can be made");

@@ -20,11 +20,11 @@ use super::sandbox::{Confinement, Limits, Rights};
 use crate::base::Id;
 use crate::workspace::{Range, SettingsSection};
 
-/// How long the output of an ended program may take to arrive.
+/// How long the remaining output of an ended program may take to arrive.
 pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
-/// How long it may take to end once it was asked to.
+/// How long a program may take to exit after a termination signal.
 const END_ASKED: Duration = Duration::from_millis(300);
-/// A program that says more is ended, in bytes.
+/// The maximum output of a program in bytes, after which it is killed.
 pub(super) const SAID_AT_MOST: u64 = 64 * 1024 * 1024;
 
 /// How programs that agents start with `execute_command` are run.
@@ -62,7 +62,7 @@ impl Default for ProgramSettings {
 }
 
 impl ProgramSettings {
-    /// How long a program may take at most.
+    /// Returns the maximum duration of a program.
     pub(super) fn longest(&self) -> Duration {
         Duration::from_secs_f64(self.timeout_secs_at_most.clamp(1.0, 86_400.0))
     }
@@ -83,29 +83,29 @@ impl SettingsSection for ProgramSettings {
 /// A program to run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProgramOrder {
-    /// Names it.
+    /// The id.
     pub id: Id,
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// The folder below the workspace that is its whole workspace, outside of which it writes nothing; the workspace
-    /// itself where absent.
+    /// The folder below the workspace that is used as the program's whole workspace, outside of which it writes
+    /// nothing; `None` for the workspace itself.
     pub root: Option<String>,
-    /// The folder in which it runs, below the workspace; the workspace itself where empty.
+    /// The working folder, relative to the workspace; empty for the workspace itself.
     pub folder: String,
-    /// Seconds that it may take, where the agent said so.
+    /// The time limit in seconds, if the agent set one.
     pub timeout_secs: Option<f64>,
-    /// How it runs.
+    /// The settings.
     pub settings: ProgramSettings,
 }
 
-/// A command from the world to the worker of programs.
+/// A command from the world to the worker for programs.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ProgramCommand {
-    /// Run this.
+    /// Run a program.
     Run(Box<ProgramOrder>),
-    /// End this; it still says how it ended.
+    /// Stop a program, which still reports how it ended.
     Stop {
-        /// Which.
+        /// The id of the program.
         id: Id,
     },
 }
@@ -113,60 +113,60 @@ pub enum ProgramCommand {
 /// How a program ended.
 #[derive(Clone, PartialEq, Debug)]
 pub enum HowEnded {
-    /// By itself, with this code.
+    /// It exited with this code.
     Exited(i32),
-    /// Ended by something else.
+    /// It was killed by something else.
     Killed,
-    /// Its time was over.
+    /// It exceeded its time limit.
     TimedOut,
-    /// It said too much.
+    /// It exceeded its output limit.
     SaidTooMuch,
     /// It was stopped.
     Stopped,
-    /// It never ran: why.
+    /// It could not be started, with the reason.
     NotStarted(String),
 }
 
 /// A program that has ended.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProgramEnded {
-    /// Which.
+    /// The id of the program.
     pub id: Id,
-    /// How.
+    /// How it ended.
     pub how: HowEnded,
-    /// Seconds that it ran.
+    /// The duration in seconds.
     pub secs: f64,
-    /// What it said.
+    /// The standard output.
     pub said: String,
-    /// What it said of mistakes.
+    /// The standard error output.
     pub complained: String,
 }
 
 impl ProgramEnded {
-    /// One that never ran.
+    /// Creates the report of a program that could not be started.
     pub fn not_started(id: Id, why: String) -> Self {
         Self { id, how: HowEnded::NotStarted(why), secs: 0.0, said: String::new(), complained: String::new() }
     }
 
-    /// Takes out what nobody is to see.
+    /// Removes secrets from the output.
     pub(super) fn redact(&mut self, redacted: impl Fn(&str) -> String) {
         (self.said, self.complained) = (redacted(&self.said), redacted(&self.complained));
     }
 }
 
-/// Where programs run.
+/// The folders with which programs run.
 pub(super) struct ProgramPlace {
     workspace: Option<PathBuf>,
     hidden: Option<PathBuf>,
 }
 
 impl ProgramPlace {
-    /// In this workspace, without this folder.
+    /// Uses this workspace, and hides this folder.
     pub(super) fn in_folder(workspace: &Path, hidden: Option<&Path>) -> Self {
         Self { workspace: Some(workspace.to_owned()), hidden: hidden.map(Path::to_owned) }
     }
 
-    /// In this environment.
+    /// Uses the workspace and the config folder of this environment.
     pub(super) fn of(environment: &Environment) -> Self {
         Self {
             workspace: environment.workspace().map(Path::to_owned),
@@ -210,7 +210,7 @@ pub(super) struct RunningProgram {
 }
 
 impl RunningProgram {
-    /// Waits until it has ended, and ends it where its time is over, it is stopped or it says too much.
+    /// Waits until the program has ended. Ends it if it exceeds its time or output limit, or is cancelled.
     pub(super) async fn ended(
         &mut self,
         patience: Duration,
@@ -228,7 +228,7 @@ impl RunningProgram {
         };
         if !matches!(how, HowEnded::Exited(_) | HowEnded::Killed) {
             self.group.ask_to_end();
-            // What has not ended by then is killed with its group.
+            // If the program has not exited by then, it is killed with its group.
             let _ = tokio::time::timeout(END_ASKED, self.child.wait()).await;
         }
         self.group.kill();
@@ -285,7 +285,7 @@ pub(super) fn start(
     Ok((RunningProgram { child, group }, stdout, stderr))
 }
 
-/// The kept output of a program; processes that it left behind may hold the pipe for ever.
+/// Returns the kept output of a program; processes that it left behind may keep the pipe open forever.
 async fn last(mut task: tokio::task::JoinHandle<Arc<Mutex<CappedOutput>>>) -> String {
     match tokio::time::timeout(LAST_WORDS, &mut task).await {
         Ok(Ok(kept)) => kept.lock().unwrap_or_else(PoisonError::into_inner).text(),
@@ -313,7 +313,7 @@ async fn listen(
     kept
 }
 
-/// The beginning and the end of what a program says.
+/// The beginning and the end of a program's output.
 #[derive(Debug)]
 struct CappedOutput {
     each: usize,
@@ -323,7 +323,7 @@ struct CappedOutput {
 }
 
 impl CappedOutput {
-    /// A buffer of this many characters, half of them from each end.
+    /// Creates a buffer of this many characters, half of them for each end.
     fn new(chars: usize) -> Self {
         Self { each: chars / 2, head: Vec::new(), tail: VecDeque::new(), total: 0 }
     }
@@ -339,7 +339,7 @@ impl CappedOutput {
         self.tail.drain(..more);
     }
 
-    /// The text for an agent, with a count of what is left out in between.
+    /// Returns the text for an agent, with the number of characters that were left out in between.
     fn text(&self) -> String {
         let left_out = self.total - (self.head.len() + self.tail.len()) as u64;
         let tail: Vec<u8> = self.tail.iter().copied().collect();
@@ -367,7 +367,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_long_words_both_ends_are_kept() {
+    fn long_output_keeps_both_ends() {
         let mut kept = CappedOutput::new(20);
         for block in ["0123456789", "abcdefghij", "klmnopqrst", "uvw"] {
             kept.put(block.as_bytes());

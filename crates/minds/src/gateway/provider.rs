@@ -1,4 +1,4 @@
-//! The interface between the worker and a provider: plain text, no ECS types, no vendor-specific types.
+//! The interface between the worker and a provider: plain data, without ECS types and vendor-specific types.
 
 use std::fmt;
 
@@ -17,45 +17,45 @@ use crate::mind::{
 /// One request as a provider receives it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ProviderRequest {
-    /// The id of the agent that asks.
+    /// The id of the agent.
     pub agent: String,
-    /// The profile it runs; scripts are found by it.
+    /// The profile of the agent, which selects its part of a script.
     pub profile: String,
-    /// Why it asks.
+    /// The kind of call.
     pub kind: CallKind,
-    /// The model, in the provider's own words.
+    /// The provider's name of the model.
     pub model: String,
-    /// What is asked, as data; whoever sends it as text makes the text of it.
+    /// The prompt as data, from which the provider creates its own format.
     pub prompt: Prompt,
-    /// The tools that may be called.
+    /// The available tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDeclaration>,
-    /// At most so many tokens are to come back.
+    /// The maximum number of output tokens.
     pub max_output_tokens: u32,
-    /// Texts that end an answer, because the model would continue as another speaker.
+    /// Stop sequences, because the model would continue as another speaker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<String>,
-    /// What was said in the room, for a provider that draws from a stock of sentences.
+    /// What was said in the room, for a provider that selects from a stock of sentences.
     #[serde(skip)]
     pub said_before: SaidBefore,
-    /// Chance for providers that need some.
+    /// The seed for providers that use random numbers.
     pub seed: u64,
-    /// Where the agent is in its script, for a provider that plays one.
+    /// The position in the agent's script, for a provider that plays one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptPlace>,
-    /// The piece of work that it is asked for, if any: a coding agent keeps a session for each.
+    /// The activation that it belongs to, if any: a coding agent has a session for each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<Id>,
-    /// The session that a coding agent keeps of it, by which it can go on.
+    /// The stored session of a coding agent, by which it can continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
-    /// Images of the results that the prompt ends with, for a coding agent.
+    /// The images of the results at the end of the prompt, for a coding agent.
     #[serde(default, skip_serializing_if = "ResultImages::is_empty")]
     pub result_images: ResultImages,
 }
 
 impl ProviderRequest {
-    /// The question of an agent, for this model.
+    /// Creates the request of an agent for this model.
     pub fn new(request: &ModelRequest, model: &str) -> Self {
         Self {
             agent: request.agent_id.to_string(),
@@ -75,13 +75,13 @@ impl ProviderRequest {
         }
     }
 
-    /// The most that one attempt is expected to use.
+    /// Returns the expected maximum usage of one attempt.
     pub fn most(&self) -> Usage {
         let (input_tokens, output_tokens) = (self.estimated_input_tokens(), self.max_output_tokens);
         Usage { input_tokens, output_tokens, ..Usage::default() }
     }
 
-    /// About how many tokens the prompt costs.
+    /// Returns the estimated number of input tokens.
     pub fn estimated_input_tokens(&self) -> u32 {
         let messages = self.prompt.messages().into_iter().map(|message| message.chars());
         let tools = self.tools.iter().map(ToolDeclaration::chars);
@@ -91,21 +91,21 @@ impl ProviderRequest {
     }
 }
 
-/// A provider that computes its answers locally; its latency is counted in simulated time. The same requests in the
-/// same order get the same answers.
+/// A provider that computes its answers locally; its latency is simulated time. The same requests in the same order get
+/// the same answers.
 pub trait SimulatedProvider: Send {
-    /// Answers at once.
+    /// Computes an answer.
     fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer;
 }
 
 /// The answer of a simulated provider, and its simulated latency.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SimulatedAnswer {
-    /// The reply, or the error it plays.
+    /// The reply, or a simulated error.
     pub outcome: Result<Completion, SimulatedError>,
-    /// Seconds of simulated time until the reply is there.
+    /// The latency in seconds of simulated time.
     pub latency_secs: f32,
-    /// Where the agent is in its script after this, if one was played.
+    /// The position in the agent's script after this answer, if one was played.
     pub script: Option<ScriptPlace>,
 }
 
@@ -114,9 +114,9 @@ pub struct SimulatedAnswer {
 pub struct SimulatedError {
     /// The HTTP status.
     pub status: u16,
-    /// What its `Retry-After` says, in seconds.
+    /// The value of `Retry-After`, in seconds.
     pub retry_after_secs: Option<f32>,
-    /// Its words.
+    /// The message.
     pub message: String,
 }
 
@@ -125,37 +125,37 @@ pub struct SimulatedError {
 pub enum LivePiece<'a> {
     /// More text.
     Text(&'a str),
-    /// More of what it thinks before it speaks: not shown, but paid for.
+    /// More of the model's reasoning: not shown, but paid for.
     Thought(&'a str),
     /// A tool is being called.
     Call {
-        /// The how-manyeth call of the answer, from 0.
+        /// The index of the call in the answer.
         position: usize,
-        /// The tool.
+        /// The name of the tool.
         name: &'a str,
-        /// Its arguments as far as they came: the beginning of a JSON text.
+        /// The part of its arguments that has arrived: the beginning of a JSON text.
         arguments: &'a str,
     },
 }
 
-/// Where a provider puts streamed pieces of an answer, for the screen only.
+/// Receives the streamed pieces of an answer from a provider, for the screen only.
 pub struct DeltaSink(Box<dyn FnMut(LivePiece<'_>) + Send>);
 
 impl DeltaSink {
-    /// A sink that hands each piece to this function.
+    /// Creates a sink that passes each piece to this function.
     pub fn new(on_piece: impl FnMut(LivePiece<'_>) + Send + 'static) -> Self {
         Self(Box::new(on_piece))
     }
 
-    /// Hands on a piece.
+    /// Passes on a piece.
     pub fn push(&mut self, piece: LivePiece<'_>) {
         (self.0)(piece);
     }
 }
 
-/// A network provider. It tries once; the caller decides about retries.
+/// A network provider. It makes one attempt; the caller decides about retries.
 pub trait AiProvider: Send + Sync {
-    /// Asks, streams what comes into the sink, and ends with the whole reply. Ends soon after `cancel`.
+    /// Sends the request, streams the answer into the sink, and returns the whole reply. Ends soon after `cancel`.
     fn complete(
         &self,
         request: ProviderRequest,
@@ -164,15 +164,15 @@ pub trait AiProvider: Send + Sync {
     ) -> BoxFuture<'static, Result<Completion, ProviderError>>;
 }
 
-/// The error of one attempt. It may still contain a key that a server echoed: only [`super::failure`] turns it into
+/// The error of one attempt. It may still contain a key that a server sent back: only [`super::failure`] turns it into
 /// text for people.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProviderError {
-    /// What happened.
+    /// The cause.
     pub cause: ErrorCause,
-    /// The server's or the library's words.
+    /// The message of the server or the library.
     pub detail: String,
-    /// What to do, where whoever failed knows better than its cause; else empty.
+    /// The remedy, if it is more specific than that of the cause; otherwise empty.
     pub remedy: String,
 }
 
@@ -183,59 +183,59 @@ pub enum ErrorCause {
     Status {
         /// The HTTP status.
         status: u16,
-        /// What it asked us to wait, in seconds.
+        /// The pause that the server asked for, in seconds.
         retry_after_secs: Option<f64>,
     },
-    /// No connection, or it broke before an answer.
+    /// The connection failed, or was lost before an answer.
     Connect,
-    /// It is to be asked on this computer, and no server listens there.
+    /// No server listens at an address on this computer.
     Refused,
-    /// Nothing came for this many seconds.
+    /// No data arrived for this many seconds.
     Stalled(u32),
-    /// It was not done after this many seconds.
+    /// The answer was not complete after this many seconds.
     TooLong(u32),
-    /// The answer ended in the middle.
+    /// The answer was cut off.
     Cut,
-    /// What came was not what was agreed.
+    /// The answer is invalid.
     Garbage,
-    /// More came than anyone needs.
+    /// The answer is too long.
     TooMuch,
-    /// There is no key to ask with.
+    /// There is no key.
     NoKey,
-    /// Only the workspace named that address, and the person did not allow it.
+    /// The address is only set by the workspace, and the person did not allow it.
     NotAllowed,
-    /// A coding agent did not answer.
+    /// A coding agent failed.
     Agent(AgentFault),
-    /// The provider's own code broke.
+    /// The provider's own code panicked.
     Panicked,
-    /// We stopped it.
+    /// The request was cancelled.
     Cancelled,
 }
 
-/// Why a coding agent did not answer. Its message and the remedy are part of the error.
+/// Why a coding agent failed. Its message and the remedy are part of the error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AgentFault {
     /// No person has allowed exactly this agent.
     NotAllowed,
-    /// It cannot be started, or does not say hello.
+    /// The agent cannot be started or initialized.
     NotStarted,
-    /// It wants a person to log in.
+    /// The agent requires a login by a person.
     NeedsLogin,
-    /// It ended.
+    /// The agent ended.
     Ended,
-    /// It answered with an error.
+    /// The agent answered with an error.
     Refused,
-    /// It stopped in the middle for a reason of its own.
+    /// The agent stopped early for a reason of its own.
     Stopped,
 }
 
 impl ProviderError {
-    /// An error with these words.
+    /// Creates an error with this message.
     pub fn new(cause: ErrorCause, detail: impl fmt::Display) -> Self {
         Self { cause, detail: detail.to_string(), remedy: String::new() }
     }
 
-    /// A coding agent did not answer, in words for a person.
+    /// Creates an error of a coding agent, with texts for a person.
     pub fn of_agent(fault: AgentFault, what: String, remedy: String) -> Self {
         Self { cause: ErrorCause::Agent(fault), detail: what, remedy }
     }

@@ -26,13 +26,13 @@ use crate::schedule::InputQueue;
 
 /// The time limit of an answer, in real time.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
-/// The next byte must come within this.
+/// The maximum silence of the server.
 const SILENCE_AT_MOST: Duration = Duration::from_secs(20);
-/// Tokens that may come back: enough for a word, and for models that think before they speak.
+/// The maximum number of output tokens: enough for a word after a model's reasoning.
 const TOKENS_AT_MOST: u32 = 64;
-/// How often it is looked whether it is to stop.
+/// The interval at which cancellation is checked.
 const LOOK: Duration = Duration::from_millis(25);
-/// The only question there is.
+/// The id of the only request.
 const QUESTION: RequestId = RequestId(1);
 
 /// A prepared test request. It is sent on the thread that [runs](Self::run) it: never on the UI thread.
@@ -50,20 +50,20 @@ pub struct ProviderTrial {
 /// The result of a test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TrialResult {
-    /// Who was asked, and which model.
+    /// The provider and the model.
     pub choice: Choice,
     /// The reply, or what failed, where, and what to do.
     pub outcome: Result<Completion, ModelFailure>,
     /// How long it took.
     pub duration: Duration,
-    /// What it used: what was reckoned with, where nobody knows better.
+    /// The usage: estimated if the actual one is unknown.
     pub used: Tally,
-    /// Whether it was answered on this computer or its network.
+    /// Whether the model is on this computer or its network.
     pub is_local: bool,
 }
 
 impl ProviderTrial {
-    /// Something tiny to ask this provider (`openai:gpt-x`, `offline`, `scripted:FILE`), if no cap forbids it.
+    /// Prepares a test of this provider (`openai:gpt-x`, `offline`, `scripted:FILE`), unless a limit forbids it.
     pub fn of(world: &World, spec: &str) -> Result<Self, Problem> {
         let settings = world.resource::<GatewaySettings>();
         let choice = settings.choose(Some(spec), None)?;
@@ -83,8 +83,8 @@ impl ProviderTrial {
         Ok(Self { choice, request, terms, site, rate, environment, factories })
     }
 
-    /// Asks, and says what became of it. Takes as long as the answer; a question that is cancelled ends soon, and what
-    /// it used by then is said too.
+    /// Sends the request and waits for the result. If it is cancelled, it ends soon, and its usage so far is reported
+    /// as well.
     pub fn run(&self, control: &JobControl) -> TrialResult {
         let began = Instant::now();
         let most = self.request.most();
@@ -98,14 +98,14 @@ impl ProviderTrial {
         TrialResult { choice: self.choice.clone(), outcome, duration, used, is_local: self.site == Site::Local }
     }
 
-    /// Who is asked, and which model.
+    /// Returns the provider and the model.
     pub fn choice(&self) -> &Choice {
         &self.choice
     }
 }
 
 impl TrialResult {
-    /// Tells the room what it used, with the next tick.
+    /// Reports the usage to the room, with the next tick.
     pub fn book(&self, world: &mut World) {
         let used = TrialUsed {
             provider: self.choice.provider.clone(),
@@ -159,7 +159,7 @@ fn reservation(choice: &Choice, request: &ProviderRequest, (site, rate): (Site, 
     }
 }
 
-/// Short time limits: a person waits, and wants to know the first fault.
+/// Returns terms with short time limits: a person waits, and wants to see the first failure.
 fn terms(choice: &Choice, settings: &GatewaySettings, coding_agents: &AcpSettings) -> Terms {
     let mut patience = settings.patience();
     patience.stall = patience.stall.min(SILENCE_AT_MOST);
@@ -172,7 +172,7 @@ fn terms(choice: &Choice, settings: &GatewaySettings, coding_agents: &AcpSetting
     if choice.provider != acp::PROVIDER {
         return terms;
     }
-    // It has to start first.
+    // A coding agent must start first.
     let agent = coding_agents.terms();
     let silence = agent.silence.min(ANSWER_AT_MOST);
     terms.of_agent(AcpTerms { silence, turn: agent.turn.min(ANSWER_AT_MOST), ..agent })

@@ -1,12 +1,12 @@
-//! Models that think before they answer: their thinking counts toward the same output limit, so a short limit would
+//! Models that reason before they answer: their reasoning counts toward the same output limit, so a short limit would
 //! leave no tokens for the answer.
 
 use super::vendor::Wire;
 
-/// Tokens that such a model is given to think, beside those of its answer.
+/// The number of tokens for reasoning, in addition to those of the answer.
 const ROOM_TO_THINK_TOKENS: u32 = 4_096;
 
-/// The last part of the name of models that think, by how it begins.
+/// The beginnings of the last part of such models' names.
 const THINKING: [&str; 13] = [
     "o1",
     "o3",
@@ -23,7 +23,7 @@ const THINKING: [&str; 13] = [
     "grok-3-mini",
 ];
 
-/// Whether a model thinks before it speaks, as far as its name tells.
+/// Whether a model reasons before it answers, judging by its name.
 pub fn thinks(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     let begins = |start: &&str| name.strip_prefix(*start).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
@@ -31,7 +31,7 @@ pub fn thinks(model: &str) -> bool {
     (numbered || THINKING.iter().any(begins)) && !name.contains("-chat") && !name.contains("instruct")
 }
 
-/// The limit of output tokens that leaves a model so many for its answer.
+/// Returns the limit of output tokens that leaves a model this many for its answer.
 pub fn with_room_to_think(model: &str, answer_tokens: u32) -> u32 {
     if thinks(model) { answer_tokens.saturating_add(ROOM_TO_THINK_TOKENS) } else { answer_tokens }
 }
@@ -42,7 +42,7 @@ pub fn takes_effort(wire: Wire, model: &str) -> bool {
     wire == Wire::OpenAi && thinks(model) && ["o1", "o3", "o4", "gpt-5"].iter().any(|own| name.starts_with(own))
 }
 
-/// Whether this model takes words at which it is to stop: OpenAI refuses them for models that think.
+/// Whether this model accepts stop sequences: OpenAI rejects them for models that reason.
 pub fn takes_stops(wire: Wire, model: &str) -> bool {
     !(wire == Wire::OpenAi && thinks(model))
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_that_think_are_known_by_their_names() {
+    fn reasoning_models_are_recognised_by_name() {
         for model in [
             "o1",
             "o3-mini",

@@ -11,22 +11,22 @@ use crate::mind::{Completion, Reasoning, ReasoningBlock, ToolCall};
 
 /// The text that replaces a key.
 pub(super) const REDACTED: &str = "[redacted]";
-/// Shorter values are no keys, and taking them out would tear words apart.
+/// The minimum length of a key; removing shorter values would damage ordinary words.
 const MIN_SECRET_CHARS: usize = 6;
-/// How keys of the usual vendors begin.
+/// The prefixes of the usual vendors' keys.
 const KEY_PREFIXES: [&str; 7] = ["sk-", "AIza", "sk_", "gsk_", "ghp_", "gho_", "xai-"];
 /// Names before `=` or `:` whose value is a key: in a URL, a header, or JSON.
 const KEY_NAMES: [&str; 7] = ["key", "api_key", "api-key", "apikey", "authorization", "x-api-key", "x-goog-api-key"];
-/// Characters of what a server said that are quoted.
+/// The maximum length of a quotation of a server's text, in characters.
 const QUOTE_CHARS: usize = 300;
-/// If one in this many characters is not text, none of it counts as text.
+/// A text in which one character in this many is unprintable counts as binary.
 const ONE_IN: usize = 10;
 
 /// Removes known keys from text.
 #[derive(Clone, Default)]
 pub struct Redactor(Arc<[String]>);
 
-/// Never shows them.
+/// Never shows the keys.
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(REDACTED)
@@ -34,17 +34,17 @@ impl std::fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// One that knows these.
+    /// Creates a redactor for these keys.
     pub fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let long = secrets.into_iter().filter(|secret| secret.chars().count() >= MIN_SECRET_CHARS);
         let mut secrets: Vec<String> = long.map(str::to_owned).collect();
-        // A longer key goes before its prefix: otherwise the rest of it would be visible.
+        // A longer key is replaced before its prefix: otherwise the rest of it would be visible.
         secrets.sort_unstable_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
         secrets.dedup();
         Self(secrets.into())
     }
 
-    /// A text without the known keys. Everything else stays: an answer may well speak of keys.
+    /// Removes the known keys. Everything else is kept: an answer may well be about keys.
     pub fn known<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for secret in self.0.iter().filter(|secret| !secret.is_empty()) {
@@ -55,37 +55,38 @@ impl Redactor {
         text
     }
 
-    /// A text without the known keys and without anything that looks like a key or is in the place of one, including
-    /// names and passwords in addresses.
+    /// Removes the known keys, and everything that looks like a key or is in the position of one, including user names
+    /// and passwords in URLs.
     pub fn all(&self, text: &str) -> String {
         text::hide_user_info(&redact_lookalikes(&self.known(text)))
     }
 
-    /// The length of the prefix that surely contains no beginning of a key, in bytes: the rest may continue as one.
+    /// Returns the length in bytes of the prefix that contains no beginning of a key: the rest may continue as one.
     fn keyless_len(&self, text: &str) -> usize {
         let begins = |secret: &String| {
             let longest = text.floor_char_boundary(text.len().min(secret.len() - 1));
             (1..=longest).rev().find(|length| secret.get(..*length).is_some_and(|start| text.ends_with(start)))
         };
         let mut end = text.len() - self.0.iter().filter_map(begins).max().unwrap_or(0);
-        // A whole key may reach into what is held: it is held with it.
+        // A complete key that reaches into the held part is held with it.
         while let Some(start) = self.0.iter().filter_map(|secret| across(text, secret, end)).min() {
             end = start;
         }
         end
     }
 
-    /// What is sure of a text that may go on: no known key, and no beginning of one at its end.
+    /// Returns the part of an incomplete text that is safe to show, without known keys and a possible beginning of one
+    /// at its end.
     pub fn so_far<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.known(&text[..self.keyless_len(text)])
     }
 
-    /// Like [`all`](Self::all), for JSON text, in which letters can be written as escapes.
+    /// Like [`all`](Self::all), for JSON text, in which characters can be escaped.
     pub fn json_so_far(&self, json: &str) -> String {
         self.so_far(&without_idle_escapes(json)).into_owned()
     }
 
-    /// An answer with the known keys removed from every part of it.
+    /// Removes the known keys from every part of an answer.
     pub fn completion(&self, completion: Completion) -> Completion {
         if self.0.is_empty() {
             return completion;
@@ -115,12 +116,12 @@ impl Redactor {
         }
     }
 
-    /// Whether it knows no key.
+    /// Whether there are no keys.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Data without the known keys, in its values and in the names of its entries.
+    /// Removes the known keys from the values and the keys of JSON data.
     pub(super) fn value(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.owned(text)),
@@ -141,14 +142,14 @@ impl Redactor {
     }
 }
 
-/// Where a secret begins that reaches across this place.
+/// Returns the start of a secret that extends across this offset.
 fn across(text: &str, secret: &str, place: usize) -> Option<usize> {
     let from = text.floor_char_boundary(place.saturating_sub(secret.len() - 1));
     let found = text.get(from..)?.match_indices(secret).map(|(at, _)| from + at);
     found.into_iter().find(|at| *at < place && at + secret.len() > place)
 }
 
-/// A streamed text without the known keys: the beginning of a possible key is held back until the next piece.
+/// Redacts a streamed text: the beginning of a possible key is held back until the next piece.
 #[derive(Debug)]
 pub struct RedactedStream {
     redactor: Redactor,
@@ -156,7 +157,7 @@ pub struct RedactedStream {
 }
 
 impl RedactedStream {
-    /// One that has said nothing yet.
+    /// Creates an empty stream.
     pub fn new(redactor: Redactor) -> Self {
         Self { redactor, held: String::new() }
     }
@@ -170,8 +171,8 @@ impl RedactedStream {
     }
 }
 
-/// A JSON text without the escapes that nobody needs: of letters, digits and what else keys are made of. An escape
-/// that is not whole yet is left out.
+/// Removes unnecessary escapes from JSON text: those of letters, digits and other characters of keys. An incomplete
+/// escape is left out.
 fn without_idle_escapes(json: &str) -> Cow<'_, str> {
     if !json.contains('\\') {
         return Cow::Borrowed(json);
@@ -201,7 +202,7 @@ fn without_idle_escapes(json: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Words are runs of characters that keys are made of; each is looked at with the name before it.
+/// Redacts words (runs of characters that keys consist of), each checked together with the name before it.
 fn redact_lookalikes(text: &str) -> String {
     let is_key_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '~');
     let mut clean = String::with_capacity(text.len());
@@ -230,12 +231,12 @@ fn redact_lookalikes(text: &str) -> String {
 }
 
 fn looks_like_key(word: &str) -> bool {
-    // A path may run into a key: judge each of its parts too.
+    // A path may end in a key, so each of its parts is checked, too.
     word.split('/')
         .any(|part| KEY_PREFIXES.iter().any(|prefix| part.starts_with(prefix) && part.len() >= prefix.len() + 8))
 }
 
-/// A short, single-line, redacted form of what a server or a library said; of what is no text, only that.
+/// Quotes a server's or library's message: short, on one line and redacted; binary data is only mentioned.
 pub fn quote(text: &str, redactor: &Redactor) -> String {
     if !is_text(text) {
         return "its value is not text".to_owned();
@@ -244,14 +245,14 @@ pub fn quote(text: &str, redactor: &Redactor) -> String {
     text::truncate(&text::one_line(&redactor.all(&readable)), QUOTE_CHARS)
 }
 
-/// Whether this was meant to be read: not packed, not a picture, not another protocol's bytes.
+/// Whether this is readable text rather than compressed or other binary data.
 fn is_text(text: &str) -> bool {
     let looked_at = || text.chars().take(4 * QUOTE_CHARS);
     let odd = looked_at().filter(|c| !c.is_whitespace() && is_odd(*c)).count();
     odd * ONE_IN <= looked_at().count()
 }
 
-/// A character that no text has: what stands for bytes that were none, and what controls a terminal.
+/// Whether a character does not occur in text: a replacement for invalid bytes, or a control character.
 fn is_odd(c: char) -> bool {
     c.is_control() || c == char::REPLACEMENT_CHARACTER
 }

@@ -1,4 +1,4 @@
-//! Keys in errors, in answers and in pieces of answers; and what is quoted of a server's text.
+//! Keys in errors, in answers and in pieces of answers; and quotations of a server's text.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -16,7 +16,7 @@ fn keys() -> Keys {
 }
 
 #[test]
-fn takes_known_keys_and_lookalikes_out_of_errors() {
+fn known_keys_and_lookalikes_are_removed_from_errors() {
     let table = [
         ("bad key very-private-value here", "bad key [redacted] here"),
         ("https://host/v1?key=abcdefgh12&alt=sse", "https://host/v1?key=[redacted]&alt=sse"),
@@ -34,7 +34,7 @@ fn takes_known_keys_and_lookalikes_out_of_errors() {
 }
 
 #[test]
-fn what_an_answer_says_of_keys_stays_and_the_keys_go() {
+fn known_keys_are_removed_from_answers_but_text_about_keys_is_kept() {
     let redactor = keys().redactor();
     let table = [
         ("Your key is very-private-value.", "Your key is [redacted]."),
@@ -48,7 +48,7 @@ fn what_an_answer_says_of_keys_stays_and_the_keys_go() {
 }
 
 #[test]
-fn every_part_of_an_answer_is_looked_through() {
+fn every_part_of_an_answer_is_redacted() {
     let say = || format!("it is {KEY}!");
     let blocks = vec![
         ReasoningBlock::Signed { text: Some(say()), signature: say() },
@@ -71,7 +71,7 @@ fn every_part_of_an_answer_is_looked_through() {
 }
 
 #[test]
-fn a_beginning_of_a_key_waits_until_it_is_known_to_be_none() {
+fn a_possible_key_prefix_is_held_back() {
     let mut stream = RedactedStream::new(keys().redactor());
     let told: Vec<String> =
         ["I see very", "-private", "-val", "id, very", " well"].map(|piece| stream.push(piece)).into();
@@ -79,7 +79,7 @@ fn a_beginning_of_a_key_waits_until_it_is_known_to_be_none() {
 }
 
 #[test]
-fn arguments_are_reported_without_keys_however_they_are_written() {
+fn arguments_are_redacted_in_any_encoding() {
     let redactor = keys().redactor();
     let table = [
         (r#"{"path": "very-private-value"#, r#"{"path": "[redacted]"#),
@@ -95,7 +95,7 @@ fn arguments_are_reported_without_keys_however_they_are_written() {
 }
 
 #[test]
-fn what_is_no_text_is_never_quoted_and_what_is_stays_readable() {
+fn binary_data_is_never_quoted_and_text_stays_readable() {
     let packed =
         String::from_utf8_lossy(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xed, 0xc1, 1, 1, 0, 0, 0, 0x80]).into_owned();
     let zeros = "\u{0}".repeat(5_000);
@@ -109,7 +109,7 @@ fn what_is_no_text_is_never_quoted_and_what_is_stays_readable() {
 
 proptest! {
     #[test]
-    fn pieces_say_what_the_whole_says_and_never_a_key(
+    fn redacted_pieces_equal_the_redacted_whole(
         words in prop::collection::vec(prop_oneof![
             Just(KEY.to_owned()), Just("very-private".to_owned()), Just("very-".to_owned()), Just("vvery-privat".to_owned()),
             Just("-value".to_owned()), Just("é ".to_owned()), "[a-z\\- ]{0,6}",

@@ -16,28 +16,28 @@ use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ModelReply, Mod
 use crate::schedule::TICKS_PER_SEC;
 use crate::simulation::ActivityId;
 
-/// How much earlier a request must have come to precede one that is a step more urgent: ten minutes of the room. So
-/// nothing urgent waits long for what is not, and nothing waits for ever.
+/// How much earlier a request must have been made to precede one that is a step more urgent: ten simulated minutes, in
+/// ticks. So nothing urgent waits long for less urgent requests, and nothing waits forever.
 const TICKS_PER_STEP: u64 = 600 * TICKS_PER_SEC;
-/// Places further back than this are not counted out: telling everyone of every step would be work for nothing.
+/// The last queue position that is reported: reporting every change of all positions would be wasteful.
 const PLACES_TOLD: usize = 20;
 
 /// A request that waits for a free slot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Waiting {
-    /// The question.
+    /// The request.
     pub request: ModelRequest,
-    /// Who will answer it.
+    /// The provider and model.
     pub choice: Choice,
-    /// The last queue position that its agent was told; 0 if none.
+    /// The queue position that was last reported to its agent; 0 if none.
     pub told_place: usize,
-    /// The tick in which it was asked.
+    /// The tick in which it was made.
     #[serde(default)]
     pub asked_tick: u64,
 }
 
 impl Waiting {
-    /// Smaller goes first; among equals, first come, first served.
+    /// Returns the sort key: smaller ones go first, equal ones in order of arrival.
     fn turn(&self) -> u64 {
         self.asked_tick.saturating_add(TICKS_PER_STEP.saturating_mul(self.request.urgency as u64))
     }
@@ -46,27 +46,27 @@ impl Waiting {
 /// A request that was sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InFlight {
-    /// The question.
+    /// The request.
     pub request: ModelRequest,
-    /// Who answers it.
+    /// The provider and model.
     pub choice: Choice,
     /// The tick in which it was sent.
     pub sent_tick: u64,
-    /// It may be sent so often, so that no cap on calls is broken; 0 in what was saved before this was counted.
+    /// The number of attempts that limits on calls allow; 0 in saved worlds of older versions.
     #[serde(default)]
     pub attempts: u32,
 }
 
-/// Why an agent waits, reported with the next tick: what is written at the end of a tick would not be saved.
+/// Why an agent waits, reported in the next tick: events at the end of a tick would not be saved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WaitNotice {
-    /// Who.
+    /// The agent.
     pub agent: AgentKey,
-    /// In which of its activities.
+    /// The activity of the agent.
     pub activity: ActivityId,
-    /// In words.
+    /// The reason.
     pub why: String,
-    /// The record that its question comes from.
+    /// The log record that caused the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Seq>,
 }
@@ -74,38 +74,38 @@ pub struct WaitNotice {
 /// A limit that stopped a request, with its values at that time.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReachedCap {
-    /// The field of `budget` that sets it.
+    /// The key in `budget`.
     pub name: String,
-    /// So much and no more: calls, tokens, or millionths of a dollar.
+    /// The limit, in calls, tokens, or millionths of a dollar.
     pub limit: u64,
 }
 
-/// All requests between their creation and their answer, and the cost of answers. Written by this module only.
+/// All requests from their creation to their answer, and the usage of answers. Written by this module only.
 #[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RequestQueue {
-    /// Those that wait, by provider, in the order in which they get slots.
+    /// The waiting requests by provider, in the order in which they get slots.
     pub(super) waiting: BTreeMap<String, VecDeque<Waiting>>,
     /// The running requests.
     pub(super) in_flight: BTreeMap<RequestId, InFlight>,
-    /// Answers that were made here, for the next tick.
+    /// Answers that were made without a call, for the next tick.
     pub(super) refused: Vec<ModelReply>,
-    /// The notices for agents with the next tick.
+    /// The notices to agents, for the next tick.
     pub(super) tellings: Vec<WaitNotice>,
-    /// The books.
+    /// The ledger.
     pub(super) ledger: Ledger,
-    /// The cap of the run that stopped a question last, in words.
+    /// The message of the run's limit that last refused a request.
     pub(super) run_cap_reached: Option<String>,
-    /// Which one that is.
+    /// That limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reached: Option<ReachedCap>,
-    /// Who answers in place of everyone's own choice in this run.
+    /// The provider that replaces everyone's own choice in this run.
     #[serde(rename = "stand_in", skip_serializing_if = "Option::is_none")]
     pub(super) provider_override: Option<String>,
-    /// Where agents are in their scripts, by script and agent.
+    /// The positions of agents in their scripts, by script and agent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) scripts: BTreeMap<String, BTreeMap<Id, ScriptPlace>>,
-    /// Whose places the person wants providers asked at.
+    /// The owners of the servers that the person set for providers.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) sites: Sites,
     /// The vendors for which the person has a key.
@@ -117,50 +117,50 @@ pub struct RequestQueue {
 }
 
 impl RequestQueue {
-    /// The usage up to now.
+    /// Returns the ledger.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// How many wait for a free slot.
+    /// Returns the number of requests that wait for a free slot.
     pub fn waiting(&self) -> usize {
         self.waiting.values().map(VecDeque::len).sum()
     }
 
-    /// How many are under way.
+    /// Returns the number of running requests.
     pub fn in_flight(&self) -> usize {
         self.in_flight.len()
     }
 
-    /// The cap of the run that stopped a question, in words: nothing more will be asked in this run.
+    /// Returns the message of the run's limit that refused a request: no more requests will be sent in this run.
     pub fn run_cap_reached(&self) -> Option<&str> {
         self.run_cap_reached.as_deref()
     }
 
-    /// Which cap that is.
+    /// Returns that limit.
     pub fn reached_cap(&self) -> Option<&ReachedCap> {
         self.reached.as_ref()
     }
 
-    /// Where an agent is in a script.
+    /// Returns the position of an agent in a script.
     pub(super) fn place_in_script(&self, script: &str, agent: &str) -> Option<&ScriptPlace> {
         self.scripts.get(script)?.get(agent)
     }
 
-    /// The provider that replaces everyone's own choice in this run, if there is one.
+    /// Returns the provider that replaces everyone's own choice in this run, if there is one.
     pub fn provider_override(&self) -> Option<&str> {
         self.provider_override.as_deref()
     }
 
-    /// Lets a question wait where its urgency puts it.
-    pub(super) fn line_up(&mut self, waiting: Waiting) {
+    /// Queues a request according to its urgency.
+    pub(super) fn enqueue(&mut self, waiting: Waiting) {
         let queue = self.waiting.entry(waiting.choice.provider.clone()).or_default();
         let turn = waiting.turn();
         let place = queue.partition_point(|other| other.turn() <= turn);
         queue.insert(place, waiting);
     }
 
-    pub(super) fn under_way_at(&self, provider: &str) -> usize {
+    pub(super) fn running_at(&self, provider: &str) -> usize {
         self.in_flight.values().filter(|question| question.choice.provider == provider).count()
     }
 
@@ -172,7 +172,7 @@ impl RequestQueue {
         self.in_flight.remove(&id)
     }
 
-    /// Lets a question give way, if it still waits.
+    /// Postpones a request if it is still waiting.
     pub(super) fn put_off(&mut self, id: RequestId) {
         let found = self.waiting.values_mut().find_map(|queue| {
             let place = queue.iter().position(|waiting| waiting.request.id == id)?;
@@ -184,7 +184,7 @@ impl RequestQueue {
         }
     }
 
-    /// Answers a question without asking anyone, with the next tick.
+    /// Answers a request without a call, in the next tick.
     pub(super) fn refuse(&mut self, request: &ModelRequest, choice: Choice, failure: ModelFailure) {
         let Choice { provider, model } = choice;
         let (request, outcome) = (request.id, Err(failure));
@@ -200,7 +200,7 @@ impl RequestQueue {
         });
     }
 
-    /// Tells agents their queue positions if they changed.
+    /// Reports changed queue positions to agents.
     pub(super) fn report_places(&mut self) {
         for queue in self.waiting.values_mut() {
             let all = queue.len();
@@ -222,7 +222,7 @@ impl RequestQueue {
     }
 }
 
-/// `1st`, `2nd`, `11th`.
+/// Formats an ordinal: `1st`, `2nd`, `11th`.
 fn ordinal(number: usize) -> String {
     let ending = match (number % 10, number % 100) {
         (_, 11..=13) => "th",
@@ -234,7 +234,7 @@ fn ordinal(number: usize) -> String {
     format!("{number}{ending}")
 }
 
-/// The most that a question is expected to use.
+/// Returns the expected maximum usage of a request.
 pub(super) fn reservation(
     request: &ModelRequest,
     choice: &Choice,
@@ -259,25 +259,25 @@ pub(super) fn tally(rate: Rate, usage: Usage, calls: u64) -> Tally {
     Tally { calls, tokens, cost_micro_usd, unpriced_tokens }
 }
 
-/// The usage of a call, as it is booked and logged.
+/// The usage of a call, as it is added to the ledger and logged.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Used {
-    /// How often it was sent.
+    /// The number of attempts.
     pub(super) calls: u64,
-    /// The tokens, reported and estimated.
+    /// The tokens, both reported and estimated.
     pub(super) usage: Usage,
-    /// Whether some of them are estimated.
+    /// Whether part of the tokens is estimated.
     pub(super) is_estimate: bool,
 }
 
 impl Used {
-    /// The cost.
+    /// Returns the amount for the ledger.
     pub(super) fn tally(&self, rate: Rate) -> Tally {
         tally(rate, self.usage, self.calls)
     }
 }
 
-/// Books the usage of an answer. `most` is the reserved amount, which is used if the real one is unknown.
+/// Returns the usage of an answer. `most` is the reserved amount, which is used if the actual one is unknown.
 pub(super) fn used(
     choice: &Choice,
     outcome: &Result<Completion, ModelFailure>,
@@ -289,13 +289,13 @@ pub(super) fn used(
     Used { calls: attempts.into(), usage: sum(told, estimated), is_estimate: estimated != Usage::default() }
 }
 
-/// The same where the gateway did not count: what was withdrawn, and what was recorded before it did.
+/// Returns the usage if the gateway did not count it: for withdrawn requests, and for records of older versions.
 fn used_by_outcome(choice: &Choice, outcome: &Result<Completion, ModelFailure>, most: Usage) -> Used {
     let of = |usage, is_estimate| Used { calls: 1, usage, is_estimate };
     match outcome {
         Ok(completion) if completion.reports_usage() => of(completion.usage, false),
         Ok(_) => of(most, true),
-        // What stopped in the middle was paid for, but for what was only simulated.
+        // An interrupted request has to be paid for, unless it was simulated.
         Err(failure) => match failure.kind {
             FailureKind::TimedOut | FailureKind::Malformed | FailureKind::Cancelled if !choice.is_simulated() => {
                 of(most, true)
@@ -319,13 +319,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_in_words() {
+    fn ordinals_are_formatted() {
         let words: Vec<_> = [1, 2, 3, 4, 11, 12, 13, 21, 102].into_iter().map(ordinal).collect();
         assert_eq!(words, ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd"]);
     }
 
     #[test]
-    fn what_is_told_is_booked_and_what_is_not_is_estimated_and_marked() {
+    fn reported_usage_is_used_and_missing_usage_is_estimated_and_marked() {
         let choice = |provider: &str| Choice { provider: provider.into(), model: "m".into() };
         let reply = |usage| Completion {
             text: "hm".into(),

@@ -10,29 +10,29 @@ use crate::base::Backoff;
 /// The retry policy.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RetryPolicy {
-    /// At most so many tries in all.
+    /// The maximum number of attempts.
     pub attempts: u32,
     /// The wait after the first failure, in seconds; it doubles after each.
     pub first_delay_secs: f64,
-    /// No single wait is longer, in seconds; a server that asks for more is not waited for.
+    /// The maximum single wait in seconds; if a server asks for more, there is no retry.
     pub longest_delay_secs: f64,
-    /// All waits together are no longer, in seconds.
+    /// The maximum total of all waits in seconds.
     pub total_delay_secs: f64,
 }
 
 /// The attempts made for one request.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Tries {
-    /// Tries made.
+    /// The number of attempts so far.
     pub made: u32,
-    /// Seconds waited between them.
+    /// The total wait in seconds so far.
     pub waited_secs: f64,
 }
 
 impl RetryPolicy {
-    /// Counts a failed try and says how many seconds to wait before the next; `None`: give up. Once something of an
-    /// answer has come it was paid for, and is not asked for again. Nobody is asked sooner than `at_least_secs`;
-    /// `jitter` in 0..1 spreads those who failed together.
+    /// Counts a failed attempt and returns the seconds to wait before the next; `None` to give up. If part of an answer
+    /// has arrived, it was paid for, and there is no retry. The wait is at least `at_least_secs`; `jitter` in 0..1
+    /// spreads requests that failed together.
     pub fn after(
         &self,
         cause: ErrorCause,
@@ -59,21 +59,21 @@ impl RetryPolicy {
         Some(delay.max(0.0))
     }
 
-    /// Seconds for which a provider is left alone that did not say how long, after so many times before.
+    /// Returns the cooldown in seconds of a provider that did not specify one, after this many previous refusals.
     pub fn rest_secs(&self, times_before: u32) -> f64 {
         Backoff::new(self.first_delay_secs, 2.0 * self.longest_delay_secs).wait_secs(times_before)
     }
 }
 
-/// Whether the same may work in a moment.
+/// Whether a retry may succeed.
 fn may_pass(cause: ErrorCause) -> bool {
     match cause {
         ErrorCause::Status { status, .. } => matches!(status, 408 | 429 | 500..=599),
         ErrorCause::Connect | ErrorCause::Stalled(_) | ErrorCause::Agent(AgentFault::Ended) => true,
-        // What was cut or could not be read was paid for: asking again would pay again.
+        // An answer that was cut off or invalid was paid for, and a retry would cost again.
         ErrorCause::TooLong(_)
         | ErrorCause::Cut
-        // Nobody listens there: on this computer that is known at once, and for sure.
+        // No server is running: on this computer, that is certain.
         | ErrorCause::Refused
         | ErrorCause::Garbage
         | ErrorCause::TooMuch
@@ -85,7 +85,7 @@ fn may_pass(cause: ErrorCause) -> bool {
     }
 }
 
-/// What a `Retry-After` says, in seconds from now: a number of seconds or an HTTP date.
+/// Parses `Retry-After`, a number of seconds or an HTTP date, to seconds from now.
 pub fn parse_retry_after(value: &str, now: SystemTime) -> Option<f64> {
     let value = value.trim();
     if let Ok(secs) = value.parse::<f64>() {
@@ -96,18 +96,18 @@ pub fn parse_retry_after(value: &str, now: SystemTime) -> Option<f64> {
     Some((then - now).max(0.0))
 }
 
-/// What the body of a refusal says of waiting, in seconds: Gemini has no header for it, but a `RetryInfo` with a
+/// Returns the delay in seconds in the body of a refusal: Gemini has no header for it, but a `RetryInfo` with a
 /// `retryDelay` such as `"34s"` (google.rpc, in protobuf's JSON form of a duration).
 pub fn retry_delay_secs(body: &str) -> Option<f64> {
     let body: Value = serde_json::from_str(body).ok()?;
-    // Gemini's streams answer with an array of one.
+    // Gemini's streams answer with an array of one element.
     let error = body.get("error").or_else(|| body.get(0)?.get("error"))?;
     let delay = error.get("details")?.as_array()?.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
     let secs: f64 = delay.strip_suffix('s')?.parse().ok()?;
     (secs.is_finite() && secs >= 0.0).then_some(secs)
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110) as seconds since 1970.
+/// Parses a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110) to seconds since 1970.
 fn http_date_secs(date: &str) -> Option<f64> {
     let mut words = date.split_whitespace().skip(1);
     let day: u64 = words.next()?.parse().ok()?;
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_pass_is_never_tried_again() {
+    fn permanent_errors_are_never_retried() {
         for code in [400, 401, 403, 404, 422] {
             assert_eq!(POLICY.after(status(code, None), false, &mut Tries::default(), (0.0, 0.5)), None, "{code}");
         }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_longer_each_time_and_stops_after_four_tries() {
+    fn waits_grow_and_stop_after_four_attempts() {
         let mut tries = Tries::default();
         let waits: Vec<_> =
             std::iter::from_fn(|| POLICY.after(status(503, None), false, &mut tries, (0.0, 1.0))).take(10).collect();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_stays_between_half_and_whole() {
+    fn jitter_is_between_half_and_full_delay() {
         for jitter in [0.0, 0.3, 1.0, 7.0, -2.0] {
             let delay = POLICY.after(ErrorCause::Connect, false, &mut Tries::default(), (0.0, jitter)).unwrap();
             assert!((0.5..=1.0).contains(&delay), "{delay}");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_delay_in_the_body_of_a_refusal() {
+    fn the_delay_in_the_body_of_a_refusal_is_parsed() {
         let of_gemini = r#"{"error": {"code": 429, "details": [{"@type": "type.googleapis.com/google.rpc.Help"},
             {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}]}}"#;
         let table = [
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_seconds_and_dates() {
+    fn seconds_and_dates_are_parsed() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_767);
         let table = [
             ("2", Some(2.0)),

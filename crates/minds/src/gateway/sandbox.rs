@@ -1,32 +1,32 @@
-//! The sandbox for programs started here: where the system supports it, they can only write in the workspace, not to
-//! places guarded by the gate, and have no network access unless a person allowed it. One implementation for servers
-//! and commands.
+//! The sandbox for programs that are started here: where the system supports it, they can only write in the workspace,
+//! except to protected paths, and have no network access unless a person allowed it. One implementation for servers and
+//! commands.
 //!
-//! A supervisor process ([`super::supervisor`]) runs between the program and this one. It checks what a program may
-//! write (`program_access`), starts it in bubblewrap (`bubblewrap`, `staging`) or Landlock, and ends everything that
-//! the program started when the program or this process ends, for whatever reason.
+//! A supervisor process ([`super::supervisor`]) runs between the program and this one. It determines what a program can
+//! write (`program_access`), starts it in bubblewrap (`bubblewrap`, `sandbox_root`) or Landlock, and ends everything
+//! that the program started when the program or this process ends, for whatever reason.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
-/// The argument that starts this program as the watcher of another.
+/// The argument that starts this program as the supervisor of another.
 pub const WATCH_WORD: &str = "__watch-over";
 /// The kind of sandbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
-    /// bubblewrap: a file system, processes and a network of its own.
+    /// bubblewrap: separate file system, process and network namespaces.
     Bubblewrap,
-    /// Landlock: it writes only in folders and files that were there when it started and that it may write, and reaches
-    /// the network only where it may.
+    /// Landlock: the program can only write to permitted folders and files that existed when it started, and use the
+    /// network only if that is allowed.
     Landlock,
-    /// Nothing: this system has neither, or forbids them.
+    /// No sandbox: this system has neither, or forbids them.
     None,
 }
 
 impl Level {
-    /// In words, for a person.
+    /// Describes the sandbox for a person.
     pub fn description(self) -> &'static str {
         match self {
             Self::Bubblewrap => {
@@ -45,29 +45,28 @@ impl Level {
 /// The permissions of a sandboxed program.
 #[derive(Clone, Copy, Debug)]
 pub struct Rights<'a> {
-    /// The workspace: it may write what is in it and not guarded.
+    /// The workspace: everything in it is writable except protected paths.
     pub folder: &'a Path,
-    /// Whether it may make new entries at the workspace's top level. They are there once it has ended.
+    /// Whether the program can create top-level entries of the workspace, which are moved there after it has ended.
     pub new_entries: bool,
-    /// Whether it may use the network.
+    /// Whether the program can use the network.
     pub network: bool,
-    /// Folders and files of its own outside of the workspace, such as where it keeps its login: it may read and write
-    /// them.
+    /// Folders and files outside of the workspace with read and write access, such as those with its login.
     pub own: &'a [PathBuf],
-    /// Folders that it is not to see, where that can be kept from it: where the person keeps keys.
+    /// Folders that are hidden if the sandbox supports that: those with the person's keys.
     pub hidden: &'a [PathBuf],
-    /// How much it may take, where that is bounded.
+    /// The resource limits, if there are any.
     pub limits: Option<Limits>,
 }
 
 /// The resource limits of a program, including everything that it starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Memory of all its processes together, in bytes.
+    /// The memory of all its processes together, in bytes.
     pub memory_bytes: u64,
-    /// Processes at once.
+    /// The number of simultaneous processes.
     pub processes: u64,
-    /// Bytes of each file that it writes.
+    /// The size of each file that it writes, in bytes.
     pub file_bytes: u64,
 }
 
@@ -75,21 +74,21 @@ pub struct Limits {
 #[derive(Clone, Debug)]
 pub struct Confinement {
     level: Level,
-    /// Whether bubblewrap is installed and may not do here what it is there for.
+    /// Whether bubblewrap is installed but not permitted to create a sandbox.
     is_bubblewrap_forbidden: bool,
     bubblewrap: PathBuf,
-    /// This program, where it can watch over others.
+    /// The path of this program, if it can be the supervisor of others.
     watcher: Option<PathBuf>,
 }
 
 impl Confinement {
-    /// What there is here. Looked for once.
+    /// Returns the support of this computer, which is detected once.
     pub fn of_this_computer() -> &'static Self {
         static FOUND: LazyLock<Confinement> = LazyLock::new(Confinement::find);
         &FOUND
     }
 
-    /// None, but that programs are watched over where that can be done.
+    /// Returns a configuration without a sandbox, but with a supervisor if possible.
     pub(super) fn none() -> &'static Self {
         static NONE: LazyLock<Confinement> = LazyLock::new(|| Confinement {
             level: Level::None,
@@ -112,12 +111,12 @@ impl Confinement {
         Self { level, is_bubblewrap_forbidden, bubblewrap: bubblewrap.unwrap_or_default(), watcher }
     }
 
-    /// What keeps programs in.
+    /// Returns the kind of sandbox that is used.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// What keeps programs in, and why nothing better does, in words for a person.
+    /// Describes the sandbox that is used, and why a better one is not, for a person.
     pub fn words(&self) -> String {
         let words = self.level.description();
         match self.is_bubblewrap_forbidden {
@@ -128,7 +127,7 @@ impl Confinement {
         }
     }
 
-    /// The command line that starts a program confined, and whether a watcher is used.
+    /// Returns the command line that starts a program in the sandbox, and whether it has a supervisor.
     pub fn wrap(&self, words: Vec<String>, rights: &Rights<'_>) -> (Vec<OsString>, bool) {
         let words = words.into_iter().map(OsString::from);
         let Some(watcher) = &self.watcher else { return (words.collect(), false) };
@@ -162,7 +161,7 @@ impl Confinement {
     }
 }
 
-/// Whether bubblewrap may do here what it is there for: in some containers it may not.
+/// Whether bubblewrap is permitted to create a sandbox, which is not the case in some containers.
 fn bubblewrap_works(bubblewrap: &Path) -> bool {
     let mut try_it = Command::new(bubblewrap);
     try_it.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--cap-drop", "ALL"]);
@@ -171,22 +170,22 @@ fn bubblewrap_works(bubblewrap: &Path) -> bool {
     try_it.status().is_ok_and(|status| status.success())
 }
 
-/// The program that watches over others, where this one is none that can.
+/// The program that supervises others if this one cannot.
 static WATCHER: OnceLock<PathBuf> = OnceLock::new();
 
-/// Names the program that watches over others, for those that use the library and are not it. Counts once, and before
-/// anything is started.
+/// Sets the program that supervises others, for programs that only use the library. Only the first call counts, and it
+/// must come before anything is started.
 pub fn watch_with(workshop: &Path) {
-    // A second name changes nothing.
+    // A second call changes nothing.
     let _ = WATCHER.set(workshop.to_owned());
 }
 
-/// This program by its path, where it is one that can watch over others.
+/// Returns the path of the program that supervises others, if there is one.
 fn watcher() -> Option<PathBuf> {
     cfg!(target_os = "linux").then(own_program).flatten()
 }
 
-/// This program by its path, where it is `workshop`.
+/// Returns the path of this program if it is `workshop`.
 pub(super) fn own_program() -> Option<PathBuf> {
     let named = WATCHER.get().cloned();
     let own = std::env::current_exe().ok().filter(|exe| exe.file_stem().is_some_and(|stem| stem == "workshop"));
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_runs_behind_what_this_computer_has() {
+    fn a_program_runs_in_the_best_available_sandbox() {
         assert_eq!(wrapped(Level::None, None, false), ["git", "--all"]);
         assert_eq!(wrapped(Level::None, Some("/workshop"), false), ["/workshop", WATCH_WORD, "--", "git", "--all"]);
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Whether programs that agents run can be sandboxed on this computer: detected once, and an input, since the gate
-//! decides by it.
+//! Detects once whether this computer can sandbox programs that agents run. The result is an input, since the gate
+//! depends on it.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use super::sandbox::{Confinement, Level};
 use crate::schedule::Input;
 
-/// Whether this computer has a sandbox for programs. An input, since the gate decides by it.
+/// Whether this computer has a sandbox for programs. An input, since the gate depends on it.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SandboxDetected {
-    /// Whether it has one.
+    /// Whether there is a sandbox.
     pub keeps_in: bool,
 }
 
 impl SandboxDetected {
-    /// What there is here.
+    /// Detects the sandbox of this computer.
     pub fn on_this_computer() -> Self {
         Self { keeps_in: Confinement::of_this_computer().level() != Level::None }
     }
@@ -26,7 +26,7 @@ impl Input for SandboxDetected {
     const KIND: &'static str = "confinement";
 }
 
-/// Whether this computer has a sandbox for programs; false until that was determined.
+/// Whether this computer has a sandbox for programs; false until that is detected.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HasSandbox(pub bool);
 

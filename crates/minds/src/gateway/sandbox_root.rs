@@ -1,6 +1,6 @@
 //! The top level of a workspace as seen by a program that may create entries there: a separate folder on which every
-//! entry of the real one is mounted. New entries are moved into the workspace when the program has ended, except under
-//! names that programs may not create. So a guarded file cannot be created where it was absent, and nothing is left
+//! entry of the real one is mounted. New entries are moved into the workspace after the program has ended, except under
+//! names that programs may not create. So a protected file cannot be created where it was absent, and nothing is left
 //! behind.
 
 use std::collections::BTreeSet;
@@ -12,35 +12,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::program_access::{WorkspaceEntry, refused};
 
-/// The workshop's own folder of the workspace.
+/// The folder of the workspace's state.
 const STATE_FOLDER: &str = ".workshop";
-/// Where the folders of running programs lie, below the workspace.
+/// The parent of the folders of running programs, relative to the workspace.
 const FOLDER: &str = ".workshop/programs";
-/// How many numbered names are tried.
+/// The maximum number of numbered names that are tried.
 const NAMES_AT_MOST: usize = 1_000;
-/// How many notes are reported; the rest is counted.
+/// The maximum number of notes that are reported; the rest is counted.
 const NOTES_AT_MOST: usize = 20;
 
 /// The top level of a workspace for one program.
 pub(super) struct SandboxRoot {
     workspace: PathBuf,
     folder: PathBuf,
-    /// The names that stand for entries of the workspace; unknown where the process that made it is gone.
+    /// The names of mount points for entries of the workspace; `None` if the process that created it has ended.
     mounted: Option<BTreeSet<OsString>>,
 }
 
 impl SandboxRoot {
-    /// Creates one for a program that sees these entries. Files of programs that were killed together with their
-    /// supervisor are moved into the workspace first.
+    /// Creates one for a program that sees these entries. First moves files of programs that were killed together with
+    /// their supervisor into the workspace.
     pub(super) fn make(workspace: &Path, entries: &[WorkspaceEntry]) -> io::Result<Self> {
         static NEWEST: AtomicU64 = AtomicU64::new(0);
         let all = workspace.join(FOLDER);
         fs::create_dir_all(&all)?;
         for left in fs::read_dir(&all)?.flatten().filter(|entry| is_left(&entry.file_name())) {
-            // Nobody is left to be told.
+            // Nobody is left to receive the notes.
             drop(Self { workspace: workspace.to_owned(), folder: left.path(), mounted: None }.finish());
         }
-        // The folder goes with the last program in it, which may be at this moment.
+        // The parent folder is deleted with the last program in it, which may happen at this moment.
         let folder = loop {
             let number = NEWEST.fetch_add(1, Ordering::Relaxed);
             let folder = all.join(format!("{}-{number}", std::process::id()));
@@ -55,7 +55,7 @@ impl SandboxRoot {
         Ok(Self { workspace: workspace.to_owned(), folder, mounted })
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -72,9 +72,9 @@ impl SandboxRoot {
                 notes.push(note);
             }
         }
-        // What could not be moved stays there, as the note says; the next program tries again.
+        // Entries that could not be moved stay there, as the note says; the next program tries again.
         let _ = fs::remove_dir(&self.folder);
-        // Both stay if something else is in them; in a copy of the workspace nothing is.
+        // Folders that contain something else are kept; in a copy of the workspace, there is nothing else.
         let _ = fs::remove_dir(self.workspace.join(FOLDER));
         let _ = fs::remove_dir(self.workspace.join(STATE_FOLDER));
         if notes.len() > NOTES_AT_MOST {
@@ -85,7 +85,7 @@ impl SandboxRoot {
         notes
     }
 
-    /// Whether a name is only the place on which an entry of the workspace was mounted.
+    /// Whether a name is only the mount point of an entry of the workspace.
     fn stands_for_another(&self, name: &OsStr) -> bool {
         match &self.mounted {
             Some(mounted) => mounted.contains(name),
@@ -93,7 +93,7 @@ impl SandboxRoot {
         }
     }
 
-    /// Moves a new entry into the workspace; returns a note if that is not all.
+    /// Moves a new entry into the workspace; returns a note if that was not completely possible.
     fn take_over(&self, name: &OsStr) -> Option<String> {
         let (from, shown) = (self.folder.join(name), name.to_string_lossy());
         if let Some(why) = refused(&self.workspace, name) {
@@ -127,13 +127,13 @@ impl SandboxRoot {
     }
 }
 
-/// Whether a folder of this name belongs to a process that is gone.
+/// Whether a folder of this name belongs to a process that has ended.
 fn is_left(name: &OsStr) -> bool {
     let pid = name.to_str().and_then(|name| name.split_once('-')).and_then(|(pid, _)| pid.parse::<u32>().ok());
     pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
 }
 
-/// Whether a program put nothing at a place.
+/// Whether a program created nothing at a mount point.
 fn is_empty(path: &Path) -> bool {
     match path.symlink_metadata() {
         Ok(found) if found.is_dir() => fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()),
@@ -142,10 +142,10 @@ fn is_empty(path: &Path) -> bool {
     }
 }
 
-/// Takes away what was only mounted on.
+/// Removes a mount point.
 fn take_away_empty(path: &Path) {
     let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
-    // What is not empty is not taken away.
+    // A mount point that is not empty is kept.
     let _ = if is_folder { fs::remove_dir(path) } else { fs::remove_file(path) };
 }
 
@@ -158,13 +158,13 @@ fn numbered(name: &OsStr, number: usize) -> OsString {
     format!("{stem} ({number}){ending}").into()
 }
 
-/// Moves something to a place at which there is nothing; never over something else.
+/// Moves an entry to a path at which nothing exists; never replaces anything.
 fn move_to_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
         match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            // A file system that cannot do that.
+            // The file system does not support that.
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {}
             moved => return Ok(moved?),
         }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_is_moved_and_what_is_guarded_is_not() {
+    fn new_entries_are_moved_and_protected_ones_are_not() {
         let folder = workspace();
         let stage = make(folder.path());
         let new = stage.folder().to_owned();
@@ -226,11 +226,11 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_programs_left_that_were_killed_is_moved_by_the_next() {
+    fn files_of_killed_programs_are_moved_by_the_next_one() {
         let folder = workspace();
         let mut stage = make(folder.path());
         fs::write(stage.folder().join("made.txt"), "one").expect("files can be written");
-        // No process has this number.
+        // No process has this id.
         let left = stage.folder().with_file_name("4194304999-0");
         fs::rename(stage.folder(), &left).expect("it can be renamed");
         stage.folder = left;

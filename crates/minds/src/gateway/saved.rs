@@ -19,7 +19,7 @@ impl Section for GatewaySaved {
         Self(world.resource::<RequestQueue>().clone())
     }
 
-    /// Running requests are sent again: the bridge does not know that they were sent.
+    /// Running requests are sent again, because the bridge does not know that they were sent.
     fn load(self, world: &mut World) {
         *world.resource_mut::<WorkerBridge>() = WorkerBridge::default();
         *world.resource_mut::<RequestQueue>() = self.0;

@@ -1,14 +1,14 @@
 //! The scripted provider: plays the turns of a YAML script, for demonstrations and tests.
 //!
-//! Turns are used in order per agent, then `default` repeats. A turn with `when` waits, without holding up those after
-//! it, until a request matches; it is used once unless it says `repeat: true`. It is matched against the last message,
+//! Turns are used in order per agent, then `default` repeats. A turn with `when` waits, without blocking later ones,
+//! until a request matches; it is used once unless it has `repeat: true`. It is matched against the last message,
 //! whoever sent it, together with the preceding messages of the same role: for example, all results of parallel tool
 //! calls.
 //!
-//! The position of an agent in its script is sent with each request and returned with the answer: the world keeps it,
+//! The position of an agent in its script is sent with each request and returned with the answer: the world stores it,
 //! so that a room that was stopped at any moment continues where it was.
 //!
-//! `tools` plays calls; arguments given as text are parsed like a model's, so `"{oops"` stays a text.
+//! `tools` plays calls; arguments given as text are parsed like a model's, so `"{oops"` is kept as text.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +26,7 @@ use crate::workspace::yaml;
 
 /// The default duration of a reply, in simulated seconds.
 const DEFAULT_LATENCY_SECS: f32 = 0.4;
-/// The longest latency that a script may ask for, in simulated seconds.
+/// The longest latency that a script may set, in simulated seconds.
 const LONGEST_LATENCY_SECS: f32 = 3_600.0;
 
 const SCRIPT_KEYS: [&str; 3] = ["latency", "agents", "default"];
@@ -49,7 +49,7 @@ struct Turn {
 
 impl Turn {
     fn fits(&self, request: &ProviderRequest, moment: &str) -> bool {
-        // What is worth remembering, and what servers are answered, is said only by turns that are meant for it.
+        // Requests for memories and of servers are only answered by turns that are meant for them.
         let is_usual = !matches!(request.kind, CallKind::Learning | CallKind::Sampling);
         let kind_fits = self.kind.map_or(is_usual, |kind| kind == request.kind);
         kind_fits && self.contains.as_ref().is_none_or(|wanted| moment.contains(&wanted.to_lowercase()))
@@ -62,8 +62,8 @@ struct Part {
     turns: Vec<Turn>,
 }
 
-/// Notes that an agent has used a turn of its part. All before `before` are used, so that a long script is not looked
-/// through again from its start.
+/// Marks a turn of its part as used by an agent. All turns before `before` are used, so that a long script is not
+/// searched from its start each time.
 fn mark(place: &mut ScriptPlace, at: usize) {
     if let Err(index) = place.used.binary_search(&at) {
         place.used.insert(index, at);
@@ -80,18 +80,18 @@ pub struct ScriptedProvider {
     latency_secs: f32,
     agents: BTreeMap<String, Part>,
     default: Vec<Turn>,
-    /// The script by its hash.
+    /// The hash of the script.
     script: u64,
-    /// The positions of agents for which the script gives none.
+    /// The positions of agents whose requests contain none.
     places: BTreeMap<String, ScriptPlace>,
 }
 
-/// No script is longer.
+/// The maximum size of a script in bytes.
 const SCRIPT_BYTES_AT_MOST: u64 = 16 << 20;
 
 impl ScriptedProvider {
-    /// Reads a script from a file; all its problems are found at once. What is no ordinary file is a problem, too: a
-    /// pipe would be waited for without end, and a device has none.
+    /// Reads a script from a file; all its problems are reported at once. Anything but a regular file is a problem,
+    /// too: reading a pipe could block forever, and a device has no end.
     pub fn from_file(file: &str) -> Result<Self, Vec<Problem>> {
         let problem = |what: String| vec![Problem::error(file, what, "name a script that can be read: scripted:FILE")];
         let text =
@@ -99,7 +99,7 @@ impl ScriptedProvider {
         Self::from_yaml(&text.ok_or_else(|| problem("there is no such file".to_owned()))?, file)
     }
 
-    /// Reads a script. `place` is the file it came from, for the problems; all of them are found at once.
+    /// Parses a script. `place` is its path, for the problems; all of them are reported at once.
     pub fn from_yaml(text: &str, place: &str) -> Result<Self, Vec<Problem>> {
         let value = yaml::parse(text).map_err(|error| {
             let problem = Problem::error(
@@ -140,7 +140,7 @@ impl ScriptedProvider {
         Some(self.default[at].clone())
     }
 
-    /// Where an agent is in this script: in another one it was nowhere yet.
+    /// Returns the position of an agent in this script; the start if its position belongs to another script.
     fn place_of(&self, request: &ProviderRequest) -> ScriptPlace {
         let known = request.script.as_ref().or_else(|| self.places.get(&request.agent));
         let known = known.filter(|place| place.script == self.script).cloned();
@@ -148,8 +148,8 @@ impl ScriptedProvider {
     }
 }
 
-/// The request in the last message, and in those of the same role directly before it, in lower case, without the room's
-/// further context.
+/// Returns the text that conditions are matched against: the last message, and those of the same role directly before
+/// it, in lower case, without the room's further context.
 fn moment_of(prompt: &Prompt) -> String {
     let moment = Some(&prompt.moment).filter(|moment| !moment.is_empty());
     let moment = moment.map(|moment| PromptMessage::plain(Role::User, moment));
@@ -185,16 +185,16 @@ impl SimulatedProvider for ScriptedProvider {
     }
 }
 
-/// A list of nothing.
+/// An empty list.
 const NOTHING_LEARNED: &str = "[]";
 
-/// The reply without an entry in the script: for memories, that there is nothing worth remembering.
+/// Returns the reply if the script has none: for memories, that there is nothing worth remembering.
 fn silence(request: &ProviderRequest) -> Turn {
     let text = if request.kind == CallKind::Learning { NOTHING_LEARNED.to_owned() } else { String::new() };
     Turn { text, ..Turn::default() }
 }
 
-/// Reads a script's values and gathers what is wrong with them.
+/// Parses a script's values and collects the problems.
 struct Parser<'t> {
     text: &'t str,
     place: &'t str,
@@ -345,7 +345,7 @@ impl Parser<'_> {
         secs
     }
 
-    /// A problem at the first line that begins with this key.
+    /// Adds a problem at the first line that begins with this key.
     fn wrong(&mut self, key: &str, what: &str, remedy: &str) {
         let begins = |line: &str| {
             let line = line.trim_start().trim_start_matches(['-', '{', ' ']);

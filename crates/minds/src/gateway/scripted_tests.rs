@@ -1,4 +1,4 @@
-//! What a script may rely on.
+//! The behaviour that scripts can rely on.
 
 use super::*;
 use crate::mind::{Prompt, PromptMessage, Role};
@@ -36,7 +36,7 @@ fn said(provider: &mut ScriptedProvider, agent: &str, kind: CallKind, moment: &s
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_ordinary_file_is_no_script_and_is_not_waited_for() {
+fn only_a_regular_file_is_a_script_and_pipes_never_block() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     std::fs::write(at("script.yaml"), "default:\n  - text: again\n").expect("files can be written");
@@ -55,7 +55,7 @@ fn what_is_no_ordinary_file_is_no_script_and_is_not_waited_for() {
 }
 
 #[test]
-fn turns_come_in_order_for_each_agent_and_then_the_default_repeats() {
+fn turns_are_played_in_order_per_agent_and_then_the_default_repeats() {
     let mut provider = script("agents:\n  researcher:\n    - text: one\n    - text: two\ndefault:\n  - text: again\n");
     let mut say = |agent: &str| said(&mut provider, agent, CallKind::Read, "x");
     assert_eq!([say("r-1"), say("r-1"), say("r-1"), say("r-1")], ["one", "two", "again", "again"]);
@@ -63,14 +63,14 @@ fn turns_come_in_order_for_each_agent_and_then_the_default_repeats() {
 }
 
 #[test]
-fn the_agents_own_turns_go_before_its_profiles() {
+fn the_agents_own_turns_precede_its_profiles() {
     let mut provider = script("agents:\n  researcher: [ { text: profile } ]\n  r-1: [ { text: own } ]\n");
     assert_eq!(said(&mut provider, "r-1", CallKind::Read, "x"), "own");
     assert_eq!(said(&mut provider, "r-2", CallKind::Read, "x"), "profile");
 }
 
 #[test]
-fn turns_with_a_condition_wait_for_it_without_holding_up_others() {
+fn conditional_turns_wait_without_blocking_others() {
     let text = "agents:\n  researcher:\n    - text: lamps!\n      when: { kind: read, contains: Lamps }\n    - text: plain\n\
                 default: [ { text: done } ]\n";
     let mut provider = script(text);
@@ -90,7 +90,7 @@ fn a_repeating_turn_is_used_whenever_it_fits() {
 }
 
 #[test]
-fn errors_tools_and_latency_come_as_written() {
+fn errors_tools_and_latency_are_played_as_written() {
     let text = "latency: 0.2\nagents:\n  researcher:\n    - error: { status: 429, retry_after: 2 }\n      latency: 1.5\n    \
                 - tools: [ { name: vfs_write, arguments: { path: a.md } } ]\n";
     let mut provider = script(text);
@@ -106,7 +106,7 @@ fn errors_tools_and_latency_come_as_written() {
     assert_eq!(completion.tool_calls[0].arguments["path"], "a.md");
 }
 
-/// The request that follows a reply: its calls and their results.
+/// Returns the request that follows a reply: its calls and their results.
 fn after_tools(before: &ProviderRequest, reply: &Completion, results: &[&str]) -> ProviderRequest {
     let mut next = before.clone();
     next.prompt.history.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
@@ -139,7 +139,7 @@ fn a_conversation_with_tools_continues_turn_by_turn_and_branches_on_results() {
 }
 
 #[test]
-fn every_instance_of_a_profile_plays_a_long_script_to_its_end() {
+fn every_instance_of_a_profile_plays_a_long_script_completely() {
     let mut text = "agents:\n  researcher:\n    - { text: aside, when: { contains: never } }\n".to_owned();
     for number in 0..300 {
         text += &format!("    - {{ text: t{number} }}\n");
@@ -162,7 +162,7 @@ fn an_unknown_key_is_refused_with_its_line_and_a_suggestion() {
 }
 
 #[test]
-fn every_mistake_says_what_and_what_to_do() {
+fn every_mistake_has_a_description_and_a_remedy() {
     let mistakes = [
         ("agents: [", "is invalid YAML"),
         ("- text", "not a map"),
@@ -183,7 +183,7 @@ fn every_mistake_says_what_and_what_to_do() {
 }
 
 #[test]
-fn the_script_in_the_documents_is_one() {
+fn the_documented_script_is_valid() {
     let page = include_str!("../../../../docs/agents.md");
     let (_, part) = page.split_once("## A script").expect("the page shows a script");
     let (_, rest) = part.split_once("```yaml\n").expect("it should be fenced");

@@ -1,17 +1,17 @@
-//! The description of an MCP server in lists: one text for the window and the command line. Pure.
+//! Descriptions of an MCP server in lists, shared by the window and the command line. Pure.
 
 use super::mcp::configured_servers::ConfiguredServer;
 use super::mcp::{McpHints, McpOffer};
 use super::peers::Consent;
 use super::servers::McpServerStatus;
 
-/// Where a server is written down, and whose own it is: `agents/ada.md, of ada`.
+/// Describes where a server is configured and its owner: `agents/ada.md, of ada`.
 pub fn place(written: &ConfiguredServer) -> String {
     let of = written.server.of.as_ref().map(|agent| format!(", of {agent}")).unwrap_or_default();
     format!("{}{of}", written.place)
 }
 
-/// What the person said of a server.
+/// Describes the person's decision about a server.
 pub fn consent(consent: Consent) -> &'static str {
     match consent {
         Consent::Given => "allowed",
@@ -20,7 +20,7 @@ pub fn consent(consent: Consent) -> &'static str {
     }
 }
 
-/// The same in data.
+/// Returns the person's decision as a word for data.
 pub fn consent_word(consent: Consent) -> &'static str {
     match consent {
         Consent::Given => "yes",
@@ -29,7 +29,7 @@ pub fn consent_word(consent: Consent) -> &'static str {
     }
 }
 
-/// The status of a server in one or two words.
+/// Describes the status of a server in one or two words.
 pub fn status(standing: &McpServerStatus) -> &'static str {
     match standing {
         McpServerStatus::Off => "Off",
@@ -39,7 +39,7 @@ pub fn status(standing: &McpServerStatus) -> &'static str {
     }
 }
 
-/// What a server offers, by numbers: `everything 1.0, 13 tools, 7 resources, 2 resource templates, 4 prompts`.
+/// Summarises what a server offers: `everything 1.0, 13 tools, 7 resources, 2 resource templates, 4 prompts`.
 pub fn offer(offer: &McpOffer) -> String {
     let counted = |count: usize, what: &str| match count {
         1 => format!("1 {what}"),
@@ -56,7 +56,7 @@ pub fn offer(offer: &McpOffer) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-/// What a server says of a tool beside its description; empty where it says the worst.
+/// Describes a server's hints about a tool; empty for the default, which is the worst case.
 pub fn hints(hints: McpHints) -> &'static str {
     match hints {
         McpHints { read_only: true, .. } => "read-only, according to the server",
@@ -71,7 +71,7 @@ mod tests {
     use crate::gateway::mcp::{McpListed, McpTool};
 
     #[test]
-    fn an_offer_is_reported_by_its_tools_and_what_else_there_is() {
+    fn an_offer_is_summarised_by_its_counts() {
         let tool = McpTool {
             name: "add".into(),
             description: String::new(),

@@ -1,5 +1,5 @@
 //! Messages of the world to MCP servers without an answer yet, and messages of servers that were not admitted yet. None
-//! of it is saved: after a restart, code that needs a server asks for it again.
+//! of it is saved: after a restart, code that needs a server requests it again.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,15 +9,15 @@ use crate::base::Id;
 /// The messages to and from servers.
 #[derive(Default, Debug)]
 pub(super) struct ServerTraffic {
-    /// Servers that the worker keeps connected.
+    /// The servers that the worker keeps connected.
     connected: BTreeSet<Id>,
     /// Those of them that have not reported yet whether they are ready.
     awaited: BTreeSet<Id>,
-    /// Running calls.
+    /// The running calls.
     calls: BTreeSet<Id>,
-    /// Of these, those that wait for a person or a model.
+    /// The calls that wait for a person or a model.
     asking: BTreeSet<Id>,
-    heard: VecDeque<McpEvent>,
+    events: VecDeque<McpEvent>,
 }
 
 impl ServerTraffic {
@@ -26,12 +26,12 @@ impl ServerTraffic {
         self.connected.contains(key)
     }
 
-    /// The servers that the worker keeps connected.
+    /// Iterates over the servers that the worker keeps connected.
     pub(super) fn kept(&self) -> impl Iterator<Item = &Id> {
         self.connected.iter()
     }
 
-    /// This was sent.
+    /// Records a command that was sent.
     pub(super) fn sent(&mut self, command: McpCommand) {
         match command {
             McpCommand::Connect { server, .. } => {
@@ -52,7 +52,7 @@ impl ServerTraffic {
         }
     }
 
-    /// This was said.
+    /// Records an event of the worker.
     pub(super) fn receive(&mut self, event: McpEvent) {
         match &event {
             McpEvent::Standing { key, .. } => {
@@ -79,23 +79,23 @@ impl ServerTraffic {
                 }
             }
         }
-        self.heard.push_back(event);
+        self.events.push_back(event);
     }
 
-    /// The worker is gone: calls are answered here, and servers are to be connected again.
+    /// Records that the worker has ended: calls are answered here, and servers must be connected again.
     pub(super) fn lost(&mut self) {
         self.connected.clear();
         self.awaited.clear();
         self.asking.clear();
         for id in std::mem::take(&mut self.calls) {
             let failure = McpFailure::new(McpFault::Gone, "the gateway stopped while the server was working on it", "");
-            self.heard.push_back(McpEvent::Done { id, outcome: Err(failure) });
+            self.events.push_back(McpEvent::Done { id, outcome: Err(failure) });
         }
     }
 
-    /// What was said since, in order.
+    /// Removes and returns the events, oldest first.
     pub(super) fn take(&mut self) -> Vec<McpEvent> {
-        self.heard.drain(..).collect()
+        self.events.drain(..).collect()
     }
 
     /// Whether a reply of a server is still expected by someone. A server that waits for a person or a model does not
@@ -104,8 +104,8 @@ impl ServerTraffic {
         !self.awaited.is_empty() || self.calls.len() > self.asking.len()
     }
 
-    /// Whether nothing waits to be let in.
+    /// Whether there are no events to admit.
     pub(super) fn is_quiet(&self) -> bool {
-        self.heard.is_empty()
+        self.events.is_empty()
     }
 }

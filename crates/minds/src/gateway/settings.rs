@@ -16,7 +16,7 @@ use super::vendors::{VENDORS, vendor};
 use crate::base::{Problem, text};
 use crate::workspace::{Range, SettingsSection};
 
-/// The providers that compute their answers themselves, in simulated time.
+/// The providers that compute their answers locally, in simulated time.
 pub const SIMULATED: [&str; 2] = ["offline", "scripted"];
 
 /// How models are called.
@@ -87,7 +87,7 @@ impl SettingsSection for GatewaySettings {
 /// it.
 pub type Sites = BTreeMap<String, Site>;
 
-/// The places that the person named.
+/// Returns the owners of the servers that the person set.
 pub fn sites_of_person(environment: &Environment) -> Sites {
     let named = VENDORS.into_iter().filter_map(|vendor| {
         let url = environment.address_of_person(vendor)?;
@@ -99,14 +99,14 @@ pub fn sites_of_person(environment: &Environment) -> Sites {
 /// The chosen provider and model.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Choice {
-    /// The provider's name.
+    /// The name of the provider.
     pub provider: String,
-    /// The model, in its words; for `scripted` the script.
+    /// The provider's name of the model; for `scripted`, the path of the script.
     pub model: String,
 }
 
 impl Choice {
-    /// Whether its answers are computed here, in simulated time.
+    /// Whether the answers are computed locally, in simulated time.
     pub fn is_simulated(&self) -> bool {
         SIMULATED.contains(&self.provider.as_str())
     }
@@ -115,35 +115,35 @@ impl Choice {
 /// How a request is to be handled.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Terms {
-    /// Where the workspace wants the vendor asked, if it says so. The person may say otherwise.
+    /// The vendor's address in the workspace's settings, if any. The person may have set another one.
     pub address: Option<String>,
-    /// How long a try may take.
+    /// The timeouts of one attempt.
     pub patience: Patience,
-    /// How long it may take in all.
+    /// The time limit of the whole request.
     pub total: Duration,
-    /// When to try again.
+    /// The retry policy.
     pub retry: RetryPolicy,
-    /// How a coding agent is treated, where one is asked.
+    /// The terms of a coding agent, if the request is for one.
     pub acp: Option<Box<AcpTerms>>,
 }
 
 impl Terms {
-    /// The same for a coding agent: it takes its own time.
+    /// Returns the terms for a coding agent, which has its own time limits.
     #[must_use]
     pub fn of_agent(self, acp: AcpTerms) -> Self {
         Self { total: acp.start * 2 + acp.turn, acp: Some(Box::new(acp)), ..self }
     }
 }
 
-/// Seconds that are a number, not negative and not absurd; the default otherwise.
+/// Returns the duration if it is a valid number of seconds, otherwise the default.
 fn sane(secs: f64, default: f64) -> Duration {
     let secs = if (0.0..=86_400.0).contains(&secs) { secs } else { default };
     Duration::from_secs_f64(secs)
 }
 
 impl GatewaySettings {
-    /// Who answers a question: the command line's choice goes first, then the agent's, then the workspace's.
-    /// An agent's bare model name means a model of the chosen provider.
+    /// Chooses the provider and model for a request: the command line's choice takes precedence over the agent's, and
+    /// that over the workspace's. A model name without a provider is a model of the chosen provider.
     pub fn choose(&self, provider_override: Option<&str>, wanted: Option<&str>) -> Result<Choice, Problem> {
         let (wanted_provider, wanted_model) = wanted.map_or((None, None), split);
         let (provider, model) = match provider_override.map(split) {
@@ -159,13 +159,13 @@ impl GatewaySettings {
                 None => (self.provider.clone(), wanted_model),
             },
         };
-        // `provider: "openai:gpt-x"` in the settings is understood as well.
+        // `provider: "openai:gpt-x"` in the settings is accepted as well.
         let (provider, default_model) = match split(&provider) {
             (Some(name), model) => (name.to_owned(), model.map(str::to_owned)),
             _ => (provider, None),
         };
         if SIMULATED.contains(&provider.as_str()) {
-            // A simulated provider has no models; what it may have is a script.
+            // A simulated provider has no models, but may have a script.
             let named = provider_override.is_some() || wanted_provider.is_some();
             let model = if named { model.map(str::to_owned) } else { None };
             let model = model.or(default_model).or_else(|| self.model.clone().filter(|_| provider == self.provider));
@@ -185,20 +185,21 @@ impl GatewaySettings {
         Ok(Choice { provider, model })
     }
 
-    /// The provider that is meant where an agent names none, whether there is one of this name or not.
+    /// Returns the provider for agents that name none, whether or not it exists.
     pub fn provider_meant<'a>(&'a self, provider_override: Option<&'a str>) -> &'a str {
         let named = provider_override.unwrap_or(&self.provider);
         named.split(':').next().unwrap_or(named)
     }
 
-    /// Where a vendor is asked, if it is one.
+    /// Returns the address of a vendor; `None` for other providers.
     pub fn address(&self, provider: &str, environment: &Environment) -> Option<Address> {
         Some(Address::of(vendor(provider)?, self.base_urls.get(provider).map(String::as_str), environment))
     }
 
-    /// Whose place a provider is asked at: where the person named one, that one, else as these settings say.
+    /// Returns the owner of a provider's server: of the address that the person set, otherwise of that in these
+    /// settings.
     pub fn site(&self, provider: &str, of_person: &Sites) -> Site {
-        // A coding agent that calls its own model reports where and at what cost, or nobody knows.
+        // A coding agent calls its own model, and reports the cost, or it is unknown.
         if provider == acp::PROVIDER {
             return Site::Elsewhere;
         }
@@ -208,7 +209,7 @@ impl GatewaySettings {
         of_person.get(provider).copied().unwrap_or_else(named)
     }
 
-    /// How a question is to be treated.
+    /// Returns the terms for a provider.
     pub fn terms(&self, provider: &str) -> Terms {
         Terms {
             address: self.base_urls.get(provider).cloned(),
@@ -219,7 +220,7 @@ impl GatewaySettings {
         }
     }
 
-    /// How long a try may take.
+    /// Returns the timeouts of one attempt.
     pub fn patience(&self) -> Patience {
         let default = Self::default();
         Patience {
@@ -228,12 +229,12 @@ impl GatewaySettings {
         }
     }
 
-    /// How long an answer may take in all.
+    /// Returns the time limit of a whole request.
     pub fn total_timeout(&self) -> Duration {
         sane(self.total_timeout_secs, Self::default().total_timeout_secs)
     }
 
-    /// When to try again.
+    /// Returns the retry policy.
     pub fn retry_policy(&self) -> RetryPolicy {
         let default = Self::default();
         RetryPolicy {
@@ -245,8 +246,8 @@ impl GatewaySettings {
     }
 }
 
-/// `provider:model`, `provider` or `model`: the provider, if it is named, and the model, if it is.
-/// A colon in a model's own name (`llama3:8b`) is part of it.
+/// Splits `provider:model`, `provider` or `model` into the provider and the model, if they are named. A colon in a
+/// model's own name (`llama3:8b`) is part of it.
 pub(super) fn split(name: &str) -> (Option<&str>, Option<&str>) {
     let is_provider = |word: &str| SIMULATED.contains(&word) || word == acp::PROVIDER || vendor(word).is_some();
     let filled = |model: &'_ str| !model.trim().is_empty();
@@ -257,7 +258,7 @@ pub(super) fn split(name: &str) -> (Option<&str>, Option<&str>) {
     }
 }
 
-/// Provider and model of `openai:gpt-x`, `offline` or `scripted:FILE`, as a person chooses them.
+/// Parses the provider and model in a person's choice: `openai:gpt-x`, `offline` or `scripted:FILE`.
 pub fn parse_spec(spec: &str) -> Result<(String, Option<String>), Problem> {
     match split(spec.trim()) {
         (Some(provider), model) => Ok((provider.to_owned(), model.map(str::to_owned))),
@@ -282,17 +283,17 @@ fn unknown_provider(name: &str) -> Problem {
 /// Whether a provider can be called, for `workshop doctor`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProviderStatus {
-    /// Its name.
+    /// The name of the provider.
     pub name: String,
-    /// Whether everything is there that it needs. Nothing is sent to find out.
+    /// Whether everything that it needs is configured. Nothing is sent to find out.
     pub ready: bool,
-    /// What is there.
+    /// The details.
     pub detail: String,
-    /// What to do; empty where it is ready.
+    /// What to do; empty if it is ready.
     pub remedy: String,
 }
 
-/// What is set up, provider by provider. Sends nothing.
+/// Returns the status of every provider. Sends nothing.
 pub fn provider_status(settings: &GatewaySettings, environment: &Environment) -> Vec<ProviderStatus> {
     let (keys, _) = super::keys::Keys::load(environment);
     let ready = |name: &str, detail: String| ProviderStatus {
@@ -340,7 +341,7 @@ pub fn provider_status(settings: &GatewaySettings, environment: &Environment) ->
     list
 }
 
-/// Why a key that is there is not sent.
+/// Returns why an existing key is not sent.
 pub(super) fn why_no_key(address: &Address) -> &'static str {
     match address.by {
         NamedBy::Workspace => "only this workspace sets this address",
@@ -348,7 +349,7 @@ pub(super) fn why_no_key(address: &Address) -> &'static str {
     }
 }
 
-/// How a person allows an address that the workspace wants asked.
+/// Describes how a person can allow an address that only the workspace sets.
 pub(super) fn how_to_allow(url: &str, environment: &Environment) -> String {
     let origin = Origin::of(url).map_or_else(|| url.to_owned(), |origin| origin.to_string());
     match environment.workspace() {
@@ -366,7 +367,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_goes_before_the_agent_and_the_agent_before_the_workspace() {
+    fn the_command_line_precedes_the_agent_and_the_agent_the_workspace() {
         let offline = GatewaySettings::default();
         let gemini = GatewaySettings { provider: "gemini".into(), model: Some("g-x".into()), ..offline.clone() };
         let table = [
@@ -391,14 +392,14 @@ mod tests {
     }
 
     #[test]
-    fn absurd_times_fall_back() {
+    fn invalid_times_fall_back_to_defaults() {
         let settings = GatewaySettings { total_timeout_secs: f64::NAN, stall_timeout_secs: -5.0, ..Default::default() };
         assert_eq!(settings.total_timeout(), Duration::from_secs(120));
         assert_eq!(settings.patience().stall, Duration::from_secs(60));
     }
 
     #[test]
-    fn an_address_that_only_the_workspace_names_is_not_ready_and_says_how_to_allow_it() {
+    fn an_address_set_only_by_the_workspace_must_be_allowed_first() {
         let environment = Environment::new([("OPENAI_API_KEY", "very-private-value".into())], None);
         let environment = environment.in_workspace(std::path::Path::new("/home/ada/room"));
         let at = |url: &str| {
@@ -417,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn the_doctor_sees_keys_and_never_says_them() {
+    fn the_doctor_finds_keys_and_never_shows_them() {
         let environment = Environment::new([("GEMINI_API_KEY", "very-private-value".into())], None);
         let list = provider_status(&GatewaySettings::default(), &environment);
         let ready: Vec<_> = list.iter().filter(|status| status.ready).map(|status| status.name.as_str()).collect();

@@ -4,20 +4,20 @@
 /// A command line as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Command {
-    /// A program and its arguments, word by word: nothing in it means anything to a shell.
+    /// A program and its arguments: nothing in the line has a special meaning to a shell.
     Plain(Vec<String>),
-    /// It means something else to a shell than the words that it has: why.
+    /// Only a shell can interpret the line, with the reason.
     NeedsShell(&'static str),
 }
 
-/// Words with a meaning to a shell in the position of a program.
+/// Words that have a special meaning to a shell in the position of a program.
 const RESERVED: [&str; 22] = [
     "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "{", "}", "!",
     "[[", "function", "select", "time", "coproc", "cd",
 ];
 
 impl Command {
-    /// Takes a line apart.
+    /// Parses a line.
     pub fn parse(line: &str) -> Self {
         match scan(line) {
             Err(why) => Self::NeedsShell(why),
@@ -31,7 +31,7 @@ impl Command {
         }
     }
 
-    /// The words with which it is started: those that it has, or a shell that reads the line.
+    /// Returns the words to start: those of the line, or a shell that interprets it.
     pub fn started_as(&self, line: &str) -> Vec<String> {
         match self {
             Self::Plain(words) => words.clone(),
@@ -48,7 +48,7 @@ fn is_assignment(word: &str) -> bool {
     is_name && word.len() > name.len() && word.contains('=')
 }
 
-/// The words of a line that needs no shell. The error says what does.
+/// Splits a line that needs no shell into words. The error says why it does.
 fn scan(line: &str) -> Result<Vec<String>, &'static str> {
     let (mut words, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);
     let mut chars = line.chars().peekable();
@@ -106,12 +106,12 @@ fn scan(line: &str) -> Result<Vec<String>, &'static str> {
     Ok(words)
 }
 
-/// Everything in a line that could be a command of its own, its words without their quotes: more rather than less. For
-/// finding what is forbidden.
+/// Returns everything in a line that could be a separate command, with quotes removed. Errs on the side of too many,
+/// because it is used to find forbidden commands.
 pub fn parts(line: &str) -> Vec<Vec<String>> {
     let breaks = [';', '&', '|', '\n', '\r', '(', ')', '`', '{', '}', '<', '>'];
     let as_written = line.split(breaks).map(bare_words);
-    // Within quotes such a character has no meaning, but the quoted text may be a command nevertheless.
+    // In quotes, such a character has no special meaning, but the quoted text may still be a command.
     let without_quotes: String = line.chars().map(|c| if matches!(c, '"' | '\'') { ' ' } else { c }).collect();
     let all: Vec<Vec<String>> = as_written.chain(without_quotes.split(breaks).map(bare_words)).collect();
     all.into_iter().filter(|words| !words.is_empty()).collect()
@@ -126,7 +126,7 @@ fn bare_words(part: &str) -> Vec<String> {
         .collect()
 }
 
-/// Words as one line that is taken apart into them again.
+/// Joins words to a line that is parsed into the same words.
 pub fn written(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
     quoted.join(" ")

@@ -1,5 +1,5 @@
-//! The systems for Slack: due messages go to the worker, and results enter the world as inputs, so that a replay has
-//! the same messages without Slack.
+//! The systems for Slack: pending messages go to the worker, and results enter the world as inputs, so that a replay
+//! has the same messages without Slack.
 
 use std::collections::VecDeque;
 
@@ -18,21 +18,21 @@ use crate::schedule::{Input, InputJournal, InputQueue};
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum SlackNews {
-    /// The ways that there are now.
+    /// The available connections changed.
     Access {
-        /// Which.
+        /// The connections.
         access: SlackAccess,
     },
     /// The result of a message.
     Posted {
-        /// Which.
+        /// The id of the message.
         id: Id,
-        /// What.
+        /// The result.
         post: SlackPost,
     },
-    /// What a look at the channels brought.
+    /// The result of checking the channels.
     Looked {
-        /// What.
+        /// The result.
         look: Box<SlackLook>,
     },
 }
@@ -47,25 +47,26 @@ pub struct SlackCalls {
     due: VecDeque<SlackCommand>,
     /// Whether a poll is running.
     is_looking: bool,
-    /// Whether the first look since the room was opened is over, or none is to come.
+    /// Whether the first poll since the room was opened has ended, or there will be none.
     has_looked: bool,
-    /// The last reported faults.
-    told: Vec<SlackTrouble>,
+    /// The last reported problems.
+    reported: Vec<SlackTrouble>,
 }
 
 impl SlackCalls {
-    /// Sends something, with this tick.
+    /// Sends a command with this tick.
     pub fn send(&mut self, command: SlackCommand) {
         self.is_looking |= matches!(command, SlackCommand::Look { .. });
         self.due.push_back(command);
     }
 
-    /// Whether a look is under way.
+    /// Whether a poll is running.
     pub fn is_looking(&self) -> bool {
         self.is_looking
     }
 
-    /// Whether the first look since the room was opened is under way: one step of everything that is due waits for it.
+    /// Whether the first poll since the room was opened is running: stepping through everything that is due waits for
+    /// it.
     pub fn looks_first(&self) -> bool {
         self.is_looking && !self.has_looked
     }
@@ -96,8 +97,8 @@ pub(super) fn collect(
             SlackEvent::Looked(look) => {
                 calls.is_looking = false;
                 calls.has_looked = true;
-                let is_news = !look.arrived.is_empty() || !look.seen.is_empty() || look.troubles != calls.told;
-                calls.told.clone_from(&look.troubles);
+                let is_news = !look.arrived.is_empty() || !look.seen.is_empty() || look.troubles != calls.reported;
+                calls.reported.clone_from(&look.troubles);
                 if is_news {
                     door.push(SlackNews::Looked { look });
                 }
@@ -106,7 +107,7 @@ pub(super) fn collect(
     }
 }
 
-/// Hears which ways there are.
+/// Applies changes of the available connections.
 pub(super) fn apply_slack_access(mut news: MessageReader<SlackNews>, mut access: ResMut<SlackAccess>) {
     for news in news.read() {
         if let SlackNews::Access { access: now } = news {
@@ -115,7 +116,7 @@ pub(super) fn apply_slack_access(mut news: MessageReader<SlackNews>, mut access:
     }
 }
 
-/// Sends what is due.
+/// Sends pending commands.
 pub(super) fn dispatch(
     (mut calls, mut bridge, mut live): (ResMut<SlackCalls>, ResMut<WorkerBridge>, ResMut<LiveText>),
     (surroundings, factories): (Res<GatewayEnvironment>, Res<SimulatedProviders>),
@@ -139,7 +140,7 @@ pub(super) fn dispatch(
                     let post = SlackPost::NotSent { what: problem.what.clone(), remedy: problem.remedy.clone() };
                     door.push(SlackNews::Posted { id, post });
                 }
-                // Without a worker there is no further look.
+                // Without a worker, there will be no poll.
                 SlackCommand::Look { .. } => calls.has_looked = true,
             }
         }

@@ -1,65 +1,65 @@
-//! The supervisor of a program: it starts the program, ends with it, and ends everything that it started. It runs in
-//! its own process, between the program and this one.
+//! The supervisor of a program: it starts the program, ends with it, and ends everything that the program started. It
+//! runs in its own process, between the program and this one.
 
 use std::process::ExitCode;
 
 /// The arguments of the supervisor.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SupervisorArguments {
-    /// The workspace, in which alone the program may write; anywhere where absent.
+    /// The workspace, outside of which the program cannot write; `None` for no restriction.
     within: Option<String>,
-    /// The program bubblewrap, if it is used as the sandbox.
+    /// The path of bubblewrap, if it is used as the sandbox.
     bubblewrap: Option<String>,
-    /// Whether the program may make new entries at the workspace's top level.
+    /// Whether the program can create top-level entries of the workspace.
     new_entries: bool,
     network: bool,
     /// The person's home.
     home: Option<String>,
-    /// Folders and files of the program's own outside of the workspace.
+    /// Folders and files outside of the workspace that the program can use.
     own: Vec<String>,
-    /// Folders that the program is not to see.
+    /// Folders that the program cannot see.
     hidden: Vec<String>,
     /// The memory of all processes together, in bytes.
     memory: Option<u64>,
-    /// The limit of simultaneous processes.
+    /// The maximum number of simultaneous processes.
     processes: Option<usize>,
-    /// The bytes of each file that it writes.
+    /// The maximum size of each file that it writes, in bytes.
     file_size: Option<u64>,
     words: Vec<String>,
 }
 
 impl SupervisorArguments {
     fn of(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
-        let mut told = Self::default();
+        let mut options = Self::default();
         loop {
             match arguments.next()?.as_str() {
-                "--within" => told.within = Some(arguments.next()?),
-                "--bubblewrap" => told.bubblewrap = Some(arguments.next()?),
-                "--new-entries" => told.new_entries = true,
-                "--network" => told.network = true,
-                "--home" => told.home = Some(arguments.next()?),
-                "--own" => told.own.push(arguments.next()?),
-                "--hide" => told.hidden.push(arguments.next()?),
-                "--memory" => told.memory = Some(arguments.next()?.parse().ok()?),
-                "--processes" => told.processes = Some(arguments.next()?.parse().ok()?),
-                "--file-size" => told.file_size = Some(arguments.next()?.parse().ok()?),
+                "--within" => options.within = Some(arguments.next()?),
+                "--bubblewrap" => options.bubblewrap = Some(arguments.next()?),
+                "--new-entries" => options.new_entries = true,
+                "--network" => options.network = true,
+                "--home" => options.home = Some(arguments.next()?),
+                "--own" => options.own.push(arguments.next()?),
+                "--hide" => options.hidden.push(arguments.next()?),
+                "--memory" => options.memory = Some(arguments.next()?.parse().ok()?),
+                "--processes" => options.processes = Some(arguments.next()?.parse().ok()?),
+                "--file-size" => options.file_size = Some(arguments.next()?.parse().ok()?),
                 "--" => break,
                 _ => return None,
             }
         }
-        told.words = arguments.collect();
-        (!told.words.is_empty()).then_some(told)
+        options.words = arguments.collect();
+        (!options.words.is_empty()).then_some(options)
     }
 }
 
-/// Watches over a program; the arguments are those behind [`WATCH_WORD`](super::sandbox::WATCH_WORD). What whoever
-/// reads the program's output should know is given to `say`.
+/// Supervises a program; the arguments are those after [`WATCH_WORD`](super::sandbox::WATCH_WORD). Notes for the reader
+/// of the program's output are passed to `say`.
 pub fn main(arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode {
-    let Some(told) = SupervisorArguments::of(arguments) else { return ExitCode::from(2) };
-    system::watch(&told, say)
+    let Some(options) = SupervisorArguments::of(arguments) else { return ExitCode::from(2) };
+    system::watch(&options, say)
 }
 
-/// Whether Landlock may be used here.
+/// Whether Landlock can be used on this system.
 pub(super) fn landlock_works() -> bool {
     system::landlock_works()
 }
@@ -92,25 +92,25 @@ mod system {
     use super::super::sandbox_root::SandboxRoot;
     use super::SupervisorArguments;
 
-    /// The exit code of a program that cannot be started.
+    /// The exit code for a program that cannot be started.
     const NOT_STARTED: u8 = 127;
-    /// The exit code where it took too much.
+    /// The exit code for a program that exceeded a limit.
     const TOO_MUCH: u8 = 137;
-    /// What it took too much of, once it did.
+    /// The limit that was exceeded, if any.
     static TAKEN_TOO_MUCH: Mutex<Option<String>> = Mutex::new(None);
     /// The top level of the workspace as the program sees it.
     static STAGE: Mutex<Option<SandboxRoot>> = Mutex::new(None);
-    /// How often what it takes is counted.
+    /// The interval at which the resources are counted.
     const COUNT_EVERY: Duration = Duration::from_millis(50);
-    /// However fast it starts others, what is left is looked for no more often.
+    /// The maximum number of passes over the remaining processes, however fast they start others.
     const ROUNDS: usize = 200;
-    /// Where worktrees of agents lie, below the workspace.
+    /// The folder of agents' worktrees, relative to the workspace.
     const WORKTREES: &str = ".workshop/worktrees";
 
-    pub(super) fn watch(told: &SupervisorArguments, say: fn(&str)) -> ExitCode {
+    pub(super) fn watch(options: &SupervisorArguments, say: fn(&str)) -> ExitCode {
         let say = move |what: &str| say(&format!("workshop: {what}"));
         let parent = getppid();
-        // Processes that the program leaves behind become children of this process, and this one is notified when its
+        // Processes that the program leaves behind become children of this process, and this one gets a signal when its
         // parent ends.
         let is_ready = set_child_subreaper(Some(getpid())).is_ok()
             && set_parent_process_death_signal(Some(Signal::TERM)).is_ok()
@@ -120,13 +120,13 @@ mod system {
                 std::process::exit(143);
             })
             .is_ok();
-        // It may have ended before it was asked about.
+        // The parent may have ended before the signal was requested.
         if !is_ready || getppid() != parent {
             return ExitCode::from(NOT_STARTED);
         }
-        let confined = match &told.within {
+        let confined = match &options.within {
             None => Ok((Vec::new(), None)),
-            Some(workspace) => confine(told, Path::new(workspace)),
+            Some(workspace) => confine(options, Path::new(workspace)),
         };
         let (before, temporary) = match confined {
             Ok(confined) => confined,
@@ -135,17 +135,17 @@ mod system {
                 return ExitCode::from(NOT_STARTED);
             }
         };
-        for (resource, limit) in [(Resource::Data, told.memory), (Resource::Fsize, told.file_size)] {
+        for (resource, limit) in [(Resource::Data, options.memory), (Resource::Fsize, options.file_size)] {
             let limit = limit.map(|bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) });
             if limit.is_some_and(|limit| setrlimit(resource, limit).is_err()) {
                 return ExitCode::from(NOT_STARTED);
             }
         }
-        if told.memory.is_some() || told.processes.is_some() {
-            let (memory, processes) = (told.memory.unwrap_or(u64::MAX), told.processes.unwrap_or(usize::MAX));
+        if options.memory.is_some() || options.processes.is_some() {
+            let (memory, processes) = (options.memory.unwrap_or(u64::MAX), options.processes.unwrap_or(usize::MAX));
             std::thread::spawn(move || count(memory, processes));
         }
-        let mut words = before.into_iter().chain(told.words.iter().map(OsString::from));
+        let mut words = before.into_iter().chain(options.words.iter().map(OsString::from));
         let Some(program) = words.next() else { return ExitCode::from(NOT_STARTED) };
         let mut command = Command::new(program);
         command.args(words);
@@ -182,7 +182,7 @@ mod system {
         }
     }
 
-    /// Ends the program if its processes together use too much.
+    /// Ends the program if all its processes together use too much.
     fn count(memory: u64, processes: usize) {
         loop {
             std::thread::sleep(COUNT_EVERY);
@@ -200,8 +200,8 @@ mod system {
         }
     }
 
-    /// Whether processes together use more memory than this, in bytes. Shared memory counts once, which takes longer to
-    /// determine and is done only if it matters.
+    /// Whether processes together use more memory than this, in bytes. Shared memory counts once; determining that
+    /// takes longer, so it is done only if it matters.
     fn takes_more_than(memory: u64, running: &[Pid]) -> bool {
         let all = |file: &str, key: &str| -> u64 {
             let of = |pid: &Pid| kilobytes(&format!("/proc/{}/{file}", pid.as_raw_nonzero()), key).unwrap_or(0);
@@ -210,33 +210,33 @@ mod system {
         memory < u64::MAX && all("status", "RssAnon:") > memory && all("smaps_rollup", "Pss_Anon:") > memory
     }
 
-    /// What a line of such a file says that begins with this key.
+    /// Returns the value of a key in a `/proc` file, in kilobytes.
     fn kilobytes(file: &str, key: &str) -> Option<u64> {
         let text = std::fs::read_to_string(file).ok()?;
         text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
     }
 
-    /// Sets up the sandbox: the words before the program's own, and its temporary folder if it has one.
-    fn confine(told: &SupervisorArguments, workspace: &Path) -> io::Result<(Vec<OsString>, Option<Temporary>)> {
+    /// Sets up the sandbox. Returns the arguments before the program's own, and its temporary folder if it has one.
+    fn confine(options: &SupervisorArguments, workspace: &Path) -> io::Result<(Vec<OsString>, Option<Temporary>)> {
         let workspace = workspace.canonicalize()?;
         let entries = entries(&workspace)?;
         let worktree = worktree(&workspace);
-        let Some(bubblewrap) = &told.bubblewrap else {
+        let Some(bubblewrap) = &options.bubblewrap else {
             let temporary = temporary_beside(&workspace)?;
             let writable = temporary.as_ref().map_or_else(std::env::temp_dir, |temporary| temporary.folder.clone());
-            let own = told.own.iter().map(PathBuf::from);
+            let own = options.own.iter().map(PathBuf::from);
             let also: Vec<PathBuf> = std::iter::once(writable).chain(worktree).chain(own).collect();
-            return match restrict(&workspace, &entries, &also, told.network) {
+            return match restrict(&workspace, &entries, &also, options.network) {
                 true => Ok((Vec::new(), temporary)),
                 false => Err(ErrorKind::Unsupported.into()),
             };
         };
-        let stage = told.new_entries.then(|| SandboxRoot::make(&workspace, &entries)).transpose()?;
-        let hidden: Vec<PathBuf> = told.hidden.iter().map(PathBuf::from).collect();
-        let own: Vec<PathBuf> = told.own.iter().map(PathBuf::from).collect();
+        let stage = options.new_entries.then(|| SandboxRoot::make(&workspace, &entries)).transpose()?;
+        let hidden: Vec<PathBuf> = options.hidden.iter().map(PathBuf::from).collect();
+        let own: Vec<PathBuf> = options.own.iter().map(PathBuf::from).collect();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let programs: Vec<PathBuf> =
-            std::env::split_paths(&path).chain(told.words.first().map(PathBuf::from)).collect();
+            std::env::split_paths(&path).chain(options.words.first().map(PathBuf::from)).collect();
         let sandbox = Sandbox {
             program: Path::new(bubblewrap),
             workspace: &workspace,
@@ -245,17 +245,17 @@ mod system {
             worktree: worktree.as_deref(),
             own: &own,
             hidden: &hidden,
-            home: told.home.as_deref().map(Path::new),
+            home: options.home.as_deref().map(Path::new),
             programs: &programs,
-            network: told.network,
-            temporary_bytes: told.memory,
+            network: options.network,
+            temporary_bytes: options.memory,
         };
         let words = sandbox.arguments();
         *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = stage;
         Ok((words, None))
     }
 
-    /// The worktree in which the program is started, where that is one of an agent's.
+    /// Returns the agent's worktree in which the program is started, if it is one.
     fn worktree(workspace: &Path) -> Option<PathBuf> {
         let all = workspace.join(WORKTREES);
         let here = std::env::current_dir().ok()?.canonicalize().ok()?;
@@ -263,10 +263,10 @@ mod system {
         Some(all.join(own))
     }
 
-    /// A folder for passing files that is one program's own.
+    /// The temporary folder of one program.
     struct Temporary {
         folder: PathBuf,
-        /// Who removes it: this thread may not, once it is restricted.
+        /// The thread that deletes it, because the restricted one must not.
         remover: JoinHandle<()>,
         is_over: Sender<()>,
     }
@@ -278,7 +278,7 @@ mod system {
             let (is_over, over) = channel();
             let removed = folder.clone();
             let remover = std::thread::spawn(move || {
-                // It is over, too, where nobody is left to say so.
+                // A disconnection also means that the folder is no longer needed.
                 let _ = over.recv();
                 let _ = std::fs::remove_dir_all(removed);
             });
@@ -287,19 +287,19 @@ mod system {
 
         fn remove(self) {
             drop(self.is_over);
-            // Whether it could be removed makes no difference to the program.
+            // Whether it could be deleted does not matter to the program.
             let _ = self.remover.join();
         }
     }
 
-    /// A temporary folder for the case that the system's contains the workspace: nothing in that could be protected
+    /// Creates a temporary folder if the system's contains the workspace, in which nothing could be protected
     /// otherwise.
     fn temporary_beside(workspace: &Path) -> io::Result<Option<Temporary>> {
         let everybodys = std::env::temp_dir().canonicalize()?;
         workspace.starts_with(everybodys).then(Temporary::make).transpose()
     }
 
-    /// Ends everything that descends from this process.
+    /// Ends all descendants of this process.
     fn end_all() {
         for _ in 0..ROUNDS {
             let descendants = descendants();
@@ -307,7 +307,7 @@ mod system {
                 return;
             }
             for pid in descendants {
-                // It may have ended meanwhile.
+                // The process may have ended meanwhile.
                 let _ = kill_process(pid, Signal::KILL);
             }
             while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
@@ -333,9 +333,9 @@ mod system {
         found.into_iter().filter_map(Pid::from_raw).collect()
     }
 
-    /// Restricts the writes of this process and its children to what a program may write of the workspace; returns
-    /// whether that was possible. Rights apply to everything below a folder, so nobody has any at the workspace's top
-    /// level.
+    /// Restricts the writes of this process and its children to the writable entries of the workspace; returns whether
+    /// that was possible. Permissions apply to everything below a folder, so the top level of the workspace itself is
+    /// not writable.
     fn restrict(workspace: &Path, entries: &[WorkspaceEntry], also: &[PathBuf], network: bool) -> bool {
         let abi = ABI::V4;
         let (all, read, of_file) = (AccessFs::from_all(abi), AccessFs::from_read(abi), AccessFs::from_file(abi));
@@ -365,7 +365,7 @@ mod system {
         matches!(restricted(), Ok(RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced))
     }
 
-    /// A place that cannot be opened is handled as an empty rule set would be.
+    /// Handles a path that cannot be opened like an invalid rule set.
     fn wrong(_: landlock::PathFdError) -> landlock::RulesetError {
         landlock::RulesetError::AddRules(landlock::AddRulesError::Fs(landlock::AddRuleError::Compat(
             landlock::CompatError::Access(landlock::AccessError::Empty),
@@ -387,8 +387,8 @@ mod system {
 
     use super::SupervisorArguments;
 
-    pub(super) fn watch(told: &SupervisorArguments, _: fn(&str)) -> ExitCode {
-        let status = Command::new(&told.words[0]).args(&told.words[1..]).status();
+    pub(super) fn watch(options: &SupervisorArguments, _: fn(&str)) -> ExitCode {
+        let status = Command::new(&options.words[0]).args(&options.words[1..]).status();
         let code = status.ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
         ExitCode::from(code.unwrap_or(1))
     }
@@ -403,11 +403,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_watcher_knows_its_words_from_the_programs() {
-        let told = |line: &str| SupervisorArguments::of(line.split(' ').map(str::to_owned));
+    fn the_supervisor_separates_its_arguments_from_the_programs() {
+        let options = |line: &str| SupervisorArguments::of(line.split(' ').map(str::to_owned));
         let words = |line: &str| line.split(' ').map(str::to_owned).collect();
         assert_eq!(
-            told("-- git --within"),
+            options("-- git --within"),
             Some(SupervisorArguments { words: words("git --within"), ..SupervisorArguments::default() })
         );
         let confined = SupervisorArguments {
@@ -416,7 +416,7 @@ mod tests {
             words: words("git"),
             ..SupervisorArguments::default()
         };
-        assert_eq!(told("--within /w --network -- git"), Some(confined));
+        assert_eq!(options("--within /w --network -- git"), Some(confined));
         let limited = SupervisorArguments {
             memory: Some(1_024),
             processes: Some(7),
@@ -424,16 +424,16 @@ mod tests {
             words: words("git"),
             ..SupervisorArguments::default()
         };
-        assert_eq!(told("--memory 1024 --processes 7 --file-size 9 -- git"), Some(limited));
+        assert_eq!(options("--memory 1024 --processes 7 --file-size 9 -- git"), Some(limited));
         let hiding = SupervisorArguments {
             hidden: words("/a /b"),
             home: Some("/h".into()),
             words: words("git"),
             ..SupervisorArguments::default()
         };
-        assert_eq!(told("--hide /a --home /h --hide /b -- git"), Some(hiding));
+        assert_eq!(options("--hide /a --home /h --hide /b -- git"), Some(hiding));
         for odd in ["git", "--", "--within", "--all -- git", "--memory much -- git"] {
-            assert_eq!(told(odd), None, "{odd}");
+            assert_eq!(options(odd), None, "{odd}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Assembles tool calls from the pieces of a stream, without trusting any of them.
 //!
-//! genai's own assembly resizes a vector to whatever index a server names, and merges calls that share one; so it is
-//! disabled and done here, by the ids of the calls, with limits.
+//! genai's own assembly resizes a vector to whatever index a server sends, and merges calls that share an index; so it
+//! is disabled, and calls are assembled here by their ids, with limits.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,15 @@ use super::provider::{ErrorCause, ProviderError};
 use super::vendor::Wire;
 use crate::mind::{Reasoning, ReasoningBlock, ToolCall};
 
-/// No more calls in one answer.
+/// The maximum number of calls in one answer.
 pub const MOST_CALLS: usize = 64;
-/// No more bytes in one answer, text and arguments together.
+/// The maximum size of one answer in bytes, text and arguments together.
 pub const MOST_BYTES: usize = 1_000_000;
 
 /// How a vendor streams the arguments of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgumentStyle {
-    /// Pieces to be joined; `call_N` replaces the id in later pieces of the N-th call (OpenAI).
+    /// Pieces to be joined; later pieces of the N-th call have `call_N` in place of the id (OpenAI).
     Pieces,
     /// The complete text each time (Anthropic, OpenAI Responses).
     Cumulative,
@@ -32,19 +32,19 @@ pub enum ArgumentStyle {
 pub struct Piece {
     /// The provider's id, or `call_N`.
     pub id: String,
-    /// The tool; empty in later pieces.
+    /// The name of the tool; empty in later pieces.
     pub name: String,
     /// Arguments, or a piece of them.
     pub arguments: Value,
-    /// What the provider signed the call with.
+    /// The provider's signature of the call.
     pub signature: Option<String>,
 }
 
-/// A call that is being put together.
+/// A call that is being assembled.
 #[derive(Debug)]
 struct Open {
     id: String,
-    /// The index under which later pieces come, where the vendor counts.
+    /// The index in later pieces, if the vendor numbers calls.
     index: usize,
     name: String,
     text: String,
@@ -61,12 +61,12 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// Nothing yet.
+    /// Creates an empty assembly.
     pub fn new(style: ArgumentStyle) -> Self {
         Self { style, calls: Vec::new(), bytes: 0 }
     }
 
-    /// Counts bytes that came; an error when it is too much.
+    /// Counts received bytes; an error if there are too many.
     pub fn count(&mut self, bytes: usize) -> Result<(), ProviderError> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > MOST_BYTES {
@@ -76,7 +76,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Takes a piece in, and says to which call it belongs, counted from 0.
+    /// Adds a piece, and returns the index of its call.
     pub fn add(&mut self, piece: Piece) -> Result<usize, ProviderError> {
         let (text, value) = match piece.arguments {
             Value::String(text) => (text, None),
@@ -113,14 +113,14 @@ impl Assembly {
         }
     }
 
-    /// The call that a piece continues, if it does not begin one.
+    /// Returns the call that a piece continues; `None` if it begins one.
     fn find(&self, id: &str, name: &str) -> Option<usize> {
         match self.style {
             ArgumentStyle::Whole => None,
             ArgumentStyle::Cumulative => self.calls.iter().position(|call| call.id == id),
             ArgumentStyle::Pieces => {
-                // A name begins a call, even with an index that another call has: two calls both sent with index 0 are
-                // two calls. If a server repeats the id with the name, the call continues.
+                // A name begins a call, even with the index of another one: two calls that are both sent with index 0
+                // are two calls. If a server repeats the id with the name, the call continues.
                 if !name.is_empty() {
                     return self.calls.iter().position(|call| call.id == id && !is_counted(id));
                 }
@@ -152,7 +152,7 @@ impl Assembly {
         Ok(self.calls.len() - 1)
     }
 
-    /// The tool of a call, and its arguments as far as they came, as text.
+    /// Returns the tool of a call, and the part of its arguments that has arrived, as text.
     pub fn so_far(&self, position: usize) -> Option<(&str, Cow<'_, str>)> {
         let call = self.calls.get(position)?;
         let arguments = match &call.value {
@@ -162,18 +162,19 @@ impl Assembly {
         Some((&call.name, arguments))
     }
 
-    /// How many calls there are.
+    /// Returns the number of calls.
     pub fn len(&self) -> usize {
         self.calls.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no calls.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
-    /// The calls, arguments parsed once: nothing is `{}`, and what is no JSON stays the text it was. Signatures of
-    /// single calls are those of this wire; `blocks` is the reasoning before them all, and goes with the first.
+    /// Returns the calls with parsed arguments: empty ones become `{}`, and invalid JSON is kept as text. Signatures of
+    /// single calls are those of this wire format; `blocks` is the reasoning before all calls, which is attached to the
+    /// first.
     pub fn finish(self, wire: Wire, blocks: Vec<ReasoningBlock>) -> Vec<ToolCall> {
         let mut before = blocks;
         let mut taken: Vec<String> = Vec::new();
@@ -199,7 +200,7 @@ impl Assembly {
     }
 }
 
-/// An id for a call that has none of its own. Gemini's is one that genai knows as made up and never sends.
+/// Returns an id for a call without one. For Gemini, it is a placeholder that genai recognises and never sends.
 fn stand_in(wire: Wire, name: &str, number: usize) -> String {
     match wire {
         Wire::Gemini => format!("call#{name}#{number}"),
@@ -207,7 +208,7 @@ fn stand_in(wire: Wire, name: &str, number: usize) -> String {
     }
 }
 
-/// The arguments in a text: nothing is `{}`, and invalid JSON stays a plain text.
+/// Parses arguments: empty ones become `{}`, and invalid JSON is kept as text.
 pub(super) fn parse(text: String) -> Value {
     if text.trim().is_empty() {
         return Value::Object(Map::new());
@@ -215,7 +216,7 @@ pub(super) fn parse(text: String) -> Value {
     serde_json::from_str(&text).unwrap_or(Value::String(text))
 }
 
-/// The number in `call_N`, which genai writes where a piece has an index and no id.
+/// Returns the number in `call_N`, which genai uses for a piece with an index and no id.
 fn counted(id: &str) -> Option<usize> {
     id.strip_prefix("call_")?.parse().ok()
 }
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_pieces_by_index_where_the_id_is_absent() {
+    fn pieces_without_an_id_are_joined_by_index() {
         let calls = assemble(
             ArgumentStyle::Pieces,
             &[
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn two_calls_under_one_index_stay_two() {
+    fn two_calls_with_the_same_index_stay_separate() {
         let calls =
             assemble(ArgumentStyle::Pieces, &[("a", "read", json!("{\"n\":1}")), ("b", "read", json!("{\"n\":2}"))]);
         assert_eq!(calls[0].2, json!({"n": 1}));
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn cumulative_arguments_replace_and_whole_calls_stand() {
+    fn cumulative_arguments_replace_and_whole_calls_are_complete() {
         let pieces = [("t", "read", json!("")), ("t", "read", json!("{\"a\"")), ("t", "read", json!("{\"a\":1}"))];
         assert_eq!(assemble(ArgumentStyle::Cumulative, &pieces)[0].2, json!({"a": 1}));
         let whole = [("c", "read", json!({"a": 1})), ("c", "read", json!({"a": 2}))];
@@ -286,13 +287,13 @@ mod tests {
     }
 
     #[test]
-    fn empty_is_an_object_and_nonsense_stays_text() {
+    fn empty_arguments_are_an_object_and_invalid_json_stays_text() {
         assert_eq!(assemble(ArgumentStyle::Pieces, &[("a", "now", json!(""))])[0].2, json!({}));
         assert_eq!(assemble(ArgumentStyle::Pieces, &[("a", "now", json!("{oops"))])[0].2, json!("{oops"));
     }
 
     #[test]
-    fn arguments_are_known_while_they_come() {
+    fn partial_arguments_are_available() {
         let mut assembly = Assembly::new(ArgumentStyle::Pieces);
         let piece = |id: &str, name: &str, text: &str| Piece {
             id: id.into(),
@@ -308,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_stay_with_their_calls_and_what_came_before_goes_with_the_first() {
+    fn signatures_stay_with_their_calls_and_reasoning_with_the_first() {
         let mut assembly = Assembly::new(ArgumentStyle::Whole);
         for signature in [Some("one".to_owned()), None] {
             assembly.add(Piece { id: String::new(), name: "n".into(), arguments: Value::Null, signature }).unwrap();
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn caps_hold() {
+    fn limits_hold() {
         let mut assembly = Assembly::new(ArgumentStyle::Whole);
         let call = || Piece { id: "a".into(), name: "n".into(), arguments: Value::Null, signature: None };
         for _ in 0..MOST_CALLS {

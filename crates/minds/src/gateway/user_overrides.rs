@@ -1,5 +1,4 @@
-//! What a person decides about models while the room runs: which provider answers in place of everyone's choice, the
-//! cost of provider tests, and which limits apply.
+//! A person's interventions while the room runs: replacing the provider, testing providers, and changing limits.
 
 use bevy::ecs::message::{Message, MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
@@ -14,11 +13,11 @@ use crate::mind::ModelFailure;
 use crate::schedule::Input;
 use crate::workspace::ProblemReport;
 
-/// From now until the run ends, this provider answers in place of all others, or none does any more. An input. Running
-/// and waiting requests keep their provider.
+/// Until the run ends, this provider replaces all others, or the replacement is removed. An input. Running and waiting
+/// requests keep their provider.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ProviderOverride {
-    /// `offline`, `openai:gpt-x`; none to go by the settings and the agents again.
+    /// The provider, such as `offline` or `openai:gpt-x`; `None` to use the settings and the agents' own again.
     pub provider: Option<String>,
 }
 
@@ -26,29 +25,29 @@ impl Input for ProviderOverride {
     const KIND: &'static str = "stand_in";
 }
 
-/// The usage of a provider test by a person. An input: it was not requested by the room, but counts toward the limits
-/// of the run and of the hour.
+/// The usage of a person's provider test. An input: it was not requested by the room, but counts toward the limits of
+/// the run and of the hour.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TrialUsed {
-    /// Who was asked.
+    /// The name of the provider.
     pub provider: String,
-    /// Which model.
+    /// The name of the model.
     pub model: String,
-    /// Whose minutes count.
+    /// The clock whose minutes count.
     pub timekeeping: Timekeeping,
-    /// How long it took.
+    /// The duration in milliseconds.
     pub duration_ms: u64,
-    /// What it used.
+    /// The usage.
     pub used: Tally,
-    /// Whether it was answered on this computer or its network.
+    /// Whether the model is on this computer or its network.
     #[serde(default)]
     pub is_local: bool,
-    /// What went wrong, in words; nothing where an answer came.
+    /// The message of the failure; `None` if an answer arrived.
     pub failure: Option<String>,
-    /// The same with its kind and its remedy.
+    /// The failure with its kind and remedy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<ModelFailure>,
-    /// When it was over, in milliseconds of the wall clock since 1970.
+    /// The wall-clock time of its end, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<u64>,
 }
@@ -59,24 +58,24 @@ impl Input for TrialUsed {
 
 /// A call that was not requested by the room, but counts toward the limits of the run and of the hour.
 pub(super) struct CallApart<'a> {
-    /// What for, as the log says it.
+    /// The purpose, as it is logged.
     pub(super) kind: &'static str,
-    /// Provider and model.
+    /// The provider and the model.
     pub(super) asked: (&'a str, &'a str),
-    /// Whose minutes count.
+    /// The clock whose minutes count.
     pub(super) timekeeping: Timekeeping,
-    /// Whether it was answered on this computer or its network.
+    /// Whether the model is on this computer or its network.
     pub(super) is_local: bool,
-    /// What it used.
+    /// The usage.
     pub(super) used: Tally,
-    /// How long it took.
+    /// The duration in milliseconds.
     pub(super) duration_ms: u64,
-    /// What went wrong, in words.
+    /// The message of the failure.
     pub(super) failure: Option<&'a String>,
 }
 
 impl CallApart<'_> {
-    /// Books it, and says it in the log.
+    /// Adds the call to the ledger, and logs it.
     pub(super) fn book(&self, questions: &mut RequestQueue, log: &mut EventLog) {
         questions.ledger.book(self.timekeeping, self.is_local, self.used);
         let failed = |what: &String| CallFailure { what: what.clone(), ..CallFailure::default() };
@@ -93,7 +92,7 @@ impl CallApart<'_> {
     }
 }
 
-/// Takes in what a person decided and tried out.
+/// Applies a person's overrides, and the usage of provider tests.
 pub(super) fn apply_user_overrides(
     mut overrides: MessageReader<ProviderOverride>,
     mut trials: MessageReader<TrialUsed>,
@@ -118,8 +117,8 @@ pub(super) fn apply_user_overrides(
     }
 }
 
-/// Says when the caps in the settings make no sense, and forgets that a cap was reached once it is another.
-/// The next question that does not fit says it again.
+/// Reports invalid limits in the settings, and clears a reached limit once it is changed. If the next request does not
+/// fit, the limit is reported again.
 pub(super) fn check_budget(
     budget: Res<BudgetSettings>,
     mut questions: ResMut<RequestQueue>,

@@ -15,7 +15,7 @@ use crate::schedule::saved::world_hash;
 use crate::schedule::{self, InputJournal};
 use crate::workspace::SettingsSections;
 
-/// Answers with its name after half a second, or plays an error.
+/// Answers with its name after half a second, or with an error.
 struct Named(&'static str, Option<u16>);
 
 impl SimulatedProvider for Named {
@@ -52,7 +52,7 @@ fn run_used(app: &App) -> Tally {
 }
 
 #[test]
-fn a_trial_brings_an_answer_and_enters_the_books_by_the_door() {
+fn a_trial_returns_an_answer_and_its_usage_enters_as_an_input() {
     let mut app = room(BudgetSettings::default());
     let tried = tried(&app, "offline");
     assert_eq!(tried.outcome.as_ref().map(|reply| reply.text.as_str()), Ok("offline here"));
@@ -72,7 +72,7 @@ fn a_trial_brings_an_answer_and_enters_the_books_by_the_door() {
 }
 
 #[test]
-fn a_trial_that_fails_says_what_and_what_to_do_at_once() {
+fn a_failed_trial_is_reported_at_once_with_a_remedy() {
     let app = room(BudgetSettings::default());
     let failure = tried(&app, "scripted:any").outcome.unwrap_err();
     assert_eq!(failure.kind, FailureKind::RateLimited);
@@ -84,9 +84,9 @@ fn a_trial_that_fails_says_what_and_what_to_do_at_once() {
 }
 
 #[test]
-fn a_dead_port_is_said_with_its_address() {
+fn a_dead_port_is_reported_with_its_address() {
     let mut app = room(BudgetSettings::default());
-    // Outside the range from which ports are assigned: nobody listens there.
+    // Outside of the range from which ports are assigned: nobody listens there.
     let port = 1;
     app.world_mut().resource_mut::<GatewaySettings>().base_urls =
         [("ollama".to_owned(), format!("http://127.0.0.1:{port}"))].into();
@@ -101,7 +101,7 @@ fn a_dead_port_is_said_with_its_address() {
 }
 
 #[test]
-fn a_trial_is_stopped_in_the_middle() {
+fn a_running_trial_can_be_cancelled() {
     let mut app = room(BudgetSettings::default());
     // Accepts the connection and stays silent.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -119,7 +119,7 @@ fn a_trial_is_stopped_in_the_middle() {
 }
 
 #[test]
-fn a_cap_of_the_run_holds_for_trials_too() {
+fn a_limit_of_the_run_applies_to_trials() {
     let app = room(BudgetSettings { tokens_per_run: Some(10), ..BudgetSettings::default() });
     let Err(problem) = ProviderTrial::of(app.world(), "offline") else { panic!("the cap was broken") };
     assert_eq!(problem.place, "budget.tokens_per_run");
@@ -127,7 +127,7 @@ fn a_cap_of_the_run_holds_for_trials_too() {
 }
 
 #[test]
-fn a_stand_in_is_replaced_and_let_go_and_replays() {
+fn a_provider_override_can_be_changed_and_removed_and_replays() {
     let mut app = room(BudgetSettings::default());
     let provider_override = |app: &App| app.world().resource::<RequestQueue>().provider_override().map(str::to_owned);
     for provider in [Some("scripted:x".to_owned()), None, Some("offline".to_owned())] {
@@ -147,7 +147,7 @@ fn a_stand_in_is_replaced_and_let_go_and_replays() {
 }
 
 #[test]
-fn a_cap_that_was_raised_is_reached_no_more() {
+fn a_raised_limit_is_no_longer_reached() {
     let mut app = room(BudgetSettings { tokens_per_run: Some(10), ..BudgetSettings::default() });
     let reached = request_queue::ReachedCap { name: "tokens_per_run".into(), limit: 10 };
     let mut questions = app.world_mut().resource_mut::<RequestQueue>();
@@ -158,7 +158,7 @@ fn a_cap_that_was_raised_is_reached_no_more() {
     schedule::advance(app.world_mut());
     assert_eq!(app.world().resource::<RequestQueue>().run_cap_reached(), None);
     assert_eq!(app.world().resource::<RequestQueue>().reached_cap(), None);
-    // Old rooms were saved without the name of the budget.
+    // Old worlds were saved without the name of the budget.
     let old: RequestQueue = serde_json::from_value(json!({ "run_cap_reached": "a cap" })).unwrap();
     assert_eq!((old.run_cap_reached(), old.reached_cap()), (Some("a cap"), None));
 }

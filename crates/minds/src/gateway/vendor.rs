@@ -5,7 +5,7 @@
 pub enum Wire {
     /// Google's `streamGenerateContent`.
     Gemini,
-    /// `chat/completions`, as OpenAI and everyone who imitates it.
+    /// `chat/completions`, as used by OpenAI and compatible servers.
     OpenAi,
     /// Anthropic's `messages`.
     Anthropic,
@@ -14,7 +14,7 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// Its word, as it is saved.
+    /// Returns its name in saved data.
     pub fn word(self) -> &'static str {
         match self {
             Self::Gemini => "gemini",
@@ -28,24 +28,24 @@ impl Wire {
 /// One vendor.
 #[derive(Clone, Copy, Debug)]
 pub struct Vendor {
-    /// Its name in settings and on the command line.
+    /// The name in settings and on the command line.
     pub name: &'static str,
-    /// What it speaks.
+    /// The wire format.
     pub wire: Wire,
-    /// The variable that holds its key; none where it wants none.
+    /// The environment variable for its key; `None` if it needs none.
     pub key_name: Option<&'static str>,
-    /// The variable that says where it is asked.
+    /// The environment variable for its address.
     pub base_url_name: &'static str,
-    /// Where it is asked unless someone says otherwise.
+    /// The default base URL.
     pub base_url: &'static str,
-    /// What is put behind a base URL that has no path of its own.
+    /// The path that is appended to a base URL without one.
     pub path: &'static str,
-    /// The model that is asked unless someone says otherwise.
+    /// The default model.
     pub model: &'static str,
 }
 
 impl Vendor {
-    /// A base URL with what belongs behind it. Ends in `/`.
+    /// Returns a base URL with the vendor's path if it has none. Ends in `/`.
     pub fn complete_url(&self, url: &str) -> String {
         let mut url = url.trim_end_matches('/').to_owned();
         url.push('/');
@@ -56,7 +56,7 @@ impl Vendor {
         url
     }
 
-    /// Whether it must have a key there: a server of one's own often has none.
+    /// Whether this server requires a key; local servers often do not.
     pub fn needs_key(&self, base_url: &str) -> bool {
         self.key_name.is_some() && base_url.starts_with(self.base_url)
     }
@@ -67,7 +67,7 @@ mod tests {
     use super::super::vendors::{ANTHROPIC, OLLAMA, OPENAI};
 
     #[test]
-    fn a_base_url_without_a_path_gets_the_usual_one() {
+    fn a_base_url_without_a_path_gets_the_default_one() {
         let table = [
             (&ANTHROPIC, "http://127.0.0.1:1", "http://127.0.0.1:1/v1/"),
             (&ANTHROPIC, "http://127.0.0.1:1/other/", "http://127.0.0.1:1/other/"),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_needed_only_where_the_vendor_is() {
+    fn keys_are_only_required_at_the_vendors_own_address() {
         assert!(OPENAI.needs_key("https://api.openai.com/v1/"));
         assert!(!OPENAI.needs_key("http://127.0.0.1:8080/v1/"));
         assert!(!OLLAMA.needs_key(OLLAMA.base_url));

@@ -1,4 +1,4 @@
-//! One request to a vendor on the worker's runtime: tries, waits and retries, and always ends, reporting its usage.
+//! One request to a vendor on the worker's runtime: attempts, waits and retries. It always ends, and reports its usage.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,15 +37,15 @@ pub(super) struct Call {
     pub(super) events: Sender<GatewayEvent>,
 }
 
-/// How it goes with a question.
+/// The state of a request.
 #[derive(Default)]
 struct AttemptState {
     tries: Tries,
     /// Whether an attempt is running.
     is_trying: bool,
-    /// Characters that came in it.
+    /// The number of characters received in this attempt.
     said: Arc<AtomicUsize>,
-    /// Whether anything ever came.
+    /// Whether anything was ever received.
     has_output: bool,
     /// The usage of attempts for which no provider reported any.
     estimated: Usage,
@@ -57,7 +57,7 @@ impl AttemptState {
         self.said.store(0, Ordering::Relaxed);
     }
 
-    /// The running attempt failed: its possible usage is counted. Returns whether anything had arrived.
+    /// Counts the possible usage of the running attempt, which failed. Returns whether anything had arrived.
     fn lose(&mut self, request: &ProviderRequest, cause: ErrorCause) -> bool {
         if !std::mem::take(&mut self.is_trying) {
             return self.has_output;
@@ -76,7 +76,7 @@ fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usag
     let output_tokens = text::tokens_of_chars(said_chars);
     match cause {
         _ if said_chars > 0 => Usage { input_tokens, output_tokens, ..Usage::default() },
-        // Nobody was asked, or it was refused.
+        // The server was not reached, or refused the request.
         ErrorCause::Status { .. }
         | ErrorCause::Connect
         | ErrorCause::Refused
@@ -94,9 +94,9 @@ fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usag
 }
 
 /// The usage of a complete answer whose provider reported none.
-pub(super) fn untold(request: &ProviderRequest, completion: &Completion) -> Usage {
+pub(super) fn estimated_usage(request: &ProviderRequest, completion: &Completion) -> Usage {
     let told = completion.usage;
-    // A coding agent keeps what it was sent before.
+    // A coding agent remembers what it was sent before.
     let sent = completion.told.as_ref().map(|told| text::tokens_of_chars(told.sent_chars));
     let sent = sent.unwrap_or_else(|| request.estimated_input_tokens());
     let called: usize = completion.tool_calls.iter().map(ToolCall::chars).sum();
@@ -108,44 +108,44 @@ pub(super) fn untold(request: &ProviderRequest, completion: &Completion) -> Usag
     }
 }
 
-/// Asks until there is an answer, or no sense in asking on. Says what that took.
+/// Sends the request until there is an answer, or retrying is useless. Also returns the usage and attempts.
 pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Effort) {
-    let mut course = AttemptState::default();
+    let mut progress = AttemptState::default();
     let total = call.terms.total;
     let asked = tokio::select! {
         biased;
         () = call.cancel.cancelled() => Err(ProviderError::new(ErrorCause::Cancelled, "")),
-        asked = tokio::time::timeout(total, ask(&call, &mut course)) => asked.unwrap_or_else(|_| {
+        asked = tokio::time::timeout(total, ask(&call, &mut progress)) => asked.unwrap_or_else(|_| {
             let secs = u32::try_from(total.as_secs()).unwrap_or(u32::MAX);
             Err(ProviderError::new(ErrorCause::TooLong(secs), ""))
         }),
     };
     let outcome = asked.map_err(|error| {
-        if course.is_trying {
-            course.tries.made += 1;
+        if progress.is_trying {
+            progress.tries.made += 1;
         }
-        let has_output = course.lose(&call.request, error.cause);
-        let failure = model_failure(&error, &call, course.tries.made);
-        // Every reasonable attempt was made, unless the server asks for a longer pause than a request waits: the next
-        // one is held back until then, whoever makes it.
-        let may_try = course.tries.made < call.terms.retry.attempts && !has_output;
+        let has_output = progress.lose(&call.request, error.cause);
+        let failure = model_failure(&error, &call, progress.tries.made);
+        // If all attempts were used, the server may still have asked for a longer pause than a request waits: the next
+        // request, whoever makes it, is held back until then.
+        let may_try = progress.tries.made < call.terms.retry.attempts && !has_output;
         let waits = may_try && wait_asked(error.cause).is_some();
         ModelFailure { is_final: !waits, waits_in_real_time: true, ..failure }
     });
     if let Ok(completion) = &outcome {
-        course.estimated = sum(course.estimated, untold(&call.request, completion));
+        progress.estimated = sum(progress.estimated, estimated_usage(&call.request, completion));
     }
-    (outcome, Effort { attempts: course.tries.made, estimated: course.estimated })
+    (outcome, Effort { attempts: progress.tries.made, estimated: progress.estimated })
 }
 
-/// A failure in words.
+/// Describes an error for a person.
 fn model_failure(error: &ProviderError, call: &Call, tries: u32) -> ModelFailure {
     let Call { choice, terms, environment, keys, .. } = call;
-    in_words(error, (choice, terms), (environment, keys), tries)
+    describe_failure(error, (choice, terms), (environment, keys), tries)
 }
 
-/// Why a provider's call failed, in words.
-pub(super) fn in_words(
+/// Describes for a person why a call of a provider failed.
+pub(super) fn describe_failure(
     error: &ProviderError,
     (choice, terms): (&Choice, &Terms),
     (environment, keys): (&Environment, &Keys),
@@ -173,26 +173,26 @@ pub(super) fn in_words(
     failure(error, place, tries.max(1), keys)
 }
 
-async fn ask(call: &Call, course: &mut AttemptState) -> Result<Completion, ProviderError> {
+async fn ask(call: &Call, progress: &mut AttemptState) -> Result<Completion, ProviderError> {
     let provider = provider(call)?;
     loop {
-        // What an earlier attempt showed is discarded with it. If the world is gone, nobody listens any more.
+        // The screen discards the output of an earlier attempt. If the world is gone, nobody receives the event.
         let _ = call.events.try_send(GatewayEvent::Started { id: call.id });
-        course.begin();
-        let error = match attempt(call, provider.as_ref(), course.said.clone()).await {
+        progress.begin();
+        let error = match attempt(call, provider.as_ref(), progress.said.clone()).await {
             Ok(completion) => {
-                course.is_trying = false;
-                course.tries.made += 1;
+                progress.is_trying = false;
+                progress.tries.made += 1;
                 call.rests.note_answer(&call.choice.provider);
                 return Ok(completion);
             }
             Err(error) => error,
         };
-        let has_output = course.lose(&call.request, error.cause);
+        let has_output = progress.lose(&call.request, error.cause);
         let (provider_name, now) = (&call.choice.provider, Instant::now());
         call.rests.note_refusal(provider_name, error.cause, &call.terms.retry, now);
         let at_least_secs = call.rests.left(provider_name, now).as_secs_f64();
-        match call.terms.retry.after(error.cause, has_output, &mut course.tries, (at_least_secs, chance())) {
+        match call.terms.retry.after(error.cause, has_output, &mut progress.tries, (at_least_secs, chance())) {
             Some(wait_secs) => {
                 tracing::debug!("{} failed ({:?}), trying again", call.choice.provider, error.cause);
                 tokio::time::sleep(Duration::from_secs_f64(wait_secs)).await;
@@ -210,7 +210,7 @@ fn provider(call: &Call) -> Result<Box<dyn AiProvider>, ProviderError> {
     Ok(Box::new(vendor_client((&call.choice, &call.terms), (&call.environment, &call.keys))?))
 }
 
-/// The client for a vendor, if it may be called, with the key that it may get. Within a runtime.
+/// Creates the client for a vendor, if it may be called, with the key that it may get. Must be called within a runtime.
 pub(super) fn vendor_client(
     (choice, terms): (&Choice, &Terms),
     (environment, keys): (&Environment, &Keys),
@@ -227,15 +227,15 @@ pub(super) fn vendor_client(
     GuardedProvider::new(vendor, &address.url, key, terms.patience)
 }
 
-/// One try, in a task of its own so that a panic in it ends the try and not the gateway.
+/// Makes one attempt, in a task of its own so that a panic in it ends the attempt and not the gateway.
 async fn attempt(call: &Call, provider: &dyn AiProvider, said: Arc<AtomicUsize>) -> Result<Completion, ProviderError> {
     // Dropping the guard on any way out stops the task.
     let cancel = call.cancel.child_token();
     let _stop = cancel.clone().drop_guard();
     let redactor = call.keys.redactor();
     let pieces = DeltaStream::of(call.id, call.events.clone());
-    // The thoughts that a coding agent reports are meant for people; those of other models are for their providers
-    // alone.
+    // The thoughts that a coding agent reports are meant for people; those of other models are only for their
+    // providers.
     let with_thoughts = call.choice.provider == acp::PROVIDER;
     let sink = pieces.sink(redactor.clone(), with_thoughts, move |chars| {
         said.fetch_add(chars, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! How every history is prepared before it is sent.
+//! The conversion of histories for vendors.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn call(id: &str, name: &str) -> ToolCall {
     ToolCall::new(id, name, json!({ "path": "a.md" }))
 }
 
-/// A turn in short form: `u:text`, `a:text(name#id …)`, `r:id=text …`.
+/// Returns turns in short form: `u:text`, `a:text(name#id …)`, `r:id=text …`.
 fn told(turns: &[Turn]) -> Vec<String> {
     let one = |turn: &Turn| match turn {
         Turn::User(text) => format!("u:{text}"),
@@ -33,7 +33,7 @@ fn told(turns: &[Turn]) -> Vec<String> {
 }
 
 #[test]
-fn results_stand_in_the_order_of_their_calls_right_after_them() {
+fn results_directly_follow_their_calls_in_order() {
     let (read, list) = (call("a", "vfs_read"), call("b", "vfs_list"));
     let history = vec![
         user("do it"),
@@ -84,7 +84,7 @@ fn a_cut_history_stays_valid() {
 }
 
 #[test]
-fn ids_of_other_vendors_and_ids_that_come_again_are_replaced() {
+fn foreign_and_duplicate_ids_are_replaced() {
     let again = call("call#vfs_read#0", "vfs_read");
     let history = || {
         let one = || [PromptMessage::calls("", vec![again.clone()]), PromptMessage::result(&again, "x")];
@@ -99,7 +99,7 @@ fn ids_of_other_vendors_and_ids_that_come_again_are_replaced() {
 }
 
 #[test]
-fn images_follow_the_results_that_they_belong_to() {
+fn images_follow_their_results() {
     let (first, second) = (call("a", "picture"), call("b", "vfs_read"));
     let image = || AgentImage { media_type: "image/png".into(), base64: "iVBORw0KGgo=".into() };
     let shown = PromptMessage { images: vec![image(), image()], ..PromptMessage::result(&first, "[image]") };
@@ -122,7 +122,7 @@ fn images_follow_the_results_that_they_belong_to() {
 }
 
 #[test]
-fn arguments_are_always_an_object_and_names_always_good() {
+fn arguments_are_always_objects_and_names_always_valid() {
     let table = [
         (json!("{oops"), json!({ "unreadable_arguments": "{oops" })),
         (json!("{\"a\":1}"), json!({ "a": 1 })),
@@ -137,7 +137,7 @@ fn arguments_are_always_an_object_and_names_always_good() {
 }
 
 #[test]
-fn reasoning_goes_back_in_its_own_wire_only() {
+fn reasoning_is_only_sent_back_in_its_own_wire_format() {
     let blocks = vec![ReasoningBlock::Signed { text: None, signature: "s".into() }];
     let mut signed = call("a", "vfs_read");
     signed.reasoning = Some(Box::new(Reasoning { wire: "gemini".into(), blocks }));
@@ -170,7 +170,7 @@ fn messages() -> impl Strategy<Value = Vec<PromptMessage>> {
 
 proptest! {
     #[test]
-    fn whatever_the_history_every_call_is_answered_once_and_right_after(history in messages()) {
+    fn in_any_history_every_call_is_answered_once_directly_after_it(history in messages()) {
         for wire in WIRES {
             let turns = turns(history.clone(), wire);
             let begins_well = matches!(turns.first(), Some(Turn::User(_)));

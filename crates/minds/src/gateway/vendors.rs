@@ -9,7 +9,7 @@ use super::vendor::Vendor;
 /// Every vendor.
 pub const VENDORS: [&Vendor; 4] = [&GEMINI, &OPENAI, &ANTHROPIC, &OLLAMA];
 
-/// The vendor of this name.
+/// Returns the vendor with this name.
 pub fn vendor(name: &str) -> Option<&'static Vendor> {
     VENDORS.into_iter().find(|vendor| vendor.name == name)
 }

@@ -1,7 +1,7 @@
 //! Web requests of agents: one request and its answer, limited in time and length.
 //!
-//! The gate has already decided whether the address may be requested, for exactly one place: a redirect is only
-//! followed to the same place, and otherwise is itself the answer.
+//! The gate has already decided whether the address may be requested, for exactly one host: a redirect is only followed
+//! to the same host, and otherwise is itself the answer.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use crate::base::Id;
 
 /// The time limit for establishing a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long an answer may take, all of it.
+/// The time limit for a whole answer.
 const ANSWER: Duration = Duration::from_secs(30);
-/// No answer is longer, in bytes.
+/// The maximum size of an answer in bytes.
 const ANSWER_BYTES_AT_MOST: usize = 1 << 20;
-/// How often one answer may redirect within the same host.
+/// The maximum number of redirects, all within the same host.
 const REDIRECTS_AT_MOST: usize = 5;
-/// The methods by which servers are asked.
+/// The supported methods.
 pub const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/// An address in the form in which it is requested and judged by the gate: absolute, `http` or `https`, normalised,
+/// Normalises an address to the form in which it is requested and checked by the gate: absolute, `http` or `https`,
 /// without a fragment. The error says what is wrong with it.
 pub fn web_address(text: &str) -> Result<String, String> {
     let mut url = reqwest::Url::parse(text.trim()).map_err(|error| {
@@ -44,39 +44,39 @@ pub fn web_address(text: &str) -> Result<String, String> {
 /// A web request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebQuestion {
-    /// Names it.
+    /// The id of the request.
     pub id: Id,
     /// One of [`METHODS`].
     pub method: String,
-    /// An address that [`web_address`] gave.
+    /// The URL, normalised by [`web_address`].
     pub url: String,
-    /// Names, each with its value.
+    /// The headers: names and values.
     pub headers: Vec<(String, String)>,
-    /// What is sent.
+    /// The body, if any.
     pub body: Option<String>,
 }
 
 /// The response to a web request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebAnswer {
-    /// As `200`.
+    /// The status, such as `200`.
     pub status: u16,
-    /// The address that answered in the end.
+    /// The URL of the final response.
     pub url: String,
-    /// Names in small letters, each with its value.
+    /// The headers: names in lower case, and values.
     pub headers: Vec<(String, String)>,
-    /// What it sent.
+    /// The body.
     pub body: Vec<u8>,
 }
 
 /// A command from the world to the worker of web requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WebCommand {
-    /// Ask this.
+    /// Send a request.
     Ask(Box<WebQuestion>),
-    /// Nobody waits for this any more.
+    /// Stop a request whose answer is no longer needed.
     Stop {
-        /// Which.
+        /// The id of the request.
         id: Id,
     },
 }
@@ -84,7 +84,7 @@ pub enum WebCommand {
 /// A finished web request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebAnswered {
-    /// Which.
+    /// The id of the request.
     pub id: Id,
     /// The answer, or why there is none.
     pub result: Result<WebAnswer, String>,
@@ -106,7 +106,7 @@ impl Reported for WebAnswered {
 }
 
 impl WebAnswered {
-    /// Removes secrets: a server may send back what an agent never sent it.
+    /// Removes secrets: a server may return something that an agent never sent.
     pub(super) fn redact(&mut self, redacted: impl Fn(&str) -> String) {
         match &mut self.result {
             Ok(answer) => {
@@ -121,7 +121,7 @@ impl WebAnswered {
 }
 
 impl WebQuestion {
-    /// Asks, once.
+    /// Sends the request, once.
     pub(super) async fn ask(self, cancel: CancellationToken) -> WebAnswered {
         let id = self.id.clone();
         let place = shown(&self.url);
@@ -136,7 +136,7 @@ impl WebQuestion {
 
     async fn answer(self) -> Result<WebAnswer, String> {
         let place = shown(&self.url);
-        let told = |error: &reqwest::Error| match error {
+        let describe = |error: &reqwest::Error| match error {
             error if error.is_connect() => format!("{place} cannot be reached"),
             error if error.is_timeout() => format!("{place} did not answer in time"),
             error if error.is_builder() => {
@@ -146,19 +146,19 @@ impl WebQuestion {
         };
         let method = reqwest::Method::from_bytes(self.method.as_bytes());
         let method = method.map_err(|_| format!("{:?} is not a valid method", self.method))?;
-        let mut request = client(&self.url).map_err(|error| told(&error))?.request(method, &self.url);
+        let mut request = client(&self.url).map_err(|error| describe(&error))?.request(method, &self.url);
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
         if let Some(body) = self.body {
             request = request.body(body);
         }
-        let mut response = request.send().await.map_err(|error| told(&error))?;
+        let mut response = request.send().await.map_err(|error| describe(&error))?;
         let headers = response.headers().iter();
         let headers = headers.filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())));
         let (status, url, headers) = (response.status().as_u16(), response.url().to_string(), headers.collect());
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| told(&error))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| describe(&error))? {
             if body.len() + chunk.len() > ANSWER_BYTES_AT_MOST {
                 return Err(format!("the answer of {place} is longer than {} kB", ANSWER_BYTES_AT_MOST >> 10));
             }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_spelled_in_one_way_or_refused() {
+    fn addresses_are_normalised_or_refused() {
         for (written, read) in [
             ("https://Example.org", "https://example.org/"),
             (" http://example.org:80/a?b=c#d", "http://example.org/a?b=c"),

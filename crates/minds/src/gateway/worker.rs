@@ -16,7 +16,7 @@ use super::acp::AgentPool;
 use super::cooldowns::Cooldowns;
 use super::failure::{Place, failure};
 use super::keys::{Environment, FilesStamp, Keys};
-use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault, McpNews, Pool, Says};
+use super::mcp::{EmitEvent, McpCommand, McpEvent, McpFailure, McpFault, McpNews, Pool};
 use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
 use super::outside_traffic::Stoppable;
 use super::programs::{ProgramCommand, ProgramEnded, ProgramPlace, run};
@@ -29,12 +29,12 @@ use super::web::{WebAnswered, WebCommand};
 use crate::base::{Problem, RequestId};
 use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};
 
-/// Commands that may wait for the worker: more than the slots of all providers together, so that a
-/// simulated question always gets in in its own tick.
+/// The capacity of the command queue: more than the slots of all providers together, so that a simulated request is
+/// always accepted in its own tick.
 const COMMANDS: usize = 4096;
-/// Events that may wait for the world.
+/// The capacity of the event queue.
 const EVENTS: usize = 1024;
-/// How often the file of keys is checked while there are no requests.
+/// The interval at which the file of keys is checked while there are no requests.
 const LOOK_AT_KEYS: Duration = Duration::from_secs(1);
 /// How long the worker may take to stop.
 const SHUTDOWN: Duration = Duration::from_secs(2);
@@ -57,16 +57,16 @@ pub struct Worker {
 /// Why a command was not accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SendError {
-    /// The channel is full: try again next tick.
+    /// The queue is full: try again in the next tick.
     #[error("the gateway is busy")]
     Full,
-    /// The thread is gone.
+    /// The thread has ended.
     #[error("the gateway's thread has ended")]
     Dead,
 }
 
 impl Worker {
-    /// Starts the thread. Nothing else is started before a question comes that needs it.
+    /// Starts the thread. Nothing else is started before a request needs it.
     pub fn start(environment: Environment, factories: SimulatedFactories) -> std::io::Result<Self> {
         let (commands, command_receiver) = bounded(COMMANDS);
         let (event_sender, events) = bounded(EVENTS);
@@ -91,13 +91,13 @@ impl Worker {
         };
         thread::Builder::new().name("gateway".into()).spawn(move || {
             desk.work(&command_receiver);
-            // Nobody listens any more when the world is gone already.
+            // Nobody receives this if the world is gone.
             let _ = done_sender.send(());
         })?;
         Ok(Self { commands: Some(commands), events, cancel_all, done, rests })
     }
 
-    /// Hands a command over, without waiting.
+    /// Sends a command, without waiting.
     pub fn send(&self, command: GatewayCommand) -> Result<(), SendError> {
         let Some(commands) = &self.commands else { return Err(SendError::Dead) };
         commands.try_send(command).map_err(|error| match error {
@@ -106,22 +106,22 @@ impl Worker {
         })
     }
 
-    /// Which providers want to be left alone.
+    /// Returns the cooldowns of providers.
     pub(super) fn rests(&self) -> &Cooldowns {
         &self.rests
     }
 
-    /// The next event, if there is one.
+    /// Returns the next event, if there is one.
     pub fn try_next(&self) -> Option<GatewayEvent> {
         self.events.try_recv().ok()
     }
 
-    /// Whether the thread is gone.
+    /// Whether the thread has ended.
     pub fn is_dead(&self) -> bool {
         !matches!(self.done.try_recv(), Err(TryRecvError::Empty))
     }
 
-    /// The next event, waiting at most so long.
+    /// Returns the next event, waiting at most `timeout`.
     pub fn next(&self, timeout: Duration) -> Option<GatewayEvent> {
         self.events.recv_timeout(timeout).ok()
     }
@@ -143,7 +143,7 @@ impl Drop for Worker {
 /// Cancellation tokens of running requests.
 pub(super) type Cancels = Arc<Mutex<HashMap<RequestId, CancellationToken>>>;
 
-/// Everything the worker's thread has on its desk.
+/// The state of the worker's thread.
 struct WorkerState {
     events: Sender<GatewayEvent>,
     cancel_all: CancellationToken,
@@ -154,15 +154,15 @@ struct WorkerState {
     rests: Cooldowns,
     factories: SimulatedFactories,
     simulated: HashMap<Choice, Box<dyn SimulatedProvider>>,
-    /// MCP servers, once one was needed.
+    /// The MCP servers, once one was needed.
     servers: Option<Pool>,
-    /// Programs that run.
+    /// The running programs.
     programs: Stoppable,
-    /// Servers of the web that are asked.
+    /// The running web requests.
     web: Stoppable,
-    /// What is known of Slack.
+    /// The state of Slack.
     slack: SlackWork,
-    /// Coding agents that run.
+    /// The running coding agents.
     agents: AgentPool,
 }
 
@@ -172,7 +172,7 @@ impl WorkerState {
             let command = match commands.recv_timeout(LOOK_AT_KEYS) {
                 Ok(command) => command,
                 Err(RecvTimeoutError::Timeout) => {
-                    // Requests that failed for lack of a key are made again when there is one, but only on demand.
+                    // Requests that failed for lack of a key are sent again when there is one, but only on demand.
                     if self.keys.is_some() {
                         self.keys();
                     }
@@ -222,7 +222,7 @@ impl WorkerState {
             Ok(provider) => {
                 let tried = catch_unwind(AssertUnwindSafe(|| simulate(provider.as_mut(), request, &choice, terms)));
                 tried.unwrap_or_else(|_| {
-                    // What broke may be broken inside: the next question gets a new one.
+                    // After a panic, the provider may be in an invalid state: the next request gets a new one.
                     self.simulated.remove(&choice);
                     let error = ProviderError::new(ErrorCause::Panicked, "");
                     failed(1, simulated_failure(&error, &choice, 1))
@@ -268,7 +268,7 @@ impl WorkerState {
                     let (outcome, effort) = answer(call).await;
                     cancels.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
                     let latency = Latency::Outside(u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX));
-                    // Nobody listens any more when the world is gone already.
+                    // Nobody receives this if the world is gone.
                     let _ = events.send(GatewayEvent::Finished { id, outcome, latency, effort, script: None });
                 });
             }
@@ -288,7 +288,7 @@ impl WorkerState {
         }
     }
 
-    /// Runs a program, or stops one.
+    /// Starts or stops a program.
     fn take_program(&mut self, command: ProgramCommand) {
         let order = match command {
             ProgramCommand::Run(order) => order,
@@ -305,7 +305,7 @@ impl WorkerState {
                     let mut ended = run(*order, place, cancel).await;
                     ended.redact(|text| keys.redact(text));
                     running.end(&ended.id);
-                    // Nobody listens any more when the world is gone already.
+                    // Nobody receives this if the world is gone.
                     let _ = events.send(GatewayEvent::Program(ended));
                 });
             }
@@ -319,7 +319,7 @@ impl WorkerState {
         }
     }
 
-    /// Asks a server of the web, or stops that.
+    /// Starts or stops a web request.
     fn ask_web(&mut self, command: WebCommand) {
         let question = match command {
             WebCommand::Ask(question) => question,
@@ -335,7 +335,7 @@ impl WorkerState {
                     let mut answered = question.ask(cancel).await;
                     answered.redact(|text| keys.redact(text));
                     asking.end(&answered.id);
-                    // Nobody listens any more when the world is gone already.
+                    // Nobody receives this if the world is gone.
                     let _ = events.send(GatewayEvent::Web(answered));
                 });
             }
@@ -347,7 +347,7 @@ impl WorkerState {
         }
     }
 
-    /// Sends to Slack, or looks what came in there.
+    /// Sends to or polls Slack.
     fn ask_slack(&mut self, command: SlackCommand) {
         let keys = self.keys();
         let work = self.slack.clone();
@@ -356,7 +356,7 @@ impl WorkerState {
             Ok(runtime) => {
                 runtime.spawn(async move {
                     let event = work.carry_out(command, environment, keys, cancel).await;
-                    // Nobody listens any more when the world is gone already.
+                    // Nobody receives this if the world is gone.
                     let _ = events.send(GatewayEvent::Slack(event));
                 });
             }
@@ -373,7 +373,7 @@ impl WorkerState {
         }
     }
 
-    /// Hands something on to the MCP servers.
+    /// Passes a command to the MCP servers.
     fn send_to_servers(&mut self, command: McpCommand) {
         if self.servers.is_none() {
             let handle = match self.runtime() {
@@ -381,11 +381,11 @@ impl WorkerState {
                 Err(error) => return self.without_servers(command, &error),
             };
             let events = self.events.clone();
-            let says: Says = Arc::new(move |event| {
-                // Of progress the newest counts, and an end must always find room.
+            let says: EmitEvent = Arc::new(move |event| {
+                // Progress may be dropped, but the end of a call must always find room.
                 let may_be_lost = matches!(event, McpEvent::Progress { .. });
                 if !may_be_lost || has_room(&events) {
-                    // Nobody listens any more when the world is gone already.
+                    // Nobody receives this if the world is gone.
                     let _ = events.send(GatewayEvent::Mcp(event));
                 }
             });
@@ -422,7 +422,7 @@ impl WorkerState {
         Ok(runtime.handle().clone())
     }
 
-    /// The keys; read again where a person has written to their file since.
+    /// Returns the keys, read again if a person has changed their file.
     fn keys(&mut self) -> Arc<Keys> {
         let stamp = self.environment.stamp();
         if let Some((known, keys)) = &self.keys
@@ -445,7 +445,7 @@ impl WorkerState {
     }
 
     fn finish(&self, event: GatewayEvent) {
-        // Nobody listens any more when the world is gone already.
+        // Nobody receives this if the world is gone.
         let _ = self.events.send(event);
     }
 }
@@ -458,8 +458,8 @@ struct Simulated {
     script: Option<ScriptPlace>,
 }
 
-/// Asks a simulated provider as a real one would be asked: what may pass is tried again, and every wait
-/// is added to the simulated latency.
+/// Calls a simulated provider like a real one: temporary errors are retried, and every wait is added to the simulated
+/// latency.
 fn simulate(
     provider: &mut dyn SimulatedProvider,
     request: &ProviderRequest,
@@ -494,7 +494,7 @@ fn simulate(
         };
         let SimulatedError { status, retry_after_secs, message } = error;
         let cause = ErrorCause::Status { status, retry_after_secs: retry_after_secs.map(f64::from) };
-        // The seed replaces randomness: the same request waits equally long each time.
+        // The seed replaces randomness: the same request has the same waits each time.
         let jitter = (request.seed.wrapping_add(u64::from(tries.made)) % 1000) as f64 / 1000.0;
         match terms.retry.after(cause, false, &mut tries, (0.0, jitter)) {
             Some(wait_secs) => latency_secs += wait_secs as f32,

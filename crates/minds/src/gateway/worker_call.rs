@@ -1,5 +1,5 @@
-//! The kinds of calls that the worker makes outside for agents, programs and web requests: how one starts, its outcome
-//! without a worker, and its messages.
+//! The kinds of external calls that the worker makes for agents (programs and web requests): how one starts, its
+//! outcome without a worker, and its messages.
 
 use super::messages::GatewayCommand;
 use super::outside_traffic::{OutsideTraffic, Reported};
@@ -7,25 +7,26 @@ use super::programs::{ProgramCommand, ProgramEnded};
 use super::web::{WebAnswered, WebCommand};
 use crate::base::Id;
 
-/// What the world tells the worker of one kind of call.
+/// A command for one kind of call.
 pub trait WorkerCall: Clone + Send + Sync + 'static {
     /// The result of a call.
     type Answer: Send + Sync + 'static;
 
-    /// The call that this begins; `None` where it stops one.
+    /// Returns the id of the call that this command starts; `None` if it stops one.
     fn begins(&self) -> Option<&Id>;
 
-    /// Its result without a worker, and why; `None` if it stops a call, because nobody waits for an answer.
+    /// Returns the result if there is no worker, with the reason; `None` if it stops a call, because nobody waits for
+    /// an answer.
     fn refused(self, why: &str) -> Option<Self::Answer>;
 }
 
-/// A kind of call as the bridge carries it.
+/// A kind of call that the bridge supports.
 pub(super) trait BridgedCall: WorkerCall<Answer: Reported> {
     fn command(self) -> GatewayCommand;
     fn traffic(all: &mut CallTraffic) -> &mut OutsideTraffic<Self::Answer>;
 }
 
-/// What was sent of every kind of call, and what has come back.
+/// The calls of every kind without a result, and the results that were not admitted yet.
 #[derive(Default)]
 pub(super) struct CallTraffic {
     programs: OutsideTraffic<ProgramEnded>,
@@ -33,18 +34,18 @@ pub(super) struct CallTraffic {
 }
 
 impl CallTraffic {
-    /// The worker is gone, and everything that was running with it.
+    /// Records that the worker has ended, and everything that was running with it.
     pub(super) fn lost(&mut self) {
         self.programs.lost();
         self.web.lost();
     }
 
-    /// Whether anything is still to come back.
+    /// Whether any result is still to come.
     pub(super) fn owes(&self) -> bool {
         self.programs.owes() || self.web.owes()
     }
 
-    /// Whether everything that has come back was admitted.
+    /// Whether every result was admitted.
     pub(super) fn is_quiet(&self) -> bool {
         self.programs.is_quiet() && self.web.is_quiet()
     }

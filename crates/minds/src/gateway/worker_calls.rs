@@ -1,5 +1,5 @@
-//! Sends the calls that are due to the worker, and returns their outcomes: one way for every kind of call, programs and
-//! web requests alike.
+//! Sends pending calls to the worker, and returns their outcomes: one implementation for every kind of call, programs
+//! and web requests alike.
 
 use std::collections::VecDeque;
 
@@ -13,17 +13,17 @@ use super::web::WebCommand;
 use super::worker_call::{BridgedCall, WorkerCall};
 use crate::schedule::InputJournal;
 
-/// What goes to the worker of one kind of call and comes back. Nothing of it is saved; whoever carries out calls fills
-/// and empties it between the beginning and the end of a tick.
+/// The commands and results of one kind of call. None of it is saved; executors fill and empty it between the beginning
+/// and the end of a tick.
 #[derive(Resource, Debug)]
 pub struct WorkerCalls<Call: WorkerCall> {
     due: VecDeque<Call>,
     answered: VecDeque<Call::Answer>,
 }
 
-/// Calls of programs.
+/// The calls of programs.
 pub type ProgramCalls = WorkerCalls<ProgramCommand>;
-/// Calls of servers of the web.
+/// The web requests.
 pub type WebCalls = WorkerCalls<WebCommand>;
 
 impl<Call: WorkerCall> Default for WorkerCalls<Call> {
@@ -33,18 +33,18 @@ impl<Call: WorkerCall> Default for WorkerCalls<Call> {
 }
 
 impl<Call: WorkerCall> WorkerCalls<Call> {
-    /// Sends something, with this tick.
+    /// Sends a command with this tick.
     pub fn send(&mut self, command: Call) {
         self.due.push_back(command);
     }
 
-    /// What was answered, in order.
+    /// Removes and returns the results, oldest first.
     pub fn take(&mut self) -> impl Iterator<Item = Call::Answer> {
         self.answered.drain(..)
     }
 }
 
-/// Takes what was answered from the worker, before inputs are let in.
+/// Receives results from the worker, before inputs are admitted.
 pub(super) fn collect<Call: BridgedCall>(
     mut bridge: ResMut<WorkerBridge>,
     mut calls: ResMut<WorkerCalls<Call>>,
@@ -58,7 +58,7 @@ pub(super) fn collect<Call: BridgedCall>(
     calls.answered.extend(answered);
 }
 
-/// Sends what is due.
+/// Sends pending commands.
 pub(super) fn dispatch<Call: BridgedCall>(
     (mut calls, mut bridge, mut live): (ResMut<WorkerCalls<Call>>, ResMut<WorkerBridge>, ResMut<LiveText>),
     (surroundings, factories): (Res<GatewayEnvironment>, Res<SimulatedProviders>),

@@ -10,7 +10,7 @@ use super::*;
 use crate::store::ReopenFrom;
 
 #[test]
-fn a_run_that_was_cut_off_is_found_with_its_inputs_and_last_tick() {
+fn an_interrupted_run_is_found_with_its_inputs_and_last_tick() {
     let dir = tempfile::tempdir().unwrap();
     let mut first = store(dir.path());
     first.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -37,10 +37,10 @@ enum Act {
         inputs: usize,
     },
     Snapshot,
-    /// Commits what has been handed over.
+    /// Commits everything that was sent.
     Commit,
     End,
-    /// The process dies with everything that was not committed; a new one opens what it left.
+    /// Kills the process with everything that was not committed; a new one opens the rest.
     Crash,
 }
 
@@ -55,7 +55,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 1..40)
 }
 
-/// What a reader should find of a run.
+/// The expected content of a run.
 #[derive(Clone, PartialEq, Debug)]
 struct Expected {
     id: String,
@@ -84,7 +84,7 @@ impl Trial {
         Self { dir, writer, waiting: Vec::new(), committed: Vec::new(), handed_over: Vec::new(), next_seq: 1 }
     }
 
-    /// The open run; begins one if there is none.
+    /// Returns the open run; begins one if there is none.
     fn run(&mut self) -> &mut Expected {
         if self.handed_over.last().is_none_or(|run| run.has_ended) {
             let first_tick = self.handed_over.last().map_or(0, |run| run.last_tick);
@@ -154,7 +154,7 @@ impl Trial {
         // The interrupted run is not continued: the next one follows it.
         let opened = opening::open(self.dir.path(), None).unwrap();
         assert_eq!(opened.problems, []);
-        // A number that was shown in a run that the database knows, written or not, never belongs to another record.
+        // If the database knows a run, a number that was shown in it never belongs to another record, written or not.
         let is_known = was_handed_over == self.committed.len();
         if is_known && self.committed.last().is_some_and(|run| !run.has_ended) {
             assert!(opened.last_seq.0 + 1 >= self.next_seq, "{} after {}", opened.last_seq.0, self.next_seq);
@@ -196,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_interleaving_of_ticks_snapshots_and_kills_leaves_a_consistent_beginning(acts in acts()) {
+    fn any_interleaving_of_ticks_snapshots_and_kills_leaves_a_consistent_prefix(acts in acts()) {
         let mut trial = Trial::new();
         for act in &acts {
             trial.act(act);

@@ -15,7 +15,7 @@ fn version(path: &Path) -> i64 {
 }
 
 #[test]
-fn a_new_database_takes_every_migration_and_an_old_one_only_the_missing() {
+fn a_new_database_applies_every_migration_and_an_old_one_only_the_missing_ones() {
     let dir = tempfile::tempdir().unwrap();
     drop(store(dir.path()));
     assert_eq!(version(&location::path_in(dir.path())), MIGRATIONS.len() as i64);
@@ -56,7 +56,7 @@ fn a_database_from_before_versions_lost_their_empty_column_keeps_every_version()
 }
 
 #[test]
-fn a_migration_that_fails_leaves_the_database_as_it_was() {
+fn a_failed_migration_leaves_the_database_unchanged() {
     let mut connection = Connection::open_in_memory().unwrap();
     let steps = ["CREATE TABLE pages (n INTEGER) STRICT;", "CREATE TABLE pages (n INTEGER) STRICT;"];
     assert!(db::migrate(&mut connection, Path::new("in memory"), &steps).is_err());
@@ -78,7 +78,7 @@ fn a_database_of_a_newer_version_is_refused_and_left_alone() {
 }
 
 #[test]
-fn reading_brings_an_empty_database_up_to_date_and_says_where_there_is_none() {
+fn reading_migrates_an_empty_database_and_reports_a_missing_one() {
     let dir = tempfile::tempdir().unwrap();
     assert!(matches!(Reader::open(dir.path()), Err(StoreError::NoHistory { .. })));
     fs::write(location::path_in(dir.path()), "").unwrap();
@@ -86,7 +86,7 @@ fn reading_brings_an_empty_database_up_to_date_and_says_where_there_is_none() {
 }
 
 #[test]
-fn only_one_may_write_and_the_other_learns_who_does() {
+fn only_one_process_can_write_and_another_learns_which() {
     let dir = tempfile::tempdir().unwrap();
     let first = store(dir.path());
     let error = Store::open(dir.path()).err().unwrap();
@@ -100,7 +100,7 @@ fn only_one_may_write_and_the_other_learns_who_does() {
 }
 
 #[test]
-fn what_is_no_database_is_set_aside_under_a_name_of_its_own() {
+fn a_file_that_is_not_a_database_is_set_aside_under_a_unique_name() {
     let dir = tempfile::tempdir().unwrap();
     for number in 1..=2 {
         let rubbish = format!("this is no database, {number} ").repeat(500);
@@ -116,7 +116,7 @@ fn what_is_no_database_is_set_aside_under_a_name_of_its_own() {
 }
 
 #[test]
-fn damage_inside_is_found_after_a_run_was_cut_off() {
+fn internal_damage_is_found_after_an_interrupted_run() {
     let dir = tempfile::tempdir().unwrap();
     let mut first = store(dir.path());
     first.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -156,7 +156,7 @@ fn a_format_number_that_does_not_fit_the_tables_is_damage() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_process_that_has_ended_and_was_not_asked_how_does_not_run() {
+fn a_zombie_process_is_not_running() {
     let mut child = std::process::Command::new("true").spawn().expect("it starts");
     let began = std::time::Instant::now();
     while crate::store::runs(child.id()) {

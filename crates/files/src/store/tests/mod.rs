@@ -42,7 +42,7 @@ fn input(tick: u64, data: &str) -> RecordedInput {
     RecordedInput { tick, kind: "model_reply".into(), data: data.into() }
 }
 
-/// A tick with one event with that number and one input.
+/// A tick with one event with this number and one input.
 fn tick(run: &str, tick: u64, seq: u64) -> TickRecord {
     let data = format!("\"reply {tick}\"");
     TickRecord { tick, events: vec![event(run, seq, tick)], inputs: vec![input(tick, &data)] }

@@ -1,4 +1,4 @@
-//! What may be in the place of the history, and what happens to it while a room is open.
+//! Obstacles in the place of the history, and what happens if it is moved or deleted while a room is open.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn workspace() -> (tempfile::TempDir, PathBuf) {
 
 #[cfg(unix)]
 #[test]
-fn nothing_is_followed_written_into_or_waited_for_in_the_place_of_the_history() {
+fn links_pipes_and_other_files_in_place_of_the_history_are_refused() {
     use std::os::unix::fs::symlink;
     let pipe = |path: &Path| {
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
@@ -74,7 +74,7 @@ fn add(versions: &mut FileVersions, path: &str) -> Result<u64, StoreError> {
 
 #[cfg(unix)]
 #[test]
-fn a_history_that_is_deleted_under_a_room_is_written_again_and_nobody_else_gets_in() {
+fn a_history_deleted_while_open_is_written_again_and_stays_locked() {
     let (_folder, dir) = workspace();
     let mut store = store(&dir);
     store.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -83,7 +83,7 @@ fn a_history_that_is_deleted_under_a_room_is_written_again_and_nobody_else_gets_
     add(&mut versions, "a.md").unwrap();
     store.flush().unwrap();
     fs::remove_dir_all(&dir).unwrap();
-    // At the same moment: a process that is refused leaves nothing behind that stops the room.
+    // Meanwhile, a process that is refused leaves nothing behind that stops the room.
     assert!(matches!(Store::open(&dir), Err(StoreError::InUse { .. })), "the workspace itself is locked");
     store.send_tick(tick("r-1", 2, 2)).unwrap();
     store.flush().unwrap();
@@ -100,7 +100,7 @@ fn a_history_that_is_deleted_under_a_room_is_written_again_and_nobody_else_gets_
 
 #[cfg(unix)]
 #[test]
-fn a_room_continues_whatever_of_its_history_was_deleted_and_whatever_lock_was_left_there() {
+fn a_room_continues_whichever_history_files_were_deleted_and_with_a_stale_lock() {
     let files = ["lock", "workshop.db", "workshop.db-wal", "workshop.db-shm"];
     for (gone, left) in [(&files[..], None), (&files[1..], None), (&files[1..2], None), (&files[..1], Some("4711\n"))] {
         let (_folder, dir) = workspace();
@@ -109,7 +109,7 @@ fn a_room_continues_whatever_of_its_history_was_deleted_and_whatever_lock_was_le
         store.send_tick(tick("r-1", 1, 1)).unwrap();
         store.flush().unwrap();
         for name in gone {
-            // The files that SQLite keeps beside the database may be missing.
+            // The files that SQLite creates beside the database may be missing.
             let _absent = fs::remove_file(dir.join(name));
         }
         if let Some(text) = left {
@@ -131,7 +131,7 @@ fn a_room_continues_whatever_of_its_history_was_deleted_and_whatever_lock_was_le
 
 #[cfg(unix)]
 #[test]
-fn a_workspace_that_is_moved_under_a_room_stops_it_and_keeps_its_history() {
+fn moving_a_workspace_stops_its_room_and_keeps_its_history() {
     let (folder, dir) = workspace();
     let mut store = store(&dir);
     store.start_run(run_start("r-1", 1, 0)).unwrap();

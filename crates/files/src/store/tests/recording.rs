@@ -32,7 +32,7 @@ fn open_room(dir: &Path) -> App {
 }
 
 #[test]
-fn each_tick_is_stamped_and_handed_over() {
+fn each_tick_is_stamped_and_sent() {
     let dir = tempfile::tempdir().unwrap();
     let mut app = open_room(dir.path());
     for _ in 0..3 {
@@ -58,7 +58,7 @@ fn each_tick_is_stamped_and_handed_over() {
 }
 
 #[test]
-fn nothing_is_written_while_inputs_are_played_again() {
+fn nothing_is_written_during_a_replay() {
     let dir = tempfile::tempdir().unwrap();
     let mut app = open_room(dir.path());
     app.world_mut().resource_mut::<InputJournal>().replay([]);
@@ -83,7 +83,7 @@ fn without_a_store_the_newest_records_stay_in_the_log() {
 }
 
 #[test]
-fn runs_are_listed_newest_first_with_all_that_was_said_of_them() {
+fn runs_are_listed_newest_first_with_all_properties() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -125,7 +125,7 @@ fn the_newest_snapshots_of_each_scene_are_kept() {
 }
 
 #[test]
-fn exported_lines_keep_the_contract() {
+fn exported_lines_keep_their_format() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 412, 1829)).unwrap();
@@ -156,7 +156,7 @@ fn exported_lines_keep_the_contract() {
 }
 
 #[test]
-fn a_run_is_named_after_when_it_began() {
+fn a_run_is_named_after_its_start_time() {
     let time = std::time::UNIX_EPOCH + std::time::Duration::from_micros(1_769_854_830_500_000);
     assert_eq!(&*store::run_id_at(time), "r-20260131-102030-8000");
     let later = time + std::time::Duration::from_micros(16);
@@ -164,7 +164,7 @@ fn a_run_is_named_after_when_it_began() {
 }
 
 #[test]
-fn what_belongs_to_a_record_is_kept_beside_it_and_not_exported() {
+fn attachments_are_stored_beside_their_record_and_not_exported() {
     let dir = tempfile::tempdir().unwrap();
     let long = "what was asked ".repeat(500);
     let mut record = tick("r-1", 1, 1);

@@ -26,7 +26,7 @@ fn damage(dir: &tempfile::TempDir, sql: &str) -> Reader {
     Reader::open(dir.path()).unwrap()
 }
 
-/// The tick of each usable point, the best first; 0 for the start of the run.
+/// Returns the tick of each usable point, the best first; 0 for the start of the run.
 fn usable(reader: &Reader) -> Vec<u64> {
     let ways = reader.ways_back("studio").unwrap();
     let read = ways.iter().filter_map(|way| reader.go_back(way).ok());
@@ -38,7 +38,7 @@ fn usable(reader: &Reader) -> Vec<u64> {
 }
 
 #[test]
-fn a_snapshot_that_is_not_what_was_written_is_passed_over() {
+fn a_damaged_snapshot_is_skipped() {
     let dir = cut_off();
     assert_eq!(usable(&Reader::open(dir.path()).unwrap()), [8, 4, 0]);
     for (sql, expected) in [
@@ -52,7 +52,7 @@ fn a_snapshot_that_is_not_what_was_written_is_passed_over() {
 }
 
 #[test]
-fn what_came_in_is_used_up_to_the_first_damage() {
+fn inputs_are_used_up_to_the_first_damaged_one() {
     let dir = cut_off();
     let reader = damage(&dir, "UPDATE inputs SET data = CAST(x'22ff22' AS TEXT) WHERE tick = 11");
     let reopening = reader.reopen("studio").unwrap().unwrap();
@@ -63,7 +63,7 @@ fn what_came_in_is_used_up_to_the_first_damage() {
 }
 
 #[test]
-fn a_last_tick_is_believed_as_far_as_anything_was_recorded() {
+fn a_last_tick_is_limited_to_what_was_recorded() {
     for wrong in ["9223372036854775807", "-5", "50000000", "3"] {
         let dir = cut_off();
         let reader = damage(&dir, &format!("UPDATE runs SET last_tick = {wrong}"));
@@ -76,7 +76,7 @@ fn a_last_tick_is_believed_as_far_as_anything_was_recorded() {
 }
 
 #[test]
-fn a_first_tick_is_believed_as_far_as_anything_was_recorded() {
+fn a_first_tick_is_limited_to_what_was_recorded() {
     for wrong in ["9223372036854775807", "-5", "50000000", "7"] {
         let dir = cut_off();
         let reader = damage(&dir, &format!("UPDATE runs SET first_tick = {wrong}"));
@@ -89,7 +89,7 @@ fn a_first_tick_is_believed_as_far_as_anything_was_recorded() {
 }
 
 #[test]
-fn a_number_that_is_far_off_anywhere_neither_stops_nor_delays_what_is_recorded_next() {
+fn an_implausible_number_anywhere_neither_stops_nor_delays_recording() {
     let tables = [
         ("runs", &["number", "seed", "started_ms", "first_seq", "first_tick", "last_tick", "ended_ms"][..]),
         ("events", &["tick", "time_ms", "cause"]),
@@ -111,7 +111,7 @@ fn a_number_that_is_far_off_anywhere_neither_stops_nor_delays_what_is_recorded_n
             };
             add(&mut versions).unwrap();
             drop(versions);
-            // One row: a constraint refuses several with the same meaning.
+            // Only one row, because a constraint refuses several with the same meaning.
             let sql = format!(
                 "PRAGMA foreign_keys = OFF; UPDATE {table} SET {column} = {wrong} WHERE rowid = (SELECT max(rowid) FROM {table})"
             );
@@ -138,7 +138,7 @@ fn a_number_that_is_far_off_anywhere_neither_stops_nor_delays_what_is_recorded_n
 }
 
 #[test]
-fn a_number_beyond_all_numbers_is_damage_and_not_gone_on_from() {
+fn an_impossibly_high_number_is_damage_and_not_continued() {
     let dir = cut_off();
     drop(damage(&dir, "UPDATE numbers SET reserved = 9223372036854775807"));
     let (store, problems) = Store::open(dir.path()).unwrap();
@@ -152,7 +152,7 @@ fn a_number_beyond_all_numbers_is_damage_and_not_gone_on_from() {
 }
 
 #[test]
-fn an_ended_run_is_followed_without_a_gap_and_a_cut_off_one_above_all_it_may_have_shown() {
+fn numbers_continue_without_a_gap_after_an_ended_run_and_above_reserved_ones_after_an_interrupted_run() {
     let dir = tempfile::tempdir().unwrap();
     let mut first = store(dir.path());
     first.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -165,7 +165,7 @@ fn an_ended_run_is_followed_without_a_gap_and_a_cut_off_one_above_all_it_may_hav
     assert_eq!(second.last_seq_at_open(), Seq(1));
     second.start_run(run_start("r-2", 2, 1)).unwrap();
     second.flush().unwrap();
-    // A tick with more records than were reserved: none is shown before its number is stored.
+    // A tick with more records than were reserved: none may be shown before its number is stored.
     let many = (2..60_002).map(|seq| event("r-2", seq, 2)).collect();
     second.keep_tick(TickRecord { tick: 2, events: many, inputs: Vec::new() });
     assert!(second.wait_to_show(Seq(60_001), std::time::Duration::from_secs(20)));
@@ -174,7 +174,7 @@ fn an_ended_run_is_followed_without_a_gap_and_a_cut_off_one_above_all_it_may_hav
 }
 
 #[test]
-fn what_cannot_be_written_at_the_end_is_counted_and_closing_takes_no_time() {
+fn records_that_cannot_be_written_on_closing_are_counted_and_closing_is_fast() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -208,7 +208,7 @@ fn numbers_continue_above_those_of_a_history_that_was_set_aside() {
 }
 
 #[test]
-fn a_table_that_is_not_as_it_was_made_is_damage_and_nothing_is_written_in_vain() {
+fn a_table_with_another_definition_is_damage_and_nothing_is_lost() {
     for spoiled in [
         "UPDATE sqlite_master SET sql = replace(sql, 'activation', 'activatinn') WHERE name = 'events'",
         "UPDATE sqlite_master SET sql = replace(sql, 'last_tick', 'lasu_tick') WHERE name = 'runs'",

@@ -1,4 +1,4 @@
-//! What is kept of a damaged database, whatever part of it is damaged.
+//! What can be salvaged from a damaged database, whatever part of it is damaged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use super::*;
 use crate::store::{Durability, FileVersions, ReopenFrom, VersionDraft};
 
 const PAGE: usize = 4096;
-/// Two scenes: the first ran for this many ticks, with snapshots, and the second was opened after it.
+/// The number of ticks of the first scene, which has snapshots; the second scene was opened after it.
 const FIRST_TICKS: u64 = 240;
 const SECOND_TICKS: u64 = 120;
 
@@ -22,7 +22,7 @@ fn wide_tick(run: &str, number: u64, seq: u64) -> TickRecord {
     TickRecord { tick: number, events: vec![event(run, seq, number)], inputs: vec![input(number, &text)] }
 }
 
-/// A database with everything in it, closed properly.
+/// Returns a database with all kinds of content, closed properly.
 fn sound() -> &'static [u8] {
     static SOUND: OnceLock<Vec<u8>> = OnceLock::new();
     SOUND.get_or_init(|| {
@@ -77,7 +77,7 @@ fn events_of(dir: &Path) -> BTreeMap<u64, String> {
     events
 }
 
-/// No point replays an incomplete set of inputs.
+/// Checks that no point replays an incomplete set of inputs.
 fn check_ways_back(dir: &Path) -> Result<usize, TestCaseError> {
     let reader = Reader::open(dir).unwrap();
     let mut usable = 0;
@@ -101,13 +101,13 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_pages_are_damaged_what_can_be_read_is_kept_and_nothing_is_played_across_a_gap(
+    fn readable_rows_survive_any_damaged_pages_and_nothing_is_replayed_across_a_gap(
         damaged in proptest::collection::vec((any::<proptest::sample::Index>(), prop_oneof![Just(0u8), Just(0xa5)]), 1..4),
     ) {
         static WHOLE: OnceLock<BTreeMap<u64, String>> = OnceLock::new();
         let whole = WHOLE.get_or_init(|| events_of(opened(sound()).0.path()));
         let mut bytes = sound().to_vec();
-        // Without its first page a file is not a database: see the test of that.
+        // Without its first page, a file is not a database; another test covers that.
         let pages = bytes.len() / PAGE - 1;
         for (page, fill) in &damaged {
             let at = (1 + page.index(pages)) * PAGE;
@@ -128,7 +128,7 @@ proptest! {
     }
 }
 
-/// The page from which a table is found.
+/// Returns the root page of a table.
 fn root_page(table: &str) -> usize {
     let dir = tempfile::tempdir().unwrap();
     let path = location::path_in(dir.path());
@@ -139,7 +139,7 @@ fn root_page(table: &str) -> usize {
 }
 
 #[test]
-fn of_each_table_that_is_lost_the_others_are_kept() {
+fn losing_one_table_keeps_all_others() {
     for (table, records, inputs, versions) in [
         ("events", 0, 360, 30),
         ("inputs", 360, 0, 30),
@@ -174,7 +174,7 @@ fn of_each_table_that_is_lost_the_others_are_kept() {
 }
 
 #[test]
-fn inputs_in_the_middle_that_are_lost_stop_the_room_there_and_a_later_state_is_used_whole() {
+fn lost_inputs_stop_a_replay_and_a_later_snapshot_is_used_completely() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(location::path_in(dir.path()), sound()).unwrap();
     let connection = Connection::open(location::path_in(dir.path())).unwrap();
@@ -197,12 +197,12 @@ fn inputs_in_the_middle_that_are_lost_stop_the_room_there_and_a_later_state_is_u
 }
 
 #[test]
-fn a_copy_whose_process_was_killed_before_it_took_its_place_is_put_there() {
+fn a_finished_copy_is_moved_into_place_after_a_kill() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("workshop.db.salvaged"), sound()).unwrap();
     drop(store(dir.path()));
     assert_eq!(seqs(&Reader::open(dir.path()).unwrap(), None).len() as u64, FIRST_TICKS + SECOND_TICKS);
-    // If the damaged one still exists, it counts, and is copied again.
+    // If the damaged database still exists, it is used, and copied again.
     fs::write(dir.path().join("workshop.db.salvaged"), "half").unwrap();
     drop(store(dir.path()));
     assert!(!dir.path().join("workshop.db.salvaged").exists());

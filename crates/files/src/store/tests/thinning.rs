@@ -23,7 +23,7 @@ fn thin_all(dir: &Path) {
     while thin(&mut connection, &limits()).unwrap() {}
 }
 
-/// Runs of ten ticks each in these scenes, the last one cut off.
+/// Records runs of ten ticks each in these scenes, the last one interrupted.
 fn runs(scenes: &[&str]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (number, scene) in (1..).zip(scenes) {
@@ -47,7 +47,7 @@ fn runs(scenes: &[&str]) -> tempfile::TempDir {
 }
 
 #[test]
-fn the_oldest_goes_first_and_every_scene_can_still_be_opened() {
+fn the_oldest_history_is_deleted_first_and_every_scene_can_still_be_opened() {
     let dir = runs(&["attic", "studio", "studio", "studio", "studio"]);
     let before = Reader::open(dir.path()).unwrap().reopen("studio").unwrap();
     thin_all(dir.path());
@@ -69,7 +69,7 @@ fn the_oldest_goes_first_and_every_scene_can_still_be_opened() {
 }
 
 #[test]
-fn what_came_in_before_the_last_snapshot_but_one_is_not_needed_however_many_there_are() {
+fn inputs_before_the_last_snapshot_but_one_are_not_needed() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -92,7 +92,7 @@ fn what_came_in_before_the_last_snapshot_but_one_is_not_needed_however_many_ther
 }
 
 #[test]
-fn the_newest_version_of_every_file_that_is_there_stays() {
+fn the_newest_version_of_every_existing_file_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     drop(store(dir.path()));
     let mut versions = FileVersions::open(dir.path()).unwrap();

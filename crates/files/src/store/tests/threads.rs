@@ -10,7 +10,7 @@ use crate::store::StoreError;
 /// Blocks the writer until the returned guard is dropped.
 fn hold(store: &Store) -> Sender<()> {
     let (release, held) = bounded(0);
-    store.meddle(move || {
+    store.run_on_writer(move || {
         let _released = held.recv();
     });
     release
@@ -44,7 +44,7 @@ fn a_full_channel_leaves_the_record_with_the_caller() {
 }
 
 #[test]
-fn much_text_counts_as_full_too() {
+fn much_queued_text_counts_as_full() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -59,7 +59,7 @@ fn much_text_counts_as_full_too() {
 }
 
 #[test]
-fn what_the_recording_system_hands_over_waits_in_order() {
+fn ticks_of_the_recording_system_wait_in_order() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -77,7 +77,7 @@ fn what_the_recording_system_hands_over_waits_in_order() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_kept_and_written_later() {
+fn failed_writes_are_reported_kept_and_written_later() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -99,7 +99,7 @@ fn what_cannot_be_written_is_told_kept_and_written_later() {
 }
 
 #[test]
-fn a_record_out_of_order_is_refused_and_costs_no_other() {
+fn a_record_out_of_order_is_refused_without_losing_others() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = store(dir.path());
     let release = hold(&store);
@@ -127,7 +127,7 @@ fn a_record_out_of_order_is_refused_and_costs_no_other() {
 }
 
 #[test]
-fn quiet_ticks_count_although_they_are_not_written_one_by_one() {
+fn quiet_ticks_count_although_they_are_not_written_individually() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 1, 0)).unwrap();

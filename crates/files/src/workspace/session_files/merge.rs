@@ -8,37 +8,39 @@ use super::model::{MessageRole, SessionMessage};
 /// A message of the merged session, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MergedMessage {
-    /// The room's, by its place among them.
+    /// A message of the room, by its index.
     Ours(usize),
-    /// The room's in other words, as the person wrote it.
+    /// A message of the room that the person edited.
     Edited {
-        /// Its place among the room's.
+        /// Its index among the room's messages.
         ours: usize,
-        /// Its place among the person's.
+        /// Its index among the person's messages.
         theirs: usize,
     },
-    /// The person's, by its place among theirs.
+    /// A message of the person, by its index.
     Theirs(usize),
 }
 
 /// The result of merging both sides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Merged {
-    /// The messages up to the new ones.
+    /// All messages except the new ones.
     pub messages: Vec<MergedMessage>,
-    /// What the person wrote behind everything that they knew: places among theirs.
+    /// The indexes of the person's messages after everything that they had seen.
     pub new: Vec<usize>,
-    /// Whether messages were put in between, taken out, or are not a person's to say: that cannot be done while a turn
-    /// goes on.
+    /// Whether messages were inserted, removed, or have a role that a person cannot write: such an edit cannot be
+    /// applied while a turn is running.
     pub is_rebuilt: bool,
-    /// Whether a message says something else.
+    /// Whether the content of a message changed.
     pub is_edited: bool,
 }
 
-/// Joins both. `written` is how many of the person's first messages the room had written when they began.
+/// Merges both sides. `written` is the number of the person's first messages that the room had written when the edit
+/// began.
 ///
-/// Messages that say the same are the same. Of those between, the ones that the person knew are edited where a message
-/// of the same kind stands in the same place, and taken out where none does; what the person did not know of stays.
+/// Messages with the same content match. Of the messages between matches, those that the person had seen are edited if
+/// a message of the same role is at the same position, and removed otherwise; those that the person had not seen are
+/// kept.
 pub fn merge(ours: &[SessionMessage], theirs: &[SessionMessage], written: usize) -> Merged {
     let mut merged = Merged::default();
     let keys = |all: &[SessionMessage]| all.iter().map(SessionMessage::identity).collect::<Vec<_>>();
@@ -59,7 +61,7 @@ pub fn merge(ours: &[SessionMessage], theirs: &[SessionMessage], written: usize)
     merged
 }
 
-/// Messages between those that are the same.
+/// The messages between two matches.
 #[derive(Default)]
 struct Gap {
     ours: Vec<usize>,
@@ -96,7 +98,7 @@ impl Gap {
             merged.new = put_in.to_vec();
         } else {
             merged.is_rebuilt |= !put_in.is_empty();
-            // Messages of the room meanwhile come after what the person saw.
+            // Messages that the room added meanwhile come after what the person saw.
             merged.messages.extend(put_in.iter().copied().map(MergedMessage::Theirs));
             merged.messages.extend(kept);
         }

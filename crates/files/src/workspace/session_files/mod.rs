@@ -1,4 +1,4 @@
-//! Session files, `sessions/*.session.yaml`, as text: what they contain, which part the room wrote, and how the room
+//! Session files, `sessions/*.session.yaml`, as text: their content, which part the room wrote, and how the room
 //! appends to a file that a person also edits. Pure.
 //!
 //! In reading order: the data ([`model`]), parsing a text into it (`parse`), a text as segments that are kept byte for
@@ -19,30 +19,30 @@ pub use merge::{Merged, MergedMessage, merge};
 pub use model::{MessageRole, SessionCall, SessionFault, SessionMessage, SessionText};
 pub use parse::{is_older, parse};
 
-/// Where session files lie.
+/// The folder of session files.
 pub const FOLDER: &str = "sessions/";
-/// What their names end in.
+/// The extension of session files.
 pub const ENDING: &str = ".session.yaml";
-/// What the name ends in under which the room writes a session down while its own file cannot be written.
+/// The extension of the copy that the room writes while it cannot write the session file itself.
 pub const COPY_ENDING: &str = ".room-copy.yaml";
 
-/// Whether a path is that of a session: a file in the folder itself, not below it.
+/// Whether a path is a session file, directly in the folder.
 pub fn is_session_file(path: &str) -> bool {
     session_id_of(path).is_some()
 }
 
-/// The id of the session in a file: its name without folder and ending.
+/// Returns the id of the session in a file: its name without folder and extension.
 pub fn session_id_of(path: &str) -> Option<&str> {
     let id = path.strip_prefix(FOLDER)?.strip_suffix(ENDING)?;
     (!id.is_empty() && !id.contains('/') && !id.starts_with('.')).then_some(id)
 }
 
-/// The file of a session.
+/// Returns the path of a session's file.
 pub fn path_of(session_id: &str) -> String {
     format!("{FOLDER}{session_id}{ENDING}")
 }
 
-/// Where the room writes a session down while its file cannot be written.
+/// Returns the path of the copy that the room writes while it cannot write the session file itself.
 pub fn copy_of(path: &str) -> String {
     format!("{}{COPY_ENDING}", path.strip_suffix(ENDING).unwrap_or(path))
 }

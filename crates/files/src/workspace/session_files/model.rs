@@ -7,7 +7,7 @@ use crate::base::ActivationKey;
 /// The role of a message's author.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum MessageRole {
-    /// The one who asks: a person, the room or another agent.
+    /// The user: a person, the room or another agent.
     User,
     /// The agent.
     Assistant,
@@ -18,7 +18,7 @@ pub enum MessageRole {
 }
 
 impl MessageRole {
-    /// The word for it in files.
+    /// Returns the name of the role in session files.
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -28,7 +28,7 @@ impl MessageRole {
         }
     }
 
-    /// The role of a word.
+    /// Parses the name of a role.
     pub fn of_word(word: &str) -> Option<Self> {
         [Self::User, Self::Assistant, Self::Tool, Self::System].into_iter().find(|role| role.word() == word)
     }
@@ -37,35 +37,35 @@ impl MessageRole {
 /// A tool call in a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionCall {
-    /// Names it within the session.
+    /// The id of the call, unique within the session.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Value,
 }
 
 /// One message of a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionMessage {
-    /// Whose it is.
+    /// The role of the author.
     pub role: MessageRole,
-    /// What it says.
+    /// The text.
     pub content: String,
-    /// The tools that the agent called with it.
+    /// The tool calls of an agent's message.
     pub tool_calls: Vec<SessionCall>,
-    /// Of a tool: the call that it answers.
+    /// For the result of a tool: the id of its call.
     pub tool_call_id: Option<String>,
 }
 
 impl SessionMessage {
-    /// Plain words.
+    /// Creates a message that consists of text only.
     pub fn words(role: MessageRole, content: impl Into<String>) -> Self {
         Self { role, content: content.into(), tool_calls: Vec::new(), tool_call_id: None }
     }
 
-    /// A text that is the same for messages that mean the same, whatever they are written like. Guidance counts as
-    /// words of a user: it is sent as such.
+    /// Returns a key that is the same for messages with the same meaning, however they are written. A system message
+    /// equals a user message: it is sent as such.
     pub fn identity(&self) -> String {
         let role = if self.role == MessageRole::System { MessageRole::User } else { self.role };
         let calls: Vec<_> = self.tool_calls.iter().map(|call| (&call.id, &call.name, &call.arguments)).collect();
@@ -77,27 +77,27 @@ impl SessionMessage {
 /// A parsed session file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SessionText {
-    /// The id that it gives itself.
+    /// The id in the file.
     pub session_id: Option<String>,
-    /// The agent, as it is named there: by its id, its profile's or its name.
+    /// The agent: its id, the id of its profile, or its name.
     pub agent_id: String,
-    /// The thread of the room's that it is, where the room wrote it.
+    /// The thread of the room, if the room wrote it.
     pub thread: Option<ActivationKey>,
-    /// The scene in whose room it was, where the room wrote it.
+    /// The scene of the room, if the room wrote it.
     pub scene: Option<String>,
-    /// The pieces of work that it had, where the room wrote it.
+    /// The activations of the session, if the room wrote them.
     pub activations: Vec<ActivationKey>,
-    /// How many of its first messages the room wrote, as the room noted it.
+    /// The number of its first messages that the room wrote, as the room recorded it.
     pub written: Option<usize>,
-    /// What was said.
+    /// The messages.
     pub messages: Vec<SessionMessage>,
-    /// The line of each message, counted from 1, where known.
+    /// The line of each message, counted from 1, if known.
     pub lines: Vec<Option<usize>>,
 }
 
 impl SessionText {
-    /// Whether it goes on where nothing else is known of it: its last message asks for a reply, and it is not merely
-    /// what the room wrote itself, which does not begin again unasked.
+    /// Whether the session continues without any further information: its last message asks for a reply, and it was not
+    /// written by the room alone, which does not restart without a request.
     pub fn begins(&self) -> bool {
         self.needs_reply() && self.written.is_none_or(|written| written != self.messages.len())
     }
@@ -112,11 +112,11 @@ impl SessionText {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}; {remedy}")]
 pub struct SessionFault {
-    /// The line, counted from 1, where known.
+    /// The line, counted from 1, if known.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The fault.
     pub what: String,
-    /// What to do about it.
+    /// How to fix it.
     pub remedy: String,
 }
 

@@ -1,15 +1,15 @@
-//! The mark by which the room recognises its own text: a checksum of a session's text, stored in the text. If the
-//! checksum matches, the text was written by the room and not edited since, wherever the file has been in the meantime.
+//! A checksum of a session's text, stored in the text, by which the room recognises its own text. If it matches, the
+//! text was written by the room and not edited since, wherever the file has been in the meantime.
 
 use super::segments::pieces;
 use crate::base::hash::content_hash;
 
-/// How the checksum's line begins, below `metadata`.
+/// The beginning of the checksum's line, below `metadata`.
 const LINE: &str = "checksum: h";
 /// The placeholder for the checksum before a text is sealed.
 pub const UNSEALED: &str = "h0000000000000000";
 
-/// The position of the checksum's digits.
+/// Returns the position of the checksum's digits.
 fn digits(text: &str) -> Option<std::ops::Range<usize>> {
     let metadata = pieces(text, 0).into_iter().find(|piece| piece.key == "metadata")?;
     let start = metadata.text.as_ptr() as usize - text.as_ptr() as usize;
@@ -26,12 +26,12 @@ fn digits(text: &str) -> Option<std::ops::Range<usize>> {
 }
 
 fn checksum(text: &str, digits: &std::ops::Range<usize>) -> String {
-    // The ends of lines may be another after git or an editor had the file.
+    // Git or an editor may have changed the line breaks.
     let rest = [&text[..digits.start], &text[digits.end..]].concat().replace('\r', "");
     format!("{:016x}", content_hash(rest.as_bytes()))
 }
 
-/// The text with its checksum; as it is where it has no place for one.
+/// Returns the text with its checksum; unchanged if it has no placeholder.
 pub fn sealed(text: String) -> String {
     let Some(place) = digits(&text) else { return text };
     let sum = checksum(&text, &place);

@@ -9,14 +9,14 @@ use super::super::yaml_syntax::{line_of, parse_syntax};
 use super::model::{MessageRole, SessionCall, SessionFault, SessionMessage, SessionText};
 use crate::base::ActivationKey;
 
-/// Whether a text is a session as older versions of this program wrote it.
+/// Whether a text is a session written by an older version of this program.
 pub fn is_older(text: &str) -> bool {
     let head = text.find("\nmessages:").map_or(text, |end| &text[..end]);
     let mut keys = head.lines().filter(|line| !line.starts_with([' ', '#', '-']));
     text.starts_with("activation: ") && !keys.any(|line| line.starts_with("session_id:"))
 }
 
-/// Takes a text apart.
+/// Parses a session file.
 pub fn parse(text: &str) -> Result<SessionText, SessionFault> {
     let data = yaml::parse(text).map_err(|error| {
         SessionFault::new(error.line, format!("invalid YAML: {}", error.what), "fix the line and save again")
@@ -111,7 +111,7 @@ fn call(value: &Value) -> Option<SessionCall> {
     let function = value.get("function");
     let name = function.and_then(|function| function.get("name")).or_else(|| value.get("name"))?;
     let arguments = function.and_then(|function| function.get("arguments")).or_else(|| value.get("arguments"));
-    // Some write the arguments as a text that holds them.
+    // Some programs write the arguments as a JSON string.
     let arguments = match arguments.cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new())) {
         Value::String(text) => match serde_json::from_str(&text) {
             Ok(Value::Object(map)) => Value::Object(map),
@@ -131,7 +131,7 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// A text, or the texts of its parts.
+/// Returns the content of a message: a text, or the texts of its parts.
 fn content_of(value: Option<&Value>) -> Option<String> {
     match value {
         None | Some(Value::Null) => Some(String::new()),
@@ -143,7 +143,7 @@ fn content_of(value: Option<&Value>) -> Option<String> {
     }
 }
 
-/// Every tool result must answer an earlier call.
+/// Checks that every tool result answers an earlier call.
 fn check_answers(session: &SessionText) -> Result<(), SessionFault> {
     let mut called: BTreeSet<&str> = BTreeSet::new();
     for (at, message) in session.messages.iter().enumerate() {
@@ -157,7 +157,7 @@ fn check_answers(session: &SessionText) -> Result<(), SessionFault> {
     Ok(())
 }
 
-/// The line of each message; fewer where the text is written in a way that is not followed.
+/// Returns the line of each message; fewer if the messages are written in an unknown style.
 fn lines_of_messages(text: &str) -> Vec<usize> {
     let Ok(root) = parse_syntax(text) else { return Vec::new() };
     let Some(messages) = root.get("messages") else { return Vec::new() };

@@ -6,13 +6,13 @@ use super::super::yaml;
 /// A key with everything below it, up to the next key at the same depth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Piece<'a> {
-    /// The key; empty for what comes before the first.
+    /// The key; empty for the text before the first key.
     pub key: &'a str,
-    /// The text, its line ends included.
+    /// The text, including line breaks.
     pub text: &'a str,
 }
 
-/// The pieces of a mapping whose keys are indented by `indent`. Comments and empty lines belong to the key above them.
+/// Splits a mapping whose keys are indented by `indent`. Comments and empty lines belong to the key above them.
 pub fn pieces(text: &str, indent: usize) -> Vec<Piece<'_>> {
     let mut found: Vec<(usize, &str)> = Vec::new();
     let mut at = 0;
@@ -34,7 +34,7 @@ pub fn pieces(text: &str, indent: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The key that begins on a line, if one does at this depth.
+/// Returns the key that begins on a line with this indentation.
 fn key_of(line: &str, indent: usize) -> Option<&str> {
     let rest = line.get(indent..)?;
     let is_key = |first: char| first.is_ascii_alphanumeric() || first == '_';
@@ -46,8 +46,8 @@ fn key_of(line: &str, indent: usize) -> Option<&str> {
     (is_word && (behind.is_empty() || behind.starts_with([' ', '\n', '\r', '\t']))).then_some(key)
 }
 
-/// A list below a key: the text before the first entry (including the key's own line), the indentation of the entries,
-/// and the entries. `None` if the list is written in another style.
+/// Splits a list below a key: the text before the first entry (including the key's own line), the indentation of the
+/// entries, and the entries. `None` if the list is written in another style.
 pub fn entries(piece: &str) -> Option<(&str, usize, Vec<&str>)> {
     let mut starts = Vec::new();
     let mut indent = None;
@@ -76,7 +76,7 @@ pub fn entries(piece: &str) -> Option<(&str, usize, Vec<&str>)> {
     Some((&piece[..first], indent.unwrap_or(2), all.collect()))
 }
 
-/// A text whose first level is indented by `from` blanks, re-indented to `to`.
+/// Changes the indentation of a text from `from` to `to` spaces.
 pub fn moved(text: &str, from: usize, to: usize) -> String {
     if from == to {
         return text.to_owned();
@@ -89,7 +89,7 @@ pub fn moved(text: &str, from: usize, to: usize) -> String {
     text.split_inclusive('\n').map(move_line).collect()
 }
 
-/// A text that replaces a key's line at the top of a mapping, or comes behind its last key.
+/// Replaces a top-level key of a mapping, or appends it.
 pub fn with_key(text: &str, key: &str, value: &serde_json::Value) -> String {
     let crlf = text.contains("\r\n");
     let new = format!("{key}:{}\n", yaml::block(value, 2));
@@ -114,7 +114,7 @@ pub fn with_key(text: &str, key: &str, value: &serde_json::Value) -> String {
     result
 }
 
-/// The new text of a key, with the comment on its own line, and with comments and empty lines below the old one.
+/// Returns the new text of a key, with the comment on its line and the comments and empty lines below it.
 fn keeping_comments(old: &str, new: &str) -> String {
     let is_aside = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
     let lines: Vec<&str> = old.split_inclusive('\n').collect();
@@ -131,7 +131,7 @@ fn keeping_comments(old: &str, new: &str) -> String {
     text
 }
 
-/// The comment behind a value on one line.
+/// Returns the comment after a value on one line.
 fn comment_of(line: &str) -> Option<&str> {
     let mut quote = None;
     for (at, c) in line.char_indices() {

@@ -1,4 +1,4 @@
-//! Session files as text: parsed, updated and merged. Whatever a person does, nothing of it is lost.
+//! Session files as text: parsed, updated and merged. Nothing that a person wrote is lost.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::own_checksum::{is_own, sealed};
 use super::update::{brought_up_to_date, with_status};
 use super::*;
 
-/// A session as the room writes it: this many messages, each with its number.
+/// A session as the room writes it, with these messages and the number of each.
 fn ours(messages: &[(MessageRole, &str)], status: &str) -> String {
     let list: String = messages
         .iter()
@@ -30,7 +30,7 @@ fn contents(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_shape_of_the_reference_is_read_with_roles_calls_and_results() {
+fn the_specified_format_is_parsed_with_roles_calls_and_results() {
     let text = "session_id: planner-001-abc123\nagent_id: planner-001\nagent_type: planner\nmodel: some\n\
                 system_prompt: |\n  You plan.\ncreated: '2025-10-04T10:00:00Z'\nstatus: active\nmessages:\n  \
                 - timestamp: '2025-10-04T10:05:23.000Z'\n    role: user\n    content: 'Is Redis running?'\n  \
@@ -51,7 +51,7 @@ fn the_shape_of_the_reference_is_read_with_roles_calls_and_results() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_line_and_remedy() {
+fn errors_have_a_line_and_a_remedy() {
     let head = "agent_id: ada\nmessages:\n";
     let table = [
         ("messages: []\n".to_owned(), Some(1), "agent_id is missing"),
@@ -72,7 +72,7 @@ fn what_is_wrong_is_said_with_line_and_remedy() {
 }
 
 #[test]
-fn the_room_knows_its_own_text_and_every_edit_of_it() {
+fn the_room_recognises_its_own_text_and_every_edit_of_it() {
     let text = ours(&TALK, "active");
     assert!(is_own(&text) && is_own(&text.replace('\n', "\r\n")));
     for edited in [text.replace("And?", "And now?"), text.clone() + "\n", text.replace("h", "H")] {
@@ -89,7 +89,7 @@ fn the_room_knows_its_own_text_and_every_edit_of_it() {
 }
 
 #[test]
-fn what_is_appended_is_one_change_at_the_end_and_a_few_lines_of_the_head() {
+fn appending_changes_only_the_end_and_a_few_lines_of_the_head() {
     let before = ours(&TALK[..2], "active");
     let after = brought_up_to_date(&before, &ours(&TALK, "sleeping"));
     assert!(is_own(&after) && contents(&after) == contents(&ours(&TALK, "sleeping")));
@@ -104,7 +104,7 @@ fn what_is_appended_is_one_change_at_the_end_and_a_few_lines_of_the_head() {
 }
 
 #[test]
-fn what_a_person_wrote_stays_as_it_is_written() {
+fn a_persons_text_is_preserved() {
     let own = "# My talk\nsession_id: talk # mine\nagent_id: ada\nmood: good\nmessages:\n- role: user\n  content: >-\n    \
                Look\n    here\n  note: kept\n# and below\nmetadata: {team: red}\n";
     let wanted = ours(&[(MessageRole::User, "Look here"), (MessageRole::Assistant, "I look")], "completed");
@@ -129,7 +129,7 @@ fn message(role: MessageRole, text: &str) -> SessionMessage {
 }
 
 #[test]
-fn what_both_did_is_joined() {
+fn changes_of_both_sides_are_merged() {
     use MergedMessage::{Edited, Ours, Theirs};
     use MessageRole::{Assistant, User};
     let base = [message(User, "Look"), message(Assistant, "I look"), message(User, "And?"), message(Assistant, "Done")];
@@ -147,7 +147,7 @@ fn what_both_did_is_joined() {
     assert_eq!(put_in.messages, [Ours(0), Theirs(1), Ours(1), Ours(2), Ours(3)]);
     assert!(put_in.is_rebuilt);
     assert_eq!(is(&base, 4), Merged { messages: (0..4).map(Ours).collect(), ..Merged::default() });
-    // Without the room's count nothing is removed, and nothing counts as changed.
+    // Without the room's count, nothing is removed and nothing counts as changed.
     let unknown = is(&[message(User, "All new")], 0);
     assert_eq!((unknown.messages.len(), unknown.new), (4, vec![0]));
 }
@@ -164,7 +164,7 @@ fn text_of(messages: &[SessionMessage]) -> String {
 
 proptest! {
     #[test]
-    fn whatever_both_did_no_message_of_either_is_lost(base in talk(), added in talk(), theirs in talk(), written in 0..9_usize) {
+    fn merging_loses_no_message_of_either_side(base in talk(), added in talk(), theirs in talk(), written in 0..9_usize) {
         let mine = [base.clone(), added].concat();
         let written = written.min(base.len());
         let merged = merge(&mine, &theirs, written);
@@ -178,7 +178,7 @@ proptest! {
             });
             prop_assert!(is_same || taken.contains(&at), "theirs {} is lost in {:?}", at, merged);
         }
-        // What the person had not seen stays, in its order.
+        // Messages that the person had not seen are kept in order.
         let newer: Vec<usize> = merged.messages.iter().filter_map(|one| match one {
             MergedMessage::Ours(at) if *at >= written => Some(*at),
             _ => None,
@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_says_what_is_wanted_and_keeps_what_is_there(before in talk(), after in talk(), note in "[a-z ]{0,8}") {
+    fn an_updated_text_has_the_new_content_and_keeps_the_existing_one(before in talk(), after in talk(), note in "[a-z ]{0,8}") {
         let there = format!("# {note}\nmood: {note}x\n{}", text_of(&before));
         let wanted = text_of(&after);
         let text = brought_up_to_date(&there, &wanted);
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_it_panic(text in "\\PC{0,60}", ours in "([a-z]{0,4}: ?|- |  |\n|messages:\n|metadata:\n  |#|'){0,20}") {
+    fn no_text_causes_a_panic(text in "\\PC{0,60}", ours in "([a-z]{0,4}: ?|- |  |\n|messages:\n|metadata:\n  |#|'){0,20}") {
         for text in [&text, &ours] {
             let _ = parse(text);
             let _ = is_own(text);

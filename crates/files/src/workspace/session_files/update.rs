@@ -9,9 +9,9 @@ use super::own_checksum::{is_own, sealed};
 use super::parse::{parse, parse_message};
 use super::segments::{Piece, entries, moved, pieces};
 
-/// The keys of the head that the room keeps up to date; the others are written once.
+/// The keys of the head that the room updates; the others are written once.
 const KEPT: [&str; 2] = ["status", "updated"];
-/// The keys of `metadata` that are the room's own: those that it does not write any more are taken out.
+/// The room's own keys of `metadata`; those that it no longer writes are removed.
 const OWN_METADATA: [&str; 16] = [
     "work",
     "why",
@@ -31,8 +31,8 @@ const OWN_METADATA: [&str; 16] = [
     "checksum",
 ];
 
-/// The text of a file updated to say what `ours` says, when the room knows all of its current contents. Existing
-/// messages stay as written.
+/// Updates the text of a file to the content of `ours`, provided that the room knows all of its current content.
+/// Existing messages are kept as written.
 pub fn brought_up_to_date(there: &str, ours: &str) -> String {
     let joined = join(there, ours).map(sealed);
     let says = |text: &str| parse(text).ok().map(|session| session.messages.iter().map(|one| one.identity()).collect());
@@ -71,12 +71,12 @@ fn join(there: &str, ours: &str) -> Option<String> {
     Some(if is_crlf { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text })
 }
 
-/// Whether two pieces say the same.
+/// Whether two pieces have the same content.
 fn is_same(one: &str, other: &str) -> bool {
     one == other || matches!((yaml::parse(one), yaml::parse(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// The resulting messages: existing ones as they are written, the others in our form.
+/// Returns the resulting messages: existing ones as written, the others in the room's own style.
 fn messages(there: &str, ours: &str) -> Option<String> {
     let (_, our_indent, wanted) = entries(ours)?;
     let (head, indent, old) = entries(there)?;
@@ -113,12 +113,12 @@ fn messages(there: &str, ours: &str) -> Option<String> {
 }
 
 fn identity(entry: &str) -> Option<String> {
-    // A piece is an entry of its own if it begins at the left edge.
+    // A piece can be parsed as an entry if it begins at the left edge.
     let depth = entry.len() - entry.trim_start_matches(' ').len();
     parse_message(&moved(&entry.replace('\r', ""), depth, 0)).map(|message| message.identity())
 }
 
-/// The room's entries below `metadata`, with those of others.
+/// Returns the `metadata` with the room's entries and those of others.
 fn metadata(there: &str, ours: &str) -> String {
     let nested = |text: &str| -> usize {
         let below = text.split_inclusive('\n').skip(1).find(|line| !line.trim().is_empty());
@@ -142,7 +142,7 @@ fn metadata(there: &str, ours: &str) -> String {
     kept.chain(missing.map(|piece| piece.text.to_owned())).collect()
 }
 
-/// The same where it is written in braces, or is empty: written below each other, with the keys of others.
+/// Returns a `metadata` that was empty or written in braces in block style, with the keys of others.
 fn with_others(there: &str, ours: &str) -> String {
     let Ok(Value::Object(map)) = yaml::parse(there) else { return ours.to_owned() };
     let Some(Value::Object(old)) = map.get("metadata") else { return ours.to_owned() };
@@ -157,8 +157,8 @@ fn with_others(there: &str, ours: &str) -> String {
     format!("{ours}{}\n", yaml::block(&Value::Object(others), 2).trim_start_matches('\n'))
 }
 
-/// The text of a session whose work came to this while no room was open: `work` is the precise word, `status` that of
-/// the format.
+/// Returns the text of a session whose work ended like this while no room was open: `work` is the room's own status,
+/// `status` that of the file format.
 pub fn with_status(text: &str, status: &str, work: &str, why: &str) -> String {
     let was_own = is_own(text);
     let why = format!("  why: {}", yaml::block(&Value::String(why.replace('\n', " ")), 4).trim_start());

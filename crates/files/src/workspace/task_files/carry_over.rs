@@ -10,16 +10,16 @@ use super::render::NewTask;
 use crate::base::Severity;
 use crate::workspace::text_merge::TextMerge;
 
-/// A file with a change applied to it.
+/// A file after a change was applied to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CarriedOver {
-    /// The file as it is then.
+    /// The new text.
     pub text: String,
-    /// What could not be carried over: the task, and why not.
+    /// The changes that could not be applied: the task, and why not.
     pub left: Vec<(String, String)>,
 }
 
-/// `onto` with what was changed between `base` and `changed`.
+/// Applies the change from `base` to `changed` to `onto`.
 pub fn carry_over(base: &str, changed: &str, onto: &str) -> CarriedOver {
     let whole = |text: &str| CarriedOver { text: text.to_owned(), left: Vec::new() };
     if base == onto || changed == onto {
@@ -43,7 +43,7 @@ fn errors(file: &TaskFile) -> usize {
 fn task_by_task(base: &TaskFile, changed: &TaskFile, onto: &str) -> CarriedOver {
     let mut carried = CarriedOver { text: onto.to_owned(), left: Vec::new() };
     let (before, after) = (by_id(base), by_id(changed));
-    // In the order of the file: parents before their children.
+    // In file order, so that parents come before their children.
     for (place, task) in changed.tasks.iter().enumerate().filter(|(place, task)| after[task.id.as_str()] == *place) {
         let changes = before.get(task.id.as_str()).map(|old| changes(&base.tasks[*old], task));
         if changes.as_ref().is_some_and(Vec::is_empty) {
@@ -57,7 +57,7 @@ fn task_by_task(base: &TaskFile, changed: &TaskFile, onto: &str) -> CarriedOver 
                 let updated = edit::update(&file, &BTreeMap::from([(there, changes)]));
                 updated.map(|updated| updated.text).map_err(|error| error.to_string())
             }
-            // The same task came from both sides.
+            // Both sides added the same task.
             (None, Some(there)) if file.tasks[there].title.text == task.title.text => continue,
             (None, there) => insert(&file, changed, place, there.is_some()),
         };
@@ -72,7 +72,7 @@ fn task_by_task(base: &TaskFile, changed: &TaskFile, onto: &str) -> CarriedOver 
     carried
 }
 
-/// The text of `file` with a task of `changed`, below the same task as there. Where its id is taken, it gets another.
+/// Adds a task of `changed` to the text of `file`, below the same parent. If its id is taken, it gets another one.
 fn insert(file: &TaskFile, changed: &TaskFile, place: usize, is_taken: bool) -> Result<String, String> {
     let task = &changed.tasks[place];
     let mut new = NewTask::like(task);
@@ -91,7 +91,7 @@ impl CarriedOver {
     }
 }
 
-/// The position of each id's task in the list; the first if several share one.
+/// Returns the index of each id's task; the first if several share one.
 fn by_id(file: &TaskFile) -> BTreeMap<&str, usize> {
     let mut places = BTreeMap::new();
     for (place, task) in file.tasks.iter().enumerate() {
@@ -100,7 +100,7 @@ fn by_id(file: &TaskFile) -> BTreeMap<&str, usize> {
     places
 }
 
-/// What makes the one task the other.
+/// Returns the changes that turn `old` into `new`.
 pub fn changes(old: &Task, new: &Task) -> Vec<Change> {
     let (was, is) = (NewTask::like(old), NewTask::like(new));
     let mut changes = Vec::new();
@@ -137,7 +137,7 @@ mod tests {
     const BASE: &str = "# Plan\n\n- [ ] A \"one\"\n  id: one\n- [ ] \"two\"\n  id: two\n";
 
     #[test]
-    fn what_touches_other_lines_is_joined_with_every_byte_of_both() {
+    fn changes_of_different_lines_are_merged_byte_for_byte() {
         let ticked = BASE.replace("[ ] A", "[x] A");
         let edited = BASE.replace("# Plan", "# Our plan").replace("  id: two\n", "  id: two\n  note: new\n");
         let carried = carry_over(BASE, &ticked, &edited);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_touches_the_same_line_is_joined_task_by_task() {
+    fn changes_of_the_same_line_are_merged_task_by_task() {
         let ticked = BASE.replace("[ ] A", "[x] A");
         let theirs = BASE.replace("A \"one\"", "B @ada \"one, and more\"");
         assert_eq!(carry_over(BASE, &ticked, &theirs).text, theirs.replace("[ ] B", "[x] B"));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_carried_over_is_named() {
+    fn changes_that_cannot_be_applied_are_named() {
         let ticked = BASE.replace("[ ] A", "[x] A");
         let gone = "# Plan\n\n- [ ] \"two, once more\"\n  id: two\n";
         let carried = carry_over(BASE, &ticked, gone);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_was_added_is_undone_and_others_stay() {
+    fn undoing_an_added_task_keeps_the_others() {
         let added = format!("{BASE}- [ ] \"three\"\n  id: three\n");
         let since = added.replace("- [ ] A", "- [x] A").replace("[ ] \"three\"", "[ ] B \"three\"");
         let carried = carry_over(&added, BASE, &since);

@@ -1,4 +1,4 @@
-//! The columns of a task board: which column a task is in, and what is written to its file when it moves.
+//! The columns of a task board: which column a task is in, and what changes in its file when it moves.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,9 +7,9 @@ use super::lint::PEOPLE;
 use super::model::{Status, Task, Value};
 use super::permission::{APPROVED_KEY, waits_for_person};
 
-/// The key that says who is at a task and how it went.
+/// The key for the progress of a task and its result.
 pub const STATUS_KEY: &str = "status";
-/// The value of that key while the task is in work.
+/// The value of that key while somebody works on the task.
 pub const WORKING: &str = "working";
 /// The key that makes a task a question to a person: it is answered, not done.
 pub const QUESTION_KEY: &str = "approval_type";
@@ -18,23 +18,23 @@ pub const QUESTION_KEY: &str = "approval_type";
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Column {
-    /// It is to be done, and nobody works on it.
+    /// Nobody works on it yet.
     Open,
     /// Somebody works on it.
     InWork,
-    /// A person must do it, answer it, or let it begin.
+    /// A person must do it, answer it, or release it.
     NeedsPerson,
     /// It is done.
     Done,
-    /// It is not going to be done.
+    /// It will not be done.
     Skipped,
 }
 
 impl Column {
-    /// The columns of a board from left to right. Skipped tasks appear among the finished ones.
+    /// The columns of a board from left to right. Skipped tasks are shown among the finished ones.
     pub const SHOWN: [Self; 4] = [Self::Open, Self::InWork, Self::NeedsPerson, Self::Done];
 
-    /// The column of a task.
+    /// Returns the column of a task.
     pub fn of(task: &Task) -> Self {
         match task.status {
             Status::Completed => Self::Done,
@@ -45,17 +45,17 @@ impl Column {
         }
     }
 
-    /// The column of the board under which it is found.
+    /// Returns the column of the board that shows these tasks.
     pub fn shown(self) -> Self {
         if self == Self::Skipped { Self::Done } else { self }
     }
 
-    /// Whether nothing is to be done any more.
+    /// Whether the task is finished or skipped.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Skipped)
     }
 
-    /// Its name.
+    /// Returns the name of the column.
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "Open",
@@ -66,7 +66,7 @@ impl Column {
         }
     }
 
-    /// What is written into the file where a task moves into this column.
+    /// Returns the changes of the file that move a task into this column.
     pub fn changes(self, task: &Task) -> Vec<Change> {
         let (status, word) = match self {
             Self::Open | Self::NeedsPerson => (Status::Open, None),
@@ -79,7 +79,7 @@ impl Column {
         if task.status != status {
             changes.push(Change::Status(status));
         }
-        // A task without the key needs it only to be in work.
+        // A task without the key needs it only while somebody works on it.
         if field_text(task, STATUS_KEY).is_some() || self == Self::InWork {
             changes.push(Change::Field(STATUS_KEY.to_owned(), word.map(text)));
         }
@@ -107,7 +107,7 @@ pub fn is_person(name: &str) -> bool {
     PEOPLE.iter().any(|person| name.eq_ignore_ascii_case(person))
 }
 
-/// Whether a task is a person's, and no agent's.
+/// Whether a task is for the person and not for an agent.
 pub fn is_for_person(task: &Task) -> bool {
     task.stakeholders.iter().any(|name| is_person(&name.text))
 }
@@ -117,7 +117,7 @@ pub fn is_question(task: &Task) -> bool {
     task.field(QUESTION_KEY).is_some()
 }
 
-/// What a key of a task says; nothing where it says nothing.
+/// Returns the value of a key of a task; `None` if it is empty.
 pub fn field_text<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
     task.field(key).map(|field| field.value.text().trim()).filter(|word| !word.is_empty())
 }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_task_moves_through_all_columns_and_the_rest_of_the_file_stays() {
+    fn a_task_moves_through_all_columns_without_changing_the_rest_of_the_file() {
         let mut text = "# Plan\r\n\r\n- a   \r\n- [_] B \"move me\"\r\n  note: kept\r\n<!-- end -->".to_owned();
         let before = text.clone();
         use Column::{Done, InWork, NeedsPerson, Open, Skipped};
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_lets_a_task_begin_by_moving_it_to_the_open_ones() {
+    fn moving_a_task_to_open_approves_it() {
         let file = parse("- [ ] @ada \"deploy\"\n  approval_required: true\n- [ ] @human @bo \"look\"\n");
         assert_eq!(Column::of(&file.tasks[0]), Column::NeedsPerson);
         assert_eq!(Column::of(&file.tasks[1]), Column::NeedsPerson);

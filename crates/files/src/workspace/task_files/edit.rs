@@ -16,72 +16,72 @@ use super::value::ID_KEY;
 /// A change of one task.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
-    /// It has this status.
+    /// Sets the status.
     Status(Status),
-    /// It has this priority, or none.
+    /// Sets or removes the priority.
     Priority(Option<Priority>),
-    /// It is called so.
+    /// Sets the title.
     Title(String),
-    /// It concerns these, without `@`.
+    /// Sets the stakeholders, without `@`.
     Stakeholders(Vec<String>),
-    /// It is about these, without `#`.
+    /// Sets the tags, without `#`.
     Tags(Vec<String>),
-    /// A key has this value; none takes the key away.
+    /// Sets the value of a key; `None` removes the key.
     Field(String, Option<Value>),
 }
 
-/// Why a change cannot be made. Nothing is changed in this case.
+/// Why a change cannot be made. In this case, nothing is changed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum EditError {
-    /// The task has an error, and what it means is not certain.
+    /// The task has an error, so its meaning is not certain.
     #[error("line {line}: task {id:?} cannot be changed: {what}; fix the file first")]
     HasErrors {
-        /// The task.
+        /// The id of the task.
         id: String,
         /// The line of the error.
         line: usize,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
-    /// Tasks below it would go with it.
+    /// The task has subtasks, which would be deleted with it.
     #[error("line {line}: task {id:?} has subtasks; delete them, too")]
     HasChildren {
-        /// The task.
+        /// The id of the task.
         id: String,
-        /// Its line.
+        /// The line of the task.
         line: usize,
     },
-    /// A title says nothing.
+    /// The title is empty.
     #[error("a task needs a title")]
     NoTitle,
-    /// A name cannot be written behind `@` or `#`.
+    /// The name cannot be written after `@` or `#`.
     #[error("{0:?} is not a valid name: use only letters, digits and _ - . / : +")]
     Name(String),
-    /// A key cannot be written before a colon.
+    /// The key cannot be written before a colon.
     #[error("{0:?} is not a valid key: start with a letter, and use only letters, digits and _ - .")]
     Key(String),
-    /// Nesting says who the parent is.
+    /// The parent is a matter of nesting and cannot be set.
     #[error("the parent of a task depends on its place; move the task in the file")]
     Parent,
     /// The task is in another list.
     #[error("a task can only be reordered within its list; move it in the file")]
     OtherList,
-    /// Another task has the id.
+    /// Another task has the same id.
     #[error("another task has the id {0:?}")]
     IdTaken(String),
-    /// An id says nothing.
+    /// The id is empty.
     #[error("an id cannot be empty")]
     NoId,
 }
 
-/// Whether a task may be written to.
+/// Checks that a task has no errors and so may be changed.
 pub fn check_sound(file: &TaskFile, task: usize) -> Result<(), EditError> {
     let Some(issue) = file.error_of(task) else { return Ok(()) };
     let id = file.tasks[task].id.clone();
     Err(EditError::HasErrors { id, line: file.position(issue.at).0, what: issue.what.clone() })
 }
 
-/// The text of the file with these tasks changed, all or none. Their ids are written down where they were not.
+/// Changes these tasks, all or none. A derived id is written into the changed task.
 pub fn update(file: &TaskFile, changes: &BTreeMap<usize, Vec<Change>>) -> Result<Updated, EditError> {
     let mut splices = Splices::default();
     let mut changed = Vec::new();
@@ -100,13 +100,13 @@ pub fn update(file: &TaskFile, changes: &BTreeMap<usize, Vec<Change>>) -> Result
 /// The result of changing tasks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Updated {
-    /// The file as it is then.
+    /// The new text of the file.
     pub text: String,
-    /// The tasks of which something is another now; those that had all of it already are not among them.
+    /// The indexes of the tasks that changed; those that already had the wanted values are not included.
     pub changed: Vec<usize>,
 }
 
-/// No two tasks have the same id afterwards.
+/// Checks that no two tasks have the same id afterwards.
 fn check_ids(file: &TaskFile, changes: &BTreeMap<usize, Vec<Change>>) -> Result<(), EditError> {
     let mut new_ids: BTreeMap<usize, &str> = BTreeMap::new();
     for (&task, changes) in changes {
@@ -211,7 +211,7 @@ fn change_head(file: &TaskFile, task: &Task, wanted: &NewTask, splices: &mut Spl
     }
     is_changed |= change_names(text, &task.stakeholders, &wanted.stakeholders, '@', title_start, splices);
     is_changed |= change_names(text, &task.tags, &wanted.tags, '#', title_start, splices);
-    // A plain title may begin with what would be read as a mark once another one is gone.
+    // If another mark is removed, an unquoted title may begin with what would then be parsed as a mark.
     let must_quote = is_changed && task.title.quote == Quote::None && begins_with_mark(&task.title.text);
     if wanted.title != task.title.text || must_quote {
         is_changed = true;
@@ -246,7 +246,7 @@ fn change_names(
     true
 }
 
-/// Takes a word away with the blanks behind it.
+/// Removes a word and the spaces after it.
 fn remove_word(text: &str, span: std::ops::Range<usize>, splices: &mut Splices) {
     let rest = &text[span.end..];
     let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
@@ -278,8 +278,8 @@ fn change_field(file: &TaskFile, task: &Task, key: &str, value: Option<&Value>, 
     }
 }
 
-/// The text of the file without these tasks. Those below them go with them where `with_children` says so or where they
-/// are named, too.
+/// Deletes tasks. Subtasks are deleted if `with_children` is set or they are listed as well; otherwise they are an
+/// error.
 pub fn delete(file: &TaskFile, tasks: &BTreeSet<usize>, with_children: bool) -> Result<String, EditError> {
     let mut splices = Splices::default();
     let mut gone_to = 0;
@@ -299,8 +299,8 @@ pub fn delete(file: &TaskFile, tasks: &BTreeSet<usize>, with_children: bool) -> 
     Ok(splices.apply(&file.text))
 }
 
-/// The text of the file with a task, and everything below it, moved before another task of the same list or to the end
-/// of that list. Tasks of different lists cannot be reordered: the position of a task determines its owner.
+/// Moves a task with all its subtasks before another task of the same list, or to the end of that list. Tasks of
+/// different lists cannot be reordered: the position of a task determines its owner.
 pub fn reorder(file: &TaskFile, task: usize, before: Option<usize>) -> Result<String, EditError> {
     let moved = &file.tasks[task];
     let section = |task: &Task| file.sections.iter().rposition(|section| section.start <= task.span.start);
@@ -324,7 +324,7 @@ pub fn reorder(file: &TaskFile, task: usize, before: Option<usize>) -> Result<St
     if file.text[..at].is_empty() || file.text[..at].ends_with('\n') {
         splices.insert(at, lines);
     } else {
-        // The last line of the file has no end: it gets one, and the new last line has none.
+        // The last line of the file has no line break: it gets one, and the new last line loses its own.
         let lines = lines.strip_suffix("\r\n").or_else(|| lines.strip_suffix('\n')).unwrap_or(&lines);
         splices.insert(at, format!("{}{lines}", file.line_end));
     }
@@ -332,7 +332,7 @@ pub fn reorder(file: &TaskFile, task: usize, before: Option<usize>) -> Result<St
     Ok(splices.apply(&file.text))
 }
 
-/// The text of the file with a new task, below a parent or last in the last list, and the task's id.
+/// Adds a new task, below a parent or at the end of the last list. Returns the text and the id of the task.
 pub fn insert(file: &TaskFile, parent: Option<usize>, task: &NewTask) -> Result<(String, String), EditError> {
     check_head(task)?;
     task.fields.iter().try_for_each(|(key, _)| check_key(key))?;
@@ -354,7 +354,7 @@ pub fn insert(file: &TaskFile, parent: Option<usize>, task: &NewTask) -> Result<
         Some(parent) => {
             check_sound(file, parent)?;
             let above = &file.tasks[parent];
-            // Below a task that is indented too little, the new one would be read as that one's.
+            // After a task with less indentation, the new task would be parsed as the child of that one.
             let mut shallow = (parent + 1..above.next).filter(|below| file.tasks[*below].indent < above.indent + 2);
             shallow.try_for_each(|below| check_sound(file, below))?;
             let lines = render(&task, above.indent + 2, file.line_end_of(above));
@@ -365,12 +365,12 @@ pub fn insert(file: &TaskFile, parent: Option<usize>, task: &NewTask) -> Result<
     Ok((splices.apply(&file.text), id))
 }
 
-/// Behind the last task of the last list; without a list, at the end of the file after an empty line.
+/// Inserts lines after the last task of the last list; without a list, at the end of the file after an empty line.
 fn put_last(file: &TaskFile, lines: &str, splices: &mut Splices) {
     let whole = Section { start: 0, text_end: 0, has_heading: false };
     let section = file.sections.last().unwrap_or(&whole);
     let last = file.tasks.iter().rev().find(|task| task.depth == 0 && task.span.start >= section.start);
-    // An indented line that belongs to no task would be read as one of the new one.
+    // An indented line that belongs to no task would become part of the new one.
     let is_free = |task: &&Task| {
         let line = file.text[task.span.end..].lines().find(|line| !line.trim().is_empty());
         line.is_none_or(|line| !line.starts_with([' ', '\t']))

@@ -19,7 +19,7 @@ fn set(file: &str, task: usize, change: Change) -> String {
 }
 
 #[test]
-fn a_change_is_as_small_as_it_can_be() {
+fn changes_are_minimal() {
     let id = "  id: a\n";
     for (before, change, after) in [
         ("- [ ] a\n", Change::Status(Status::Completed), "- [x] a\n"),
@@ -35,14 +35,14 @@ fn a_change_is_as_small_as_it_can_be() {
         ("- [ ] a\n", Change::Tags(vec!["t".into(), "u".into()]), "- [ ] #t #u a\n"),
         ("- A B side\n  id: a\n", Change::Priority(None), "- \"B side\"\n  id: a\n"),
     ] {
-        // An id that was not written before is written now.
+        // A derived id is written with the change.
         let after = if before.contains("id: ") { after.to_owned() } else { format!("{after}{id}") };
         assert_eq!(set(before, 0, change), after, "{before}");
     }
 }
 
 #[test]
-fn keys_are_set_where_they_stand_and_added_behind_the_others() {
+fn existing_keys_are_changed_in_place_and_new_ones_are_appended() {
     let note = |value: &str| Change::Field("note".into(), text(value));
     for (before, change, after) in [
         ("- a id: b note: c\n", Change::Field("note".into(), None), "- a id: b\n"),
@@ -83,7 +83,7 @@ fn tasks_are_added_below_a_parent_or_last() {
 }
 
 #[test]
-fn a_task_goes_with_those_below_it_or_not_at_all() {
+fn a_task_is_deleted_with_its_children_or_not_at_all() {
     let file = parse(PLAN);
     assert!(matches!(delete(&file, &BTreeSet::from([0]), false), Err(EditError::HasChildren { .. })));
     let with = delete(&file, &BTreeSet::from([0]), true).expect("all go");
@@ -92,7 +92,7 @@ fn a_task_goes_with_those_below_it_or_not_at_all() {
 }
 
 #[test]
-fn what_has_an_error_is_not_written_and_the_rest_is() {
+fn tasks_with_errors_are_not_changed_but_others_are() {
     let text = "- \"open\n- b\n  id: b\n";
     let file = parse(text);
     let done = |task| update(&file, &BTreeMap::from([(task, vec![Change::Status(Status::Completed)])]));
@@ -101,7 +101,7 @@ fn what_has_an_error_is_not_written_and_the_rest_is() {
 }
 
 #[test]
-fn a_task_that_has_it_already_is_not_changed() {
+fn a_task_that_already_has_the_value_is_not_changed() {
     let file = parse("- [x] a\n  id: a\n  by: ada\n- b\n  id: b\n");
     let all = |change: Change| BTreeMap::from([(0, vec![change.clone()]), (1, vec![change])]);
     let changed = |change| update(&file, &all(change)).expect("it can be changed").changed;
@@ -111,7 +111,7 @@ fn a_task_that_has_it_already_is_not_changed() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused() {
+fn values_that_cannot_be_written_are_refused() {
     let refused = |change| update(&parse(PLAN), &BTreeMap::from([(0, vec![change])])).expect_err("it is refused");
     assert_eq!(refused(Change::Title("\t".into())), EditError::NoTitle);
     assert_eq!(refused(Change::Tags(vec!["a b".into()])), EditError::Name("a b".into()));
@@ -147,7 +147,7 @@ fn any_change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// The text without a task's own lines: everything that a change must leave alone.
+/// Returns the text without a task's own lines: everything that a change must not touch.
 fn others(file: &TaskFile, task: usize) -> String {
     let task = &file.tasks[task];
     let mut spans: Vec<_> =
@@ -172,7 +172,7 @@ fn check_changed(before: &TaskFile, task: usize, changes: &[Change], after: &Tas
     let now = &after.tasks[task];
     let names = |names: &[super::model::Name]| names.iter().map(|name| name.text.clone()).collect::<Vec<_>>();
     for (at, change) in changes.iter().enumerate() {
-        // Of two changes of the same thing, the last one wins.
+        // Of two changes of the same property, the last one wins.
         let kind = |change: &Change| match change {
             Change::Field(key, _) => format!("key {key}"),
             other => format!("{:?}", std::mem::discriminant(other)),
@@ -220,7 +220,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_deleted_is_gone_and_nothing_else(text in any_file(), pick in any::<proptest::sample::Index>()) {
+    fn only_the_deleted_tasks_are_removed(text in any_file(), pick in any::<proptest::sample::Index>()) {
         let file = parse(text.as_str());
         if file.tasks.is_empty() {
             return Ok(());
@@ -234,7 +234,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_added_is_read_as_it_was_meant(
+    fn an_added_task_is_parsed_as_intended(
         text in any_file(),
         title in any_text(),
         value in any_text(),
@@ -252,7 +252,7 @@ proptest! {
             prop_assert_eq!(&task.title.text, &new.title);
             prop_assert_eq!(task.field("note").map(|field| &field.value), Some(&new.fields[0].1));
             prop_assert_eq!(task.parent.map(|parent| &after.tasks[parent].id), parent.map(|parent| &file.tasks[parent].id));
-            // The added text is one piece; without it the text is unchanged.
+            // The added text is contiguous, and without it the text is unchanged.
             let kept = file.text.len();
             let front = text.bytes().zip(changed.bytes()).take_while(|(one, other)| one == other).count();
             let back = text.bytes().rev().zip(changed.bytes().rev()).take_while(|(one, other)| one == other).count();
@@ -262,7 +262,7 @@ proptest! {
 }
 
 #[test]
-fn a_task_is_put_elsewhere_in_its_list_with_all_below_it() {
+fn a_task_is_reordered_with_its_children() {
     let text = "# P\r\n\r\n- one\r\n  note: x\r\n  - deep\r\n\r\n- two\r\n- three";
     let file = parse(text);
     let index = |title: &str| file.tasks.iter().position(|task| task.title.text == title).expect("it should exist");

@@ -36,7 +36,7 @@ enum Mark {
     Tag,
 }
 
-/// Reads the words of a line from `start` to `end`, places in the text of the file.
+/// Parses the words of a line between the byte offsets `start` and `end` of the text.
 pub(super) fn parse(text: &str, start: usize, end: usize) -> Head {
     let mut reader = Reader { text, at: start, end, head: empty_at(start) };
     reader.marks();
@@ -57,7 +57,7 @@ fn empty_at(at: usize) -> Head {
     }
 }
 
-/// The mark that a text begins with, and how long it is.
+/// Returns the mark at the beginning of a text, and its length.
 fn mark(text: &str) -> Option<(Mark, usize)> {
     if text.starts_with('[') {
         let status = match text.get(..3)? {
@@ -81,7 +81,7 @@ fn mark(text: &str) -> Option<(Mark, usize)> {
     Some((mark, word.len()))
 }
 
-/// Whether a title that begins so would be read as a mark where it is not quoted.
+/// Whether an unquoted title with this beginning would be parsed as a mark.
 pub(super) fn begins_with_mark(title: &str) -> bool {
     mark(title).is_some()
 }
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         self.head.faults.push(Fault { code, severity, at, what: what.into() });
     }
 
-    /// Everything before the title, in any order.
+    /// Parses everything before the title, in any order.
     fn marks(&mut self) {
         loop {
             self.skip_blanks();
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
                 Mark::Status(_) if is_bracketed => {
                     self.fault(Code::MisplacedToken, Severity::Error, span.start, "the status is given twice");
                 }
-                // A second letter is a word.
+                // A second letter belongs to the title.
                 Mark::Status(_) | Mark::Priority(_) => return,
             }
             self.at = span.end;
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Plain words, up to the first key that has a value.
+    /// Parses an unquoted title, up to the first key with a value.
     fn plain_title(&mut self, start: usize, rest: &'a str) {
         let mut end = 0;
         for (at, word) in words(rest) {
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
         self.head.title = Title { text: rest[..end].to_owned(), span: start..self.at, quote: Quote::None };
     }
 
-    /// The keys behind the title.
+    /// Parses the keys after the title.
     fn fields(&mut self) {
         loop {
             self.skip_blanks();
@@ -255,7 +255,7 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The words of a text, each with its place.
+/// Returns the words of a text with their offsets.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let start = text.as_ptr() as usize;
     text.split(BLANK).filter(|word| !word.is_empty()).map(move |word| (word.as_ptr() as usize - start, word))

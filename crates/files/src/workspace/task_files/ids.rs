@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use super::model::Task;
 use crate::base::text::slug;
 
-/// The maximum number of letters of an id that is made from a title, before its number.
+/// The maximum number of letters of an id that is derived from a title, before its number.
 const LETTERS_AT_MOST: usize = 40;
 
-/// Gives an id to every task that has none, in the order of the file.
+/// Gives an id to every task without one, in file order.
 pub(super) fn assign(tasks: &mut [Task]) {
     if tasks.iter().all(|task| task.has_written_id) {
         return;
@@ -21,7 +21,7 @@ pub(super) fn assign(tasks: &mut [Task]) {
     }
 }
 
-/// An id for a new task of this title.
+/// Returns an id for a new task with this title.
 pub(super) fn for_title(title: &str, tasks: &[Task]) -> String {
     let mut taken = tasks.iter().map(|task| task.id.clone()).collect();
     free(&stem(title), &mut taken, &mut HashMap::new())

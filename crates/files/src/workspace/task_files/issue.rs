@@ -8,7 +8,7 @@ use crate::base::Severity;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
-    /// A quote is opened and not closed on its line.
+    /// A quote is not closed on its line.
     UnclosedQuote,
     /// A status, priority, stakeholder or tag is in a place where none is allowed.
     MisplacedToken,
@@ -18,17 +18,17 @@ pub enum Code {
     MissingValue,
     /// A task has the same key twice.
     DuplicateField,
-    /// A line is not indented by two spaces a level.
+    /// A line is not indented by two spaces per level.
     BadIndentation,
-    /// A task is indented with no task above it.
+    /// A task is indented but has no task above it.
     OrphanChild,
     /// Two tasks have the same id.
     DuplicateId,
     /// A written parent differs from the task above it.
     ParentMismatch,
-    /// A task depends on an id that nobody has.
+    /// A task depends on an id that does not exist.
     UnknownDependency,
-    /// Tasks wait for each other.
+    /// Tasks depend on each other in a cycle.
     DependencyCycle,
     /// A stakeholder does not exist in this workspace.
     UnknownStakeholder,
@@ -37,7 +37,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The code as it is printed.
+    /// Returns the code as it is printed.
     pub fn word(self) -> &'static str {
         match self {
             Self::UnclosedQuote => "unclosed-quote",
@@ -56,7 +56,7 @@ impl Code {
         }
     }
 
-    /// What to do about it, as one sentence without a full stop.
+    /// Returns the remedy, as one sentence without a full stop.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::UnclosedQuote => "close the quote on the same line, or escape a literal quote with \\",
@@ -79,14 +79,14 @@ impl Code {
 /// An error found in a task file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Issue {
-    /// Which kind.
+    /// The kind of the error.
     pub code: Code,
-    /// An error keeps its task from being written to.
+    /// The severity. An error prevents changes of its task.
     pub severity: Severity,
-    /// Which task, as a place in the list of the file's tasks.
+    /// The index of the task in the file.
     pub task: Option<usize>,
-    /// Where in the text, in bytes.
+    /// The byte offset in the text.
     pub at: usize,
-    /// What is wrong, as one sentence without a full stop.
+    /// The description, as one sentence without a full stop.
     pub what: String,
 }

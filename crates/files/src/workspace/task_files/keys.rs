@@ -1,7 +1,7 @@
-//! What counts as a key with its colon, on the line of a title and on a line of its own.
+//! Recognises keys with their colon, after a title and on lines of their own.
 
-/// The length of the key at the beginning of a text, without its colon; `None` if there is no key. The colon must be
-/// followed by a space or nothing, so that addresses and times are not keys.
+/// Returns the length of the key at the beginning of a text, without its colon; `None` if there is no key. The colon
+/// must be followed by a space or nothing, so that URLs and times are not keys.
 pub(super) fn key_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let is_first = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
@@ -17,12 +17,12 @@ pub(super) fn is_key_word(word: &str) -> bool {
     key_length(word).is_some_and(|length| length + 1 == word.len())
 }
 
-/// Whether a key can be written.
+/// Whether a text can be written as a key.
 pub fn is_key(key: &str) -> bool {
     key_length(&format!("{key}:")) == Some(key.len())
 }
 
-/// Whether a name can be written behind `@` or `#`.
+/// Whether a name can be written after `@` or `#`.
 pub fn is_name(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | ':' | '+');
     !name.is_empty() && name.chars().all(is_letter)

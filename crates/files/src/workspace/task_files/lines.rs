@@ -1,14 +1,14 @@
 //! A task file as lines: where each begins and ends, which are inside a comment or a code block, and which are
-//! headings. The format is line-based, and a fence or comment that is never closed hides none of the tasks below it: a
-//! Markdown parser would take all of them for code.
+//! headings. The format is line-based, and a fence or comment that is never closed hides none of the tasks below it,
+//! whereas a Markdown parser would treat all of them as code.
 
-/// A line of the text; all places are in bytes.
+/// A line of the text; all offsets are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) start: usize,
-    /// The end of its content.
+    /// The end of the line without its line break.
     pub(super) text_end: usize,
-    /// Where it ends, with its line end.
+    /// The end of the line including its line break.
     pub(super) end: usize,
     pub(super) kind: Kind,
 }
@@ -16,17 +16,17 @@ pub(super) struct Line {
 /// The role of a line in a task file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// It may be about tasks.
+    /// It may belong to a task.
     Body,
-    /// It lies in a comment.
+    /// It is inside a comment.
     Comment,
-    /// It lies in a block of code.
+    /// It is inside a code block.
     Code,
     /// It is a heading of this level.
     Heading { level: usize, is_todo: bool },
 }
 
-/// The lines of a text.
+/// Splits a text into lines.
 pub(super) fn split(text: &str) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::with_capacity(text.len() / 24);
     let mut start = 0;
@@ -41,7 +41,7 @@ pub(super) fn split(text: &str) -> Vec<Line> {
     lines
 }
 
-/// A heading has a space behind its signs: a line that begins with `#tag` is none.
+/// Parses a heading, which needs a space after `#`: a line that begins with `#tag` is none.
 fn heading(line: &str) -> Option<Kind> {
     let rest = line.trim_start_matches('#');
     let level = line.len() - rest.len();
@@ -52,9 +52,9 @@ fn heading(line: &str) -> Option<Kind> {
     Some(Kind::Heading { level, is_todo: words.eq_ignore_ascii_case("todo") })
 }
 
-/// Marks comments and blocks of code that begin at the left margin. One that is never closed is none.
+/// Marks the lines of comments and code blocks that begin at the left margin and are closed.
 fn mark_apart(text: &str, lines: &mut [Line]) {
-    // From where on each sort of end is known not to come any more.
+    // Remembers that no further end of a comment, or of each kind of fence, follows.
     let (mut no_comment_end, mut no_fence_end) = (false, [false; 2]);
     let mut at = 0;
     while at < lines.len() {

@@ -8,29 +8,29 @@ use super::relations::place;
 use crate::base::{Problem, Severity};
 use crate::workspace::layout::APPROVALS_FILE;
 
-/// What the names of task files end with.
+/// The extension of task files.
 pub const ENDING: &str = ".task.md";
 /// The names that mean the person as a stakeholder, in lower case.
 pub const PEOPLE: [&str; 3] = ["human", "user", "me"];
 
-/// What exists outside the file: agents and other tasks.
+/// What exists outside of the file: agents and other tasks.
 #[derive(Clone, Default, Debug)]
 pub struct Known {
-    /// Who may be a stakeholder, in lower case; none where that is not known.
+    /// The possible stakeholders, in lower case; `None` if they are not known.
     pub stakeholders: Option<BTreeSet<String>>,
-    /// Ids of tasks in other files; none where they are not known, and any could be there.
+    /// The ids of tasks in other files; `None` if they are not known, so that any could exist.
     pub other_ids: Option<BTreeSet<String>>,
 }
 
 impl Known {
-    /// What is known where these agents are, and the tasks of other files have these ids.
+    /// Creates the context from the agents of the workspace and the ids of tasks in other files.
     pub fn of(agents: impl IntoIterator<Item = String>, other_ids: Option<BTreeSet<String>>) -> Self {
         let agents = agents.into_iter().map(|agent| agent.to_lowercase());
         Self { stakeholders: Some(agents.chain(PEOPLE.map(str::to_owned)).collect()), other_ids }
     }
 }
 
-/// Everything that is wrong with a file as problems, each with its line, its column and its code.
+/// Returns all problems of a file, each with its line, column and code.
 pub fn problems(path: &str, file: &TaskFile, known: &Known) -> Vec<Problem> {
     let problem = |issue: Issue| {
         let (line, column) = file.position(issue.at);
@@ -44,8 +44,8 @@ pub fn problems(path: &str, file: &TaskFile, known: &Known) -> Vec<Problem> {
 /// The maximum number of reported problems per file.
 const PROBLEMS_AT_MOST: usize = 50;
 
-/// What is wrong with each of these files where these agents are, for the files with which something is. What agents
-/// ask a person is checked by whoever reads the answers.
+/// Returns the problems of each file that has any. The file of approvals is skipped: it is checked when the answers are
+/// read.
 pub fn problems_by_file(
     files: &BTreeMap<String, TaskFile>,
     agents: impl IntoIterator<Item = String>,
@@ -61,7 +61,7 @@ pub fn problems_by_file(
     found.filter(|(_, problems)| !problems.is_empty()).collect()
 }
 
-/// All issues of a file, in its order.
+/// Returns all issues of a file, sorted by position.
 pub fn lint(file: &TaskFile, known: &Known) -> Vec<Issue> {
     let mut issues = file.issues.clone();
     let mut warn = |code, task, at, what| {

@@ -1,8 +1,8 @@
 //! Task files (`*.task.md`): lossless reading, checks, task-by-task changes, and queries.
 //!
-//! A [`TaskFile`] keeps the whole text and the place of every part of every task in it. Every change replaces pieces of
-//! the text, so everything else stays byte for byte the same. A task with an error is never changed; others in its file
-//! can be.
+//! A [`TaskFile`] contains the whole text and the position of every part of every task in it. Every change replaces
+//! pieces of the text, so everything else stays byte for byte the same. A task with an error is never changed; others
+//! in its file can be.
 //!
 //! Reading order: [`model`] (what a task is), `lines`, `head`, `keys` and `parse` (from text to tasks), `quoting` and
 //! `value` (single values, both ways), `ids` and `relations` (how tasks relate), [`lint`], [`edit`] and [`spacing`]

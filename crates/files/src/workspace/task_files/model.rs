@@ -1,4 +1,4 @@
-//! The content of a task file, with the place of every part in its text.
+//! The content of a task file, with the position of every part in its text.
 
 use std::ops::Range;
 
@@ -15,16 +15,16 @@ pub type Span = Range<usize>;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It is to be done: `[ ]` or `[_]`, or no mark.
+    /// To be done: `[ ]` or `[_]`, or no mark.
     Open,
-    /// It is done: `[x]`.
+    /// Done: `[x]`.
     Completed,
-    /// It is not going to be done: `[-]`.
+    /// Will not be done: `[-]`.
     Skipped,
 }
 
 impl Status {
-    /// Its name in queries and results.
+    /// Returns its name in queries and results.
     pub fn word(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -33,7 +33,7 @@ impl Status {
         }
     }
 
-    /// What a person may call it.
+    /// Parses a name that a person may use for a status.
     pub fn of_word(word: &str) -> Option<Self> {
         match word.to_ascii_lowercase().as_str() {
             "open" | "todo" | "[ ]" | "[_]" | "_" => Some(Self::Open),
@@ -43,7 +43,7 @@ impl Status {
         }
     }
 
-    /// Its mark as it is written.
+    /// Returns its mark in task files.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Open => "[ ]",
@@ -64,7 +64,7 @@ pub enum Priority {
 }
 
 impl Priority {
-    /// Its letter.
+    /// Returns its letter.
     pub fn letter(self) -> &'static str {
         match self {
             Self::A => "A",
@@ -74,7 +74,7 @@ impl Priority {
         }
     }
 
-    /// The priority of a letter.
+    /// Parses the letter of a priority.
     pub fn of_letter(letter: &str) -> Option<Self> {
         match letter {
             "A" => Some(Self::A),
@@ -86,10 +86,10 @@ impl Priority {
     }
 }
 
-/// How a title or a value is quoted.
+/// The quotes of a title or a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quote {
-    /// Plain words.
+    /// No quotes.
     None,
     /// `"…"`
     Straight,
@@ -99,10 +99,10 @@ pub enum Quote {
     Backtick,
 }
 
-/// A `@stakeholder` or a `#tag`, without its sign.
+/// A `@stakeholder` or a `#tag`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Name {
-    /// The name.
+    /// The name, without its sign.
     pub text: SmolStr,
     /// Its position, including the sign.
     pub span: Span,
@@ -111,18 +111,18 @@ pub struct Name {
 /// The title of a task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Title {
-    /// Its words, without quotes and escapes.
+    /// The text, without quotes and escapes.
     pub text: String,
     /// Its position, including the quotes.
     pub span: Span,
-    /// How it is quoted.
+    /// The quotes.
     pub quote: Quote,
 }
 
 /// The value of a key.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
-    /// There is nothing after the colon.
+    /// Nothing after the colon.
     Empty,
     /// `true` or `false`.
     Bool(bool),
@@ -132,69 +132,69 @@ pub enum Value {
     Text(SmolStr),
 }
 
-/// `key: value` of a task.
+/// A `key: value` pair of a task.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Field {
     /// The key.
     pub key: SmolStr,
     /// The value.
     pub value: Value,
-    /// From the key to the end of the value; of a key on a line of its own, its whole lines.
+    /// The span from the key to the end of the value; for a key on lines of its own, the whole lines.
     pub span: Span,
-    /// From behind the colon to the end of the value.
+    /// The span from the colon, exclusive, to the end of the value.
     pub value_span: Span,
-    /// Whether it is on the line of the title.
+    /// Whether it is on the title's line.
     pub is_inline: bool,
 }
 
-/// One task.
+/// A task.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Task {
-    /// Its id: as written, else made from its title and unlike all others in the file.
+    /// The id: as written, otherwise derived from the title and unique in the file.
     pub id: String,
-    /// Whether its id is written.
+    /// Whether the id is in the file.
     pub has_written_id: bool,
-    /// How far it is.
+    /// The status.
     pub status: Status,
     /// The position of the status.
     pub status_span: Option<Span>,
     /// The priority and its position.
     pub priority: Option<(Priority, Span)>,
-    /// Whom it concerns.
+    /// The people and agents that the task concerns.
     pub stakeholders: Vec<Name>,
-    /// What it is about.
+    /// The tags.
     pub tags: Vec<Name>,
-    /// What it is called.
+    /// The title.
     pub title: Title,
-    /// Its keys, in the order of the file.
+    /// The keys, in file order.
     pub fields: Vec<Field>,
-    /// The parent task.
+    /// The index of the parent task.
     pub parent: Option<usize>,
     /// The number of ancestors.
     pub depth: usize,
-    /// By how many spaces it is indented.
+    /// The number of spaces before the dash.
     pub indent: usize,
-    /// Its first line, without its end.
+    /// The first line, without its line break.
     pub head: Span,
-    /// Where its first line goes on behind the dash.
+    /// The offset at which the first line continues after the dash.
     pub words_start: usize,
-    /// The end of its own lines before its first child.
+    /// The end of the task's own lines, before its first child.
     pub own_end: usize,
-    /// All its lines, and those of the tasks below it.
+    /// The span of all lines, including those of its descendants.
     pub span: Span,
-    /// The place in the list behind its last descendant.
+    /// The index after its last descendant.
     pub next: usize,
-    /// Whether it has an error, and is not written to.
+    /// Whether the task has an error, which prevents changes.
     pub has_errors: bool,
 }
 
 impl Task {
-    /// The field of this key.
+    /// Returns the field with this key.
     pub fn field(&self, key: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.key.eq_ignore_ascii_case(key))
     }
 
-    /// The ids that it waits for.
+    /// Iterates over the ids of tasks that this one depends on.
     pub fn dependencies(&self) -> impl Iterator<Item = &str> {
         let text = match self.field("depends_on").map(|field| &field.value) {
             Some(Value::Text(text) | Value::Number(_, text)) => text.as_str(),
@@ -207,36 +207,36 @@ impl Task {
     }
 }
 
-/// Where tasks are listed: below a heading `TODO`, or in the whole file.
+/// A list of tasks: below a `TODO` heading, or the whole file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Section {
-    /// Where it begins, behind its heading.
+    /// The start, after its heading.
     pub start: usize,
-    /// The end of its last line that says something; its start or its heading's end where none does.
+    /// The end of its last line that is not empty; if all are, its start or the end of its heading.
     pub text_end: usize,
     /// Whether it has a heading.
     pub has_heading: bool,
 }
 
-/// A complete task file.
+/// A parsed task file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TaskFile {
-    /// Its text.
+    /// The text.
     pub text: String,
-    /// Its tasks, in the order of the file: parents before their children.
+    /// The tasks, in file order: parents before their children.
     pub tasks: Vec<Task>,
     /// The sections that can hold tasks; at least one.
     pub sections: Vec<Section>,
-    /// What is wrong with its text and with what its tasks are to each other.
+    /// The issues of the text and of the relations between tasks.
     pub issues: Vec<Issue>,
-    /// How its lines end.
+    /// The line break that the file uses.
     pub line_end: &'static str,
-    /// Where its lines begin.
+    /// The byte offsets at which lines begin.
     pub line_starts: Vec<usize>,
 }
 
 impl TaskFile {
-    /// The line and the column of a place in the text, both from 1, the column in characters.
+    /// Returns the line and the column of a byte offset, both counted from 1, the column in characters.
     pub fn position(&self, at: usize) -> (usize, usize) {
         let at = at.min(self.text.len());
         let line = self.line_starts.partition_point(|start| *start <= at).max(1);
@@ -245,7 +245,7 @@ impl TaskFile {
         (line, column)
     }
 
-    /// The first error of a task.
+    /// Returns the first error of a task.
     pub fn error_of(&self, task: usize) -> Option<&Issue> {
         if !self.tasks[task].has_errors {
             return None;
@@ -253,7 +253,7 @@ impl TaskFile {
         self.issues.iter().find(|issue| issue.task == Some(task) && issue.severity == Severity::Error)
     }
 
-    /// How the lines of a task end.
+    /// Returns the line break that a task uses.
     pub fn line_end_of(&self, task: &Task) -> &'static str {
         match self.text.get(task.head.end..) {
             Some(rest) if rest.starts_with("\r\n") => "\r\n",

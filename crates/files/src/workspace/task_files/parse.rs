@@ -13,7 +13,7 @@ const BLANK: [char; 2] = [' ', '\t'];
 /// The maximum depth of tasks; deeper ones are reported and treated as if they were at this depth.
 const DEPTH_AT_MOST: usize = 64;
 
-/// Reads a task file. Every text is one: what is wrong with it is in its issues.
+/// Parses a task file. Parsing never fails: errors are among the issues of the file.
 pub fn parse(text: impl Into<String>) -> TaskFile {
     let text = text.into();
     let lines = lines::split(&text);
@@ -40,7 +40,7 @@ pub fn parse(text: impl Into<String>) -> TaskFile {
     TaskFile { tasks, sections, issues, line_end, line_starts, text }
 }
 
-/// The places where tasks may be, by lines, and for each line whether it is in one.
+/// Returns the sections that may contain tasks, by line numbers, and for each line whether it is in one.
 fn sections(lines: &[Line]) -> (Vec<(Option<usize>, usize)>, Vec<bool>) {
     let mut sections: Vec<(Option<usize>, usize)> = Vec::new();
     let mut is_ours = vec![false; lines.len()];
@@ -83,7 +83,7 @@ struct Reader<'a> {
     issues: Vec<Issue>,
     /// The tasks that the next line may belong to, outermost first.
     open: Vec<usize>,
-    /// The first task within the marks of a merge that have begun.
+    /// The first task after the start of an open merge conflict.
     conflict: Option<usize>,
 }
 
@@ -92,7 +92,7 @@ impl Reader<'_> {
         self.issues.push(Issue { code, severity: Severity::Error, task, at, what: what.into() });
     }
 
-    /// Nothing that follows belongs to the tasks so far. Returns where to continue.
+    /// Ends all open tasks. Returns the next line.
     fn close(&mut self, next: usize) -> usize {
         while let Some(task) = self.open.pop() {
             self.tasks[task].next = self.tasks.len();
@@ -100,7 +100,7 @@ impl Reader<'_> {
         next
     }
 
-    /// Reads the line at `at`, and what belongs to it. Returns where to continue.
+    /// Parses the line at `at` and everything that belongs to it. Returns the next line.
     fn line(&mut self, lines: &[Line], at: usize) -> usize {
         let line = &lines[at];
         match line.kind {
@@ -114,7 +114,7 @@ impl Reader<'_> {
             return at + 1;
         }
         let blanks = &text[..text.len() - words.len()];
-        // A tab is not valid indentation; it is read as one level, so that its content can be reported.
+        // A tab is not valid indentation; it counts as one level, so that the rest of the line can be checked.
         let indent = blanks.chars().map(|blank| if blank == '\t' { 2 } else { 1 }).sum();
         let has_tab = blanks.contains('\t');
         if words.starts_with("- ") || words.starts_with("-\t") {
@@ -142,12 +142,12 @@ impl Reader<'_> {
         self.field(lines, at, owner, start, length)
     }
 
-    /// A line at the left margin, which ends every task; merge markers are reported.
+    /// Parses a line at the left margin, which ends every task. Merge markers are reported.
     fn margin(&mut self, at: usize, text: &str) {
         let is_mark = |sign: &str| text == sign || text.strip_prefix(sign).is_some_and(|rest| rest.starts_with(' '));
         if is_mark("<<<<<<<") {
             self.conflict = Some(self.tasks.len());
-            // It may go through the task above it.
+            // The conflict may affect the task above the marker.
             let above = self.open.last().copied();
             self.error(Code::ConflictMarker, above, at, "an unfinished merge");
         } else if is_mark(">>>>>>>")
@@ -171,7 +171,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The line that ends here belongs to the innermost task.
+    /// Extends the innermost task to the end of a line.
     fn extend(&mut self, end: usize) {
         if let Some(&top) = self.open.last()
             && top + 1 == self.tasks.len()
@@ -236,7 +236,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A key on a line of its own. Gives back the line behind its value.
+    /// Parses a key on a line of its own. Returns the line after its value.
     fn field(&mut self, lines: &[Line], at: usize, owner: usize, start: usize, length: usize) -> usize {
         let line = &lines[at];
         let key = &self.text[start..start + length];
@@ -267,13 +267,13 @@ impl Reader<'_> {
         let (span, value_span) = (line.start..end, behind..value_end);
         let field = Field { key: key.into(), value, span, value_span, is_inline: false };
         self.add(owner, field);
-        // It may come after the children of its task.
+        // The key may come after the children of its task.
         self.close_above(owner);
         self.extend(end);
         last + 1
     }
 
-    /// A key of a task behind its children ends them.
+    /// Ends the children of a task before another key of the task.
     fn close_above(&mut self, owner: usize) {
         while let Some(&task) = self.open.last()
             && task != owner
@@ -290,7 +290,7 @@ impl Reader<'_> {
         }
         match quoting::read(raw, quote) {
             Some(quoted) if quoted.end == raw.len() => Value::Text(quoted.text.into()),
-            // Words follow: the quote is one of them.
+            // Text follows the closing quote, so the quotes are part of the value.
             Some(_) => of_plain(raw, key),
             None => {
                 let at = line_end - raw.len();
@@ -300,7 +300,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The last line of the block of a key in line `at`, which is indented more than the key.
+    /// Returns the last line of the block of the key in line `at`, which is indented more than the key.
     fn block_end(&self, lines: &[Line], at: usize, indent: usize) -> usize {
         let mut last = at;
         for (next, line) in lines.iter().enumerate().skip(at + 1) {
@@ -334,7 +334,7 @@ impl Reader<'_> {
         }
         let task = &mut self.tasks[owner];
         if field.key.eq_ignore_ascii_case(ID_KEY) && !task.has_written_id {
-            // A number, a truth value: an id is text whatever it looks like.
+            // An id is text, even if it looks like a number or a truth value.
             task.id = field.value.text().to_owned();
             task.has_written_id = !task.id.is_empty();
         }

@@ -8,7 +8,7 @@ use super::model::{Priority, Status, Task, TaskFile, Value};
 use super::parse;
 use super::spacing::normalise;
 
-/// The file of the reference, with what people write beside tasks.
+/// The example of the specification, with text that people write between tasks.
 pub(super) const PLAN: &str = "# Redis\n\n## TODO\n\n- [x] A @planner-001 #redis \"Plan Redis check workflow\"\n  id: task-001\n  created: 2025-10-04T10:00:00Z\n  \n  - [ ] B @retriever-001 #system \"Detect container runtime\"\n    id: task-002\n    parent: task-001\n    <!-- odd -->\n\n  - [-] C @executor-001 #docker \"Check Redis container status\"\n    id: task-003\n    depends_on: task-002\n    approval_required: true\n\n- [ ] A @evaluator-001 \"Validate Redis check result\"\n  id: task-004\n  depends_on: task-003\n  description: |\n    Details:\n      Command: docker ps\n\n    - [ ] no task\n\n## Notes\n\n- no task\n";
 
 fn one(line: &str) -> Task {
@@ -30,7 +30,7 @@ fn codes(text: &str) -> Vec<Code> {
 }
 
 #[test]
-fn the_file_of_the_reference_is_read() {
+fn the_example_of_the_specification_is_parsed() {
     let file = parse(PLAN);
     assert_eq!(codes(PLAN), []);
     let told: Vec<_> = file.tasks.iter().map(|task| (task.id.as_str(), task.status, task.depth, task.parent)).collect();
@@ -50,7 +50,7 @@ fn the_file_of_the_reference_is_read() {
 }
 
 #[test]
-fn marks_stand_in_any_order_before_the_title() {
+fn marks_before_the_title_can_be_in_any_order() {
     for line in [
         "- [x] A @ada @bob #one #two \"Do it\"",
         "- @ada x #one A @bob #two \"Do it\"",
@@ -73,7 +73,7 @@ fn marks_stand_in_any_order_before_the_title() {
 }
 
 #[test]
-fn titles_are_quoted_or_plain() {
+fn titles_can_be_quoted_or_unquoted() {
     for (line, title) in [
         (r#"- "a \"b\" \\ c""#, r#"a "b" \ c"#),
         ("- “a “ b \\” c”", "a “ b ” c"),
@@ -84,7 +84,7 @@ fn titles_are_quoted_or_plain() {
         ("- A B side", "B side"),
     ] {
         let title_is = |read: &str| assert_eq!(read, title, "{line}");
-        // In plain words a key with a value ends the title.
+        // In an unquoted title, a key with a value ends the title.
         let task = one(line);
         if line.contains("milk") {
             assert_eq!((task.title.text.as_str(), field(&task, "milk")), ("Buy", text("and bread")));
@@ -95,7 +95,7 @@ fn titles_are_quoted_or_plain() {
 }
 
 #[test]
-fn keys_have_values_of_their_kinds_inline_and_indented() {
+fn keys_have_typed_values_inline_and_indented() {
     let task = one(
         "- [ ] \"a\" id: 7 due: 2026-01-02 n: -1.5 done: true by: \"two words\" word: 007\n  big: 1234567890123456789\n  said: \"x\" and y\n  quoted: \"12\"\n  path: C:\\new\n",
     );
@@ -121,7 +121,7 @@ fn keys_have_values_of_their_kinds_inline_and_indented() {
 }
 
 #[test]
-fn tasks_stand_below_todo_or_in_the_whole_file() {
+fn tasks_are_below_a_todo_heading_or_in_the_whole_file() {
     let ids = |text: &str| parse(text).tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids("- a\n# Other\n- b\n"), ["a", "b"]);
     assert_eq!(ids("- a\n## todo ##\n- b\n### Sub\n- c\n#tag\n- d\n## Other\n- e\n# To do\n- f\n"), ["b", "c", "d"]);
@@ -131,14 +131,14 @@ fn tasks_stand_below_todo_or_in_the_whole_file() {
 }
 
 #[test]
-fn ids_are_made_from_titles_and_distinct() {
+fn ids_are_derived_from_titles_and_unique() {
     let file = parse("- Fix it\n- fix it!\n- x\n  id: fix-it-2\n- ???\n- ???\n");
     let ids: Vec<&str> = file.tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(ids, ["fix-it", "fix-it-3", "fix-it-2", "task", "task-2"]);
 }
 
 #[test]
-fn every_mistake_is_reported_with_its_place() {
+fn every_mistake_is_reported_with_its_position() {
     for (text, code, line, column) in [
         ("- \"open\n", Code::UnclosedQuote, 1, 3),
         ("- \"a\"\n  by: \"open\n", Code::UnclosedQuote, 2, 7),
@@ -178,7 +178,7 @@ fn every_mistake_is_reported_with_its_place() {
 }
 
 #[test]
-fn whom_a_task_names_is_looked_up_where_that_is_known() {
+fn stakeholders_are_checked_if_the_agents_are_known() {
     let known = Known {
         stakeholders: Some(["ada".to_owned(), "human".to_owned()].into()),
         other_ids: Some(["far".to_owned()].into()),
@@ -191,7 +191,7 @@ fn whom_a_task_names_is_looked_up_where_that_is_known() {
 }
 
 #[test]
-fn what_is_wrong_is_reported_of_each_file_with_its_place_its_code_and_a_remedy() {
+fn problems_of_each_file_have_a_position_a_code_and_a_remedy() {
     let texts = [
         ("tasks/approvals.task.md", "- @nobody a\n"),
         ("tasks/far.task.md", "- far\n"),
@@ -212,7 +212,7 @@ fn what_is_wrong_is_reported_of_each_file_with_its_place_its_code_and_a_remedy()
 }
 
 #[test]
-fn deep_and_long_files_are_read() {
+fn deep_and_long_files_are_parsed() {
     let deep: String = (0..3_000).map(|depth| format!("{}- t{depth}\n", "  ".repeat(depth))).collect();
     assert_eq!(parse(deep).tasks.len(), 3_000);
     let chain: String =
@@ -223,7 +223,7 @@ fn deep_and_long_files_are_read() {
 }
 
 #[test]
-fn spacing_alone_is_normalised() {
+fn only_spacing_is_normalised() {
     let text = "##  TODO\n\n-   [x]   A  @ada\t#t  \"a  b\"   id:   one  \n  due:    1  \n  text: |  \n     kept  \n  note  kept  \n-  \"open";
     let spaced = normalise(&parse(text));
     assert_eq!(
@@ -237,7 +237,7 @@ fn spacing_alone_is_normalised() {
 /// First lines of tasks, valid and invalid.
 const TASK_LINE: &str = "( {0,5})- (\\[x\\] |\\[ \\] |x |- )?(A |B )?(@[a-c]{1,2} )?(#[a-c] )?(\"[a-c\\\\ ]{0,4}\"|[a-c ]{0,5}|`a|“ä”)( [a-c]: ?[a-c\"0-9]{0,2})?\r?\n";
 
-/// Pieces of task files in any order, mostly meaningful ones.
+/// Generates task files from pieces in any order, mostly meaningful ones.
 pub(super) fn any_file() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         5 => TASK_LINE,
@@ -256,7 +256,7 @@ pub(super) fn any_file() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
 }
 
-/// Everything that a task says, without positions.
+/// Describes everything in a task, without positions.
 pub(super) fn said(file: &TaskFile, task: &Task) -> String {
     let fields: Vec<_> = task.fields.iter().map(|field| (&field.key, &field.value)).collect();
     let names: Vec<_> = task.stakeholders.iter().chain(&task.tags).map(|name| &name.text).collect();
@@ -267,11 +267,11 @@ pub(super) fn said(file: &TaskFile, task: &Task) -> String {
 
 proptest! {
     #[test]
-    fn any_text_is_read_and_kept(text in any_file()) {
+    fn any_text_is_parsed_and_preserved(text in any_file()) {
         let file = parse(text.as_str());
         prop_assert_eq!(&file.text, &text);
         for task in &file.tasks {
-            // Every part is at the position that is given for it.
+            // Every part is at its recorded position.
             prop_assert!(text.get(task.span.clone()).is_some() && text.get(task.head.clone()).is_some());
             prop_assert!(task.span.start == task.head.start && task.own_end <= task.span.end);
             for field in &task.fields {
@@ -285,7 +285,7 @@ proptest! {
     }
 
     #[test]
-    fn spacing_changes_no_meaning_and_comes_to_an_end(text in any_file()) {
+    fn normalising_spacing_keeps_the_meaning_and_is_idempotent(text in any_file()) {
         let file = parse(text.as_str());
         let spaced = normalise(&file);
         let again = parse(spaced.text.as_str());

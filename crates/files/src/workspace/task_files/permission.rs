@@ -1,17 +1,17 @@
-//! Tasks that wait for a person (`approval_required: true` without `approved: true`), and which changes of a task file
-//! only a person may make. Pure.
+//! Tasks that wait for a person (`approval_required: true` without `approved: true`), and the changes of a task file
+//! that only a person may make. Pure.
 
 use std::collections::BTreeSet;
 
 use super::parse;
 use super::{Status, Task};
 
-/// The key that says that a person is to allow a task first.
+/// The key that requires a person's approval.
 const REQUIRED: &str = "approval_required";
-/// The key with which a person allows it.
+/// The key with which a person approves a task.
 pub const APPROVED_KEY: &str = "approved";
 
-/// Whether a person is to say first that a task may be done.
+/// Whether a task still needs a person's approval.
 pub fn waits_for_person(task: &Task) -> bool {
     is_true(task, REQUIRED) && !is_true(task, APPROVED_KEY)
 }
@@ -20,16 +20,16 @@ fn is_true(task: &Task, key: &str) -> bool {
     task.field(key).is_some_and(|field| field.value.text().trim() == "true")
 }
 
-/// What a person allowed when they allowed a task.
+/// Returns what a person approved: all properties of a task that an agent may not change afterwards.
 fn allowed_of(task: &Task) -> (&str, &str, Vec<&str>, Option<&str>, bool) {
     let names = task.stakeholders.iter().map(|name| name.text.as_str()).collect();
     let description = task.field("description").map(|field| field.value.text());
     (&task.id, &task.title.text, names, description, is_true(task, REQUIRED))
 }
 
-/// Why an agent may not make this of a task file; nothing where it may. An agent allows no task, changes none that a
-/// person has allowed into another, and completes none that waits for a person. It removes none at all, as writing over
-/// the whole file would: it may skip them.
+/// Returns why an agent may not make this change of a task file; `None` if it may. An agent cannot approve a task,
+/// change an approved task into another one, complete one that waits for a person, or remove any task (as overwriting
+/// the whole file would). It can skip tasks.
 pub fn only_for_a_person(before: &str, after: &str) -> Option<String> {
     let (before, after) = (parse(before), parse(after));
     let mut allowed: Vec<_> = before.tasks.iter().filter(|task| is_true(task, APPROVED_KEY)).map(allowed_of).collect();
@@ -73,7 +73,7 @@ mod tests {
     const WAITING: &str = "- [ ] @ada \"Dig\"\n  id: dig\n  approval_required: true\n- [ ] @ben \"Plan\"\n  id: plan\n";
 
     #[test]
-    fn an_agent_allows_no_task_by_any_spelling() {
+    fn an_agent_cannot_approve_a_task_in_any_spelling() {
         let allowed =
             |line: &str| WAITING.replace("  approval_required: true\n", &format!("  approval_required: true\n{line}"));
         for line in [
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_allowed_stays_what_it_was() {
+    fn an_approved_task_cannot_be_changed_into_another() {
         let allowed = WAITING.replace("approval_required: true", "approval_required: true\n  approved: true");
         for (from, to) in
             [("\"Dig\"", "\"Delete all\""), ("@ada", "@ben"), ("  id: dig\n", "  id: dig\n  description: more\n")]
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_removes_no_task() {
+    fn an_agent_cannot_remove_a_task() {
         for after in [
             WAITING.replace("- [ ] @ben \"Plan\"\n  id: plan\n", ""),
             WAITING.replace("id: plan", "id: other"),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_an_agents_to_change() {
+    fn an_agent_can_change_everything_else() {
         for after in [
             WAITING.replace("[ ] @ada", "[-] @ada"),
             WAITING.replace("[ ] @ben", "[x] @ben"),

@@ -1,11 +1,11 @@
-//! Reads and writes quotes and escapes of titles and values.
+//! Parses and writes quotes and escapes of titles and values.
 
 use std::borrow::Cow;
 
 use super::model::Quote;
 
 impl Quote {
-    /// The quote that a text begins with.
+    /// Returns the quote at the beginning of a text.
     pub(super) fn of_text(text: &str) -> Self {
         match text.chars().next() {
             Some('"') => Self::Straight,
@@ -27,17 +27,17 @@ impl Quote {
 
 /// A quoted text at the beginning of a longer text.
 pub(super) struct Quoted<'a> {
-    /// Without quotes and escapes.
+    /// The text without quotes and escapes.
     pub(super) text: Cow<'a, str>,
-    /// Where it ends, with its quotes, in bytes.
+    /// The byte offset of the end, including the quotes.
     pub(super) end: usize,
 }
 
-/// Reads the quoted text that `text` begins with; none where the quote is not closed.
+/// Parses the quoted text at the beginning of `text`; `None` if the quote is not closed.
 pub(super) fn read(text: &str, quote: Quote) -> Option<Quoted<'_>> {
     let (open, close) = quote.signs();
     let body = text.strip_prefix(open).filter(|_| quote != Quote::None)?;
-    // No byte of another letter looks like a backslash or like the first byte of a quote.
+    // In UTF-8, no byte of another character equals a backslash or the first byte of a quote.
     let (bytes, mut at) = (body.as_bytes(), 0);
     while at < bytes.len() {
         if bytes[at] == b'\\' {
@@ -67,7 +67,7 @@ fn unescape(body: &str) -> Cow<'_, str> {
             Some('r') => text.push('\r'),
             Some('t') => text.push('\t'),
             Some(sign @ ('"' | '“' | '”' | '`' | '\\')) => text.push(sign),
-            // What is no escape stays as it is, such as the path of a file.
+            // An unknown escape is kept, as in a Windows path.
             Some(other) => text.extend(['\\', other]),
             None => text.push('\\'),
         }

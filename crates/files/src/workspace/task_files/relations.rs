@@ -1,4 +1,4 @@
-//! How tasks relate: duplicate ids, whether a written parent is the task above, who waits for whom.
+//! Checks how tasks relate: duplicate ids, parents that differ from the nesting, and cyclic dependencies.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use super::issue::{Code, Issue};
 use super::model::Task;
 use crate::base::Severity;
 
-/// Finds what makes tasks ambiguous or impossible to complete.
+/// Finds relations that are ambiguous or make tasks impossible to complete.
 pub(super) fn check(tasks: &[Task], issues: &mut Vec<Issue>) {
     let mut error = |code, task: usize, at, what| {
         issues.push(Issue { code, severity: Severity::Error, task: Some(task), at, what });
     };
-    // The first of each id, and how many have it.
+    // The first task with each id, and the number of tasks that have it.
     let mut by_id: HashMap<&str, (usize, usize)> = HashMap::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
         by_id.entry(&task.id).or_insert((index, 0)).1 += 1;
@@ -38,13 +38,13 @@ pub(super) fn check(tasks: &[Task], issues: &mut Vec<Issue>) {
     }
 }
 
-/// The position of a key of a task, or of the task if the key is missing.
+/// Returns the position of a key of a task, or of the task if the key is missing.
 pub(super) fn place(task: &Task, key: &str) -> usize {
     let line = task.field(key).map(|field| field.value_span.start.saturating_sub(field.key.len() + 1));
     line.unwrap_or(task.head.start + task.indent)
 }
 
-/// Which of these lead back to themselves: Tarjan's strongly connected components, without recursion.
+/// Returns the nodes that are in a cycle, using Tarjan's strongly connected components without recursion.
 fn in_cycles(edges: &[Vec<usize>]) -> Vec<usize> {
     const UNSEEN: usize = usize::MAX;
     let count = edges.len();

@@ -1,4 +1,4 @@
-//! Writes a new task as text, in the form that every tool for these files uses.
+//! Writes a new task as text, in the usual style of such files.
 
 use super::model::{Priority, Quote, Status, Task, Value};
 use super::quoting;
@@ -6,22 +6,22 @@ use super::quoting;
 /// A task to be written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewTask {
-    /// How far it is.
+    /// The status.
     pub status: Status,
-    /// How urgent it is.
+    /// The priority.
     pub priority: Option<Priority>,
-    /// Whom it concerns, without `@`.
+    /// The stakeholders, without `@`.
     pub stakeholders: Vec<String>,
-    /// What it is about, without `#`.
+    /// The tags, without `#`.
     pub tags: Vec<String>,
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// Its keys, `id` among them.
+    /// The keys, including `id`.
     pub fields: Vec<(String, Value)>,
 }
 
 impl NewTask {
-    /// An open task of this title.
+    /// Creates an open task with this title.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             status: Status::Open,
@@ -33,7 +33,7 @@ impl NewTask {
         }
     }
 
-    /// The same as a task that there is, without those below it.
+    /// Copies an existing task, without its children.
     pub fn like(task: &Task) -> Self {
         Self {
             status: task.status,
@@ -46,7 +46,7 @@ impl NewTask {
     }
 }
 
-/// The lines of a task, each with its end.
+/// Returns the lines of a task, each with its line break.
 pub fn render(task: &NewTask, indent: usize, line_end: &str) -> String {
     let lead = " ".repeat(indent);
     let mut text = format!("{lead}- {}", task.status.mark());
@@ -63,7 +63,7 @@ pub fn render(task: &NewTask, indent: usize, line_end: &str) -> String {
     text
 }
 
-/// A key on a line of its own, without the end of the line. `indent` is that of its task.
+/// Returns a key on a line of its own, without the line break at its end. `indent` is that of its task.
 pub(super) fn field_line(key: &str, value: &Value, indent: usize, line_end: &str) -> String {
     let written = value.written(key, Some(indent + 2), line_end);
     let blank = if written.is_empty() { "" } else { " " };

@@ -9,11 +9,11 @@ use super::splice::Splices;
 pub struct Spaced {
     /// The text.
     pub text: String,
-    /// The lines that are other than they were, from 1.
+    /// The numbers of the changed lines, counted from 1.
     pub lines: Vec<usize>,
 }
 
-/// Brings the spacing of all tasks without errors into its usual form.
+/// Normalises the spacing of all tasks without errors.
 pub fn normalise(file: &TaskFile) -> Spaced {
     let mut stretches: Vec<(Span, &str)> = Vec::new();
     for task in file.tasks.iter().filter(|task| !task.has_errors) {
@@ -42,7 +42,7 @@ pub fn normalise(file: &TaskFile) -> Spaced {
     Spaced { text: splices.apply(&file.text), lines }
 }
 
-/// The blanks between the words of the first line, and those behind the last.
+/// Collects the spaces between the words of the first line, and those after the last word.
 fn first_line(file: &TaskFile, task: &Task, stretches: &mut Vec<(Span, &str)>) {
     let marks = task.status_span.iter().chain(task.priority.iter().map(|(_, span)| span));
     let names = task.stakeholders.iter().chain(&task.tags).map(|name| &name.span);
@@ -56,7 +56,7 @@ fn first_line(file: &TaskFile, task: &Task, stretches: &mut Vec<(Span, &str)>) {
         }
     }
     words.sort_by_key(|span| span.start);
-    // The dash is followed by a space, or by a tab instead.
+    // The dash is followed by a space or a tab.
     let mut at = task.words_start - 1;
     for word in &words {
         stretches.push((at..word.start, " "));

@@ -1,4 +1,4 @@
-//! Replaces pieces of a text: everything between them stays byte for byte the same.
+//! Replaces pieces of a text while everything between them stays byte for byte the same.
 
 use super::model::Span;
 
@@ -7,29 +7,29 @@ use super::model::Span;
 pub(super) struct Splices(Vec<(Span, String)>);
 
 impl Splices {
-    /// Puts `text` in the place of a stretch.
+    /// Replaces a span with `text`.
     pub(super) fn replace(&mut self, span: Span, text: impl Into<String>) {
         self.0.push((span, text.into()));
     }
 
-    /// Puts `text` before what begins here.
+    /// Inserts `text` at this offset.
     pub(super) fn insert(&mut self, at: usize, text: impl Into<String>) {
         self.replace(at..at, text);
     }
 
-    /// How many pieces there are.
+    /// Returns the number of replacements.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether one of the pieces after the first `count` has another content than the text.
+    /// Whether any replacement after the first `first` ones actually changes the text.
     pub(super) fn are_others_since(&self, first: usize, text: &str) -> bool {
         self.0[first..].iter().any(|(span, piece)| text[span.clone()] != *piece)
     }
 
-    /// The text with all of it done.
+    /// Returns the text with all replacements applied.
     pub(super) fn apply(mut self, text: &str) -> String {
-        // Insertions come before replacements at the same place, in the order of the requests.
+        // At the same offset, insertions come before replacements, in the order in which they were added.
         self.0.sort_by_key(|(span, _)| (span.start, !span.is_empty()));
         let added: usize = self.0.iter().map(|(_, text)| text.len()).sum();
         let mut changed = String::with_capacity(text.len() + added);

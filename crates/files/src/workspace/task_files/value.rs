@@ -1,16 +1,16 @@
-//! Values of keys: their kind, and how they are written so that they are read back unchanged.
+//! Values of keys: their types, and how they are written so that they are parsed back unchanged.
 
 use super::keys::is_key_word;
 use super::model::{Quote, Value};
 use super::quoting;
 
-/// Numbers with more digits are text: they would not be kept exactly.
+/// The maximum number of digits of a number. Longer ones are text, because they would not be exact.
 const DIGITS_AT_MOST: usize = 15;
 
 /// The key whose value is always text.
 pub const ID_KEY: &str = "id";
 
-/// Reads a value that is not quoted.
+/// Parses an unquoted value.
 pub(super) fn of_plain(text: &str, key: &str) -> Value {
     match text {
         "" => Value::Empty,
@@ -24,7 +24,7 @@ pub(super) fn of_plain(text: &str, key: &str) -> Value {
     }
 }
 
-/// The number that a text is. One with a leading zero is a text, such as a code.
+/// Parses a number. One with a leading zero is text, such as a code.
 pub fn number(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, part) = digits.split_once('.').map_or((digits, None), |(whole, part)| (whole, Some(part)));
@@ -38,7 +38,8 @@ pub fn number(text: &str) -> Option<f64> {
 }
 
 impl Value {
-    /// How a value is written behind its colon and a space. `indent` is that of its key; none on the line of the title.
+    /// Returns the value as it is written after its colon and a space. `indent` is that of its key; `None` on the
+    /// title's line.
     pub(super) fn written(&self, key: &str, indent: Option<usize>, line_end: &str) -> String {
         match self {
             Self::Empty => String::new(),
@@ -52,7 +53,7 @@ impl Value {
         }
     }
 
-    /// The value as text, as a person would write it.
+    /// Returns the value as text, as a person would write it.
     pub fn text(&self) -> &str {
         match self {
             Self::Empty => "",
@@ -64,7 +65,7 @@ impl Value {
     }
 }
 
-/// Whether a text is read as itself without quotes.
+/// Whether a text is parsed as itself without quotes.
 fn is_plain(text: &str, key: &str, is_inline: bool) -> bool {
     let is_own = of_plain(text, key) == Value::Text(text.into());
     let is_safe = text.trim() == text
@@ -75,12 +76,12 @@ fn is_plain(text: &str, key: &str, is_inline: bool) -> bool {
     is_own && is_safe && !(is_inline && (text.contains(char::is_whitespace) || is_key_word(text)))
 }
 
-/// Whether the text after a colon begins a block.
+/// Whether the text after a colon starts a block.
 pub(super) fn is_block_sign(text: &str) -> bool {
     matches!(text, "|" | "|-" | "|+")
 }
 
-/// Whether a text comes back from a block as it was.
+/// Whether a text is parsed back from a block unchanged.
 fn is_block(text: &str) -> bool {
     let is_safe = |line: &str| (line.is_empty() || !line.trim().is_empty()) && !line.trim_end().ends_with("-->");
     text.contains('\n')

@@ -1,5 +1,5 @@
-//! The history of each file, from the stored versions and the log together, and the points to which an agent's work can
-//! be undone: its pieces of work. The versions have the texts; only the log knows who deleted and renamed files.
+//! The history of each file, combined from the stored versions and the log, and the points to which an agent's work can
+//! be undone: its activations. The versions contain the texts; only the log knows who deleted and renamed files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,30 +11,31 @@ use crate::log::EventKind;
 use crate::log::events::{Activation, FileChange};
 use crate::store::{FileVersion, Reader, StoreError};
 
-/// What an agent changes outside of any piece of work counts as one point where it happened within this time.
+/// Changes that an agent made outside of an activation count as one point if they are at most this many milliseconds
+/// apart.
 const TOGETHER_MS: u64 = 10 * 60 * 1000;
 
-/// A piece of an agent's work that changed files.
+/// An activation of an agent that changed files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RestorePoint {
-    /// Which piece of work; none where files were changed outside of any.
+    /// The activation; `None` if files were changed outside of one.
     pub activation: Option<String>,
-    /// What it was about, where the log still says so.
+    /// The task of the activation, if the log still contains it.
     pub task: Option<String>,
-    /// When it changed a file first, in milliseconds since 1970.
+    /// The time of its first change, in milliseconds since 1970.
     pub first_ms: u64,
-    /// When it did so last.
+    /// The time of its last change, in milliseconds since 1970.
     pub last_ms: u64,
-    /// The files that it changed, by the path that each has now, with how often.
+    /// The number of changes of each file, by the present path of the file.
     pub files: BTreeMap<String, usize>,
 }
 
-/// The history of one agent that changed files.
+/// The restore points of an agent that changed files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AgentHistory {
-    /// Its id.
+    /// The id of the agent.
     pub agent: String,
-    /// Its pieces of work, the newest first.
+    /// The activations, newest first.
     pub points: Vec<RestorePoint>,
 }
 
@@ -46,7 +47,7 @@ pub struct AgentHistories {
 }
 
 impl AgentHistories {
-    /// Reads it, whether or not a room is open. `dir` is the `.workshop` folder of the workspace.
+    /// Reads the histories, whether or not a room is open. `dir` is the `.workshop` folder of the workspace.
     pub fn read(root: &Path, dir: &Path) -> Result<Self, FileServiceError> {
         let history = FileHistory::open(root, dir)?;
         let (mut logged, tasks) = match Reader::open(dir) {
@@ -63,7 +64,7 @@ impl AgentHistories {
         Ok(Self { history, stories, tasks })
     }
 
-    /// Every agent that changed files, in order of ids.
+    /// Returns every agent that changed files, sorted by id.
     pub fn agents(&self) -> Vec<AgentHistory> {
         let by: BTreeSet<&str> = self.stories.iter().flat_map(|story| &story.acts).map(|act| act.by.as_str()).collect();
         by.into_iter()
@@ -72,7 +73,7 @@ impl AgentHistories {
             .collect()
     }
 
-    /// The pieces of work of one agent, the newest first.
+    /// Returns the restore points of an agent, newest first.
     pub fn points(&self, agent: &str) -> Vec<RestorePoint> {
         let mut acts: Vec<(&TimelineEntry, &str)> = Vec::new();
         for story in &self.stories {
@@ -103,7 +104,7 @@ impl AgentHistories {
         points
     }
 
-    /// What it comes to if an agent's changes from a moment on are undone, that moment included.
+    /// Plans to undo an agent's changes since a time, in milliseconds since 1970, inclusive.
     pub fn plan(&self, agent: &str, since_ms: u64) -> UndoPlan {
         let is_undone = |act: &TimelineEntry| act.by == agent && act.time_ms >= since_ms;
         let mut plan = UndoPlan { agent: agent.to_owned(), files: Vec::new() };
@@ -117,9 +118,9 @@ impl AgentHistories {
                     continue;
                 }
             };
-            // A version that cannot be read is one that is not kept.
+            // A version that cannot be read counts as not stored.
             let text = |version| self.history.text(path, version).ok().flatten();
-            // What cannot be looked at is in the way as well.
+            // A path that cannot be examined counts as taken.
             let is_taken = |path: &str| !matches!(self.history.look(path), Ok(None));
             plan.files.extend(plan_file(story, now.as_deref(), is_undone, text, is_taken));
         }
@@ -129,7 +130,7 @@ impl AgentHistories {
 
 type Logged = (BTreeMap<String, Vec<TimelineEntry>>, BTreeMap<String, String>);
 
-/// What the log says of each file, by the path that it has now, and what each piece of work was about.
+/// Reads the history of each file from the log, by its present path, and the task of each activation.
 fn of_log(reader: &Reader) -> Result<Logged, StoreError> {
     let (mut stories, mut tasks) = (BTreeMap::<String, Vec<TimelineEntry>>::new(), BTreeMap::new());
     reader.for_each_event_of(&[EventKind::FileChange, EventKind::Activation], |event| {
@@ -150,7 +151,7 @@ fn of_log(reader: &Reader) -> Result<Logged, StoreError> {
         if change.gone {
             stories.entry(path).or_default().push(act(FileAction::Gone));
         } else if let Some(from) = &change.from {
-            // What had the new path before is another file, which no path names any more.
+            // The file that had the new path before is another file, which no path refers to any more.
             let mut acts = stories.remove(&**from).unwrap_or_default();
             acts.push(act(FileAction::Renamed { from: from.to_string(), to: path.clone() }));
             stories.insert(path, acts);
@@ -162,9 +163,9 @@ fn of_log(reader: &Reader) -> Result<Logged, StoreError> {
     Ok((stories, tasks))
 }
 
-/// Joins the log and the versions into one history; versions decide who wrote what. Versions that the log does not know
-/// come before the next one that it does know; without one, they come before anything that happened later. The text
-/// that a file had when it was deleted or renamed is recorded at that moment, and the log does not mention it.
+/// Combines the log and the versions into one history; versions decide who wrote what. Versions that are not in the log
+/// come before the next one that is; if there is none, they come before anything that happened later. The text that a
+/// file had when it was deleted or renamed is stored at that moment, and is not in the log.
 pub(super) fn joined(logged: Vec<TimelineEntry>, mut versions: Vec<FileVersion>) -> Vec<TimelineEntry> {
     let number_of = |act: &TimelineEntry| match act.deed {
         FileAction::Wrote { version, .. } => Some(version),
@@ -188,8 +189,8 @@ pub(super) fn joined(logged: Vec<TimelineEntry>, mut versions: Vec<FileVersion>)
         }
         match versions.next_if(|version| version.number == number) {
             Some(version) => acts.push(written(version, is_new)),
-            // One whose text is not kept any more: without it, the one before would seem to be the text that it
-            // replaced.
+            // The text of this version is no longer stored. If it were left out, the version before it would seem to be
+            // the text that was replaced.
             None => acts.push(act),
         }
     }

@@ -1,5 +1,5 @@
-//! Applies an undo plan: each file gets the planned content if it has not changed since. The previous state is saved
-//! first in `.workshop/undone/`, so that the undo itself can be reverted.
+//! Applies an undo plan: each file gets the planned content if it has not changed since. The previous state is first
+//! saved in `.workshop/undone/`, so that the undo itself can be reverted.
 
 use std::io;
 use std::path::Path;
@@ -17,29 +17,29 @@ use crate::base::hash::content_hash;
 use crate::safe_fs;
 use crate::store::{StoreError, while_closed};
 
-/// The folder of what was undone, in the folder of the workspace's state.
+/// The folder of the records, in `.workshop`.
 const FOLDER: &str = "undone";
-/// How many are kept.
+/// The number of records that are kept.
 const KEPT: usize = 50;
-/// No such record is larger, in bytes.
+/// The maximum size of a record, in bytes.
 const RECORD_BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
-/// No larger file is looked at, in bytes.
+/// The maximum size of a file that is changed, in bytes.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
-/// Lines that stay, shown beside a change.
+/// The number of unchanged lines around each change in a diff.
 const LINES_AROUND: usize = 3;
 
 /// The record of one undo. A stored format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Undone {
-    /// Counted up from 1.
+    /// The number of the record, counted from 1.
     pub number: u64,
-    /// When, in milliseconds since 1970.
+    /// The time of the undo, in milliseconds since 1970.
     pub time_ms: u64,
-    /// Whose work.
+    /// The agent whose work was undone.
     pub agent: String,
-    /// The files.
+    /// The changed files.
     pub files: Vec<UndoneFile>,
-    /// Whether it was taken back.
+    /// Whether the undo was reverted.
     #[serde(default)]
     pub is_taken_back: bool,
 }
@@ -47,9 +47,9 @@ pub struct Undone {
 /// The effect of an undo on a file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct UndoneFile {
-    /// Where it was.
+    /// The path before the undo.
     pub path: String,
-    /// Where it is since, if it got another path.
+    /// The path after the undo, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// The text before the change; `None` if there was no file.
@@ -61,9 +61,9 @@ pub struct UndoneFile {
 /// A file that was not changed, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SkippedFile {
-    /// Which.
+    /// The path of the file.
     pub path: String,
-    /// A whole sentence.
+    /// The reason, as a whole sentence.
     pub why: String,
 }
 
@@ -73,19 +73,19 @@ pub enum UndoError {
     /// The files cannot be used.
     #[error(transparent)]
     Files(#[from] FileServiceError),
-    /// What is to be undone cannot be written down.
+    /// The record of the undo cannot be written.
     #[error("the undo could not be recorded in .workshop/{FOLDER}, so nothing was changed: {0}")]
     Record(io::Error),
-    /// Nothing was undone that could be taken back.
+    /// There is no undo that could be reverted.
     #[error("there is no undo to revert")]
     Nothing,
 }
 
-/// Who has the files while they are put back.
+/// How files are changed during an undo.
 enum FileAccess {
-    /// Nobody else: the changes are the person's, with versions.
+    /// Through the file service of this process: the changes are the person's, with versions.
     Service(FileHandle),
-    /// A room that is open: it takes the changes in as it does those of an editor.
+    /// Directly; a room that another process has open treats them like the edits of an editor.
     AtRest(DirectFiles),
 }
 
@@ -110,26 +110,27 @@ pub fn apply_plan(
     let undone =
         Undone { number, time_ms: now_ms(), agent: plan.agent.clone(), files: files.collect(), is_taken_back: false };
     keep(dir, &undone).map_err(UndoError::Record)?;
-    let not_done = with_hands(root, dir, open, |hands| {
-        let done = undone.files.iter().map(|file| (file, put(hands, file)));
+    let not_done = with_access(root, dir, open, |access| {
+        let done = undone.files.iter().map(|file| (file, put(access, file)));
         done.filter_map(|(file, done)| Some(SkippedFile { path: file.path.clone(), why: done.err()? })).collect()
     })?;
     thin(dir);
     Ok((undone, not_done))
 }
 
-/// What was undone last and not taken back.
+/// Returns the latest undo that was not reverted.
 pub fn last_undone(dir: &Path) -> Option<Undone> {
     numbers(dir).into_iter().rev().filter_map(|number| read(dir, number)).find(|undone| !undone.is_taken_back)
 }
 
-/// Takes back what was undone last: what others changed since stays, and a file in which both changed the same lines is
-/// left as it is and named.
+/// Reverts the latest undo. Later changes by others are kept; a file in which both changed the same lines is left alone
+/// and named.
 pub fn take_back(root: &Path, dir: &Path) -> Result<(Undone, Vec<SkippedFile>), UndoError> {
     turn(root, dir, last_undone(dir).ok_or(UndoError::Nothing)?, None)
 }
 
-/// Takes back what was undone under this number, or undoes it once more where it was taken back, in the same way.
+/// Reverts the undo with this number, or repeats it if it was already reverted, with the same handling of later
+/// changes.
 pub fn turn_undone(
     root: &Path,
     dir: &Path,
@@ -146,8 +147,8 @@ fn turn(
     open: Option<FileHandle>,
 ) -> Result<(Undone, Vec<SkippedFile>), UndoError> {
     let is_redone = undone.is_taken_back;
-    let not_done = with_hands(root, dir, open, |hands| {
-        let done = undone.files.iter().map(|file| (file, turn_file(hands, file, is_redone)));
+    let not_done = with_access(root, dir, open, |access| {
+        let done = undone.files.iter().map(|file| (file, turn_file(access, file, is_redone)));
         done.filter_map(|(file, done)| Some(SkippedFile { path: file.path.clone(), why: done.err()? })).collect()
     })?;
     let undone = Undone { is_taken_back: !is_redone, ..undone };
@@ -155,7 +156,7 @@ fn turn(
     Ok((undone, not_done))
 }
 
-/// The difference between two texts of a file as `diff -u` shows it.
+/// Returns the difference between two texts of a file in the format of `diff -u`.
 pub fn unified_diff(path: (&str, &str), before: Option<&str>, after: Option<&str>) -> String {
     let name = |side: &str, path: &str, text: Option<&str>| match text {
         Some(_) => format!("{side}/{path}"),
@@ -166,7 +167,7 @@ pub fn unified_diff(path: (&str, &str), before: Option<&str>, after: Option<&str
     diff.unified_diff().context_radius(LINES_AROUND).header(&old, &new).to_string()
 }
 
-fn with_hands<T>(
+fn with_access<T>(
     root: &Path,
     dir: &Path,
     open: Option<FileHandle>,
@@ -198,30 +199,30 @@ fn with_hands<T>(
     }
 }
 
-/// Makes a file what it is to be, if it is as it was found.
-fn put(hands: &FileAccess, file: &UndoneFile) -> Result<(), String> {
+/// Changes a file as planned, if it has not changed since the plan was made.
+fn put(access: &FileAccess, file: &UndoneFile) -> Result<(), String> {
     let UndoneFile { path, to, before, after } = file;
     let to = to.as_ref().unwrap_or(path);
-    hands.replace((path, before.as_deref()), (to, after.as_deref()))
+    access.replace((path, before.as_deref()), (to, after.as_deref()))
 }
 
-/// Restores a file to its state before the undo, or repeats the undo, together with what others changed since.
-fn turn_file(hands: &FileAccess, file: &UndoneFile, is_redone: bool) -> Result<(), String> {
+/// Reverts or repeats the undo of a file, and merges what others changed since.
+fn turn_file(access: &FileAccess, file: &UndoneFile, is_redone: bool) -> Result<(), String> {
     let UndoneFile { path, to, before, after } = file;
     let mut places = (to.as_ref().unwrap_or(path), path);
     let mut texts = (after.as_deref(), before.as_deref());
     if is_redone {
         (places, texts) = ((places.1, places.0), (texts.1, texts.0));
     }
-    let now = hands.read(places.0)?;
-    if now.is_none() && places.0 != places.1 && hands.read(places.1)?.as_deref() == texts.1 {
-        // It did not get that far.
+    let now = access.read(places.0)?;
+    if now.is_none() && places.0 != places.1 && access.read(places.1)?.as_deref() == texts.1 {
+        // The undo was interrupted before this file.
         return Ok(());
     }
     match reverted(texts.0, texts.1, now.as_deref()) {
         Some(text) => {
             let text = text.map(std::borrow::Cow::into_owned);
-            hands.replace((places.0, now.as_deref()), (places.1, text.as_deref()))
+            access.replace((places.0, now.as_deref()), (places.1, text.as_deref()))
         }
         None => Err(format!("'{}' was not changed: others have changed the same lines since.", places.0)),
     }
@@ -233,14 +234,14 @@ impl FileAccess {
             Self::Service(handle) => match handle.change(FileOperation::Read { path: path.to_owned() }) {
                 Ok(FileAnswer::Text { content, .. }) => Ok(Some(content)),
                 Ok(_) => Err(format!("'{path}' cannot be read.")),
-                // A missing source is an error only if something is to be written there.
+                // A missing file is an error only if something is to be written there.
                 Err(_) => Ok(None),
             },
             Self::AtRest(files) => files.read(&workspace_path(path)?, BYTES_AT_MOST).map_err(|error| error.to_string()),
         }
     }
 
-    /// Puts a text in the place of another, under another path where that differs.
+    /// Replaces the text of a file, and renames it if the path differs.
     fn replace(&self, (from, old): (&str, Option<&str>), (to, new): (&str, Option<&str>)) -> Result<(), String> {
         if old.is_some() && new.is_some() && from != to {
             self.rename(from, to)?;
@@ -310,7 +311,7 @@ fn name(number: u64) -> String {
     format!("{number:06}.json")
 }
 
-/// The numbers of what was undone, in order.
+/// Returns the numbers of all records, sorted.
 fn numbers(dir: &Path) -> Vec<u64> {
     let entries = std::fs::read_dir(dir.join(FOLDER)).into_iter().flatten().flatten();
     let number = |name: &str| name.strip_suffix(".json")?.parse::<u64>().ok();
@@ -333,7 +334,7 @@ fn keep(dir: &Path, undone: &Undone) -> io::Result<()> {
 fn thin(dir: &Path) {
     let numbers = numbers(dir);
     for number in numbers.iter().take(numbers.len().saturating_sub(KEPT)) {
-        // One that stays costs room and nothing else.
+        // A record that cannot be deleted only takes up space.
         let _ = std::fs::remove_file(dir.join(FOLDER).join(name(*number)));
     }
 }

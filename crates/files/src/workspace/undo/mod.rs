@@ -1,5 +1,5 @@
-//! Undoes what an agent did to files: which pieces of work it did, the effect of undoing them on each file, and
-//! restoring the files as a change by the person that can itself be reverted.
+//! Undoes what an agent did to files: its activations, the effect of undoing them on each file, and restoring the files
+//! as a change by the person that can itself be reverted.
 //!
 //! Reading order: `agent_history` (the history of each file, and the points to which an agent's work can be undone),
 //! `plan` (what undoing means for one file: pure), `apply_plan` (applying it, and the record for reverting it).

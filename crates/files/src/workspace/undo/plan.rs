@@ -1,8 +1,8 @@
-//! The effect of undoing some of the changes of a file. Pure: takes a history and texts, returns an outcome.
+//! Computes the effect of undoing some of the changes of a file. Pure: takes a history and texts, returns an outcome.
 //!
-//! A change is undone by merging: the text after it is the base, the text before it is one side, and the current text
-//! is the other. So everything that others changed in the meantime is kept, and if both changed the same lines, the
-//! whole file is left as it is.
+//! A change is undone by a three-way merge: the text after it is the base, the text before it is one side, and the
+//! current text is the other. So everything that others changed in the meantime is kept, and if both changed the same
+//! lines, the whole file is left alone.
 
 use std::borrow::Cow;
 
@@ -11,20 +11,20 @@ use super::super::text_merge::merge_files;
 /// One action on a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FileAction {
-    /// It got a new text.
+    /// The file got a new text.
     Wrote {
-        /// The number of the version that holds the text.
+        /// The number of the version with the text.
         version: u64,
-        /// Whether there was no such file before.
+        /// Whether the file did not exist before.
         is_new: bool,
     },
-    /// It was deleted.
+    /// The file was deleted.
     Gone,
-    /// It got another path.
+    /// The file was renamed.
     Renamed {
-        /// The path that it had.
+        /// The previous path.
         from: String,
-        /// The path that it got.
+        /// The new path.
         to: String,
     },
 }
@@ -32,40 +32,40 @@ pub enum FileAction {
 /// One change of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TimelineEntry {
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub time_ms: u64,
-    /// Who did it: an agent's id, `user`, `outside` or `room`.
+    /// The author: an agent's id, `user`, `outside` or `room`.
     pub by: String,
-    /// As part of which piece of work.
+    /// The activation, if it was part of one.
     pub activation: Option<String>,
-    /// What.
+    /// The action.
     pub deed: FileAction,
 }
 
 /// Everything known about the history of one file, oldest first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FileTimeline {
-    /// Where the file is, or was when it went.
+    /// The present path of the file, or the last one if it was deleted.
     pub path: String,
-    /// What was done to it.
+    /// The actions, oldest first.
     pub acts: Vec<TimelineEntry>,
 }
 
 /// The outcome of undoing for a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It gets this text, and this path where it had another before.
+    /// The file gets this text, and its previous path if it was renamed.
     Put {
-        /// The text.
+        /// The new text.
         text: String,
-        /// The path that it gets back.
+        /// The previous path, if it differs.
         to: Option<String>,
     },
-    /// It is taken away: the agent made it, and nobody changed it since.
+    /// The file is deleted: the agent created it, and nobody changed it since.
     TakeAway,
-    /// It stays as it is, for this reason.
+    /// The file is left alone.
     Stays {
-        /// A whole sentence.
+        /// The reason, as a whole sentence.
         why: String,
     },
 }
@@ -73,16 +73,16 @@ pub enum Outcome {
 /// What undoing does to one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FilePlan {
-    /// Where it is now.
+    /// The present path.
     pub path: String,
     /// The current text; `None` if there is no file.
     pub now: Option<String>,
-    /// What becomes of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
 impl FilePlan {
-    /// The text afterwards; `None` if there will be no file.
+    /// Returns the text afterwards; `None` if there will be no file.
     pub fn after(&self) -> Option<&str> {
         match &self.outcome {
             Outcome::Put { text, .. } => Some(text),
@@ -91,7 +91,7 @@ impl FilePlan {
         }
     }
 
-    /// Where the file is afterwards.
+    /// Returns the path of the file afterwards.
     pub fn path_after(&self) -> &str {
         match &self.outcome {
             Outcome::Put { to: Some(to), .. } => to,
@@ -99,7 +99,7 @@ impl FilePlan {
         }
     }
 
-    /// Whether the file becomes another.
+    /// Whether the file changes.
     pub fn changes(&self) -> bool {
         !matches!(self.outcome, Outcome::Stays { .. })
     }
@@ -108,20 +108,20 @@ impl FilePlan {
 /// The effect of an undo on all files, sorted by path. Unaffected files are not included.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UndoPlan {
-    /// Whose work is undone.
+    /// The agent whose work is undone.
     pub agent: String,
     /// The files.
     pub files: Vec<FilePlan>,
 }
 
 impl UndoPlan {
-    /// Whether no file becomes another.
+    /// Whether no file changes.
     pub fn is_nothing(&self) -> bool {
         !self.files.iter().any(FilePlan::changes)
     }
 }
 
-/// Why a text cannot be gone back to.
+/// Why a text cannot be restored.
 enum Obstacle {
     NotKept,
     Conflict,
@@ -157,8 +157,8 @@ pub fn reverted<'a>(
     merge_files(after, before, now)
 }
 
-/// The effect on a file of undoing the acts for which `is_undone` holds; `None` if there is none. `now` is the current
-/// text, `text` returns the text of a version if it is kept, and `is_taken` says whether another file has a path.
+/// Plans to undo the actions of a file for which `is_undone` holds; `None` if there are none. `now` is the current
+/// text, `text` returns the text of a version if it is stored, and `is_taken` says whether another file has a path.
 pub fn plan_file(
     story: &FileTimeline,
     now: Option<&str>,
@@ -174,11 +174,11 @@ pub fn plan_file(
         Some(FilePlan { path, now, outcome })
     };
     let stays = |hindrance: Obstacle| done(Outcome::Stays { why: hindrance.message(&story.path) });
-    let goal = match gone_back(story, now, &is_undone, &text) {
+    let goal = match text_without(story, now, &is_undone, &text) {
         Ok(goal) => goal,
         Err(hindrance) => return stays(hindrance),
     };
-    let to = path_back(story, &is_undone).filter(|to| *to != story.path);
+    let to = path_without(story, &is_undone).filter(|to| *to != story.path);
     match (now, goal) {
         (None, None) => None,
         (Some(_), None) => done(Outcome::TakeAway),
@@ -199,8 +199,8 @@ pub fn plan_file(
     }
 }
 
-/// The text that the file has without those changes; `None` if there is no file then.
-fn gone_back(
+/// Returns the text that the file would have without these changes; `None` if there would be no file.
+fn text_without(
     story: &FileTimeline,
     now: Option<&str>,
     is_undone: &impl Fn(&TimelineEntry) -> bool,
@@ -221,7 +221,7 @@ fn gone_back(
             Some(text) => text.map(Cow::into_owned),
             None => {
                 return Err(match (&after, &goal) {
-                    // The agent made it or changed it, and it is gone anyhow.
+                    // The agent created or changed the file, which was deleted anyway.
                     (_, None) if before.is_none() => continue,
                     (_, None) => Obstacle::GoneSince,
                     (None, Some(_)) => Obstacle::ThereAgain,
@@ -243,7 +243,7 @@ fn kept(text: Option<String>) -> State {
     text.map_or(State::NotKept, |text| State::Known(Some(text)))
 }
 
-/// The content of the file after the action at this position.
+/// Returns the content of the file after the action at this index.
 fn state_after(acts: &[TimelineEntry], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
     match &acts[at].deed {
         FileAction::Wrote { version, .. } => kept(text(*version)),
@@ -252,18 +252,18 @@ fn state_after(acts: &[TimelineEntry], at: usize, text: &impl Fn(u64) -> Option<
     }
 }
 
-/// The content of the file before it.
+/// Returns the content of the file before the action at this index.
 fn state_before(acts: &[TimelineEntry], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
     match acts[at].deed {
         FileAction::Wrote { is_new: true, .. } | FileAction::Wrote { version: 1, .. } => State::Known(None),
         FileAction::Wrote { version, .. } if newest_before(acts, at) != Some(version - 1) => State::NotKept,
         _ if at > 0 => state_after(acts, at - 1, text),
-        // Its history does not reach that far back.
+        // The history does not reach that far back.
         _ => State::NotKept,
     }
 }
 
-/// The number of the version before the act at this place, as far as the story has it.
+/// Returns the number of the version before the action at this index, if the history contains one.
 fn newest_before(acts: &[TimelineEntry], at: usize) -> Option<u64> {
     acts[..at].iter().rev().find_map(|act| match act.deed {
         FileAction::Wrote { version, .. } => Some(version),
@@ -271,8 +271,8 @@ fn newest_before(acts: &[TimelineEntry], at: usize) -> Option<u64> {
     })
 }
 
-/// The path that the file has without those acts.
-fn path_back(story: &FileTimeline, is_undone: &impl Fn(&TimelineEntry) -> bool) -> Option<String> {
+/// Returns the path that the file would have without these actions.
+fn path_without(story: &FileTimeline, is_undone: &impl Fn(&TimelineEntry) -> bool) -> Option<String> {
     let mut path = story.path.as_str();
     for act in story.acts.iter().rev().filter(|act| is_undone(act)) {
         if let FileAction::Renamed { from, to } = &act.deed

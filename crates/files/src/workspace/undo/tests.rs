@@ -10,7 +10,7 @@ use super::super::vfs::{FileOperation, FileOrder, FileRights, FileService, FileS
 use super::*;
 use crate::base::{Author, Seq};
 
-/// The history of one file: what each author did to it in turn, with the resulting text.
+/// The history of one file: the actions of each author in turn, with the resulting text.
 #[derive(Default)]
 struct Life {
     story: FileTimeline,
@@ -48,7 +48,7 @@ impl Life {
         self
     }
 
-    /// The result of undoing everything that Ada did from a piece of work on.
+    /// Plans to undo everything that Ada did since this activation.
     fn undo_from(&self, since: u64) -> Option<FilePlan> {
         let text = |version: u64| self.texts.get(version as usize - 1).cloned();
         let is_undone = |act: &TimelineEntry| act.by == "ada" && act.time_ms >= since;
@@ -72,7 +72,7 @@ fn stays(outcome: Option<Outcome>) -> String {
 }
 
 #[test]
-fn what_only_the_agent_did_is_undone_whole() {
+fn changes_by_the_agent_alone_are_undone_completely() {
     let life = || Life::of("a.md").write("user", "one\n");
     assert_eq!(life().outcome(), None, "she did nothing");
     assert_eq!(life().write("ada", "two\n").write("ada", "three\n").outcome(), put("one\n"));
@@ -89,7 +89,7 @@ fn what_only_the_agent_did_is_undone_whole() {
 }
 
 #[test]
-fn what_others_did_meanwhile_stays() {
+fn later_changes_by_others_are_kept() {
     let life = || Life::of("a.md").write("user", "a\nb\nc\nd\n").write("ada", "a\nB\nc\nd\n");
     assert_eq!(life().write("user", "a\nB\nc\nd\nmine\n").outcome(), put("a\nb\nc\nd\nmine\n"));
     assert_eq!(life().write("bob", "a\nB\nc\nD\n").write("ada", "A\nB\nc\nD\n").outcome(), put("a\nb\nc\nD\n"));
@@ -112,7 +112,7 @@ fn what_others_did_meanwhile_stays() {
 }
 
 #[test]
-fn what_is_not_kept_any_more_is_never_guessed() {
+fn versions_that_are_no_longer_stored_are_never_guessed() {
     let mut life = Life::of("a.md").write("user", "a\n").delete("ada").write("user", "b\n").write("ada", "c\n");
     life.story.acts.remove(2);
     assert!(
@@ -124,7 +124,7 @@ fn what_is_not_kept_any_more_is_never_guessed() {
 }
 
 #[test]
-fn a_text_that_was_first_seen_when_it_was_deleted_stood_there_before_that() {
+fn a_text_first_stored_on_deletion_existed_before_it() {
     let version = |number, time_ms, author: &str| crate::store::FileVersion {
         number,
         time_ms,
@@ -137,7 +137,7 @@ fn a_text_that_was_first_seen_when_it_was_deleted_stood_there_before_that() {
     let gone = act(10, "ada", FileAction::Gone);
     let acts = super::agent_history::joined(vec![gone.clone()], vec![version(1, 9, "outside")]);
     assert_eq!(acts[1], gone, "{acts:?}");
-    // What is later in the log is later, whatever the clock said when it was written.
+    // The order of the log counts, whatever the clock said when it was written.
     let anew = act(11, "bob", FileAction::Wrote { version: 2, is_new: true });
     let acts =
         super::agent_history::joined(vec![gone.clone(), anew], vec![version(2, 10, "bob"), version(1, 9, "outside")]);
@@ -156,7 +156,7 @@ fn lines(text: &str) -> BTreeSet<&str> {
     text.lines().collect()
 }
 
-/// A file whose lines say who inserted them and when; and the lines inserted by persons that must still be there.
+/// Builds a file whose lines say who inserted them and when. Also records the lines of persons that must not be lost.
 fn lived(turns: &[Turn]) -> Life {
     let mut life = Life::of("a.md").write("user", &(0..8).map(|n| format!("first {n}\n")).collect::<String>());
     for (at, (is_agent, fate, changes)) in turns.iter().enumerate() {
@@ -184,7 +184,7 @@ fn lived(turns: &[Turn]) -> Life {
 
 proptest! {
     #[test]
-    fn undoing_loses_no_line_of_others_and_leaves_none_of_the_agents(turns in turns(), since in 0..8_u64) {
+    fn undoing_keeps_all_lines_of_others_and_removes_the_agents(turns in turns(), since in 0..8_u64) {
         let life = lived(&turns);
         let Some(plan) = life.undo_from(since) else { return Ok(()) };
         let now = life.now.clone().unwrap_or_default();
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn where_nobody_else_wrote_since_the_text_is_the_one_from_before(turns in turns(), since in 1..8_u64) {
+    fn undoing_restores_the_previous_text_if_nobody_else_wrote_since(turns in turns(), since in 1..8_u64) {
         let mut life = lived(&turns);
         for act in life.story.acts.iter_mut().filter(|act| act.time_ms >= since) {
             act.by = "ada".into();
@@ -220,7 +220,7 @@ proptest! {
     }
 
     #[test]
-    fn an_undo_that_is_taken_back_leaves_everything_as_it_was(turns in turns(), since in 0..8_u64) {
+    fn reverting_an_undo_restores_everything(turns in turns(), since in 0..8_u64) {
         let life = lived(&turns);
         let Some(plan) = life.undo_from(since) else { return Ok(()) };
         let back = reverted(plan.after(), plan.now.as_deref(), plan.after());
@@ -229,13 +229,13 @@ proptest! {
     }
 }
 
-/// A workspace in which agents and a person wrote through the service, and its state.
-struct Office {
+/// A workspace in which agents and a person wrote through the service, with its state.
+struct Fixture {
     folder: tempfile::TempDir,
     orders: u32,
 }
 
-impl Office {
+impl Fixture {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a temporary folder can be made"), orders: 0 }
     }
@@ -278,22 +278,22 @@ impl Office {
     }
 }
 
-/// A workspace in which Ada did two pieces of work while the person wrote, too.
-fn busy() -> Office {
-    let mut office = Office::new();
-    office.write("user", "x", "notes/a.md", "one\ntwo\nthree\n");
-    office.write("ada", "act-1", "notes/a.md", "one\n2\nthree\n");
-    office.write("ada", "act-1", "notes/new.md", "hers\n");
-    office.write("bob", "act-2", "notes/b.md", "his\n");
-    office.write("ada", "act-3", "notes/b.md", "ours\n");
-    office.write("user", "x", "notes/a.md", "one\n2\nthree\nmine\n");
-    office
+/// A workspace in which Ada had two activations while the person wrote, too.
+fn busy() -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.write("user", "x", "notes/a.md", "one\ntwo\nthree\n");
+    fixture.write("ada", "act-1", "notes/a.md", "one\n2\nthree\n");
+    fixture.write("ada", "act-1", "notes/new.md", "hers\n");
+    fixture.write("bob", "act-2", "notes/b.md", "his\n");
+    fixture.write("ada", "act-3", "notes/b.md", "ours\n");
+    fixture.write("user", "x", "notes/a.md", "one\n2\nthree\nmine\n");
+    fixture
 }
 
 #[test]
-fn points_are_pieces_of_work_the_newest_first() {
-    let office = busy();
-    let agents = office.pasts().agents();
+fn restore_points_are_activations_newest_first() {
+    let fixture = busy();
+    let agents = fixture.pasts().agents();
     let told: Vec<(&str, Vec<&str>)> = agents
         .iter()
         .map(|past| (&*past.agent, past.points.iter().filter_map(|point| point.activation.as_deref()).collect()))
@@ -305,11 +305,11 @@ fn points_are_pieces_of_work_the_newest_first() {
 }
 
 #[test]
-fn the_files_are_put_back_as_the_person_and_that_is_undone_again() {
+fn files_are_restored_as_the_person_and_that_can_be_reverted() {
     for is_room_open in [false, true] {
-        let office = busy();
-        let _room = is_room_open.then(|| crate::store::Store::open(&office.dir()).expect("the history can be held"));
-        let pasts = office.pasts();
+        let fixture = busy();
+        let _room = is_room_open.then(|| crate::store::Store::open(&fixture.dir()).expect("the history can be held"));
+        let pasts = fixture.pasts();
         let since = pasts.points("ada")[1].first_ms;
         let plan = pasts.plan("ada", since);
         let changed: Vec<(&str, Option<&str>)> =
@@ -317,37 +317,38 @@ fn the_files_are_put_back_as_the_person_and_that_is_undone_again() {
         let wanted =
             [("notes/a.md", Some("one\ntwo\nthree\nmine\n")), ("notes/b.md", Some("his\n")), ("notes/new.md", None)];
         assert_eq!(changed, wanted);
-        fs::write(office.root().join("notes/b.md"), "edited meanwhile\n").expect("files can be written");
-        let (undone, not_done) = apply_plan(office.root(), &office.dir(), &plan, None).expect("it can be undone");
+        fs::write(fixture.root().join("notes/b.md"), "edited meanwhile\n").expect("files can be written");
+        let (undone, not_done) = apply_plan(fixture.root(), &fixture.dir(), &plan, None).expect("it can be undone");
         assert_eq!((undone.files.len(), not_done.len()), (3, 1), "{not_done:?}");
         assert_eq!(not_done[0].path, "notes/b.md");
-        assert_eq!(office.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\n"));
-        assert_eq!(office.text("notes/b.md").as_deref(), Some("edited meanwhile\n"));
-        assert_eq!(office.text("notes/new.md"), None);
+        assert_eq!(fixture.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\n"));
+        assert_eq!(fixture.text("notes/b.md").as_deref(), Some("edited meanwhile\n"));
+        assert_eq!(fixture.text("notes/new.md"), None);
 
-        fs::write(office.root().join("notes/a.md"), "one\ntwo\nthree\nmine\nand more\n").expect("it can be written");
-        let (back, not_done) = take_back(office.root(), &office.dir()).expect("it should be undoable");
+        fs::write(fixture.root().join("notes/a.md"), "one\ntwo\nthree\nmine\nand more\n").expect("it can be written");
+        let (back, not_done) = take_back(fixture.root(), &fixture.dir()).expect("it should be undoable");
         assert_eq!(back.number, undone.number);
         assert_eq!(not_done.len(), 1, "{not_done:?}");
-        assert_eq!(office.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\nand more\n"));
-        assert_eq!(office.text("notes/b.md").as_deref(), Some("edited meanwhile\n"));
-        assert_eq!(office.text("notes/new.md").as_deref(), Some("hers\n"));
-        assert!(matches!(take_back(office.root(), &office.dir()), Err(UndoError::Nothing)));
-        let (again, _) = turn_undone(office.root(), &office.dir(), undone.number, None).expect("it can be done again");
+        assert_eq!(fixture.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\nand more\n"));
+        assert_eq!(fixture.text("notes/b.md").as_deref(), Some("edited meanwhile\n"));
+        assert_eq!(fixture.text("notes/new.md").as_deref(), Some("hers\n"));
+        assert!(matches!(take_back(fixture.root(), &fixture.dir()), Err(UndoError::Nothing)));
+        let (again, _) =
+            turn_undone(fixture.root(), &fixture.dir(), undone.number, None).expect("it can be done again");
         assert!(!again.is_taken_back);
-        assert_eq!(office.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\nand more\n"));
-        assert_eq!(office.text("notes/new.md"), None);
+        assert_eq!(fixture.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\nand more\n"));
+        assert_eq!(fixture.text("notes/new.md"), None);
     }
 }
 
 #[test]
-fn a_kill_between_two_files_is_repaired_by_undoing() {
-    let office = busy();
-    let plan = office.pasts().plan("ada", 0);
+fn a_kill_between_two_files_is_repaired_by_undoing_again() {
+    let fixture = busy();
+    let plan = fixture.pasts().plan("ada", 0);
     let only = UndoPlan { files: vec![plan.files[0].clone()], ..plan.clone() };
-    apply_plan(office.root(), &office.dir(), &only, None).expect("it can be undone");
-    // As if the rest had been recorded as well, and the program killed before it was done.
-    let record = office.dir().join("undone/000001.json");
+    apply_plan(fixture.root(), &fixture.dir(), &only, None).expect("it can be undone");
+    // As if all files had been recorded, and the program had been killed before it changed the last one.
+    let record = fixture.dir().join("undone/000001.json");
     let mut undone: Undone =
         serde_json::from_str(&fs::read_to_string(&record).expect("it should exist")).expect("json");
     undone.files.extend(plan.files[1..].iter().map(|file| UndoneFile {
@@ -357,15 +358,15 @@ fn a_kill_between_two_files_is_repaired_by_undoing() {
         after: file.after().map(str::to_owned),
     }));
     fs::write(&record, serde_json::to_string(&undone).expect("json")).expect("files can be written");
-    let (_, not_done) = take_back(office.root(), &office.dir()).expect("it should be undoable");
+    let (_, not_done) = take_back(fixture.root(), &fixture.dir()).expect("it should be undoable");
     assert_eq!(not_done, []);
-    assert_eq!(office.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\n"));
-    assert_eq!(office.text("notes/new.md").as_deref(), Some("hers\n"));
-    assert_eq!(office.text("notes/b.md").as_deref(), Some("ours\n"));
+    assert_eq!(fixture.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\n"));
+    assert_eq!(fixture.text("notes/new.md").as_deref(), Some("hers\n"));
+    assert_eq!(fixture.text("notes/b.md").as_deref(), Some("ours\n"));
 }
 
 #[test]
-fn a_difference_reads_as_a_patch() {
+fn a_difference_has_the_format_of_a_patch() {
     let diff = unified_diff(("a.md", "a.md"), Some("one\ntwo\n"), Some("one\n2\n"));
     assert_eq!(diff, "--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     assert!(unified_diff(("a.md", "a.md"), None, Some("x\n")).starts_with("--- /dev/null\n+++ b/a.md\n"));

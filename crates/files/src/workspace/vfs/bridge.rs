@@ -17,58 +17,58 @@ use crate::base::{Id, Problem};
 use crate::schedule::{InputJournal, InputQueue};
 use crate::store::Store;
 
-/// How often is looked whether the log has written what orders wait for.
+/// The interval at which a waiting bridge checks whether the log has written the tick that gave an order.
 const LOG_LOOK: Duration = Duration::from_millis(1);
-/// How long the last records of a room may take to be handed over.
+/// The maximum time for handing over the last records of a room.
 const HAND_OVER_AT_MOST: Duration = Duration::from_secs(10);
 /// The maximum number of events per tick.
-const MAX_NEWS_PER_TICK: usize = 500;
+const MAX_EVENTS_PER_TICK: usize = 500;
 
 /// The bridge to the file service. None of it is saved; what arrives over it enters the world as inputs. Without a
 /// service, orders wait.
 #[derive(Resource, Default)]
 pub struct FileBridge {
     service: Option<FileService>,
-    /// How many of the outstanding operations, from the oldest on, were sent: the service answers in order.
+    /// The number of outstanding operations, counted from the oldest, that were sent. The service answers in order.
     sent: usize,
-    /// How many of those have no answer yet.
+    /// The number of sent operations that have no answer yet.
     owed: usize,
     arrived: VecDeque<FileOutcome>,
-    /// The last records of the room that were handed over, by order: the file of each.
+    /// The last records of the room that were handed over: the path of each, by the key of its order.
     last_records: BTreeMap<Id, String>,
-    /// Whether the limits have still to be sent to the service.
+    /// Whether the limits must still be sent to the service.
     limits_due: bool,
 }
 
 impl FileBridge {
-    /// A bridge to this service.
+    /// Creates a bridge to `service`.
     pub fn new(service: FileService) -> Self {
         Self { service: Some(service), ..Self::default() }
     }
 
-    /// The service, for asking it to look at files.
+    /// Returns the service, for example to ask it to examine files.
     pub fn service(&self) -> Option<&FileService> {
         self.service.as_ref()
     }
 
-    /// Whether an answer is still to come.
+    /// Whether the service still owes an answer.
     pub fn owes(&self) -> bool {
         self.owed > 0
     }
 
-    /// Whether something has arrived that is not in the inbox yet.
+    /// Whether the service has reported something that is not in the inbox yet.
     fn has_news(&self) -> bool {
         self.owed > 0 || !self.arrived.is_empty() || self.service.as_ref().is_some_and(FileService::has_news)
     }
 
-    /// Asks for a text of the room's to be written, where there is a service. Never waits.
+    /// Requests that one of the room's texts be saved; without a service, nothing happens. Never waits.
     pub(in crate::workspace) fn save(&self, path: &str, order: SaveOrder) {
         if let Some(service) = &self.service {
             service.save(path, order);
         }
     }
 
-    /// Waits until all operations are on disk, or returns what is not and why.
+    /// Waits until all operations are on disk, and returns a problem for each one that is not.
     pub(in crate::workspace) fn flush(&mut self) -> Vec<Problem> {
         let Some(service) = self.service.take() else { return Vec::new() };
         let problems = service.flush(|outcome| self.receive(outcome));
@@ -76,7 +76,7 @@ impl FileBridge {
         problems
     }
 
-    /// Finishes what was ordered and stops the service; says what could not be saved.
+    /// Completes all orders and stops the service. Returns a problem for each text that could not be saved.
     pub fn close(self) -> Vec<Problem> {
         let failed = self.arrived.iter().filter_map(|outcome| {
             Some(not_recorded(self.last_records.get(&outcome.key)?, outcome.result.as_ref().err()?))
@@ -86,14 +86,14 @@ impl FileBridge {
         problems
     }
 
-    /// Notes that the order at index `at` was answered and removed.
+    /// Records that the order at index `at` was answered and removed.
     pub(in crate::workspace) fn note_answer(&mut self, at: usize) {
         if at < self.sent {
             self.sent -= 1;
         }
     }
 
-    /// Sends what was not sent yet, in order, as far as there is room.
+    /// Sends the orders that were not sent yet, in order, until the queue of the service is full.
     fn send(&mut self, under_way: &PendingFileOrders) {
         let Some(service) = &self.service else { return };
         for order in under_way.0.iter().skip(self.sent) {
@@ -108,22 +108,22 @@ impl FileBridge {
         }
     }
 
-    /// Takes in what the service has answered, without waiting.
+    /// Receives all available answers, without waiting.
     fn receive_all(&mut self) {
         while let Some(outcome) = self.service.as_ref().and_then(FileService::try_next) {
             self.receive(outcome);
         }
     }
 
-    /// Whether there are orders that were not sent and could be.
+    /// Whether there are unsent orders that could be sent now.
     fn has_unsent(&self, under_way: &PendingFileOrders) -> bool {
         self.service.is_some() && self.sent < under_way.0.len()
     }
 
-    /// Waits for the next answer, up to this long; `false` if none came.
+    /// Waits for the next answer, at most `timeout`; `false` if none came.
     fn wait(&mut self, timeout: Duration) -> bool {
         if self.owed == 0 {
-            // What is to be sent waits for the log, which takes a moment.
+            // Unsent orders wait for the log, which takes a moment.
             std::thread::sleep(timeout.min(LOG_LOOK));
             return false;
         }
@@ -138,7 +138,7 @@ impl FileBridge {
         self.arrived.push_back(outcome);
     }
 
-    /// Answers what the service will not answer any more.
+    /// Answers orders that the service will not answer any more with a failure.
     fn give_up(&mut self, under_way: &PendingFileOrders) {
         self.receive_all();
         for order in under_way.0.iter().skip(self.sent - self.owed) {
@@ -164,10 +164,11 @@ pub fn has_news(world: &World) -> bool {
     world.get_resource::<FileBridge>().is_some_and(|bridge| bridge.has_news() || bridge.has_unsent(under_way))
 }
 
-/// Whether the next tick must not run yet: an answer about files is owed, and it comes in with the tick after the
-/// one that asked. Nothing is owed on replay.
+/// Whether the next tick must wait: the answer to a file operation belongs to the tick after the one that requested it.
+/// On replay, nothing waits.
 ///
-/// An order is sent once the tick that gave it is in the log, with the reply that asked for it: whatever stops the
+/// An order is sent only once the log contains the tick that gave it, together with the reply that asked for it. So
+/// even if the process is killed or the power fails, no file is changed by something that the room does not remember.
 /// process, or the power, no file is changed by something that the room does not remember.
 pub fn must_wait(world: &mut World) -> bool {
     if world.resource::<InputJournal>().is_replaying() {
@@ -184,8 +185,8 @@ pub fn must_wait(world: &mut World) -> bool {
     })
 }
 
-/// Sends what was ordered, waiting for the log at most so long: for whoever closes a room. What was not sent then is
-/// sent when the room goes on.
+/// Sends all orders before a room is closed, waiting for the log at most `timeout`. Unsent orders are sent when the
+/// room is opened again.
 pub fn send_all(world: &mut World, timeout: Duration) {
     let until = Instant::now() + timeout;
     while must_wait(world)
@@ -196,8 +197,8 @@ pub fn send_all(world: &mut World, timeout: Duration) {
     }
 }
 
-/// Hands the last records of a room to whoever has its files, before it is closed. `false` if some could not be
-/// handed over.
+/// Hands the last records of a room to the file service before the room is closed. `false` if some could not be handed
+/// over.
 pub fn hand_over(world: &mut World, records: Vec<FileOrder>) -> bool {
     let mut bridge = world.resource_mut::<FileBridge>();
     let until = Instant::now() + HAND_OVER_AT_MOST;
@@ -212,7 +213,7 @@ pub fn hand_over(world: &mut World, records: Vec<FileOrder>) -> bool {
                 return false;
             }
             record = *refused;
-            // Taking answers makes room.
+            // Receiving answers makes room in the queue.
             bridge.receive_all();
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -220,12 +221,12 @@ pub fn hand_over(world: &mut World, records: Vec<FileOrder>) -> bool {
     true
 }
 
-/// Waits until the service says something, at most so long; `false` if it said nothing.
+/// Waits for a report of the service, at most `timeout`; `false` if there was none.
 pub fn wait_for_answer(world: &mut World, timeout: Duration) -> bool {
     world.resource_mut::<FileBridge>().wait(timeout)
 }
 
-/// Waits until the next tick may run, at most so long; `false` if it still may not.
+/// Waits until the next tick may run, at most `timeout`; `false` if it still may not.
 pub fn wait_before_tick(world: &mut World, timeout: Duration) -> bool {
     let until = Instant::now() + timeout;
     while must_wait(world) {
@@ -252,7 +253,7 @@ pub(in crate::workspace) fn collect(
     }
     bridge.receive_all();
     bridge.arrived.drain(..).for_each(|outcome| outcomes.push(outcome));
-    for news in bridge.service.as_ref().map(|service| service.take_news(MAX_NEWS_PER_TICK)).unwrap_or_default() {
+    for news in bridge.service.as_ref().map(|service| service.take_events(MAX_EVENTS_PER_TICK)).unwrap_or_default() {
         match news {
             ServiceEvent::Changed(change) => changes.push(change),
             ServiceEvent::Outside(change) => others.push(change),
@@ -262,8 +263,8 @@ pub(in crate::workspace) fn collect(
     }
 }
 
-/// Receives the operations of this tick. In the last phase, so that operations of every layer are sent after the tick;
-/// if nothing is recorded, they are sent at once.
+/// Sends the operations of this tick. Runs in the last phase, so that the operations of every layer are included. If
+/// the room has no log, they are sent at once.
 pub(in crate::workspace) fn send(
     mut orders: MessageReader<FileOrder>,
     mut under_way: ResMut<PendingFileOrders>,

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const SCENE: &str = "scenes/s.yaml";
 const SCENE_TEXT: &str = "elements: []\n";
 
-struct Office {
+struct Fixture {
     folder: tempfile::TempDir,
     app: App,
 }
@@ -37,7 +37,7 @@ fn app() -> App {
     app
 }
 
-impl Office {
+impl Fixture {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in files.iter().chain(&[(SCENE, SCENE_TEXT), ("settings.yaml", "")]) {
@@ -47,9 +47,9 @@ impl Office {
         }
         let mut app = app();
         begin(app.world_mut(), start(read_folder(folder.path()).0));
-        let mut office = Self { folder, app };
-        office.open_service(false);
-        office
+        let mut fixture = Self { folder, app };
+        fixture.open_service(false);
+        fixture
     }
 
     fn open_service(&mut self, watch: bool) {
@@ -63,7 +63,7 @@ impl Office {
         self.app.world_mut().write_message(order);
     }
 
-    /// One tick, when it may run. Returns the outcomes that it received.
+    /// Runs one tick if it may run, and returns the outcomes that it received.
     fn tick(&mut self) -> Vec<FileOutcome> {
         assert!(wait_before_tick(self.app.world_mut(), PATIENCE), "the service must answer");
         let mut cursor = self.app.world().resource::<Messages<FileOutcome>>().get_cursor_current();
@@ -82,50 +82,50 @@ impl Office {
 
 #[test]
 fn an_order_of_one_tick_is_answered_in_the_next() {
-    let mut office = Office::new(&[("artifacts/a.md", "text")]);
-    office.tick();
+    let mut fixture = Fixture::new(&[("artifacts/a.md", "text")]);
+    fixture.tick();
     for round in 0..20 {
-        office.give(order(&format!("r-{round}"), "ada", read("artifacts/a.md")));
-        office.give(order(&format!("w-{round}"), "ada", write("artifacts/b.md", &round.to_string())));
-        assert_eq!(office.tick(), [], "it is sent");
-        let keys: Vec<String> = office.tick().into_iter().map(|outcome| outcome.key.to_string()).collect();
+        fixture.give(order(&format!("r-{round}"), "ada", read("artifacts/a.md")));
+        fixture.give(order(&format!("w-{round}"), "ada", write("artifacts/b.md", &round.to_string())));
+        assert_eq!(fixture.tick(), [], "it is sent");
+        let keys: Vec<String> = fixture.tick().into_iter().map(|outcome| outcome.key.to_string()).collect();
         assert_eq!(keys, [format!("r-{round}"), format!("w-{round}")], "and answered");
     }
-    assert_eq!(office.app.world().resource::<PendingFileOrders>().iter().count(), 0);
+    assert_eq!(fixture.app.world().resource::<PendingFileOrders>().iter().count(), 0);
 }
 
 #[test]
-fn more_orders_than_there_is_room_for_are_answered_in_one_go_and_in_order() {
-    let mut office = Office::new(&[]);
-    office.tick();
+fn more_orders_than_the_queue_holds_are_answered_in_order() {
+    let mut fixture = Fixture::new(&[]);
+    fixture.tick();
     for number in 0..1000 {
-        office.give(order(&format!("{number:04}"), "ada", read("none.md")));
+        fixture.give(order(&format!("{number:04}"), "ada", read("none.md")));
     }
-    assert_eq!(office.tick(), []);
-    let keys: Vec<String> = office.tick().into_iter().map(|outcome| outcome.key.to_string()).collect();
+    assert_eq!(fixture.tick(), []);
+    let keys: Vec<String> = fixture.tick().into_iter().map(|outcome| outcome.key.to_string()).collect();
     assert_eq!(keys, (0..1000).map(|number| format!("{number:04}")).collect::<Vec<_>>());
 }
 
 #[test]
-fn what_changed_is_recorded_and_known_in_the_same_tick() {
-    let mut office = Office::new(&[("agents/bob.md", "old"), ("artifacts/a.md", "x")]);
-    office.tick();
-    office.events();
-    office.give(order("k-1", "bob", read("agents/bob.md")));
-    office.give(order("k-2", "ada", write("agents/bob.md", "new")));
-    office.give(order("k-3", "ada", write("artifacts/a.md", "y")));
-    office.tick();
-    let mut cursor = office.app.world().resource::<Messages<FileChanged>>().get_cursor_current();
-    office.tick();
-    assert_eq!(office.known("agents/bob.md"), Some("new"));
-    assert_eq!(office.known("artifacts/a.md"), None, "that is not a room file");
+fn changes_are_logged_and_known_in_the_same_tick() {
+    let mut fixture = Fixture::new(&[("agents/bob.md", "old"), ("artifacts/a.md", "x")]);
+    fixture.tick();
+    fixture.events();
+    fixture.give(order("k-1", "bob", read("agents/bob.md")));
+    fixture.give(order("k-2", "ada", write("agents/bob.md", "new")));
+    fixture.give(order("k-3", "ada", write("artifacts/a.md", "y")));
+    fixture.tick();
+    let mut cursor = fixture.app.world().resource::<Messages<FileChanged>>().get_cursor_current();
+    fixture.tick();
+    assert_eq!(fixture.known("agents/bob.md"), Some("new"));
+    assert_eq!(fixture.known("artifacts/a.md"), None, "that is not a room file");
     let changed: Vec<FileChanged> =
-        cursor.read(office.app.world().resource::<Messages<FileChanged>>()).cloned().collect();
+        cursor.read(fixture.app.world().resource::<Messages<FileChanged>>()).cloned().collect();
     let content = crate::workspace::files::FileContent::Text("new".into());
     let by = crate::base::Author("ada".into());
     let cause = changed.first().and_then(|change| change.cause);
     assert_eq!(changed, [FileChanged { by, cause, ..FileChanged::new("agents/bob.md", content) }]);
-    let events = office.events();
+    let events = fixture.events();
     let written = |path: &str, chars: u64| {
         let change = FileChange { chars: Some(chars), new: Some(false), ..FileChange::new(path, "ada") };
         Event::from(FileChange { version: Some(2), ..change })
@@ -137,20 +137,20 @@ fn what_changed_is_recorded_and_known_in_the_same_tick() {
         ..Warning::new("a file changed that others have read since its writer did")
     };
     assert_eq!(events, [written("agents/bob.md", 3), warning.into(), written("artifacts/a.md", 1)]);
-    office.tick();
-    assert_eq!(office.events(), [], "it is reported once");
-    office.give(order("k-4", "ada", super::super::FileOperation::Delete { path: "agents/bob.md".into() }));
-    office.tick();
-    office.tick();
-    assert_eq!(office.known("agents/bob.md"), None);
-    office.events();
+    fixture.tick();
+    assert_eq!(fixture.events(), [], "it is reported once");
+    fixture.give(order("k-4", "ada", super::super::FileOperation::Delete { path: "agents/bob.md".into() }));
+    fixture.tick();
+    fixture.tick();
+    assert_eq!(fixture.known("agents/bob.md"), None);
+    fixture.events();
     for (key, operation) in [("k-5", restore("agents/bob.md", 2)), ("k-6", write("agents/cy.md", "new"))] {
-        office.give(order(key, "user", operation));
-        office.tick();
-        office.tick();
+        fixture.give(order(key, "user", operation));
+        fixture.tick();
+        fixture.tick();
     }
-    assert_eq!(office.known("agents/bob.md"), Some("new"));
-    let changes = office.events().into_iter().filter_map(|event| match event {
+    assert_eq!(fixture.known("agents/bob.md"), Some("new"));
+    let changes = fixture.events().into_iter().filter_map(|event| match event {
         Event::FileChange(change) => Some((change.path.to_string(), change.new, change.restored)),
         _ => None,
     });
@@ -159,89 +159,90 @@ fn what_changed_is_recorded_and_known_in_the_same_tick() {
 }
 
 #[test]
-fn an_ordered_write_is_not_taken_for_someone_elses() {
-    let mut office = Office::new(&[("boards/rules.md", "one\n")]);
-    office.app.world_mut().insert_resource(FileBridge::default());
-    office.open_service(true);
-    office.tick();
-    office.events();
+fn an_ordered_write_is_not_mistaken_for_an_external_one() {
+    let mut fixture = Fixture::new(&[("boards/rules.md", "one\n")]);
+    fixture.app.world_mut().insert_resource(FileBridge::default());
+    fixture.open_service(true);
+    fixture.tick();
+    fixture.events();
     for round in 0..10 {
-        office.give(order(&format!("k-{round}"), "ada", write("boards/rules.md", &format!("round {round}\n"))));
-        office.tick();
-        office.tick();
+        fixture.give(order(&format!("k-{round}"), "ada", write("boards/rules.md", &format!("round {round}\n"))));
+        fixture.tick();
+        fixture.tick();
     }
     // An external edit is delivered after everything that the watcher reports of the other files.
-    fs::write(office.folder.path().join("boards/other.md"), "by hand").expect("files can be written");
+    fs::write(fixture.folder.path().join("boards/other.md"), "by hand").expect("files can be written");
     let start = Instant::now();
     let mut by = Vec::new();
     while !by.contains(&"boards/other.md by outside".to_owned()) {
         assert!(start.elapsed() < PATIENCE, "the edit must be seen");
-        office.tick();
-        by.extend(office.events().into_iter().filter_map(|event| match event {
+        fixture.tick();
+        by.extend(fixture.events().into_iter().filter_map(|event| match event {
             Event::FileChange(change) => Some(format!("{} by {}", change.path, change.by)),
             _ => None,
         }));
     }
     assert!(!by.contains(&"boards/rules.md by outside".to_owned()), "{by:?}");
-    assert_eq!(office.known("boards/rules.md"), Some("round 9\n"));
+    assert_eq!(fixture.known("boards/rules.md"), Some("round 9\n"));
 }
 
 #[test]
-fn an_ordered_change_says_who_made_it_and_what_it_crossed_with() {
-    let mut office = Office::new(&[("boards/rules.md", "# Rules\n- one\n")]);
-    office.tick();
-    office.give(order("k", "ada", write("boards/rules.md", "# Rules\n- one\n- ada's\n")));
+fn an_ordered_change_has_its_author_and_conflicts() {
+    let mut fixture = Fixture::new(&[("boards/rules.md", "# Rules\n- one\n")]);
+    fixture.tick();
+    fixture.give(order("k", "ada", write("boards/rules.md", "# Rules\n- one\n- ada's\n")));
     // The room adds a line in the tick in which the operation is sent.
-    office.app.world_mut().write_message(crate::workspace::SceneWrite::File {
+    fixture.app.world_mut().write_message(crate::workspace::SceneWrite::File {
         path: "boards/rules.md".into(),
         text: "# Rules\n- the room's\n- one\n".into(),
     });
-    office.tick();
-    let mut cursor = office.app.world().resource::<Messages<FileChanged>>().get_cursor_current();
-    office.tick();
-    let told: Vec<FileChanged> = cursor.read(office.app.world().resource::<Messages<FileChanged>>()).cloned().collect();
+    fixture.tick();
+    let mut cursor = fixture.app.world().resource::<Messages<FileChanged>>().get_cursor_current();
+    fixture.tick();
+    let told: Vec<FileChanged> =
+        cursor.read(fixture.app.world().resource::<Messages<FileChanged>>()).cloned().collect();
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!((&*told[0].by.0, told[0].base.as_deref()), ("ada", Some("# Rules\n- one\n")));
     let record =
-        office.app.world().resource::<EventLog>().unwritten().iter().find(|event| Some(event.seq) == told[0].cause);
+        fixture.app.world().resource::<EventLog>().unwritten().iter().find(|event| Some(event.seq) == told[0].cause);
     assert_eq!(record.expect("its cause is in the log").draft.kind, EventKind::FileChange);
     let start = Instant::now();
-    while !crate::workspace::save_now(office.app.world_mut()).is_empty() {
+    while !crate::workspace::save_now(fixture.app.world_mut()).is_empty() {
         assert!(start.elapsed() < PATIENCE, "nothing waits to be saved");
-        office.tick();
+        fixture.tick();
     }
-    let on_disk = fs::read_to_string(office.folder.path().join("boards/rules.md")).expect("it should exist");
+    let on_disk = fs::read_to_string(fixture.folder.path().join("boards/rules.md")).expect("it should exist");
     assert_eq!(on_disk, "# Rules\n- one\n- ada's\n", "nobody here joins the two");
 }
 
 #[test]
-fn an_order_without_an_outcome_is_sent_again_after_a_restart_and_done_once() {
-    let mut office = Office::new(&[]);
-    office.tick();
-    office.give(order("k", "ada", write("agents/new.md", "hello")));
-    advance(office.app.world_mut());
-    // The service finishes, and nobody takes the result.
-    office.app.world_mut().insert_resource(FileBridge::default());
-    let saved = save_world(office.app.world_mut()).expect("it can be saved");
-    let known = office.app.world().resource::<KnownFiles>().all().clone();
+fn an_unanswered_order_is_sent_again_after_a_restart_and_executed_once() {
+    let mut fixture = Fixture::new(&[]);
+    fixture.tick();
+    fixture.give(order("k", "ada", write("agents/new.md", "hello")));
+    advance(fixture.app.world_mut());
+    // The service finishes, and nobody receives the result.
+    fixture.app.world_mut().insert_resource(FileBridge::default());
+    let saved = save_world(fixture.app.world_mut()).expect("it can be saved");
+    let known = fixture.app.world().resource::<KnownFiles>().all().clone();
     let mut again = app();
     load_world(again.world_mut(), &saved).expect("it can be loaded");
     begin(again.world_mut(), RoomStart { carried: Some(saved), ..start(known) });
-    let mut office = Office { folder: office.folder, app: again };
-    office.open_service(false);
-    let outcomes = office.tick();
+    let mut fixture = Fixture { folder: fixture.folder, app: again };
+    fixture.open_service(false);
+    let outcomes = fixture.tick();
     assert_eq!(outcomes.len(), 1);
     let Ok(FileAnswer::Changed { done: FileDone::Written { version, content, .. }, .. }) = &outcomes[0].result else {
         panic!("{outcomes:?}");
     };
     assert_eq!((*version, content.as_deref()), (1, Some("hello")));
-    assert_eq!(office.known("agents/new.md"), Some("hello"));
+    assert_eq!(fixture.known("agents/new.md"), Some("hello"));
 }
 
 #[test]
-fn a_replay_needs_no_service_and_comes_to_the_same_world() {
-    let mut office = Office::new(&[("agents/bob.md", "old")]);
-    let files = office.app.world().resource::<KnownFiles>().all().clone();
+fn a_replay_needs_no_service_and_produces_the_same_world() {
+    let mut fixture = Fixture::new(&[("agents/bob.md", "old")]);
+    let files = fixture.app.world().resource::<KnownFiles>().all().clone();
     let orders = |tick: u64| match tick {
         2 => vec![order("k-1", "bob", read("agents/bob.md")), order("k-2", "ada", write("agents/bob.md", "new"))],
         3 => vec![order("k-3", "ada", write("boards/b.md", "made"))],
@@ -249,11 +250,11 @@ fn a_replay_needs_no_service_and_comes_to_the_same_world() {
     };
     let mut hashes = Vec::new();
     for tick in 1..8 {
-        orders(tick).into_iter().for_each(|order| office.give(order));
-        office.tick();
-        hashes.push(world_hash(office.app.world_mut()));
+        orders(tick).into_iter().for_each(|order| fixture.give(order));
+        fixture.tick();
+        hashes.push(world_hash(fixture.app.world_mut()));
     }
-    let inputs = office.app.world_mut().resource_mut::<InputJournal>().take_recorded();
+    let inputs = fixture.app.world_mut().resource_mut::<InputJournal>().take_recorded();
     assert!(inputs.iter().any(|input| input.kind == "file_outcome"));
     let mut again = app();
     begin(again.world_mut(), start(files));
@@ -269,14 +270,14 @@ fn a_replay_needs_no_service_and_comes_to_the_same_world() {
 }
 
 #[test]
-fn records_of_the_program_are_no_news() {
-    let mut office = Office::new(&[]);
-    office.tick();
-    office.events();
+fn records_of_the_program_are_not_reported() {
+    let mut fixture = Fixture::new(&[]);
+    fixture.tick();
+    fixture.events();
     let record =
         super::super::FileOperation::Record { path: "sessions/ada/1.yaml".into(), content: "x".into(), over: None };
-    office.give(order("k", "ada", record));
-    office.tick();
-    assert!(office.tick()[0].result.is_ok());
-    assert_eq!(office.events(), []);
+    fixture.give(order("k", "ada", record));
+    fixture.tick();
+    assert!(fixture.tick()[0].result.is_ok());
+    assert_eq!(fixture.events(), []);
 }

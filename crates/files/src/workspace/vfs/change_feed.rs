@@ -1,5 +1,5 @@
-//! Tells a window which files changed, so that it need not poll: every path that the file service wrote or noticed,
-//! with its newest state, until it is read.
+//! Tells a window which files changed, so that it need not poll: the newest state of every path that the file service
+//! wrote or noticed, until it is read.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,28 +8,28 @@ use super::index::Entry;
 use super::path::{FileKind, kind_of};
 use crate::store::FileHead;
 
-/// The maximum number of waiting files; beyond that, it is only reported that everything may have changed.
+/// The maximum number of files in the feed; beyond that, it only reports that everything may have changed.
 const FILES_AT_MOST: usize = 4096;
 
-/// A file as it is listed.
+/// The listing entry of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileInfo {
-    /// Its path.
+    /// The path of the file.
     pub path: String,
-    /// What its folder is for.
+    /// The purpose of the folder that contains it.
     pub kind: FileKind,
-    /// In bytes; 0 where it is gone.
+    /// The size in bytes; 0 for a deleted file.
     pub size: u64,
-    /// When it was last written, in milliseconds since 1970.
+    /// The time of the last write, in milliseconds since 1970.
     pub modified_ms: u64,
-    /// Its newest version; 0 where it has none.
+    /// The newest version; 0 if the file has none.
     pub version: u64,
-    /// Whether it is there. One that is gone still has its versions.
+    /// Whether the file exists. A deleted file still has its versions.
     pub is_there: bool,
 }
 
 impl FileInfo {
-    /// The file at a path, by what was seen of it on disk and what is known of its history.
+    /// Creates the entry of a file from its metadata on disk and its history.
     pub(super) fn of(path: &str, entry: Option<Entry>, head: Option<&FileHead>) -> Self {
         let modified_ns = entry.map(|entry| entry.modified_ns).or(head.map(|head| head.modified_ns));
         Self {
@@ -42,7 +42,7 @@ impl FileInfo {
         }
     }
 
-    /// Whether there is anything to list: a file, or the versions of one that is gone.
+    /// Whether the path is listed: the file exists or has versions.
     pub fn is_listed(&self) -> bool {
         self.is_there || self.version > 0
     }
@@ -51,18 +51,18 @@ impl FileInfo {
 /// A file that changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChangedFile {
-    /// How it is listed now.
+    /// Its current listing entry.
     pub info: FileInfo,
-    /// The hash of its text; absent where it is gone or the text is not known.
+    /// The hash of its text; `None` if it was deleted or its text is not known.
     pub hash: Option<u64>,
 }
 
 /// Everything that changed since the feed was last read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ChangedFiles {
-    /// The files, in order of paths.
+    /// The files, sorted by path.
     pub files: Vec<ChangedFile>,
-    /// Whether more changed than is named, so that everything is to be read again.
+    /// Whether more files changed than are named, so that everything must be read again.
     pub is_incomplete: bool,
 }
 
@@ -77,7 +77,7 @@ struct Waiting {
 }
 
 impl ChangeFeed {
-    /// Tells of a file; this takes the place of what waits about it.
+    /// Adds a file, replacing an unread entry for the same path.
     pub fn push(&self, file: ChangedFile) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.is_incomplete {
@@ -89,7 +89,7 @@ impl ChangeFeed {
         }
     }
 
-    /// Takes what waits.
+    /// Removes and returns all entries.
     pub fn take(&self) -> ChangedFiles {
         let waiting = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         ChangedFiles { files: waiting.files.into_values().collect(), is_incomplete: waiting.is_incomplete }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn where_too_much_changed_only_that_is_reported() {
+    fn too_many_changes_are_reported_as_incomplete() {
         let feed = ChangeFeed::default();
         (0..FILES_AT_MOST + 9).for_each(|number| feed.push(changed(&number.to_string(), 1)));
         assert_eq!(feed.take(), ChangedFiles { files: Vec::new(), is_incomplete: true });

@@ -5,19 +5,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proptest::prelude::*;
 
 use super::super::OUTSIDE;
-use super::tests::{Office, delete, edit, order, put_outside, rename, restore, version, write};
+use super::tests::{Fixture, delete, edit, order, put_outside, rename, restore, version, write};
 use super::*;
 
 const STEPS: [LastStep; 4] = [LastStep::WrittenBeside, LastStep::Recorded, LastStep::InPlace, LastStep::Settled];
 
 const FILES: &[(&str, &str)] = &[("agents/a.md", "by hand"), ("notes/b.md", "by hand")];
 
-/// Performs an operation up to a step, as if the process were killed there, and opens the workspace again.
-fn killed_at(mut office: Office, order: &FileOrder, step: LastStep) -> Office {
-    office.files.stop_at = Some(step);
+/// Performs an operation up to `step`, as if the process were killed there, and opens the workspace again.
+fn killed_at(mut fixture: Fixture, order: &FileOrder, step: LastStep) -> Fixture {
+    fixture.files.stop_at = Some(step);
     // An open transaction is lost with the connection, as it is with the process.
-    let _killed = catch_unwind(AssertUnwindSafe(|| office.files.carry_out(order)));
-    office.reopen()
+    let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.carry_out(order)));
+    fixture.reopen()
 }
 
 fn orders() -> Vec<FileOperation> {
@@ -33,28 +33,28 @@ fn orders() -> Vec<FileOperation> {
 }
 
 /// The visible state of a workspace.
-fn seen(office: &Office) -> Vec<(String, Option<String>, Vec<(u64, String, String)>)> {
+fn seen(fixture: &Fixture) -> Vec<(String, Option<String>, Vec<(u64, String, String)>)> {
     ["agents/a.md", "agents/z.md", "notes/b.md", "elsewhere/b.md", "new/folder/c.md"]
-        .map(|path| (path.to_owned(), office.on_disk(path), office.history(path)))
+        .map(|path| (path.to_owned(), fixture.on_disk(path), fixture.history(path)))
         .to_vec()
 }
 
-fn office() -> Office {
-    let mut office = Office::new(FILES);
-    office.run("user", write("notes/b.md", "by bob's hand")).expect("it can be written");
-    office
+fn fixture() -> Fixture {
+    let mut fixture = Fixture::new(FILES);
+    fixture.run("user", write("notes/b.md", "by bob's hand")).expect("it can be written");
+    fixture
 }
 
 #[test]
-fn every_change_comes_to_the_same_end_whenever_the_process_is_killed() {
+fn every_change_has_the_same_result_whenever_the_process_is_killed() {
     for operation in orders() {
         let order = order("k", "ada", operation);
-        let mut whole = office();
+        let mut whole = fixture();
         let expected = whole.files.carry_out(&order);
         assert!(expected.result.is_ok(), "{expected:?}");
         let expected_seen = seen(&whole);
         for step in STEPS {
-            let mut again = killed_at(office(), &order, step);
+            let mut again = killed_at(fixture(), &order, step);
             assert_eq!(again.files.versions.steps().expect("they can be read"), [], "{order:?} at {step:?}");
             let outcome = again.files.carry_out(&order);
             assert_eq!(outcome, expected, "{order:?} at {step:?}");
@@ -68,58 +68,58 @@ fn every_change_comes_to_the_same_end_whenever_the_process_is_killed() {
     }
 }
 
-fn hidden(office: &Office) -> Vec<String> {
+fn hidden(fixture: &Fixture) -> Vec<String> {
     ["agents", "notes", "elsewhere", "new/folder"]
         .iter()
-        .filter_map(|folder| std::fs::read_dir(office.folder.path().join(folder)).ok())
+        .filter_map(|folder| std::fs::read_dir(fixture.folder.path().join(folder)).ok())
         .flat_map(|entries| entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()))
         .filter(|name| name.starts_with('.'))
         .collect()
 }
 
 #[test]
-fn an_edit_made_between_the_kill_and_the_restart_stays_and_so_does_the_order() {
+fn an_edit_between_a_kill_and_the_restart_is_kept_and_so_is_the_order() {
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     for step in STEPS {
-        let mut office = office();
-        office.files.stop_at = Some(step);
-        let _killed = catch_unwind(AssertUnwindSafe(|| office.files.carry_out(&order)));
-        put_outside(&office.folder, "notes/b.md", "by hand at last");
-        let mut office = office.reopen();
-        while office.files.do_later() {}
-        let before = office.on_disk("notes/b.md");
+        let mut fixture = fixture();
+        fixture.files.stop_at = Some(step);
+        let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.carry_out(&order)));
+        put_outside(&fixture.folder, "notes/b.md", "by hand at last");
+        let mut fixture = fixture.reopen();
+        while fixture.files.do_idle_task() {}
+        let before = fixture.on_disk("notes/b.md");
         assert_eq!(before.as_deref(), Some("by hand at last"), "{step:?}");
-        let outcome = office.files.carry_out(&order);
-        let texts: Vec<_> = office.history("notes/b.md").into_iter().skip(2).collect();
+        let outcome = fixture.files.carry_out(&order);
+        let texts: Vec<_> = fixture.history("notes/b.md").into_iter().skip(2).collect();
         let (ada, hand) = ("ada's", "by hand at last");
         if step == LastStep::WrittenBeside {
             // Nothing was recorded: the operation is now performed on the present files.
             assert_eq!(texts, [version(3, OUTSIDE, hand), version(4, "ada", ada)]);
-            assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(ada));
+            assert_eq!(fixture.on_disk("notes/b.md").as_deref(), Some(ada));
         } else {
             assert_eq!(texts, [version(3, "ada", ada), version(4, OUTSIDE, hand)], "{step:?}");
-            assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(hand));
+            assert_eq!(fixture.on_disk("notes/b.md").as_deref(), Some(hand));
         }
         assert!(matches!(outcome.result, Ok(FileAnswer::Changed { .. })), "{outcome:?}");
     }
 }
 
 #[test]
-fn what_cannot_be_finished_is_undone_and_done_when_it_is_asked_again() {
+fn a_change_that_cannot_be_completed_is_reverted_and_executed_on_repetition() {
     let order = order("k", "ada", write("notes/b.md", "ada's"));
-    let mut office = office();
-    office.files.stop_at = Some(LastStep::Recorded);
-    let _killed = catch_unwind(AssertUnwindSafe(|| office.files.carry_out(&order)));
-    let path = office.folder.path().join("notes/b.md");
+    let mut fixture = fixture();
+    fixture.files.stop_at = Some(LastStep::Recorded);
+    let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.carry_out(&order)));
+    let path = fixture.folder.path().join("notes/b.md");
     std::fs::remove_file(&path).expect("it should exist");
     std::fs::create_dir(&path).expect("folders can be made");
-    let mut office = office.reopen();
-    let failure = office.files.carry_out(&order).result.expect_err("a folder is in the way");
+    let mut fixture = fixture.reopen();
+    let failure = fixture.files.carry_out(&order).result.expect_err("a folder is in the way");
     assert!(failure.what.contains("is a folder"), "{}", failure.what);
     std::fs::remove_dir(&path).expect("it is empty");
-    let mut office = office.reopen();
-    assert!(office.files.carry_out(&order).result.is_ok());
-    assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("ada's"));
+    let mut fixture = fixture.reopen();
+    assert!(fixture.files.carry_out(&order).result.is_ok());
+    assert_eq!(fixture.on_disk("notes/b.md").as_deref(), Some("ada's"));
 }
 
 #[derive(Clone, Debug)]
@@ -142,8 +142,8 @@ fn acts() -> impl Strategy<Value = Vec<(Act, Option<usize>)>> {
     proptest::collection::vec((act, proptest::option::weighted(0.3, 0..STEPS.len())), 1..14)
 }
 
-/// A file that somebody outside created, and that nobody has changed since, is a version if that was observed, and none
-/// if it existed already when the workspace was opened: both are right.
+/// Normalises a history: a file that an outsider created and nobody has changed since has a version if its creation was
+/// observed, and none if the file existed when the workspace was opened. Both are right.
 fn told(history: Vec<(u64, String, String)>) -> Vec<(u64, String, String)> {
     if history.len() == 1 && history[0].1 == OUTSIDE { Vec::new() } else { history }
 }
@@ -152,8 +152,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_orders_with_any_kills_come_to_what_they_come_to_without(acts in acts()) {
-        let (mut whole, mut killed) = (office(), office());
+    fn any_orders_have_the_same_result_with_and_without_kills(acts in acts()) {
+        let (mut whole, mut killed) = (fixture(), fixture());
         for (number, (act, kill)) in acts.iter().enumerate() {
             match act {
                 Act::Outside(path, text) => {
@@ -183,12 +183,12 @@ proptest! {
     }
 }
 
-/// Somebody saves at a step of an operation each time it is reached, up to this many times.
-fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, times: usize) -> (Office, FileOutcome) {
-    let mut office = office();
-    let full = office.folder.path().join("notes/b.md");
+/// Performs `operation` while an outsider saves each time that `step` is reached, up to `times` times.
+fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, times: usize) -> (Fixture, FileOutcome) {
+    let mut fixture = fixture();
+    let full = fixture.folder.path().join("notes/b.md");
     let mut left = times;
-    office.files.act_at = Some((
+    fixture.files.act_at = Some((
         step,
         Box::new(move || {
             if left > 0 {
@@ -199,47 +199,47 @@ fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, time
             }
         }),
     ));
-    let outcome = office.files.carry_out(&order("k", "ada", operation));
-    (office, outcome)
+    let outcome = fixture.files.carry_out(&order("k", "ada", operation));
+    (fixture, outcome)
 }
 
 #[test]
-fn a_save_of_somebody_else_at_any_moment_of_an_order_is_never_lost() {
+fn an_external_save_at_any_step_of_an_order_is_never_lost() {
     let theirs = "by bob's hand, and more\n";
     for step in [LastStep::WrittenBeside, LastStep::Recorded] {
-        // An edit applies to their text; what is overwritten is kept as a version, and the person is told.
-        let (office, outcome) = saved_at(step, edit("notes/b.md", "hand", "heart"), theirs, 1);
+        // An edit applies to the outsider's text; overwritten text is kept as a version, and the person is informed.
+        let (fixture, outcome) = saved_at(step, edit("notes/b.md", "hand", "heart"), theirs, 1);
         assert!(outcome.result.is_ok(), "{outcome:?}");
-        assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("by bob's heart, and more\n"), "{step:?}");
-        let texts: Vec<_> = office.history("notes/b.md").into_iter().skip(2).collect();
+        assert_eq!(fixture.on_disk("notes/b.md").as_deref(), Some("by bob's heart, and more\n"), "{step:?}");
+        let texts: Vec<_> = fixture.history("notes/b.md").into_iter().skip(2).collect();
         assert_eq!(texts, [version(3, OUTSIDE, theirs), version(4, "ada", "by bob's heart, and more\n")]);
-        assert_eq!(office.outside_changes().iter().filter(|news| news.displaced_by.is_some()).count(), 0);
+        assert_eq!(fixture.outside_changes().iter().filter(|news| news.displaced_by.is_some()).count(), 0);
 
-        let (office, outcome) = saved_at(step, write("notes/b.md", "ada's"), theirs, 1);
+        let (fixture, outcome) = saved_at(step, write("notes/b.md", "ada's"), theirs, 1);
         assert!(outcome.result.is_ok(), "{outcome:?}");
-        assert_eq!(office.history("notes/b.md")[2], version(3, OUTSIDE, theirs));
-        let told = office.outside_changes().into_iter().find(|news| news.displaced_by.as_deref() == Some("ada"));
+        assert_eq!(fixture.history("notes/b.md")[2], version(3, OUTSIDE, theirs));
+        let told = fixture.outside_changes().into_iter().find(|news| news.displaced_by.as_deref() == Some("ada"));
         assert_eq!(told.map(|news| news.version), Some(3), "{step:?}");
 
         let base = Some(crate::base::hash::content_hash(b"by bob's hand"));
         let save = FileOperation::Save { path: "notes/b.md".into(), base, content: "mine".into() };
-        let (office, outcome) = saved_at(step, save, theirs, 1);
+        let (fixture, outcome) = saved_at(step, save, theirs, 1);
         assert!(outcome.result.expect_err("somebody else saved").what.contains("changed in the meantime"));
-        assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(theirs));
+        assert_eq!(fixture.on_disk("notes/b.md").as_deref(), Some(theirs));
     }
-    let (office, outcome) = saved_at(LastStep::Recorded, rename("notes/b.md", "notes/c.md"), theirs, 1);
-    let now = [office.on_disk("notes/b.md"), office.on_disk("notes/c.md")];
+    let (fixture, outcome) = saved_at(LastStep::Recorded, rename("notes/b.md", "notes/c.md"), theirs, 1);
+    let now = [fixture.on_disk("notes/b.md"), fixture.on_disk("notes/c.md")];
     assert!(now.contains(&Some(theirs.to_owned())), "{outcome:?}: {now:?}");
-    let (office, outcome) = saved_at(LastStep::Recorded, delete("notes/b.md"), theirs, 1);
+    let (fixture, outcome) = saved_at(LastStep::Recorded, delete("notes/b.md"), theirs, 1);
     assert!(outcome.result.expect_err("it was changed").what.contains("was just changed"));
-    assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(theirs));
-    let (office, outcome) = saved_at(LastStep::Recorded, write("notes/b.md", "ada's"), theirs, usize::MAX);
+    assert_eq!(fixture.on_disk("notes/b.md").as_deref(), Some(theirs));
+    let (fixture, outcome) = saved_at(LastStep::Recorded, write("notes/b.md", "ada's"), theirs, usize::MAX);
     assert!(outcome.result.is_ok(), "the same text saved again and again is seen once: {outcome:?}");
-    drop(office);
+    drop(fixture);
 }
 
 #[test]
-fn what_a_kill_leaves_while_two_files_change_places_is_cleared_or_kept_apart() {
+fn leftovers_of_an_interrupted_exchange_are_removed_or_set_aside() {
     use crate::safe_fs::{name_beside, placing_name};
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     let theirs = "saved at that moment";
@@ -250,23 +250,23 @@ fn what_a_kill_leaves_while_two_files_change_places_is_cleared_or_kept_apart() {
         (theirs, "ada's", theirs),
         (theirs, "saved later", "saved later"),
     ] {
-        let mut office = office();
-        office.files.stop_at = Some(LastStep::Recorded);
-        let _killed = catch_unwind(AssertUnwindSafe(|| office.files.carry_out(&order)));
+        let mut fixture = fixture();
+        fixture.files.stop_at = Some(LastStep::Recorded);
+        let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.carry_out(&order)));
         let beside = super::super::resolve::beside_name(&order.key);
-        let notes = office.folder.path().join("notes");
+        let notes = fixture.folder.path().join("notes");
         std::fs::remove_file(notes.join(&beside)).expect("it was written");
         std::fs::write(notes.join(placing_name(&beside)), left).expect("files can be written");
-        put_outside(&office.folder, "notes/b.md", there);
+        put_outside(&fixture.folder, "notes/b.md", there);
         // The room's saver may have been killed as well, while it saved another file.
         std::fs::write(notes.join(placing_name(&name_beside("c.md"))), theirs).expect("files can be written");
-        let mut office = office.reopen();
-        assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(now), "{left} and {there}");
-        assert_eq!(hidden(&office), Vec::<String>::new());
-        assert_eq!(office.on_disk(".workshop/unsaved/notes_c.md").as_deref(), Some(theirs));
-        let is_apart = office.on_disk(".workshop/unsaved/notes_b.md").as_deref() == Some(theirs);
+        let mut fixture = fixture.reopen();
+        assert_eq!(fixture.on_disk("notes/b.md").as_deref(), Some(now), "{left} and {there}");
+        assert_eq!(hidden(&fixture), Vec::<String>::new());
+        assert_eq!(fixture.on_disk(".workshop/unsaved/notes_c.md").as_deref(), Some(theirs));
+        let is_apart = fixture.on_disk(".workshop/unsaved/notes_b.md").as_deref() == Some(theirs);
         assert_eq!(is_apart, now == "saved later");
-        let told = std::mem::take(&mut office.files.problems);
+        let told = std::mem::take(&mut fixture.files.problems);
         assert_eq!(told.len(), 1 + usize::from(is_apart), "{told:?}");
     }
 }

@@ -1,82 +1,82 @@
-//! Changes files of a workspace by a command of its own, next to a running room or without one: completely or not at
-//! all, and only over the text that was read. An open room treats this as an external change.
+//! Changes the files of a workspace from a command, next to a running room or without one. Each change is all or
+//! nothing, and only replaces the text that was read. An open room treats it as an external change.
 
 use std::io;
 use std::path::Path;
 
 use super::path::WorkspacePath;
-use super::resolve::{Root, Trouble, beside_name};
+use super::resolve::{PathError, Root, beside_name};
 use crate::base::globs;
 use crate::base::hash::content_hash;
 use crate::safe_fs::{EntryKind, Folder, Placing};
 
-/// No more files and folders are looked at for a glob.
+/// The maximum number of files and folders examined for a glob.
 const ENTRIES_AT_MOST: usize = 100_000;
 
-/// Direct access to the files of a workspace that no service of this process has open.
+/// Direct access to the files of a workspace that no file service of this process has open.
 pub struct DirectFiles(Root);
 
-/// Why a file cannot be read or written, in words for a person.
+/// The reason why a file cannot be read or written, as a message for a person.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct DirectFileError(String);
 
 impl DirectFiles {
-    /// Opens a workspace.
+    /// Opens the workspace in this folder.
     pub fn open(workspace: &Path) -> io::Result<Self> {
         Root::open(workspace).map(Self)
     }
 
-    /// The text of a file of at most so many bytes; none where there is no such file. No link is followed.
+    /// Reads a file of at most `bytes_at_most` bytes; `None` if there is no such file. Links are not followed.
     pub fn read(&self, path: &WorkspacePath, bytes_at_most: u64) -> Result<Option<String>, DirectFileError> {
         match self.0.read(path, bytes_at_most) {
             Ok((text, _)) => Ok(Some(text)),
-            Err(Trouble::Missing) => Ok(None),
-            Err(Trouble::TooLarge { most }) => {
+            Err(PathError::Missing) => Ok(None),
+            Err(PathError::TooLarge { most }) => {
                 Err(DirectFileError(format!("'{path}' is larger than {} KiB; split it.", most / 1024)))
             }
             Err(trouble) => Err(DirectFileError(trouble.message(path.as_str()))),
         }
     }
 
-    /// Puts a text in the place of a file, if that still holds what was read (none: if there is still no such file).
-    /// Says whether it did, and waits until it is on disk.
+    /// Replaces the text of a file if it still equals `over` (`None`: if the file still does not exist). Returns
+    /// whether it did, after the text has reached the disk.
     pub fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, DirectFileError> {
-        let told = |trouble: Trouble| DirectFileError(trouble.message(path.as_str()));
-        // Two commands at once write under names of their own.
+        let failure = |trouble: PathError| DirectFileError(trouble.message(path.as_str()));
+        // Concurrent commands use temporary files of different names.
         let beside = beside_name(&format!("command {} {path}", std::process::id()));
-        self.0.write_beside(path, &beside, text).map_err(told)?;
+        self.0.write_beside(path, &beside, text).map_err(failure)?;
         let over = over.map(|text| content_hash(text.as_bytes()));
-        let placed = self.0.put_in_place(path, &beside, over).map_err(told)?;
+        let placed = self.0.put_in_place(path, &beside, over).map_err(failure)?;
         Ok(placed == Placing::Placed)
     }
 
-    /// Takes a file away, if it still says what was read. Says whether it did.
+    /// Deletes a file if its text is still `text`. Returns whether it did.
     pub fn remove(&self, path: &WorkspacePath, text: &str) -> Result<bool, DirectFileError> {
         let beside = beside_name(&format!("command {} {path}", std::process::id()));
         match self.0.take_away(path, &beside, content_hash(text.as_bytes())) {
             Ok(placing) => Ok(placing == Placing::Placed),
-            Err(Trouble::Missing) => Ok(false),
+            Err(PathError::Missing) => Ok(false),
             Err(trouble) => Err(DirectFileError(trouble.message(path.as_str()))),
         }
     }
 
-    /// Gives a file another path, where nothing may be yet.
+    /// Renames a file. The new path must not exist.
     pub fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), DirectFileError> {
         match self.0.look(to) {
-            Err(Trouble::Missing) => {}
+            Err(PathError::Missing) => {}
             Ok(_) => return Err(DirectFileError(format!("'{to}' already exists."))),
             Err(trouble) => return Err(DirectFileError(trouble.message(to.as_str()))),
         }
         self.0.rename(from, to).map_err(|trouble| DirectFileError(trouble.message(from.as_str())))
     }
 
-    /// The files that lie in a folder itself, in order; hidden ones and those behind links are left out. None where
-    /// there is no such folder.
+    /// Returns the files directly in a folder, sorted, without hidden files and links; empty if there is no such
+    /// folder.
     pub fn find_in(&self, folder: &str) -> Result<Vec<WorkspacePath>, DirectFileError> {
         let opened = match self.0.walk(folder) {
             Ok(Some(opened)) => opened,
-            Ok(None) | Err(Trouble::Missing) => return Ok(Vec::new()),
+            Ok(None) | Err(PathError::Missing) => return Ok(Vec::new()),
             Err(trouble) => return Err(DirectFileError(trouble.message(folder))),
         };
         let entries = opened.entries();
@@ -88,7 +88,7 @@ impl DirectFiles {
         Ok(found)
     }
 
-    /// The files that one of these plain globs names, in order; hidden ones and those behind links are left out.
+    /// Returns the files that match one of these plain globs, sorted, without hidden files and those behind links.
     pub fn find(&self, globs: &[String]) -> Result<Vec<WorkspacePath>, DirectFileError> {
         let mut walk = Walk { globs, found: Vec::new(), seen: 0 };
         walk.folder(self.0.folder(), "")?;
@@ -105,8 +105,8 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn folder(&mut self, folder: &Folder, lead: &str) -> Result<(), DirectFileError> {
-        let told = |error: io::Error| DirectFileError(format!("'{lead}' cannot be listed: {error}."));
-        for (name, kind) in folder.entries().map_err(told)? {
+        let failure = |error: io::Error| DirectFileError(format!("'{lead}' cannot be listed: {error}."));
+        for (name, kind) in folder.entries().map_err(failure)? {
             self.seen += 1;
             if self.seen > ENTRIES_AT_MOST {
                 return Err(DirectFileError(format!("there are more than {ENTRIES_AT_MOST} files; name one.")));
@@ -117,7 +117,7 @@ impl Walk<'_> {
             }
             match kind {
                 EntryKind::Folder => {
-                    let below = folder.child(&name).map_err(told)?;
+                    let below = folder.child(&name).map_err(failure)?;
                     self.folder(&below, &format!("{lead}{name}/"))?;
                 }
                 EntryKind::File if globs::any_matches(self.globs, path.as_str()) => self.found.push(path),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_put_only_over_what_was_read() {
+    fn a_text_only_replaces_the_one_that_was_read() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let files = DirectFiles::open(folder.path()).expect("it should exist");
         let plan = path("tasks/plan.task.md");

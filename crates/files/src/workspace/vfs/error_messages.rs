@@ -3,18 +3,19 @@
 use super::path::quoted;
 use crate::base::text::truncate;
 
-/// Names of files that are offered instead of one that is not there.
+/// The maximum number of similar names that are suggested for a missing file.
 const SIMILAR_AT_MOST: usize = 3;
-/// How many names are compared letter by letter; more would take too long.
+/// The maximum number of names that are compared letter by letter; more would take too long.
 const COMPARED_AT_MOST: usize = 100_000;
-/// Lines that are offered instead of a passage that is not there.
+/// The maximum number of lines that are suggested for a missing passage.
 const LINES_AT_MOST: usize = 3;
-/// Lines of a text that are compared.
+/// The maximum number of lines of a text that are compared.
 const LINES_COMPARED_AT_MOST: usize = 5000;
-/// Characters of a line that are shown or compared.
+/// The maximum number of characters of a line that are shown or compared.
 const LINE_CHARS: usize = 120;
 
-/// `'notes/plan.md' not found. Similar: 'artifacts/plan.md'. Available: [...]`, from paths that may be read.
+/// Returns `'notes/plan.md' not found. Similar: 'artifacts/plan.md'. Available: [...]`. `paths` are those that the
+/// caller may read.
 pub(super) fn not_found<'a>(wanted: &str, paths: &[&'a str], named_at_most: usize) -> String {
     let similar = similar(wanted, paths);
     let mut words = format!("{} not found.", quoted(wanted));
@@ -48,7 +49,7 @@ fn similar<'a>(wanted: &str, paths: &[&'a str]) -> Vec<&'a str> {
     for path in paths {
         let is_below = path.starts_with(wanted);
         let last = path.rsplit('/').next().unwrap_or(path);
-        // Most paths are passed over without a copy.
+        // Most paths are skipped without allocating.
         if (last.len().abs_diff(wanted_name.len()) > 4 && !is_below) || compared >= COMPARED_AT_MOST {
             if last == wanted_last {
                 found.push((2.0, path));
@@ -62,7 +63,7 @@ fn similar<'a>(wanted: &str, paths: &[&'a str]) -> Vec<&'a str> {
         }
         compared += 1;
         let names = strsim::normalized_levenshtein(&this, &wanted_name);
-        // The whole path counts where the names alone are near.
+        // The whole path counts if the file names alone are similar.
         if names > 0.6 {
             found.push((names + strsim::normalized_levenshtein(path, wanted) / 2.0, path));
         } else if is_below {
@@ -73,7 +74,7 @@ fn similar<'a>(wanted: &str, paths: &[&'a str]) -> Vec<&'a str> {
     found.into_iter().take(SIMILAR_AT_MOST).map(|(_, path)| path).collect()
 }
 
-/// Replaces `old`, which must occur exactly once, with `new`. The error says where a similar text is, or that there are
+/// Replaces `old`, which must occur exactly once, with `new`. The error names similar lines, or says that there are
 /// several matches.
 pub(super) fn edit(path: &str, text: &str, old: &str, new: &str) -> Result<String, String> {
     let path = quoted(path);
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_miss_names_what_is_like_it_and_what_there_is() {
+    fn a_missing_file_error_names_similar_and_available_ones() {
         let paths = ["agents/ada.md", "artifacts/plan.md", "artifacts/plans.md", "notes/other.md"];
         assert_eq!(
             not_found("notes/plan.md", &paths, 10),
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typo_of_one_letter_is_found_among_ten_thousand_names() {
+    fn a_single_typo_is_found_among_ten_thousand_names() {
         let all: Vec<String> = (0..10_000).map(|number| format!("memory/d{}/f{number}.md", number / 100)).collect();
         let paths: Vec<&str> = all.iter().map(String::as_str).collect();
         for (wanted, meant) in
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_is_replaced_where_it_stands_once() {
+    fn a_passage_is_replaced_if_it_occurs_once() {
         assert_eq!(edit("a", "one two three", "two", "2").as_deref(), Ok("one 2 three"));
         let absent = edit("a.md", "# Plan\n- buy milk\n- sleep\n", "- buy milch\n", "x").expect_err("it is absent");
         assert_eq!(absent, "the passage was not found in 'a.md'. Nearest: line 2: '- buy milk'");

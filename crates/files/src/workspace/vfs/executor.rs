@@ -19,7 +19,7 @@ use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, 
 use super::path::{Reach, WorkspacePath, quoted};
 use super::readers::Readers;
 use super::recent_answers::Recent;
-use super::resolve::{Root, Trouble};
+use super::resolve::{PathError, Root};
 use super::rights::{Rights, RightsKept};
 use super::room_files::RoomFiles;
 use super::service_events::ServiceEventQueue;
@@ -30,17 +30,17 @@ use crate::base::text_normalization::nfc;
 use crate::base::{Problem, globs};
 use crate::store::{FileHead, FileVersions, StoreError};
 
-/// A prefix or a text to search for is not longer, in bytes.
+/// The maximum length of a prefix or a search text, in bytes.
 const WANTED_BYTES_AT_MOST: usize = 4096;
-/// How many of the files that a search did not look into are named.
+/// The number of files that a search could not read and still names.
 const UNSEARCHED_NAMED: usize = 5;
-/// Work for idle moments that waits; beyond that, the oldest is left out.
-const LATER_AT_MOST: usize = 20_000;
+/// The maximum number of tasks that wait for an idle moment; beyond that, the oldest is dropped.
+const IDLE_TASKS_AT_MOST: usize = 20_000;
 
 /// Why the files of a workspace cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileServiceError {
-    /// The folder cannot be opened, or the thread not be started.
+    /// The folder cannot be opened, or the thread cannot be started.
     #[error("the workspace's files are not accessible: {0}")]
     Files(#[from] std::io::Error),
     /// The history cannot be opened.
@@ -48,7 +48,7 @@ pub enum FileServiceError {
     Store(#[from] StoreError),
 }
 
-/// The last completed step of a change.
+/// The last completed step of a change, for tests that stop there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LastStep {
     WrittenBeside,
@@ -57,68 +57,68 @@ pub(super) enum LastStep {
     Settled,
 }
 
-/// Work for idle times.
+/// A task for idle moments.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Later {
-    /// Someone else may have changed this.
+pub(super) enum IdleTask {
+    /// Examine this path: someone else may have changed it.
     Look(String),
-    /// This will be read soon.
+    /// Read this path into the cache: it will probably be requested soon.
     Fetch(String),
 }
 
-/// What a path is wanted for.
+/// The intended use of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PathUse {
     Read,
     Write,
-    /// Both: the answer would reveal the content.
+    /// Reading and writing: the answer would reveal the content.
     Change,
     Record,
 }
 
-/// A version of a file that the room saved.
+/// A version of a file that was saved by the room.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoomSave {
     pub(super) version: u64,
     pub(super) saved_ms: u64,
 }
 
-/// The files of one workspace, with their history.
+/// Executes orders on the files of one workspace and records their history.
 pub(super) struct Executor {
     pub(super) root: Root,
     pub(super) versions: FileVersions,
-    /// Every file with a history, by path.
+    /// The head of the history of each file, by path.
     pub(super) heads: BTreeMap<String, FileHead>,
-    /// The version that the room saved last of a file, by the file's number, and when.
+    /// The version that the room saved last, and when, by the number of the file.
     pub(super) room_saves: BTreeMap<i64, RoomSave>,
     pub(super) index: Index,
     pub(super) readers: Readers,
     pub(super) limits: FileLimits,
-    /// The files that the room itself reads and writes, where there is a room.
+    /// The files that the room itself reads and writes; `None` without a room.
     pub(super) room: Option<RoomFiles>,
-    /// What others did and what was saved, for the world.
+    /// External changes and completed saves, to be reported to the world.
     pub(super) news: ServiceEventQueue,
-    /// What changed, for a window.
+    /// Changed files, to be reported to a window.
     pub(super) feed: ChangeFeed,
-    /// Paths that changed and are to be reported, once the whole change is known.
+    /// Changed paths that are reported once the whole change is known.
     changed: BTreeSet<String>,
-    /// Since when a file has been empty or gone.
-    pub(super) doubts: BTreeMap<String, Instant>,
-    pub(super) later: VecDeque<Later>,
-    /// Orders of the person's that did not come from the room, counted.
+    /// Files that are empty or missing, with the time since when.
+    pub(super) unsettled: BTreeMap<String, Instant>,
+    pub(super) later: VecDeque<IdleTask>,
+    /// The number of operations that the person performed outside of the room.
     pub(super) changes_beside_room: u64,
-    /// Problems found with the files, to be shown to a person.
+    /// Problems with the files that are shown to a person.
     pub(super) problems: Vec<Problem>,
-    /// Files whose changes are not edits by anybody.
+    /// Files whose changes are not treated as anybody's edits.
     pub(super) ignored: BTreeSet<String>,
-    /// What is known of session files.
+    /// The state of the session files.
     pub(super) sessions: SessionRecords,
     rights: RightsKept,
     recent: Recent,
-    /// Where to stop as if the process had been killed there.
+    /// A test hook: the step at which to stop as if the process had been killed there.
     #[cfg(test)]
     pub(super) stop_at: Option<LastStep>,
-    /// A test hook: what another party does at each such step.
+    /// A test hook: what an outsider does each time that this step is reached.
     #[cfg(test)]
     pub(super) act_at: Option<(LastStep, Box<dyn FnMut() + Send>)>,
 }
@@ -127,16 +127,16 @@ impl Executor {
     /// Opens the files of a workspace whose history is in `dir`, completes unfinished changes, and scans every folder.
     pub(super) fn open(root: &Path, dir: &Path, limits: FileLimits) -> Result<Self, FileServiceError> {
         let mut files = Self::closed(root, dir)?;
-        files.finish_what_was_begun()?;
+        files.finish_interrupted_changes()?;
         files.index = Index::walk(&files.root);
         let kept = std::mem::take(&mut files.index.kept);
-        files.problems.extend(kept.iter().map(|(path, kept)| kept_apart(path, kept)));
+        files.problems.extend(kept.iter().map(|(path, kept)| displaced_text_problem(path, kept)));
         files.set_limits(limits);
-        files.find_edits_while_closed();
+        files.queue_edits_made_while_closed();
         Ok(files)
     }
 
-    /// The same, before it has looked at anything.
+    /// Opens the workspace without examining its files.
     pub(super) fn closed(root: &Path, dir: &Path) -> Result<Self, FileServiceError> {
         let versions = FileVersions::open(dir)?;
         let heads = versions.heads()?.into_iter().map(|head| (head.path.clone(), head)).collect();
@@ -152,7 +152,7 @@ impl Executor {
             news: ServiceEventQueue::default(),
             feed: ChangeFeed::default(),
             changed: BTreeSet::new(),
-            doubts: BTreeMap::new(),
+            unsettled: BTreeMap::new(),
             later: VecDeque::new(),
             changes_beside_room: 0,
             problems: Vec::new(),
@@ -173,7 +173,7 @@ impl Executor {
         self.limits = limits;
     }
 
-    /// Performs an operation, or repeats its result.
+    /// Performs an operation, or returns the earlier outcome of the same order.
     pub(super) fn carry_out(&mut self, order: &FileOrder) -> FileOutcome {
         let what = number_of(order);
         let result = match self.recent.answer(&order.key, what) {
@@ -200,12 +200,12 @@ impl Executor {
         }
     }
 
-    /// Notes that a file's content, existence or history changed.
+    /// Records that the content, existence or history of a file changed.
     pub(super) fn note_changed(&mut self, path: &str) {
         self.changed.insert(path.to_owned());
     }
 
-    /// Tells of what changed since this was last called.
+    /// Reports what changed since the last call.
     pub(super) fn report_changed(&mut self) {
         for path in std::mem::take(&mut self.changed) {
             let (entry, head) = (self.index.get(&path), self.heads.get(&path));
@@ -214,13 +214,13 @@ impl Executor {
         }
     }
 
-    /// The next work for an idle moment; `false` if there is none.
-    pub(super) fn do_later(&mut self) -> bool {
+    /// Performs the next task for idle moments; `false` if there is none.
+    pub(super) fn do_idle_task(&mut self) -> bool {
         match self.later.pop_front() {
-            Some(Later::Look(path)) => self.look(&path),
-            Some(Later::Fetch(path)) => {
+            Some(IdleTask::Look(path)) => self.look(&path),
+            Some(IdleTask::Fetch(path)) => {
                 if let Ok(path) = WorkspacePath::new(&path) {
-                    // It is read again when it is requested: problems with it are reported then.
+                    // Errors are ignored: they are reported when the file is requested.
                     let _ = self.index.read(&self.root, &path, self.limits.bytes_at_most(&path));
                 }
             }
@@ -229,8 +229,8 @@ impl Executor {
         true
     }
 
-    pub(super) fn push_later(&mut self, later: Later) {
-        if self.later.len() >= LATER_AT_MOST {
+    pub(super) fn push_idle_task(&mut self, later: IdleTask) {
+        if self.later.len() >= IDLE_TASKS_AT_MOST {
             self.later.pop_front();
         }
         self.later.push_back(later);
@@ -245,7 +245,7 @@ impl Executor {
         let is_no_agent = !is_agent(&order.author);
         let open = |given: &str, want| admit(given, &rights, want, is_no_agent);
         match &order.operation {
-            // What is too large to be edited can still be read by agents, part by part.
+            // Agents can read a file that is too large to be edited in parts.
             FileOperation::Read { path } => {
                 self.read(order, &rights, &open(path, PathUse::Read)?, (!is_person).then_some((1, None)))
             }
@@ -256,10 +256,12 @@ impl Executor {
                 let path = open(path, PathUse::Write)?;
                 let may_know = rights.may_read(path.as_str());
                 let bytes = content.len() as u64;
-                self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(unfit)?;
-                // The reason of a failure may reveal what is there.
+                self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(invalid_request)?;
+                // The reason for a failure may reveal the content of the file.
                 let put = self.put(order, what, &path, |_, _| Ok(content.clone()));
-                put.map_err(|why| if may_know { why } else { unfit(format!("'{path}' could not be written.")) })
+                put.map_err(
+                    |why| if may_know { why } else { invalid_request(format!("'{path}' could not be written.")) },
+                )
             }
             FileOperation::Save { path, base, content } if is_person && is_session_file(path) => {
                 self.save_session(&open(path, PathUse::Read)?, *base, content)
@@ -268,11 +270,11 @@ impl Executor {
                 let path = open(path, PathUse::Change)?;
                 self.put(order, what, &path, |_, now| {
                     let now = now.map(|text| content_hash(text.as_bytes()));
-                    // Written already, by whatever way: that is what was wanted.
+                    // The text is already there, whoever wrote it: that is what was wanted.
                     if now == *base || now == Some(content_hash(content.as_bytes())) {
                         return Ok(content.clone());
                     }
-                    Err(unfit(match (now, base) {
+                    Err(invalid_request(match (now, base) {
                         (None, _) => format!(
                             "'{path}' was deleted; save it under a new name, or save again to restore \
                             it."
@@ -285,7 +287,7 @@ impl Executor {
             FileOperation::Edit { path, old, new } => {
                 let path = open(path, PathUse::Change)?;
                 self.put(order, what, &path, |files, now| match now {
-                    Some(text) => error_messages::edit(path.as_str(), text, old, new).map_err(unfit),
+                    Some(text) => error_messages::edit(path.as_str(), text, old, new).map_err(invalid_request),
                     None => Err(files.missing(path.as_str(), &rights)),
                 })
             }
@@ -295,7 +297,7 @@ impl Executor {
             }
             FileOperation::CreateFolder { path } => {
                 let path = open(path, PathUse::Change)?;
-                let made = self.root.make_folder(&path).map_err(|trouble| troubled(&path, &trouble))?;
+                let made = self.root.make_folder(&path).map_err(|trouble| path_failure(&path, &trouble))?;
                 Ok(FileAnswer::Folder { path: path.as_str().to_owned(), is_new: made })
             }
             FileOperation::List { prefix } => self.list(&rights, prefix),
@@ -308,14 +310,16 @@ impl Executor {
                 let path = open(path, PathUse::Change)?;
                 match self.present(&path)? {
                     Some((text, _)) if content_hash(text.as_bytes()) != *hash => {
-                        return Err(unfit(format!("'{path}' was changed in the meantime and was left as it is.")));
+                        return Err(invalid_request(format!(
+                            "'{path}' was changed in the meantime and was left as it is."
+                        )));
                     }
                     Some(_) => {
                         if let Some(answer) = self.delete(order, what, &path)? {
                             return Ok(answer);
                         }
                     }
-                    None => self.gone(&path),
+                    None => self.note_deleted(&path),
                 }
                 let version = self.heads.get(path.as_str()).map_or(0, |head| head.version);
                 Ok(FileAnswer::Unchanged { path: path.as_str().to_owned(), version })
@@ -347,7 +351,7 @@ impl Executor {
         }
     }
 
-    /// The text of a file, or, if it is too large and `part` is given, some of its lines.
+    /// Reads the text of a file, or, if it is too large and `part` is given, some of its lines.
     fn read(
         &mut self,
         order: &FileOrder,
@@ -358,39 +362,39 @@ impl Executor {
         let present = self.index.read(&self.root, path, self.limits.bytes_at_most(path));
         let (text, found) = match (present, part) {
             (Ok(present), _) => present,
-            (Err(Trouble::Missing), _) => {
-                self.gone(path);
+            (Err(PathError::Missing), _) => {
+                self.note_deleted(path);
                 return Err(self.missing(path.as_str(), rights));
             }
-            (Err(Trouble::TooLarge { .. }), Some((from_line, lines))) => {
-                let (file, _) = self.root.open_record(path).map_err(|trouble| troubled(path, &trouble))?;
-                let answer = large_files::lines(path.as_str(), file, from_line, lines).map_err(unfit)?;
+            (Err(PathError::TooLarge { .. }), Some((from_line, lines))) => {
+                let (file, _) = self.root.open_record(path).map_err(|trouble| path_failure(path, &trouble))?;
+                let answer = large_files::lines(path.as_str(), file, from_line, lines).map_err(invalid_request)?;
                 self.readers.note(path.as_str(), &order.author);
                 return Ok(answer);
             }
-            (Err(trouble), _) => return Err(troubled(path, &trouble)),
+            (Err(trouble), _) => return Err(path_failure(path, &trouble)),
         };
         let version = self.notice(path, &text, &found).map_err(|error| history(&error))?;
         self.readers.note(path.as_str(), &order.author);
         Ok(FileAnswer::Text { path: path.as_str().to_owned(), content: text.to_string(), version })
     }
 
-    /// The content of a file; `None` if there is no file.
+    /// Returns the content of a file; `None` if there is no file.
     pub(super) fn present(
         &mut self,
         path: &WorkspacePath,
     ) -> Result<Option<(Arc<str>, crate::safe_fs::EntryMetadata)>, FileFailure> {
         match self.index.read(&self.root, path, self.limits.bytes_at_most(path)) {
             Ok(present) => Ok(Some(present)),
-            Err(Trouble::Missing) => Ok(None),
-            Err(trouble) => Err(troubled(path, &trouble)),
+            Err(PathError::Missing) => Ok(None),
+            Err(trouble) => Err(path_failure(path, &trouble)),
         }
     }
 
     fn missing(&mut self, wanted: &str, rights: &Rights) -> FileFailure {
         self.refresh("");
         let paths: Vec<&str> = self.index.under("").filter(|path| rights.may_read(path)).collect();
-        unfit(error_messages::not_found(wanted, &paths, self.limits.listed_at_most.div_ceil(10)))
+        invalid_request(error_messages::not_found(wanted, &paths, self.limits.listed_at_most.div_ceil(10)))
     }
 
     fn list(&mut self, rights: &Rights, prefix: &str) -> Result<FileAnswer, FileFailure> {
@@ -415,25 +419,26 @@ impl Executor {
             }
             prefixes.truncate(self.limits.listed_at_most);
         }
-        paths.iter().for_each(|path| self.push_later(Later::Fetch(path.clone())));
+        paths.iter().for_each(|path| self.push_idle_task(IdleTask::Fetch(path.clone())));
         Ok(FileAnswer::Listing { paths, more, prefixes })
     }
 
     fn search(&mut self, rights: &Rights, text: Option<&str>, wanted: Option<&str>) -> Result<FileAnswer, FileFailure> {
         let text = text.filter(|text| !text.is_empty());
         if text.is_some_and(|text| text.contains(['\n', '\r'])) {
-            return Err(unfit("search for a text on one line.".to_owned()));
+            return Err(invalid_request("search for a text on one line.".to_owned()));
         }
         if text.is_some_and(|text| text.len() > WANTED_BYTES_AT_MOST) {
-            return Err(unfit("the text to search for is too long.".to_owned()));
+            return Err(invalid_request("the text to search for is too long.".to_owned()));
         }
         let wanted = wanted.filter(|glob| !glob.is_empty()).map(globs::plain).transpose();
-        let wanted = wanted.map_err(|error| unfit(format!("the files to search are not a valid glob: {error}.")))?;
+        let wanted =
+            wanted.map_err(|error| invalid_request(format!("the files to search are not a valid glob: {error}.")))?;
         let line = text.map(|text| {
             let mut builder = regex::RegexBuilder::new(&regex::escape(text));
             builder.case_insensitive(true).build()
         });
-        let line = line.transpose().map_err(|error| unfit(format!("cannot search for this: {error}.")))?;
+        let line = line.transpose().map_err(|error| invalid_request(format!("cannot search for this: {error}.")))?;
         self.refresh("");
         let is_wanted =
             |path: &&str| wanted.as_ref().is_none_or(|globs| globs::any_matches(globs, path)) && rights.may_read(path);
@@ -472,7 +477,7 @@ impl Executor {
     ) -> Result<String, FileFailure> {
         let Some(head) = self.heads.get(path.as_str()) else {
             return Err(match self.present(path)? {
-                Some(_) => unfit(format!("'{path}' has no earlier versions.")),
+                Some(_) => invalid_request(format!("'{path}' has no earlier versions.")),
                 None => self.missing(path.as_str(), rights),
             });
         };
@@ -482,22 +487,22 @@ impl Executor {
             || {
                 let kept = self.versions.versions(file).map_err(|error| history(&error))?;
                 let (last, first) = (kept.first().map_or(0, |v| v.number), kept.last().map_or(0, |v| v.number));
-                Err(unfit(format!("'{path}' has no version {version}; there are {first} to {last}.")))
+                Err(invalid_request(format!("'{path}' has no version {version}; there are {first} to {last}.")))
             },
             Ok,
         )
     }
 
-    /// Scans changed folders again; new and missing files are examined when there is time.
+    /// Scans changed folders again. New and missing files are examined in idle moments.
     pub(super) fn refresh(&mut self, prefix: &str) {
         let difference = self.index.refresh(&self.root, prefix);
         difference.went.iter().for_each(|path| self.note_changed(path));
         for path in difference.came.into_iter().chain(difference.went) {
-            self.push_later(Later::Look(path));
+            self.push_idle_task(IdleTask::Look(path));
         }
     }
 
-    /// Removes from an answer what the caller may not know.
+    /// Removes from an answer what the caller is not permitted to know.
     fn masked(&mut self, order: &FileOrder, answer: FileAnswer) -> FileAnswer {
         let FileOperation::Write { content, .. } = &order.operation else { return answer };
         let (path, known) = match &answer {
@@ -516,13 +521,13 @@ impl Executor {
     }
 }
 
-/// A number for what an order asks for: the same key with another number is another order.
+/// Returns a hash of the request, to detect a different order under the same key.
 fn number_of(order: &FileOrder) -> u64 {
     let what = serde_json::to_vec(&(&order.operation, &order.rights, &order.author));
     content_hash(&what.expect("an order is plain data with string keys"))
 }
 
-/// The path of an operation, if its place and the rights permit the intended use.
+/// Resolves the path of an operation if its location and the rights permit the intended use.
 fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Result<WorkspacePath, FileFailure> {
     let refusal = |what: String| FileFailure { what, is_refusal: true };
     let path = WorkspacePath::new(given).map_err(|why| refusal(format!("{why}.")))?;
@@ -559,7 +564,7 @@ fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Resu
         (PathUse::Read, _) | (PathUse::Write | PathUse::Change, Reach::Open) | (PathUse::Record, Reach::Records) => {
             return Ok(path);
         }
-        // Settings and the like are a person's own; what went out is written by the room.
+        // Settings and the like belong to the person; outgoing messages are written by the room.
         (PathUse::Write | PathUse::Change, Reach::ReadOnly) if is_no_agent => return Ok(path),
         (PathUse::Record, _) => "is not a place for the program's records; they are in sessions/.",
         (_, Reach::Records) => "is a record of the program; file tools can only read it.",
@@ -568,53 +573,53 @@ fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Resu
     Err(refusal(format!("{} {why}", quoted(path.as_str()))))
 }
 
-/// The problem shown to a person for a text that was displaced when the process was killed.
-pub(super) fn kept_apart(path: &str, kept: &str) -> Problem {
+/// Returns the problem that tells a person where a text that was displaced when the process was killed is kept.
+pub(super) fn displaced_text_problem(path: &str, kept: &str) -> Problem {
     let what = format!("the program was stopped while replacing it; the earlier text is kept as {kept}");
     Problem::warning(path, what, "compare the two, and delete the copy if nothing is missing")
 }
 
-/// Something that does not fit, or is not there.
-pub(super) fn unfit(what: String) -> FileFailure {
+/// Returns the failure for a request that does not fit, or for something that does not exist.
+pub(super) fn invalid_request(what: String) -> FileFailure {
     FileFailure { what, is_refusal: false }
 }
 
-pub(super) fn troubled(path: &WorkspacePath, trouble: &Trouble) -> FileFailure {
+pub(super) fn path_failure(path: &WorkspacePath, trouble: &PathError) -> FileFailure {
     FileFailure { what: trouble.message(path.as_str()), is_refusal: trouble.is_refusal() }
 }
 
 pub(super) fn history(error: &StoreError) -> FileFailure {
-    unfit(format!("the file history is not accessible, so nothing was changed: {error}."))
+    invalid_request(format!("the file history is not accessible, so nothing was changed: {error}."))
 }
 
 fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {
     if prefix.len() > WANTED_BYTES_AT_MOST {
-        return Err(unfit("the prefix is too long.".to_owned()));
+        return Err(invalid_request("the prefix is too long.".to_owned()));
     }
     let prefix = prefix.strip_prefix("./").or_else(|| prefix.strip_prefix('/')).unwrap_or(prefix);
     let prefix = if prefix == "." { "" } else { prefix };
     Ok(nfc(prefix).into_owned())
 }
 
-/// Records a file that was not searched. A file that was deleted meanwhile contains nothing.
-fn note_unsearched(unsearched: &mut Unsearched, path: String, trouble: &Trouble) {
+/// Records a file that was not searched. A file that was deleted meanwhile contains nothing and is not recorded.
+fn note_unsearched(unsearched: &mut Unsearched, path: String, trouble: &PathError) {
     let count = match trouble {
-        Trouble::Missing => return,
-        Trouble::TooLarge { .. } => &mut unsearched.too_large,
-        Trouble::NotText { .. } => &mut unsearched.not_text,
+        PathError::Missing => return,
+        PathError::TooLarge { .. } => &mut unsearched.too_large,
+        PathError::NotText { .. } => &mut unsearched.not_text,
         _ => &mut unsearched.unreadable,
     };
     *count += 1;
     if unsearched.named.len() < UNSEARCHED_NAMED {
         unsearched.named.push(path);
-    } else if matches!(trouble, Trouble::TooLarge { .. }) && unsearched.too_large <= UNSEARCHED_NAMED {
-        // These can be read in parts: the searching agent needs to know about them.
+    } else if matches!(trouble, PathError::TooLarge { .. }) && unsearched.too_large <= UNSEARCHED_NAMED {
+        // Files that are too large come first: the searching agent can read them in parts.
         unsearched.named.insert(unsearched.too_large - 1, path);
         unsearched.named.truncate(UNSEARCHED_NAMED);
     }
 }
 
-/// Adds the matching lines up to a limit. Returns how many more there are.
+/// Adds the matching lines up to a limit. Returns the number of further matches.
 fn find_lines(
     path: &str,
     text: &str,
@@ -643,7 +648,7 @@ fn find_lines(
     found.saturating_sub(room)
 }
 
-/// A line cut to a bearable length, around what was found in it.
+/// Shortens a line to `chars` characters around the match at `at`.
 fn shown(line: &str, at: usize, chars: usize) -> String {
     let line = line.trim_end();
     if line.chars().count() <= chars {

@@ -11,7 +11,7 @@ use super::*;
 use crate::base::{Author, Id, Seq};
 
 /// A workspace with some files, and its executor.
-pub(in crate::workspace) struct Office {
+pub(in crate::workspace) struct Fixture {
     pub(in crate::workspace) folder: tempfile::TempDir,
     pub(in crate::workspace) files: Executor,
     orders: u64,
@@ -69,7 +69,7 @@ pub(in crate::workspace) fn restore(path: &str, version: u64) -> FileOperation {
     FileOperation::Restore { path: path.into(), version }
 }
 
-impl Office {
+impl Fixture {
     pub(in crate::workspace) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in files {
@@ -109,7 +109,7 @@ impl Office {
         }
     }
 
-    /// External changes that were not taken yet.
+    /// Returns the external changes that were not collected yet.
     pub(in crate::workspace) fn outside_changes(&self) -> Vec<OutsideChange> {
         let of_others = |news| match news {
             ServiceEvent::Outside(change) => Some(change),
@@ -122,7 +122,7 @@ impl Office {
         fs::read_to_string(self.folder.path().join(path)).ok()
     }
 
-    /// Number, author and text of each version, oldest first.
+    /// Returns the number, author and text of each version, oldest first.
     pub(in crate::workspace) fn history(&self, path: &str) -> Vec<(u64, String, String)> {
         let Some(head) = self.files.versions.head(path).expect("the history can be read") else { return Vec::new() };
         let mut versions = self.files.versions.versions(head.file).expect("the history can be read");
@@ -153,9 +153,9 @@ fn rights(reads: &[&str], writes: &[&str]) -> FileRights {
 }
 
 #[test]
-fn what_is_written_is_read_and_every_write_is_a_version() {
-    let mut office = Office::new(&[]);
-    let written = office.run("ada", write("./artifacts/plan.md", "one\n"));
+fn written_text_can_be_read_and_every_write_is_a_version() {
+    let mut fixture = Fixture::new(&[]);
+    let written = fixture.run("ada", write("./artifacts/plan.md", "one\n"));
     let done = |version, chars, is_new| FileDone::Written {
         path: "artifacts/plan.md".into(),
         version,
@@ -164,47 +164,47 @@ fn what_is_written_is_read_and_every_write_is_a_version() {
         content: None,
     };
     assert_eq!(written, Ok(FileAnswer::Changed { done: done(1, 4, true), conflict_with: Vec::new() }));
-    let edited = office.run("bob", edit("artifacts/plan.md", "one", "zwölf"));
+    let edited = fixture.run("bob", edit("artifacts/plan.md", "one", "zwölf"));
     assert_eq!(edited, Ok(FileAnswer::Changed { done: done(2, 6, false), conflict_with: vec!["ada".into()] }));
-    let same = office.run("bob", write("artifacts/plan.md", "zwölf\n"));
+    let same = fixture.run("bob", write("artifacts/plan.md", "zwölf\n"));
     assert_eq!(same, Ok(FileAnswer::Unchanged { path: "artifacts/plan.md".into(), version: 2 }));
-    let read = office.run("cy", read("artifacts/plan.md"));
+    let read = fixture.run("cy", read("artifacts/plan.md"));
     let text = FileAnswer::Text { path: "artifacts/plan.md".into(), content: "zwölf\n".into(), version: 2 };
     assert_eq!(read, Ok(text));
-    let head = office.files.versions.head("artifacts/plan.md").expect("it can be read").expect("it should exist");
-    let kept = office.files.versions.versions(head.file).expect("they can be read");
+    let head = fixture.files.versions.head("artifacts/plan.md").expect("it can be read").expect("it should exist");
+    let kept = fixture.files.versions.versions(head.file).expect("they can be read");
     assert_eq!((kept[0].author.as_str(), kept[0].chars, kept[0].order_key.as_deref()), ("bob", 6, Some("order-2")));
     assert_eq!(kept[0].activation.as_deref(), Some("act-1"));
     assert!(kept[0].time_ms >= kept[1].time_ms);
 }
 
 #[test]
-fn what_is_not_there_or_does_not_fit_is_said_so_that_it_can_be_fixed() {
-    let mut office = Office::new(&[("artifacts/plan.md", "a\nb\na\n"), ("memory/log.md", "x")]);
+fn errors_say_how_to_correct_the_call() {
+    let mut fixture = Fixture::new(&[("artifacts/plan.md", "a\nb\na\n"), ("memory/log.md", "x")]);
     assert_eq!(
-        office.says(read("notes/plan.md")),
+        fixture.says(read("notes/plan.md")),
         "'notes/plan.md' not found. Similar: 'artifacts/plan.md'. Available: ['artifacts/plan.md', 'memory/log.md']"
     );
-    assert!(office.says(delete("artifacts/plam.md")).contains("Similar: 'artifacts/plan.md'"));
-    assert!(office.says(rename("x.md", "y.md")).starts_with("'x.md' not found."));
-    assert!(office.says(rename("memory/log.md", "artifacts/plan.md")).contains("already exists"));
+    assert!(fixture.says(delete("artifacts/plam.md")).contains("Similar: 'artifacts/plan.md'"));
+    assert!(fixture.says(rename("x.md", "y.md")).starts_with("'x.md' not found."));
+    assert!(fixture.says(rename("memory/log.md", "artifacts/plan.md")).contains("already exists"));
     assert!(
-        office.says(edit("artifacts/plan.md", "a\n", "c\n")).contains("2 times in 'artifacts/plan.md' (lines 1, 3)")
+        fixture.says(edit("artifacts/plan.md", "a\n", "c\n")).contains("2 times in 'artifacts/plan.md' (lines 1, 3)")
     );
-    assert!(office.says(edit("artifacts/plan.md", "bb", "c")).contains("Nearest: line 2: 'b'"));
-    assert!(office.says(restore("artifacts/plan.md", 3)).contains("no earlier versions"));
-    assert!(office.says(read("artifacts")).contains("is a folder"));
-    assert!(office.says(read("artifacts/plan.md/x")).contains("a part of it is a file"));
-    office.run("ada", write("memory/log.md", "y")).expect("it can be written");
-    assert_eq!(office.says(restore("memory/log.md", 9)), "'memory/log.md' has no version 9; there are 1 to 2.");
-    let listing = office.run("ada", list("tests/"));
+    assert!(fixture.says(edit("artifacts/plan.md", "bb", "c")).contains("Nearest: line 2: 'b'"));
+    assert!(fixture.says(restore("artifacts/plan.md", 3)).contains("no earlier versions"));
+    assert!(fixture.says(read("artifacts")).contains("is a folder"));
+    assert!(fixture.says(read("artifacts/plan.md/x")).contains("a part of it is a file"));
+    fixture.run("ada", write("memory/log.md", "y")).expect("it can be written");
+    assert_eq!(fixture.says(restore("memory/log.md", 9)), "'memory/log.md' has no version 9; there are 1 to 2.");
+    let listing = fixture.run("ada", list("tests/"));
     let prefixes = vec!["artifacts/".to_owned(), "memory/".to_owned()];
     assert_eq!(listing, Ok(FileAnswer::Listing { paths: Vec::new(), more: 0, prefixes }));
 }
 
 #[test]
-fn listing_and_searching_are_bounded_and_name_lines() {
-    let mut office = Office::new(&[
+fn listings_and_searches_are_limited_and_name_lines() {
+    let mut fixture = Fixture::new(&[
         ("artifacts/a.md", "Hello\nworld, hello hello\n"),
         ("artifacts/b.txt", "nothing\n"),
         ("memory/c.md", "ÜBER alles\nhelloooo"),
@@ -219,98 +219,98 @@ fn listing_and_searching_are_bounded_and_name_lines() {
         }
         other => panic!("{other:?}"),
     };
-    let (lines, more) = matches(office.run("ada", search(Some("HELLO"), None)));
+    let (lines, more) = matches(fixture.run("ada", search(Some("HELLO"), None)));
     assert_eq!(lines, ["artifacts/a.md:1:Hello", "artifacts/a.md:2:world, hello hello", "memory/c.md:2:helloooo"]);
     assert_eq!(more, 0);
-    let (lines, _) = matches(office.run("ada", search(Some("über"), Some("memory/*.md"))));
+    let (lines, _) = matches(fixture.run("ada", search(Some("über"), Some("memory/*.md"))));
     assert_eq!(lines, ["memory/c.md:1:ÜBER alles"]);
-    let (lines, _) = matches(office.run("ada", search(None, Some("**/*.md"))));
+    let (lines, _) = matches(fixture.run("ada", search(None, Some("**/*.md"))));
     assert_eq!(lines, ["artifacts/a.md:0:", "memory/c.md:0:"]);
-    office.files.limits.matches_at_most = 1;
-    let (lines, more) = matches(office.run("ada", search(Some("hello"), None)));
+    fixture.files.limits.matches_at_most = 1;
+    let (lines, more) = matches(fixture.run("ada", search(Some("hello"), None)));
     assert_eq!((lines.len(), more), (1, 2));
-    let (lines, more) = matches(office.run("ada", search(None, None)));
+    let (lines, more) = matches(fixture.run("ada", search(None, None)));
     assert_eq!((lines.len(), more), (1, 2));
-    office.files.limits.listed_at_most = 2;
-    let listing = office.run("ada", list(""));
+    fixture.files.limits.listed_at_most = 2;
+    let listing = fixture.run("ada", list(""));
     let paths = vec!["artifacts/a.md".to_owned(), "artifacts/b.txt".to_owned()];
     assert_eq!(listing, Ok(FileAnswer::Listing { paths, more: 1, prefixes: Vec::new() }));
-    assert!(office.says(search(Some("a\nb"), None)).contains("one line"));
-    assert!(office.says(search(Some("a"), Some("a["))).contains("not a valid glob"));
+    assert!(fixture.says(search(Some("a\nb"), None)).contains("one line"));
+    assert!(fixture.says(search(Some("a"), Some("a["))).contains("not a valid glob"));
     let long = format!("{}needle{}", "x".repeat(500), "y".repeat(500));
-    office.run("ada", write("notes/long.md", &long)).expect("it can be written");
-    office.files.limits.line_chars_at_most = 40;
-    let (lines, _) = matches(office.run("ada", search(Some("needle"), Some("notes/*"))));
+    fixture.run("ada", write("notes/long.md", &long)).expect("it can be written");
+    fixture.files.limits.line_chars_at_most = 40;
+    let (lines, _) = matches(fixture.run("ada", search(Some("needle"), Some("notes/*"))));
     assert!(lines[0].contains("needle") && lines[0].chars().count() < 70, "{}", lines[0]);
 }
 
 #[test]
-fn what_the_room_puts_behind_a_text_is_there_once_though_it_is_ordered_again_after_a_crash() {
-    let mut office = Office::new(&[]);
+fn an_append_by_the_room_is_done_once_even_if_repeated_after_a_crash() {
+    let mut fixture = Fixture::new(&[]);
     let message = order("slack/act-1/1/0/00", ROOM, append("outbox/slack-messages.jsonl", "{}\n"));
-    office.files.carry_out(&message).result.expect("it can be written");
-    let mut office = office.reopen();
-    office.files.carry_out(&message).result.expect("it is answered as before");
-    assert_eq!(office.on_disk("outbox/slack-messages.jsonl").as_deref(), Some("{}\n"));
+    fixture.files.carry_out(&message).result.expect("it can be written");
+    let mut fixture = fixture.reopen();
+    fixture.files.carry_out(&message).result.expect("it is answered as before");
+    assert_eq!(fixture.on_disk("outbox/slack-messages.jsonl").as_deref(), Some("{}\n"));
 }
 
 #[test]
-fn a_text_is_put_behind_what_is_there_once_whatever_stops_the_process() {
-    let mut office = Office::new(&[("artifacts/a.md", "one\n")]);
+fn an_append_is_done_once_whenever_the_process_is_killed() {
+    let mut fixture = Fixture::new(&[("artifacts/a.md", "one\n")]);
     let order = order("append", "ada", append("artifacts/a.md", "two\n"));
-    let first = office.files.carry_out(&order).result;
+    let first = fixture.files.carry_out(&order).result;
     assert!(matches!(&first, Ok(FileAnswer::Changed { done: FileDone::Written { chars: 8, .. }, .. })), "{first:?}");
-    assert_eq!(office.files.carry_out(&order).result, first, "the same order is carried out once");
-    let mut office = office.reopen();
-    assert!(office.files.carry_out(&order).result.is_ok());
-    assert_eq!(office.on_disk("artifacts/a.md").as_deref(), Some("one\ntwo\n"));
-    office.run("ada", append("artifacts/new.md", "first")).expect("it is made");
-    assert_eq!(office.on_disk("artifacts/new.md").as_deref(), Some("first"));
-    office.files.limits.file_kib_at_most = 1;
-    let full = office.says(append("artifacts/new.md", &"x".repeat(1020)));
+    assert_eq!(fixture.files.carry_out(&order).result, first, "the same order is carried out once");
+    let mut fixture = fixture.reopen();
+    assert!(fixture.files.carry_out(&order).result.is_ok());
+    assert_eq!(fixture.on_disk("artifacts/a.md").as_deref(), Some("one\ntwo\n"));
+    fixture.run("ada", append("artifacts/new.md", "first")).expect("it is made");
+    assert_eq!(fixture.on_disk("artifacts/new.md").as_deref(), Some("first"));
+    fixture.files.limits.file_kib_at_most = 1;
+    let full = fixture.says(append("artifacts/new.md", &"x".repeat(1020)));
     assert!(
-        full.contains("the limit is 1") && office.on_disk("artifacts/new.md").as_deref() == Some("first"),
+        full.contains("the limit is 1") && fixture.on_disk("artifacts/new.md").as_deref() == Some("first"),
         "{full}"
     );
 }
 
 #[test]
-fn a_file_that_is_too_large_is_read_in_parts_and_a_search_says_that_it_was_not_searched() {
+fn large_files_are_read_in_parts_and_reported_as_unsearched() {
     let text: String = (1..=200).map(|number| format!("the needle of line {number}\n")).collect();
-    let mut office = Office::new(&[("artifacts/large.txt", &text), ("artifacts/small.md", "a needle\n")]);
-    office.files.limits.file_kib_at_most = 1;
-    let part = office.run("ada", lines("artifacts/large.txt", 150, 2));
+    let mut fixture = Fixture::new(&[("artifacts/large.txt", &text), ("artifacts/small.md", "a needle\n")]);
+    fixture.files.limits.file_kib_at_most = 1;
+    let part = fixture.run("ada", lines("artifacts/large.txt", 150, 2));
     let content = "the needle of line 150\nthe needle of line 151\n".to_owned();
     let path = || "artifacts/large.txt".to_owned();
     assert_eq!(part, Ok(FileAnswer::Lines { path: path(), content, next_line: Some(152), count: None }));
-    let whole = office.run("ada", read("artifacts/large.txt"));
+    let whole = fixture.run("ada", read("artifacts/large.txt"));
     assert!(matches!(&whole, Ok(FileAnswer::Lines { content, next_line: None, .. }) if *content == text), "{whole:?}");
-    assert!(office.run("user", read("artifacts/large.txt")).is_err(), "a person is not shown a part as the whole");
-    let small = office.run("ada", lines("artifacts/small.md", 1, 1));
+    assert!(fixture.run("user", read("artifacts/large.txt")).is_err(), "a person is not shown a part as the whole");
+    let small = fixture.run("ada", lines("artifacts/small.md", 1, 1));
     assert!(matches!(small, Ok(FileAnswer::Text { .. })), "{small:?}");
-    fs::write(office.folder.path().join("artifacts/picture.png"), b"\xff\xd8needle").expect("it can be written");
-    let found = office.run("ada", search(Some("needle"), None));
+    fs::write(fixture.folder.path().join("artifacts/picture.png"), b"\xff\xd8needle").expect("it can be written");
+    let found = fixture.run("ada", search(Some("needle"), None));
     let Ok(FileAnswer::Matches { matches, unsearched, .. }) = found else { panic!("{found:?}") };
     assert_eq!(matches.len(), 1);
     assert_eq!((unsearched.too_large, unsearched.not_text, unsearched.unreadable), (1, 1, 0));
     assert_eq!(unsearched.named, ["artifacts/large.txt", "artifacts/picture.png"]);
     for operation in [delete("artifacts/large.txt"), append("artifacts/large.txt", "x")] {
-        assert!(office.says(operation).contains("files.file_kib_at_most"));
+        assert!(fixture.says(operation).contains("files.file_kib_at_most"));
     }
 }
 
 #[test]
-fn what_a_listing_names_is_fetched_before_it_is_asked_for() {
-    let mut office = Office::new(&[("artifacts/a.md", "four"), ("artifacts/b.md", "four")]);
-    office.run("ada", list("artifacts/")).expect("it can be listed");
-    assert_eq!(office.files.index.memory(), 0, "the answer does not wait for it");
-    while office.files.do_later() {}
-    assert_eq!(office.files.index.memory(), 8);
+fn listed_files_are_prefetched() {
+    let mut fixture = Fixture::new(&[("artifacts/a.md", "four"), ("artifacts/b.md", "four")]);
+    fixture.run("ada", list("artifacts/")).expect("it can be listed");
+    assert_eq!(fixture.files.index.memory(), 0, "the answer does not wait for it");
+    while fixture.files.do_idle_task() {}
+    assert_eq!(fixture.files.index.memory(), 8);
 }
 
 #[test]
-fn what_no_file_tool_may_touch_is_refused() {
-    let mut office = Office::new(&[("settings.yaml", "a: 1\n"), ("sessions/ada/1.yaml", "x"), (".git/config", "x")]);
+fn protected_files_are_refused_to_file_tools() {
+    let mut fixture = Fixture::new(&[("settings.yaml", "a: 1\n"), ("sessions/ada/1.yaml", "x"), (".git/config", "x")]);
     for operation in [
         write("settings.yaml", "x"),
         write("tasks/approvals.task.md", "x"),
@@ -335,23 +335,23 @@ fn what_no_file_tool_may_touch_is_refused() {
         FileOperation::Record { path: "artifacts/a.md".into(), content: "x".into(), over: None },
         FileOperation::Record { path: "sessions/../a.md".into(), content: "x".into(), over: None },
     ] {
-        let refused = office.run("ada", operation.clone()).expect_err("it is refused");
+        let refused = fixture.run("ada", operation.clone()).expect_err("it is refused");
         assert!(refused.is_refusal, "{operation:?}: {refused:?}");
     }
-    assert_eq!(office.on_disk("settings.yaml").as_deref(), Some("a: 1\n"));
+    assert_eq!(fixture.on_disk("settings.yaml").as_deref(), Some("a: 1\n"));
     for readable in ["settings.yaml", "sessions/ada/1.yaml"] {
-        assert!(office.run("ada", read(readable)).is_ok(), "{readable}");
+        assert!(fixture.run("ada", read(readable)).is_ok(), "{readable}");
     }
     let record = FileOperation::Record { path: "sessions/ada/2.yaml".into(), content: "kept".into(), over: None };
     assert!(matches!(
-        office.run("ada", record),
+        fixture.run("ada", record),
         Ok(FileAnswer::Changed { done: FileDone::Written { version: 0, .. }, .. })
     ));
-    assert_eq!(office.on_disk("sessions/ada/2.yaml").as_deref(), Some("kept"));
-    assert_eq!(office.history("sessions/ada/2.yaml"), []);
+    assert_eq!(fixture.on_disk("sessions/ada/2.yaml").as_deref(), Some("kept"));
+    assert_eq!(fixture.history("sessions/ada/2.yaml"), []);
 }
 
-/// Operations of a curious agent on files that it may not know about.
+/// Returns operations of a curious agent on files that it is not permitted to know about.
 fn curious() -> Vec<FileOperation> {
     let mut orders = vec![
         list(""),
@@ -384,8 +384,8 @@ fn curious() -> Vec<FileOperation> {
 }
 
 #[test]
-fn what_may_not_be_known_makes_no_difference_to_any_answer() {
-    // May write into `drop`, but not look there.
+fn secret_files_do_not_affect_any_answer() {
+    // The agent may write into `drop`, but not read it.
     let rights = rights(&["artifacts/**", "notes/**"], &["artifacts/**", "drop/**"]);
     let without = [("artifacts/own.md", "mine")];
     let secrets = [
@@ -395,8 +395,8 @@ fn what_may_not_be_known_makes_no_difference_to_any_answer() {
         ("plan.md", "password"),
     ];
     let with: Vec<(&str, &str)> = without.iter().chain(&secrets).copied().collect();
-    let (mut without, mut with) = (Office::new(&without), Office::new(&with));
-    // Histories may not be known either.
+    let (mut without, mut with) = (Fixture::new(&without), Fixture::new(&with));
+    // Histories are secret as well.
     with.run("user", write("secret/plan.md", "the password is y\n")).expect("a person may");
     with.run("bob", read("drop/box.md")).expect("bob may");
     for operation in curious() {
@@ -410,108 +410,108 @@ fn what_may_not_be_known_makes_no_difference_to_any_answer() {
 }
 
 #[test]
-fn rights_of_each_starter_bound_what_is_done() {
-    let mut office = Office::new(&[("artifacts/a.md", "x"), ("memory/b.md", "x")]);
+fn operations_are_limited_by_the_rights_of_every_starter() {
+    let mut fixture = Fixture::new(&[("artifacts/a.md", "x"), ("memory/b.md", "x")]);
     let own = rights(&["**"], &["artifacts/**", "memory/**"]);
     let both = FileRights {
         reads: own.reads.clone(),
         writes: [own.writes, vec![vec!["memory/**".into()]]].concat(),
         ..FileRights::default()
     };
-    assert!(office.bounded(&both, write("memory/b.md", "y")).is_ok());
-    let refused = office.bounded(&both, write("artifacts/a.md", "y")).expect_err("its starter may not");
+    assert!(fixture.bounded(&both, write("memory/b.md", "y")).is_ok());
+    let refused = fixture.bounded(&both, write("artifacts/a.md", "y")).expect_err("its starter may not");
     assert!(refused.is_refusal && refused.what.contains("outside what you may write"), "{}", refused.what);
     let broken = FileRights { reads: vec![vec!["a[".into()]], ..FileRights::default() };
-    assert!(office.bounded(&broken, read("memory/b.md")).expect_err("they are no globs").is_refusal);
+    assert!(fixture.bounded(&broken, read("memory/b.md")).expect_err("they are no globs").is_refusal);
 }
 
 #[test]
-fn a_writer_hears_of_others_who_know_an_older_text_and_is_not_delayed() {
-    let mut office = Office::new(&[("artifacts/a.md", "x")]);
+fn a_writer_is_told_who_knows_an_older_text_without_delay() {
+    let mut fixture = Fixture::new(&[("artifacts/a.md", "x")]);
     let conflicts = |answer| match answer {
         Ok(FileAnswer::Changed { conflict_with, .. }) => conflict_with,
         other => panic!("{other:?}"),
     };
     let none: Vec<Id> = Vec::new();
-    office.run("bob", read("artifacts/a.md")).expect("it should exist");
-    office.run("ada", read("artifacts/a.md")).expect("it should exist");
-    assert_eq!(conflicts(office.run("ada", write("artifacts/a.md", "1"))), none, "bob read before ada did");
-    office.run("cy", read("artifacts/a.md")).expect("it should exist");
-    office.run("user", read("artifacts/a.md")).expect("it should exist");
-    assert_eq!(conflicts(office.run("ada", write("artifacts/a.md", "2"))), ["cy".into()]);
-    assert_eq!(conflicts(office.run("bob", rename("artifacts/a.md", "artifacts/b.md"))), ["ada".into(), "cy".into()]);
-    assert_eq!(conflicts(office.run("bob", delete("artifacts/b.md"))), ["ada".into(), "cy".into()]);
+    fixture.run("bob", read("artifacts/a.md")).expect("it should exist");
+    fixture.run("ada", read("artifacts/a.md")).expect("it should exist");
+    assert_eq!(conflicts(fixture.run("ada", write("artifacts/a.md", "1"))), none, "bob read before ada did");
+    fixture.run("cy", read("artifacts/a.md")).expect("it should exist");
+    fixture.run("user", read("artifacts/a.md")).expect("it should exist");
+    assert_eq!(conflicts(fixture.run("ada", write("artifacts/a.md", "2"))), ["cy".into()]);
+    assert_eq!(conflicts(fixture.run("bob", rename("artifacts/a.md", "artifacts/b.md"))), ["ada".into(), "cy".into()]);
+    assert_eq!(conflicts(fixture.run("bob", delete("artifacts/b.md"))), ["ada".into(), "cy".into()]);
 }
 
 #[test]
 fn nothing_that_a_person_wrote_is_lost() {
-    let mut office = Office::new(&[("notes/a.md", "by hand"), ("notes/b.md", "by hand")]);
-    assert_eq!(office.history("notes/a.md"), [], "not every file is kept when the workspace is opened");
-    office.run("ada", write("notes/a.md", "ada's")).expect("it can be written");
-    assert_eq!(office.history("notes/a.md"), [version(1, OUTSIDE, "by hand"), version(2, "ada", "ada's")]);
-    put_outside(&office.folder, "notes/a.md", "by hand again");
-    office.run("ada", write("notes/a.md", "ada's again")).expect("it can be written");
+    let mut fixture = Fixture::new(&[("notes/a.md", "by hand"), ("notes/b.md", "by hand")]);
+    assert_eq!(fixture.history("notes/a.md"), [], "not every file is kept when the workspace is opened");
+    fixture.run("ada", write("notes/a.md", "ada's")).expect("it can be written");
+    assert_eq!(fixture.history("notes/a.md"), [version(1, OUTSIDE, "by hand"), version(2, "ada", "ada's")]);
+    put_outside(&fixture.folder, "notes/a.md", "by hand again");
+    fixture.run("ada", write("notes/a.md", "ada's again")).expect("it can be written");
     let kept = [
         version(1, OUTSIDE, "by hand"),
         version(2, "ada", "ada's"),
         version(3, OUTSIDE, "by hand again"),
         version(4, "ada", "ada's again"),
     ];
-    assert_eq!(office.history("notes/a.md"), kept);
-    office.run("ada", delete("notes/b.md")).expect("it should exist");
+    assert_eq!(fixture.history("notes/a.md"), kept);
+    fixture.run("ada", delete("notes/b.md")).expect("it should exist");
     assert_eq!(
-        (office.on_disk("notes/b.md"), office.history("notes/b.md")),
+        (fixture.on_disk("notes/b.md"), fixture.history("notes/b.md")),
         (None, vec![version(1, OUTSIDE, "by hand")])
     );
-    office.run("ada", restore("notes/b.md", 1)).expect("it should be kept");
-    assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("by hand"));
-    assert_eq!(office.history("notes/b.md").last(), Some(&version(2, "ada", "by hand")));
+    fixture.run("ada", restore("notes/b.md", 1)).expect("it should be kept");
+    assert_eq!(fixture.on_disk("notes/b.md").as_deref(), Some("by hand"));
+    assert_eq!(fixture.history("notes/b.md").last(), Some(&version(2, "ada", "by hand")));
 }
 
 #[test]
-fn a_history_goes_with_its_file_and_makes_way_for_another() {
-    let mut office = Office::new(&[]);
+fn a_history_moves_with_its_file_and_releases_its_path() {
+    let mut fixture = Fixture::new(&[]);
     for text in ["1", "2"] {
-        office.run("ada", write("a.md", text)).expect("it can be written");
+        fixture.run("ada", write("a.md", text)).expect("it can be written");
     }
-    office.run("ada", write("old.md", "gone")).expect("it can be written");
-    office.run("ada", delete("old.md")).expect("it should exist");
-    let renamed = office.run("ada", rename("a.md", "old.md")).expect("nothing should exist there");
+    fixture.run("ada", write("old.md", "gone")).expect("it can be written");
+    fixture.run("ada", delete("old.md")).expect("it should exist");
+    let renamed = fixture.run("ada", rename("a.md", "old.md")).expect("nothing should exist there");
     let done = FileDone::Renamed { from: "a.md".into(), to: "old.md".into(), content: None };
     assert_eq!(renamed, FileAnswer::Changed { done, conflict_with: Vec::new() });
-    office.run("ada", write("old.md", "3")).expect("it can be written");
+    fixture.run("ada", write("old.md", "3")).expect("it can be written");
     let kept = [version(1, "ada", "1"), version(2, "ada", "2"), version(3, "ada", "3")];
-    assert_eq!(office.history("old.md"), kept);
-    office.run("ada", write("a.md", "another")).expect("it can be written");
-    assert_eq!(office.history("a.md"), [version(1, "ada", "another")]);
-    let office = office.reopen();
-    assert_eq!(office.history("old.md"), kept);
+    assert_eq!(fixture.history("old.md"), kept);
+    fixture.run("ada", write("a.md", "another")).expect("it can be written");
+    assert_eq!(fixture.history("a.md"), [version(1, "ada", "another")]);
+    let fixture = fixture.reopen();
+    assert_eq!(fixture.history("old.md"), kept);
 }
 
 #[test]
-fn so_many_versions_are_kept_and_counted_on() {
-    let mut office = Office::new(&[]);
-    office.files.limits.versions_kept = 3;
+fn old_versions_are_pruned_and_numbering_continues() {
+    let mut fixture = Fixture::new(&[]);
+    fixture.files.limits.versions_kept = 3;
     for number in 1..=7 {
         let text = format!("{number} {}", "long enough to be packed ".repeat(50));
-        office.run("ada", write("a.md", &text)).expect("it can be written");
+        fixture.run("ada", write("a.md", &text)).expect("it can be written");
     }
-    let numbers: Vec<u64> = office.history("a.md").iter().map(|(number, ..)| *number).collect();
+    let numbers: Vec<u64> = fixture.history("a.md").iter().map(|(number, ..)| *number).collect();
     assert_eq!(numbers, [5, 6, 7]);
-    assert!(office.history("a.md")[0].2.starts_with("5 long enough"));
-    assert!(office.says(restore("a.md", 2)).contains("there are 5 to 7"));
+    assert!(fixture.history("a.md")[0].2.starts_with("5 long enough"));
+    assert!(fixture.says(restore("a.md", 2)).contains("there are 5 to 7"));
 }
 
 #[test]
-fn what_others_do_is_noticed_and_told_once() {
-    let mut office = Office::new(&[("notes/a.md", "1"), ("notes/gone.md", "x"), ("agents/ada.md", "1")]);
-    office.run("ada", write("notes/a.md", "2")).expect("it can be written");
-    put_outside(&office.folder, "notes/a.md", "three");
-    put_outside(&office.folder, "notes/new.md", "new");
-    put_outside(&office.folder, "agents/ada.md", "another");
-    fs::remove_file(office.folder.path().join("notes/gone.md")).expect("it should exist");
-    fs::write(office.folder.path().join("notes/image.png"), [0xff, 0]).expect("files can be written");
-    office.files.look_at_everything();
+fn external_changes_are_noticed_and_reported_once() {
+    let mut fixture = Fixture::new(&[("notes/a.md", "1"), ("notes/gone.md", "x"), ("agents/ada.md", "1")]);
+    fixture.run("ada", write("notes/a.md", "2")).expect("it can be written");
+    put_outside(&fixture.folder, "notes/a.md", "three");
+    put_outside(&fixture.folder, "notes/new.md", "new");
+    put_outside(&fixture.folder, "agents/ada.md", "another");
+    fs::remove_file(fixture.folder.path().join("notes/gone.md")).expect("it should exist");
+    fs::write(fixture.folder.path().join("notes/image.png"), [0xff, 0]).expect("files can be written");
+    fixture.files.examine_everything();
     let told = |path: &str, version, is_gone| OutsideChange {
         path: path.into(),
         version,
@@ -520,7 +520,7 @@ fn what_others_do_is_noticed_and_told_once() {
         by: None,
     };
     assert_eq!(
-        office.outside_changes(),
+        fixture.outside_changes(),
         [
             told("notes/a.md", 3, false),
             told("notes/image.png", 0, false),
@@ -529,93 +529,93 @@ fn what_others_do_is_noticed_and_told_once() {
         ],
         "of agents' files the watcher tells"
     );
-    assert_eq!(office.history("notes/new.md"), [version(1, OUTSIDE, "new")]);
-    assert_eq!(office.history("agents/ada.md"), [version(1, OUTSIDE, "another")]);
-    office.files.look_at_everything();
-    office.files.look("notes/a.md");
-    assert_eq!(office.outside_changes(), []);
-    put_outside(&office.folder, "notes/later.md", "later");
-    office.run("ada", list("notes/")).expect("it can be listed");
-    while office.files.do_later() {}
+    assert_eq!(fixture.history("notes/new.md"), [version(1, OUTSIDE, "new")]);
+    assert_eq!(fixture.history("agents/ada.md"), [version(1, OUTSIDE, "another")]);
+    fixture.files.examine_everything();
+    fixture.files.look("notes/a.md");
+    assert_eq!(fixture.outside_changes(), []);
+    put_outside(&fixture.folder, "notes/later.md", "later");
+    fixture.run("ada", list("notes/")).expect("it can be listed");
+    while fixture.files.do_idle_task() {}
     assert_eq!(
-        office.outside_changes(),
+        fixture.outside_changes(),
         [told("notes/later.md", 1, false)],
         "a listing that finds a new file tells of it"
     );
 }
 
 #[test]
-fn an_edit_made_while_nobody_looked_is_a_version() {
-    let mut office = Office::new(&[]);
-    office.run("ada", write("notes/a.md", "1")).expect("it can be written");
-    office.run("ada", write("notes/b.md", "1")).expect("it can be written");
-    put_outside(&office.folder, "notes/a.md", "by hand");
-    fs::remove_file(office.folder.path().join("notes/b.md")).expect("it should exist");
-    let mut office = office.reopen();
-    while office.files.do_later() {}
-    assert_eq!(office.history("notes/a.md")[1], version(2, OUTSIDE, "by hand"));
-    let gone: Vec<bool> = office.outside_changes().iter().map(|change| change.is_gone).collect();
+fn an_edit_while_the_service_was_closed_is_a_version() {
+    let mut fixture = Fixture::new(&[]);
+    fixture.run("ada", write("notes/a.md", "1")).expect("it can be written");
+    fixture.run("ada", write("notes/b.md", "1")).expect("it can be written");
+    put_outside(&fixture.folder, "notes/a.md", "by hand");
+    fs::remove_file(fixture.folder.path().join("notes/b.md")).expect("it should exist");
+    let mut fixture = fixture.reopen();
+    while fixture.files.do_idle_task() {}
+    assert_eq!(fixture.history("notes/a.md")[1], version(2, OUTSIDE, "by hand"));
+    let gone: Vec<bool> = fixture.outside_changes().iter().map(|change| change.is_gone).collect();
     assert_eq!(gone, [false, true]);
 }
 
 #[test]
-fn the_rooms_own_saves_are_its_versions_and_nobodys_edits() {
-    let mut office = Office::new(&[("boards/rules.md", "start")]);
+fn the_rooms_own_saves_are_versions_and_not_edits() {
+    let mut fixture = Fixture::new(&[("boards/rules.md", "start")]);
     let files = [("boards/rules.md".to_owned(), "start".to_owned())].into();
-    office.files.room = Some(RoomFiles::new(office.folder.path(), &files, true));
+    fixture.files.room = Some(RoomFiles::new(fixture.folder.path(), &files, true));
     let hash = content_hash(b"the room's");
     let save = SaveOrder { text: "the room's".into(), over: Some(content_hash(b"start")), number: 1 };
-    assert!(office.files.save("boards/rules.md", &save).is_ok());
-    let saved = office.files.news.take(9);
+    assert!(fixture.files.save("boards/rules.md", &save).is_ok());
+    let saved = fixture.files.news.take(9);
     assert!(matches!(&saved[..], [ServiceEvent::Saved(_)]), "{saved:?}");
-    office.files.look("boards/rules.md");
-    assert!(office.files.news.is_empty());
+    fixture.files.look("boards/rules.md");
+    assert!(fixture.files.news.is_empty());
     let before = [version(1, OUTSIDE, "start"), version(2, ROOM, "the room's")];
-    assert_eq!(office.history("boards/rules.md"), before);
-    let written = office.run("ada", write("boards/rules.md", "ada's")).expect("it can be written");
+    assert_eq!(fixture.history("boards/rules.md"), before);
+    let written = fixture.run("ada", write("boards/rules.md", "ada's")).expect("it can be written");
     let FileAnswer::Changed { done: FileDone::Written { content, .. }, .. } = written else { panic!("{written:?}") };
     assert_eq!(content.as_deref(), Some("ada's"), "the room must know it");
-    assert_eq!(office.history("boards/rules.md")[2], version(3, "ada", "ada's"));
-    let room = office.files.room.as_ref().expect("there should be one");
+    assert_eq!(fixture.history("boards/rules.md")[2], version(3, "ada", "ada's"));
+    let room = fixture.files.room.as_ref().expect("there should be one");
     assert_eq!(room.known.get("boards/rules.md"), Some(&content_hash(b"ada's")), "it is no news");
     assert_eq!(room.ours.get("boards/rules.md"), Some(&hash), "nor may the room write over it");
 }
 
 #[test]
-fn a_full_workspace_says_what_to_do() {
-    let mut office = Office::new(&[("a.md", "x"), ("b.md", "x")]);
-    office.files.limits.count_at_most = 2;
-    assert!(office.says(write("c.md", "x")).contains("files.count_at_most"));
-    assert!(office.run("ada", write("a.md", "xx")).is_ok());
-    office.files.limits.file_kib_at_most = 1;
-    assert!(office.says(write("a.md", &"x".repeat(1025))).contains("files.file_kib_at_most"));
-    assert_eq!(office.on_disk("a.md").as_deref(), Some("xx"));
+fn a_full_workspace_is_reported_with_a_remedy() {
+    let mut fixture = Fixture::new(&[("a.md", "x"), ("b.md", "x")]);
+    fixture.files.limits.count_at_most = 2;
+    assert!(fixture.says(write("c.md", "x")).contains("files.count_at_most"));
+    assert!(fixture.run("ada", write("a.md", "xx")).is_ok());
+    fixture.files.limits.file_kib_at_most = 1;
+    assert!(fixture.says(write("a.md", &"x".repeat(1025))).contains("files.file_kib_at_most"));
+    assert_eq!(fixture.on_disk("a.md").as_deref(), Some("xx"));
 }
 
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_written_is_not_recorded() {
+fn failed_writes_are_not_recorded() {
     use std::os::unix::fs::PermissionsExt;
-    let mut office = Office::new(&[("notes/a.md", "locked")]);
-    let path = office.folder.path().join("notes/a.md");
+    let mut fixture = Fixture::new(&[("notes/a.md", "locked")]);
+    let path = fixture.folder.path().join("notes/a.md");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).expect("rights can be set");
-    assert!(office.says(write("notes/a.md", "x")).contains("read-only"));
-    fs::write(office.folder.path().join("notes/image.png"), [0xff]).expect("files can be written");
+    assert!(fixture.says(write("notes/a.md", "x")).contains("read-only"));
+    fs::write(fixture.folder.path().join("notes/image.png"), [0xff]).expect("files can be written");
     for operation in [write("notes/image.png", "x"), delete("notes/image.png"), rename("notes/image.png", "x.png")] {
-        assert!(office.says(operation).contains("not UTF-8"), "what no version can keep is left alone");
+        assert!(fixture.says(operation).contains("not UTF-8"), "what no version can keep is left alone");
     }
-    assert_eq!(fs::read(office.folder.path().join("notes/image.png")).expect("it should exist"), [0xff]);
+    assert_eq!(fs::read(fixture.folder.path().join("notes/image.png")).expect("it should exist"), [0xff]);
     assert_eq!(
-        fs::read_dir(office.folder.path().join("notes")).expect("it should exist").count(),
+        fs::read_dir(fixture.folder.path().join("notes")).expect("it should exist").count(),
         2,
         "nothing is left over"
     );
-    assert_eq!(office.files.versions.steps().expect("they can be read"), []);
+    assert_eq!(fixture.files.versions.steps().expect("they can be read"), []);
 }
 
 #[test]
-fn the_same_key_is_carried_out_once_and_answered_alike() {
-    let mut office = Office::new(&[("agents/bob.md", "1")]);
+fn orders_with_the_same_key_are_executed_once_and_answered_equally() {
+    let mut fixture = Fixture::new(&[("agents/bob.md", "1")]);
     let orders = [
         order("k-1", "ada", write("agents/bob.md", "2")),
         order("k-2", "ada", edit("agents/bob.md", "2", "3")),
@@ -625,12 +625,12 @@ fn the_same_key_is_carried_out_once_and_answered_alike() {
         order("k-6", "ada", restore("agents/cy.md", 1)),
         order("k-7", "ada", read("agents/none.md")),
     ];
-    let first: Vec<FileOutcome> = orders.iter().map(|order| office.files.carry_out(order)).collect();
-    let kept = office.history("agents/cy.md");
-    let again: Vec<FileOutcome> = orders.iter().map(|order| office.files.carry_out(order)).collect();
+    let first: Vec<FileOutcome> = orders.iter().map(|order| fixture.files.carry_out(order)).collect();
+    let kept = fixture.history("agents/cy.md");
+    let again: Vec<FileOutcome> = orders.iter().map(|order| fixture.files.carry_out(order)).collect();
     assert_eq!(first, again);
-    let mut office = office.reopen();
-    // An operation without effect is repeated; after one with an effect, the room is told the present text.
+    let mut fixture = fixture.reopen();
+    // An operation without effect is repeated; after one with an effect, the room receives the present text.
     let changes = orders.iter().zip(first).filter(|(order, _)| !matches!(&*order.key, "k-4" | "k-7"));
     for (order, mut first) in changes {
         if let Ok(FileAnswer::Changed { done, .. }) = &mut first.result {
@@ -641,16 +641,16 @@ fn the_same_key_is_carried_out_once_and_answered_alike() {
                 FileDone::Deleted { .. } => {}
             }
         }
-        assert_eq!(office.files.carry_out(order), first);
+        assert_eq!(fixture.files.carry_out(order), first);
     }
-    assert_eq!(office.history("agents/cy.md"), kept);
-    assert_eq!(office.on_disk("agents/cy.md").as_deref(), Some("1"));
+    assert_eq!(fixture.history("agents/cy.md"), kept);
+    assert_eq!(fixture.on_disk("agents/cy.md").as_deref(), Some("1"));
 }
 
 #[test]
-fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
-    let mut office = Office::new(&[]);
-    office.files.set_limits(FileLimits { count_at_most: 3, sessions_at_most: 2, ..FileLimits::default() });
+fn records_do_not_count_toward_limits_and_only_finished_ones_are_deleted() {
+    let mut fixture = Fixture::new(&[]);
+    fixture.files.set_limits(FileLimits { count_at_most: 3, sessions_at_most: 2, ..FileLimits::default() });
     let mut record = |number: u64, status: &str| {
         let path = format!("sessions/ada.act-{number}.session.yaml");
         let operation = FileOperation::Record {
@@ -658,50 +658,53 @@ fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
             content: format!("status: {status}\ntask: x\nmessages: []\n").into(),
             over: None,
         };
-        office.run("ada", operation).expect("it should be kept");
+        fixture.run("ada", operation).expect("it should be kept");
     };
     record(3, "running");
     record(4, "completed");
     record(10, "failed");
     record(11, "waiting");
     record(12, "queued");
-    let there = |office: &Office| -> Vec<u64> {
+    let there = |fixture: &Fixture| -> Vec<u64> {
         let there = [3, 4, 10, 11, 12].into_iter();
-        there.filter(|number| office.on_disk(&format!("sessions/ada.act-{number}.session.yaml")).is_some()).collect()
+        there.filter(|number| fixture.on_disk(&format!("sessions/ada.act-{number}.session.yaml")).is_some()).collect()
     };
-    assert_eq!(there(&office), [3, 11, 12], "the oldest that is over goes first, and work never");
+    assert_eq!(there(&fixture), [3, 11, 12], "the oldest that is over goes first, and work never");
     for path in ["artifacts/a.md", "artifacts/b.md", "artifacts/c.md"] {
-        office.run("ada", write(path, "x")).expect("sessions do not count");
+        fixture.run("ada", write(path, "x")).expect("sessions do not count");
     }
-    let full = office.run("ada", write("artifacts/d.md", "x")).expect_err("there are three");
+    let full = fixture.run("ada", write("artifacts/d.md", "x")).expect_err("there are three");
     assert!(full.what.contains("the workspace already has 3 files"), "{}", full.what);
     let operation = FileOperation::Record {
         path: "sessions/ada.act-13.session.yaml".into(),
         content: format!("status: running\nmessages:\n- text: {}\n", "x".repeat(2 << 20)).into(),
         over: None,
     };
-    office.run("ada", operation).expect("a long session is kept whole");
+    fixture.run("ada", operation).expect("a long session is kept whole");
 }
 
 #[test]
-fn the_records_of_others_work_are_neither_read_nor_named() {
-    let mut office = Office::new(&[
+fn records_of_other_agents_are_neither_read_nor_named() {
+    let mut fixture = Fixture::new(&[
         ("sessions/ada.act-1.session.yaml", "a secret of hers\n"),
         ("sessions/ada-b.act-2.session.yaml", "a secret of another\n"),
     ]);
     let rights = FileRights { records_of: Some(records_of("ada")), ..FileRights::default() };
-    assert!(office.bounded(&rights, read("sessions/ada.act-1.session.yaml")).is_ok());
-    let failure = office.bounded(&rights, read("sessions/ada-b.act-2.session.yaml")).expect_err("it is another's");
+    assert!(fixture.bounded(&rights, read("sessions/ada.act-1.session.yaml")).is_ok());
+    let failure = fixture.bounded(&rights, read("sessions/ada-b.act-2.session.yaml")).expect_err("it is another's");
     assert!(failure.is_refusal && failure.what.contains("not yours"), "{failure:?}");
-    let found = office.bounded(&rights, FileOperation::Search { text: Some("secret".into()), glob: None });
+    let found = fixture.bounded(&rights, FileOperation::Search { text: Some("secret".into()), glob: None });
     let Ok(FileAnswer::Matches { matches, .. }) = found else { panic!("{found:?}") };
     assert_eq!(matches.len(), 1, "{matches:?}");
 }
 
 #[test]
-fn what_is_private_to_others_is_neither_read_nor_named_nor_changed() {
-    let mut office =
-        Office::new(&[("boards/mail.md", "a secret\n"), ("boards/open.md", "news\n"), ("scenes/s.yaml", "a secret\n")]);
+fn private_files_of_others_are_neither_read_nor_named_nor_changed() {
+    let mut fixture = Fixture::new(&[
+        ("boards/mail.md", "a secret\n"),
+        ("boards/open.md", "news\n"),
+        ("scenes/s.yaml", "a secret\n"),
+    ]);
     let paths = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
     let rights = FileRights {
         unreadable: paths(&["boards/mail.md", "scenes/s.yaml"]),
@@ -721,57 +724,57 @@ fn what_is_private_to_others_is_neither_read_nor_named_nor_changed() {
         FileOperation::Rename { from: path(), to: "boards/mine.md".into() },
         FileOperation::Restore { path: path(), version: 1 },
     ] {
-        let failure = office.bounded(&rights, operation.clone()).expect_err("it is somebody else's");
+        let failure = fixture.bounded(&rights, operation.clone()).expect_err("it is somebody else's");
         assert!(failure.is_refusal && failure.what.contains("not yours"), "{operation:?}: {failure:?}");
     }
-    let found = office.bounded(&rights, FileOperation::Search { text: Some("secret".into()), glob: None });
+    let found = fixture.bounded(&rights, FileOperation::Search { text: Some("secret".into()), glob: None });
     let nothing = FileAnswer::Matches { matches: Vec::new(), more: 0, unsearched: Unsearched::default() };
     assert_eq!(found, Ok(nothing), "it is not even said that it was not searched");
-    let listed = office.bounded(&rights, FileOperation::List { prefix: "boards/".into() });
+    let listed = fixture.bounded(&rights, FileOperation::List { prefix: "boards/".into() });
     let Ok(FileAnswer::Listing { paths, .. }) = listed else { panic!("{listed:?}") };
     assert_eq!(paths, ["boards/open.md"]);
-    let missing = office.bounded(&rights, read("boards/mial.md")).expect_err("there is none");
+    let missing = fixture.bounded(&rights, read("boards/mial.md")).expect_err("there is none");
     assert!(!missing.what.contains("boards/mail.md"), "{missing:?}");
-    let blind = office.bounded(&rights, write("scenes/s.yaml", "another\n"));
+    let blind = fixture.bounded(&rights, write("scenes/s.yaml", "another\n"));
     assert!(blind.is_ok(), "whose scene it is, the room says: {blind:?}");
-    assert_eq!(office.on_disk("boards/mail.md").as_deref(), Some("a secret\n"));
+    assert_eq!(fixture.on_disk("boards/mail.md").as_deref(), Some("a secret\n"));
 }
 
 #[test]
-fn a_folder_is_made_once_with_those_that_it_lies_in_and_never_elsewhere() {
-    let mut office = Office::new(&[]);
+fn a_folder_is_created_once_with_its_parents_and_never_outside() {
+    let mut fixture = Fixture::new(&[]);
     let make = |path: &str| FileOperation::CreateFolder { path: path.into() };
     for is_new in [true, false] {
-        let made = office.run("ada", make("artifacts/deep/er"));
+        let made = fixture.run("ada", make("artifacts/deep/er"));
         assert_eq!(made, Ok(FileAnswer::Folder { path: "artifacts/deep/er".into(), is_new }));
-        assert!(office.folder.path().join("artifacts/deep/er").is_dir());
+        assert!(fixture.folder.path().join("artifacts/deep/er").is_dir());
     }
-    put_outside(&office.folder, "artifacts/a.md", "text");
-    assert!(office.says(make("artifacts/a.md")).contains("a part of it is a file"));
-    assert!(office.says(make("artifacts/a.md/b")).contains("a part of it is a file"));
-    assert!(office.says(make("storage/new")).contains("cannot be changed by file tools"));
-    assert!(office.says(make(".git/hooks")).contains("closed"));
-    assert!(office.says(make("../out")).contains("must not use '..'"));
+    put_outside(&fixture.folder, "artifacts/a.md", "text");
+    assert!(fixture.says(make("artifacts/a.md")).contains("a part of it is a file"));
+    assert!(fixture.says(make("artifacts/a.md/b")).contains("a part of it is a file"));
+    assert!(fixture.says(make("storage/new")).contains("cannot be changed by file tools"));
+    assert!(fixture.says(make(".git/hooks")).contains("closed"));
+    assert!(fixture.says(make("../out")).contains("must not use '..'"));
     let rights = FileRights { writes: vec![vec!["artifacts/**".into()]], ..FileRights::default() };
-    assert!(office.bounded(&rights, make("notes/mine")).is_err());
-    assert!(!office.folder.path().join("notes").exists());
+    assert!(fixture.bounded(&rights, make("notes/mine")).is_err());
+    assert!(!fixture.folder.path().join("notes").exists());
     #[cfg(unix)]
     {
         let outside = tempfile::tempdir().expect("there is room");
-        std::os::unix::fs::symlink(outside.path(), office.folder.path().join("artifacts/link"))
+        std::os::unix::fs::symlink(outside.path(), fixture.folder.path().join("artifacts/link"))
             .expect("links can be made");
-        assert!(office.says(make("artifacts/link/in")).contains("links are not followed"));
+        assert!(fixture.says(make("artifacts/link/in")).contains("links are not followed"));
         assert_eq!(fs::read_dir(outside.path()).expect("it can be read").count(), 0);
     }
 }
 
 #[test]
-fn by_no_operation_an_agent_allows_a_task_that_waits_for_a_person() {
+fn no_operation_lets_an_agent_approve_a_waiting_task() {
     let waiting = "- [ ] @ada \"Dig\"\n  id: dig\n  approval_required: true\n";
     let allowed = format!("{waiting}  approved: true\n");
-    let mut office =
-        Office::new(&[("tasks/a.task.md", waiting), ("tasks/b.task.md", &allowed), ("artifacts/a.md", &allowed)]);
-    office.run("user", read("tasks/a.task.md")).expect("it should exist");
+    let mut fixture =
+        Fixture::new(&[("tasks/a.task.md", waiting), ("tasks/b.task.md", &allowed), ("artifacts/a.md", &allowed)]);
+    fixture.run("user", read("tasks/a.task.md")).expect("it should exist");
     let path = || "tasks/a.task.md".to_owned();
     let base = Some(content_hash(waiting.as_bytes()));
     for operation in [
@@ -786,13 +789,13 @@ fn by_no_operation_an_agent_allows_a_task_that_waits_for_a_person() {
         rename("artifacts/a.md", "tasks/c.task.md"),
         rename("tasks/a.task.md", "artifacts/b.md"),
     ] {
-        let refused = office.run("ada", operation.clone()).expect_err("only a person allows it");
+        let refused = fixture.run("ada", operation.clone()).expect_err("only a person allows it");
         assert!(refused.is_refusal, "{operation:?}: {refused:?}");
     }
-    assert_eq!(office.on_disk("tasks/a.task.md").as_deref(), Some(waiting));
+    assert_eq!(fixture.on_disk("tasks/a.task.md").as_deref(), Some(waiting));
     let skipped = edit("tasks/a.task.md", "[ ]", "[-]");
-    assert!(office.run("ada", skipped).is_ok(), "it may be given up");
-    assert!(office.run("user", write("tasks/a.task.md", &allowed)).is_ok());
+    assert!(fixture.run("ada", skipped).is_ok(), "it may be given up");
+    assert!(fixture.run("user", write("tasks/a.task.md", &allowed)).is_ok());
     let restored = FileOperation::Restore { path: "tasks/a.task.md".into(), version: 1 };
-    assert!(office.run("ada", restored).is_ok(), "what takes a permission away is no permission");
+    assert!(fixture.run("ada", restored).is_ok(), "what takes a permission away is no permission");
 }

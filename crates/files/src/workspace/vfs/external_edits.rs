@@ -6,40 +6,41 @@ use std::time::{Duration, Instant};
 use super::super::files::{FileChanged, FileContent};
 use super::super::layout;
 use super::super::session_files::is_session_file;
-use super::executor::{Executor, Later};
+use super::executor::{Executor, IdleTask};
 use super::order::{FileOperation, FileOrder};
 use super::path::{FileKind, Reach, WorkspacePath};
-use super::resolve::Trouble;
+use super::resolve::PathError;
 use super::room_files::fingerprint;
 use super::service_events::{OutsideChange, ServiceEvent};
 use crate::base::hash::content_hash;
 use crate::safe_fs::EntryMetadata;
 use crate::store::{Durability, FileHead, StoreError};
 
-/// How long a file must be empty or gone before it is believed: others truncate, or remove, and then write.
+/// The time for which a file must be empty or missing before that counts as a change: other programs truncate or remove
+/// a file and then write it.
 pub(super) const SETTLE: Duration = Duration::from_millis(300);
 
 impl Executor {
-    /// Compares a text that was just read with the known state of its file; returns the newest version.
+    /// Compares a text that was just read with the recorded state of its file. Returns the newest version.
     pub(super) fn notice(
         &mut self,
         path: &WorkspacePath,
         text: &str,
         found: &EntryMetadata,
     ) -> Result<u64, StoreError> {
-        self.seen(path, text, found, None)
+        self.record_external_text(path, text, found, None)
     }
 
-    /// The same; `displaced_by` where the text is about to be written over or taken away by this order: then it
+    /// Like [`Self::notice`]. If `displaced_by` is given, that order is about to overwrite or delete the text, which
     /// becomes a version even if nobody changed it.
-    pub(super) fn seen(
+    pub(super) fn record_external_text(
         &mut self,
         path: &WorkspacePath,
         text: &str,
         found: &EntryMetadata,
         displaced_by: Option<&FileOrder>,
     ) -> Result<u64, StoreError> {
-        self.notice_session(path.as_str(), text);
+        self.note_session_change(path.as_str(), text);
         let must_keep = displaced_by.is_some();
         let hash = content_hash(text.as_bytes());
         let entry = self.index.get(path.as_str());
@@ -64,7 +65,7 @@ impl Executor {
             return Ok(newest);
         }
         let version = self.record_seen(path, text, found)?;
-        // A room is told in another way about files that matter to it, unless the text is overwritten before that.
+        // A room is informed in another way about files that it uses, unless the text is about to be overwritten.
         let is_told = layout::matters(path.as_str()) && (!must_keep || is_known);
         let is_saved_over = displaced_by.is_some_and(FileOrder::is_save_of_room);
         if !is_first_sight && !is_told && !is_saved_over {
@@ -86,7 +87,7 @@ impl Executor {
         Ok(version)
     }
 
-    /// Looks at one file, which someone else may have changed.
+    /// Examines one file that someone else may have changed.
     pub(super) fn look(&mut self, path: &str) {
         if layout::matters(path) && self.room.as_ref().is_some_and(|room| room.is_watched) {
             return self.look_for_room(path);
@@ -98,8 +99,8 @@ impl Executor {
         }
         let looked = match self.index.read(&self.root, &path, self.limits.bytes_at_most(&path)) {
             Ok((text, found)) => self.notice(&path, &text, &found).map(drop),
-            Err(Trouble::Missing | Trouble::NotAFolder | Trouble::IsFolder) => {
-                self.gone(&path);
+            Err(PathError::Missing | PathError::NotAFolder | PathError::IsFolder) => {
+                self.note_deleted(&path);
                 Ok(())
             }
             Err(trouble) => {
@@ -115,10 +116,11 @@ impl Executor {
         }
     }
 
-    /// Reads a file of the room's once: for its history, and for the room, if it is not as the room knows it.
+    /// Reads a file of the room once, both for its history and to inform the room if its text differs from what the
+    /// room has.
     fn look_for_room(&mut self, path: &str) {
         let Some(room) = self.room.as_mut().filter(|room| room.is_in_place()) else {
-            self.doubts.remove(path);
+            self.unsettled.remove(path);
             return;
         };
         let root = room.root().to_owned();
@@ -139,10 +141,10 @@ impl Executor {
             _ => layout::read_file(&root, path),
         };
         let hash = fingerprint(&content);
-        if hash != known && self.is_still_doubtful(path, &content) {
+        if hash != known && self.is_unsettled(path, &content) {
             return;
         }
-        self.doubts.remove(path);
+        self.unsettled.remove(path);
         if let Some(normal) = &normal {
             match (&read, &content) {
                 (Some((text, found)), _) => {
@@ -150,9 +152,9 @@ impl Executor {
                         tracing::warn!("an edit of {path} could not be recorded: {error}");
                     }
                 }
-                (None, FileContent::Removed) => self.gone(normal),
+                (None, FileContent::Removed) => self.note_deleted(normal),
                 (None, FileContent::Unusable { .. }) => self.no_text(normal),
-                // Read through a link within the workspace: versions belong to the file itself.
+                // A file read through a link within the workspace: its versions belong to the target.
                 (None, FileContent::Text(_)) => {}
             }
         }
@@ -168,30 +170,30 @@ impl Executor {
     }
 
     /// Whether a file has been empty or gone for too short a time to be believed.
-    fn is_still_doubtful(&mut self, path: &str, content: &FileContent) -> bool {
-        let is_doubtful = match content {
+    fn is_unsettled(&mut self, path: &str, content: &FileContent) -> bool {
+        let is_missing_or_empty = match content {
             FileContent::Text(text) => text.is_empty(),
             content => *content == FileContent::Removed,
         };
-        is_doubtful && self.doubts.entry(path.to_owned()).or_insert_with(Instant::now).elapsed() < SETTLE
+        is_missing_or_empty && self.unsettled.entry(path.to_owned()).or_insert_with(Instant::now).elapsed() < SETTLE
     }
 
-    /// Looks again at what has been empty or gone for long enough.
-    pub(super) fn look_again_at_doubts(&mut self) {
+    /// Examines again the files that have been empty or missing for long enough.
+    pub(super) fn recheck_unsettled(&mut self) {
         let is_settled = |since: &Instant| since.elapsed() >= SETTLE;
         let settled: Vec<String> =
-            self.doubts.iter().filter(|(_, since)| is_settled(since)).map(|(path, _)| path.clone()).collect();
+            self.unsettled.iter().filter(|(_, since)| is_settled(since)).map(|(path, _)| path.clone()).collect();
         for path in settled {
             self.look(&path);
             // Files that changed again meanwhile have to be examined again.
-            if self.doubts.get(&path).is_some_and(is_settled) {
-                self.doubts.remove(&path);
+            if self.unsettled.get(&path).is_some_and(is_settled) {
+                self.unsettled.remove(&path);
             }
         }
     }
 
-    /// Looks at every file of the room's that is or was there, and reads those that look changed.
-    pub(super) fn look_at_room_files(&mut self) {
+    /// Examines every file of the room that exists or existed, and reads those that appear changed.
+    pub(super) fn examine_room_files(&mut self) {
         let Some(room) = self.room.as_ref().filter(|room| room.is_watched && room.is_in_place()) else { return };
         let (mut paths, _) = layout::list(room.root());
         let there: HashSet<&String> = paths.iter().collect();
@@ -199,29 +201,29 @@ impl Executor {
         paths.extend(gone);
         paths.retain(|path| {
             let stamp = room.stamp(path);
-            stamp.is_none() || stamp != room.stamps.get(path).copied() || self.doubts.contains_key(path)
+            stamp.is_none() || stamp != room.stamps.get(path).copied() || self.unsettled.contains_key(path)
         });
         paths.iter().for_each(|path| self.look(path));
     }
 
-    /// Looks at every file.
-    pub(super) fn look_at_everything(&mut self) {
+    /// Examines every file.
+    pub(super) fn examine_everything(&mut self) {
         for path in self.index.compare(&self.root) {
             self.look(&path);
         }
     }
 
-    /// Whether a file is gone or empty, as it is for a moment while others write it.
-    pub(super) fn is_doubtful(&self, path: &str) -> bool {
+    /// Whether a file is missing or empty, as it is for a moment while other programs write it.
+    pub(super) fn is_missing_or_empty(&self, path: &str) -> bool {
         let Ok(path) = WorkspacePath::new(path) else { return false };
         match self.root.look(&path) {
             Ok(found) => found.size == 0,
-            Err(trouble) => matches!(trouble, Trouble::Missing),
+            Err(trouble) => matches!(trouble, PathError::Missing),
         }
     }
 
-    /// There is no file here any more, if there was one.
-    pub(super) fn gone(&mut self, path: &WorkspacePath) {
+    /// Records that a file is missing, if it existed before.
+    pub(super) fn note_deleted(&mut self, path: &WorkspacePath) {
         let was_listed = self.index.forget(path.as_str());
         let head = self.heads.get(path.as_str()).filter(|head| head.is_there).cloned();
         if !was_listed && head.is_none() {
@@ -248,7 +250,7 @@ impl Executor {
         }
     }
 
-    /// Someone put something here that is no text.
+    /// Records that something other than text was put at this path.
     fn no_text(&mut self, path: &WorkspacePath) {
         let Ok(found) = self.root.look(path) else { return };
         self.note_changed(path.as_str());
@@ -266,8 +268,8 @@ impl Executor {
         }
     }
 
-    /// Files with a history that are not as it says are looked at as soon as there is time.
-    pub(super) fn find_edits_while_closed(&mut self) {
+    /// Schedules the files for examination whose state differs from their history.
+    pub(super) fn queue_edits_made_while_closed(&mut self) {
         let changed: Vec<String> = self
             .heads
             .values()
@@ -279,7 +281,7 @@ impl Executor {
             })
             .map(|head| head.path.clone())
             .collect();
-        changed.into_iter().for_each(|path| self.push_later(Later::Look(path)));
+        changed.into_iter().for_each(|path| self.push_idle_task(IdleTask::Look(path)));
     }
 }
 

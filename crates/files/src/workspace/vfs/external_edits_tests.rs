@@ -36,11 +36,11 @@ fn write(folder: &tempfile::TempDir, path: &str, text: &str) {
     fs::write(folder.path().join(path), text).expect("files can be written");
 }
 
-/// The next event, waiting for it at most ten seconds.
+/// Waits at most ten seconds for the next event.
 fn next(service: &FileService) -> ServiceEvent {
     let start = Instant::now();
     loop {
-        if let Some(news) = service.take_news(1).pop() {
+        if let Some(news) = service.take_events(1).pop() {
             return news;
         }
         assert!(start.elapsed() < Duration::from_secs(10), "no news came");
@@ -58,26 +58,28 @@ fn removed(path: &str) -> ServiceEvent {
 }
 
 #[test]
-fn looking_finds_edits_new_files_and_files_that_are_gone() {
+fn examining_finds_edited_new_and_deleted_files() {
     let (folder, mut files) = workspace();
-    files.look_at_room_files();
+    files.examine_room_files();
     assert_eq!(files.news.take(9), []);
     write(&folder, ADA, "edited while closed");
     write(&folder, "agents/bob.md", "new");
     write(&folder, "agents/.hidden.md", "no");
-    files.look_at_room_files();
+    files.examine_room_files();
     assert_eq!(files.news.take(9), [text(ADA, 1, "edited while closed"), text("agents/bob.md", 1, "new")]);
     fs::remove_file(folder.path().join("agents/bob.md")).expect("it should exist");
-    files.look_at_room_files();
+    files.examine_room_files();
     assert_eq!(files.news.take(9), [], "what is gone is not believed at once");
-    files.doubts.insert("agents/bob.md".into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
-    files.look_at_room_files();
+    files
+        .unsettled
+        .insert("agents/bob.md".into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
+    files.examine_room_files();
     assert_eq!(files.news.take(9), [removed("agents/bob.md")]);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_workspace_that_is_moved_as_a_whole_is_no_edit_and_nothing_is_made_in_its_place() {
+fn moving_the_workspace_is_no_edit_and_nothing_is_created_in_its_place() {
     let folder = folder();
     let (here, there) = (folder.path().join("here"), folder.path().join("there"));
     fs::create_dir_all(here.join("agents")).expect("folders can be made");
@@ -85,7 +87,7 @@ fn a_workspace_that_is_moved_as_a_whole_is_no_edit_and_nothing_is_made_in_its_pl
     let mut files = open(&here);
     fs::rename(&here, &there).expect("it can be moved");
     for _ in 0..2 {
-        files.look_at_room_files();
+        files.examine_room_files();
         files.look(ADA);
     }
     assert_eq!(files.news.take(9), []);
@@ -98,7 +100,7 @@ fn a_workspace_that_is_moved_as_a_whole_is_no_edit_and_nothing_is_made_in_its_pl
 }
 
 #[test]
-fn a_file_that_is_being_written_is_not_taken_for_empty() {
+fn a_file_that_is_being_written_is_not_considered_empty() {
     let (folder, mut files) = workspace();
     write(&folder, ADA, "");
     files.look(ADA);
@@ -106,20 +108,20 @@ fn a_file_that_is_being_written_is_not_taken_for_empty() {
     write(&folder, ADA, "two");
     files.look(ADA);
     assert_eq!(files.news.take(9), [text(ADA, 1, "two")]);
-    assert!(files.doubts.is_empty());
+    assert!(files.unsettled.is_empty());
     write(&folder, ADA, "");
-    files.doubts.insert(ADA.into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
+    files.unsettled.insert(ADA.into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
     files.look(ADA);
     assert_eq!(files.news.take(9), [text(ADA, 2, "")]);
 }
 
 #[test]
-fn our_own_writes_are_no_news() {
+fn our_own_writes_are_not_reported() {
     let (_folder, mut files) = workspace();
     let mut saves = Saves::default();
     saves.orders.put(ADA, SaveOrder { text: "ours".into(), over: None, number: 1 });
     assert_eq!(saves.write_all(&mut files), []);
-    files.look_at_room_files();
+    files.examine_room_files();
     assert!(matches!(&files.news.take(9)[..], [ServiceEvent::Saved(_)]));
 }
 
@@ -130,7 +132,7 @@ fn the_thread_notices_renames_bursts_and_folders() {
     let room = Some(layout::read_folder(&root).0);
     let service = FileService::open(FileServiceOptions { room, watch: true, ..FileServiceOptions::new(&root) });
     let service = service.expect("it can be opened");
-    // As editors save: written beside the file, then renamed over it.
+    // Editors save this way: they write beside the file and rename over it.
     write(&folder, "agents/.ada.md.tmp", "renamed");
     fs::rename(folder.path().join("agents/.ada.md.tmp"), folder.path().join(ADA)).expect("it can be renamed");
     assert_eq!(next(&service), text(ADA, 1, "renamed"));
@@ -152,7 +154,7 @@ fn the_thread_notices_renames_bursts_and_folders() {
 }
 
 #[test]
-fn every_change_is_told_to_whoever_shows_files_whoever_made_it() {
+fn every_change_by_anyone_is_in_the_change_feed() {
     use super::super::executor::tests::order;
     let (folder, mut files) = workspace();
     fs::create_dir(folder.path().join("notes")).expect("folders can be made");
@@ -189,6 +191,6 @@ fn every_change_is_told_to_whoever_shows_files_whoever_made_it() {
     files.refresh("");
     assert_eq!(told(&mut files), [gone("notes/cup.png", 0)]);
     write(&folder, ADA, "edited");
-    files.look_at_room_files();
+    files.examine_room_files();
     assert_eq!(told(&mut files), [there(ADA, 1, "edited")]);
 }

@@ -8,21 +8,21 @@ use super::executor::{Executor, FileServiceError};
 use super::index::{Entry, Index};
 use super::path::{Reach, WorkspacePath};
 use super::readers::is_agent;
-use super::resolve::{Root, Trouble};
+use super::resolve::{PathError, Root};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem};
 use crate::store::{FileVersion, FileVersions, StoreError};
 
-/// The most bytes of a file that are read for a person.
+/// The maximum number of bytes of a file that are read for a person.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
 
-/// Completes on disk what an earlier process had begun when it was stopped. The caller must hold `dir` (see
-/// [`crate::store::Store`]) and call this before it reads the files, so that nothing of it is mistaken for someone
-/// else's edit. Returns whether there was anything to complete, and the problems found.
+/// Completes the changes on disk that a previous process was interrupted in. The caller must hold `dir` (see
+/// [`crate::store::Store`]) and call this before it reads the files, so that none of these changes is mistaken for an
+/// external edit. Returns whether there was anything to complete, and the problems found.
 pub fn finish_interrupted(root: &Path, dir: &Path) -> Result<(bool, Vec<Problem>), FileServiceError> {
     let mut files = Executor::closed(root, dir)?;
     let was_cut_off = !files.versions.steps()?.is_empty();
-    files.finish_what_was_begun()?;
+    files.finish_interrupted_changes()?;
     Ok((was_cut_off, files.problems))
 }
 
@@ -33,7 +33,7 @@ pub struct FileHistory {
 }
 
 impl FileHistory {
-    /// Opens the files of a workspace to read; `dir` is its `.workshop` folder, which need not be there.
+    /// Opens the files of a workspace for reading. `dir` is its `.workshop` folder, which need not exist.
     pub fn open(root: &Path, dir: &Path) -> Result<Self, FileServiceError> {
         let versions = match FileVersions::open_to_read(dir) {
             Ok(versions) => Some(versions),
@@ -43,7 +43,7 @@ impl FileHistory {
         Ok(Self { root: root.to_owned(), versions })
     }
 
-    /// Every file that is there, and those that are gone and have versions, in order of paths.
+    /// Returns every file that exists, and every deleted file that has versions, sorted by path.
     pub fn files(&self) -> Result<Vec<FileInfo>, FileServiceError> {
         let index = Index::look(&Root::open(&self.root)?);
         let heads = self.versions.as_ref().map_or(Ok(Vec::new()), FileVersions::heads)?;
@@ -56,24 +56,24 @@ impl FileHistory {
         Ok(files.into_values().collect())
     }
 
-    /// The paths of all files that have versions, be they gone, in order.
+    /// Returns the paths of all files that have versions, including deleted ones, sorted.
     pub fn known_paths(&self) -> Result<Vec<String>, StoreError> {
         let heads = self.versions.as_ref().map_or(Ok(Vec::new()), FileVersions::heads)?;
         Ok(heads.into_iter().map(|head| head.path).collect())
     }
 
-    /// The versions of a file, the newest first; none where it has none.
+    /// Returns the versions of a file, newest first; empty if it has none.
     pub fn versions(&self, path: &str) -> Result<Vec<FileVersion>, StoreError> {
         self.with_file(path, FileVersions::versions).map(Option::unwrap_or_default)
     }
 
-    /// The text of a version, if it is kept.
+    /// Returns the text of a version, if it is still stored.
     pub fn text(&self, path: &str, version: u64) -> Result<Option<String>, StoreError> {
         self.with_file(path, |versions, file| versions.text(file, version)).map(Option::flatten)
     }
 
-    /// The author of the current text of a file: the agent or the person whose newest version it is; `None` if another
-    /// program wrote it.
+    /// Returns the author of the current text of a file: the agent or person whose newest version it is; `None` if
+    /// another program wrote it.
     pub fn writer(&self, path: &str, text: &str) -> Result<Option<Author>, StoreError> {
         let Some(versions) = &self.versions else { return Ok(None) };
         let head = versions.head(path)?.filter(|head| head.is_there && head.hash == content_hash(text.as_bytes()));
@@ -83,17 +83,17 @@ impl FileHistory {
         Ok(author.filter(|author| author.is_user() || is_agent(author)))
     }
 
-    /// Whether there is a history; without one it may have begun meanwhile.
+    /// Whether the history is open. If not, it may have been created meanwhile.
     pub fn has_versions(&self) -> bool {
         self.versions.is_some()
     }
 
-    /// The current content of a file, or a message that says why it cannot be shown.
+    /// Reads the current content of a file. The error is a message that says why it cannot be shown.
     pub fn read(&self, path: &str) -> Result<String, String> {
-        self.look(path)?.ok_or_else(|| Trouble::Missing.message(path))
+        self.look(path)?.ok_or_else(|| PathError::Missing.message(path))
     }
 
-    /// The same; none where there is no such file.
+    /// Like [`Self::read`], but `None` if there is no such file.
     pub fn look(&self, path: &str) -> Result<Option<String>, String> {
         let path = WorkspacePath::new(path).map_err(|refusal| refusal.to_string())?;
         if path.reach() == Reach::Closed {
@@ -102,7 +102,7 @@ impl FileHistory {
         let root = Root::open(&self.root).map_err(|error| error.to_string())?;
         match root.read(&path, BYTES_AT_MOST) {
             Ok((text, _)) => Ok(Some(text)),
-            Err(Trouble::Missing) => Ok(None),
+            Err(PathError::Missing) => Ok(None),
             Err(trouble) => Err(trouble.message(path.as_str())),
         }
     }

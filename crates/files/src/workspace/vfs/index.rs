@@ -9,25 +9,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::unsaved_copies;
 use super::path::WorkspacePath;
-use super::resolve::{Root, Trouble};
+use super::resolve::{PathError, Root};
 use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder};
 
-/// A folder or file that changed within this time before it was looked at may change again unseen: clocks of file
-/// systems are coarse.
+/// The uncertainty of a modification time, in nanoseconds: a folder or file that changed within this time before it was
+/// examined may change again without a new time, since the clocks of file systems are coarse.
 const CLOCK_COARSE_NS: i64 = 2_000_000_000;
-/// Folders that are known; beyond that they are not looked into.
+/// The maximum number of folders in the index; further ones are not searched.
 const FOLDERS_AT_MOST: usize = 20_000;
 
-/// What is known about a file without reading it.
+/// The metadata of a file, known without reading it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
-    /// In bytes.
+    /// The size in bytes.
     pub(super) size: u64,
-    /// In nanoseconds since 1970; [`UNSEEN`] where someone else made the file and nobody has read it yet.
+    /// The modification time in nanoseconds since 1970; [`UNSEEN`] if another program created the file and it was not
+    /// read yet.
     pub(super) modified_ns: i64,
 }
 
-/// The time of a file that was not looked at yet.
+/// The modification time of a file that was not examined yet.
 pub(super) const UNSEEN: i64 = i64::MIN;
 
 #[derive(Clone, Copy, Debug)]
@@ -36,14 +37,14 @@ struct KnownFolder {
     looked_ns: i64,
 }
 
-/// How closely a folder is looked at.
+/// How thoroughly a folder is examined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScanDepth {
-    /// At names only, comparing them with those that were known.
+    /// Only names are compared with those in the index.
     Names,
-    /// At every file's size and time.
+    /// The size and time of every file are read.
     Sizes,
-    /// The same, taking away what is left over of writes that were cut off.
+    /// Like `Sizes`, and leftovers of interrupted writes are removed.
     Clearing,
 }
 
@@ -61,29 +62,30 @@ pub(super) struct Index {
     folders: BTreeMap<String, KnownFolder>,
     total_bytes: u64,
     texts: Texts,
-    /// Files with a displaced text beside them when the process was killed, and where that text is kept.
+    /// Files beside which a displaced text was found after the process was killed, with the path where that text is
+    /// kept.
     pub(super) kept: Vec<(String, String)>,
 }
 
 impl Index {
-    /// Looks at every folder. What cannot be addressed (odd names, links, hidden files) is left out; what is left
-    /// over of writes that were cut off is taken away.
+    /// Scans every folder. Files that cannot be addressed (odd names, links, hidden files) are left out, and leftovers
+    /// of interrupted writes are removed.
     pub(super) fn walk(root: &Root) -> Self {
         Self::look_with(root, ScanDepth::Clearing)
     }
 
-    /// The same without any change, for processes that do not own the files.
+    /// Scans every folder without changing anything, for processes that do not own the files.
     pub(super) fn look(root: &Root) -> Self {
         Self::look_with(root, ScanDepth::Sizes)
     }
 
-    fn look_with(root: &Root, glance: ScanDepth) -> Self {
+    fn look_with(root: &Root, depth: ScanDepth) -> Self {
         let mut index = Self::default();
-        index.look_into(root, "", glance, &mut Difference::default());
+        index.look_into(root, "", depth, &mut Difference::default());
         index
     }
 
-    /// Whether there may be folders that nobody looked into, because there are too many.
+    /// Whether there may be unscanned folders because there are too many.
     pub(super) fn has_unknown_folders(&self) -> bool {
         self.folders.len() >= FOLDERS_AT_MOST
     }
@@ -100,25 +102,25 @@ impl Index {
         self.files.get(path).copied()
     }
 
-    /// Every file, in order of paths.
+    /// Iterates over all files, sorted by path.
     pub(super) fn files(&self) -> impl Iterator<Item = (&str, Entry)> {
         self.files.iter().map(|(path, entry)| (path.as_str(), *entry))
     }
 
-    /// Files whose path begins with this, in order.
+    /// Iterates over the paths that start with `prefix`, sorted.
     pub(super) fn under<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
         let from = self.files.range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
         from.map(|(path, _)| path.as_str()).take_while(move |path| path.starts_with(prefix))
     }
 
-    /// A file is as this says.
+    /// Records the current metadata of a file.
     pub(super) fn note(&mut self, path: &str, found: &EntryMetadata) {
         let entry = Entry { size: found.size, modified_ns: found.modified_ns };
         let old = self.files.insert(path.to_owned(), entry);
         self.total_bytes = self.total_bytes.saturating_sub(old.map_or(0, |old| old.size)).saturating_add(entry.size);
     }
 
-    /// A file is gone.
+    /// Removes a file. Returns whether it was in the index.
     pub(super) fn forget(&mut self, path: &str) -> bool {
         self.texts.drop_text(path);
         let old = self.files.remove(path);
@@ -126,7 +128,7 @@ impl Index {
         old.is_some()
     }
 
-    /// Looks again at folders that changed, as far as paths with this prefix may lie in them.
+    /// Scans changed folders again if they may contain paths with this prefix.
     pub(super) fn refresh(&mut self, root: &Root, prefix: &str) -> Difference {
         let mut difference = Difference::default();
         let mut due: Vec<String> = vec![String::new()];
@@ -150,7 +152,7 @@ impl Index {
         difference
     }
 
-    /// Examines every file again; returns which were added, deleted or appear changed.
+    /// Examines every file again. Returns the paths that were added, deleted or appear changed.
     pub(super) fn compare(&mut self, root: &Root) -> Vec<String> {
         let now = Self::look(root);
         let mut changed: Vec<String> = now
@@ -169,14 +171,14 @@ impl Index {
         changed
     }
 
-    /// The text of a file, from memory if it looks the same, else from disk.
+    /// Returns the text of a file: from the cache if the file appears unchanged, else from disk.
     pub(super) fn read(
         &mut self,
         root: &Root,
         path: &WorkspacePath,
         most: u64,
-    ) -> Result<(Arc<str>, EntryMetadata), Trouble> {
-        // The same file that was read by the safe way: it does not matter by which way it is looked at now.
+    ) -> Result<(Arc<str>, EntryMetadata), PathError> {
+        // The cached text was read without following links; how the metadata is compared now does not matter.
         if let Some(known) = self.texts.get(path.as_str()).filter(|known| known.is_settled)
             && let Ok(found) = root.folder().peek(path.as_str())
             && found.kind == EntryKind::File
@@ -191,19 +193,19 @@ impl Index {
         Ok((text, found))
     }
 
-    /// Remembers a text.
+    /// Adds a text to the cache.
     pub(super) fn keep(&mut self, path: &str, text: Arc<str>, found: EntryMetadata) {
         let is_settled = now_ns().saturating_sub(found.modified_ns) > CLOCK_COARSE_NS;
         self.texts.put(path, CachedText { text, found, is_settled, used: 0 });
     }
 
-    /// The memory limit of cached texts, in bytes.
+    /// Sets the memory limit of cached texts, in bytes.
     pub(super) fn limit_memory(&mut self, bytes: usize) {
         self.texts.most = bytes;
         self.texts.make_room();
     }
 
-    /// The memory used by cached texts, in bytes.
+    /// Returns the memory used by cached texts, in bytes.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         self.texts.bytes
@@ -219,8 +221,8 @@ impl Index {
         self.folders.retain(|path, _| path != folder && !path.starts_with(&prefix));
     }
 
-    /// Looks at the names in a folder, and into folders in it that are new.
-    fn look_into(&mut self, root: &Root, folder: &str, glance: ScanDepth, difference: &mut Difference) {
+    /// Reads the names in a folder, and scans its new subfolders.
+    fn look_into(&mut self, root: &Root, folder: &str, depth: ScanDepth, difference: &mut Difference) {
         let opened = match root.walk(folder) {
             Ok(opened) => opened,
             Err(_) => return self.forget_folder(folder, difference),
@@ -235,19 +237,19 @@ impl Index {
         let mut folders: Vec<String> = Vec::new();
         for (name, kind) in entries {
             if name.starts_with('.') {
-                if glance == ScanDepth::Clearing && kind == EntryKind::File {
+                if depth == ScanDepth::Clearing && kind == EntryKind::File {
                     self.clear_hidden(root, opened, &prefix, &name);
                 }
                 continue;
             }
             let path = format!("{prefix}{name}");
-            // Names that no path can spell are not there for anyone who spells paths.
+            // Names that no path can spell are ignored.
             let is_known = self.files.contains_key(&path) || self.folders.contains_key(&path);
             if !is_known && WorkspacePath::new(&path).map_or(true, |normal| normal.as_str() != path) {
                 continue;
             }
             match kind {
-                EntryKind::File if glance != ScanDepth::Names => {
+                EntryKind::File if depth != ScanDepth::Names => {
                     if let Ok(found) = opened.look(&name)
                         && found.kind == EntryKind::File
                         && found.names == 1
@@ -260,20 +262,20 @@ impl Index {
                 EntryKind::Link | EntryKind::Other => {}
             }
         }
-        if glance == ScanDepth::Names {
+        if depth == ScanDepth::Names {
             self.compare_names(&prefix, &here, &folders, difference);
         }
         for path in folders {
             if !self.folders.contains_key(&path) && self.folders.len() < FOLDERS_AT_MOST {
-                self.look_into(root, &path, glance, difference);
+                self.look_into(root, &path, depth, difference);
             }
         }
     }
 
-    /// Clears what a write left that was cut off. A text that may be somebody else's is never thrown away.
+    /// Removes what an interrupted write left behind. A text that may belong to somebody else is always kept.
     fn clear_hidden(&mut self, root: &Root, folder: &Folder, prefix: &str, name: &str) {
         if safe_fs::is_left_over(name) {
-            // Nothing was recorded of it; if it cannot be removed, the next start tries again.
+            // Nothing refers to this file; if it cannot be removed, the next start tries again.
             let _ = folder.remove(name);
             return;
         }
@@ -326,12 +328,12 @@ fn now_ns() -> i64 {
 struct CachedText {
     text: Arc<str>,
     found: EntryMetadata,
-    /// Whether a change of the file would show.
+    /// Whether a later change of the file would change its modification time.
     is_settled: bool,
     used: u64,
 }
 
-/// Texts in memory; those used longest ago make room for others.
+/// The cached texts. The least recently used are evicted.
 #[derive(Default)]
 struct Texts {
     kept: BTreeMap<String, CachedText>,
@@ -411,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_finds_what_can_be_named_and_clears_what_was_cut_off() {
+    fn a_scan_finds_addressable_files_and_removes_leftovers() {
         let (folder, root) = workspace();
         let index = Index::walk(&root);
         assert_eq!(paths(&index, ""), ["agents/ada.md", "artifacts/deep/a.md", "artifacts/plan.md"]);
@@ -422,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_and_went_is_found_when_it_is_listed() {
+    fn listing_finds_added_and_deleted_files() {
         let (folder, root) = workspace();
         let mut index = Index::walk(&root);
         fs::create_dir_all(folder.path().join("notes/new")).expect("folders can be made");
@@ -438,21 +440,21 @@ mod tests {
     }
 
     #[test]
-    fn a_text_from_memory_is_the_one_on_disk() {
+    fn a_cached_text_equals_the_one_on_disk() {
         let (folder, root) = workspace();
         let mut index = Index::walk(&root);
         index.limit_memory(1000);
         let path = WorkspacePath::new("artifacts/plan.md").expect("it is a path");
         let read = |index: &mut Index| index.read(&root, &path, 100).expect("it should exist").0.to_string();
         assert_eq!(read(&mut index), "plan");
-        // The same length within the same instant.
+        // The same length and modification time.
         fs::write(folder.path().join("artifacts/plan.md"), "PLAN").expect("files can be written");
         assert_eq!(read(&mut index), "PLAN");
         assert_eq!(read(&mut index), "PLAN");
     }
 
     #[test]
-    fn texts_in_memory_are_bounded_and_the_oldest_go_first() {
+    fn the_text_cache_is_limited_and_evicts_the_least_recently_used() {
         let (_folder, root) = workspace();
         let mut index = Index::walk(&root);
         index.limit_memory(80);

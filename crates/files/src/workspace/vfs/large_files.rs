@@ -1,4 +1,4 @@
-//! Reads some lines of a file that is too large to be read as a whole: they are found from its beginning, within a
+//! Reads some lines of a file that is too large to be read as a whole. The file is scanned from its beginning, up to a
 //! limit.
 
 use std::io::{BufRead, BufReader, Read};
@@ -6,12 +6,12 @@ use std::io::{BufRead, BufReader, Read};
 use super::order::FileAnswer;
 use super::path::quoted;
 
-/// How many bytes of a file are scanned at most.
+/// The maximum number of bytes of a file that are scanned.
 const SCANNED_BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
-/// How many bytes are returned at once.
+/// The maximum number of bytes in one answer.
 const SHOWN_BYTES_AT_MOST: usize = 40_000;
 
-/// The lines of `file` from `from_line` on, up to a number. The error is a sentence.
+/// Returns at most `lines_at_most` lines of `file`, starting at `from_line`. The error is a sentence.
 pub(super) fn lines(
     path: &str,
     file: impl Read,
@@ -38,18 +38,18 @@ pub(super) fn lines(
     scan.answer(path)
 }
 
-/// What of a file was gone through.
+/// The state of a scan.
 struct Scan {
     from_line: usize,
     lines_at_most: usize,
-    /// The line that is being gone through, counted from 1.
+    /// The current line, counted from 1.
     line: usize,
     shown: Vec<u8>,
-    /// Where in what is shown the line begins.
+    /// The offset in the shown bytes at which the current line starts.
     line_start: usize,
-    /// Bytes of the line that are not shown.
+    /// The number of bytes of the current line that are not shown.
     hidden: usize,
-    /// Whether the line has begun.
+    /// Whether the current line has any bytes yet.
     has_begun: bool,
     next_line: Option<usize>,
 }
@@ -78,7 +78,7 @@ impl Scan {
         }
     }
 
-    /// Shows a part of the line that is being gone through. `false` if the line is left for the next time.
+    /// Shows a part of the current line. `false` if the line is left for the next call.
     fn show(&mut self, part: &[u8]) -> bool {
         if self.line - self.from_line >= self.lines_at_most {
             return false;
@@ -97,7 +97,7 @@ impl Scan {
     fn answer(mut self, path: &str) -> Result<FileAnswer, String> {
         let end = match std::str::from_utf8(&self.shown) {
             Ok(_) => self.shown.len(),
-            // A letter that is cut in two at the end of what is shown.
+            // A character is cut in two at the end of the shown bytes.
             Err(error) if error.error_len().is_none() && self.hidden > 0 => error.valid_up_to(),
             Err(_) => return Err(format!("{} is not UTF-8 text; file tools skip it.", quoted(path))),
         };
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_found_wherever_they_are() {
+    fn lines_are_found_at_any_position() {
         let text: String = (1..=300_000).map(|number| format!("line {number}\n")).collect();
         assert_eq!(read(&text, 250_000, Some(2)), ("line 250000\nline 250001\n".into(), Some(250_002), None));
         assert_eq!(read(&text, 300_000, None), ("line 300000\n".into(), None, Some(300_000)));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_on_shows_everything_and_nothing_twice() {
+    fn continued_reading_returns_everything_once() {
         let text: String = (0..20_000).map(|number| format!("zeile {number} ü\n")).collect();
         let (mut whole, mut from) = (String::new(), Some(1));
         while let Some(line) = from {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_cut_and_what_is_no_text_is_refused() {
+    fn an_endless_line_is_cut_and_binary_data_is_refused() {
         let text = format!("{}\nlast", "ü".repeat(100_000));
         let (shown, next, _) = read(&text, 1, None);
         assert!(shown.contains("[… cut, 160000 more bytes in this line]"));

@@ -7,7 +7,7 @@ use super::super::layout::MAX_SCENE_BYTES;
 use super::super::settings::SettingsSection;
 use super::path::{FileKind, WorkspacePath};
 
-/// The maximum size of the record of a conversation with a model, whatever the limit of other files.
+/// The maximum size in bytes of the record of a conversation with a model, whatever the limit for other files.
 const SESSION_BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
 
 /// Limits of files.
@@ -20,10 +20,10 @@ pub struct FileLimits {
     pub count_at_most: usize,
     /// The maximum total size of files in MiB, not counting sessions.
     pub total_mib_at_most: u64,
-    /// How many sessions are kept as files; the oldest of finished work are removed first, those of unfinished work
-    /// never.
+    /// The number of session files that are kept. The oldest of finished work are removed first, those of unfinished
+    /// work never.
     pub sessions_at_most: usize,
-    /// How many versions of each file are kept.
+    /// The number of versions that are kept of each file.
     pub versions_kept: u64,
     /// Saves of a file by the room within this many seconds share one version, unless somebody else changes it in
     /// between; 0: every save is a version.
@@ -32,7 +32,7 @@ pub struct FileLimits {
     pub listed_at_most: usize,
     /// The maximum number of lines in a search result.
     pub matches_at_most: usize,
-    /// Search results are cut to this many characters per line.
+    /// The maximum number of characters of a line in a search result.
     pub line_chars_at_most: usize,
     /// The maximum total size of cached texts in memory, in MiB.
     pub memory_mib_at_most: u64,
@@ -60,7 +60,7 @@ impl SettingsSection for FileLimits {
 }
 
 impl FileLimits {
-    /// The most bytes that are read of this file, and written into it.
+    /// Returns the maximum size in bytes of this file, for reading and writing.
     pub(super) fn bytes_at_most(&self, path: &WorkspacePath) -> u64 {
         let most = self.file_kib_at_most.saturating_mul(1024);
         match path.kind() {
@@ -70,8 +70,8 @@ impl FileLimits {
         }
     }
 
-    /// Whether a text of this size may replace one of `old` bytes (`None`: a new file), given the present number of
-    /// files and their total size; otherwise the reason.
+    /// Whether a text of `bytes` bytes may replace one of `old` bytes (`None`: a new file), given the present number of
+    /// files and their total size. The error is the reason why not.
     pub(super) fn allow(
         &self,
         path: &WorkspacePath,
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_limit_says_what_is_full_and_what_to_do() {
+    fn each_limit_is_reported_with_a_remedy() {
         let limits = FileLimits { file_kib_at_most: 1, total_mib_at_most: 1, ..FileLimits::default() };
         let path = WorkspacePath::new("artifacts/a.md").expect("it is a path");
         let allow = |bytes, old, count, total| limits.allow(&path, bytes, old, count, total);

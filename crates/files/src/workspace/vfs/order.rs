@@ -10,148 +10,148 @@ use crate::base::ids::ROOM;
 use crate::base::{Author, Id, Seq};
 use crate::schedule::Input;
 
-/// An operation on files. Paths are as they were given; resolving normalises or rejects them.
+/// An operation on files. Paths are unresolved; resolving normalises or rejects them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum FileOperation {
     /// Read a text.
     Read {
-        /// Which.
+        /// The path of the file.
         path: String,
     },
     /// Read some lines of a text, which may be larger than what is read as a whole.
     ReadLines {
-        /// Of which.
+        /// The path of the file.
         path: String,
-        /// The first, counted from 1.
+        /// The first line, counted from 1.
         from_line: usize,
-        /// How many; as many as are shown at once where absent.
+        /// The number of lines; `None` for as many as one answer may contain.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lines: Option<usize>,
     },
     /// Write a complete text, replacing an existing file or creating a new one.
     Write {
-        /// Where.
+        /// The path of the file.
         path: String,
         /// The whole text.
         content: String,
     },
-    /// Write a whole text, if nobody changed the file since it was read: what a person saves.
+    /// Write a complete text if nobody changed the file since it was read: a person's save.
     Save {
-        /// Where.
+        /// The path of the file.
         path: String,
-        /// The hash of the text that the new one was made from; absent where there must be no file yet.
+        /// The hash of the text that the new one is based on; `None` if the file must not exist yet.
         base: Option<u64>,
         /// The whole text.
         content: String,
     },
     /// Replace one passage, which must occur exactly once.
     Edit {
-        /// In which text.
+        /// The path of the file.
         path: String,
-        /// The passage in its present form.
+        /// The passage as it is now.
         old: String,
-        /// What takes its place.
+        /// Its replacement.
         new: String,
     },
     /// Append a text to a file, or create the file.
     Append {
-        /// Behind which text.
+        /// The path of the file.
         path: String,
-        /// What comes behind it, letter for letter.
+        /// The text to append, verbatim.
         text: String,
     },
     /// Create a folder with its parents; no effect if it exists.
     CreateFolder {
-        /// Where.
+        /// The path of the folder.
         path: String,
     },
-    /// Name the files under a prefix.
+    /// List the files under a prefix.
     List {
-        /// What their paths begin with; all where empty.
+        /// The prefix of their paths; empty for all files.
         prefix: String,
     },
-    /// Find lines that hold a text, in files that a glob names.
+    /// Find lines that contain a text, in files that match a glob.
     Search {
-        /// The text, without regard to case; every file that the glob names where absent.
+        /// The text, ignoring case; `None` to list the matching files only.
         text: Option<String>,
-        /// Which files; all where absent.
+        /// The glob; `None` for all files.
         glob: Option<String>,
     },
-    /// Take a file away; its versions stay.
+    /// Delete a file; its versions are kept.
     Delete {
-        /// Which.
+        /// The path of the file.
         path: String,
     },
     /// Delete a file if it still has this text; for undoing an import.
     DeleteUnchanged {
-        /// Which.
+        /// The path of the file.
         path: String,
-        /// The hash of the text that it was brought in with.
+        /// The hash of the imported text.
         hash: u64,
     },
-    /// Give a file another path.
+    /// Rename or move a file.
     Rename {
-        /// From where.
+        /// The current path.
         from: String,
-        /// To where; nothing may be there.
+        /// The new path; nothing may exist there.
         to: String,
     },
     /// Write an earlier version again, as a new one.
     Restore {
-        /// Of which file.
+        /// The path of the file.
         path: String,
-        /// Which version, by its number.
+        /// The number of the version.
         version: u64,
     },
-    /// Commit the changes in the copy of an agent that has one: those that a command left there without an operation.
-    /// Creates the copy if there is none.
+    /// Commit the changes in an agent's own copy of the workspace: those that a command made there without a file
+    /// operation. Creates the copy if there is none.
     CommitWorktree {
-        /// What was done, for the message of the commit.
+        /// The message of the commit.
         what: String,
     },
     /// Merge the changes of an agent's own copy into the workspace, if they still match this hash.
     MergeWorktree {
-        /// Of the changes that a person was shown.
+        /// The hash of the changes that a person was shown.
         hash: u64,
     },
-    /// Keep a record of the program's own (a session): no version, no conflict, not for tools.
+    /// Write one of the program's own records (a session): no version, no conflict, not available to tools.
     Record {
-        /// Where.
+        /// The path of the record.
         path: String,
         /// The whole text.
         content: RecordText,
-        /// Of a session that a person edited: the hash of their text, which this one was made from.
+        /// For a session that a person edited: the hash of their text, which the new one is based on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         over: Option<u64>,
     },
-    /// Keep the current content of a record as a version before it is replaced; not for tools.
+    /// Keep the current content of a record as a version before it is replaced; not available to tools.
     KeepRecord {
-        /// Which.
+        /// The path of the record.
         path: String,
     },
 }
 
-/// What the sender of an order may see and change: globs over normalised paths. `None` is everything that the workspace
-/// allows; anything outside is neither done nor mentioned. Every list must allow the path: an agent that was started by
-/// another has both its own permissions and its starter's.
+/// The files that the sender of an order may see and change, as globs over normalised paths. `None` is everything that
+/// the workspace allows; anything outside is neither changed nor mentioned. Every list must allow the path: an agent
+/// that was started by another has both its own permissions and its starter's.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileRights {
-    /// One list of globs for each whose rights bound this order: a path is readable if each list names it.
+    /// One list of globs for each agent whose rights limit this order: a path is readable if every list matches it.
     pub reads: Vec<Vec<String>>,
     /// The same for writing, deleting and renaming.
     pub writes: Vec<Vec<String>>,
-    /// Files that are private to others: as if they were not there.
+    /// Files that are private to others; they are treated as missing.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unreadable: BTreeSet<String>,
-    /// Files that are not written, deleted or renamed either.
+    /// Files that cannot be written, deleted or renamed either.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unwritable: BTreeSet<String>,
-    /// Of the program's records in `sessions/`, only those whose paths begin so can be read; `None` is all.
+    /// The prefix of the paths in `sessions/` that can be read; `None` is all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records_of: Option<String>,
-    /// Of the files in `memory/knowledge/`, only this one and everybody's can be read, and none is written; `None` is
+    /// The only file in `memory/knowledge/` that can be read, besides the shared one; none can be written. `None` is
     /// all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knowledge_of: Option<String>,
@@ -160,67 +160,66 @@ pub struct FileRights {
 /// A request for a file operation on someone's behalf. Answered with exactly one [`FileOutcome`].
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileOrder {
-    /// Names this order for ever: after a crash the same order is sent again under the same key and is not
-    /// carried out again if it was.
+    /// The permanent key of this order: if the order is sent again after a crash, it is not executed a second time.
     pub key: Id,
-    /// Who orders it.
+    /// The author of the change.
     pub author: Author,
-    /// As part of which piece of work.
+    /// The activation that this order is part of.
     pub activation: Option<Id>,
-    /// What.
+    /// The operation.
     pub operation: FileOperation,
-    /// Within which rights.
+    /// The rights that limit it.
     pub rights: FileRights,
-    /// The record that it comes from.
+    /// The log record that caused it.
     pub cause: Seq,
-    /// The agent in whose own copy of the workspace it is carried out; in the workspace itself where absent.
+    /// The agent in whose own copy of the workspace it is executed; `None` for the workspace itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Id>,
 }
 
 impl FileOrder {
-    /// Whether it saves the room's own data: such an operation is never refused for lack of space, and requested only
-    /// once, so that its result is not asked for again.
+    /// Whether it saves the room's own data. Such an operation is never refused for lack of space, and is requested
+    /// only once, so its outcome need not be remembered.
     pub(in crate::workspace) fn is_save_of_room(&self) -> bool {
-        // What is put behind a text is another text each time: whether that was done must be known for ever.
+        // Every append adds another text, so whether it was done must be remembered for good.
         &*self.author.0 == ROOM && !matches!(self.operation, FileOperation::Append { .. })
     }
 }
 
-/// A line that was found.
+/// A search result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TextMatch {
-    /// In which file.
+    /// The path of the file.
     pub path: String,
-    /// Counted from 1; 0 where only the file was asked for.
+    /// The line number, counted from 1; 0 if only files were searched for.
     pub line: u32,
-    /// The line, cut to a bearable length.
+    /// The line, shortened if it is long.
     pub text: String,
 }
 
-/// Files that a search skipped, and why.
+/// The files that a search skipped, by reason.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Unsearched {
-    /// So many are larger than what is read as a whole.
+    /// The number of files that are too large to be read as a whole.
     pub too_large: usize,
-    /// So many are no text.
+    /// The number of files that are not text.
     pub not_text: usize,
-    /// So many cannot be read.
+    /// The number of files that cannot be read.
     pub unreadable: usize,
-    /// Some of them, those that are too large first.
+    /// Some of their paths, those that are too large first.
     pub named: Vec<String>,
-    /// Whether there are more folders than are known.
+    /// Whether there are more folders than the index holds.
     pub has_unknown_folders: bool,
 }
 
 impl Unsearched {
-    /// Whether everything was looked into.
+    /// Whether nothing was skipped.
     pub fn is_nothing(&self) -> bool {
         self == &Self::default()
     }
 
-    /// How many files it is.
+    /// Returns the number of skipped files.
     pub fn count(&self) -> usize {
         self.too_large + self.not_text + self.unreadable
     }
@@ -243,60 +242,60 @@ pub enum FileAnswer {
     Lines {
         /// Its normalised path.
         path: String,
-        /// The lines, as far as they are shown at once; empty where the file ends before them.
+        /// The lines, as many as one answer may contain; empty if the file ends before them.
         content: String,
         /// The line to continue with; absent at the end of the file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next_line: Option<usize>,
-        /// How many lines the file has, where its end was reached.
+        /// The number of lines in the file, if its end was reached.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         count: Option<usize>,
     },
-    /// The paths under a prefix, in order; if there are none, the existing folders.
+    /// The paths under a prefix, sorted; if there are none, the existing folders.
     Listing {
         /// The paths.
         paths: Vec<String>,
-        /// How many more there are than are named.
+        /// The number of paths that were left out.
         more: usize,
-        /// Where no path matched: folders that hold something.
+        /// If no path matched: the folders that contain files.
         prefixes: Vec<String>,
     },
-    /// Lines or files that were found.
+    /// The lines or files that match.
     Matches {
-        /// In order of path and line.
+        /// The matches, sorted by path and line.
         matches: Vec<TextMatch>,
-        /// How many more there are than are named.
+        /// The number of matches that were left out.
         more: usize,
-        /// What was not looked into.
+        /// The files that were skipped.
         #[serde(default, skip_serializing_if = "Unsearched::is_nothing")]
         unsearched: Unsearched,
     },
     /// A file changed.
     Changed {
-        /// What happened to which file.
+        /// What was done to the file.
         done: FileDone,
-        /// Agents that have read it since its writer last did: they know an older text.
+        /// The agents that read the file after its writer last did, and so know an older text.
         conflict_with: Vec<Id>,
     },
-    /// A folder is there.
+    /// The folder exists.
     Folder {
         /// Its normalised path.
         path: String,
-        /// Whether it was not there before.
+        /// Whether it was created.
         is_new: bool,
     },
-    /// What lay in the copy is committed.
+    /// The changes in the agent's copy are committed.
     Committed,
     /// The copy's own changes were merged into the workspace, as far as possible.
     Merged {
-        /// What happened to which file of the workspace.
+        /// What was done to each file of the workspace.
         done: Vec<FileDone>,
-        /// Files that stay as they are, each with why: others changed the same lines meanwhile.
+        /// Files that were not merged because others changed the same lines, each with the reason.
         crossed: Vec<String>,
-        /// Files that are never merged, each with why.
+        /// Files that are never merged, each with the reason.
         left_out: Vec<String>,
     },
-    /// The text was there already; no version was made.
+    /// The file already had this text; no version was created.
     Unchanged {
         /// The normalised path.
         path: String,
@@ -309,62 +308,62 @@ pub enum FileAnswer {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "done", rename_all = "snake_case")]
 pub enum FileDone {
-    /// It has a new text.
+    /// The file has a new text.
     Written {
         /// Its normalised path.
         path: String,
         /// The number of the new version, counted from 1 per file.
         version: u64,
-        /// Characters of the text.
+        /// The length of the text in characters.
         chars: u64,
-        /// Whether there was no such file before.
+        /// Whether the file did not exist before.
         is_new: bool,
-        /// The text itself, where the room must know it (agent files, boards, scenes).
+        /// The text, for files that the room uses (agent files, boards, scenes).
         content: Option<String>,
     },
-    /// It is gone.
+    /// The file was deleted.
     Deleted {
         /// Its normalised path.
         path: String,
     },
-    /// It has another path.
+    /// The file has another path.
     Renamed {
-        /// The path that it had.
+        /// The previous path.
         from: String,
-        /// The path that it has.
+        /// The new path.
         to: String,
-        /// The text itself, where the room must know it.
+        /// The text, for files that the room uses.
         content: Option<String>,
     },
 }
 
-/// Why something was not done, described for the model or person that ordered it.
+/// Why an operation was not carried out, described for the model or person that requested it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileFailure {
     /// One sentence that says what and why: "'notes/plan.md' not found. Similar: 'artifacts/plan.md'."
     pub what: String,
-    /// Whether the order asked for something that it may never have (a path outside, a forbidden place), as
-    /// opposed to something that is merely not there or does not fit.
+    /// Whether the operation is forbidden (a path outside the workspace, a protected file), rather than merely wrong or
+    /// aimed at a missing file.
     pub is_refusal: bool,
 }
 
 /// The outcome of an order. An input, because the state of the disk comes from outside.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileOutcome {
-    /// Which order.
+    /// The key of the order.
     pub key: Id,
-    /// Who ordered it.
+    /// The author of the order.
     pub author: Author,
-    /// As part of which piece of work.
+    /// The activation that the order is part of.
     pub activation: Option<Id>,
-    /// How it went.
+    /// The answer, or why there is none.
     pub result: Result<FileAnswer, FileFailure>,
-    /// The record that the order came from.
+    /// The log record that caused the order.
     pub cause: Seq,
-    /// What the copy in which it was carried out has of its own now, where that is news.
+    /// The changes in the agent's worktree, if they differ from those last reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Box<WorktreeChanges>>,
-    /// Whether it put a version back that was kept.
+    /// Whether it restored an earlier version.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restores: bool,
 }
@@ -373,37 +372,37 @@ pub struct FileOutcome {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorktreeChanges {
-    /// Stands for exactly these changes; 0 where there are none.
+    /// The hash of exactly these changes; 0 if there are none.
     pub hash: u64,
-    /// The files, in order of paths.
+    /// The changed files, sorted by path.
     pub files: Vec<ChangedInWorktree>,
-    /// The difference of those that can be merged, as a patch.
+    /// The diff of the files that can be merged, as a patch.
     pub diff: String,
-    /// Whether the patch is longer than this.
+    /// Whether the diff was shortened.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
-    /// Files that changed in the workspace as well and could not be merged into the copy.
+    /// Files that also changed in the workspace and could not be merged into the worktree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub crossed: Vec<String>,
 }
 
-/// One of these files.
+/// A file that differs between a worktree and the workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChangedInWorktree {
-    /// Its path.
+    /// The path of the file.
     pub path: String,
-    /// Whether the workspace has no such file.
+    /// Whether the file does not exist in the workspace.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_new: bool,
-    /// Whether the copy has none.
+    /// Whether the file was deleted in the worktree.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_gone: bool,
-    /// Lines that come.
+    /// The number of added lines.
     pub added: usize,
-    /// Lines that go.
+    /// The number of removed lines.
     pub removed: usize,
-    /// Why it is not merged, where it is not.
+    /// Why the file is not merged; `None` if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
 }

@@ -1,5 +1,4 @@
-//! The pending orders. They are part of the saved world, so that each is sent again after a restart until it is
-//! answered.
+//! The pending orders. They are saved with the world, so that each is sent again after a restart until it is answered.
 
 use std::collections::VecDeque;
 
@@ -20,7 +19,7 @@ impl PendingFileOrders {
         Some((at, self.0.remove(at)?))
     }
 
-    /// Oldest first.
+    /// Iterates over the orders, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &FileOrder> {
         self.0.iter()
     }

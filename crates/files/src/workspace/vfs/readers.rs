@@ -1,10 +1,10 @@
-//! Which agents know which text: agents that read a file and do not know that another has written it since.
+//! Tracks which agents read a file and do not know that another agent has written it since.
 
 use std::collections::BTreeMap;
 
 use crate::base::{Author, Id};
 
-/// Files whose readers are remembered; beyond that, those read longest ago are forgotten.
+/// The maximum number of files whose readers are remembered; the least recently read are forgotten first.
 const FILES_AT_MOST: usize = 20_000;
 
 /// When each agent last read or wrote each file in this run, counted in orders.
@@ -15,7 +15,7 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    /// An agent knows this text now.
+    /// Records that an agent knows the current text.
     pub(super) fn note(&mut self, path: &str, author: &Author) {
         // Each change of a task file concerns one task and is based on the present file, never on an older text.
         if !is_agent(author) || path.ends_with(".task.md") {
@@ -31,27 +31,27 @@ impl Readers {
         self.files.entry(path.to_owned()).or_default().insert(author.0.clone(), self.now);
     }
 
-    /// Agents that have read the file since this one last did, who is about to change it.
+    /// Returns the agents that have read the file since `writer`, who is about to change it, last did.
     pub(super) fn others(&self, path: &str, writer: &Author) -> Vec<Id> {
         let Some(readers) = self.files.get(path) else { return Vec::new() };
         let since = readers.get(&writer.0).copied().unwrap_or(0);
         readers.iter().filter(|(id, read)| **id != writer.0 && **read > since).map(|(id, _)| id.clone()).collect()
     }
 
-    /// The file has another path.
+    /// Moves the readers of a file to its new path.
     pub(super) fn renamed(&mut self, from: &str, to: &str) {
         if let Some(readers) = self.files.remove(from) {
             self.files.insert(to.to_owned(), readers);
         }
     }
 
-    /// The file is gone.
+    /// Forgets the readers of a deleted file.
     pub(super) fn forget(&mut self, path: &str) {
         self.files.remove(path);
     }
 }
 
-/// People see files change; only agents continue from what they have read.
+/// Whether the author is an agent. People see files change; only agents continue from what they have read.
 pub(in crate::workspace) fn is_agent(author: &Author) -> bool {
     !author.is_user() && !matches!(&*author.0, super::OUTSIDE | super::ROOM)
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_writer_is_told_of_those_who_read_since_it_did() {
+    fn a_writer_is_told_who_read_the_file_since() {
         let (ada, bob, cy) = (Author("ada".into()), Author("bob".into()), Author("cy".into()));
         let mut readers = Readers::default();
         assert!(readers.others("a", &ada).is_empty());

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 use super::order::{FileAnswer, FileFailure};
 use crate::base::Id;
 
-/// Answers that are kept.
+/// The maximum number of cached answers.
 const COUNT_AT_MOST: usize = 1024;
-/// Bytes of texts in them that are kept.
+/// The maximum number of bytes of the texts in cached answers.
 const BYTES_AT_MOST: usize = 8 * 1024 * 1024;
 
 type Answer = Result<FileAnswer, FileFailure>;
@@ -21,7 +21,7 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// What was answered to this order.
+    /// Returns the cached answer to an order.
     pub(super) fn answer(&self, key: &Id, what: u64) -> Option<Answer> {
         self.answers.get(key).filter(|(asked, _)| *asked == what).map(|(_, answer)| answer.clone())
     }

@@ -1,4 +1,4 @@
-//! How many of the program's own records are kept, and how they count toward the limits.
+//! Limits how many of the program's own records are kept, and leaves them out of the agents' limits.
 
 use super::executor::Executor;
 use super::index::UNSEEN;
@@ -6,11 +6,12 @@ use super::path::WorkspacePath;
 use super::records::{RECORDS, head_of, is_unfinished, record_status, work_of_record};
 use crate::base::ActivationKey;
 
-/// How many records one search for deletable ones examines.
-const LOOKED_AT: usize = 200;
+/// The maximum number of records that one search for deletable ones examines.
+const EXAMINED_AT_MOST: usize = 200;
 
 impl Executor {
-    /// How many files there are, and how many bytes, without the program's own records: what agents' limits count.
+    /// Returns the number of files and their total bytes without the program's own records, as the agents' limits count
+    /// them.
     pub(super) fn used(&self) -> (usize, u64) {
         let records = self.index.under(RECORDS);
         let (count, bytes) = records.fold((0, 0_u64), |(count, bytes), path| {
@@ -19,10 +20,10 @@ impl Executor {
         (self.index.count().saturating_sub(count), self.index.total_bytes().saturating_sub(bytes))
     }
 
-    /// Takes away the oldest records beyond as many as are kept. Never one of work that is not over, or that cannot
-    /// be read.
+    /// Deletes the oldest records beyond the number that is kept, but never one that belongs to unfinished work or
+    /// cannot be read.
     pub(super) fn thin_records(&mut self) {
-        // What nobody has looked at yet counts as new.
+        // A record that was not examined yet counts as new.
         let written = |path: &str| match self.index.get(path).map_or(UNSEEN, |entry| entry.modified_ns) {
             UNSEEN => i64::MAX,
             modified_ns => modified_ns,
@@ -31,7 +32,7 @@ impl Executor {
         let mut records: Vec<(i64, ActivationKey, String)> = self.index.under(RECORDS).filter_map(aged).collect();
         let mut surplus = records.len().saturating_sub(self.limits.sessions_at_most.max(1));
         records.sort_unstable();
-        for (_, _, path) in records.into_iter().take(LOOKED_AT) {
+        for (_, _, path) in records.into_iter().take(EXAMINED_AT_MOST) {
             if surplus == 0 {
                 return;
             }

@@ -1,5 +1,5 @@
-//! The text of a record of the program's own, which may be made only where it is written: putting a long one into words
-//! within a tick would be seen as a halt.
+//! The text of one of the program's own records, which can be rendered only when it is written: rendering a long one
+//! within a tick would visibly stop the room.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,12 +9,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 type Render = Box<dyn FnOnce() -> String + Send>;
 
-/// A text that is made once, when it is first read, on the thread of whoever reads it. Clones share it.
+/// A text that is rendered once, when it is first read, on the reader's thread. Clones share it.
 #[derive(Clone)]
 pub struct RecordText(Arc<LazyLock<String, Render>>);
 
 impl RecordText {
-    /// The text that `render` gives. It goes by what it holds alone, so that the text is the same whenever it is made.
+    /// Creates a text that is rendered when it is first read. `render` must depend only on what it captures, so that
+    /// the result is the same whenever it runs.
     pub fn deferred(render: impl FnOnce() -> String + Send + 'static) -> Self {
         Self(Arc::new(LazyLock::new(Box::new(render))))
     }
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_made_once_and_not_before_it_is_read() {
+    fn a_text_is_rendered_once_when_it_is_first_read() {
         let made = Arc::new(AtomicU32::new(0));
         let counted = made.clone();
         let text = RecordText::deferred(move || {

@@ -1,4 +1,5 @@
-//! The program's own records in `sessions/`: their names, and what they say about work while no room is open.
+//! The program's own records in `sessions/`: their names, and the status of the work that they record, for when no room
+//! is open.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,19 +10,19 @@ use super::super::files::FileContent;
 use super::super::session_files::own_checksum::is_own;
 use super::super::session_files::{is_older, is_session_file};
 use super::path::WorkspacePath;
-use super::resolve::{Root, Trouble, beside_name};
+use super::resolve::{PathError, Root, beside_name};
 use super::service_events::RecordChanged;
 use super::session_texts::{SESSION_BYTES_AT_MOST, reported_content};
 use crate::base::ActivationKey;
 use crate::base::text::slug;
 
-/// Where the records lie.
+/// The folder of the records.
 pub(super) const RECORDS: &str = "sessions/";
-/// How much of a record is read first: its head says whether its work has ended.
+/// The number of bytes that are read first: they contain the status of the work.
 const STATUS_BYTES: u64 = 4 * 1024;
-/// How much is read of unfinished work: it contains the task, too.
+/// The number of bytes that are read for unfinished work: they contain the task, too.
 const HEAD_BYTES: u64 = 192 * 1024;
-/// No record is longer when it is read whole.
+/// The maximum size of a record in bytes.
 const RECORD_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 
 /// The beginning of a record.
@@ -29,36 +30,36 @@ const RECORD_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 pub struct RecordHead {
     /// Its normalised path.
     pub path: String,
-    /// Its text, or as much of it as is looked at.
+    /// Its text, or the beginning of a long one.
     pub head: String,
     /// When it was last written.
     pub modified: Option<SystemTime>,
 }
 
-/// How the paths of an agent's records begin, by the agent's id.
+/// Returns the prefix of the paths of an agent's records.
 pub fn records_of(agent: &str) -> String {
     format!("{RECORDS}{}.", slug(agent))
 }
 
-/// What a record says of its work: the word behind `status:`.
+/// Returns the status in the head of a record: the word after `status:`.
 pub fn record_status(head: &str) -> Option<&str> {
     let of_work = head.lines().take_while(|line| !line.starts_with("messages:"));
     of_work.into_iter().find_map(|line| line.strip_prefix("status: ")).map(str::trim)
 }
 
-/// Whether that is work that is not over.
+/// Whether work with this status is unfinished.
 pub fn is_unfinished(status: &str) -> bool {
-    // The last is the word of session files; the others are those of older ones and of runs of workflows.
+    // Session files say `active`; the other words are those of older session files and of workflow runs.
     matches!(status, "queued" | "running" | "waiting" | "active")
 }
 
-/// The piece of work in a record's name: `sessions/ada.act-7-3kq9x2mf.session.yaml`.
+/// Returns the activation in the name of a record, such as `sessions/ada.act-7-3kq9x2mf.session.yaml`.
 pub fn work_of_record(path: &str) -> Option<ActivationKey> {
     let name = path.strip_suffix(".session.yaml")?;
     ActivationKey::parse(name.rsplit_once('.')?.1)
 }
 
-/// The beginnings of all records in a workspace that can be read, in order of their names. No link is followed.
+/// Returns the heads of all readable records in a workspace, sorted by name. Links are not followed.
 pub fn record_heads(workspace: &Path) -> Vec<RecordHead> {
     let Ok(root) = Root::open(workspace) else { return Vec::new() };
     let Ok(folder) = root.folder().child(RECORDS.trim_end_matches('/')) else { return Vec::new() };
@@ -73,8 +74,8 @@ pub fn record_heads(workspace: &Path) -> Vec<RecordHead> {
     heads.collect()
 }
 
-/// The session files that a person edited, or brought in, while no room was open: those whose text is not the room's
-/// own.
+/// Returns the session files that a person edited or added while no room was open: those whose text was not written by
+/// the room.
 pub fn records_edited_while_closed(workspace: &Path) -> Vec<RecordChanged> {
     let Ok(root) = Root::open(workspace) else { return Vec::new() };
     let Ok(folder) = root.folder().child(RECORDS.trim_end_matches('/')) else { return Vec::new() };
@@ -87,7 +88,7 @@ pub fn records_edited_while_closed(workspace: &Path) -> Vec<RecordChanged> {
         let content = match root.read(&normal, SESSION_BYTES_AT_MOST) {
             Ok((text, _)) if is_own(&text) || is_older(&text) => return None,
             Ok((text, _)) => reported_content(text),
-            Err(Trouble::Missing | Trouble::IsFolder) => return None,
+            Err(PathError::Missing | PathError::IsFolder) => return None,
             Err(trouble) => FileContent::Unusable {
                 what: trouble.message(&path),
                 remedy: "replace it with a UTF-8 text, or remove the file".to_owned(),
@@ -108,7 +109,7 @@ pub(super) fn head_of(mut file: File) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Changes what a record says, while no room is open.
+/// Changes the text of a record while no room is open.
 pub fn change_record(workspace: &Path, path: &str, change: impl FnOnce(&str) -> String) -> io::Result<()> {
     let odd = |why: String| io::Error::other(why);
     let normal = WorkspacePath::new(path).map_err(|refusal| odd(refusal.to_string()))?;
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_record_says_of_its_work_is_told_from_what_was_said_in_it() {
+    fn the_status_of_a_record_is_not_confused_with_its_messages() {
         assert_eq!(record_status(&record("running", "x")), Some("running"));
         assert_eq!(record_status("agent: ada\nmessages:\nstatus: running\n"), None);
         assert_eq!(work_of_record("sessions/ada.act-12.session.yaml"), Some(ActivationKey::numbered(12)));
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_found_and_changed_where_no_room_is_open() {
+    fn records_are_found_and_changed_without_an_open_room() {
         let folder = tempfile::tempdir().expect("there is room");
         assert!(record_heads(folder.path()).is_empty());
         fs::create_dir(folder.path().join("sessions")).expect("there is room");

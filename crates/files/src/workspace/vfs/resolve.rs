@@ -13,31 +13,31 @@ use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder, Placing};
 
 /// Why the text at a path cannot be read.
 #[derive(Debug)]
-pub(super) enum Trouble {
-    /// There is nothing.
+pub(super) enum PathError {
+    /// Nothing exists at the path.
     Missing,
-    /// It, or a folder on the way, is a link.
+    /// The file, or a folder in its path, is a link.
     Link,
-    /// It has another name, which may be outside.
+    /// The file has a second hard link, which may be outside of the workspace.
     OtherName,
-    /// It is a folder.
+    /// The path is a folder.
     IsFolder,
-    /// There is one whose name differs in case only.
+    /// Only a file whose name differs in case exists.
     OtherSpelling,
-    /// A part of the way is a file.
+    /// A part of the path is a file instead of a folder.
     NotAFolder,
-    /// It is a pipe, a device or a socket.
+    /// The path is a pipe, a device or a socket.
     NotAFile,
-    /// It has more bytes than may be read.
+    /// The file is larger than `most` bytes.
     TooLarge { most: u64 },
-    /// It is not text, from this line on.
+    /// The file is not text, from this line on.
     NotText { line: usize },
-    /// The system says no.
+    /// The system reported another error.
     Failed(io::Error),
 }
 
-impl Trouble {
-    /// In words for the caller.
+impl PathError {
+    /// Describes the trouble for the caller.
     pub(super) fn message(&self, path: &str) -> String {
         let path = quoted(path);
         match self {
@@ -65,13 +65,13 @@ impl Trouble {
         }
     }
 
-    /// Whether it is a way out of the workspace, as opposed to something that is merely not as it should be.
+    /// Whether the path could lead out of the workspace, rather than merely being wrong.
     pub(super) fn is_refusal(&self) -> bool {
         matches!(self, Self::Link | Self::OtherName | Self::OtherSpelling)
     }
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for PathError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Missing,
@@ -82,11 +82,11 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// The workspace's folder, held open.
+/// The folder of the workspace, held open.
 pub(super) struct Root {
     folder: Folder,
     path: PathBuf,
-    /// Whether the file system takes `A` for `a`.
+    /// Whether the file system ignores case in names.
     is_case_blind: bool,
 }
 
@@ -101,13 +101,13 @@ impl Root {
         &self.path
     }
 
-    /// The workspace's folder itself.
+    /// Returns the folder of the workspace itself.
     pub(super) fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// A folder by its normalised path; `None` where that is empty: the workspace itself.
-    pub(super) fn walk(&self, folder: &str) -> Result<Option<Folder>, Trouble> {
+    /// Opens a folder by its normalised path; `None` if that is empty, which is the workspace itself.
+    pub(super) fn walk(&self, folder: &str) -> Result<Option<Folder>, PathError> {
         let mut at: Option<Folder> = None;
         for part in folder.split('/').filter(|part| !part.is_empty()) {
             let here = at.as_ref().unwrap_or(&self.folder);
@@ -117,41 +117,41 @@ impl Root {
         Ok(at)
     }
 
-    /// Where case does not count, one file has many paths, and rights name only one of them: it is taken by the name
-    /// that it has.
-    fn check_spelling(&self, folder: &Folder, name: &str) -> Result<(), Trouble> {
+    /// Checks that `name` is spelled as on disk. If the file system ignores case, one file has many paths, and
+    /// permissions name only one of them.
+    fn check_spelling(&self, folder: &Folder, name: &str) -> Result<(), PathError> {
         if !self.is_case_blind || folder.look(name).is_err() {
             return Ok(());
         }
         let entries = folder.entries()?;
         let is_spelled_so = entries.iter().any(|(entry, _)| entry == name || nfc(entry) == name);
-        if is_spelled_so { Ok(()) } else { Err(Trouble::OtherSpelling) }
+        if is_spelled_so { Ok(()) } else { Err(PathError::OtherSpelling) }
     }
 
-    /// Does something in the folder that a file lies in.
+    /// Calls `act` with the folder that contains the file.
     pub(super) fn beside<T>(
         &self,
         path: &WorkspacePath,
-        act: impl FnOnce(&Folder) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
+        act: impl FnOnce(&Folder) -> Result<T, PathError>,
+    ) -> Result<T, PathError> {
         let folder = self.walk(path.folder())?;
         let folder = folder.as_ref().unwrap_or(&self.folder);
         self.check_spelling(folder, path.name())?;
         act(folder)
     }
 
-    /// The same; folders that are not there are made, and on disk before anything in them.
+    /// Like [`Self::beside`], but creates missing folders, and waits until they are on disk.
     pub(super) fn beside_new<T>(
         &self,
         path: &WorkspacePath,
-        act: impl FnOnce(&Folder) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
+        act: impl FnOnce(&Folder) -> Result<T, PathError>,
+    ) -> Result<T, PathError> {
         let mut at: Option<Folder> = None;
         for part in path.folder().split('/').filter(|part| !part.is_empty()) {
             let here = at.as_ref().unwrap_or(&self.folder);
             self.check_spelling(here, part)?;
             at = Some(match child(here, part) {
-                Err(Trouble::Missing) => {
+                Err(PathError::Missing) => {
                     here.make_child(part)?;
                     here.sync()?;
                     child(here, part)?
@@ -164,11 +164,11 @@ impl Root {
         act(folder)
     }
 
-    /// Creates a folder with its parents, and waits until that is on disk. Returns whether it is new.
-    pub(super) fn make_folder(&self, path: &WorkspacePath) -> Result<bool, Trouble> {
+    /// Creates a folder with its parents, and waits until they are on disk. Returns whether it is new.
+    pub(super) fn make_folder(&self, path: &WorkspacePath) -> Result<bool, PathError> {
         self.beside_new(path, |folder| match child(folder, path.name()) {
             Ok(_) => Ok(false),
-            Err(Trouble::Missing) => {
+            Err(PathError::Missing) => {
                 folder.make_child(path.name())?;
                 folder.sync()?;
                 Ok(true)
@@ -177,48 +177,49 @@ impl Root {
         })
     }
 
-    /// What there is at a path, if it is an ordinary file.
-    pub(super) fn look(&self, path: &WorkspacePath) -> Result<EntryMetadata, Trouble> {
+    /// Returns the metadata of a path if it is a regular file.
+    pub(super) fn look(&self, path: &WorkspacePath) -> Result<EntryMetadata, PathError> {
         let found = self.beside(path, |folder| Ok(folder.look(path.name())?))?;
         check(&found)?;
         Ok(found)
     }
 
-    /// The content of a file, up to `most` bytes.
-    pub(super) fn read(&self, path: &WorkspacePath, most: u64) -> Result<(String, EntryMetadata), Trouble> {
+    /// Reads the text of a file of at most `most` bytes.
+    pub(super) fn read(&self, path: &WorkspacePath, most: u64) -> Result<(String, EntryMetadata), PathError> {
         let (file, found) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         if found.size > most {
-            return Err(Trouble::TooLarge { most });
+            return Err(PathError::TooLarge { most });
         }
         let mut bytes = Vec::with_capacity(usize::try_from(found.size).unwrap_or(0) + 1);
         file.take(most + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most {
-            return Err(Trouble::TooLarge { most });
+            return Err(PathError::TooLarge { most });
         }
         let text = String::from_utf8(bytes).map_err(|error| {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            Trouble::NotText { line: 1 + before.iter().filter(|byte| **byte == b'\n').count() }
+            PathError::NotText { line: 1 + before.iter().filter(|byte| **byte == b'\n').count() }
         })?;
         Ok((text, found))
     }
 
-    /// The content of a file that need not be text, up to `most` bytes, and whether the file is executable.
-    pub(super) fn read_bytes(&self, path: &WorkspacePath, most: u64) -> Result<(Vec<u8>, bool), Trouble> {
+    /// Reads a file that need not be text, of at most `most` bytes. Also returns whether it is executable.
+    pub(super) fn read_bytes(&self, path: &WorkspacePath, most: u64) -> Result<(Vec<u8>, bool), PathError> {
         let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         let is_program = file.metadata().is_ok_and(|metadata| is_program(&metadata));
         let mut bytes = Vec::new();
         file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > most { Err(Trouble::TooLarge { most }) } else { Ok((bytes, is_program)) }
+        if bytes.len() as u64 > most { Err(PathError::TooLarge { most }) } else { Ok((bytes, is_program)) }
     }
 
-    /// Writes what may be no text under a hidden name in the folder of `path`, and waits until it is on disk.
+    /// Writes bytes that need not be text under a hidden name in the folder of `path`, and waits until they are on
+    /// disk.
     pub(super) fn write_bytes_beside(
         &self,
         path: &WorkspacePath,
         beside: &str,
         bytes: &[u8],
         is_program: bool,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), PathError> {
         self.beside_new(path, |folder| {
             safe_fs::write_beside(folder, beside, bytes, None)?;
             if is_program {
@@ -229,42 +230,42 @@ impl Root {
         })
     }
 
-    /// Opens a record of the program's own, with the time when it was last written.
-    pub(super) fn open_record(&self, path: &WorkspacePath) -> Result<(File, Option<SystemTime>), Trouble> {
+    /// Opens one of the program's own records. Also returns when it was last written.
+    pub(super) fn open_record(&self, path: &WorkspacePath) -> Result<(File, Option<SystemTime>), PathError> {
         let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
         Ok((file, modified))
     }
 
-    /// Writes a text under a hidden name in the folder of `path`, with the rights of the file that is there, and
-    /// waits until it is on disk.
-    pub(super) fn write_beside(&self, path: &WorkspacePath, beside: &str, text: &str) -> Result<(), Trouble> {
+    /// Writes a text under a hidden name in the folder of `path`, with the permissions of an existing file, and waits
+    /// until it is on disk.
+    pub(super) fn write_beside(&self, path: &WorkspacePath, beside: &str, text: &str) -> Result<(), PathError> {
         self.beside_new(path, |folder| {
             let old = match open_checked(folder, path.name()) {
                 Ok((_, found)) if found.is_read_only => {
-                    return Err(Trouble::Failed(io::Error::other("it is marked read-only")));
+                    return Err(PathError::Failed(io::Error::other("it is marked read-only")));
                 }
                 Ok((file, _)) => Some(file),
-                Err(Trouble::Missing) => None,
+                Err(PathError::Missing) => None,
                 Err(trouble) => return Err(trouble),
             };
             Ok(safe_fs::write_beside(folder, beside, text.as_bytes(), old.as_ref())?)
         })
     }
 
-    /// Puts the written text in its place, if that still contains the text with this hash (`None`: if nothing is
+    /// Renames the written file to its final path if the text there still has this hash (`None`: if nothing exists
     /// there), and waits until that is on disk.
     pub(super) fn put_in_place(
         &self,
         path: &WorkspacePath,
         beside: &str,
         over: Option<u64>,
-    ) -> Result<Placing, Trouble> {
+    ) -> Result<Placing, PathError> {
         self.beside(path, |folder| Ok(safe_fs::atomic_replace(folder, beside, path.name(), over)?))
     }
 
-    /// The same over whatever is there: for the program's own records.
-    pub(super) fn put_over(&self, path: &WorkspacePath, beside: &str) -> Result<(), Trouble> {
+    /// Like [`Self::put_in_place`], but replaces whatever exists, for the program's own records.
+    pub(super) fn put_over(&self, path: &WorkspacePath, beside: &str) -> Result<(), PathError> {
         self.beside(path, |folder| {
             folder.replace(beside, path.name())?;
             Ok(folder.sync()?)
@@ -280,7 +281,7 @@ impl Root {
         beside: &str,
         ours: Option<u64>,
         known: &[u64],
-    ) -> Result<Option<String>, Trouble> {
+    ) -> Result<Option<String>, PathError> {
         let cleared = self.beside(path, |folder| {
             let placing = safe_fs::placing_name(beside);
             let Some(left) = safe_fs::hash_of(folder, &placing)? else { return Ok(None) };
@@ -296,17 +297,17 @@ impl Root {
             Ok(Some(unsaved_copies::keep_file(&self.folder, folder, &placing, path.as_str())?))
         });
         match cleared {
-            // Its folder is gone, and with it whatever was left there.
-            Err(Trouble::Missing | Trouble::NotAFolder) => Ok(None),
+            // Its folder was deleted together with what was left there.
+            Err(PathError::Missing | PathError::NotAFolder) => Ok(None),
             cleared => cleared,
         }
     }
 
-    /// Deletes a written text that is not needed.
+    /// Deletes a hidden file that is not needed.
     pub(super) fn drop_beside(&self, path: &WorkspacePath, beside: &str) {
         let dropped = self.beside(path, |folder| Ok(folder.remove(beside)?));
         if let Err(trouble) = dropped
-            && !matches!(trouble, Trouble::Missing)
+            && !matches!(trouble, PathError::Missing)
         {
             tracing::warn!("{beside} is left over: {}", trouble.message(path.as_str()));
         }
@@ -314,7 +315,7 @@ impl Root {
 
     /// Deletes a file permanently if its text still has this hash, and waits until that is on disk. The file is first
     /// moved aside under a hidden name: exactly what was moved is deleted.
-    pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Placing, Trouble> {
+    pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Placing, PathError> {
         self.beside(path, |folder| {
             let placing = safe_fs::placing_name(beside);
             folder.move_new(path.name(), folder, &placing)?;
@@ -335,7 +336,7 @@ impl Root {
     }
 
     /// Moves a file to another path, which must be free, and waits until that is on disk.
-    pub(super) fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), Trouble> {
+    pub(super) fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), PathError> {
         self.beside_new(to, |target| {
             self.beside(from, |folder| {
                 folder.move_new(from.name(), target, to.name())?;
@@ -369,20 +370,22 @@ fn make_program(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// A hidden name that no path names, for the text of an order.
+/// Returns a hidden file name for the text of an order; no workspace path can address it.
 pub(super) fn beside_name(key: &str) -> String {
     safe_fs::name_beside(&format!("{:016x}", crate::base::hash::content_hash(key.as_bytes())))
 }
 
-fn child(folder: &Folder, name: &str) -> Result<Folder, Trouble> {
-    folder.child(name).map_err(|error| match (Trouble::from(error), folder.look(name)) {
-        // `open` says "no folder" of a link, too.
-        (Trouble::NotAFolder | Trouble::Failed(_), Ok(EntryMetadata { kind: EntryKind::Link, .. })) => Trouble::Link,
+fn child(folder: &Folder, name: &str) -> Result<Folder, PathError> {
+    folder.child(name).map_err(|error| match (PathError::from(error), folder.look(name)) {
+        // `open` reports a link as "not a folder", too.
+        (PathError::NotAFolder | PathError::Failed(_), Ok(EntryMetadata { kind: EntryKind::Link, .. })) => {
+            PathError::Link
+        }
         (trouble, _) => trouble,
     })
 }
 
-fn open_checked(folder: &Folder, name: &str) -> Result<(File, EntryMetadata), Trouble> {
+fn open_checked(folder: &Folder, name: &str) -> Result<(File, EntryMetadata), PathError> {
     match folder.open_file(name) {
         Ok((file, found)) => {
             check(&found)?;
@@ -397,13 +400,13 @@ fn open_checked(folder: &Folder, name: &str) -> Result<(File, EntryMetadata), Tr
     }
 }
 
-fn check(found: &EntryMetadata) -> Result<(), Trouble> {
+fn check(found: &EntryMetadata) -> Result<(), PathError> {
     match found.kind {
-        EntryKind::File if found.names > 1 => Err(Trouble::OtherName),
+        EntryKind::File if found.names > 1 => Err(PathError::OtherName),
         EntryKind::File => Ok(()),
-        EntryKind::Folder => Err(Trouble::IsFolder),
-        EntryKind::Link => Err(Trouble::Link),
-        EntryKind::Other => Err(Trouble::NotAFile),
+        EntryKind::Folder => Err(PathError::IsFolder),
+        EntryKind::Link => Err(PathError::Link),
+        EntryKind::Other => Err(PathError::NotAFile),
     }
 }
 

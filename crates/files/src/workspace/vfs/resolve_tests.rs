@@ -1,4 +1,4 @@
-//! What is on disk and tries to lead out of the workspace.
+//! Files on disk that try to lead out of the workspace.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn path(text: &str) -> WorkspacePath {
     WorkspacePath::new(text).expect("it is a path of the workspace")
 }
 
-/// A folder with a workspace in `in` and a secret beside it.
+/// Creates a folder with a workspace in `in` and a secret beside it.
 fn trap() -> (tempfile::TempDir, Root) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let (inside, out) = (folder.path().join("in"), folder.path().join("out"));
@@ -54,7 +54,7 @@ fn with_links(folder: &tempfile::TempDir) {
 
 #[cfg(unix)]
 #[test]
-fn no_link_is_followed_neither_to_read_nor_to_write() {
+fn links_are_followed_neither_to_read_nor_to_write() {
     let (folder, root) = trap();
     with_links(&folder);
     for given in [
@@ -70,15 +70,15 @@ fn no_link_is_followed_neither_to_read_nor_to_write() {
         "loop/a.md",
     ] {
         let path = path(given);
-        assert!(matches!(root.read(&path, 1000), Err(Trouble::Link)), "{given}");
-        assert!(matches!(root.look(&path), Err(Trouble::Link)), "{given}");
-        assert!(matches!(root.write_beside(&path, ".x", "evil"), Err(Trouble::Link)), "{given}");
+        assert!(matches!(root.read(&path, 1000), Err(PathError::Link)), "{given}");
+        assert!(matches!(root.look(&path), Err(PathError::Link)), "{given}");
+        assert!(matches!(root.write_beside(&path, ".x", "evil"), Err(PathError::Link)), "{given}");
         assert!(root.read(&path, 1000).expect_err("it is a link").is_refusal());
     }
-    assert!(matches!(root.read(&path("hard.md"), 1000), Err(Trouble::OtherName)));
-    assert!(matches!(root.write_beside(&path("hard.md"), ".x", "evil"), Err(Trouble::OtherName)));
-    assert!(matches!(root.rename(&path("artifacts/a.md"), &path("link/a.md")), Err(Trouble::Link)));
-    assert!(matches!(root.take_away(&path("link/secret.md"), ".x", 0), Err(Trouble::Link)));
+    assert!(matches!(root.read(&path("hard.md"), 1000), Err(PathError::OtherName)));
+    assert!(matches!(root.write_beside(&path("hard.md"), ".x", "evil"), Err(PathError::OtherName)));
+    assert!(matches!(root.rename(&path("artifacts/a.md"), &path("link/a.md")), Err(PathError::Link)));
+    assert!(matches!(root.take_away(&path("link/secret.md"), ".x", 0), Err(PathError::Link)));
     assert!(!folder.path().join("out/nothing.md").exists());
     assert_eq!(fs::read_to_string(folder.path().join("out/secret.md")).expect("it should exist"), SECRET);
     assert_eq!(
@@ -90,7 +90,7 @@ fn no_link_is_followed_neither_to_read_nor_to_write() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_becomes_a_link_after_it_was_looked_at_stays_the_folder_that_it_was() {
+fn an_open_folder_stays_the_same_if_its_path_becomes_a_link() {
     let (folder, root) = trap();
     let inside = folder.path().join("in");
     root.beside(&path("artifacts/a.md"), |opened| {
@@ -106,7 +106,7 @@ fn a_folder_that_becomes_a_link_after_it_was_looked_at_stays_the_folder_that_it_
 
 #[cfg(target_os = "linux")]
 #[test]
-fn where_case_does_not_count_a_file_is_taken_by_the_name_that_it_has() {
+fn only_the_exact_name_is_accepted_where_case_is_ignored() {
     let (folder, mut root) = trap();
     root.is_case_blind = true;
     fs::write(folder.path().join("in/artifacts/u\u{308}.md"), "decomposed").expect("files can be written");
@@ -120,23 +120,23 @@ fn where_case_does_not_count_a_file_is_taken_by_the_name_that_it_has() {
 
 #[cfg(unix)]
 #[test]
-fn pipes_and_folders_are_no_texts_and_nothing_waits_for_them() {
+fn pipes_and_folders_are_not_texts_and_never_block() {
     let (folder, root) = trap();
     let pipe = folder.path().join("in/pipe.md");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("pipes can be made");
-    assert!(matches!(root.read(&path("pipe.md"), 1000), Err(Trouble::NotAFile)));
-    assert!(matches!(root.read(&path("artifacts"), 1000), Err(Trouble::IsFolder)));
-    assert!(matches!(root.read(&path("artifacts/a.md/b.md"), 1000), Err(Trouble::NotAFolder)));
-    assert!(matches!(root.read(&path("artifacts/none.md"), 1000), Err(Trouble::Missing)));
-    assert!(matches!(root.read(&path("none/none.md"), 1000), Err(Trouble::Missing)));
+    assert!(matches!(root.read(&path("pipe.md"), 1000), Err(PathError::NotAFile)));
+    assert!(matches!(root.read(&path("artifacts"), 1000), Err(PathError::IsFolder)));
+    assert!(matches!(root.read(&path("artifacts/a.md/b.md"), 1000), Err(PathError::NotAFolder)));
+    assert!(matches!(root.read(&path("artifacts/none.md"), 1000), Err(PathError::Missing)));
+    assert!(matches!(root.read(&path("none/none.md"), 1000), Err(PathError::Missing)));
     fs::write(folder.path().join("in/latin.md"), b"ok\n\xe9").expect("files can be written");
-    assert!(matches!(root.read(&path("latin.md"), 1000), Err(Trouble::NotText { line: 2 })));
-    assert!(matches!(root.read(&path("artifacts/a.md"), 3), Err(Trouble::TooLarge { most: 3 })));
+    assert!(matches!(root.read(&path("latin.md"), 1000), Err(PathError::NotText { line: 2 })));
+    assert!(matches!(root.read(&path("artifacts/a.md"), 3), Err(PathError::TooLarge { most: 3 })));
 }
 
 #[test]
-fn a_text_is_put_in_place_whole_with_the_rights_of_the_old_one() {
+fn a_text_is_replaced_atomically_and_keeps_the_permissions() {
     let (folder, root) = trap();
     let (old, new) = (path("artifacts/a.md"), path("notes/new/b.md"));
     for (path, over) in [(&old, Some(content_hash(b"inside"))), (&new, None)] {
@@ -147,16 +147,16 @@ fn a_text_is_put_in_place_whole_with_the_rights_of_the_old_one() {
         assert_eq!(root.read(path, 1000).expect("it should exist").0, "new");
     }
     assert!(
-        matches!(root.rename(&old, &new), Err(Trouble::Failed(error)) if error.kind() == io::ErrorKind::AlreadyExists)
+        matches!(root.rename(&old, &new), Err(PathError::Failed(error)) if error.kind() == io::ErrorKind::AlreadyExists)
     );
     root.rename(&old, &path("notes/c.md")).expect("nothing should exist there");
     let taken = |over: &str| root.take_away(&path("notes/c.md"), ".x", content_hash(over.as_bytes()));
     assert_eq!(taken("old").expect("it should exist"), Placing::Crossed, "what changed meanwhile stays");
     assert_eq!(taken("new").expect("it should exist"), Placing::Placed);
-    assert!(matches!(root.look(&path("notes/c.md")), Err(Trouble::Missing)));
+    assert!(matches!(root.look(&path("notes/c.md")), Err(PathError::Missing)));
 }
 
-/// An accepted path in a workspace full of links: whatever is read was inside, whatever is written is inside.
+/// Checks one accepted path in a workspace full of links: everything that is read or written is inside.
 fn stays_inside(folder: &tempfile::TempDir, root: &Root, given: &str) {
     let Ok(path) = WorkspacePath::new(given) else { return };
     if let Ok((text, _)) = root.read(&path, 10_000) {
@@ -183,7 +183,7 @@ proptest! {
 
     #[cfg(unix)]
     #[test]
-    fn no_path_that_is_taken_ever_leads_outside(givens in proptest::collection::vec(any_path(), 20)) {
+    fn no_accepted_path_leads_outside(givens in proptest::collection::vec(any_path(), 20)) {
         let (folder, root) = trap();
         with_links(&folder);
         for given in &givens {
@@ -197,7 +197,7 @@ proptest! {
 
 #[cfg(unix)]
 #[test]
-fn folders_by_path_refuse_links_as_folders_by_handle_do() {
+fn folders_by_path_refuse_links_like_folders_by_handle() {
     use crate::safe_fs::FolderByPath as ByPath;
     let (folder, _) = trap();
     with_links(&folder);

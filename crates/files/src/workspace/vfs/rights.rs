@@ -12,12 +12,12 @@ use crate::base::text_normalization::folded;
 use crate::knowledge::Owner;
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
 
-/// Rights that are kept ready.
+/// The maximum number of compiled permissions in the cache.
 const KEPT: usize = 128;
-/// Globs in one list: more is taken for an attack.
+/// The maximum number of globs in one list; more are treated as an attack.
 const GLOBS_AT_MOST: usize = 1000;
 
-/// Compiled permissions. No lists allow everything; otherwise each list must allow.
+/// Compiled permissions. Without lists, everything is allowed; otherwise each list must allow the path.
 #[derive(Debug, Default)]
 pub(super) struct Rights {
     reads: Vec<Vec<String>>,
@@ -29,7 +29,7 @@ pub(super) struct Rights {
 }
 
 impl FileRights {
-    /// Whether a file may be read within these rights.
+    /// Whether a file may be read with these permissions.
     pub fn may_read(&self, path: &str) -> bool {
         Rights::new(self).is_ok_and(|rights| rights.may_read(path))
     }
@@ -53,14 +53,15 @@ impl Rights {
         self.unreadable.contains(path) || self.is_record_of_another(path) || self.is_knowledge_of_another(path)
     }
 
-    /// Whether a file contains others' memories: all in the folder except its own file and everybody's.
+    /// Whether a file contains the memories of another agent: all in the folder except the agent's own file and the
+    /// shared one.
     pub(super) fn is_knowledge_of_another(&self, path: &str) -> bool {
         let Some(own) = &self.knowledge_of else { return false };
         let is_everybodys = path == KEPT_BLACKBOARD || path == Owner::Shared.place();
         is_knowledge(path) && path != own && !is_everybodys
     }
 
-    /// Whether a file is written where something is remembered, and by no order to files.
+    /// Whether a file contains memories, which are never written by a file order.
     pub(super) fn is_closed_knowledge(&self, path: &str) -> bool {
         self.knowledge_of.is_some() && is_knowledge(path)
     }
@@ -109,7 +110,7 @@ impl RightsKept {
     }
 }
 
-/// The plain form of all globs of a list.
+/// Converts all globs of a list to their plain form.
 fn plain(list: &[String]) -> Result<Vec<String>, String> {
     if list.len() > GLOBS_AT_MOST {
         return Err(format!("rights have {} globs; at most {GLOBS_AT_MOST}", list.len()));
@@ -152,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_names_a_path_however_its_letters_are_typed() {
+    fn a_glob_matches_a_path_in_any_unicode_form() {
         let decomposed = Rights::new(&rights(&[&["gehe\u{301}im/**"]], &[])).expect("it is a glob");
         assert!(decomposed.may_read("geh\u{e9}im/a.md"));
     }
 
     #[test]
-    fn of_what_agents_know_each_reads_its_own_and_what_is_shared_and_writes_none() {
+    fn agents_read_their_own_and_shared_memories_and_write_none() {
         let own = Owner::Agent("ada".into()).place();
         let ada = FileRights { knowledge_of: Some(own), ..rights(&[&["**"]], &[&["**"]]) };
         let ada = Rights::new(&ada).expect("they are globs");
@@ -179,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_glob_allows_nothing_but_says_so() {
+    fn an_invalid_glob_is_an_error_and_allows_nothing() {
         assert!(RightsKept::default().ready(&rights(&[&["a[", "**"]], &[])).is_err());
         assert!(RightsKept::default().ready(&rights(&[&[&"a".repeat(2000)]], &[])).is_err());
     }
 
     #[test]
-    fn the_same_rights_are_made_ready_once() {
+    fn the_same_rights_are_compiled_once() {
         let mut kept = RightsKept::default();
         let first = kept.ready(&rights(&[&["a"]], &[])).expect("it is a glob");
         let again = kept.ready(&rights(&[&["a"]], &[])).expect("it is a glob");

@@ -1,6 +1,5 @@
-//! The files that the room itself reads and writes, as the file service knows them: which text of each was already
-//! processed. One table for noticing external changes, for orders and for the room's own saves, on the service's
-//! thread.
+//! The files that the room itself reads and writes, with the text of each that was already processed. This one table,
+//! on the service's thread, is used to notice external changes, for orders, and for the room's own saves.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,20 +15,20 @@ pub(super) type Stamp = (SystemTime, u64);
 /// The hashes of the texts that were already processed.
 pub(super) struct RoomFiles {
     root: PathBuf,
-    /// The folder itself, wherever it is now; `None` if it could not be opened.
+    /// The folder of the workspace, even after it was moved; `None` if it could not be opened.
     home: Option<Folder>,
-    /// The contents that the world knows or wrote, by path; anything else is news.
+    /// The hashes of the contents that the world knows or wrote, by path; any other content is reported.
     pub(super) known: HashMap<String, u64>,
-    /// What the room itself wrote last, or started from: this may be written over.
+    /// The hashes of the texts that the room wrote last or started from, by path: these may be overwritten.
     pub(super) ours: HashMap<String, u64>,
-    /// Files as they were when last read, to spare reading them in vain.
+    /// The stamps of files when they were last read, to avoid reading unchanged files.
     pub(super) stamps: HashMap<String, Stamp>,
     /// Whether the world is notified of changes by others.
     pub(super) is_watched: bool,
 }
 
 impl RoomFiles {
-    /// The folder, and the texts that the world starts from.
+    /// Creates the table from the texts that the world starts with.
     pub(super) fn new(root: &Path, files: &BTreeMap<String, String>, is_watched: bool) -> Self {
         let known: HashMap<_, _> =
             files.iter().map(|(path, text)| (path.clone(), content_hash(text.as_bytes()))).collect();
@@ -41,7 +40,7 @@ impl RoomFiles {
         &self.root
     }
 
-    /// The folder itself, wherever it lies by now.
+    /// Returns the folder of the workspace, even after it was moved.
     pub(super) fn home(&self) -> Option<&Folder> {
         self.home.as_ref()
     }
@@ -62,20 +61,20 @@ impl RoomFiles {
         };
     }
 
-    /// Records that the room's own text is now the content of a file.
+    /// Records that the content of a file is now the room's own text.
     pub(super) fn wrote(&mut self, path: &str, hash: u64) {
         self.known.insert(path.to_owned(), hash);
         self.ours.insert(path.to_owned(), hash);
     }
 
-    /// How a file looks now, without reading it. A link is followed: it is only looked at.
+    /// Returns the stamp of a file without reading it. Links are followed, since nothing is opened.
     pub(super) fn stamp(&self, path: &str) -> Option<Stamp> {
         let metadata = std::fs::metadata(self.root.join(path)).ok()?;
         Some((metadata.modified().ok()?, metadata.len()))
     }
 }
 
-/// A fingerprint of the content of a file; `None` if there is no file.
+/// Returns the hash of the content of a file; `None` if there is no file.
 pub(super) fn fingerprint(content: &FileContent) -> Option<u64> {
     match content {
         FileContent::Text(text) => Some(content_hash(text.as_bytes())),

@@ -1,5 +1,5 @@
-//! Saves the room's changes: collected briefly, each a version. The room never overwrites somebody else's text: such a
-//! save waits until the world has merged both.
+//! Saves the room's changes after collecting them briefly; each save is a version. The room never overwrites somebody
+//! else's text: such a save waits until the world has merged both.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,24 +11,24 @@ use super::ROOM;
 use super::executor::Executor;
 use super::order::{FileFailure, FileOperation, FileOrder, FileRights};
 use super::path::WorkspacePath;
-use super::resolve::Trouble;
+use super::resolve::PathError;
 use super::service_events::{SaveReport, ServiceEvent};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem, Seq};
 
 /// How long writes are collected before they reach the disk, in wall-clock time.
 const DELAY: Duration = Duration::from_millis(300);
-/// How soon what could not be written is tried again.
+/// How soon a failed write is tried again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A text of the room to be saved in a file.
+/// A text of the room that is to be saved in a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SaveOrder {
     /// The whole text.
     pub text: String,
-    /// The hash of the last text of someone else's that this one takes in; none if there was no file.
+    /// The hash of the last text by someone else that this one includes; `None` if there was no file.
     pub over: Option<u64>,
-    /// The number of the room's last change in it.
+    /// The number of the room's last change that the text includes.
     pub number: u64,
 }
 
@@ -37,7 +37,7 @@ pub struct SaveOrder {
 pub(super) struct SaveOrders(Arc<Mutex<BTreeMap<String, SaveOrder>>>);
 
 impl SaveOrders {
-    /// Asks for a text to be written. Never waits.
+    /// Queues a save, replacing an older one of the same file. Never waits.
     pub(super) fn put(&self, path: &str, order: SaveOrder) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), order);
     }
@@ -57,13 +57,13 @@ pub(super) struct Saves {
     pub(super) orders: SaveOrders,
     waiting: BTreeMap<String, SaveOrder>,
     /// The last problem that was reported to the world, by path.
-    told: BTreeMap<String, Problem>,
-    /// When what is ordered, or left over, is written.
+    reported: BTreeMap<String, Problem>,
+    /// When the pending saves are written.
     pub(super) due: Option<Instant>,
 }
 
 impl Saves {
-    /// Writes what waits, if it has waited long enough.
+    /// Writes the pending saves if they are due.
     pub(super) fn write_due(&mut self, files: &mut Executor) {
         if self.due.is_none() && !self.orders.is_empty() {
             self.due = Some(Instant::now() + DELAY);
@@ -73,20 +73,20 @@ impl Saves {
         }
     }
 
-    /// Writes what can be written; returns the rest.
+    /// Writes all pending saves. Returns a problem for each that failed.
     pub(super) fn write_all(&mut self, files: &mut Executor) -> Vec<Problem> {
         self.waiting.extend(self.orders.take());
         let mut problems = Vec::new();
         for (path, order) in std::mem::take(&mut self.waiting) {
             match files.save(&path, &order) {
-                Ok(()) => drop(self.told.remove(&path)),
+                Ok(()) => drop(self.reported.remove(&path)),
                 Err(NotSaved::Held) => {
                     let what = "someone else just changed it";
                     problems.push(Problem::warning(&*path, what, "nothing to do: both changes will be merged"));
                     self.waiting.insert(path, order);
                 }
                 Err(NotSaved::Failed(problem)) => {
-                    if self.told.insert(path.clone(), problem.clone()).as_ref() != Some(&problem) {
+                    if self.reported.insert(path.clone(), problem.clone()).as_ref() != Some(&problem) {
                         let report = SaveReport { path: path.clone(), saved: None, problem: Some(problem.clone()) };
                         files.news.push(ServiceEvent::Saved(report));
                     }
@@ -99,7 +99,8 @@ impl Saves {
         problems
     }
 
-    /// The last chance: what cannot be written is kept where a person can find it.
+    /// Writes all pending saves before the service stops. A text that cannot be written is kept where a person can find
+    /// it.
     pub(super) fn write_all_or_keep(&mut self, files: &mut Executor) -> Vec<Problem> {
         let why: BTreeMap<String, Problem> =
             self.write_all(files).into_iter().map(|problem| (problem.place.clone(), problem)).collect();
@@ -132,7 +133,7 @@ impl Saves {
     }
 }
 
-/// The problem shown to a person for a record that could not be written while the room was closed.
+/// Returns the problem that tells a person that a record could not be written while the room was closed.
 pub(super) fn not_recorded(path: &str, failure: &FileFailure) -> Problem {
     let remedy = "check that the folder is writable and that the disk is not full; it is saved when the room is next \
         opened";
@@ -140,20 +141,20 @@ pub(super) fn not_recorded(path: &str, failure: &FileFailure) -> Problem {
 }
 
 pub(super) enum NotSaved {
-    /// The file has someone else's text that the world has not applied yet.
+    /// The file contains someone else's text that the world has not merged yet.
     Held,
     Failed(Problem),
 }
 
 impl Executor {
-    /// Writes a text of the room into its file, unless the file has someone else's text. Written like any other order.
+    /// Writes a text of the room into its file like any other order, unless the file has someone else's text.
     pub(super) fn save(&mut self, path: &str, save: &SaveOrder) -> Result<(), NotSaved> {
         let failed = |what: String, remedy: &str| NotSaved::Failed(Problem::error(path, what, remedy));
         let (real, ours) = self.place_to_save(path)?;
         let most = self.limits.bytes_at_most(&real).max(layout::most_bytes(path) as u64);
         let now = match self.index.read(&self.root, &real, most) {
             Ok(now) => Some(now),
-            Err(Trouble::Missing) => None,
+            Err(PathError::Missing) => None,
             Err(trouble) => {
                 let what = format!("cannot be overwritten: {}", trouble.message(path));
                 return Err(failed(what, "replace it with a text file, or remove it"));
@@ -190,8 +191,8 @@ impl Executor {
         }
     }
 
-    /// Where a file of the room's really lies, and the hash of what the room wrote there last. A link stays a link; the
-    /// file that it leads to changes.
+    /// Returns the real path of one of the room's files, and the hash of what the room wrote there last. A link is
+    /// kept; the file that it leads to is changed.
     fn place_to_save(&self, path: &str) -> Result<(WorkspacePath, Option<u64>), NotSaved> {
         let failed = |what: String, remedy: &str| NotSaved::Failed(Problem::error(path, what, remedy));
         let Some(room) = &self.room else {
@@ -221,8 +222,8 @@ impl Executor {
         Ok((real, room.ours.get(path).copied()))
     }
 
-    /// One of the room's texts is now in its file. Reported before anybody looks again: whatever is found there later
-    /// was based on this text, and comes after it.
+    /// Records that one of the room's texts is in its file. Reported before anybody examines the file again, so that
+    /// later changes are known to be based on this text.
     fn saved(&mut self, path: &str, order: &SaveOrder) {
         if let Some(room) = &mut self.room {
             room.wrote(path, content_hash(order.text.as_bytes()));

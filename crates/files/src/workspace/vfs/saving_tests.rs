@@ -45,7 +45,7 @@ fn on_disk(folder: &tempfile::TempDir) -> String {
 }
 
 #[test]
-fn flushing_puts_the_newest_order_on_disk_and_says_so() {
+fn flushing_saves_the_newest_text_and_reports_it() {
     let (folder, service) = workspace("old\n");
     service.save(RULES, order("one\n", Some("old\n"), 1));
     service.save(RULES, order("two\n", Some("old\n"), 2));
@@ -55,15 +55,15 @@ fn flushing_puts_the_newest_order_on_disk_and_says_so() {
     assert_eq!(fs::read_to_string(folder.path().join("boards/deep/new.md")).expect("it was made"), "new\n");
     let saved =
         |path: &str, number| ServiceEvent::Saved(SaveReport { path: path.into(), saved: Some(number), problem: None });
-    assert_eq!(service.take_news(9), [saved("boards/deep/new.md", 3), saved(RULES, 2)]);
+    assert_eq!(service.take_events(9), [saved("boards/deep/new.md", 3), saved(RULES, 2)]);
     // The room may overwrite its own text, whatever the operation was based on.
     service.save(RULES, order("three\n", Some("old\n"), 4));
     assert_eq!(flush(&service), []);
     assert_eq!(on_disk(&folder), "three\n");
 }
 
-/// The texts of the versions after these saves, newest first, with their authors; at `None` somebody else writes, which
-/// the world reads.
+/// Returns the texts and authors of the versions after these saves, newest first. At `None`, somebody else writes a
+/// text, which the world reads.
 fn versions_after(save_version_secs: u64, saves: &[Option<&str>]) -> Vec<(String, String)> {
     let folder = folder("old\n");
     let state = folder.path().join(".workshop");
@@ -93,7 +93,7 @@ fn versions_after(save_version_secs: u64, saves: &[Option<&str>]) -> Vec<(String
 }
 
 #[test]
-fn each_save_is_a_version_of_the_rooms_after_the_text_that_it_replaced() {
+fn each_save_is_a_version_of_the_room_after_the_replaced_text() {
     let ours = |text: &str| (text.to_owned(), ROOM.to_owned());
     let theirs = |text: &str| (text.to_owned(), OUTSIDE.to_owned());
     let saves = [Some("one\n"), Some("two\n")];
@@ -101,7 +101,7 @@ fn each_save_is_a_version_of_the_rooms_after_the_text_that_it_replaced() {
 }
 
 #[test]
-fn saves_that_follow_each_other_are_one_version_and_leave_other_people_s_theirs() {
+fn successive_saves_share_a_version_without_displacing_those_of_others() {
     let ours = |text: &str| (text.to_owned(), ROOM.to_owned());
     let theirs = |text: &str| (text.to_owned(), OUTSIDE.to_owned());
     let many: Vec<String> = (0..50).map(|number| format!("{number}\n")).collect();
@@ -112,7 +112,7 @@ fn saves_that_follow_each_other_are_one_version_and_leave_other_people_s_theirs(
 }
 
 #[test]
-fn a_save_that_was_cut_off_is_finished_when_the_files_are_opened_again() {
+fn an_interrupted_save_is_completed_on_reopening() {
     for (step, wanted) in
         [(LastStep::WrittenBeside, "old\n"), (LastStep::Recorded, "ours\n"), (LastStep::InPlace, "ours\n")]
     {
@@ -134,7 +134,7 @@ fn a_save_that_was_cut_off_is_finished_when_the_files_are_opened_again() {
 }
 
 #[test]
-fn what_someone_else_wrote_is_held_for_until_the_world_has_taken_it_in() {
+fn a_save_waits_until_the_world_has_merged_an_external_text() {
     let (folder, service) = workspace("old\n");
     fs::write(folder.path().join(RULES), "theirs\n").expect("files can be written");
     service.save(RULES, order("ours\n", Some("old\n"), 1));
@@ -146,7 +146,7 @@ fn what_someone_else_wrote_is_held_for_until_the_world_has_taken_it_in() {
 }
 
 #[test]
-fn a_file_taken_away_is_not_put_back_unasked_and_closing_keeps_the_rooms_version() {
+fn a_deleted_file_is_not_restored_and_closing_keeps_the_rooms_text() {
     let (folder, service) = workspace("old\n");
     fs::remove_file(folder.path().join(RULES)).expect("it should exist");
     service.save(RULES, order("ours\n", Some("old\n"), 1));
@@ -157,7 +157,7 @@ fn a_file_taken_away_is_not_put_back_unasked_and_closing_keeps_the_rooms_version
 }
 
 #[test]
-fn dropping_writes_what_waits() {
+fn dropping_the_service_writes_pending_saves() {
     let (folder, service) = workspace("old\n");
     service.save(RULES, order("last\n", Some("old\n"), 1));
     drop(service);
@@ -165,7 +165,7 @@ fn dropping_writes_what_waits() {
 }
 
 #[test]
-fn a_kill_before_the_rename_leaves_the_old_file_whole() {
+fn a_kill_before_the_rename_leaves_the_old_file_intact() {
     let (folder, service) = workspace("old\n");
     let boards = Folder::open(&folder.path().join("boards")).expect("it should exist");
     let beside = safe_fs::name_beside("rules.md");
@@ -182,7 +182,7 @@ fn a_kill_before_the_rename_leaves_the_old_file_whole() {
 }
 
 #[test]
-fn a_save_between_the_look_and_the_rename_stays_and_both_are_joined() {
+fn an_external_save_just_before_the_rename_is_kept_and_merged() {
     let folder = folder("old\n");
     let mut files = Executor::open(folder.path(), &folder.path().join(".workshop"), FileLimits::default())
         .expect("it can be opened");
@@ -255,7 +255,7 @@ fn links_are_followed_within_the_workspace_and_nowhere_else() {
 }
 
 #[test]
-fn what_closing_cannot_write_is_reported_as_it_is() {
+fn unsaved_texts_are_reported_on_closing() {
     let (folder, service) = workspace("old\n");
     fs::write(folder.path().join(RULES), "theirs\n").expect("files can be written");
     service.save(RULES, order("ours\n", Some("old\n"), 1));
@@ -273,7 +273,7 @@ fn what_closing_cannot_write_is_reported_as_it_is() {
 
 #[cfg(unix)]
 #[test]
-fn rights_are_kept_and_what_cannot_be_written_is_tried_again() {
+fn permissions_are_kept_and_failed_writes_are_retried() {
     use std::os::unix::fs::PermissionsExt;
     let (folder, service) = workspace("old\n");
     let path = folder.path().join(RULES);
@@ -281,7 +281,7 @@ fn rights_are_kept_and_what_cannot_be_written_is_tried_again() {
     allow(0o444);
     service.save(RULES, order("new\n", Some("old\n"), 1));
     assert!(flush(&service)[0].what.contains("read-only"));
-    assert!(matches!(&service.take_news(9)[..], [ServiceEvent::Saved(SaveReport { problem: Some(_), .. })]));
+    assert!(matches!(&service.take_events(9)[..], [ServiceEvent::Saved(SaveReport { problem: Some(_), .. })]));
     allow(0o640);
     assert_eq!(flush(&service), []);
     assert_eq!(on_disk(&folder), "new\n");
@@ -289,7 +289,7 @@ fn rights_are_kept_and_what_cannot_be_written_is_tried_again() {
 }
 
 #[test]
-fn nothing_is_written_outside_the_places_of_a_room() {
+fn nothing_is_written_outside_of_the_rooms_files() {
     let (folder, service) = workspace("old\n");
     service.save("../evil.md", order("x", None, 1));
     assert_eq!(flush(&service).len(), 1);

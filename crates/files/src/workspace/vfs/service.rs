@@ -24,45 +24,46 @@ use super::watcher::{FileEvent, Watcher};
 use super::worktrees::Worktrees;
 use crate::base::{Author, Problem};
 
-/// Orders that wait in the service; more wait in the world.
+/// The maximum number of orders in the service's queue; more wait in the world.
 pub(super) const ORDERS_WAITING: usize = 256;
-/// Events of the system that wait; beyond that, everything is looked at.
+/// The maximum number of queued file system events; beyond that, everything is examined.
 const EVENTS_WAITING: usize = 256;
-/// How many records that could not be written while the room was closed are reported one by one.
-const UNHEARD_AT_MOST: usize = 20;
+/// The maximum number of records that could not be written while the room was closed and are reported individually.
+const UNREPORTED_AT_MOST: usize = 20;
 /// How often the room's files are polled in addition to the system's events, in wall-clock time.
 const POLL: Duration = Duration::from_secs(2);
-/// The same if the system does not report everything.
+/// The polling interval if the system does not report everything.
 const POLL_ALONE: Duration = Duration::from_millis(500);
-/// Every so manieth time, all files are looked at.
+/// Every this many polls, all files are examined.
 const POLLS_PER_FULL_LOOK: u32 = 10;
-/// How soon a flush is requested again if there was no room for it.
+/// The delay before a flush is requested again if the queue was full.
 const ASK_AGAIN: Duration = Duration::from_millis(1);
-/// How often a flush looks whether the thread is still there.
+/// The interval at which a flush checks that the thread is still running.
 const ANSWER_LOOK: Duration = Duration::from_secs(1);
-/// How soon the first answer of a person is found, whose folder is not there yet to be listened to.
+/// The polling interval for a person's first answer, while its folder does not exist and cannot be watched.
 const ANSWERS_LOOK: Duration = Duration::from_millis(250);
 
 /// The options of a file service.
 pub struct FileServiceOptions {
-    /// The workspace's folder.
+    /// The folder of the workspace.
     pub root: PathBuf,
-    /// Its `.workshop` folder, which whoever opens a service must hold (see [`crate::store::Store`]).
+    /// Its `.workshop` folder. The caller must hold it (see [`crate::store::Store`]).
     pub dir: PathBuf,
-    /// How much the workspace may hold.
+    /// The limits of the workspace.
     pub limits: FileLimits,
-    /// The texts of the files that matter to a room, as it starts from them; none where there is no room.
+    /// The texts that the room starts from, of the files that it uses; `None` if there is no room.
     pub room: Option<BTreeMap<String, String>>,
-    /// Whether to notice what others do as it happens. What an order touches is compared in any case.
+    /// Whether to watch for external changes. Files that an order touches are compared in any case.
     pub watch: bool,
-    /// What looks for answers of persons, where anyone waits for them.
+    /// The watcher for people's answers, if anyone waits for them.
     pub answers: Option<AnswerWatcher>,
-    /// Files in the workspace that the program itself writes for a person (a log, a picture): no news, no versions.
+    /// Files that the program itself writes into the workspace for a person (a log, a picture); they have no events and
+    /// no versions.
     pub ignored: BTreeSet<String>,
 }
 
 impl FileServiceOptions {
-    /// The files of this workspace alone, without a room, and without noticing what others do.
+    /// Returns options for a workspace without a room and without watching for external changes.
     pub fn new(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
@@ -79,25 +80,25 @@ impl FileServiceOptions {
 enum Command {
     Order(Box<FileOrder>),
     Limits(FileLimits),
-    /// Someone else may have changed these.
+    /// Examine these paths: someone else may have changed them.
     Look(Vec<String>),
-    /// The room ordered something to be saved.
+    /// The room queued a save.
     Save,
-    /// All earlier operations are to be on disk; answered with what is not and why.
+    /// Write all earlier operations to disk; the reply lists those that failed.
     Flush(Sender<Vec<Problem>>),
-    /// Somebody's file comes in, unless one is there.
+    /// Create a file, unless it exists.
     Create {
         path: String,
         bytes: Vec<u8>,
         reply: Sender<io::Result<NewFile>>,
     },
-    /// A file operation from outside the room, on someone's behalf.
+    /// Perform a file operation from outside of the room, on someone's behalf.
     Change {
         author: Author,
         operation: FileOperation,
         reply: Sender<Result<FileAnswer, FileFailure>>,
     },
-    /// What was ordered is done: it is over.
+    /// Stop, after all earlier commands.
     Stop,
 }
 
@@ -106,21 +107,21 @@ enum Command {
 pub struct FileHandle(Sender<Command>);
 
 impl FileHandle {
-    /// Writes a file that is not there yet, for the person.
+    /// Creates a new file for the person.
     pub fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
         let (reply, replied) = bounded(1);
-        let gone = || io::Error::other("the workspace was closed");
+        let closed = || io::Error::other("the workspace was closed");
         let create = Command::Create { path: path.to_owned(), bytes: bytes.to_owned(), reply };
-        self.0.send(create).map_err(|_| gone())?;
-        replied.recv().unwrap_or_else(|_| Err(gone()))
+        self.0.send(create).map_err(|_| closed())?;
+        replied.recv().unwrap_or_else(|_| Err(closed()))
     }
 
-    /// Takes a file away that was brought in, if nobody changed it since; says why not.
+    /// Deletes a file that was added, if nobody changed it since. The error says why not.
     pub fn take_back(&self, file: &NewFile) -> Result<(), String> {
         self.change(FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash }).map(drop)
     }
 
-    /// Does something with a file for the person, and waits until it is done; says why it was not.
+    /// Performs an operation for the person, and waits until it is done. The error says why it was not.
     pub fn change(&self, operation: FileOperation) -> Result<FileAnswer, String> {
         self.change_as(Author::user(), operation)
     }
@@ -128,15 +129,15 @@ impl FileHandle {
     /// Like [`change`](Self::change), on behalf of `author`.
     pub fn change_as(&self, author: Author, operation: FileOperation) -> Result<FileAnswer, String> {
         let (reply, replied) = bounded(1);
-        let gone = || "the workspace was closed".to_owned();
-        self.0.send(Command::Change { author, operation, reply }).map_err(|_| gone())?;
-        replied.recv().map_err(|_| gone())?.map_err(|failure| failure.what)
+        let closed = || "the workspace was closed".to_owned();
+        self.0.send(Command::Change { author, operation, reply }).map_err(|_| closed())?;
+        replied.recv().map_err(|_| closed())?.map_err(|failure| failure.what)
     }
 
-    /// Waits until everything that the room ordered is on disk, or says what is not and why.
+    /// Waits until everything that the room ordered is on disk, and returns a problem for each text that is not.
     pub fn flush(&self) -> Vec<Problem> {
         let (reply, replied) = bounded(1);
-        // If the room was closed meanwhile, everything was saved, or reported.
+        // If the room was closed meanwhile, everything was saved or reported.
         if self.0.send(Command::Flush(reply)).is_err() { Vec::new() } else { replied.recv().unwrap_or_default() }
     }
 }
@@ -154,15 +155,15 @@ pub struct FileService {
 }
 
 impl FileService {
-    /// Opens the history, finishes what an earlier process had begun, looks at every folder, and starts the thread,
-    /// which at once finds what differs from the texts that the room starts from.
+    /// Opens the history, completes interrupted changes, scans every folder, and starts the thread, which immediately
+    /// looks for differences from the texts that the room starts from.
     pub fn open(options: FileServiceOptions) -> Result<Self, FileServiceError> {
         let mut files = Executor::open(&options.root, &options.dir, options.limits)?;
         let problems = std::mem::take(&mut files.problems);
         files.ignored = options.ignored;
         files.room = options.room.map(|texts| RoomFiles::new(&options.root, &texts, options.watch));
         let (commands, taken) = bounded(ORDERS_WAITING);
-        // The service waits for the world where it is behind.
+        // The bounded queue makes the service wait for a slow world.
         let (answer, answers) = bounded(ORDERS_WAITING);
         let (tell, events) = bounded(EVENTS_WAITING);
         let watcher = options.watch.then(|| Watcher::new(&options.root, tell));
@@ -174,11 +175,21 @@ impl FileService {
         let saves = Saves::default();
         let orders = saves.orders.clone();
         let now = Instant::now();
-        let unheard = Vec::new();
+        let unreported = Vec::new();
         let worktrees = Worktrees::new(&options.dir);
         let (poll_at, answers_at) = (now, now);
-        let mut work =
-            ServiceState { files, worktrees, watcher, persons, saves, answer, unheard, poll_at, polls: 0, answers_at };
+        let mut work = ServiceState {
+            files,
+            worktrees,
+            watcher,
+            persons,
+            saves,
+            answer,
+            unreported,
+            poll_at,
+            polls: 0,
+            answers_at,
+        };
         let thread = std::thread::Builder::new().name("files".into()).spawn(move || work.run(&taken, events))?;
         Ok(Self { commands: Some(commands), answers, saves: orders, news, feed, problems, thread: Some(thread) })
     }
@@ -188,7 +199,7 @@ impl FileService {
         std::mem::take(&mut self.problems)
     }
 
-    /// Hands over an order; gives it back if there is no room for it now.
+    /// Queues an order; returns it if the queue is full.
     pub fn send(&self, order: FileOrder) -> Result<(), Box<FileOrder>> {
         let command = Command::Order(Box::new(order));
         self.try_send(command).map_err(|refused| match refused {
@@ -197,29 +208,29 @@ impl FileService {
         })
     }
 
-    /// The limits are others now; `false` if that could not be said.
+    /// Sets the limits; `false` if the queue is full.
     pub fn set_limits(&self, limits: FileLimits) -> bool {
         self.try_send(Command::Limits(limits)).is_ok()
     }
 
-    /// Compares these files with their history: someone else may have changed them. `false` if there is no room for
-    /// it now.
+    /// Compares these files with their history, because someone else may have changed them. `false` if the queue is
+    /// full.
     pub fn look(&self, paths: Vec<String>) -> bool {
         self.try_send(Command::Look(paths)).is_ok()
     }
 
-    /// Asks for a text of the room's to be written, in a moment. Never waits.
+    /// Requests that one of the room's texts be saved shortly. Never waits.
     pub fn save(&self, path: &str, order: SaveOrder) {
         self.saves.put(path, order);
-        // Full means that the thread is awake; it looks for what is to be saved before it sleeps.
+        // A full queue means that the thread is awake; it checks for pending saves before it sleeps.
         let _ = self.try_send(Command::Save);
     }
 
-    /// Waits until everything ordered is on disk, or says what is not and why. Answers that come meanwhile are handed
-    /// on.
+    /// Waits until everything ordered is on disk, and returns a problem for each text that is not. Answers that arrive
+    /// meanwhile are passed to `answered`.
     pub fn flush(&self, mut answered: impl FnMut(FileOutcome)) -> Vec<Problem> {
-        let gone = || vec![Problem::error("workspace", "the file thread has stopped", "restart the program")];
-        let Some(commands) = &self.commands else { return gone() };
+        let closed = || vec![Problem::error("workspace", "the file thread has stopped", "restart the program")];
+        let Some(commands) = &self.commands else { return closed() };
         let (reply, replied) = bounded(1);
         let mut flush = Some(Command::Flush(reply));
         loop {
@@ -227,37 +238,38 @@ impl FileService {
                 match commands.try_send(command) {
                     Ok(()) => {}
                     Err(TrySendError::Full(command)) => flush = Some(command),
-                    Err(TrySendError::Disconnected(_)) => return gone(),
+                    Err(TrySendError::Disconnected(_)) => return closed(),
                 }
             }
             select! {
-                recv(replied) -> problems => return problems.unwrap_or_else(|_| gone()),
+                recv(replied) -> problems => return problems.unwrap_or_else(|_| closed()),
                 recv(self.answers) -> outcome => match outcome {
                     Ok(outcome) => answered(outcome),
-                    Err(_) => return gone(),
+                    Err(_) => return closed(),
                 },
-                // Only where there was no room to ask.
+                // Only if the queue was full.
                 default(if flush.is_some() { ASK_AGAIN } else { ANSWER_LOOK }) => {}
             }
         }
     }
 
-    /// A way to the files for a thread that works for the person.
+    /// Returns access to the files for threads that work for the person.
     pub fn handle(&self) -> Option<FileHandle> {
         self.commands.clone().map(FileHandle)
     }
 
-    /// Finishes what was ordered and stops; says what is not in its file and where it is kept instead.
+    /// Completes all orders and stops. Returns a problem for each text that is not in its file, with the path where it
+    /// is kept.
     pub fn close(mut self) -> Vec<Problem> {
         self.stop()
     }
 
     /// Stops the thread once, and waits for it; returns nothing if it was stopped before.
     fn stop(&mut self) -> Vec<Problem> {
-        // Nobody takes answers any more: the thread must not wait for that.
+        // Nobody receives answers any more, so the thread must not wait for that.
         self.answers = never();
         if let Some(commands) = self.commands.take() {
-            // Where this fails, the thread is gone, which joining it finds.
+            // If this fails, the thread has ended, and joining it reports why.
             let _ = commands.send(Command::Stop);
         }
         let Some(thread) = self.thread.take() else { return Vec::new() };
@@ -267,22 +279,22 @@ impl FileService {
         })
     }
 
-    /// The next answer, if there is one.
+    /// Returns the next answer, if there is one.
     pub fn try_next(&self) -> Option<FileOutcome> {
         self.answers.try_recv().ok()
     }
 
-    /// The next answer, waiting for it at most so long.
+    /// Returns the next answer, waiting for it at most `timeout`.
     pub fn next(&self, timeout: Duration) -> Option<FileOutcome> {
         self.answers.recv_timeout(timeout).ok()
     }
 
-    /// Takes a limited number of events that the world has not received, oldest first.
-    pub(in crate::workspace) fn take_news(&self, most: usize) -> Vec<ServiceEvent> {
+    /// Removes and returns at most `most` events that the world has not received, oldest first.
+    pub(in crate::workspace) fn take_events(&self, most: usize) -> Vec<ServiceEvent> {
         self.news.take(most)
     }
 
-    /// Whether others did something, or something was saved, that the world has not heard of.
+    /// Whether there are events that the world has not received.
     pub fn has_news(&self) -> bool {
         !self.news.is_empty()
     }
@@ -292,7 +304,7 @@ impl FileService {
         self.feed.clone()
     }
 
-    /// Whether the thread is gone: nothing is answered any more.
+    /// Whether the thread has ended: nothing will be answered any more.
     pub fn is_dead(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -316,22 +328,22 @@ struct ServiceState {
     /// Agents' own copies of the workspace.
     worktrees: Worktrees,
     watcher: Option<Watcher>,
-    /// Looks for answers of persons.
+    /// The watcher for people's answers.
     persons: Option<AnswerWatcher>,
     saves: Saves,
     answer: Sender<FileOutcome>,
-    /// Records that could not be written when nobody took answers any more.
-    unheard: Vec<Problem>,
+    /// Records that could not be written after the world stopped receiving answers.
+    unreported: Vec<Problem>,
     poll_at: Instant,
     polls: u32,
-    /// When answers are looked for next, without a notification.
+    /// When answers are polled next.
     answers_at: Instant,
 }
 
 impl ServiceState {
-    /// Runs until no more operations can come; returns what could not be saved.
+    /// Runs until all senders of commands are gone. Returns a problem for each text that could not be saved.
     fn run(&mut self, commands: &Receiver<Command>, mut events: Receiver<FileEvent>) -> Vec<Problem> {
-        self.look_at_room_files();
+        self.examine_room_files();
         self.plan_poll();
         loop {
             let mut is_busy = match commands.try_recv() {
@@ -346,9 +358,9 @@ impl ServiceState {
                 self.handle_event(event, events.len() + 1 >= EVENTS_WAITING);
                 is_busy = true;
             }
-            self.do_what_is_due();
+            self.run_due();
             self.files.report_changed();
-            if is_busy || self.files.do_later() {
+            if is_busy || self.files.do_idle_task() {
                 continue;
             }
             select! {
@@ -358,39 +370,39 @@ impl ServiceState {
                 },
                 recv(events) -> event => match event {
                     Ok(event) => self.handle_event(event, false),
-                    // Nobody listens: orders and polling alone, without turning round and round here.
+                    // The watcher has ended: continue with orders and polling alone, instead of spinning here.
                     Err(_) => events = never(),
                 },
                 default(self.patience()) => {}
             }
         }
         let mut problems = self.saves.write_all_or_keep(&mut self.files);
-        problems.append(&mut self.unheard);
+        problems.append(&mut self.unreported);
         problems
     }
 
-    /// How long there is nothing to do without an event.
+    /// Returns how long the thread may sleep if there is no event.
     fn patience(&self) -> Duration {
-        let settled = self.files.doubts.values().min().map(|since| *since + SETTLE);
+        let settled = self.files.unsettled.values().min().map(|since| *since + SETTLE);
         let poll = self.watcher.as_ref().map(|_| self.poll_at);
         let answers = self.looks_for_answers().then_some(self.answers_at);
         let until = [settled, poll, answers, self.saves.due].into_iter().flatten().min();
         until.map_or(Duration::from_secs(3600), |until| until.saturating_duration_since(Instant::now()))
     }
 
-    fn do_what_is_due(&mut self) {
+    fn run_due(&mut self) {
         self.saves.write_due(&mut self.files);
-        self.files.look_again_at_doubts();
+        self.files.recheck_unsettled();
         if Instant::now() >= self.answers_at && self.looks_for_answers() {
             self.look_for_answers();
         }
         if self.watcher.is_some() && Instant::now() >= self.poll_at {
             self.polls += 1;
             if self.polls.is_multiple_of(POLLS_PER_FULL_LOOK) {
-                self.look_at_everything();
+                self.examine_everything();
             } else {
                 self.listen();
-                self.look_at_room_files();
+                self.examine_room_files();
             }
             self.plan_poll();
         }
@@ -403,28 +415,28 @@ impl ServiceState {
                     Some(agent) => self.worktrees.carry_out(agent, &order, &mut self.files),
                     None => self.files.carry_out(&order),
                 };
-                // Nobody may listen any more; what was done is recorded under the order's key.
+                // Nobody may receive answers any more; what was done is recorded under the order's key.
                 if let Err(SendError(outcome)) = self.answer.send(outcome)
                     && let (Err(failure), FileOperation::Record { path, .. }) = (&outcome.result, &order.operation)
-                    && self.unheard.len() < UNHEARD_AT_MOST
+                    && self.unreported.len() < UNREPORTED_AT_MOST
                 {
-                    self.unheard.push(not_recorded(path, failure));
+                    self.unreported.push(not_recorded(path, failure));
                 }
             }
             Command::Limits(limits) => self.files.set_limits(limits),
             Command::Look(paths) => paths.iter().for_each(|path| self.files.look(path)),
-            // What is to be saved is taken up with what is due.
+            // Pending saves are written when they are due.
             Command::Save | Command::Stop => {}
             Command::Create { path, bytes, reply } => {
-                // Nobody waits any more if this fails; what is written is written.
+                // If this fails, nobody waits any more; the file is written anyway.
                 let _ = reply.send(self.files.create(&path, &bytes));
             }
             Command::Change { author, operation, reply } => {
-                // The same here: what is done is done.
+                // As above: the change is done anyway.
                 let _ = reply.send(self.files.change_beside_room(author, operation));
             }
             Command::Flush(reply) => {
-                // Nobody waits any more if this fails; what is on disk is on disk.
+                // As above: the saves are on disk anyway.
                 let _ = reply.send(self.saves.write_all(&mut self.files));
             }
         }
@@ -440,14 +452,14 @@ impl ServiceState {
                 if is_unclear {
                     self.files.refresh("");
                     self.listen();
-                    self.look_at_room_files();
+                    self.examine_room_files();
                 }
             }
-            _ => self.look_at_everything(),
+            _ => self.examine_everything(),
         }
     }
 
-    /// Looks at a file that the system named; `false` if it is not a file, or gone.
+    /// Examines a path that the system named; `false` if it is not a file, or was deleted.
     fn note_path_event(&mut self, full: &Path) -> bool {
         if self.persons.as_mut().is_some_and(|persons| persons.is_about(full)) {
             return true;
@@ -457,13 +469,13 @@ impl ServiceState {
         if path != layout::MCP_FILE && path.split('/').any(|part| part.starts_with('.')) {
             return true;
         }
-        if self.files.is_doubtful(&path) {
-            // A folder was replaced, and all of its files are gone.
+        if self.files.is_missing_or_empty(&path) {
+            // A folder was replaced, and all of its files were deleted.
             let is_file = self.files.index.get(&path).is_some();
-            self.files.doubts.entry(path).or_insert_with(Instant::now);
+            self.files.unsettled.entry(path).or_insert_with(Instant::now);
             return is_file;
         }
-        self.files.doubts.remove(&path);
+        self.files.unsettled.remove(&path);
         if full.is_dir() {
             return false;
         }
@@ -471,14 +483,14 @@ impl ServiceState {
         true
     }
 
-    fn look_at_everything(&mut self) {
-        self.files.look_at_everything();
+    fn examine_everything(&mut self) {
+        self.files.examine_everything();
         self.listen();
-        self.look_at_room_files();
+        self.examine_room_files();
     }
 
-    fn look_at_room_files(&mut self) {
-        self.files.look_at_room_files();
+    fn examine_room_files(&mut self) {
+        self.files.examine_room_files();
         if let Some(persons) = &mut self.persons {
             persons.once();
         }
@@ -491,7 +503,7 @@ impl ServiceState {
         }
     }
 
-    /// Whether answers may come in a folder that nobody listens to.
+    /// Whether answers may arrive in a folder that is not watched.
     fn looks_for_answers(&self) -> bool {
         let Some(persons) = &self.persons else { return false };
         !persons.folder().zip(self.watcher.as_ref()).is_some_and(|(folder, watcher)| watcher.listens_to(folder))

@@ -11,15 +11,15 @@ use super::super::files::{FileChanged, FileContent};
 use crate::base::{Id, Problem};
 use crate::schedule::Input;
 
-/// A file that the room wrote is on disk, or could not be written. An input: which text a person's edit was based on,
-/// and so how it is merged, depends on what had been saved.
+/// A file of the room is on disk, or could not be written. An input, because a person's edit is merged according to the
+/// text that it was based on, and so depends on what had been saved.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SaveReport {
-    /// Relative to the workspace, `/` between parts.
+    /// The path relative to the workspace, with `/` between parts.
     pub path: String,
-    /// The number of the room's last change that it includes; the room counts its changes up.
+    /// The number of the room's last change that was saved; the room numbers its changes.
     pub saved: Option<u64>,
-    /// Why it could not be written, with what to do; it is tried again.
+    /// Why the file could not be written, and what to do about it; writing is tried again.
     pub problem: Option<Problem>,
 }
 
@@ -33,14 +33,14 @@ impl Input for SaveReport {
 pub struct OutsideChange {
     /// Its normalised path.
     pub path: String,
-    /// Its newest version; 0 where it has none, because it is no text.
+    /// Its newest version; 0 if it has none because it is not text.
     pub version: u64,
-    /// Whether it is gone.
+    /// Whether it was deleted.
     pub is_gone: bool,
-    /// Who wrote over it, or took it away, before anyone had seen it: it is that version now.
+    /// The agent or person that overwrote or deleted the change before anyone had seen it; it is kept as this version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub displaced_by: Option<Id>,
-    /// The author, if the change was ordered in this program; absent if another program made it.
+    /// The author, if the change was made through this program; `None` if another program made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Id>,
 }
@@ -52,7 +52,7 @@ impl Input for OutsideChange {
 /// A person saved or added a session file. An input. Writes by the room itself are not reported.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RecordChanged {
-    /// Its normalised path.
+    /// The path of the file.
     pub path: String,
     /// The current content.
     pub content: FileContent,
@@ -63,7 +63,7 @@ pub struct RecordChanged {
 }
 
 impl RecordChanged {
-    /// A session file of which nothing else is known.
+    /// Creates the report of a session file without the room's last text.
     pub fn new(path: impl Into<String>, content: FileContent) -> Self {
         Self { path: path.into(), content, ours: None }
     }
@@ -76,17 +76,17 @@ impl Input for RecordChanged {
 /// An event to report to the world.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::workspace) enum ServiceEvent {
-    /// Somebody else changed a file that matters to a room.
+    /// Somebody else changed a file that the room uses.
     Changed(FileChanged),
-    /// The same of any other file.
+    /// Somebody else changed any other file.
     Outside(OutsideChange),
-    /// The same of a session file.
+    /// Somebody else changed a session file.
     Record(RecordChanged),
-    /// What happened to one of the room's texts.
+    /// One of the room's texts was saved, or could not be.
     Saved(SaveReport),
 }
 
-/// What news take the place of.
+/// The kind of an event; a newer event replaces an older one of the same kind and path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum ServiceEventKind {
     Changed,
@@ -116,7 +116,7 @@ pub(in crate::workspace) struct ServiceEventQueue(Arc<Mutex<Waiting>>);
 #[derive(Default)]
 struct Waiting {
     in_order: BTreeMap<u64, ServiceEvent>,
-    /// Where each is in that order.
+    /// The position of each event in that order.
     slots: HashMap<(ServiceEventKind, String), u64>,
     next: u64,
 }
@@ -134,7 +134,7 @@ impl ServiceEventQueue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leaves something for the world; it takes the place of what waits about the same file.
+    /// Adds an event, replacing one of the same kind for the same file.
     pub(super) fn push(&self, news: ServiceEvent) {
         let mut waiting = self.lock();
         let next = waiting.next;
@@ -143,7 +143,7 @@ impl ServiceEventQueue {
         waiting.in_order.insert(slot, news);
     }
 
-    /// Cancels the report of a change: the world learns the current content in another way.
+    /// Removes the event for a change: the world learns the current content in another way.
     pub(super) fn forget_change(&self, path: &str) {
         let mut waiting = self.lock();
         if let Some(slot) = waiting.slots.remove(&(ServiceEventKind::Changed, path.to_owned())) {
@@ -156,7 +156,7 @@ impl ServiceEventQueue {
         self.lock().in_order.is_empty()
     }
 
-    /// Takes up to this many, oldest first.
+    /// Removes and returns at most `most` events, oldest first.
     pub(super) fn take(&self, most: usize) -> Vec<ServiceEvent> {
         let mut waiting = self.lock();
         std::iter::from_fn(|| waiting.pop()).take(most).collect()
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_word_on_a_file_takes_the_place_of_older_ones() {
+    fn the_newest_event_of_a_file_replaces_older_ones() {
         let news = ServiceEventQueue::default();
         let changed =
             |path: &str, text: &str| ServiceEvent::Changed(FileChanged::new(path, FileContent::Text(text.into())));

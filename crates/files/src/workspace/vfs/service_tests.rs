@@ -24,7 +24,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn orders_are_answered_in_order_and_what_does_not_fit_comes_back() {
+fn orders_are_answered_in_order_and_returned_if_the_queue_is_full() {
     let folder = folder();
     let service = open(&folder, false);
     let mut waiting: VecDeque<FileOrder> = (0..2000)
@@ -48,7 +48,7 @@ fn orders_are_answered_in_order_and_what_does_not_fit_comes_back() {
 }
 
 #[test]
-fn closing_finishes_what_was_taken_even_if_nobody_takes_the_answers() {
+fn closing_completes_accepted_orders_without_a_receiver() {
     let folder = folder();
     let service = open(&folder, false);
     let mut taken = 0;
@@ -71,7 +71,7 @@ fn closing_finishes_what_was_taken_even_if_nobody_takes_the_answers() {
 }
 
 #[test]
-fn others_are_noticed_as_they_write_and_the_service_itself_is_not() {
+fn external_writes_are_noticed_and_our_own_are_not() {
     let folder = folder();
     let service = open(&folder, true);
     service.send(order("k-1", "ada", write("notes/mine.md", "ada's"))).expect("there is room");
@@ -82,7 +82,7 @@ fn others_are_noticed_as_they_write_and_the_service_itself_is_not() {
     let next = || {
         let start = Instant::now();
         loop {
-            if let Some(change) = service.take_news(1).pop() {
+            if let Some(change) = service.take_events(1).pop() {
                 return change;
             }
             assert!(start.elapsed() < PATIENCE, "no news came");
@@ -100,7 +100,7 @@ fn others_are_noticed_as_they_write_and_the_service_itself_is_not() {
 }
 
 #[test]
-fn limits_and_looks_reach_the_service() {
+fn limits_and_examinations_reach_the_service() {
     let folder = folder();
     let service = open(&folder, false);
     assert!(service.set_limits(FileLimits { count_at_most: 1, ..FileLimits::default() }));

@@ -8,11 +8,11 @@ use super::super::files::FileContent;
 use super::super::session_files::own_checksum::is_own;
 use super::super::session_files::update::brought_up_to_date;
 use super::super::session_files::{copy_of, is_older, is_session_file};
-use super::executor::{Executor, history, troubled, unfit};
+use super::executor::{Executor, history, invalid_request, path_failure};
 use super::external_edits::SETTLE;
 use super::order::{FileAnswer, FileDone, FileFailure};
 use super::path::WorkspacePath;
-use super::resolve::{Trouble, beside_name};
+use super::resolve::{PathError, beside_name};
 use super::rights::Rights;
 use super::service_events::{RecordChanged, ServiceEvent};
 use super::session_texts::{SESSION_BYTES_AT_MOST, reported_content};
@@ -20,8 +20,8 @@ use crate::base::hash::content_hash;
 use crate::base::ids::ROOM;
 
 impl Executor {
-    /// Records a session over its own text, or over a person's text that the session knows (`over`), of which
-    /// everything stays that has not changed. Any other text stays as it is, and the session goes into a copy.
+    /// Writes a session over the room's own text, or over a person's text that the session includes (`over`),
+    /// preserving all parts that have not changed. Any other text is left alone, and the session is written to a copy.
     pub(super) fn record_session(
         &mut self,
         path: &WorkspacePath,
@@ -30,12 +30,12 @@ impl Executor {
     ) -> Result<FileAnswer, FileFailure> {
         let there = match self.root.read(path, SESSION_BYTES_AT_MOST) {
             Ok((text, _)) => text,
-            Err(Trouble::Missing) => return self.put_session(path, content, true),
-            Err(trouble @ (Trouble::NotText { .. } | Trouble::TooLarge { .. })) => {
+            Err(PathError::Missing) => return self.put_session(path, content, true),
+            Err(trouble @ (PathError::NotText { .. } | PathError::TooLarge { .. })) => {
                 self.report_unusable(path, &trouble);
                 return self.copy_session(path, content);
             }
-            Err(trouble) => return Err(troubled(path, &trouble)),
+            Err(trouble) => return Err(path_failure(path, &trouble)),
         };
         let hash = content_hash(there.as_bytes());
         match self.sessions.written.get(path.as_str()) {
@@ -51,7 +51,7 @@ impl Executor {
     }
 
     fn copy_session(&mut self, path: &WorkspacePath, content: &str) -> Result<FileAnswer, FileFailure> {
-        let copy = WorkspacePath::new(&copy_of(path.as_str())).map_err(|why| unfit(why.to_string()))?;
+        let copy = WorkspacePath::new(&copy_of(path.as_str())).map_err(|why| invalid_request(why.to_string()))?;
         self.sessions.copied.insert(path.as_str().to_owned(), copy.clone());
         self.write_record(&copy, content)
     }
@@ -67,9 +67,9 @@ impl Executor {
         let hash = content_hash(text.as_bytes());
         self.sessions.written.insert(path.as_str().to_owned(), (hash, is_plain));
         self.sessions.keep_text(path.as_str(), text);
-        self.sessions.told.remove(path.as_str());
+        self.sessions.reported.remove(path.as_str());
         if let Some(copy) = self.sessions.copied.remove(path.as_str()) {
-            // It says nothing that the file does not say.
+            // The copy contains nothing that the file does not contain.
             let _ = self.root.beside(&copy, |folder| Ok(folder.remove(copy.name())?));
             self.index.forget(copy.as_str());
             self.note_changed(copy.as_str());
@@ -79,7 +79,8 @@ impl Executor {
 
     /// Keeps the current content of a session file as a version before it is replaced.
     pub(super) fn keep_record(&mut self, path: &WorkspacePath) -> Result<FileAnswer, FileFailure> {
-        let (text, found) = self.root.read(path, SESSION_BYTES_AT_MOST).map_err(|trouble| troubled(path, &trouble))?;
+        let (text, found) =
+            self.root.read(path, SESSION_BYTES_AT_MOST).map_err(|trouble| path_failure(path, &trouble))?;
         let hash = content_hash(text.as_bytes());
         let kept = self.heads.get(path.as_str()).filter(|head| head.hash == hash).map(|head| head.version);
         let version = match kept {
@@ -89,8 +90,8 @@ impl Executor {
         Ok(FileAnswer::Unchanged { path: path.as_str().to_owned(), version })
     }
 
-    /// A person saves a session in this program's own editor: as in any other editor, unless the file changed in the
-    /// meantime.
+    /// Saves a session that a person edited in this program: like an edit in any other editor, unless the file changed
+    /// in the meantime.
     pub(super) fn save_session(
         &mut self,
         path: &WorkspacePath,
@@ -99,19 +100,19 @@ impl Executor {
     ) -> Result<FileAnswer, FileFailure> {
         let now = match self.root.read(path, SESSION_BYTES_AT_MOST) {
             Ok((text, _)) => Some(content_hash(text.as_bytes())),
-            Err(Trouble::Missing) => None,
-            Err(trouble) => return Err(troubled(path, &trouble)),
+            Err(PathError::Missing) => None,
+            Err(trouble) => return Err(path_failure(path, &trouble)),
         };
         let hash = content_hash(content.as_bytes());
         if now != base && now != Some(hash) {
-            return Err(unfit(format!("'{path}' was changed in the meantime; compare and save again.")));
+            return Err(invalid_request(format!("'{path}' was changed in the meantime; compare and save again.")));
         }
         let answer = self.write_record(path, content)?;
         self.report_session(path.as_str(), reported_content(content.to_owned()), hash);
         Ok(answer)
     }
 
-    /// A person restores an earlier version of a session. The current content becomes a version, and the room is
+    /// Restores an earlier version of a session for a person. The current content becomes a version, and the room is
     /// notified as if the person had saved it.
     pub(super) fn restore_session(
         &mut self,
@@ -130,18 +131,18 @@ impl Executor {
         Ok(answer)
     }
 
-    /// Writes a record of the program's own over whatever is there.
+    /// Writes one of the program's own records over whatever exists.
     pub(super) fn write_record(&mut self, path: &WorkspacePath, text: &str) -> Result<FileAnswer, FileFailure> {
         let old = match self.root.look(path) {
             Ok(found) => Some(found.size),
-            Err(Trouble::Missing) => None,
-            Err(trouble) => return Err(troubled(path, &trouble)),
+            Err(PathError::Missing) => None,
+            Err(trouble) => return Err(path_failure(path, &trouble)),
         };
-        // How many there are is seen to below, and how large they are does not keep agents from their work.
-        self.limits.allow(path, text.len() as u64, old, 0, 0).map_err(unfit)?;
+        // The number of records is limited below, and their total size does not limit agents.
+        self.limits.allow(path, text.len() as u64, old, 0, 0).map_err(invalid_request)?;
         let beside = beside_name(path.as_str());
         let put = self.root.write_beside(path, &beside, text).and_then(|()| self.root.put_over(path, &beside));
-        let found = put.and_then(|()| self.root.look(path)).map_err(|trouble| troubled(path, &trouble))?;
+        let found = put.and_then(|()| self.root.look(path)).map_err(|trouble| path_failure(path, &trouble))?;
         self.index.note(path.as_str(), &found);
         self.note_changed(path.as_str());
         if old.is_none() {
@@ -157,32 +158,32 @@ impl Executor {
         Ok(FileAnswer::Changed { done, conflict_with: Vec::new() })
     }
 
-    /// Notes a possible change of a session file: the room is notified once the text has been stable for a moment.
-    pub(super) fn notice_session(&mut self, path: &str, text: &str) {
+    /// Records a possible change of a session file. The room is notified once the text has been stable for a moment.
+    pub(super) fn note_session_change(&mut self, path: &str, text: &str) {
         if self.room.is_none() || !is_session_file(path) || self.ignored.contains(path) {
             return;
         }
         let hash = content_hash(text.as_bytes());
         let written = self.sessions.written.get(path).map(|(hash, _)| *hash);
-        if written == Some(hash) || self.sessions.told.get(path) == Some(&hash) {
-            self.sessions.seen.remove(path);
+        if written == Some(hash) || self.sessions.reported.get(path) == Some(&hash) {
+            self.sessions.pending.remove(path);
             return;
         }
         if written.is_none() && (is_own(text) || is_older(text)) {
             return;
         }
-        let is_seen = self.sessions.seen.insert(path.to_owned(), hash) == Some(hash);
+        let is_seen = self.sessions.pending.insert(path.to_owned(), hash) == Some(hash);
         if !is_seen {
-            self.doubts.insert(path.to_owned(), Instant::now());
+            self.unsettled.insert(path.to_owned(), Instant::now());
         }
-        let since = *self.doubts.entry(path.to_owned()).or_insert_with(Instant::now);
+        let since = *self.unsettled.entry(path.to_owned()).or_insert_with(Instant::now);
         if since.elapsed() >= SETTLE {
             self.report_session(path, reported_content(text.to_owned()), hash);
         }
     }
 
-    /// Somebody put something into a session file that is not text.
-    pub(super) fn report_unusable(&mut self, path: &WorkspacePath, trouble: &Trouble) {
+    /// Reports that somebody put something into a session file that is not text.
+    pub(super) fn report_unusable(&mut self, path: &WorkspacePath, trouble: &PathError) {
         let what = trouble.message(path.as_str());
         let remedy = "replace it with a UTF-8 text, or remove the file".to_owned();
         let hash = content_hash(what.as_bytes());
@@ -190,8 +191,8 @@ impl Executor {
     }
 
     fn report_session(&mut self, path: &str, content: FileContent, hash: u64) {
-        self.sessions.seen.remove(path);
-        if self.sessions.told.insert(path.to_owned(), hash) != Some(hash) {
+        self.sessions.pending.remove(path);
+        if self.sessions.reported.insert(path.to_owned(), hash) != Some(hash) {
             let ours = self.sessions.text(path).map(str::to_owned);
             self.news.push(ServiceEvent::Record(RecordChanged { path: path.to_owned(), content, ours }));
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::super::executor::tests::{Office, put_outside, restore};
+use super::super::executor::tests::{Fixture, put_outside, restore};
 use super::super::order::FileOperation;
 use super::super::room_files::RoomFiles;
 use super::*;
@@ -23,23 +23,23 @@ fn session(words: &[&str]) -> String {
     ))
 }
 
-fn office() -> Office {
-    let mut office = Office::new(&[]);
-    office.files.room = Some(RoomFiles::new(office.folder.path(), &BTreeMap::new(), true));
-    office
+fn fixture() -> Fixture {
+    let mut fixture = Fixture::new(&[]);
+    fixture.files.room = Some(RoomFiles::new(fixture.folder.path(), &BTreeMap::new(), true));
+    fixture
 }
 
-fn record(office: &mut Office, content: &str, over: Option<u64>) -> String {
+fn record(fixture: &mut Fixture, content: &str, over: Option<u64>) -> String {
     let operation = FileOperation::Record { path: PATH.into(), content: content.into(), over };
-    match office.run("ada", operation) {
+    match fixture.run("ada", operation) {
         Ok(FileAnswer::Changed { done: FileDone::Written { path, .. }, .. }) => path,
         other => panic!("it was not written: {other:?}"),
     }
 }
 
-/// What the room is told about session files: their texts, and what the room had written.
-fn told(office: &Office) -> Vec<(FileContent, Option<String>)> {
-    let news = office.files.news.take(usize::MAX).into_iter();
+/// Returns what was reported to the room about session files: their texts, and what the room had written.
+fn told(fixture: &Fixture) -> Vec<(FileContent, Option<String>)> {
+    let news = fixture.files.news.take(usize::MAX).into_iter();
     let records = news.filter_map(|news| match news {
         ServiceEvent::Record(RecordChanged { path, content, ours }) => {
             assert_eq!(path, PATH);
@@ -51,106 +51,106 @@ fn told(office: &Office) -> Vec<(FileContent, Option<String>)> {
 }
 
 /// Polls until the result has been the same for long enough.
-fn look(office: &mut Office) {
+fn look(fixture: &mut Fixture) {
     let start = Instant::now();
-    office.files.look(PATH);
+    fixture.files.look(PATH);
     while start.elapsed() < SETTLE + Duration::from_millis(50) {
-        office.files.look_again_at_doubts();
+        fixture.files.recheck_unsettled();
         std::thread::yield_now();
     }
 }
 
 #[test]
-fn what_the_room_writes_is_not_reported_and_what_a_person_saves_is_once() {
-    let mut office = office();
+fn the_rooms_writes_are_not_reported_and_a_persons_once() {
+    let mut fixture = fixture();
     let first = session(&["Look"]);
-    assert_eq!(record(&mut office, &first, None), PATH);
-    look(&mut office);
-    assert_eq!(told(&office), []);
+    assert_eq!(record(&mut fixture, &first, None), PATH);
+    look(&mut fixture);
+    assert_eq!(told(&fixture), []);
     let theirs = first.clone() + "  - role: user\n    content: And?\n";
-    put_outside(&office.folder, PATH, &theirs);
+    put_outside(&fixture.folder, PATH, &theirs);
     // Half a second may pass between two parts of a save: nothing is reported before the file has been stable for a
     // moment.
-    office.files.look(PATH);
-    assert_eq!(told(&office), []);
-    look(&mut office);
-    assert_eq!(told(&office), [(FileContent::Text(theirs.clone()), Some(first))]);
-    look(&mut office);
-    assert_eq!(told(&office), []);
+    fixture.files.look(PATH);
+    assert_eq!(told(&fixture), []);
+    look(&mut fixture);
+    assert_eq!(told(&fixture), [(FileContent::Text(theirs.clone()), Some(first))]);
+    look(&mut fixture);
+    assert_eq!(told(&fixture), []);
 }
 
 #[test]
-fn nothing_is_written_over_a_text_that_the_room_was_not_told_of() {
-    let mut office = office();
+fn unreported_texts_are_not_overwritten() {
+    let mut fixture = fixture();
     let first = session(&["Look"]);
-    record(&mut office, &first, None);
+    record(&mut fixture, &first, None);
     let theirs = first.clone() + "  - role: user # mine\n    content: And?\n";
-    put_outside(&office.folder, PATH, &theirs);
+    put_outside(&fixture.folder, PATH, &theirs);
     let second = session(&["Look", "I look"]);
-    assert_eq!(record(&mut office, &second, None), COPY);
-    assert_eq!((office.on_disk(PATH).as_ref(), office.on_disk(COPY).as_ref()), (Some(&theirs), Some(&second)));
-    assert_eq!(told(&office).len(), 1, "it is reported at once");
+    assert_eq!(record(&mut fixture, &second, None), COPY);
+    assert_eq!((fixture.on_disk(PATH).as_ref(), fixture.on_disk(COPY).as_ref()), (Some(&theirs), Some(&second)));
+    assert_eq!(told(&fixture).len(), 1, "it is reported at once");
     // The room has read it, and continues writing in it.
     let third = session(&["Look", "I look", "And?"]);
-    assert_eq!(record(&mut office, &third, Some(content_hash(theirs.as_bytes()))), PATH);
-    let text = office.on_disk(PATH).expect("it should exist");
+    assert_eq!(record(&mut fixture, &third, Some(content_hash(theirs.as_bytes()))), PATH);
+    let text = fixture.on_disk(PATH).expect("it should exist");
     assert!(
         text.contains("  - role: user # mine\n    content: And?\n") && text.contains("content: I look\n"),
         "{text}"
     );
-    assert!(is_own(&text) && office.on_disk(COPY).is_none(), "the copy is not needed any more");
+    assert!(is_own(&text) && fixture.on_disk(COPY).is_none(), "the copy is not needed any more");
     let fourth = session(&["Look", "I look", "And?", "Well"]);
-    assert_eq!(record(&mut office, &fourth, None), PATH);
-    assert!(office.on_disk(PATH).is_some_and(|text| text.contains("# mine") && text.ends_with("content: Well\n")));
+    assert_eq!(record(&mut fixture, &fourth, None), PATH);
+    assert!(fixture.on_disk(PATH).is_some_and(|text| text.contains("# mine") && text.ends_with("content: Well\n")));
     // A file that is not text is left alone, too.
-    std::fs::write(office.folder.path().join(PATH), [0xff, 0xfe]).expect("it can be written");
-    assert_eq!(record(&mut office, &fourth, None), COPY);
-    assert!(matches!(told(&office).as_slice(), [(FileContent::Unusable { .. }, _)]));
+    std::fs::write(fixture.folder.path().join(PATH), [0xff, 0xfe]).expect("it can be written");
+    assert_eq!(record(&mut fixture, &fourth, None), COPY);
+    assert!(matches!(told(&fixture).as_slice(), [(FileContent::Unusable { .. }, _)]));
 }
 
 #[test]
-fn after_a_restart_the_rooms_own_text_is_known_and_anybody_elses_is_not() {
-    let mut office = office();
+fn the_rooms_own_text_is_recognised_after_a_restart() {
+    let mut fixture = fixture();
     let older = "activation: act-1\nagent: ada\nstatus: running\nmessages:\n- by: room\n  text: x\n";
     for (there, place) in
         [(session(&["Look"]), PATH), (session(&["Look"]) + "# mine\n", COPY), (older.to_owned(), PATH)]
     {
-        put_outside(&office.folder, PATH, &there);
-        office = office.reopen();
-        office.files.room = Some(RoomFiles::new(office.folder.path(), &BTreeMap::new(), true));
-        assert_eq!(record(&mut office, &session(&["Look", "I look"]), None), place, "{there}");
+        put_outside(&fixture.folder, PATH, &there);
+        fixture = fixture.reopen();
+        fixture.files.room = Some(RoomFiles::new(fixture.folder.path(), &BTreeMap::new(), true));
+        assert_eq!(record(&mut fixture, &session(&["Look", "I look"]), None), place, "{there}");
     }
 }
 
 #[test]
-fn a_text_is_kept_as_a_version_before_it_is_replaced_and_a_person_restores_it() {
-    let mut office = office();
+fn a_replaced_text_is_a_version_that_a_person_can_restore() {
+    let mut fixture = fixture();
     let first = session(&["Look", "I look"]);
-    record(&mut office, &first, None);
+    record(&mut fixture, &first, None);
     let keep = || FileOperation::KeepRecord { path: PATH.into() };
     let kept = Ok(FileAnswer::Unchanged { path: PATH.into(), version: 1 });
-    assert_eq!(office.run("room", keep()), kept);
-    assert_eq!(office.run("room", keep()), kept, "the same text is kept once");
+    assert_eq!(fixture.run("room", keep()), kept);
+    assert_eq!(fixture.run("room", keep()), kept, "the same text is kept once");
     let second = session(&["Begin anew"]);
-    record(&mut office, &second, None);
-    assert!(office.run("ada", restore(PATH, 1)).is_err_and(|refused| refused.is_refusal), "only a person does");
-    office.run("user", restore(PATH, 1)).expect("it should be kept");
-    assert_eq!(office.on_disk(PATH), Some(first.clone()));
-    assert_eq!(told(&office), [(FileContent::Text(first.clone()), None)]);
+    record(&mut fixture, &second, None);
+    assert!(fixture.run("ada", restore(PATH, 1)).is_err_and(|refused| refused.is_refusal), "only a person does");
+    fixture.run("user", restore(PATH, 1)).expect("it should be kept");
+    assert_eq!(fixture.on_disk(PATH), Some(first.clone()));
+    assert_eq!(told(&fixture), [(FileContent::Text(first.clone()), None)]);
     let save = |base: &str, content: &str| FileOperation::Save {
         path: PATH.into(),
         base: Some(content_hash(base.as_bytes())),
         content: content.into(),
     };
     let added = first.clone() + "  - role: user\n    content: And?\n";
-    assert!(office.run("ada", save(&first, &added)).is_err_and(|refused| refused.is_refusal));
+    assert!(fixture.run("ada", save(&first, &added)).is_err_and(|refused| refused.is_refusal));
     assert!(
-        office
+        fixture
             .run("user", save(&second, &added))
             .is_err_and(|failure| failure.what.contains("changed in the meantime"))
     );
-    office.run("user", save(&first, &added)).expect("it is as it was");
-    assert_eq!(told(&office), [(FileContent::Text(added), None)]);
-    let texts: Vec<String> = office.history(PATH).into_iter().map(|(_, _, text)| text).collect();
+    fixture.run("user", save(&first, &added)).expect("it is as it was");
+    assert_eq!(told(&fixture), [(FileContent::Text(added), None)]);
+    let texts: Vec<String> = fixture.history(PATH).into_iter().map(|(_, _, text)| text).collect();
     assert_eq!(texts, [first, second]);
 }

@@ -1,16 +1,16 @@
-//! What is known about the session files on disk: which texts are the room's own, and which it has been told about.
+//! The state of the session files on disk: which texts are the room's own, and which were reported to it.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::super::files::FileContent;
 use super::path::WorkspacePath;
 
-/// No session file is larger that is written on.
+/// The maximum size in bytes of a session file that the room continues to write.
 pub(super) const SESSION_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
-/// The maximum size of a person's text that is reported in full.
+/// The maximum size in bytes of a person's text that is reported in full.
 const TOLD_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
 
-/// The content that is reported to the room; a text that is too long is reported as such.
+/// Returns the content that is reported to the room; a text that is too long is reported as such.
 pub(super) fn reported_content(text: String) -> FileContent {
     if text.len() <= TOLD_BYTES_AT_MOST {
         return FileContent::Text(text);
@@ -19,28 +19,30 @@ pub(super) fn reported_content(text: String) -> FileContent {
     FileContent::Unusable { what, remedy: "remove what is not needed, such as images and long results".to_owned() }
 }
 
-/// What is known about session files, by path.
+/// The state of the session files, by path.
 #[derive(Default)]
 pub(super) struct SessionRecords {
-    /// The texts that the room wrote last, by hash, and whether they are as it writes them where nobody else did.
+    /// The hash of the text that the room wrote last, and whether it is exactly the room's rendering, without parts by
+    /// others.
     pub(super) written: HashMap<String, (u64, bool)>,
-    /// The texts that were last reported to the room, by path.
-    pub(super) told: HashMap<String, u64>,
-    /// Texts that are reported once they have been stable for a moment, because others may still be writing them.
-    pub(super) seen: HashMap<String, u64>,
-    /// The texts that the room wrote last, as far as they are kept: the newest at the end.
+    /// The hash of the text that was last reported to the room, by path.
+    pub(super) reported: HashMap<String, u64>,
+    /// The hashes of texts that will be reported once they have been stable for a moment, because they may still be
+    /// written.
+    pub(super) pending: HashMap<String, u64>,
+    /// The paths and texts that the room wrote last, the newest at the end.
     texts: VecDeque<(String, String)>,
     /// Sessions that are stored in a copy because their files could not be written.
     pub(super) copied: HashMap<String, WorkspacePath>,
 }
 
-/// How many texts are kept.
+/// The maximum number of texts that are kept.
 const TEXTS_AT_MOST: usize = 64;
-/// Longer ones are not, in bytes.
+/// The maximum size of a text that is kept, in bytes.
 const TEXT_BYTES_AT_MOST: usize = 1024 * 1024;
 
 impl SessionRecords {
-    /// The text that the room wrote last into a file.
+    /// Returns the text that the room wrote last into a file.
     pub(super) fn text(&self, path: &str) -> Option<&str> {
         self.texts.iter().rev().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
     }
@@ -55,7 +57,7 @@ impl SessionRecords {
         }
     }
 
-    /// The room no longer continues from the text that it wrote.
+    /// Forgets the room's text of a file, because the room no longer continues from it.
     pub(super) fn forget(&mut self, path: &str) {
         self.written.remove(path);
         self.texts.retain(|(known, _)| known != path);

@@ -1,5 +1,6 @@
-//! Changes of files outside the room: a person's imports, drops, new scenes and their undo, and what is learned in an
-//! agent's name. Each is an order that is executed once and never overwrites somebody else's text; texts have versions.
+//! Changes of files outside of the room: a person's imports, drops, new scenes and their undo, and memories that are
+//! written for an agent. Each is an order that is executed once and never overwrites somebody else's text; texts have
+//! versions.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -10,14 +11,13 @@ use super::super::layout;
 use super::executor::Executor;
 use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileRights};
 use super::path::WorkspacePath;
-use super::resolve::Trouble;
+use super::resolve::PathError;
 use super::service_events::{OutsideChange, ServiceEvent};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Seq};
 use crate::safe_fs;
 
-/// Writes a file that is not there yet, behind no link, where no service has the files; one that is there stays as it
-/// is.
+/// Creates a file in a workspace that no service has open. Links are not followed, and an existing file is left alone.
 pub fn write_new(workspace: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
     safe_fs::write_new(workspace, path, |mut file| file.write_all(bytes))
 }
@@ -25,11 +25,11 @@ pub fn write_new(workspace: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
 /// A file that a person added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewFile {
-    /// Its path.
+    /// The path of the file.
     pub path: String,
-    /// The version that it is; absent where none is kept, because it is no text or the workspace is not open.
+    /// The number of its version; `None` if none is kept because it is not text or the workspace is not open.
     pub version: Option<u64>,
-    /// The hash of what was written.
+    /// The hash of its content.
     pub hash: u64,
 }
 
@@ -38,7 +38,7 @@ impl Executor {
     pub(super) fn create(&mut self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
         let path = WorkspacePath::new(path).map_err(|why| io::Error::new(ErrorKind::InvalidInput, why.to_string()))?;
         match self.root.look(&path) {
-            Err(Trouble::Missing) => {}
+            Err(PathError::Missing) => {}
             Ok(_) => return Err(ErrorKind::AlreadyExists.into()),
             Err(trouble) => return Err(io::Error::other(trouble.message(path.as_str()))),
         }
@@ -46,7 +46,7 @@ impl Executor {
         let text = std::str::from_utf8(bytes).ok().filter(|_| bytes.len() as u64 <= most);
         let version = match text {
             Some(text) => self.create_text(&path, text)?,
-            // What no version can keep is written all the same: it is the person's.
+            // Bytes that cannot be kept as a version are written all the same, since they are the person's.
             None => {
                 self.create_bytes(&path, bytes, most)?;
                 None
@@ -84,7 +84,7 @@ impl Executor {
         self.change_beside_room(Author::user(), operation)
     }
 
-    /// Carries out an order that does not come from the room, on someone's behalf, and notifies the world.
+    /// Performs an operation from outside of the room, on someone's behalf, and reports it to the world.
     pub(super) fn change_beside_room(
         &mut self,
         author: Author,
@@ -119,7 +119,7 @@ impl Executor {
         Ok(answer)
     }
 
-    /// Tells the world what somebody did to a file.
+    /// Reports to the world what somebody did to a file.
     fn report(&self, by: &Author, path: &str, content: Option<FileContent>, version: Option<u64>) {
         let path = path.to_owned();
         let is_gone = content == Some(FileContent::Removed);
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_in_is_the_persons_has_a_version_and_takes_no_place() {
+    fn an_added_file_is_a_version_of_the_person_and_replaces_nothing() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let state = folder.path().join(".workshop");
         let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_in_is_undone_unless_somebody_changed_it_since() {
+    fn adding_a_file_is_undone_unless_it_changed_since() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let state = folder.path().join(".workshop");
         let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");

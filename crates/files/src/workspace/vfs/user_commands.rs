@@ -1,5 +1,5 @@
-//! What a person does with files in the window: inputs that become orders to the file service, are recorded and
-//! replayed like any other, and executed exactly once.
+//! A person's file commands from the window: inputs that become orders to the file service, are recorded and replayed
+//! like any other input, and are executed exactly once.
 
 use std::collections::VecDeque;
 
@@ -14,9 +14,9 @@ use crate::schedule::Input;
 /// A person's command about a file.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileCommand {
-    /// Names it for ever; whoever gives it chooses a name that was never used.
+    /// The permanent, unique key of the command, chosen by its sender.
     pub key: Id,
-    /// What is to be done.
+    /// The operation.
     pub operation: FileOperation,
 }
 
@@ -24,7 +24,7 @@ impl Input for FileCommand {
     const KIND: &'static str = "file_command";
 }
 
-/// Hands on what a person wants.
+/// Turns the commands into orders to the file service.
 pub(in crate::workspace) fn give_orders(
     mut commands: MessageReader<FileCommand>,
     mut orders: MessageWriter<FileOrder>,
@@ -40,10 +40,10 @@ pub(in crate::workspace) fn give_orders(
     }));
 }
 
-/// Outcomes that wait until a window takes them.
+/// The maximum number of results that wait for a window.
 const TOLD_AT_MOST: usize = 200;
 
-/// The results of a person's file commands, by their names, for the window. Nothing in the room depends on them.
+/// The results of a person's file commands, by their keys, for the window. Nothing in the room depends on them.
 #[derive(Resource, Default)]
 pub struct UserCommandResults(VecDeque<(Id, Result<(), String>)>);
 
@@ -56,7 +56,7 @@ impl UserCommandResults {
         self.0.push_back((outcome.key.clone(), result));
     }
 
-    /// The results since the last call, oldest first.
+    /// Removes and returns the results, oldest first.
     pub fn take(&mut self) -> VecDeque<(Id, Result<(), String>)> {
         std::mem::take(&mut self.0)
     }

@@ -16,19 +16,19 @@ const DEBOUNCE: Duration = Duration::from_millis(100);
 
 /// A change of files.
 pub(super) enum FileEvent {
-    /// To these.
+    /// These paths changed.
     Paths(Vec<PathBuf>),
-    /// It is not known to which.
+    /// Something changed, but it is not known what.
     Anything,
 }
 
 /// Watches the folders of a workspace.
 pub(super) struct Watcher {
     root: PathBuf,
-    /// `None` if the system reports nothing: then files are polled.
+    /// `None` if the system reports nothing; files are then only polled.
     listener: Option<Debouncer<RecommendedWatcher, RecommendedCache>>,
     listening: BTreeSet<PathBuf>,
-    /// Folders that cannot be listened to, because they hold too much: they are polled.
+    /// Folders that cannot be watched because they contain too many others; they are polled.
     unwatched: BTreeSet<PathBuf>,
 }
 
@@ -42,7 +42,7 @@ impl Watcher {
                 }
                 Err(_) => FileEvent::Anything,
             };
-            // If it is full, the thread sees that it is, and looks at everything.
+            // If the queue is full, the thread notices and examines everything.
             let _ = events.try_send(event);
         });
         let listener = listener.map_err(|error| tracing::warn!("files are polled: {error}")).ok();
@@ -52,17 +52,17 @@ impl Watcher {
         watcher
     }
 
-    /// Whether the system says what happens, everywhere.
+    /// Whether the system reports the changes of all folders.
     pub(super) fn covers_everything(&self) -> bool {
         self.listener.is_some() && self.unwatched.is_empty()
     }
 
-    /// Whether this folder is listened to.
+    /// Whether this folder is watched.
     pub(super) fn listens_to(&self, folder: &Path) -> bool {
         self.listening.contains(folder)
     }
 
-    /// Listens to every folder that is there by now, and to that of answers.
+    /// Watches every existing folder, including that of people's answers.
     pub(super) fn listen(&mut self, answers: Option<&Path>) {
         let Some(listener) = &mut self.listener else { return };
         let is_open = |entry: &std::fs::DirEntry| {
@@ -70,7 +70,7 @@ impl Watcher {
         };
         let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> = entries.filter(is_open).map(|entry| entry.path()).collect();
-        // What the room goes by is listened to first, for as long as the system has room.
+        // The number of watches is limited, so the folders of the room come first.
         folders.sort_by_key(|folder| !ROOM_FOLDERS.iter().any(|own| folder.ends_with(own)));
         let shallow = [self.root.as_path()].into_iter().chain(answers).map(|folder| (folder.to_owned(), false));
         let wanted: Vec<(PathBuf, bool)> = shallow.chain(folders.into_iter().map(|folder| (folder, true))).collect();

@@ -16,10 +16,13 @@ use serde::{Deserialize, Serialize};
 
 use super::super::layout;
 use super::super::task_files::permission::only_for_a_person;
-use super::executor::{Executor, FileServiceError, LastStep, Later, RoomSave, history, kept_apart, troubled, unfit};
+use super::executor::{
+    Executor, FileServiceError, IdleTask, LastStep, RoomSave, displaced_text_problem, history, invalid_request,
+    path_failure,
+};
 use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
 use super::path::WorkspacePath;
-use super::resolve::{Trouble, beside_name};
+use super::resolve::{PathError, beside_name};
 use super::{OUTSIDE, is_agent};
 use crate::base::hash::content_hash;
 use crate::base::text_normalization::folded;
@@ -28,10 +31,10 @@ use crate::log::now_ms;
 use crate::safe_fs::{EntryMetadata, Placing};
 use crate::store::{Durability, FileChanges, FileHead, StoreError, VersionDraft};
 
-/// How often a change starts over because someone else changed the file meanwhile.
+/// The number of times that a change is attempted if someone else keeps changing the file.
 const TRIES: usize = 5;
 
-/// What a change still has to do on disk, as it is recorded. A stored format.
+/// The part of a change that remains to be done on disk, as it is recorded. A stored format.
 #[derive(Serialize, Deserialize, Debug)]
 #[serde(tag = "step", rename_all = "snake_case")]
 enum PendingChange {
@@ -79,10 +82,10 @@ impl Executor {
                 return Ok(answer);
             }
         }
-        Err(unfit(format!("'{path}' keeps changing; try again.")))
+        Err(invalid_request(format!("'{path}' keeps changing; try again.")))
     }
 
-    /// The same; `None` if someone else changed the file under it.
+    /// Makes one attempt of [`Self::put`]; `None` if someone else changed the file meanwhile.
     pub(super) fn try_put(
         &mut self,
         order: &FileOrder,
@@ -93,7 +96,9 @@ impl Executor {
     ) -> Result<Option<FileAnswer>, FileFailure> {
         if let Some((old, found)) = &now {
             let is_same = **old == *text;
-            let version = self.seen(path, old, found, (!is_same).then_some(order)).map_err(|error| history(&error))?;
+            let version = self
+                .record_external_text(path, old, found, (!is_same).then_some(order))
+                .map_err(|error| history(&error))?;
             if is_same {
                 self.readers.note(path.as_str(), &order.author);
                 return Ok(Some(FileAnswer::Unchanged { path: path.as_str().to_owned(), version }));
@@ -102,10 +107,10 @@ impl Executor {
         let old_bytes = now.as_ref().map(|(old, _)| old.len() as u64);
         if !order.is_save_of_room() {
             let (count, total) = self.used();
-            self.limits.allow(path, text.len() as u64, old_bytes, count, total).map_err(unfit)?;
+            self.limits.allow(path, text.len() as u64, old_bytes, count, total).map_err(invalid_request)?;
         }
         let beside = beside_name(&order.key);
-        self.root.write_beside(path, &beside, text).map_err(|trouble| troubled(path, &trouble))?;
+        self.root.write_beside(path, &beside, text).map_err(|trouble| path_failure(path, &trouble))?;
         self.reached(LastStep::WrittenBeside);
         let over = now.as_ref().map(|(old, _)| content_hash(old.as_bytes()));
         let (replaced, saved_ms) = (self.replaced_version(order, path), now_ms());
@@ -119,10 +124,10 @@ impl Executor {
         if !matches!(placed, Ok(Placing::Placed)) {
             self.root.drop_beside(path, &beside);
             self.take_write_back(order, path, step, &head)?;
-            return placed.map(|_| None).map_err(|trouble| troubled(path, &trouble));
+            return placed.map(|_| None).map_err(|trouble| path_failure(path, &trouble));
         }
         self.reached(LastStep::InPlace);
-        let found = self.root.look(path).map_err(|trouble| troubled(path, &trouble))?;
+        let found = self.root.look(path).map_err(|trouble| path_failure(path, &trouble))?;
         if order.is_save_of_room() {
             self.room_saves.insert(head.file, RoomSave { version: head.version, saved_ms });
         }
@@ -153,7 +158,8 @@ impl Executor {
             text,
         };
         let place = path.as_str().to_owned();
-        // A save waits for the disk once: should the power fail, its file is whole, and only its author is not known.
+        // A save is synced to disk once: after a power failure, the file is complete and only its author may be
+        // unknown.
         let surety = if order.is_save_of_room() { Durability::Process } else { Durability::Power };
         self.versions.change(surety, |changes| {
             let file = before.as_ref().map_or_else(|| changes.add_file(&place), |head| Ok(head.file))?;
@@ -175,7 +181,7 @@ impl Executor {
         })
     }
 
-    /// Takes a recorded write back that did not reach its place.
+    /// Reverts a recorded write that did not reach its final path.
     fn take_write_back(
         &mut self,
         order: &FileOrder,
@@ -201,8 +207,8 @@ impl Executor {
         (save.saved_ms / stretch_ms == now_ms() / stretch_ms).then_some(save.version)
     }
 
-    /// Strikes out a step that is done, with the version that it `replaced`. Where that cannot be written, the next
-    /// start finds that it is done.
+    /// Removes a completed step from the record, with the version that it `replaced`. If that fails, the next start
+    /// finds the step completed.
     fn complete_change(&mut self, step: i64, head: &FileHead, replaced: Option<u64>) {
         let kept = self.limits.versions_kept.max(1);
         let settled = self.versions.change(Durability::Process, |changes| {
@@ -218,7 +224,7 @@ impl Executor {
         self.note_changed(&head.path);
     }
 
-    /// Takes a file away; `None` if there is none.
+    /// Deletes a file; `None` if there is none.
     pub(super) fn delete(
         &mut self,
         order: &FileOrder,
@@ -226,11 +232,11 @@ impl Executor {
         path: &WorkspacePath,
     ) -> Result<Option<FileAnswer>, FileFailure> {
         let Some((text, found)) = self.present(path)? else {
-            self.gone(path);
+            self.note_deleted(path);
             return Ok(None);
         };
         keep_permission(order, path, &text, "")?;
-        self.seen(path, &text, &found, Some(order)).map_err(|error| history(&error))?;
+        self.record_external_text(path, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(path)?;
         let done = FileDone::Deleted { path: path.as_str().to_owned() };
         let conflict_with = self.readers.others(path.as_str(), &order.author);
@@ -251,8 +257,9 @@ impl Executor {
         let taken = self.root.take_away(path, &beside_name(&order.key), head.hash);
         if !matches!(taken, Ok(Placing::Placed)) {
             self.take_back(order, step, &head, None)?;
-            let changed = || unfit(format!("'{path}' was just changed; check it again before you delete it."));
-            return Err(taken.map_or_else(|trouble| troubled(path, &trouble), |_| changed()));
+            let changed =
+                || invalid_request(format!("'{path}' was just changed; check it again before you delete it."));
+            return Err(taken.map_or_else(|trouble| path_failure(path, &trouble), |_| changed()));
         }
         self.reached(LastStep::InPlace);
         self.complete_change(step, &gone, None);
@@ -263,7 +270,7 @@ impl Executor {
         Ok(Some(answer))
     }
 
-    /// Gives a file another path; `None` if there is none.
+    /// Renames a file; `None` if there is none.
     pub(super) fn rename(
         &mut self,
         order: &FileOrder,
@@ -272,18 +279,20 @@ impl Executor {
         to: &WorkspacePath,
     ) -> Result<Option<FileAnswer>, FileFailure> {
         let Some((text, found)) = self.present(from)? else {
-            self.gone(from);
+            self.note_deleted(from);
             return Ok(None);
         };
         match self.root.look(to) {
-            Err(Trouble::Missing) => {}
-            Ok(_) => return Err(unfit(format!("'{to}' already exists; delete it first or choose another path."))),
-            Err(trouble) => return Err(troubled(to, &trouble)),
+            Err(PathError::Missing) => {}
+            Ok(_) => {
+                return Err(invalid_request(format!("'{to}' already exists; delete it first or choose another path.")));
+            }
+            Err(trouble) => return Err(path_failure(to, &trouble)),
         }
-        // Elsewhere a task could be changed into another, and come back.
+        // Otherwise a task could be moved away, changed, and moved back.
         keep_permission(order, from, &text, "")?;
         keep_permission(order, to, "", &text)?;
-        self.seen(from, &text, &found, Some(order)).map_err(|error| history(&error))?;
+        self.record_external_text(from, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(from)?;
         let displaced = self.heads.get(to.as_str()).map(|gone| gone.file);
         let moved = FileHead { path: to.as_str().to_owned(), ..head.clone() };
@@ -306,7 +315,7 @@ impl Executor {
         self.reached(LastStep::Recorded);
         if let Err(trouble) = self.root.rename(from, to) {
             self.take_back(order, step, &head, displaced)?;
-            return Err(troubled(to, &trouble));
+            return Err(path_failure(to, &trouble));
         }
         self.reached(LastStep::InPlace);
         self.heads.remove(from.as_str());
@@ -321,8 +330,8 @@ impl Executor {
         Ok(Some(with_content(answer, &text)))
     }
 
-    /// The answer to this order if it was carried out before, even in an earlier run. The text for the room is the
-    /// current one: a newer text may have been written since, and the room must not go back to an older one.
+    /// Returns the recorded answer if this order was executed before, even in an earlier run. The text for the room is
+    /// the current one: a newer text may have been written since, and the room must not go back to an older one.
     pub(super) fn recorded_answer(&mut self, order: &FileOrder, what: u64) -> Result<Option<FileAnswer>, StoreError> {
         let Some((asked, answer)) = self.versions.answer(&order.key)? else { return Ok(None) };
         if asked != what {
@@ -346,8 +355,8 @@ impl Executor {
         }))
     }
 
-    /// Performs a recorded change that is not on disk, or reverts it if that is impossible.
-    pub(super) fn finish_what_was_begun(&mut self) -> Result<(), FileServiceError> {
+    /// Completes a recorded change that is not on disk, or reverts it if that is impossible.
+    pub(super) fn finish_interrupted_changes(&mut self) -> Result<(), FileServiceError> {
         for (number, step) in self.versions.steps()? {
             let step: PendingChange = match serde_json::from_str(&step) {
                 Ok(step) => step,
@@ -374,61 +383,61 @@ impl Executor {
         Ok(())
     }
 
-    fn finish(&mut self, step: &PendingChange) -> Result<(), Trouble> {
+    fn finish(&mut self, step: &PendingChange) -> Result<(), PathError> {
         match step {
             PendingChange::Write { path, beside, file, version, before, .. } => {
                 let path = normal(path)?;
                 let now = self.hash_now(&path)?;
                 let text = self.versions.text(*file, *version).map_err(|error| broken(&error))?;
-                let text = text.ok_or_else(|| Trouble::Failed(std::io::ErrorKind::NotFound.into()))?;
+                let text = text.ok_or_else(|| PathError::Failed(std::io::ErrorKind::NotFound.into()))?;
                 let ours = content_hash(text.as_bytes());
                 let known: Vec<u64> = before.iter().copied().chain([ours]).collect();
                 if let Some(kept) = self.root.clear_placing(&path, beside, Some(ours), &known)? {
-                    self.problems.push(kept_apart(path.as_str(), &kept));
+                    self.problems.push(displaced_text_problem(path.as_str(), &kept));
                 }
-                // A text that is neither the old nor the new one was written by someone else later: it stays.
+                // A text that is neither the old nor the new one was written by someone else later and is kept.
                 if now == *before && now != Some(ours) {
                     self.root.write_beside(&path, beside, &text)?;
                     self.root.put_in_place(&path, beside, *before)?;
                 }
                 self.root.drop_beside(&path, beside);
-                self.push_later(Later::Look(path.as_str().to_owned()));
+                self.push_idle_task(IdleTask::Look(path.as_str().to_owned()));
             }
             PendingChange::Delete { key, path, before, .. } => {
                 let path = normal(path)?;
                 let beside = beside_name(key);
                 if let Some(kept) = self.root.clear_placing(&path, &beside, None, &[*before])? {
-                    self.problems.push(kept_apart(path.as_str(), &kept));
+                    self.problems.push(displaced_text_problem(path.as_str(), &kept));
                 }
                 if self.hash_now(&path)? == Some(*before) {
                     self.root.take_away(&path, &beside, *before)?;
                 }
-                self.push_later(Later::Look(path.as_str().to_owned()));
+                self.push_idle_task(IdleTask::Look(path.as_str().to_owned()));
             }
             PendingChange::Rename { from, to, before, .. } => {
                 let (from, to) = (normal(from)?, normal(to)?);
                 if self.hash_now(&to)?.is_none() {
                     match self.hash_now(&from)? {
                         Some(hash) if hash == *before => self.root.rename(&from, &to)?,
-                        _ => self.push_later(Later::Look(from.as_str().to_owned())),
+                        _ => self.push_idle_task(IdleTask::Look(from.as_str().to_owned())),
                     }
                 }
-                self.push_later(Later::Look(to.as_str().to_owned()));
+                self.push_idle_task(IdleTask::Look(to.as_str().to_owned()));
             }
         }
         Ok(())
     }
 
-    fn hash_now(&mut self, path: &WorkspacePath) -> Result<Option<u64>, Trouble> {
+    fn hash_now(&mut self, path: &WorkspacePath) -> Result<Option<u64>, PathError> {
         match self.root.read(path, u64::MAX - 1) {
             Ok((text, _)) => Ok(Some(content_hash(text.as_bytes()))),
-            Err(Trouble::Missing | Trouble::NotAFolder) => Ok(None),
+            Err(PathError::Missing | PathError::NotAFolder) => Ok(None),
             Err(trouble) => Err(trouble),
         }
     }
 
     fn head_of(&self, path: &WorkspacePath) -> Result<FileHead, FileFailure> {
-        let missing = || unfit(format!("the history of '{path}' is missing; try again."));
+        let missing = || invalid_request(format!("the history of '{path}' is missing; try again."));
         self.heads.get(path.as_str()).cloned().ok_or_else(missing)
     }
 
@@ -448,7 +457,7 @@ impl Executor {
         taken_back.map_err(|error| history(&error))
     }
 
-    /// Stops here where a test says so.
+    /// Calls the test hooks for this step.
     fn reached(&mut self, step: LastStep) {
         #[cfg(test)]
         {
@@ -461,8 +470,8 @@ impl Executor {
         let _ = step;
     }
 
-    /// An operation's own change of a file is reported with its result, and not as an event. The room's saves do not
-    /// overwrite it, because it is not theirs.
+    /// Records an operation's own change of a file that the room uses. It is reported with the outcome of the
+    /// operation, not as an event. The room's saves do not overwrite it, because it is not theirs.
     fn answered(&mut self, path: &WorkspacePath, hash: Option<u64>) {
         if let Some(room) = self.room.as_mut().filter(|_| layout::matters(path.as_str())) {
             room.know(path.as_str(), hash);
@@ -470,7 +479,7 @@ impl Executor {
         }
     }
 
-    /// A version of someone else's, who ordered nothing here.
+    /// Records a version by someone outside of this program.
     pub(super) fn record_seen(
         &mut self,
         path: &WorkspacePath,
@@ -513,7 +522,7 @@ impl Executor {
     }
 }
 
-/// Refuses what only a person changes in a task file, where an agent does it.
+/// Refuses changes of a task file by an agent that only a person may make.
 fn keep_permission(order: &FileOrder, path: &WorkspacePath, before: &str, after: &str) -> Result<(), FileFailure> {
     if !layout::is_task_file(&folded(path.as_str())) || !is_agent(&order.author) {
         return Ok(());
@@ -556,7 +565,7 @@ fn undo(changes: &FileChanges<'_>, step: &PendingChange) -> Result<(), StoreErro
     }
 }
 
-/// The answer with the text, where the room must know it.
+/// Adds the text to the answer if the room uses the file.
 fn with_content(mut answer: FileAnswer, text: &str) -> FileAnswer {
     if let FileAnswer::Changed { done, .. } = &mut answer {
         match done {
@@ -569,10 +578,10 @@ fn with_content(mut answer: FileAnswer, text: &str) -> FileAnswer {
     answer
 }
 
-fn normal(path: &str) -> Result<WorkspacePath, Trouble> {
-    WorkspacePath::new(path).map_err(|refusal| Trouble::Failed(std::io::Error::other(refusal.to_string())))
+fn normal(path: &str) -> Result<WorkspacePath, PathError> {
+    WorkspacePath::new(path).map_err(|refusal| PathError::Failed(std::io::Error::other(refusal.to_string())))
 }
 
-fn broken(error: &StoreError) -> Trouble {
-    Trouble::Failed(std::io::Error::other(error.to_string()))
+fn broken(error: &StoreError) -> PathError {
+    PathError::Failed(std::io::Error::other(error.to_string()))
 }

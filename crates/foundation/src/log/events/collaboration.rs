@@ -10,27 +10,27 @@ use crate::log::narration::{NarrationContext, aside, counted, with};
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Publish {
-    /// In which.
+    /// The channel.
     pub channel: Id,
     /// The number of the message in its channel, from 1.
     pub number: u64,
-    /// What, cut to a length.
+    /// The text, shortened.
     pub text: String,
-    /// Who said it, where it was no agent.
+    /// The author, if it was no agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Id>,
-    /// Who hears it, by id: the first of them.
+    /// The ids of the first recipients.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<Id>,
-    /// How many hear it.
+    /// The number of recipients.
     pub subscribers: u64,
 }
 
 impl EventData for Publish {
     const KIND: EventKind = EventKind::Publish;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.agent_or(self.by.as_deref().unwrap_or_default());
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.agent_or(self.by.as_deref().unwrap_or_default());
         let said = with(&with(&format!("{who} said in"), " channel ", &self.channel), ": ", &self.text);
         aside(&said, &if self.subscribers == 0 { "no listeners yet".to_owned() } else { String::new() })
     }
@@ -40,12 +40,12 @@ impl EventData for Publish {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Subscribe {
-    /// Which.
+    /// The channel.
     pub channel: Id,
-    /// Whether it ended.
+    /// Whether the subscription ended.
     #[serde(skip_serializing_if = "is_false")]
     pub ended: bool,
-    /// Who ended it, where it was not the agent.
+    /// Who ended it, if it was not the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Id>,
 }
@@ -53,10 +53,10 @@ pub struct Subscribe {
 impl EventData for Subscribe {
     const KIND: EventKind = EventKind::Subscribe;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let verb = if self.ended { "no longer listens to" } else { "listens to" };
-        let said = with(&format!("{} {verb}", telling.who()), " channel ", &self.channel);
-        let by = self.by.as_deref().map(|by| format!("by {}", telling.called(by)));
+        let said = with(&format!("{} {verb}", context.who()), " channel ", &self.channel);
+        let by = self.by.as_deref().map(|by| format!("by {}", context.called(by)));
         aside(&said, &by.unwrap_or_default())
     }
 }
@@ -65,15 +65,15 @@ impl EventData for Subscribe {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Deliver {
-    /// In which.
+    /// The channel.
     pub channel: Id,
     /// The number of the first message.
     pub first: u64,
-    /// The number of the last one.
+    /// The number of the last message.
     pub last: u64,
-    /// How many; what it said itself is none of them.
+    /// The number of messages, without those by the agent itself.
     pub messages: u64,
-    /// Whether it has new work because of it.
+    /// Whether the agent has new work because of them.
     #[serde(skip_serializing_if = "is_false")]
     pub woke: bool,
 }
@@ -81,9 +81,9 @@ pub struct Deliver {
 impl EventData for Deliver {
     const KIND: EventKind = EventKind::Deliver;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let messages = counted(self.messages, "message", "messages");
-        with(&format!("{} heard {messages}", telling.who()), " of channel ", &self.channel)
+        with(&format!("{} heard {messages}", context.who()), " of channel ", &self.channel)
     }
 }
 
@@ -91,19 +91,19 @@ impl EventData for Deliver {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Blackboard {
-    /// The piece of work that began the run whose blackboard it is: `act-3`.
+    /// The first activation of the run whose blackboard it is: `act-3`.
     pub run: Id,
-    /// Which entry.
+    /// The key of the entry.
     pub key: String,
-    /// What it says, as JSON that is cut to a length; absent where it was taken away.
+    /// The value as JSON, shortened; absent if the entry was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Which version of the entry it is, from 1.
+    /// The version of the entry, from 1.
     pub version: u64,
     /// Whether it is kept when the run ends.
     #[serde(skip_serializing_if = "is_false")]
     pub shared: bool,
-    /// Who wrote it, where it was no agent.
+    /// The author, if it was no agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Id>,
 }
@@ -111,8 +111,8 @@ pub struct Blackboard {
 impl EventData for Blackboard {
     const KIND: EventKind = EventKind::Blackboard;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.agent_or(self.by.as_deref().unwrap_or_default());
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.agent_or(self.by.as_deref().unwrap_or_default());
         let key = if self.key.is_empty() { "an entry".to_owned() } else { with("", "", &self.key) };
         match &self.value {
             Some(value) => with(&format!("{who} wrote {key} on the blackboard"), ": ", value),
@@ -125,18 +125,18 @@ impl EventData for Blackboard {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HandOver {
-    /// To whom, by id.
+    /// The id of the other agent.
     pub to: Id,
-    /// The task, cut to a length.
+    /// The task, shortened.
     pub task: String,
-    /// Its work: `act-9`.
+    /// The activation for the task: `act-9`.
     pub activation: Id,
-    /// How deep it is.
+    /// The depth of delegation.
     pub depth: u32,
-    /// In how many turns it is to be done.
+    /// The number of turns in which it must be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_turns: Option<u32>,
-    /// How soon, where it is not the usual.
+    /// The urgency, if it is not normal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<TaskPriority>,
 }
@@ -145,20 +145,20 @@ pub struct HandOver {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskPriority {
-    /// Before what is usual.
+    /// Before normal tasks.
     High,
-    /// In its turn.
+    /// In order of arrival.
     #[default]
     Normal,
-    /// After what is usual.
+    /// After normal tasks.
     Low,
 }
 
 impl EventData for HandOver {
     const KIND: EventKind = EventKind::HandOver;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let handed = format!("{} handed a task over to {}", telling.who(), telling.called(&self.to));
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let handed = format!("{} handed a task over to {}", context.who(), context.called(&self.to));
         let turns = self.deadline_turns.map(|turns| counted(turns.into(), "turn", "turns"));
         with(&aside(&handed, &with("", "within ", &turns.unwrap_or_default())), ": ", &self.task)
     }
@@ -168,19 +168,19 @@ impl EventData for HandOver {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskResultReturned {
-    /// To whom, by id.
+    /// The id of the agent that handed it over.
     pub to: Id,
-    /// Whether it is what was asked for.
+    /// Whether the task was done.
     pub ok: bool,
-    /// The result, or why there is none; cut to a length.
+    /// The result, or why there is none; shortened.
     pub result: String,
 }
 
 impl EventData for TaskResultReturned {
     const KIND: EventKind = EventKind::TaskResultReturned;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let (who, to) = (telling.who(), telling.called(&self.to));
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let (who, to) = (context.who(), context.called(&self.to));
         let told =
             if self.ok { format!("{who} gave its result to {to}") } else { format!("{who} had no result for {to}") };
         with(&told, ": ", &self.result)

@@ -10,19 +10,19 @@ use crate::log::narration::{NarrationContext, aside, counted, joined, with};
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConversationStart {
-    /// Who talks, by id.
+    /// The ids of the participants.
     pub participants: Vec<Id>,
-    /// Why they talk: `chance`.
+    /// The occasion: `chance`.
     pub kind: Word,
-    /// About what; may be empty.
+    /// The topic; may be empty.
     pub topic: String,
 }
 
 impl EventData for ConversationStart {
     const KIND: EventKind = EventKind::ConversationStart;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        with(&format!("{} started talking", telling.everyone(&self.participants)), " about ", &self.topic)
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        with(&format!("{} started talking", context.everyone(&self.participants)), " about ", &self.topic)
     }
 }
 
@@ -30,12 +30,12 @@ impl EventData for ConversationStart {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Message {
-    /// Who, where it was no agent.
+    /// The author, if it was no agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Id>,
-    /// What.
+    /// The text.
     pub text: String,
-    /// Its id: `msg-7-3kq9x2mf`. Records of older versions have none.
+    /// The id, such as `msg-7-3kq9x2mf`. Records of older versions have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Id>,
 }
@@ -43,8 +43,8 @@ pub struct Message {
 impl EventData for Message {
     const KIND: EventKind = EventKind::Message;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.agent_or(self.by.as_deref().unwrap_or_default());
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.agent_or(self.by.as_deref().unwrap_or_default());
         with(&format!("{who} said"), ": ", &self.text)
     }
 }
@@ -53,9 +53,9 @@ impl EventData for Message {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConversationEnd {
-    /// Why, in words.
+    /// The reason.
     pub why: String,
-    /// How many turns were taken.
+    /// The number of turns.
     pub turns: Option<u32>,
 }
 
@@ -68,7 +68,7 @@ impl EventData for ConversationEnd {
     }
 }
 
-/// A memory slot changed. An element is named by its id, unless it no longer exists.
+/// A memory slot changed. An element is given by its id, unless it no longer exists.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are; `dropped` had to make room")]
@@ -84,7 +84,7 @@ pub enum Memory {
         version: u32,
         summary: String,
     },
-    /// A pin is kept at hand.
+    /// A pin was added to the kept ones.
     PinKept {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         element: Option<Id>,
@@ -97,14 +97,14 @@ pub enum Memory {
     Summed { summary: String },
     /// The summary was emptied.
     SummaryCleared,
-    /// An element is gone from the room, and what was known of it.
+    /// An element was removed from the room, with everything known about it.
     Forgot {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         element: Option<Id>,
         #[serde(default)]
         pins: Vec<Id>,
     },
-    /// An element is back in the room, and what was known of it.
+    /// An element is back in the room, with everything known about it.
     Recalled {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         element: Option<Id>,
@@ -118,9 +118,9 @@ pub enum Memory {
 impl EventData for Memory {
     const KIND: EventKind = EventKind::Memory;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.who();
-        let named = |element: &Option<Id>| telling.element(element.as_deref().unwrap_or_default());
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.who();
+        let named = |element: &Option<Id>| context.element(element.as_deref().unwrap_or_default());
         match self {
             Self::Noted { note, .. } => with(&format!("{who} noted"), ": ", note),
             Self::Met { interaction, .. } => with(&format!("{who} remembered"), ": ", interaction),
@@ -140,20 +140,20 @@ impl EventData for Memory {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Compaction {
-    /// It was summed up.
+    /// The session was summarised.
     Done {
-        /// Turns that the summary stands for.
+        /// The number of turns that the summary replaces.
         turns: u32,
-        /// Messages that were put away.
+        /// The number of messages that were removed.
         messages_dropped: u64,
     },
-    /// It was not.
+    /// The compaction failed.
     Failed {
-        /// Why, in words.
+        /// The reason.
         why: String,
-        /// The tick in which it is tried again; null if it is not.
+        /// The tick of the next attempt; null if there is none.
         retry_tick: Option<u64>,
-        /// Failures in a row.
+        /// The number of consecutive failures.
         failures: u32,
     },
 }
@@ -161,8 +161,8 @@ pub enum Compaction {
 impl EventData for Compaction {
     const KIND: EventKind = EventKind::Compaction;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.who();
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.who();
         match self {
             Self::Failed { why, .. } => with(&format!("{who} could not sum up its session"), ": ", why),
             Self::Done { turns, messages_dropped } => {

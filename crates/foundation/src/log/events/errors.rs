@@ -15,83 +15,83 @@ pub struct Warning {
     /// The file or agent in which something is wrong, if it is a problem that a person can fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// The line of the file, from 1; null where that is not known.
+    /// The line of the file, from 1; null if it is not known.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub line: Option<Option<usize>>,
-    /// The agent about whose entry in the scene it is, by id.
+    /// The id of the agent whose entry in the scene it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The element that did not take a change, by id.
+    /// The id of the element that rejected a change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<Id>,
-    /// What is off, in words.
+    /// The description.
     pub what: Word,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Word>,
-    /// The version of a file that is kept.
+    /// The version of a file that was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Who tried what did not work.
+    /// Who tried the failed action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Id>,
-    /// The order about a file that could not be carried out.
+    /// The id of the failed file operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Id>,
-    /// A file.
+    /// The path of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<Id>,
-    /// Who changed the file.
+    /// The id of the agent or person that changed the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writer: Option<Id>,
-    /// Who had read it before.
+    /// The ids of those who had read it before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readers: Option<Vec<Id>>,
-    /// The kind of a conversation that did not begin.
+    /// The kind of a conversation that did not start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Word>,
-    /// What the conversation was to be about.
+    /// The topic of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// Why, in words.
+    /// The reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Word>,
-    /// What was said and not heard.
+    /// A text that was said but not delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The request to a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestId>,
-    /// The question to a person.
+    /// The approval that was requested from a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<Id>,
 }
 
 impl Warning {
-    /// This is off.
+    /// Creates a warning with this description.
     pub fn new(what: impl Into<Word>) -> Self {
         Self { what: what.into(), ..Self::default() }
     }
 
-    /// With what to do about it.
+    /// Sets the remedy.
     pub fn remedy(mut self, remedy: impl Into<Word>) -> Self {
         self.remedy = Some(remedy.into());
         self
     }
 
-    /// Whether it is a problem with a place, which is listed for as long as it is there.
+    /// Whether it is a problem with a place, which is listed for as long as it exists.
     pub fn is_problem(&self) -> bool {
         self.place.is_some() || self.subject.is_some()
     }
 
-    fn narrate_or(&self, telling: &NarrationContext<'_>, otherwise: &str) -> String {
+    fn narrate_or(&self, context: &NarrationContext<'_>, otherwise: &str) -> String {
         let what = if self.what.is_empty() { otherwise } else { &self.what };
         let told = match &self.element {
             Some(element) => {
-                let who = telling.agent_or(self.by.as_deref().unwrap_or_default());
-                with(&format!("{who} could not change {}", telling.element(element)), ": ", what)
+                let who = context.agent_or(self.by.as_deref().unwrap_or_default());
+                with(&format!("{who} could not change {}", context.element(element)), ": ", what)
             }
-            None => match self.about(telling) {
+            None => match self.about(context) {
                 about if about.is_empty() => with("", "", what),
                 about => with(&about, ": ", what),
             },
@@ -100,13 +100,13 @@ impl Warning {
         with(&told, ": ", self.why.as_deref().unwrap_or_default())
     }
 
-    /// Where it is, else whom it is about.
-    fn about(&self, telling: &NarrationContext<'_>) -> String {
+    /// Returns the place, otherwise the name of the subject.
+    fn about(&self, context: &NarrationContext<'_>) -> String {
         let line = self.line.flatten().map(|line| format!(", line {line}")).unwrap_or_default();
         match (self.place.as_deref(), self.path.as_deref().or(self.subject.as_deref())) {
             (Some(place), _) if !place.is_empty() => with("", "", place) + &line,
             (_, Some(path)) => with("", "", path),
-            _ => telling.agent(),
+            _ => context.agent(),
         }
     }
 }
@@ -126,8 +126,8 @@ impl From<&Problem> for Warning {
 impl EventData for Warning {
     const KIND: EventKind = EventKind::Warning;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        self.narrate_or(telling, "there is a problem")
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        self.narrate_or(context, "there is a problem")
     }
 
     fn to_do(&self) -> &str {
@@ -135,32 +135,33 @@ impl EventData for Warning {
     }
 }
 
-/// Something failed. A record says which of these it is by the key `of`; records of old logs say it by their keys.
+/// Something failed. The key `of` of a record says which variant it is; records of old logs are told apart by their
+/// keys.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Error {
-    /// A piece of work ended so.
+    /// An activation failed.
     Work(WorkFailed),
-    /// A model could not be asked.
+    /// A request to a model failed.
     Request(RequestFailed),
-    /// A file cannot be read as it is.
+    /// A file cannot be parsed.
     Problem(Box<Warning>),
 }
 
-/// A model could not be called.
+/// A request to a model failed.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RequestFailed {
-    /// What it was to be asked for: `read`.
+    /// The purpose of the request: `read`.
     pub kind: Word,
-    /// Why not, in words.
+    /// The reason.
     pub what: String,
     /// What to do about it.
     pub remedy: String,
 }
 
 impl Error {
-    /// The piece of work that ended so, if it is that.
+    /// Returns the failed activation, if it is one.
     pub fn work(&self) -> Option<&WorkFailed> {
         match self {
             Self::Work(failed) => Some(failed),
@@ -168,7 +169,7 @@ impl Error {
         }
     }
 
-    /// What failed, in words.
+    /// Returns the description.
     pub fn what(&self) -> &str {
         match self {
             Self::Work(failed) => &failed.what,
@@ -201,11 +202,11 @@ impl<'de> Deserialize<'de> for Error {
 impl EventData for Error {
     const KIND: EventKind = EventKind::Error;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         match self {
-            Self::Work(failed) => failed.narrate(telling),
-            Self::Problem(problem) => problem.narrate_or(telling, "something failed"),
-            Self::Request(failed) => Warning::new(failed.what.clone()).narrate_or(telling, "something failed"),
+            Self::Work(failed) => failed.narrate(context),
+            Self::Problem(problem) => problem.narrate_or(context, "something failed"),
+            Self::Request(failed) => Warning::new(failed.what.clone()).narrate_or(context, "something failed"),
         }
     }
 

@@ -11,38 +11,38 @@ use crate::log::narration::{NarrationContext, aside, counted, joined, with};
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileChange {
-    /// Which; where it is now, if it was renamed.
+    /// The path; the new one if the file was renamed.
     pub path: Id,
-    /// Who did it: an agent, `user`, `outside` for another program.
+    /// The author: an agent, `user`, or `outside` for another program.
     pub by: Id,
-    /// How long its text is now.
+    /// The length of the new text in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chars: Option<u64>,
-    /// Whether it was not there before.
+    /// Whether the file was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<bool>,
-    /// Where it was before, if it was renamed.
+    /// The previous path, if the file was renamed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Id>,
     /// The section of the settings that a person changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
-    /// What the section says now, key by key; no secrets.
+    /// The values of the changed keys, without secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<Map<String, Value>>,
-    /// The version that is kept of it.
+    /// The version that was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Whether it is gone.
+    /// Whether the file was deleted.
     #[serde(skip_serializing_if = "is_false")]
     pub gone: bool,
-    /// Whether a version that was kept of it was put back, as Undo does after a deletion.
+    /// Whether a stored version was restored, for example by undoing a deletion.
     #[serde(skip_serializing_if = "is_false")]
     pub restored: bool,
 }
 
 impl FileChange {
-    /// This one did something to this file.
+    /// Creates the event for this path and author.
     pub fn new(path: impl Into<Id>, by: impl Into<Id>) -> Self {
         Self { path: path.into(), by: by.into(), ..Self::default() }
     }
@@ -51,8 +51,8 @@ impl FileChange {
 impl EventData for FileChange {
     const KIND: EventKind = EventKind::FileChange;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let by = telling.by(&self.by);
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let by = context.by(&self.by);
         let path = if self.path.is_empty() { "a file".to_owned() } else { with("", "", &self.path) };
         if self.gone {
             return format!("{by} deleted {path}");

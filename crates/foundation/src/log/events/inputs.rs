@@ -1,4 +1,4 @@
-//! Events for input from outside: what a person did with agents, conversations, relationships and work.
+//! Events for input from outside: a person's actions on agents, conversations, relationships and work.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,59 +6,59 @@ use super::{EventData, EventKind};
 use crate::base::{ActivationKey, AllowScope, AnsweredIn, Behaviour, ConversationKey, Id};
 use crate::log::narration::{NarrationContext, aside, with};
 
-/// Something came in from outside.
+/// An input from outside.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Input {
-    /// A person decided about work.
+    /// A person made a decision about work.
     Work(WorkInput),
-    /// A person related agents, or changed how they are related.
+    /// A person changed relationships between agents.
     Relationship(RelationshipInput),
-    /// A person did something to an agent.
+    /// A person did something with an agent.
     Agent(AgentInput),
-    /// A person controls conversations, or lets everybody rest.
+    /// A person controlled conversations or the activity of the room.
     Talk(TalkInput),
-    /// A person furnished the room.
+    /// A person changed the furniture.
     Furnished {
-        /// With what: the word of its kind.
+        /// The kind of the furniture.
         furniture: Id,
-        /// What was done with it.
+        /// The change.
         did: Furnishing,
     },
-    /// Work that a session's file calls unfinished is dropped.
+    /// Unfinished work in a session file was dropped.
     Dropped {
-        /// Whose it was, by id.
+        /// The id of its agent.
         agent: Id,
-        /// Which work, since when, and why it is dropped.
+        /// The work, since when it is unfinished, and why it is dropped.
         what: String,
         /// What to do about it.
         remedy: String,
     },
-    /// A person lets a provider answer for everyone; null where agents and settings choose again.
+    /// A person replaced the provider of all agents; null if agents and settings decide again.
     ProviderOverride {
-        /// `stand-in provider`.
+        /// Always `stand-in provider`.
         what: ProviderOverride,
-        /// Which.
+        /// The provider.
         provider: Option<String>,
     },
 }
 
-/// What a person did with a piece of furniture.
+/// A person's change of a piece of furniture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Furnishing {
-    /// It was put into the room.
+    /// The piece was added.
     Added,
-    /// It was moved, turned or resized.
+    /// The piece was moved, turned or resized.
     Changed,
-    /// It was taken out.
+    /// The piece was removed.
     Removed,
 }
 
-/// The name in an input that sets a provider for everyone.
+/// The constant value by which this input is recognised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum ProviderOverride {
-    /// The only ones.
+    /// The only value.
     #[default]
     #[serde(rename = "stand-in provider")]
     Provider,
@@ -69,13 +69,13 @@ pub enum ProviderOverride {
 #[serde(tag = "do", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are those of the decision, and in whose work it is made")]
 pub enum WorkInput {
-    /// No work begins, and running work is paused.
+    /// No work starts, and running work is paused.
     Pause,
     /// Work continues.
     Resume,
-    /// Every piece of work has one more turn.
+    /// Each activation runs for one more turn.
     OneTurnEach,
-    /// One piece of work ends now.
+    /// One activation is stopped.
     Kill {
         activation: ActivationKey,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,13 +83,13 @@ pub enum WorkInput {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<String>,
     },
-    /// All work of an agent ends now.
+    /// All activations of an agent are stopped.
     KillAgent { agent: Id },
-    /// All work ends now.
+    /// All activations are stopped.
     KillAll,
-    /// How much work runs in parallel, and how deep agents may start agents.
+    /// The maximum number of parallel activations and the maximum depth of delegation change.
     Limits { concurrency: Option<u32>, depth_at_most: Option<u32> },
-    /// A tool call may happen, or may not.
+    /// A tool call is allowed or denied.
     Decide {
         activation: ActivationKey,
         turn: u32,
@@ -112,60 +112,60 @@ pub enum WorkInput {
     },
 }
 
-/// What a person did to an agent. Positions are in room units.
+/// A person's action on an agent. Positions are in room units.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum AgentInput {
-    /// Put one into the room.
+    /// Added an agent.
     Add { id: Option<Id>, profile: Id, position: [f64; 2], behaviour: Option<Behaviour>, exactly: bool },
-    /// Took it out.
+    /// Removed an agent.
     Remove { agent: Id },
-    /// Told it what to do when it has nothing to do.
+    /// Set its idle behaviour.
     SetBehaviour { agent: Id, behaviour: Behaviour },
-    /// Gave it a new home.
+    /// Set its home.
     SetHome { agent: Id, position: [f64; 2] },
-    /// Put it elsewhere.
+    /// Moved it.
     Place { agent: Id, position: [f64; 2] },
-    /// Lifted it.
+    /// Picked it up.
     PickUp { agent: Id },
-    /// Moved it while it was lifted.
+    /// Moved it while it was picked up.
     Carry { agent: Id, position: [f64; 2] },
     /// Put it down.
     PutDown { agent: Id },
-    /// Paused it in place.
+    /// Paused it.
     Pause { agent: Id },
-    /// Resume it.
+    /// Resumed it.
     Resume { agent: Id },
 }
 
-/// What a person did about conversations and the activity of the room.
+/// A person's action on conversations and the activity of the room.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum TalkInput {
-    /// Let agents talk about something.
+    /// Started a conversation between agents.
     Start { participants: Vec<Id>, topic: String },
     /// Said something.
     Speak { conversation: ConversationKey, text: String },
     /// Ended a conversation.
     Stop { conversation: ConversationKey },
-    /// Let agents talk to each other, or not.
+    /// Turned conversations on or off.
     Switch { on: bool },
-    /// Let everybody rest who is not at work, or live on.
+    /// Turned rest for agents without work on or off.
     Rest { on: bool },
 }
 
-/// What a person did to relationships.
+/// A person's change of relationships.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum RelationshipInput {
-    /// Related one agent to another, at a place of the list or at its end.
+    /// Added a relationship, at an index of the list or at its end.
     Add { relationship: Tie, at: Option<usize> },
-    /// Ended a relationship.
+    /// Removed a relationship.
     Remove { relationship: Tie },
-    /// Called a relationship something else.
+    /// Changed the label of a relationship.
     Relabel { relationship: Tie, label: String },
 }
 
@@ -173,16 +173,16 @@ pub enum RelationshipInput {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tie {
-    /// Who, by id.
+    /// The id of the first agent.
     pub from: Id,
-    /// To whom.
+    /// The id of the second agent.
     pub to: Id,
-    /// What the one is to the other.
+    /// The role of the first agent towards the second.
     pub label: String,
 }
 
 impl Input {
-    /// A person lets a provider answer for everyone.
+    /// Creates the input by which a person replaces the provider of all agents.
     pub fn provider_override(provider: Option<String>) -> Self {
         Self::ProviderOverride { what: ProviderOverride::Provider, provider }
     }
@@ -203,12 +203,12 @@ inputs!(Work(WorkInput), Relationship(RelationshipInput), Agent(AgentInput), Tal
 impl EventData for Input {
     const KIND: EventKind = EventKind::Input;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         match self {
-            Self::Work(input) => input.narrate(telling),
-            Self::Relationship(input) => input.narrate(telling),
-            Self::Agent(input) => input.narrate(telling),
-            Self::Talk(input) => input.narrate(telling),
+            Self::Work(input) => input.narrate(context),
+            Self::Relationship(input) => input.narrate(context),
+            Self::Agent(input) => input.narrate(context),
+            Self::Talk(input) => input.narrate(context),
             Self::Furnished { furniture, did: Furnishing::Added } => {
                 format!("you added furniture to the room: {furniture}")
             }
@@ -228,16 +228,16 @@ impl EventData for Input {
 }
 
 impl WorkInput {
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         match self {
             Self::Pause => "you paused all work".to_owned(),
             Self::Resume => "you resumed all work".to_owned(),
             Self::OneTurnEach => "you advanced all work by one turn".to_owned(),
             Self::KillAll => "you stopped all work".to_owned(),
-            Self::KillAgent { agent } => format!("you stopped the work of {}", telling.called(agent)),
+            Self::KillAgent { agent } => format!("you stopped the work of {}", context.called(agent)),
             Self::Kill { activation, agent, task } => {
                 let piece = match agent {
-                    Some(agent) => format!("{}'s work ({})", telling.called(agent), activation.id()),
+                    Some(agent) => format!("{}'s work ({})", context.called(agent), activation.id()),
                     None => activation.id().to_string(),
                 };
                 with(&format!("you stopped {piece}"), ": ", task.as_deref().unwrap_or_default())
@@ -261,13 +261,13 @@ impl WorkInput {
                 };
                 match (agent, tool) {
                     (Some(agent), Some(tool)) => {
-                        let told = with(&format!("you {decided} {}'s", telling.called(agent)), " ", tool) + &how_far;
+                        let told = with(&format!("you {decided} {}'s", context.called(agent)), " ", tool) + &how_far;
                         let told = told + place;
                         let told = with(&told, ": ", what.as_deref().unwrap_or_default());
                         aside(&told, because.as_deref().unwrap_or_default())
                     }
                     (Some(agent), None) => {
-                        let whose = telling.called(agent);
+                        let whose = context.called(agent);
                         format!("you {decided} a tool call of {whose}'s work ({})", activation.id())
                     }
                     (None, _) => format!("you {decided} a tool call of {}", activation.id()),
@@ -278,29 +278,29 @@ impl WorkInput {
 }
 
 impl AgentInput {
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         match self {
             Self::Add { profile, .. } => with("you added an agent to the room", ": ", profile),
-            Self::Remove { agent } => format!("you removed {} from the room", telling.called(agent)),
+            Self::Remove { agent } => format!("you removed {} from the room", context.called(agent)),
             Self::SetBehaviour { agent, behaviour } => {
-                format!("you set the behaviour of {} to {}", telling.called(agent), super::word(behaviour))
+                format!("you set the behaviour of {} to {}", context.called(agent), super::word(behaviour))
             }
-            Self::SetHome { agent, .. } => format!("you gave {} a new home", telling.called(agent)),
-            Self::Place { agent, .. } => format!("you moved {}", telling.called(agent)),
-            Self::PickUp { agent } => format!("you picked {} up", telling.called(agent)),
-            Self::Carry { agent, .. } => format!("you carried {}", telling.called(agent)),
-            Self::PutDown { agent } => format!("you put {} down", telling.called(agent)),
-            Self::Pause { agent } => format!("you paused {}", telling.called(agent)),
-            Self::Resume { agent } => format!("you resumed {}", telling.called(agent)),
+            Self::SetHome { agent, .. } => format!("you gave {} a new home", context.called(agent)),
+            Self::Place { agent, .. } => format!("you moved {}", context.called(agent)),
+            Self::PickUp { agent } => format!("you picked {} up", context.called(agent)),
+            Self::Carry { agent, .. } => format!("you carried {}", context.called(agent)),
+            Self::PutDown { agent } => format!("you put {} down", context.called(agent)),
+            Self::Pause { agent } => format!("you paused {}", context.called(agent)),
+            Self::Resume { agent } => format!("you resumed {}", context.called(agent)),
         }
     }
 }
 
 impl TalkInput {
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         match self {
             Self::Start { participants, topic } => {
-                with(&format!("you let {} talk", telling.everyone(participants)), " about ", topic)
+                with(&format!("you let {} talk", context.everyone(participants)), " about ", topic)
             }
             Self::Speak { text, .. } => with("you said", ": ", text),
             Self::Stop { conversation } => format!("you ended conversation {conversation}"),
@@ -313,8 +313,8 @@ impl TalkInput {
 }
 
 impl RelationshipInput {
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let pair = |tie: &Tie| format!("{} and {}", telling.called(&tie.from), telling.called(&tie.to));
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let pair = |tie: &Tie| format!("{} and {}", context.called(&tie.from), context.called(&tie.to));
         match self {
             Self::Add { relationship, .. } => {
                 with(&format!("you related {}", pair(relationship)), ": ", &relationship.label)

@@ -6,69 +6,69 @@ use super::{EventData, EventKind, Word, is_false};
 use crate::base::Id;
 use crate::log::narration::{NarrationContext, aside, counted, joined, with};
 
-/// Something about an agent's knowledge.
+/// A change or use of an agent's knowledge.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum Knowledge {
-    /// Memories were put into a prompt.
+    /// Memories were added to a prompt.
     Recalled {
-        /// What they were looked for by, cut to a length.
+        /// The query, shortened.
         about: String,
-        /// Which, the best first.
+        /// The memories, the best first.
         memories: Vec<RecalledScore>,
     },
-    /// Something new is remembered.
+    /// A memory was added.
     Added {
-        /// Its id.
+        /// The id of the memory.
         id: Id,
-        /// What kind of memory: `fact`.
+        /// The kind of memory: `fact`.
         kind: Word,
-        /// What, cut to a length.
+        /// The text, shortened.
         text: String,
-        /// Whether everybody knows it.
+        /// Whether it is shared with all agents.
         #[serde(default, skip_serializing_if = "is_false")]
         shared: bool,
     },
-    /// Something that was known says something else now.
+    /// The text of a memory changed.
     Updated {
-        /// Its id.
+        /// The id of the memory.
         id: Id,
-        /// What it says, cut to a length.
+        /// The new text, shortened.
         text: String,
-        /// What it said before, cut to a length.
+        /// The previous text, shortened.
         before: String,
     },
-    /// Something is not remembered any more.
+    /// A memory was removed.
     Forgotten {
-        /// Its id.
+        /// The id of the memory.
         id: Id,
-        /// What it said, cut to a length.
+        /// The text, shortened.
         text: String,
     },
-    /// What was to be remembered was known already.
+    /// A text was not added because a memory already says the same.
     Known {
-        /// The memory that says it.
+        /// The id of that memory.
         id: Id,
-        /// What was to be remembered, cut to a length.
+        /// The text, shortened.
         text: String,
     },
-    /// What was said and done was reviewed, and what is worth knowing was remembered.
+    /// A session was reviewed for memories.
     Learned {
-        /// How many are new.
+        /// The number of new memories.
         added: u64,
-        /// How many say something else.
+        /// The number of changed memories.
         updated: u64,
-        /// How many were forgotten.
+        /// The number of removed memories.
         forgotten: u64,
-        /// How many were known already, or not worth it.
+        /// The number of candidates that were already known or not worth remembering.
         passed_over: u64,
-        /// What was not as it should be, where something was not.
+        /// A problem with the review, if there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         but: Option<String>,
     },
-    /// Nothing could be learned.
+    /// The review failed.
     Failed {
-        /// Why, in words.
+        /// The reason.
         why: String,
     },
 }
@@ -77,30 +77,30 @@ pub enum Knowledge {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecalledScore {
-    /// Its id.
+    /// The id of the memory.
     pub id: Id,
-    /// What it says, cut to a length.
+    /// The text, shortened.
     pub text: String,
-    /// The whole score.
+    /// The total score.
     pub score: f32,
-    /// How alike the meanings are.
+    /// The similarity of the embeddings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f32>,
-    /// The share of the question that it covers.
+    /// The share of the query's words that it contains.
     pub coverage: f32,
-    /// Both ranks fused.
+    /// The fused relevance of both ranks.
     pub relevance: f32,
-    /// How fresh it is.
+    /// The recency.
     pub recency: f32,
-    /// How much it matters.
+    /// The importance.
     pub importance: f32,
-    /// Who shared it, where everybody knows it.
+    /// The agent that shared it, if it is shared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_by: Option<Id>,
-    /// The run that it comes from.
+    /// The run in which it was learned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<Id>,
-    /// The session or the conversation of that run.
+    /// The session or conversation of that run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<Id>,
 }
@@ -108,8 +108,8 @@ pub struct RecalledScore {
 impl EventData for Knowledge {
     const KIND: EventKind = EventKind::Knowledge;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let who = telling.who();
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let who = context.who();
         match self {
             Self::Recalled { memories, .. } => {
                 let first = memories.first().map(|memory| memory.text.clone()).unwrap_or_default();

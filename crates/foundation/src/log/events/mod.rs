@@ -1,5 +1,5 @@
 //! The data of each kind of record: one struct per kind, which serialises to the data of the record. The JSON is a
-//! contract: keys keep their names and order, and an absent key stays absent.
+//! stable format: keys keep their names and order, and an absent key stays absent.
 //!
 //! Reading is lenient, because logs of other versions are read, too: a missing key has a default, an unknown key is
 //! skipped, and a record whose data cannot be read is an [`UnknownEvent`].
@@ -39,10 +39,10 @@ pub use work::{
     WorkEnd, WorkFailed, WorkOutcome, WorkflowStep,
 };
 
-/// A word defined by a higher floor, such as the name of an action or of a tool.
+/// A word defined by a higher layer, such as the name of an action or of a tool.
 pub type Word = Cow<'static, str>;
 
-/// The word that a small enum of an upper floor has in JSON.
+/// Returns the JSON name of a small enum of a higher layer.
 pub fn word(of: impl Serialize) -> Word {
     match serde_json::to_value(of) {
         Ok(serde_json::Value::String(word)) => word.into(),
@@ -50,13 +50,13 @@ pub fn word(of: impl Serialize) -> Word {
     }
 }
 
-/// The data of a record, as plain data that serialises to a JSON object.
+/// The data of a record, which serialises to a JSON object.
 pub trait EventData: Serialize + DeserializeOwned + Debug {
     /// The kind of its records.
     const KIND: EventKind;
 
-    /// What happened, in the past tense, with a small letter at its head and of any length.
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String;
+    /// Describes what happened, in the past tense, starting with a lower-case letter, of any length.
+    fn narrate(&self, context: &NarrationContext<'_>) -> String;
 
     /// What a person can do about it; empty if there is nothing to do.
     fn to_do(&self) -> &str {
@@ -66,22 +66,22 @@ pub trait EventData: Serialize + DeserializeOwned + Debug {
 
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident = $word:literal),* $(,)?) => {
-        /// The kind of a record. The words are a contract: exported logs use them.
+        /// The kind of a record. Its name is a stable format: exported logs use it.
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum EventKind {
             $($(#[$doc])* $name,)*
-            /// A kind that is not in the table, by its word: one that was added, or one of another version.
+            /// A kind that is not in the table, by its name: one that was added by other code or another version.
             Other(Word),
         }
 
         impl EventKind {
-            /// Every kind that this version knows, in the order of the contract.
+            /// Every kind that this version knows, in the order of the table.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// All kinds, and one that represents every kind that this version does not know.
             pub const ALL_AND_OTHERS: &'static [Self] = &[$(Self::$name,)* Self::Other(Cow::Borrowed("other"))];
 
-            /// Its place in that list.
+            /// Returns its index in that list.
             pub fn index(&self) -> usize {
                 enum Place { $($name,)* Other }
                 match self {
@@ -90,7 +90,7 @@ macro_rules! events {
                 }
             }
 
-            /// The word in the exported log.
+            /// Returns its name in the exported log.
             pub fn word(&self) -> &str {
                 match self {
                     $(Self::$name => $word,)*
@@ -98,7 +98,7 @@ macro_rules! events {
                 }
             }
 
-            /// The kind with this word, [`EventKind::Other`] where this version does not know it.
+            /// Parses a name; [`EventKind::Other`] if this version does not know it.
             pub fn from_word(word: &str) -> Self {
                 match word {
                     $($word => Self::$name,)*
@@ -111,12 +111,12 @@ macro_rules! events {
         #[derive(Clone, PartialEq, Debug)]
         pub enum Event {
             $($(#[$doc])* $name($name),)*
-            /// A record that this version cannot read.
+            /// A record that this version cannot parse.
             Unknown(UnknownEvent),
         }
 
         impl Event {
-            /// What a record of this kind with this data says.
+            /// Parses the event of a record of this kind with this data.
             pub fn parse(kind: &EventKind, data: &EventJson) -> Self {
                 let parsed = match kind {
                     $(EventKind::$name => data.parse().map(Self::$name),)*
@@ -125,7 +125,7 @@ macro_rules! events {
                 parsed.unwrap_or_else(|| Self::Unknown(UnknownEvent { kind: kind.clone(), data: data.clone() }))
             }
 
-            /// The kind of its record.
+            /// Returns the kind of its record.
             pub fn kind(&self) -> EventKind {
                 match self {
                     $(Self::$name(_) => EventKind::$name,)*
@@ -133,15 +133,15 @@ macro_rules! events {
                 }
             }
 
-            /// What happened, in the past tense, with a small letter at its head and of any length.
-            pub fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+            /// Describes what happened, in the past tense, starting with a lower-case letter, of any length.
+            pub fn narrate(&self, context: &NarrationContext<'_>) -> String {
                 match self {
-                    $(Self::$name(event) => event.narrate(telling),)*
+                    $(Self::$name(event) => event.narrate(context),)*
                     Self::Unknown(unknown) => unknown.narrate(),
                 }
             }
 
-            /// What a person can do about it; empty where there is nothing to do.
+            /// Returns what a person can do about it; empty if nothing can be done.
             pub fn to_do(&self) -> &str {
                 match self {
                     $(Self::$name(event) => event.to_do(),)*
@@ -170,35 +170,35 @@ macro_rules! events {
 events! {
     /// A room was opened.
     RunStart = "run_start",
-    /// A room was closed, with why.
+    /// A room was closed.
     RunEnd = "run_end",
-    /// An agent came into the room: its profile and place.
+    /// An agent was added to the room.
     AgentAdded = "agent_added",
     /// An agent left the room.
     AgentRemoved = "agent_removed",
     /// An agent's state changed: `from`, `to`, `why`.
     State = "state",
-    /// What an element holds changed.
+    /// The content of an element changed.
     ElementChanged = "element_changed",
     /// An action was queued.
     ActionQueued = "action_queued",
-    /// An action was refused or pushed out, with why.
+    /// An action was refused or replaced.
     ActionDropped = "action_dropped",
     /// An agent read an element.
     Read = "read",
-    /// Agents began to talk.
+    /// A conversation started.
     ConversationStart = "conversation_start",
     /// Someone said something in a conversation.
     Message = "message",
-    /// A conversation ended, with why.
+    /// A conversation ended.
     ConversationEnd = "conversation_end",
     /// A memory slot changed.
     Memory = "memory",
-    /// A session was summed up, or failed to be.
+    /// A session was summarised, or that failed.
     Compaction = "compaction",
-    /// An agent learned something, was reminded of it, or forgot it.
+    /// An agent's knowledge was used or changed.
     Knowledge = "knowledge",
-    /// A piece of work was queued for an agent.
+    /// An activation was queued for an agent.
     Activation = "activation",
     /// An agent started another.
     Spawn = "spawn",
@@ -206,11 +206,11 @@ events! {
     Signal = "signal",
     /// An agent handed a task over to another.
     HandOver = "hand_over",
-    /// An agent gave back what it was handed over, or could not.
+    /// An agent returned the result of a task that was handed over to it, or failed to.
     TaskResultReturned = "hand_back",
-    /// Something was said in a channel.
+    /// A message was published in a channel.
     Publish = "publish",
-    /// An agent listens to a channel, or does so no more.
+    /// An agent subscribed to a channel, or unsubscribed.
     Subscribe = "subscribe",
     /// An agent received the messages of a channel.
     Deliver = "deliver",
@@ -218,31 +218,31 @@ events! {
     Blackboard = "blackboard",
     /// A tool was called.
     ToolCall = "tool_call",
-    /// A tool answered.
+    /// A tool returned a result.
     ToolResult = "tool_result",
     /// A file of the workspace changed.
     FileChange = "file_change",
-    /// A person was asked.
+    /// An approval was requested from a person.
     ApprovalRequested = "approval_requested",
-    /// A person answered.
+    /// An approval was answered.
     ApprovalDecided = "approval_decided",
-    /// A workflow's step changed.
+    /// The status of a workflow's step changed.
     WorkflowStep = "workflow_step",
-    /// Tokens or money were reserved, settled, or refused.
+    /// Tokens or costs were reserved, settled, or refused.
     Budget = "budget",
-    /// A model was asked: kind, provider, model, tokens, duration, finish reason; never a key.
+    /// A model was called. Never contains a key.
     ModelCall = "model_call",
-    /// A provider began to fail, fails otherwise, works again, or is given another chance: `state`, `kind`, `what`.
+    /// A provider started to fail, fails in another way, works again, or is tried again.
     Provider = "provider",
     /// Something is wrong, and the room continues.
     Warning = "warning",
-    /// Something failed: a piece of work, a request to a model, or the reading of a file.
+    /// Something failed: an activation, a request to a model, or reading a file.
     Error = "error",
     /// Something was stopped by a person or a limit.
     Abort = "abort",
-    /// A piece of work was finished.
+    /// An activation was finished.
     Complete = "complete",
-    /// Something came in from outside.
+    /// An input arrived from outside.
     Input = "input",
 }
 
@@ -254,12 +254,12 @@ pub struct UnknownEvent {
 }
 
 impl UnknownEvent {
-    /// A record as another version may have written it: for tests.
+    /// Creates a record as another version may have written it, for tests.
     pub fn new(kind: EventKind, data: impl Serialize) -> Self {
         Self { kind, data: EventJson::of(&data) }
     }
 
-    /// What it is about.
+    /// Returns the kind.
     pub fn kind(&self) -> &EventKind {
         &self.kind
     }
@@ -273,12 +273,12 @@ impl UnknownEvent {
     }
 }
 
-/// Reads a key that may be missing, null, or hold something: `None`, `Some(None)`, `Some(Some(_))`.
+/// Deserialises a key that may be missing, null, or have a value: `None`, `Some(None)`, `Some(Some(_))`.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
-/// Whether a flag that is written only if it is set is to be left out.
+/// Whether a flag is false, and so is not written.
 fn is_false(flag: &bool) -> bool {
     !flag
 }

@@ -6,49 +6,49 @@ use super::{EventData, EventKind, Word, is_false, present};
 use crate::base::Id;
 use crate::log::narration::{NarrationContext, aside, joined, thousands, with};
 
-/// The word for calls by which a person tries a provider out.
+/// The kind of calls by which a person tests a provider.
 const TRIAL: &str = "trial";
 
 /// A model was called.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelCall {
-    /// What for: `read`, or `trial` where a person tried a provider out.
+    /// The purpose: `read`, or `trial` for a person's test of a provider.
     pub kind: Word,
-    /// The provider.
+    /// The name of the provider.
     pub provider: String,
-    /// The model.
+    /// The name of the model.
     pub model: String,
-    /// Tokens that were sent.
+    /// The number of input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_in: Option<u64>,
-    /// Tokens that came back.
+    /// The number of output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_out: Option<u64>,
-    /// How many of those sent were in the provider's cache.
+    /// The number of input tokens from the provider's cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// Tokens in and out, where they are not counted apart.
+    /// The number of input and output tokens, if they are not counted separately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub duration_ms: u64,
-    /// Why the model stopped; null where it did not answer.
+    /// Why the model stopped; null if it did not answer.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub finish: Option<Option<Word>>,
-    /// What it cost, in US dollars; null where that is not known.
+    /// The cost in US dollars; null if it is not known.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub cost_usd: Option<Option<f64>>,
-    /// Whether the tokens are estimated.
+    /// Whether the numbers of tokens are estimated.
     #[serde(skip_serializing_if = "is_false")]
     pub estimated: bool,
-    /// Tokens that the provider put into its cache.
+    /// The number of tokens that the provider wrote to its cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_written_tokens: Option<u64>,
-    /// How often the provider was asked, where that is not once.
+    /// The number of attempts, if there was more than one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u64>,
-    /// Why there is no answer.
+    /// The failure, if there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CallFailure>,
 }
@@ -57,15 +57,15 @@ pub struct ModelCall {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallFailure {
-    /// What kind of failure it is: `rate_limited`.
+    /// The kind of failure: `rate_limited`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Word>,
-    /// What failed, in words.
+    /// The description.
     pub what: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
-    /// When the provider may be asked again, in seconds.
+    /// The seconds until the provider may be called again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_secs: Option<f64>,
 }
@@ -73,10 +73,10 @@ pub struct CallFailure {
 impl EventData for ModelCall {
     const KIND: EventKind = EventKind::ModelCall;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let provider = if self.provider.is_empty() { "a model".to_owned() } else { with("", "", &self.provider) };
         let is_trial = self.kind == TRIAL;
-        let whom = if is_trial { "your test".to_owned() } else { telling.agent() };
+        let whom = if is_trial { "your test".to_owned() } else { context.agent() };
         if let Some(error) = &self.error {
             return with(&with(&format!("{provider} did not answer"), " ", &whom), ": ", &error.what);
         }
@@ -115,32 +115,32 @@ impl EventData for ModelCall {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
-    /// What happened: `refused`.
+    /// The decision: `refused`.
     pub act: Word,
-    /// The field of `budget` in the settings that sets the cap.
+    /// The key of the limit in the section `budget` of the settings.
     pub cap: Word,
-    /// Whose use the cap counts, and over what time.
+    /// What the limit applies to, and its period.
     pub scope: Word,
-    /// The agent or work whose use it counts; null where it is the room's.
+    /// The id of the agent or activation that it applies to; null for the room.
     pub whose: Option<Id>,
-    /// The cap: calls, tokens or millionths of a US dollar.
+    /// The limit, in calls, tokens or millionths of a US dollar.
     pub limit: u64,
-    /// What was used and reserved before.
+    /// The amount that was used and reserved before.
     pub used: u64,
-    /// What was asked for.
+    /// The requested amount.
     pub asked: u64,
-    /// What the model was to be asked for: `read`.
+    /// The purpose of the request: `read`.
     pub kind: Word,
-    /// The provider that was to be asked.
+    /// The name of the provider.
     pub provider: String,
-    /// What is refused, in words.
+    /// The description.
     pub what: String,
     /// What to do about it.
     pub remedy: String,
 }
 
 impl Budget {
-    /// Whether a cap forbade something, and not only something was counted.
+    /// Whether a limit forbade something, rather than something only being counted.
     pub fn is_refusal(&self) -> bool {
         self.act == "refused" && !self.cap.is_empty()
     }
@@ -166,29 +166,29 @@ impl EventData for Budget {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provider {
-    /// Which.
+    /// The name of the provider.
     pub provider: String,
-    /// The models that fail so.
+    /// The models that fail in this way.
     pub models: Vec<String>,
-    /// How it is now: `failing`, `working`, `unknown`.
+    /// The state: `failing`, `working`, `unknown`.
     pub state: Word,
-    /// In which way it fails or failed.
+    /// The kind of failure.
     pub kind: Word,
-    /// What failed, or that it works again, in words.
+    /// The description.
     pub what: String,
     /// What to do about it, while it fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
-    /// Failures in a row, once they are over.
+    /// The number of consecutive failures, once they have ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<u64>,
-    /// The tick of the first of them.
+    /// The tick of the first of these failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since_tick: Option<u64>,
 }
 
 impl Provider {
-    /// Whether it fails now.
+    /// Whether the provider is failing.
     pub fn is_failing(&self) -> bool {
         self.state == "failing"
     }

@@ -12,9 +12,9 @@ use crate::log::narration::{NarrationContext, aside, joined, with};
 pub struct RunStart {
     /// The path of the scene in the workspace.
     pub scene: String,
-    /// The seed that all randomness of the run comes from.
+    /// The seed of all random numbers of the run.
     pub seed: u64,
-    /// Who answers instead of every agent's own provider.
+    /// The provider that replaces every agent's own.
     pub provider: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl EventData for RunStart {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunEnd {
-    /// Why, in words.
+    /// The reason.
     pub why: String,
 }
 
@@ -48,21 +48,21 @@ impl EventData for RunEnd {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentAdded {
-    /// The profile that it runs.
+    /// The profile of the agent.
     pub profile: Id,
-    /// What it is called.
+    /// The name.
     pub name: Id,
-    /// Its position, in units of the room.
+    /// The position, in room units.
     pub position: [f32; 2],
-    /// What it does when it has nothing to do.
+    /// The idle behaviour.
     pub behaviour: Behaviour,
 }
 
 impl EventData for AgentAdded {
     const KIND: EventKind = EventKind::AgentAdded;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        aside(&format!("{} joined the room", telling.who()), &with("", "profile ", &self.profile))
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        aside(&format!("{} joined the room", context.who()), &with("", "profile ", &self.profile))
     }
 }
 
@@ -70,15 +70,15 @@ impl EventData for AgentAdded {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentRemoved {
-    /// The profile that it ran.
+    /// The profile of the agent.
     pub profile: Id,
 }
 
 impl EventData for AgentRemoved {
     const KIND: EventKind = EventKind::AgentRemoved;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        aside(&format!("{} left the room", telling.who()), &with("", "profile ", &self.profile))
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        aside(&format!("{} left the room", context.who()), &with("", "profile ", &self.profile))
     }
 }
 
@@ -86,29 +86,29 @@ impl EventData for AgentRemoved {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
-    /// The state that it was in.
+    /// The previous state.
     pub from: Word,
-    /// The state that it is in now.
+    /// The new state.
     pub to: Word,
-    /// Why, in words.
+    /// The reason.
     pub why: Word,
 }
 
 impl EventData for State {
     const KIND: EventKind = EventKind::State;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let (from, to) = (state_words(&self.from), state_words(&self.to));
         let changed = match (from.is_empty(), to.is_empty()) {
-            (false, false) => format!("{} changed from {from} to {to}", telling.who()),
-            (true, false) => format!("{} is now {to}", telling.who()),
-            _ => format!("{} changed state", telling.who()),
+            (false, false) => format!("{} changed from {from} to {to}", context.who()),
+            (true, false) => format!("{} is now {to}", context.who()),
+            _ => format!("{} changed state", context.who()),
         };
         with(&changed, ": ", &self.why)
     }
 }
 
-/// A state as people read of it; that of another version by its own word.
+/// Returns the name of a state for people; a state of another version is shown as it is.
 fn state_words(state: &str) -> String {
     match state {
         "conversing" => "talking".to_owned(),
@@ -125,61 +125,61 @@ fn state_words(state: &str) -> String {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ElementChanged {
-    /// Which, by id.
+    /// The id of the element.
     pub element: Id,
-    /// Its kind: `pinboard`.
+    /// The kind: `pinboard`.
     pub kind: Id,
-    /// Who did it.
+    /// The author.
     pub by: Id,
-    /// What was done.
+    /// The change.
     pub change: ElementDeed,
-    /// The pin or mail that it was done to.
+    /// The id of the pin or mail that changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Id>,
-    /// Why, where a reason was given.
+    /// The reason, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// What was done, in the words of the element's kind, where the log has no sentence of its own for it: "drew on".
+    /// The description by the element's kind, for changes that the log cannot describe: "drew on".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
-    /// The message that it brought: `msg-7-3kq9x2mf`.
+    /// The id of the delivered message: `msg-7-3kq9x2mf`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Id>,
 }
 
-/// An act on an element.
+/// A change of an element.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ElementDeed {
-    /// It is new in the room.
+    /// The element was added.
     Added,
-    /// It left the room.
+    /// The element was removed.
     Removed,
-    /// It was moved, renamed or reassigned.
+    /// The element was moved, renamed or reassigned.
     Rearranged,
-    /// Its text was replaced.
+    /// The text was replaced.
     TextSet,
-    /// A pin was put up.
+    /// A pin was added.
     PinAdded,
-    /// A pin says something else.
+    /// A pin was edited.
     PinEdited,
-    /// A pin was taken down.
+    /// A pin was removed.
     PinRemoved,
-    /// Somebody voted on a pin.
+    /// A pin was voted on.
     PinVoted,
-    /// Somebody flagged a pin.
+    /// A pin was flagged.
     PinFlagged,
-    /// Somebody commented on a pin.
+    /// A comment was added to a pin.
     PinCommented,
     /// Mail arrived.
     MailAdded,
-    /// Mail says something else.
+    /// Mail was edited.
     MailEdited,
     /// The status of mail changed.
     MailChanged,
-    /// Mail was taken out.
+    /// Mail was removed.
     MailRemoved,
-    /// Something that only the element's kind knows, by its word.
+    /// A change that only the element's kind knows, by its name.
     #[serde(untagged)]
     Other(Word),
 }
@@ -191,7 +191,7 @@ impl Default for ElementDeed {
 }
 
 impl ElementDeed {
-    /// What is done by this word.
+    /// Parses the name of a change.
     pub fn of(word: &str) -> Self {
         let known = Self::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(word));
         known.unwrap_or_else(|_| Self::Other(word.to_owned().into()))
@@ -201,9 +201,9 @@ impl ElementDeed {
 impl EventData for ElementChanged {
     const KIND: EventKind = EventKind::ElementChanged;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let by = telling.by(&self.by);
-        let element = telling.element(&self.element);
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let by = context.by(&self.by);
+        let element = context.element(&self.element);
         let id = self.id.as_deref().unwrap_or_default();
         let pin = if id.is_empty() { "a pin".to_owned() } else { with("pin", " ", id) };
         let mail = with("mail", " ", id);
@@ -232,16 +232,16 @@ impl EventData for ElementChanged {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ActionQueued {
-    /// Which: `readElement`.
+    /// The name of the action: `readElement`.
     pub action: Word,
-    /// The element or agent that it is about, by id.
+    /// The id of the element or agent that it is about.
     pub target: Option<Id>,
-    /// How urgent it is, where that differs among actions of its type.
+    /// The urgency, if it differs among actions of its type.
     pub priority: Option<Word>,
-    /// The tick before which it is not begun.
+    /// The earliest tick in which it starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before_tick: Option<u64>,
-    /// Why, in words, where the action does not say it.
+    /// The reason, if the action does not imply it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -249,12 +249,12 @@ pub struct ActionQueued {
 impl EventData for ActionQueued {
     const KIND: EventKind = EventKind::ActionQueued;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let action = action(telling, &self.action, self.target.as_deref());
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let action = action(context, &self.action, self.target.as_deref());
         let priority = self.priority.as_deref().filter(|priority| *priority == "high").unwrap_or_default();
         let done = match self.why.as_deref() {
-            Some(why) => with(&format!("{} was woken by {}", telling.who(), self.action), ": ", why),
-            None => format!("{} decided to {action}", telling.who()),
+            Some(why) => with(&format!("{} was woken by {}", context.who(), self.action), ": ", why),
+            None => format!("{} decided to {action}", context.who()),
         };
         aside(&done, priority)
     }
@@ -264,47 +264,47 @@ impl EventData for ActionQueued {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ActionDropped {
-    /// Which action.
+    /// The name of the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Word>,
-    /// The element or agent that it was about, by id; null once that is gone.
+    /// The id of the element or agent that it was about; null if that no longer exists.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub target: Option<Option<Id>>,
-    /// What did not happen, in words, where it was no action of one agent.
+    /// What did not happen, if it was not an action of one agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<Word>,
-    /// The kind of the conversation that did not begin.
+    /// The kind of the conversation that did not start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Word>,
-    /// What it was to be about.
+    /// The topic of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// Why, in words.
+    /// The reason.
     pub why: Word,
 }
 
 impl EventData for ActionDropped {
     const KIND: EventKind = EventKind::ActionDropped;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let dropped = match self.what.as_deref() {
             Some(what) if !what.is_empty() => with(what, " about ", self.topic.as_deref().unwrap_or_default()),
             _ => {
                 let target = self.target.as_ref().and_then(Option::as_deref);
-                let action = action(telling, self.action.as_deref().unwrap_or_default(), target);
-                format!("{} will not {action}", telling.who())
+                let action = action(context, self.action.as_deref().unwrap_or_default(), target);
+                format!("{} will not {action}", context.who())
             }
         };
         with(&dropped, ": ", &self.why)
     }
 }
 
-fn action(telling: &NarrationContext<'_>, action: &str, target: Option<&str>) -> String {
+fn action(context: &NarrationContext<'_>, action: &str, target: Option<&str>) -> String {
     let about = target.unwrap_or_default();
     match action {
-        "readElement" => format!("read {}", telling.element(about)),
-        "seekInfo" => format!("look at {}", telling.element(about)),
-        "approachAgent" => format!("go and tell {}", telling.called(about)),
+        "readElement" => format!("read {}", context.element(about)),
+        "seekInfo" => format!("look at {}", context.element(about)),
+        "approachAgent" => format!("go and tell {}", context.called(about)),
         "compactContext" => "sum up what it knows".to_owned(),
         "" => "do something".to_owned(),
         other => with(&format!("turn to {other}"), " at ", about),
@@ -315,17 +315,17 @@ fn action(telling: &NarrationContext<'_>, action: &str, target: Option<&str>) ->
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Read {
-    /// Which, by id; null once it is gone.
+    /// The id of the element; null if it no longer exists.
     pub element: Option<Id>,
-    /// What it is called; null once it is gone.
+    /// The label of the element; null if it no longer exists.
     pub label: Option<Id>,
     /// The version that was read.
     pub version: Option<u32>,
-    /// How it went.
+    /// The outcome.
     pub outcome: ReadOutcome,
-    /// What the agent had to say about it.
+    /// The agent's remark about it.
     pub said: Option<String>,
-    /// Why it said nothing.
+    /// Why the agent made no remark.
     pub why: Option<Word>,
 }
 
@@ -333,10 +333,10 @@ pub struct Read {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadOutcome {
-    /// It was read.
+    /// The agent read it and made a remark.
     #[default]
     Read,
-    /// It was read and there was nothing to say.
+    /// The agent read it and made no remark.
     Nothing,
     /// It could not be read.
     Failed,
@@ -345,13 +345,13 @@ pub enum ReadOutcome {
 impl EventData for Read {
     const KIND: EventKind = EventKind::Read;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let element = match self.label.as_deref().filter(|label| !label.is_empty()) {
             Some(label) => with("", "", label),
-            None => telling.element(self.element.as_deref().unwrap_or_default()),
+            None => context.element(self.element.as_deref().unwrap_or_default()),
         };
         let version = self.version.map(|version| format!("version {version}")).unwrap_or_default();
-        let (who, element) = (telling.who(), aside(&element, &version));
+        let (who, element) = (context.who(), aside(&element, &version));
         let why = self.why.as_deref().unwrap_or_default();
         match self.outcome {
             ReadOutcome::Failed => with(&format!("{who} could not read {element}"), ": ", why),

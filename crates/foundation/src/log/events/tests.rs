@@ -1,4 +1,4 @@
-//! The JSON of records is stable: records of earlier programs are read and written back byte for byte, and nothing is
+//! The JSON of records is stable: records of earlier versions are parsed and written back byte for byte, and nothing is
 //! lost.
 
 use serde_json::Value;
@@ -7,11 +7,11 @@ use super::*;
 use crate::base::{Id, Seq};
 use crate::log::EventRecord;
 
-/// Records that programs wrote before events were types: every shape of every kind, and runs with the offline and the
-/// scripted provider.
+/// Records of versions before events were typed: every shape of every kind, and runs with the offline and the scripted
+/// provider.
 pub(crate) const WRITTEN: &str = include_str!("../fixtures/written.jsonl");
 
-/// The record of a line of an exported log.
+/// Parses the record of a line of an exported log.
 pub(crate) fn record(line: &str) -> EventRecord {
     #[derive(Deserialize)]
     struct Line {
@@ -41,12 +41,12 @@ fn rewritten(record: &EventRecord) -> String {
 }
 
 #[test]
-fn what_was_written_is_read_and_written_back_byte_for_byte() {
+fn recorded_events_round_trip_byte_for_byte() {
     for line in WRITTEN.lines() {
         let record = record(line);
         assert!(!matches!(record.event(), Event::Unknown(_)), "it is understood: {line}");
         assert_eq!(record.event().kind(), record.draft.kind);
-        // Error records name their kind; earlier ones did not.
+        // Error records name their variant; earlier ones did not.
         let written = rewritten(&record);
         let written = ["work", "request", "problem"].iter().fold(written, |written, of| {
             if record.draft.kind == EventKind::Error {
@@ -60,7 +60,7 @@ fn what_was_written_is_read_and_written_back_byte_for_byte() {
 }
 
 #[test]
-fn every_kind_is_among_what_was_written() {
+fn every_kind_is_among_the_recorded_events() {
     for kind in EventKind::ALL {
         assert_eq!(EventKind::from_word(kind.word()), *kind);
         assert_eq!(EventKind::ALL_AND_OTHERS[kind.index()], *kind);
@@ -69,7 +69,7 @@ fn every_kind_is_among_what_was_written() {
 }
 
 #[test]
-fn an_error_says_whether_work_failed_or_a_request_or_a_file() {
+fn an_error_is_failed_work_or_a_request_or_a_file() {
     let read = |data: &str| match Event::parse(&EventKind::Error, &kept(data)) {
         Event::Error(error) => error,
         other => panic!("{other:?}"),
@@ -92,7 +92,7 @@ fn an_error_says_whether_work_failed_or_a_request_or_a_file() {
 }
 
 #[test]
-fn what_this_version_cannot_read_is_kept_as_it_is() {
+fn unknown_events_are_kept_unchanged() {
     let cases = [
         ("tea_break", r#"{"biscuits":3}"#),
         ("message", r#"{"text":{"words":[]}}"#),
@@ -112,7 +112,7 @@ fn what_this_version_cannot_read_is_kept_as_it_is() {
 }
 
 #[test]
-fn words_of_kinds_that_nobody_knows_go_with_their_records() {
+fn names_of_unknown_kinds_are_kept_with_their_records() {
     let word = |number: u32| format!("kind_of_another_version_{number}");
     let kinds: Vec<EventKind> = (0..100_000).map(|number| EventKind::from_word(&word(number))).collect();
     assert!(kinds.iter().zip(0..).all(|(kind, number)| kind.word() == word(number)), "there may be any number of them");
@@ -121,7 +121,7 @@ fn words_of_kinds_that_nobody_knows_go_with_their_records() {
 }
 
 #[test]
-fn a_call_says_which_file_it_is_about_whatever_the_tool_is_called() {
+fn a_call_names_its_file_for_any_tool() {
     let call = |touches: &[(&'static str, &str)]| ToolCall {
         tool: "mcp_docs_open".into(),
         touches: touches.iter().map(|(kind, target)| Touch::new(*kind, *target)).collect(),
@@ -144,7 +144,7 @@ fn a_call_says_which_file_it_is_about_whatever_the_tool_is_called() {
 }
 
 #[test]
-fn only_work_that_is_over_is_an_end_of_work() {
+fn only_finished_work_is_an_end_of_work() {
     let outcome = |event: Event| event.work_end().map(|end| end.outcome);
     assert_eq!(outcome(Complete::default().into()), Some(WorkOutcome::Completed));
     assert_eq!(outcome(Abort::default().into()), Some(WorkOutcome::Aborted));
@@ -155,7 +155,7 @@ fn only_work_that_is_over_is_an_end_of_work() {
 }
 
 #[test]
-fn what_older_and_newer_programs_say_beside_it_is_no_hindrance() {
+fn keys_of_older_and_newer_versions_are_tolerated() {
     let older = Event::parse(&EventKind::ToolCall, &kept(r#"{"tool":"vfs_write","path":"artifacts/a.md"}"#));
     assert!(matches!(&older, Event::ToolCall(call) if call.path.as_deref() == Some("artifacts/a.md")));
     let newer = Event::parse(&EventKind::Message, &kept(r#"{"text":"Hello","mood":"cheerful"}"#));
@@ -163,7 +163,7 @@ fn what_older_and_newer_programs_say_beside_it_is_no_hindrance() {
 }
 
 #[test]
-fn an_export_has_the_keys_of_the_contract_in_their_order() {
+fn an_export_has_the_documented_keys_in_order() {
     let line = WRITTEN.lines().find(|line| line.contains("\"cause\"")).expect("some have a cause");
     let keys = |line: &str| -> Vec<String> {
         let value: Value = serde_json::from_str(line).expect("it is JSON");

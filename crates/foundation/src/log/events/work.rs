@@ -8,24 +8,24 @@ use super::{Error, Event, EventData, EventKind, Word, is_false, yes};
 use crate::base::{AllowScope, Id};
 use crate::log::narration::{NarrationContext, aside, counted, joined, with};
 
-/// A piece of work was queued for an agent.
+/// An activation was queued for an agent.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Activation {
-    /// Its task or instruction.
+    /// The task or instruction.
     pub task: String,
-    /// Who asked.
+    /// The id of the requester.
     pub by: Id,
-    /// The work whose agent told this and woke it: `act-3`.
+    /// The activation whose agent sent the signal that woke this one: `act-3`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal_of: Option<Id>,
-    /// The work that started it: `act-3`.
+    /// The activation that started it: `act-3`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<Id>,
-    /// How deep it is: what a person starts has depth 0.
+    /// The depth of delegation: 0 if a person started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// The profile that the agent runs.
+    /// The profile of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Id>,
 }
@@ -33,10 +33,10 @@ pub struct Activation {
 impl EventData for Activation {
     const KIND: EventKind = EventKind::Activation;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let by = if self.by.is_empty() { String::new() } else { telling.called(&self.by) };
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let by = if self.by.is_empty() { String::new() } else { context.called(&self.by) };
         let verb = if self.signal_of.is_some() { "was woken" } else { "was asked" };
-        with(&with(&format!("{} {verb}", telling.who()), " by ", &by), ": ", &self.task)
+        with(&with(&format!("{} {verb}", context.who()), " by ", &by), ": ", &self.task)
     }
 }
 
@@ -44,21 +44,21 @@ impl EventData for Activation {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spawn {
-    /// The agent that was started, by id.
+    /// The id of the started agent.
     pub child: Id,
-    /// The file that it was started from.
+    /// The path of the file that it was started from.
     pub path: Id,
-    /// How deep it is.
+    /// The depth of delegation.
     pub depth: u32,
-    /// Its work: `act-9`.
+    /// Its activation: `act-9`.
     pub activation: Id,
 }
 
 impl EventData for Spawn {
     const KIND: EventKind = EventKind::Spawn;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        aside(&format!("{} started {}", telling.who(), telling.called(&self.child)), &self.path)
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        aside(&format!("{} started {}", context.who(), context.called(&self.child)), &self.path)
     }
 }
 
@@ -66,13 +66,13 @@ impl EventData for Spawn {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Signal {
-    /// Whom, by id.
+    /// The id of the parent.
     pub to: Id,
-    /// What.
+    /// The message.
     pub message: String,
-    /// Whether that one has new work because of it.
+    /// Whether the parent has new work because of it.
     pub woke: bool,
-    /// Whether it is kept for that one, whom a person stopped.
+    /// Whether it is kept for a parent that a person stopped.
     #[serde(skip_serializing_if = "is_false")]
     pub kept: bool,
 }
@@ -80,8 +80,8 @@ pub struct Signal {
 impl EventData for Signal {
     const KIND: EventKind = EventKind::Signal;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        let told = format!("{} reported to {}", telling.who(), telling.called(&self.to));
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let told = format!("{} reported to {}", context.who(), context.called(&self.to));
         let kept = if self.kept { "kept, because you stopped that one" } else { "" };
         aside(&with(&told, ": ", &self.message), kept)
     }
@@ -91,11 +91,11 @@ impl EventData for Signal {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
-    /// It may happen.
+    /// The call is allowed.
     Allow,
-    /// A person is asked first.
+    /// A person must allow it first.
     Ask,
-    /// It may not happen.
+    /// The call is denied.
     Deny,
 }
 
@@ -103,43 +103,43 @@ pub enum Gate {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolCall {
-    /// Which.
+    /// The name of the tool.
     pub tool: Id,
     /// The provider's id for the call.
     pub id: String,
-    /// On what, cut to a length; null where the call makes no sense.
+    /// The target, shortened; null for an invalid call.
     pub target: Option<String>,
-    /// The turn of the work, from 1.
+    /// The turn of the activation, from 1.
     pub turn: u32,
-    /// What the gate said; null where the call makes no sense.
+    /// The decision of the gate; null for an invalid call.
     pub gate: Option<Gate>,
-    /// What it touches; old logs do not say it, and neither does a call that makes no sense.
+    /// The resources that it accesses; absent in old logs and for an invalid call.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub touches: Vec<Touch>,
-    /// The file that it is about: old logs only.
+    /// The file that it is about, in old logs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<Id>,
 }
 
-/// Something that a call touches.
+/// A resource that a call accesses.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Touch {
-    /// In which way: `file.write`.
+    /// The kind of access: `file.write`.
     pub kind: Word,
-    /// What: a path, an id, an address. May be empty.
+    /// The path, id or address of the resource; may be empty.
     pub target: Id,
 }
 
 impl Touch {
-    /// Touches this in this way.
+    /// Creates a touch.
     pub fn new(kind: impl Into<Word>, target: impl Into<Id>) -> Self {
         Self { kind: kind.into(), target: target.into() }
     }
 }
 
 impl ToolCall {
-    /// The file that it reads and leaves as it is, if it does that.
+    /// Returns the file that it only reads, if it is such a call.
     pub fn file_read(&self) -> Option<Id> {
         let touches = self.known_touches();
         let read = touches.iter().find(|touch| touch.kind == "file.read")?;
@@ -147,19 +147,19 @@ impl ToolCall {
         (!is_changed).then(|| read.target.clone())
     }
 
-    /// The file that it is about, if it is about one.
+    /// Returns the file that it is about, if there is one.
     pub fn file(&self) -> Option<Id> {
         let touches = self.known_touches();
         let is_of_file = |touch: &&Touch| touch.kind.starts_with("file.") && !touch.target.is_empty();
         touches.iter().find(is_of_file).map(|touch| touch.target.clone())
     }
 
-    /// Whether it starts an agent with a file of its own.
+    /// Whether it starts an agent from a file.
     pub fn starts_agent(&self) -> bool {
         self.known_touches().iter().any(|touch| touch.kind == "agent.spawn")
     }
 
-    /// What it touches. Old logs contain only the tool and a target, which may be cut.
+    /// Returns the resources that it accesses. Old logs contain only the tool and a target, which may be shortened.
     fn known_touches(&self) -> Cow<'_, [Touch]> {
         if !self.touches.is_empty() {
             return Cow::Borrowed(&self.touches);
@@ -181,9 +181,9 @@ impl ToolCall {
 impl EventData for ToolCall {
     const KIND: EventKind = EventKind::ToolCall;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let target = self.target.as_deref().or(self.path.as_deref()).unwrap_or_default();
-        let call = with(&format!("{} called {}", telling.who(), tool(&self.tool)), ": ", target);
+        let call = with(&format!("{} called {}", context.who(), tool(&self.tool)), ": ", target);
         let gate = match self.gate {
             Some(Gate::Ask) => "you are asked first",
             Some(Gate::Deny) => "not allowed",
@@ -197,24 +197,24 @@ impl EventData for ToolCall {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolResult {
-    /// Which.
+    /// The name of the tool.
     pub tool: Id,
     /// The provider's id for the call.
     pub id: String,
-    /// Whether it did what it was to do.
+    /// Whether it succeeded.
     #[serde(default = "yes")]
     pub ok: bool,
-    /// The answer, cut to a length.
+    /// The result, shortened.
     pub text: String,
 }
 
 impl EventData for ToolResult {
     const KIND: EventKind = EventKind::ToolResult;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let answered = match self.ok {
             true => format!("{} answered", tool(&self.tool)),
-            false => format!("{} could not use {}", telling.who(), tool(&self.tool)),
+            false => format!("{} could not use {}", context.who(), tool(&self.tool)),
         };
         with(&answered, ": ", &self.text)
     }
@@ -228,16 +228,16 @@ fn tool(name: &str) -> String {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ApprovalRequested {
-    /// The tool that was called.
+    /// The name of the tool.
     pub tool: Id,
-    /// What it is to do, in words.
+    /// A description of the call.
     pub what: String,
-    /// What its agent wants to do, so that it reads on behind "wants to"; older versions left it out.
+    /// The call as a clause after "wants to"; absent in older versions.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub wants: String,
-    /// Why a person decides, in words.
+    /// Why a person must decide.
     pub why: String,
-    /// The turn of the work, from 1.
+    /// The turn of the activation, from 1.
     pub turn: u32,
     /// The index of the call in the turn.
     pub call: usize,
@@ -246,11 +246,11 @@ pub struct ApprovalRequested {
 impl EventData for ApprovalRequested {
     const KIND: EventKind = EventKind::ApprovalRequested;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         if self.wants.is_empty() {
-            return aside(&with(&format!("{} asked you", telling.who()), " about ", &self.what), &self.why);
+            return aside(&with(&format!("{} asked you", context.who()), " about ", &self.what), &self.why);
         }
-        aside(&with(&telling.who(), " wants to ", &self.wants), &with("", "because ", &self.why))
+        aside(&with(&context.who(), " wants to ", &self.wants), &with("", "because ", &self.why))
     }
 }
 
@@ -258,16 +258,16 @@ impl EventData for ApprovalRequested {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ApprovalDecided {
-    /// Whether the call may happen.
+    /// Whether the call is allowed.
     pub decision: Option<Gate>,
     /// Who decided: `user` or `gate`.
     pub by: Id,
-    /// The tool that was called.
+    /// The name of the tool.
     pub tool: Id,
-    /// Why not, where the gate decided; what the person said of it, where a person did.
+    /// The gate's reason to deny it, or the person's comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// How far it reaches that it is allowed.
+    /// The scope of the permission.
     #[serde(skip_serializing_if = "AllowScope::is_once")]
     pub scope: AllowScope,
 }
@@ -275,10 +275,10 @@ pub struct ApprovalDecided {
 impl EventData for ApprovalDecided {
     const KIND: EventKind = EventKind::ApprovalDecided;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let by = match &*self.by {
             "" | "gate" => "the gate".to_owned(),
-            by => telling.called(by),
+            by => context.called(by),
         };
         let decided = match self.decision {
             Some(Gate::Allow) => "allowed",
@@ -287,7 +287,7 @@ impl EventData for ApprovalDecided {
         };
         let decided = format!("{by} {decided} {}", tool(&self.tool));
         with(
-            &(with(&decided, " for ", &telling.agent()) + &self.scope.clause()),
+            &(with(&decided, " for ", &context.agent()) + &self.scope.clause()),
             ": ",
             self.why.as_deref().unwrap_or_default(),
         )
@@ -298,22 +298,22 @@ impl EventData for ApprovalDecided {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkflowStep {
-    /// The workflow.
+    /// The name of the workflow.
     pub workflow: Id,
-    /// The step.
+    /// The name of the step.
     pub step: Id,
-    /// What became of it: `done`.
+    /// The new status: `done`.
     pub to: String,
-    /// Why, in words.
+    /// The reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The run of the workflow: `wf-3-3kq9x2mf`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<Id>,
-    /// Who began it, where it is about the whole run.
+    /// Who started it, if it is about the whole run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Id>,
-    /// The agents whose results it goes on with, where an agent begins with it.
+    /// The agents whose results are the input of the step.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub from: Vec<Id>,
 }
@@ -321,11 +321,11 @@ pub struct WorkflowStep {
 impl EventData for WorkflowStep {
     const KIND: EventKind = EventKind::WorkflowStep;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let why = self.why.as_deref().unwrap_or_default();
         if self.step.is_empty() && self.run.is_some() {
             let workflow = with("the workflow", " ", &self.workflow);
-            let by = self.by.as_ref().map(|by| telling.called(by)).unwrap_or_default();
+            let by = self.by.as_ref().map(|by| context.called(by)).unwrap_or_default();
             return match self.to.as_str() {
                 "started" => with(&with(&format!("{workflow} started"), ", started by ", &by), ": ", why),
                 "resumed" => with(&format!("{workflow} continues"), ": ", why),
@@ -335,7 +335,7 @@ impl EventData for WorkflowStep {
         }
         let step = if self.step.is_empty() { "a step".to_owned() } else { with("step", " ", &self.step) };
         let step = with(&step, " of ", &self.workflow);
-        let by = telling.agent();
+        let by = context.agent();
         let changed = match self.to.replace('_', " ") {
             to if to.is_empty() => format!("{step} changed"),
             to if to == "running" && !by.is_empty() => format!("{by} started {step}"),
@@ -346,43 +346,43 @@ impl EventData for WorkflowStep {
     }
 }
 
-/// A piece of work was finished.
+/// An activation was finished.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Complete {
-    /// Turns that it took.
+    /// The number of turns.
     pub turns: u32,
-    /// Calls of models.
+    /// The number of calls of models.
     pub calls: u64,
-    /// Tokens of all calls, in and out.
+    /// The number of input and output tokens of all calls.
     pub tokens: u64,
-    /// What the calls cost, in US dollars; null where that is not known.
+    /// The cost of the calls in US dollars; null if it is not known.
     pub cost_usd: Option<f64>,
-    /// What the agent said last, cut to a length.
+    /// The agent's last text, shortened.
     pub text: String,
 }
 
 impl EventData for Complete {
     const KIND: EventKind = EventKind::Complete;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        over(telling, "finished", (self.turns, self.tokens), &self.text)
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        over(context, "finished", (self.turns, self.tokens), &self.text)
     }
 }
 
-/// A piece of work was stopped by a person or a limit.
+/// An activation was stopped by a person or a limit.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Abort {
-    /// Turns that it took.
+    /// The number of turns.
     pub turns: u32,
-    /// Calls of models.
+    /// The number of calls of models.
     pub calls: u64,
-    /// Tokens of all calls, in and out.
+    /// The number of input and output tokens of all calls.
     pub tokens: u64,
-    /// What the calls cost, in US dollars; null where that is not known.
+    /// The cost of the calls in US dollars; null if it is not known.
     pub cost_usd: Option<f64>,
-    /// Why, in words.
+    /// The reason.
     pub what: String,
     /// Whether a person stopped it.
     pub by_person: bool,
@@ -391,34 +391,34 @@ pub struct Abort {
 impl EventData for Abort {
     const KIND: EventKind = EventKind::Abort;
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        over(telling, "was stopped", (self.turns, self.tokens), &self.what)
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        over(context, "was stopped", (self.turns, self.tokens), &self.what)
     }
 }
 
-/// A piece of work failed: one of the things that an [`Error`] is.
+/// An activation failed: one variant of [`Error`].
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkFailed {
-    /// Turns that it took.
+    /// The number of turns.
     pub turns: u32,
-    /// Calls of models.
+    /// The number of calls of models.
     pub calls: u64,
-    /// Tokens of all calls, in and out.
+    /// The number of input and output tokens of all calls.
     pub tokens: u64,
-    /// What the calls cost, in US dollars; null where that is not known.
+    /// The cost of the calls in US dollars; null if it is not known.
     pub cost_usd: Option<f64>,
-    /// Why, in words.
+    /// The reason.
     pub what: String,
 }
 
 impl WorkFailed {
-    pub(super) fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        over(telling, "could not finish", (self.turns, self.tokens), &self.what)
+    pub(super) fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        over(context, "could not finish", (self.turns, self.tokens), &self.what)
     }
 }
 
-/// How a piece of work ended.
+/// How an activation ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WorkOutcome {
     /// It was finished.
@@ -429,21 +429,21 @@ pub enum WorkOutcome {
     Aborted,
 }
 
-/// The end of a piece of work.
+/// The end of an activation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WorkEnd {
-    /// How it ended.
+    /// The outcome.
     pub outcome: WorkOutcome,
-    /// Turns that it took.
+    /// The number of turns.
     pub turns: u32,
-    /// Tokens of all calls, in and out.
+    /// The number of input and output tokens of all calls.
     pub tokens: u64,
-    /// What the agent said last, or why it ended otherwise.
+    /// The agent's last text, or why it did not finish.
     pub said: String,
 }
 
 impl Event {
-    /// The end of a piece of work, if it is one. A request that was refused is none, and neither is a broken file.
+    /// Returns the end of an activation, if the event is one. A refused request or a broken file is not.
     pub fn work_end(self) -> Option<WorkEnd> {
         let (outcome, turns, tokens, said) = match self {
             Self::Complete(end) => (WorkOutcome::Completed, end.turns, end.tokens, end.text),
@@ -455,9 +455,9 @@ impl Event {
     }
 }
 
-/// Work is over.
-fn over(telling: &NarrationContext<'_>, verb: &str, (turns, tokens): (u32, u64), said: &str) -> String {
+/// Describes the end of an activation.
+fn over(context: &NarrationContext<'_>, verb: &str, (turns, tokens): (u32, u64), said: &str) -> String {
     let (turns, tokens) = (counted(turns.into(), "turn", "turns"), counted(tokens, "token", "tokens"));
-    let used = aside(&format!("{} {verb}", telling.who()), &joined([Some(turns), Some(tokens)]));
+    let used = aside(&format!("{} {verb}", context.who()), &joined([Some(turns), Some(tokens)]));
     with(&used, ": ", said)
 }

@@ -15,21 +15,21 @@ mod names;
 
 pub use names::Names;
 
-/// A sentence is no longer than this.
+/// The maximum length of a sentence in characters.
 pub const SENTENCE_CHARS: usize = 300;
-/// The name of a kind that another version wrote is shown no longer than this.
+/// The maximum length of the shown name of an unknown kind, in characters.
 const KIND_CHARS: usize = 40;
 
 /// Looks up the names of agents and elements.
 pub trait Naming {
-    /// The name of the agent with this id, if it is known.
+    /// Returns the name of the agent with this id, if it is known.
     fn agent(&self, id: &str) -> Option<Id>;
 
-    /// The label of the element with this id, if it is known.
+    /// Returns the label of the element with this id, if it is known.
     fn element(&self, id: &str) -> Option<Id>;
 }
 
-/// What somebody is called who has this name, if any: “you” for the person, else the word itself.
+/// Returns the display name of an author: the given name, “you” for the person, otherwise the id itself.
 fn spoken<'a>(name: Option<&'a str>, who: &'a str) -> &'a str {
     match (name, who) {
         (Some(name), _) => name,
@@ -42,9 +42,9 @@ fn spoken<'a>(name: Option<&'a str>, who: &'a str) -> &'a str {
 /// The description of a record: what happened, and what a person can do about it, if anything.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Narration {
-    /// What happened: a sentence without a full stop, with a small letter at its head, in one line.
+    /// What happened: a sentence on one line without a full stop, starting with a lower-case letter.
     pub what: String,
-    /// What to do; empty where there is nothing to do.
+    /// What to do; empty if nothing can be done.
     pub remedy: String,
 }
 
@@ -54,30 +54,30 @@ impl Narration {
     }
 }
 
-/// Tells an event of a kind that is not in the table.
+/// Describes an event of a kind that is not in the table.
 type NarrateFn = fn(&EventJson, &NarrationContext<'_>) -> Option<Narration>;
 
-/// Additional kinds of events, outside the built-in table, with their descriptions. Code that adds an event registers
-/// it in this resource of the room.
+/// Additional kinds of events, outside of the built-in table, with their descriptions. Code that adds an event
+/// registers it in this resource of the room.
 #[derive(Resource, Clone, Default)]
 pub struct AddedEvents(Arc<BTreeMap<EventKind, NarrateFn>>);
 
 impl AddedEvents {
-    /// Adds the events of this type.
+    /// Adds this type of event.
     pub fn add<E: EventData>(&mut self) {
-        let tell: NarrateFn = |data, telling| {
+        let tell: NarrateFn = |data, context| {
             let event = data.parse::<E>()?;
-            Some(Narration::of(&event, |event| event.narrate(telling), E::to_do))
+            Some(Narration::of(&event, |event| event.narrate(context), E::to_do))
         };
         Arc::make_mut(&mut self.0).insert(E::KIND, tell);
     }
 
-    /// Whether events of this kind were added.
+    /// Whether this kind was added.
     pub fn has(&self, kind: &EventKind) -> bool {
         self.0.contains_key(kind)
     }
 
-    /// Whether these are those, without looking into them.
+    /// Whether both are the same allocation, without comparing the contents.
     fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -96,81 +96,81 @@ pub struct Narrator<'a> {
 }
 
 impl<'a> Narrator<'a> {
-    /// A narrator who calls everybody so.
+    /// Creates a narrator that uses these names.
     pub fn new(names: &'a dyn Naming) -> Self {
         Self { names, added: AddedEvents::default() }
     }
 
-    /// One who knows these events, too.
+    /// Adds descriptions for these events.
     pub fn with(self, added: &AddedEvents) -> Self {
         Self { added: added.clone(), ..self }
     }
 
-    /// A record in one line: a whole sentence without a full stop.
+    /// Describes a record in one line: a whole sentence without a full stop.
     pub fn sentence(&self, record: &EventRecord) -> String {
         self.sentence_of(&record.draft.kind, record.draft.agent.as_ref(), record.draft.data())
     }
 
-    /// The same of a record that is kept in another form: its kind, its agent, and its data.
+    /// Describes a record that is stored in another form, by its kind, agent, and data.
     pub fn sentence_of(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> String {
         let Narration { what, remedy } = self.narrate_kind(kind, agent, data);
         let told = truncate(&with(&what, ". What to do: ", &remedy), SENTENCE_CHARS);
-        // Paths, ids and names of tools are written as they are.
+        // Paths, ids and names of tools are not capitalised.
         let is_word =
             told.split(' ').next().is_some_and(|word| word.trim_end_matches(':').chars().all(char::is_alphabetic));
         if is_word { capitalised(&told) } else { told }
     }
 
-    /// A record in two parts: what happened, and what to do about it.
+    /// Describes a record in two parts: what happened, and what to do about it.
     pub fn narrate(&self, record: &EventRecord) -> Narration {
         self.narrate_kind(&record.draft.kind, record.draft.agent.as_ref(), record.draft.data())
     }
 
-    /// Whether something better than its data can be said of a record of this kind.
+    /// Whether there is a description of this kind, rather than only its data.
     pub fn knows(&self, kind: &EventKind) -> bool {
         !matches!(kind, EventKind::Other(_)) || self.added.has(kind)
     }
 
     fn narrate_kind(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> Narration {
-        let telling = NarrationContext { agent, names: self.names };
-        let added = self.added.0.get(kind).and_then(|tell| tell(data, &telling));
-        added.unwrap_or_else(|| Narration::of(&Event::parse(kind, data), |event| event.narrate(&telling), Event::to_do))
+        let context = NarrationContext { agent, names: self.names };
+        let added = self.added.0.get(kind).and_then(|tell| tell(data, &context));
+        added.unwrap_or_else(|| Narration::of(&Event::parse(kind, data), |event| event.narrate(&context), Event::to_do))
     }
 }
 
-/// What describing an event needs besides its data: its agent, and the names of agents and elements.
+/// The context in which an event is described: its agent, and the names of agents and elements.
 pub struct NarrationContext<'a> {
     agent: Option<&'a Id>,
     names: &'a dyn Naming,
 }
 
 impl NarrationContext<'_> {
-    /// The agent that the record is about; nothing where there is none.
+    /// Returns the name of the agent that the record is about; empty if there is none.
     pub fn agent(&self) -> String {
         self.agent.map(|agent| self.called(agent)).unwrap_or_default()
     }
 
-    /// The name of the agent that the record is about, or “somebody”.
+    /// Returns the name of the agent that the record is about, or “somebody”.
     pub fn who(&self) -> String {
         self.agent_or("")
     }
 
-    /// The agent that the record is about, else whoever did it.
+    /// Returns the name of the agent that the record is about, otherwise of the author.
     pub fn agent_or(&self, by: &str) -> String {
         self.agent.map_or_else(|| self.called(by), |agent| self.called(agent))
     }
 
-    /// The name of the one who did it, or of the agent that the record is about.
+    /// Returns the name of the author, or of the agent that the record is about.
     pub fn by(&self, by: &str) -> String {
         if by.is_empty() { self.who() } else { self.called(by) }
     }
 
-    /// The display name of an id.
+    /// Returns the display name of an id.
     pub fn called(&self, who: &str) -> String {
         if who.is_empty() { "somebody".to_owned() } else { clip(spoken(self.names.agent(who).as_deref(), who)) }
     }
 
-    /// What an element is called.
+    /// Returns the label of an element.
     pub fn element(&self, id: &str) -> String {
         match id {
             "" => "an element".to_owned(),
@@ -178,7 +178,7 @@ impl NarrationContext<'_> {
         }
     }
 
-    /// Everyone in a list, the first of them by name.
+    /// Lists several agents, the first of them by name.
     pub fn everyone(&self, list: &[Id]) -> String {
         let names: Vec<String> = list.iter().take(8).map(|id| self.called(id)).collect();
         let more = list.len().saturating_sub(names.len());
@@ -191,7 +191,7 @@ impl NarrationContext<'_> {
     }
 }
 
-/// Two parts with something between them; the first alone where there is no second.
+/// Joins two parts; returns the first alone if the second is empty.
 pub fn with(first: &str, between: &str, second: &str) -> String {
     match clip(second) {
         second if second.is_empty() => first.to_owned(),
@@ -199,7 +199,7 @@ pub fn with(first: &str, between: &str, second: &str) -> String {
     }
 }
 
-/// A remark in brackets, where there is one.
+/// Adds a remark in brackets, unless it is empty.
 pub fn aside(said: &str, remark: &str) -> String {
     match clip(remark) {
         remark if remark.is_empty() => said.to_owned(),
@@ -207,17 +207,17 @@ pub fn aside(said: &str, remark: &str) -> String {
     }
 }
 
-/// A count with its noun: `1 turn`, `1,200 tokens`.
+/// Formats a count with its noun: `1 turn`, `1,200 tokens`.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(count), if count == 1 { one } else { many })
 }
 
-/// Those that are there, with commas between them.
+/// Joins the parts that are present with commas.
 pub fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// What a kind of record is called.
+/// Returns the display name of a kind of record.
 pub fn kind_words(kind: &EventKind) -> String {
     match truncate(&one_line(&kind.word().replace('_', " ")), KIND_CHARS) {
         words if words.is_empty() => "Record".to_owned(),
@@ -225,7 +225,7 @@ pub fn kind_words(kind: &EventKind) -> String {
     }
 }
 
-/// A count with its thousands apart: `100,000`.
+/// Formats a count with thousands separators: `100,000`.
 pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -238,7 +238,7 @@ pub fn thousands(count: u64) -> String {
     out
 }
 
-/// The beginning of a text in one line: a huge one is not gone through.
+/// Returns the beginning of a text on one line, without reading the rest.
 pub fn clip(text: &str) -> String {
     let start: String = text.chars().take(SENTENCE_CHARS * 2).collect();
     one_line(&start)

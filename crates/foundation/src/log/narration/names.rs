@@ -1,4 +1,4 @@
-//! The names of agents and elements by id, including those that left. Learned from the room and its log.
+//! The names of agents and elements by id, including those that were removed. Learned from the room and its log.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::base::Id;
 pub struct Names {
     agents: BTreeMap<Id, Id>,
     elements: BTreeMap<Id, Id>,
-    /// The names of the room as they were learned last, to see at a glance that nothing is new.
+    /// The names when they were last learned from the room, to detect quickly that nothing changed.
     room: Vec<Id>,
     labels: Vec<Id>,
     added: AddedEvents,
@@ -20,7 +20,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Learns the names of every agent in the room: id and name. Costs nothing where nothing changed.
+    /// Learns the names of all agents in the room, given as ids and names. Cheap if nothing changed.
     pub fn learn_agents<'a>(&mut self, agents: impl ExactSizeIterator<Item = (&'a Id, &'a Id)> + Clone) {
         if !are(&self.room, agents.clone().map(|(_, name)| name)) {
             self.room = agents.clone().map(|(_, name)| name.clone()).collect();
@@ -30,7 +30,7 @@ impl Names {
         }
     }
 
-    /// Learns the labels of every element in the room: id and label. Costs nothing where nothing changed.
+    /// Learns the labels of all elements in the room, given as ids and labels. Cheap if nothing changed.
     pub fn learn_elements<'a>(&mut self, elements: impl ExactSizeIterator<Item = (&'a Id, &'a Id)> + Clone) {
         if !are(&self.labels, elements.clone().map(|(_, label)| label)) {
             self.labels = elements.clone().map(|(_, label)| label.clone()).collect();
@@ -41,13 +41,13 @@ impl Names {
         }
     }
 
-    /// Learns what an agent is called.
+    /// Learns the name of an agent.
     pub fn learn_agent(&mut self, id: &Id, name: &Id) {
         let before = self.agents.insert(id.clone(), name.clone());
         self.note_change(before, name);
     }
 
-    /// Learns the former name of an agent, unless its name is known. Earlier sentences about it change.
+    /// Learns the name of a removed agent, unless it is known. Earlier sentences about the agent change.
     pub fn learn_former(&mut self, id: &Id, name: Id) {
         if !self.agents.contains_key(id) {
             self.learn_agent(id, &name);
@@ -55,7 +55,7 @@ impl Names {
         }
     }
 
-    /// Learns the words for events that were added. Costs nothing where nothing changed.
+    /// Learns the descriptions of added events. Cheap if nothing changed.
     pub fn learn_events(&mut self, added: &AddedEvents) {
         if !self.added.is(added) {
             self.added = added.clone();
@@ -64,7 +64,7 @@ impl Names {
         }
     }
 
-    /// A narrator who uses these names, and knows the events that were added.
+    /// Returns a narrator that uses these names, and knows the added events.
     pub fn narrator(&self) -> Narrator<'_> {
         Narrator::new(self).with(&self.added)
     }
@@ -76,17 +76,17 @@ impl Names {
         }
     }
 
-    /// Changes whenever a sentence may be another.
+    /// Returns a number that changes whenever a sentence may change.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Changes whenever a known id gets another name.
+    /// Returns a number that changes whenever a known id gets another name.
     pub fn renames(&self) -> u64 {
         self.renames
     }
 
-    /// The display name of an id: the name of an agent, “you” for the person, or the id itself.
+    /// Returns the display name of an id: the name of an agent, “you” for the person, or the id itself.
     pub fn called<'a>(&'a self, who: &'a str) -> &'a str {
         spoken(self.agents.get(who).map(|name| &**name), who)
     }
@@ -102,7 +102,7 @@ impl Naming for Names {
     }
 }
 
-/// Whether these are the same texts as those, without looking into them.
+/// Whether both lists contain the same allocations, without comparing the contents.
 fn are<'a>(known: &[Id], shown: impl ExactSizeIterator<Item = &'a Id>) -> bool {
     known.len() == shown.len() && known.iter().zip(shown).all(|(known, shown)| Arc::ptr_eq(known, shown))
 }

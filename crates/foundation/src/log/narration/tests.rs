@@ -1,4 +1,4 @@
-//! The narration of every kind of record, and of records that make no sense.
+//! The narration of every kind of record, and of invalid records.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn said(kind: EventKind, agent: Option<&str>, data: &str) -> String {
 }
 
 #[test]
-fn every_record_is_reported_in_plain_words() {
+fn every_record_has_a_plain_description() {
     let names = names();
     let narrator = Narrator::new(&names);
     assert!(TOLD.lines().count() > 100);
@@ -36,13 +36,13 @@ fn every_record_is_reported_in_plain_words() {
 }
 
 #[test]
-fn a_kind_is_reported_without_underscores() {
+fn kinds_are_shown_without_underscores() {
     assert!(EventKind::ALL.iter().all(|kind| !kind_words(kind).contains('_')));
     assert_eq!(kind_words(&EventKind::ToolCall), "Tool call");
 }
 
 #[test]
-fn what_cannot_be_read_is_shown_as_it_is() {
+fn unreadable_records_are_shown_as_they_are() {
     for kind in EventKind::ALL {
         for data in ["null", "[1, 2]", "\"text\"", "{}", "{\"what\":{\"a\":[]},\"error\":3}"] {
             let told = said(kind.clone(), None, data);
@@ -59,7 +59,7 @@ fn what_cannot_be_read_is_shown_as_it_is() {
 }
 
 #[test]
-fn an_event_that_was_added_is_reported_in_its_own_words_and_what_to_do_stands_apart() {
+fn an_added_event_has_its_own_description_and_a_separate_remedy() {
     #[derive(Debug, serde::Serialize, serde::Deserialize)]
     struct TeaBreak {
         biscuits: u32,
@@ -68,8 +68,8 @@ fn an_event_that_was_added_is_reported_in_its_own_words_and_what_to_do_stands_ap
     impl EventData for TeaBreak {
         const KIND: EventKind = EventKind::Other(std::borrow::Cow::Borrowed("tea_break"));
 
-        fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-            format!("{} had {}", telling.who(), counted(self.biscuits.into(), "biscuit", "biscuits"))
+        fn narrate(&self, context: &NarrationContext<'_>) -> String {
+            format!("{} had {}", context.who(), counted(self.biscuits.into(), "biscuit", "biscuits"))
         }
 
         fn to_do(&self) -> &str {
@@ -95,7 +95,7 @@ fn an_event_that_was_added_is_reported_in_its_own_words_and_what_to_do_stands_ap
 }
 
 #[test]
-fn a_sentence_is_short_whatever_was_said() {
+fn sentences_are_short_for_any_content() {
     let told = said(EventKind::Message, Some("ada-1"), &json!({ "text": "ä🦀 \n".repeat(100_000) }).to_string());
     assert_eq!(told.chars().count(), SENTENCE_CHARS);
     assert!(!told.contains('\n'));
@@ -105,7 +105,7 @@ fn a_sentence_is_short_whatever_was_said() {
 }
 
 #[test]
-fn whoever_left_keeps_a_name_and_only_a_change_is_a_change() {
+fn removed_agents_keep_their_names_and_only_changes_count() {
     let mut names = names();
     let before = (names.version(), names.renames());
     let bram = [(id("bram-1"), id("Bram"))];
@@ -120,7 +120,7 @@ fn whoever_left_keeps_a_name_and_only_a_change_is_a_change() {
 }
 
 #[test]
-fn long_numbers_are_set_apart() {
+fn long_numbers_have_thousands_separators() {
     assert_eq!([0, 999, 1_000, 100_000, 1_234_567].map(thousands), ["0", "999", "1,000", "100,000", "1,234,567"]);
 }
 
@@ -146,7 +146,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn whatever_stands_in_a_record_something_short_is_said(
+    fn any_record_has_a_short_description(
         index in 0..EventKind::ALL.len(), data in any_json(), agent in proptest::option::of(".{0,12}")
     ) {
         let told = said(EventKind::ALL[index].clone(), agent.as_deref(), &data.to_string());

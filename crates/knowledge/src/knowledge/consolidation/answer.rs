@@ -7,20 +7,20 @@ use crate::base::Id;
 use crate::base::text_normalization::folded_text;
 use crate::knowledge::memory::{Edge, MemoryKind, Relation, hundredths, tidy};
 
-/// How many candidates of one answer are used.
+/// The maximum number of candidates that are used of one answer.
 const CANDIDATES_AT_MOST: usize = 20;
-/// How many tags of a candidate are kept.
+/// The maximum number of tags of a candidate.
 const TAGS_AT_MOST: usize = 8;
 
 /// Why an answer cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum AnswerError {
-    /// There is no list in it.
+    /// It contains no list.
     #[error("the model did not answer with a JSON list of memories: try again, or choose a model that follows formats")]
     NoList,
 }
 
-/// The candidates that a model names. One without a content is left out, and so is one that is there twice.
+/// Parses the candidates in an answer. Those without content and duplicates are left out.
 pub fn parse_candidates(answer: &str) -> Result<Vec<Candidate>, AnswerError> {
     let mut candidates: Vec<Candidate> = Vec::new();
     for value in list_in(answer).ok_or(AnswerError::NoList)? {
@@ -41,12 +41,12 @@ pub fn parse_candidates(answer: &str) -> Result<Vec<Candidate>, AnswerError> {
     Ok(candidates)
 }
 
-/// A candidate with what else a model says of it.
+/// Adds the other properties that the model gives to a candidate.
 fn described(candidate: Candidate, value: &Value) -> Candidate {
     let kind = field(value, &["kind", "type", "category"]).and_then(Value::as_str);
     let kind = kind.and_then(|kind| kind.trim().to_lowercase().parse::<MemoryKind>().ok());
     let importance = field(value, &["importance", "score"]).and_then(number);
-    // Some answer in tens or hundreds.
+    // Some models use a scale of ten or a hundred.
     let importance = importance.map(|given| {
         if given > 10.0 {
             given / 100.0
@@ -70,9 +70,8 @@ fn described(candidate: Candidate, value: &Value) -> Candidate {
     }
 }
 
-/// What is done about each candidate by a model's answer. A candidate of which it says nothing usable is added: nothing
-/// is lost for an odd answer. It changes only memories that were shown to it with that candidate, and none that is
-/// pinned.
+/// Parses a model's decisions about all candidates. A candidate without a usable decision is added, so that nothing is
+/// lost because of an invalid answer. Only memories that were shown with a candidate can change, and no pinned ones.
 pub fn decide(cases: &[Case], answer: &str) -> Vec<Decision> {
     let values = list_in(answer).unwrap_or_default();
     let mut decided: Vec<Option<Decision>> = vec![None; cases.len()];
@@ -96,7 +95,7 @@ pub fn decide(cases: &[Case], answer: &str) -> Vec<Decision> {
     once(decided.map(|(index, (decision, case))| decision.unwrap_or_else(|| undecided(index, case))).collect(), cases)
 }
 
-/// A known memory is changed by one candidate; another that wants to change it is added.
+/// Makes sure that only one candidate changes a known memory; another one that would change it is added instead.
 fn once(mut decisions: Vec<Decision>, cases: &[Case]) -> Vec<Decision> {
     let mut changed: Vec<Id> = Vec::new();
     for decision in &mut decisions {
@@ -127,7 +126,7 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
         }
         ("SKIP" | "IGNORE", _) => done(Act::Skip),
         ("KEEP" | "NONE" | "NOOP", Some(known)) => done(Act::Keep { id: known.memory.id.clone() }),
-        // It is marked as known without saying as which: the most similar one is assumed.
+        // The candidate is marked as known without naming the memory: the most similar one is assumed.
         ("KEEP" | "NONE" | "NOOP", None) => match case.similar.first() {
             Some(first) => done(Act::Keep { id: first.memory.id.clone() }),
             None => instead("the model treated it as known, but nothing similar is known"),
@@ -148,7 +147,7 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
     }
 }
 
-/// How a model says that a new memory relates to known ones that it was shown: as strongly as they are alike.
+/// Parses the relations of a new memory to those that were shown with it. Their weight is the similarity.
 fn edges(case: &Case, value: &Value) -> Vec<Edge> {
     let mut edges = Vec::new();
     for relation in Relation::ALL {
@@ -168,7 +167,7 @@ fn edges(case: &Case, value: &Value) -> Vec<Edge> {
     edges
 }
 
-/// The first of these keys, in whatever capitals.
+/// Returns the first of these keys that exists, ignoring case.
 fn field<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
     let object = value.as_object()?;
     keys.iter().find_map(|key| object.iter().find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value))
@@ -178,7 +177,7 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
 }
 
-/// The first JSON list in a text, or the list that the first object in it holds, or that object alone.
+/// Returns the first JSON list in a text, otherwise the list in its first object, otherwise that object alone.
 fn list_in(text: &str) -> Option<Vec<Value>> {
     let mut single = None;
     for (at, _) in text.match_indices(['[', '{']) {
@@ -193,7 +192,7 @@ fn list_in(text: &str) -> Option<Vec<Value>> {
                 {
                     return Some(list.clone());
                 }
-                // Lines of objects without a list around them.
+                // JSON Lines: objects without a list around them.
                 let rest = values.map_while(Result::ok).filter(Value::is_object);
                 single = Some(std::iter::once(Value::Object(object)).chain(rest).collect());
                 break;

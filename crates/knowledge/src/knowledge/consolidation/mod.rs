@@ -1,5 +1,5 @@
-//! Merges new memories with known ones: the questions to a model, parsing its answers, and decisions without a model.
-//! Pure: data in, acts out.
+//! Merges new memories with known ones: the prompts for a model, parsing its answers, and decisions without a model.
+//! Pure: data in, decisions out.
 
 mod answer;
 mod offline;
@@ -19,24 +19,24 @@ use crate::base::Id;
 /// A candidate for a new memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Candidate {
-    /// In words that can be understood by themselves.
+    /// The text, which must be understandable on its own.
     pub content: String,
-    /// What it is about.
+    /// The kind of memory.
     pub kind: MemoryKind,
-    /// Words to find it by.
+    /// Tags for finding it.
     pub tags: Vec<String>,
-    /// How much it matters, from 0 to 1.
+    /// The importance, from 0 to 1.
     pub importance: f32,
 }
 
 impl Candidate {
-    /// A fact of usual importance.
+    /// Creates a fact of default importance.
     pub fn new(content: &str) -> Self {
         let content = tidy(content).text;
         Self { content, kind: MemoryKind::default(), tags: Vec::new(), importance: USUAL_IMPORTANCE }
     }
 
-    /// The memory that it becomes.
+    /// Converts it to a memory.
     pub fn into_memory(self, agent: &Id, created: Option<i64>) -> Memory {
         let memory = Memory::new(agent, &self.content, created);
         Memory { kind: self.kind, tags: self.tags, importance: hundredths(self.importance), ..memory }
@@ -46,18 +46,18 @@ impl Candidate {
 /// A known memory that is similar to a candidate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Similar {
-    /// What is known.
+    /// The known memory.
     pub memory: Memory,
-    /// How alike both are, from -1 to 1.
+    /// The similarity, from -1 to 1.
     pub similarity: f32,
 }
 
 /// A candidate with the most similar known memories, the most similar first.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Case {
-    /// What is new.
+    /// The candidate.
     pub candidate: Candidate,
-    /// What is known.
+    /// The known memories.
     pub similar: Vec<Similar>,
 }
 
@@ -65,28 +65,28 @@ pub struct Case {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub enum Act {
-    /// It becomes a memory; with edges to known ones, in the order of their ids.
+    /// It is added as a new memory, with edges to known ones sorted by id.
     Add {
-        /// The new one.
+        /// The candidate.
         candidate: Candidate,
-        /// Known ones that it relates to, and how.
+        /// The edges to known memories.
         edges: Vec<super::memory::Edge>,
     },
-    /// A known memory says this from now on.
+    /// A known memory is updated with it.
     Update {
-        /// Which one.
+        /// The id of the known memory.
         id: Id,
-        /// What it says.
+        /// The candidate.
         candidate: Candidate,
     },
-    /// A known memory is wrong now and is forgotten.
+    /// A known memory is wrong now and is removed.
     Delete {
-        /// Which one.
+        /// The id of the known memory.
         id: Id,
     },
-    /// It is known already.
+    /// It is already known.
     Keep {
-        /// As this one.
+        /// The id of the known memory.
         id: Id,
     },
     /// It is not worth remembering.
@@ -96,15 +96,15 @@ pub enum Act {
 /// The decision about one candidate, and its reason.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Decision {
-    /// Which candidate, by its place in the list, from 0.
+    /// The index of the candidate, from 0.
     pub case: usize,
-    /// What is done.
+    /// The action.
     pub act: Act,
-    /// Why not what the model wanted, where it wanted something that may not be done.
+    /// Why the model's own decision was not permitted, if that is the case.
     pub told: Option<String>,
 }
 
-/// Adds a candidate, without a relation to anything.
+/// Returns the action that adds a candidate without edges.
 fn add(candidate: &Candidate) -> Act {
     Act::Add { candidate: candidate.clone(), edges: Vec::new() }
 }

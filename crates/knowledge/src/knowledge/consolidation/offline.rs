@@ -7,22 +7,22 @@ use crate::base::Id;
 use crate::base::text_normalization::{folded, folded_text};
 use crate::knowledge::memory::{Edge, Relation, hundredths};
 
-/// Two texts that are so alike say the same.
+/// The similarity from which two texts say the same.
 pub const SAME_FROM: f32 = 0.97;
-/// Two texts that are so alike are about one thing: where one has all the words of the other, it says more.
+/// The similarity from which two texts are about the same topic: if one contains all the words of the other, it
+/// replaces it.
 const ONE_THING_FROM: f32 = 0.8;
-/// Two texts that are so alike have to do with each other.
+/// The similarity from which two texts are related.
 const RELATED_FROM: f32 = 0.6;
-/// A text with fewer words is not worth remembering, unless it is written without blanks.
+/// The minimum number of words of a memory, except in scripts without spaces.
 const WORDS_AT_LEAST: usize = 3;
 
-/// What is done about each candidate, without a model. Nothing that is known is ever deleted by it, and nothing that is
-/// pinned changed.
+/// Decides about all candidates without a model. Never deletes a known memory, and never changes a pinned one.
 pub fn decide_offline(cases: &[Case]) -> Vec<Decision> {
     let mut changed: BTreeSet<Id> = BTreeSet::new();
-    let mut said: BTreeSet<String> = BTreeSet::new();
+    let mut contents: BTreeSet<String> = BTreeSet::new();
     let decisions = cases.iter().enumerate().map(|(index, case)| {
-        let act = if said.insert(folded_text(&case.candidate.content)) { act(case, &changed) } else { Act::Skip };
+        let act = if contents.insert(folded_text(&case.candidate.content)) { act(case, &changed) } else { Act::Skip };
         if let Act::Update { id, .. } = &act {
             changed.insert(id.clone());
         }
@@ -41,7 +41,7 @@ fn act(case: &Case, changed: &BTreeSet<Id>) -> Act {
         let id = || similar.memory.id.clone();
         let known = self::words(&similar.memory.content);
         let is_same = candidate == folded_text(&similar.memory.content);
-        // Numbers and names make two texts say different things, however alike they are.
+        // Different numbers and names make two texts say different things, however similar they are.
         let says_nothing_new = words.is_subset(&known);
         if is_same || (similar.similarity >= ONE_THING_FROM && says_nothing_new) {
             return Act::Keep { id: id() };

@@ -1,15 +1,15 @@
-//! The two questions to a model: what is worth remembering, and what to do about it among known memories.
+//! The two prompts for a model: what is worth remembering, and how to merge it with known memories.
 
 use std::fmt::Write;
 
 use super::Case;
 use crate::base::text::{one_line, truncate};
 
-/// How many characters of a memory the model sees.
+/// The maximum length of a memory in a prompt, in characters.
 const SHOWN_CHARS: usize = 400;
 
-/// The question that a model gets when a session ends. `transcript` is data: it is placed between marks, and nothing in
-/// it can end it.
+/// Returns the prompt at the end of a session. `transcript` is data: it is placed between markers, and nothing in it
+/// can end it.
 pub fn extraction_question(agent: &str, today: &str, transcript: &str) -> String {
     format!(
         "Today is {today}. Below is what {agent} said, did and saw. What is worth remembering? Mistakes and \
@@ -23,7 +23,7 @@ pub fn extraction_question(agent: &str, today: &str, transcript: &str) -> String
     )
 }
 
-/// What a model is asked about all candidates together.
+/// Returns the prompt about merging all candidates.
 pub fn consolidation_question(cases: &[Case]) -> String {
     let mut question =
         "For each candidate, decide what to do, compared with the known memories:\nADD (it is new), UPDATE (a known \

@@ -7,7 +7,7 @@ use fearless_simd::{Level, dispatch};
 
 use super::Embedding;
 
-/// The sum of the products of two vectors of one length.
+/// Returns the dot product of two vectors of the same length.
 pub(super) fn dot(one: &[i8], other: &[i8]) -> i32 {
     one.iter().zip(other).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
@@ -19,12 +19,13 @@ pub(in crate::knowledge) struct QueryVector {
 }
 
 impl QueryVector {
-    /// Of a vector.
+    /// Prepares a vector.
     pub(in crate::knowledge) fn new(embedding: &Embedding) -> Self {
         Self { levels: embedding.levels.iter().map(|level| i16::from(*level)).collect(), scale: embedding.scale }
     }
 
-    /// How alike it is to each of the vectors that lie side by side, with their scales: 0 where a scale is 0.
+    /// Returns the similarity to each of the vectors, which are stored consecutively, with their scales; 0 where a
+    /// scale is 0.
     pub(in crate::knowledge) fn similarities(&self, rows: &[i8], scales: &[f32]) -> Vec<f32> {
         static LEVEL: OnceLock<Level> = OnceLock::new();
         let mut found = vec![0.0; scales.len()];
@@ -34,7 +35,7 @@ impl QueryVector {
     }
 }
 
-/// Compiled once for each set of instructions.
+/// Compiled once for each instruction set.
 #[inline(always)]
 fn compare(wanted: &[i16], wanted_scale: f32, rows: &[i8], scales: &[f32], found: &mut [f32]) {
     let rows = rows.chunks_exact(wanted.len().max(1));

@@ -1,4 +1,4 @@
-//! Embeddings: the trait of embedding models, the built-in model, and one that is read from a folder.
+//! Embeddings: the trait of embedding models, the built-in model, and one that is loaded from a folder.
 
 mod compare;
 mod minilm;
@@ -15,7 +15,7 @@ pub use wordllama::WordLlama;
 
 use crate::base::Id;
 
-/// No model has more dimensions.
+/// The maximum dimension of a model.
 const DIMENSIONS_AT_MOST: usize = 4096;
 
 /// The id of an embedding model: vectors of different models are never compared.
@@ -31,27 +31,27 @@ impl fmt::Display for ModelId {
 
 /// An embedding model.
 pub trait Embedder {
-    /// Which model it is, with everything in its name on which its vectors depend.
+    /// Returns the id of the model, which contains everything that its vectors depend on.
     fn model(&self) -> &ModelId;
 
-    /// How many numbers its vectors have.
+    /// Returns the dimension of its vectors.
     fn dimensions(&self) -> usize;
 
-    /// What a text means. A text without any meaning that it knows is an error.
+    /// Embeds a text. A text without any meaning to the model is an error.
     fn embed(&self, text: &str) -> Result<Embedding, EmbeddingError>;
 
-    /// What several texts mean, in their order: in one go, where that is cheaper.
+    /// Embeds several texts, in order, with one call if that is cheaper.
     fn embed_all(&self, texts: &[&str]) -> Vec<Result<Embedding, EmbeddingError>> {
         texts.iter().map(|text| self.embed(text)).collect()
     }
 
-    /// Whether thousands of texts take no longer than a person waits. The vectors of slower models are made gradually
-    /// in the background.
+    /// Whether thousands of texts take no longer than a person waits. The vectors of slower models are computed
+    /// gradually in the background.
     fn is_quick(&self) -> bool {
         true
     }
 
-    /// Why it cannot be used at the moment, and what to do; `None` while it works.
+    /// Returns why it cannot be used at the moment, and what to do; `None` while it works.
     fn trouble(&self) -> Option<String> {
         None
     }
@@ -60,41 +60,41 @@ pub trait Embedder {
 /// Why there is no vector.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EmbeddingError {
-    /// It is of another length.
+    /// The vector has the wrong length.
     #[error(
         "{model} returned a vector of {given} numbers instead of {wanted}: choose another embedding model, or reindex"
     )]
     Dimensions {
-        /// Which model.
+        /// The model.
         model: ModelId,
-        /// How many there are.
+        /// The actual length.
         given: usize,
-        /// How many there should be.
+        /// The expected length.
         wanted: usize,
     },
     /// It contains a value that is not a number.
     #[error("{model} returned a vector with a value that is not a number: choose another embedding model")]
     NoNumber {
-        /// Which model.
+        /// The model.
         model: ModelId,
     },
-    /// It points nowhere: an empty text, or a broken model.
+    /// The vector is zero, because of an empty text or a broken model.
     #[error("{model} returned a zero vector: it knows none of the words in the text")]
     Zero {
-        /// Which model.
+        /// The model.
         model: ModelId,
     },
-    /// The model could not be asked, or could not be read.
+    /// The model could not be called or loaded.
     #[error("{model}: {why}")]
     Unavailable {
-        /// Which model.
+        /// The model.
         model: ModelId,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
 }
 
-/// A vector of length 1 with 8 bits per number, and the model that made it.
+/// A vector of length 1 with 8 bits per number, and the model that created it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Embedding {
     model: ModelId,
@@ -103,7 +103,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// What a model gave, checked and brought to length 1.
+    /// Checks a model's vector and normalises it to length 1.
     pub fn new(model: &ModelId, wanted: usize, numbers: &[f32]) -> Result<Self, EmbeddingError> {
         if numbers.len() != wanted || wanted == 0 || wanted > DIMENSIONS_AT_MOST {
             return Err(EmbeddingError::Dimensions { model: model.clone(), given: numbers.len(), wanted });
@@ -115,13 +115,13 @@ impl Embedding {
         if largest < f32::MIN_POSITIVE {
             return Err(EmbeddingError::Zero { model: model.clone() });
         }
-        // By way of the largest, so that no square is too large or too small for a number.
+        // Divided by the largest number, so that no square overflows or underflows.
         let squares: f32 = numbers.iter().map(|number| (number / largest) * (number / largest)).sum();
         let levels = numbers.iter().map(|number| (number / largest * 127.0).round() as i8).collect();
         Ok(Self { model: model.clone(), levels, scale: 1.0 / (127.0 * squares.sqrt()) })
     }
 
-    /// One that was kept.
+    /// Restores a stored vector.
     pub fn kept(model: &ModelId, wanted: usize, scale: f32, levels: &[i8]) -> Result<Self, EmbeddingError> {
         if levels.len() != wanted {
             return Err(EmbeddingError::Dimensions { model: model.clone(), given: levels.len(), wanted });
@@ -132,22 +132,22 @@ impl Embedding {
         Ok(Self { model: model.clone(), levels: levels.into(), scale })
     }
 
-    /// Which model it is of.
+    /// Returns the model.
     pub fn model(&self) -> &ModelId {
         &self.model
     }
 
-    /// Its numbers in steps of [`scale`](Self::scale).
+    /// Returns the numbers in units of [`scale`](Self::scale).
     pub fn levels(&self) -> &[i8] {
         &self.levels
     }
 
-    /// What one step is.
+    /// Returns the unit of the numbers.
     pub fn scale(&self) -> f32 {
         self.scale
     }
 
-    /// How alike two meanings are, from -1 to 1; none where they are of two models.
+    /// Returns the cosine similarity, from -1 to 1; `None` for vectors of different models.
     pub fn similarity(&self, other: &Self) -> Option<f32> {
         let is_comparable = self.model == other.model && self.levels.len() == other.levels.len();
         is_comparable.then(|| compare::dot(&self.levels, &other.levels) as f32 * self.scale * other.scale)
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_vector_of_the_model_is_refused() {
+    fn invalid_vectors_are_refused() {
         let new = |numbers: &[f32]| Embedding::new(&model("m"), 3, numbers);
         assert!(matches!(new(&[1.0]), Err(EmbeddingError::Dimensions { given: 1, wanted: 3, .. })));
         assert!(matches!(new(&[]), Err(EmbeddingError::Dimensions { .. })));

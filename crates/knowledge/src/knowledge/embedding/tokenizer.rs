@@ -1,44 +1,44 @@
-//! The tokenizer of Llama 2: splits a text into numbered pieces by merging neighbours, the most frequent piece first.
+//! The tokenizer of Llama 2: splits a text into tokens by merging neighbours, the most frequent token first.
 //!
-//! A separate table of merges is not needed: two neighbours may be merged if a piece has their text, and the piece with
+//! A separate table of merges is not needed: two neighbours may be merged if a token has their text, and the token with
 //! the lowest number is merged first. Runs of spaces come last, as in the original.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// What stands for a blank.
+/// The character that represents a space.
 const BLANK: char = '▁';
-/// The number of the piece for the byte 0; the others follow.
+/// The number of the token for the byte 0; the other bytes follow.
 const BYTE_0: u32 = 3;
 
-/// The pieces of a tokenizer.
+/// The vocabulary of a tokenizer.
 pub(super) struct Pieces {
-    /// By their text. Looked up, never gone through.
+    /// The number of each token. Only used for lookups, never iterated.
     numbers: HashMap<&'static str, u32>,
 }
 
-/// A range of the text that is one piece so far.
+/// A range of the text that currently forms one token.
 #[derive(Clone, Copy)]
 struct Part {
     start: usize,
     end: usize,
-    /// The parts beside it.
+    /// The indexes of the neighbouring parts.
     before: usize,
     after: usize,
-    /// None where no piece has this text.
+    /// The number of its token; `None` if no token has this text.
     number: Option<u32>,
 }
 
 const NONE: usize = usize::MAX;
 
 impl Pieces {
-    /// Of these texts, in the order of their numbers; an empty one is no text.
+    /// Creates the vocabulary from the texts in the order of their numbers; an empty text is no token.
     pub(super) fn new(texts: impl Iterator<Item = &'static str>) -> Self {
         let numbered = texts.enumerate().filter(|(_, text)| !text.is_empty());
         Self { numbers: numbered.map(|(number, text)| (text, u32::try_from(number).unwrap_or(u32::MAX))).collect() }
     }
 
-    /// The numbers of the pieces of a text.
+    /// Returns the numbers of a text's tokens.
     pub(super) fn numbers_of(&self, text: &str) -> Vec<u32> {
         if text.is_empty() {
             return Vec::new();
@@ -60,7 +60,7 @@ impl Pieces {
         numbers
     }
 
-    /// The parts of a text after all merges; the first one is the first of the list.
+    /// Returns the parts of a text after all merges, as a linked list that starts with the first element.
     fn merged(&self, text: &str) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::with_capacity(text.len());
         for (start, character) in text.char_indices() {
@@ -77,7 +77,7 @@ impl Pieces {
         }
         while let Some(Reverse((_, left, end, number))) = due.pop() {
             let part = parts[left];
-            // What was merged meanwhile is not there any more.
+            // The next part was merged meanwhile and does not exist any more.
             let Some(right) = parts.get(part.after).copied().filter(|right| right.end == end) else { continue };
             if part.end == part.start || part.number.is_none() {
                 continue;
@@ -96,7 +96,7 @@ impl Pieces {
         parts
     }
 
-    /// The merge of a part with the next one, if a piece has the text of both.
+    /// Returns the merge of a part with the next one, if a token has the text of both.
     fn merge_of(&self, text: &str, parts: &[Part], left: usize) -> Option<Reverse<(u32, usize, usize, u32)>> {
         let part = parts[left];
         let right = parts.get(part.after)?;

@@ -1,17 +1,18 @@
-//! The built-in model WordLlama: a table with a vector for each piece of a text; the embedding of a text is their mean.
-//! No network and no file: the table is part of the program. It was made by `assets/make_wordllama.py`.
+//! The built-in model WordLlama: a table with a vector for each token; the embedding of a text is the mean of its
+//! tokens' vectors. No network and no file: the table is part of the program. It was created by
+//! `assets/make_wordllama.py`.
 
 use std::sync::{Arc, OnceLock};
 
 use super::tokenizer::Pieces;
 use super::{Embedder, Embedding, EmbeddingError, ModelId};
 
-/// The table, as described where it is made.
+/// The table, in the format that its script describes.
 static ASSET: &[u8] = include_bytes!("../../../assets/wordllama-256.bin");
 const MAGIC: &[u8] = b"WSWL0001";
-/// Everything that its vectors depend on.
+/// The name of the model, including everything that its vectors depend on.
 const NAME: &str = "wordllama-l2-supercat-256-4bit";
-/// Of a longer text only the beginning counts, in bytes, so that no text takes long.
+/// The maximum length of a text in bytes; the rest is cut off, so that no text takes long.
 const BYTES_AT_MOST: usize = 8 * 1024;
 
 /// The built-in model. Cheap to clone; the table is loaded once.
@@ -27,7 +28,7 @@ struct Table {
 }
 
 impl WordLlama {
-    /// The one that is built in.
+    /// Loads the model.
     pub fn built_in() -> Result<Self, EmbeddingError> {
         static TABLE: OnceLock<Option<Arc<Table>>> = OnceLock::new();
         let table = TABLE.get_or_init(|| read(ASSET).map(Arc::new)).clone();
@@ -37,7 +38,7 @@ impl WordLlama {
         })
     }
 
-    /// The numbers of the pieces of a text, as the original numbers them.
+    /// Returns the numbers of a text's tokens, as in the original.
     pub fn tokens(&self, text: &str) -> Vec<u32> {
         self.0.pieces.numbers_of(text)
     }
@@ -99,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// What the original made of a text.
+    /// The expected result of the original for a text.
     #[derive(Deserialize)]
     struct Original {
         text: String,
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_twenty_scripts_have_the_pieces_and_the_direction_of_the_original() {
+    fn texts_in_twenty_scripts_match_the_original() {
         let model = built_in();
         let lines = include_str!("../../../fixtures/tokens.jsonl").lines();
         let originals: Vec<Original> = lines.map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_the_same_is_alike() {
+    fn texts_with_the_same_meaning_are_similar() {
         let model = built_in();
         let alike = |one: &str, other: &str| {
             let embed = |text: &str| model.embed(text).expect("it should have an embedding");
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_end_takes_no_longer_than_a_long_one() {
+    fn an_endless_text_takes_no_longer_than_a_long_one() {
         let model = built_in();
         let (long, longer) = ("word ".repeat(BYTES_AT_MOST / 5 + 1), "word ".repeat(1_000_000));
         assert_eq!(model.embed(&long), model.embed(&longer));
@@ -152,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_has_pieces_that_make_it_up(text in ".{0,60}") {
+        fn the_tokens_of_every_text_reproduce_it(text in ".{0,60}") {
             let model = built_in();
             prop_assert_eq!(model.tokens(&text).is_empty(), text.is_empty());
             prop_assert_eq!(model.embed(&text).is_ok(), !text.is_empty());

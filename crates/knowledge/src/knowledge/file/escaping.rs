@@ -1,12 +1,12 @@
-//! Encodes a text in one line, and a value in one word, so that both are decoded unchanged.
+//! Encodes a text as one line, and a value as one word, so that both are decoded unchanged.
 
-/// What stands for a line break in a memory's line, as in any Markdown list.
+/// The encoding of a line break in a memory's line, as usual in Markdown lists.
 const BREAK: &str = "<br>";
-/// What opens the part of a line that the program reads.
+/// The start of the part of a line that is meant for the program.
 const COMMENT: &str = "<!--";
 
-/// A text on one line. A person's text is hardly ever changed by it: only line breaks, and what would be taken for one
-/// or for the beginning of a comment.
+/// Encodes a text as one line. A person's text hardly ever changes: only line breaks, text that looks like an encoded
+/// one, and the beginning of a comment are escaped.
 pub(super) fn to_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for (at, character) in text.char_indices() {
@@ -21,7 +21,7 @@ pub(super) fn to_line(text: &str) -> String {
     line
 }
 
-/// The text of a line.
+/// Decodes the text of a line.
 pub(super) fn from_line(line: &str) -> String {
     if !line.contains(['<', '&']) {
         return line.to_owned();
@@ -47,7 +47,8 @@ pub(super) fn from_line(line: &str) -> String {
     text
 }
 
-/// A value as one word without `=`, `,`, `:`, `<` and `>`: forbidden characters are written as `%` and their bytes.
+/// Encodes a value as one word without `=`, `,`, `:`, `<` and `>`: forbidden characters are written as `%` and their
+/// bytes.
 pub(super) fn to_word(value: &str) -> String {
     let mut word = String::with_capacity(value.len());
     for character in value.chars() {
@@ -61,7 +62,7 @@ pub(super) fn to_word(value: &str) -> String {
     word
 }
 
-/// The value of a word; none where a `%` is not followed by a byte, or the bytes are no text.
+/// Decodes the value of a word; `None` if a `%` is not followed by a byte, or the bytes are not UTF-8.
 pub(super) fn from_word(word: &str) -> Option<String> {
     if !word.contains('%') {
         return Some(word.to_owned());
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_persons_text_stays_as_it_is() {
+    fn a_persons_text_is_not_changed() {
         for text in ["AT&T < 5 > 3 && <b>bold</b>", "C:\\new\\table", "100 % — *sure*", "&copy;"] {
             assert_eq!((to_line(text), from_line(text)), (text.to_owned(), text.to_owned()));
         }
@@ -100,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_again(text in "(<br>|<!--|-->|&lt;|&amp;|&|<|[a-z é\n]){0,12}", any in ".*") {
+        fn encoding_round_trips(text in "(<br>|<!--|-->|&lt;|&amp;|&|<|[a-z é\n]){0,12}", any in ".*") {
             for text in [text, any] {
                 prop_assert!(!to_line(&text).contains('\n') && !to_line(&text).contains(COMMENT));
                 prop_assert_eq!(from_line(&to_line(&text)), text.clone());

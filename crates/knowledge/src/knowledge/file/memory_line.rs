@@ -8,21 +8,21 @@ use crate::knowledge::memory::{
 
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
-/// A line with deeper indentation is a part of the line above it.
+/// The maximum indentation; a line with more is a part of the line above it.
 const INDENT_AT_MOST: usize = 3;
 
-/// A line that holds a memory.
+/// A line that contains a memory.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct MemoryLine {
-    /// Its content; its id is empty if the line has none.
+    /// The memory; its id is empty if the line has none.
     pub(super) memory: Memory,
-    /// The bytes before the text: indentation and bullet.
+    /// The number of bytes before the text: indentation and bullet.
     pub(super) head: usize,
-    /// The end of the text: behind it blanks and what the program reads.
+    /// The byte offset of the end of the text, before spaces and the program's part.
     pub(super) text_end: usize,
-    /// Words of the program's part that this version does not know.
+    /// Unknown words of the program's part.
     pub(super) unknown: Vec<String>,
-    /// How long the content was, where it was cut.
+    /// The original length of the content, if it was shortened.
     pub(super) cut_from: Option<usize>,
 }
 
@@ -30,13 +30,13 @@ pub(super) struct MemoryLine {
 pub(super) enum Parsed {
     /// A memory.
     Memory(Box<MemoryLine>),
-    /// Meant as a memory, but not to be read: what is wrong, and what to do.
+    /// An invalid memory: what is wrong, and what to do about it.
     Broken(String, &'static str),
-    /// Anything else.
+    /// Any other line.
     Other,
 }
 
-/// Parses a line without its end. `template` gives the defaults for what the line does not say.
+/// Parses a line without its line break. `template` gives the defaults for what the line does not contain.
 pub(super) fn parse(line: &str, template: &Memory) -> Parsed {
     let Some(head) = head_of(line) else { return Parsed::Other };
     let rest = &line[head..];
@@ -66,7 +66,7 @@ fn broken(what: &str, remedy: &'static str) -> Parsed {
     Parsed::Broken(what.to_owned(), remedy)
 }
 
-/// The number of bytes before the text of a list line; none for any other line.
+/// Returns the number of bytes before the text of a list line; `None` for any other line.
 fn head_of(line: &str) -> Option<usize> {
     let bare = line.trim_start_matches('\u{feff}').trim_start_matches(' ');
     let indent = line.trim_start_matches('\u{feff}').len() - bare.len();
@@ -112,7 +112,7 @@ fn remedy(key: &str) -> &'static str {
     }
 }
 
-/// Whether the key is known.
+/// Parses the value of a key. Returns whether the key is known.
 fn read_value(key: &str, value: &str, memory: &mut Memory) -> Result<bool, String> {
     let text = || from_word(value).ok_or_else(|| format!("{value:?} has an invalid % escape"));
     let time = || parse_stamp(value).map(Some).ok_or_else(|| format!("{value:?} is not a valid time"));
@@ -159,12 +159,12 @@ fn word_of(edge: &Edge) -> String {
     if edge.weight == USUAL_WEIGHT { edge.target.to_string() } else { format!("{}:{}", edge.target, edge.weight) }
 }
 
-/// A line for a memory, without its end.
+/// Returns the line of a memory, without a line break.
 pub(super) fn render(memory: &Memory) -> String {
     format!("- {}{}", to_line(&memory.content), machine(memory, &[]))
 }
 
-/// The same line with another memory: what did not change of it stays byte for byte.
+/// Returns the line with a changed memory; unchanged parts are preserved byte for byte.
 pub(super) fn rendered_again(line: &str, old: &MemoryLine, memory: &Memory) -> String {
     let text = match memory.content == old.memory.content {
         true => line[old.head..old.text_end].to_owned(),
@@ -173,7 +173,7 @@ pub(super) fn rendered_again(line: &str, old: &MemoryLine, memory: &Memory) -> S
     format!("{}{text}{}", &line[..old.head], machine(memory, &old.unknown))
 }
 
-/// What the program reads: behind the text, unseen where Markdown is shown.
+/// Returns the part for the program, which follows the text and is invisible in rendered Markdown.
 fn machine(memory: &Memory, unknown: &[String]) -> String {
     let mut words = vec![memory.id.to_string(), format!("kind={}", memory.kind)];
     let list = |words: Vec<String>| words.join(",");

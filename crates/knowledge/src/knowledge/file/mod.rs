@@ -1,6 +1,6 @@
-//! A file of memories that a person reads and edits: one line is one memory, everything else is left as it is. The
-//! format is made of lines, written back byte for byte; of Markdown it knows the blocks that are not read, and tells
-//! one that never ends, which a parser of Markdown closes without a word.
+//! A file of memories that a person reads and edits: one line is one memory, everything else is left alone. The format
+//! is line-based and is written back byte for byte. It recognises the Markdown blocks that are skipped, and reports one
+//! that never ends, which a Markdown parser would silently close.
 
 mod escaping;
 mod memory_line;
@@ -17,7 +17,7 @@ pub use owner::{KNOWLEDGE_FOLDER, Owner, SHARED_FILE};
 use super::memory::{CONTENT_BYTES_AT_MOST, Memory, Tidied, made_id, tidy};
 use crate::base::{Id, Problem};
 
-/// How many problems of one file are reported; the others are counted.
+/// The maximum number of problems of one file; the others are counted.
 const PROBLEMS_AT_MOST: usize = 20;
 
 /// A parsed file of `memory/knowledge/`. Writing it back gives the same bytes; a change only touches its own line.
@@ -25,13 +25,13 @@ const PROBLEMS_AT_MOST: usize = 20;
 pub struct KnowledgeFile {
     owner: Owner,
     lines: Vec<FileLine>,
-    /// What is wrong in it.
+    /// The problems of the file.
     problems: Vec<Problem>,
 }
 
 #[derive(Clone, Debug)]
 struct FileLine {
-    /// With its end.
+    /// The line, including its line break.
     raw: String,
     memory: Option<Box<MemoryLine>>,
 }
@@ -39,32 +39,32 @@ struct FileLine {
 /// Why a file could not be changed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FileError {
-    /// There is no such memory in it.
+    /// The file has no memory with this id.
     #[error("{place} has no memory {id}: list them with: workshop knowledge list")]
     Unknown {
-        /// The file.
-        place: String,
-        /// The id that was looked for.
-        id: Id,
-    },
-    /// There is one by this id already.
-    #[error("{place} already has a memory {id}: change that one")]
-    Taken {
-        /// The file.
+        /// The path of the file.
         place: String,
         /// The id.
         id: Id,
     },
-    /// A memory of nothing.
+    /// The file already has a memory with this id.
+    #[error("{place} already has a memory {id}: change that one")]
+    Taken {
+        /// The path of the file.
+        place: String,
+        /// The id.
+        id: Id,
+    },
+    /// The content is empty.
     #[error("{place}: a memory needs text")]
     Empty {
-        /// The file.
+        /// The path of the file.
         place: String,
     },
 }
 
 impl KnowledgeFile {
-    /// Reads a text. Ids in `taken` are those of other files: a line that has one of them again is known by another.
+    /// Parses a text. `taken` contains the ids of other files: a line with one of them gets another id.
     pub fn parse(owner: Owner, text: &str, taken: &mut BTreeSet<Id>) -> Self {
         let template = owner.template();
         let mut file = Self { owner, lines: Vec::new(), problems: Vec::new() };
@@ -103,7 +103,7 @@ impl KnowledgeFile {
         file
     }
 
-    /// An empty file with a heading for whoever opens it.
+    /// Creates an empty file with a heading for whoever opens it.
     pub fn new(owner: Owner) -> Self {
         let heading = match &owner {
             Owner::Agent(agent) => format!("# What {agent} knows\n\n"),
@@ -112,7 +112,7 @@ impl KnowledgeFile {
         Self::parse(owner, &heading, &mut BTreeSet::new())
     }
 
-    /// Gives a memory its id where its line says none, or one that is taken.
+    /// Gives a memory an id if its line has none, or one that is taken.
     fn named(
         &self,
         line: &mut MemoryLine,
@@ -141,23 +141,23 @@ impl KnowledgeFile {
         told
     }
 
-    /// Whose it is.
+    /// Returns the owner.
     pub fn owner(&self) -> &Owner {
         &self.owner
     }
 
-    /// What is wrong in it, in the order of its lines.
+    /// Returns the problems, in line order.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// The memories in it, in the order of their lines, each with the number of its line from 1.
+    /// Iterates over the memories in line order, each with its line number from 1.
     pub fn memories(&self) -> impl Iterator<Item = (usize, &Memory)> {
         let numbered = self.lines.iter().enumerate();
         numbered.filter_map(|(index, line)| Some((index + 1, &line.memory.as_ref()?.memory)))
     }
 
-    /// The memory with this id; new ones are at the end.
+    /// Returns the memory with this id; the newest ones are at the end.
     pub fn memory(&self, id: &str) -> Option<&Memory> {
         let memories = self.lines.iter().rev().filter_map(|line| line.memory.as_ref());
         memories.map(|line| &line.memory).find(|memory| *memory.id == *id)
@@ -169,8 +169,8 @@ impl KnowledgeFile {
         found.ok_or_else(|| FileError::Unknown { place: self.owner.place(), id: id.into() })
     }
 
-    /// Writes a memory as a new line at the end, and says what was cut of it. The line as bytes is what is to be put
-    /// behind the old text: nothing before it changes.
+    /// Appends a memory as a new line, and returns what was shortened. The returned text must be appended to the old
+    /// one, which does not change.
     pub fn add(&mut self, memory: &Memory) -> Result<Added, FileError> {
         if self.index_of(&memory.id).is_ok() {
             return Err(FileError::Taken { place: self.owner.place(), id: memory.id.clone() });
@@ -192,7 +192,7 @@ impl KnowledgeFile {
         Ok(Added { appended, cut_from })
     }
 
-    /// Writes the line of a memory anew, and says what was cut of it.
+    /// Rewrites the line of a memory. Returns the original length of the content if it was shortened.
     pub fn update(&mut self, memory: &Memory) -> Result<Option<usize>, FileError> {
         let index = self.index_of(&memory.id)?;
         let (memory, Tidied { cut_from, .. }) = self.tidied(memory)?;
@@ -212,14 +212,14 @@ impl KnowledgeFile {
         Ok(cut_from)
     }
 
-    /// Takes the line of a memory out.
+    /// Removes the line of a memory.
     pub fn remove(&mut self, id: &str) -> Result<Memory, FileError> {
         let index = self.index_of(id)?;
         let unknown = || FileError::Unknown { place: self.owner.place(), id: id.into() };
         self.lines.remove(index).memory.map(|line| line.memory).ok_or_else(unknown)
     }
 
-    /// The memory in the form that it has in this file.
+    /// Returns a memory in the form that it has in this file.
     fn tidied(&self, memory: &Memory) -> Result<(Memory, Tidied), FileError> {
         let tidied = tidy(&memory.content);
         if tidied.text.is_empty() {
@@ -236,9 +236,9 @@ impl KnowledgeFile {
 /// The result of adding a memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Added {
-    /// What is to be written behind the old text.
+    /// The text to append to the file.
     pub appended: String,
-    /// How many bytes the content had, where it was cut.
+    /// The original length of the content in bytes, if it was shortened.
     pub cut_from: Option<usize>,
 }
 
@@ -253,7 +253,7 @@ fn without_end(raw: &str) -> &str {
     bare.strip_suffix('\r').unwrap_or(bare)
 }
 
-/// A place in which lines are not read: a code block, or a comment of its own.
+/// A block whose lines are skipped: a code block, or a comment.
 enum Block {
     None,
     Code { fence: &'static str, since: usize },
@@ -281,7 +281,7 @@ impl Block {
         true
     }
 
-    /// The line where a block begins that never ends.
+    /// Returns the line at which an unclosed block begins, what it is, and how to close it.
     fn unclosed(&self) -> Option<(usize, &'static str, &'static str)> {
         match self {
             Self::None => None,

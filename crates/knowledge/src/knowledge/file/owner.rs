@@ -4,9 +4,9 @@ use super::super::memory::Memory;
 use crate::base::Id;
 use crate::base::ids::USER;
 
-/// The folder of a workspace in which the files lie.
+/// The folder of memory files in a workspace.
 pub const KNOWLEDGE_FOLDER: &str = "memory/knowledge";
-/// The name of the file that is everybody's.
+/// The name of the file with shared memories.
 pub const SHARED_FILE: &str = "shared.md";
 const SHARED_STEM: &str = "shared";
 const EXTENSION: &str = ".md";
@@ -14,23 +14,24 @@ const EXTENSION: &str = ".md";
 /// The owner of a file of memories.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Owner {
-    /// One agent's, which no other agent is ever shown.
+    /// One agent, whose memories no other agent is ever shown.
     Agent(Id),
-    /// Everybody's.
+    /// All agents.
     Shared,
 }
 
 impl Owner {
-    /// Whose file a memory belongs into.
+    /// Returns the owner of the file that a memory belongs to.
     pub fn of(memory: &Memory) -> Self {
         if memory.shared { Self::Shared } else { Self::Agent(memory.agent.clone()) }
     }
 
-    /// The name of its file: the agent's id, with `%` and bytes for what does not belong into a file's name.
+    /// Returns the file name: the agent's id, in which characters that are not allowed in file names are written as `%`
+    /// and bytes.
     pub fn file_name(&self) -> String {
         let Self::Agent(agent) = self else { return SHARED_FILE.to_owned() };
         let mut name = String::with_capacity(agent.len() + EXTENSION.len());
-        // What only looks like the shared file on some disks is written otherwise, too.
+        // A name that equals the shared file on some file systems is escaped, too.
         let is_like_shared = agent.to_lowercase() == SHARED_STEM;
         for (at, character) in agent.char_indices() {
             let is_plain = character.is_alphanumeric() || "-_ ".contains(character) || (character == '.' && at > 0);
@@ -44,7 +45,7 @@ impl Owner {
         name + EXTENSION
     }
 
-    /// Whose file this is, by its name; none for one that is nobody's.
+    /// Returns the owner of a file by its name; `None` if it has none.
     pub fn by_file_name(name: &str) -> Option<Self> {
         if name == SHARED_FILE {
             return Some(Self::Shared);
@@ -75,12 +76,12 @@ impl Owner {
         if name.contains('/') { None } else { Self::by_file_name(name) }
     }
 
-    /// Its path in the workspace.
+    /// Returns the path in the workspace.
     pub fn place(&self) -> String {
         format!("{KNOWLEDGE_FOLDER}/{}", self.file_name())
     }
 
-    /// The defaults for a line with nothing but its text.
+    /// Returns the defaults for a line that only has a text.
     pub(super) fn template(&self) -> Memory {
         let agent = match self {
             Self::Agent(agent) => agent.clone(),
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_agent_has_the_file_of_all_or_one_elsewhere() {
+    fn no_agent_has_the_shared_file_or_one_outside_of_the_folder() {
         for (agent, name) in [
             ("ada", "ada.md"),
             ("shared", "%73hared.md"),
@@ -114,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_file_is_known_by_its_name(agent in "\\PC{1,20}") {
+        fn an_owner_is_determined_by_the_file_name(agent in "\\PC{1,20}") {
             let owner = Owner::Agent(agent.as_str().into());
             prop_assert_eq!(Owner::by_file_name(&owner.file_name()), Some(owner));
         }

@@ -29,7 +29,7 @@ fn a_plain_line_of_a_person_is_a_memory() {
 }
 
 #[test]
-fn what_the_program_adds_is_read_in_full() {
+fn the_programs_part_is_parsed_completely() {
     let line = "- Use `make schema`. <!-- k-1 kind=procedure tags=build,data%20base created=2026-11-24T10:00:00 \
                 importance=0.8 run=r-1 session=s-1 record=42 supersedes=k-2,k-3:0.5 future=1 pinned -->\n";
     let file = read(line);
@@ -48,7 +48,7 @@ fn what_the_program_adds_is_read_in_full() {
 }
 
 #[test]
-fn what_is_broken_is_named_with_its_line_and_kept() {
+fn broken_lines_are_reported_and_kept() {
     let text = "- good\n-\n- no end <!-- k-1 kind=fact\n- odd kind <!-- k-2 kind=fat -->\n- odd date <!-- k-3 \
                 created=today -->\n- odd id <!-- k-ä -->\n- behind <!-- k-4 --> more\n```\n- code\n";
     let file = read(text);
@@ -64,7 +64,7 @@ fn what_is_broken_is_named_with_its_line_and_kept() {
 }
 
 #[test]
-fn an_id_on_two_lines_is_reported_and_neither_is_lost() {
+fn a_duplicate_id_is_reported_and_neither_line_is_lost() {
     let mut taken = BTreeSet::new();
     let text = "- one <!-- k-1 -->\n- two <!-- k-1 -->\n- three\n- three\n";
     let file = KnowledgeFile::parse(ada(), text, &mut taken);
@@ -75,7 +75,7 @@ fn an_id_on_two_lines_is_reported_and_neither_is_lost() {
 }
 
 #[test]
-fn a_content_without_end_is_cut_and_the_line_stays() {
+fn an_overlong_content_is_shortened_and_the_line_is_kept() {
     let text = format!("- {}\n- short\n", "word ".repeat(200_000));
     let mut file = read(&text);
     let (_, memory) = file.memories().next().expect("there should be one");
@@ -90,7 +90,7 @@ fn a_content_without_end_is_cut_and_the_line_stays() {
 }
 
 #[test]
-fn comments_code_rules_and_lists_below_lists_are_no_memories() {
+fn comments_code_rules_and_nested_lists_are_not_memories() {
     let text =
         "\u{feff}- first\r\n<!--\r\n- hidden\r\n-->\r\n---\r\n- - -\r\n    - deep\r\n~~~\n- code\n~~~\r\ntext\r\n";
     let mut file = read(text);
@@ -101,7 +101,7 @@ fn comments_code_rules_and_lists_below_lists_are_no_memories() {
 }
 
 #[test]
-fn nothing_is_no_memory() {
+fn empty_content_is_not_a_memory() {
     let mut file = KnowledgeFile::new(Owner::Shared);
     let empty = Memory { content: " \n".to_owned(), ..Memory::new(&"ada".into(), "x", None) };
     assert!(matches!(file.add(&empty), Err(FileError::Empty { .. })));
@@ -158,12 +158,12 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn what_is_read_is_written_back_as_it_was(text in any_text()) {
+    fn files_are_written_back_unchanged(text in any_text()) {
         prop_assert_eq!(read(&text).to_string(), text);
     }
 
     #[test]
-    fn a_memory_is_read_as_it_was_written(memory in any_memory()) {
+    fn a_memory_round_trips(memory in any_memory()) {
         let mut file = KnowledgeFile::new(Owner::of(&memory));
         file.add(&memory).expect("it can be added");
         let again = KnowledgeFile::parse(Owner::of(&memory), &file.to_string(), &mut BTreeSet::new());
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn a_change_touches_its_line_and_no_other(text in any_text(), memory in any_memory(), which in any::<prop::sample::Index>()) {
+    fn a_change_only_affects_its_line(text in any_text(), memory in any_memory(), which in any::<prop::sample::Index>()) {
         let file = read(&text);
         let mut longer = file.clone();
         let memory = Memory { shared: false, ..memory };

@@ -1,4 +1,4 @@
-//! The memories of one owner, with their vectors and words: only shown to its owner, or to everybody.
+//! The memories of one owner, with their vectors and words: only visible to the owner, or to everybody.
 
 use std::collections::HashMap;
 
@@ -7,21 +7,21 @@ use crate::base::Id;
 use crate::knowledge::embedding::{Embedding, QueryVector};
 use crate::knowledge::memory::Memory;
 
-/// How often a memory was recalled, and when last. Stored in the index, never in a file.
+/// How often a memory was recalled, and when last. Stored in the database, never in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RecallCount {
-    /// When last, in seconds since 1970.
+    /// The time of the last recall, in seconds since 1970.
     pub last: Option<i64>,
-    /// How often.
+    /// The number of recalls.
     pub times: u32,
 }
 
 /// A memory with its vector and recall count.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What is remembered.
+    /// The memory.
     pub memory: Memory,
-    /// How often it was recalled.
+    /// Its recall count.
     pub recalls: RecallCount,
 }
 
@@ -29,15 +29,15 @@ pub struct Entry {
 #[derive(Default)]
 pub(super) struct Collection {
     entries: Vec<Entry>,
-    /// Looked up, never gone through.
+    /// The index of each memory. Only used for lookups, never iterated.
     places: HashMap<Id, usize>,
-    /// One after the other; zeros where a memory has no vector.
+    /// All vectors, one after the other; zeros for a memory without a vector.
     levels: Vec<i8>,
     scales: Vec<f32>,
     pub(super) keywords: Keywords,
 }
 
-/// What a memory is found by, besides its vector.
+/// Returns the text of a memory that keyword search uses.
 fn searched(memory: &Memory) -> String {
     if memory.tags.is_empty() {
         return memory.content.clone();
@@ -58,7 +58,7 @@ impl Collection {
         self.places.get(id).map(|place| &mut self.entries[*place].recalls)
     }
 
-    /// Takes a memory in, or puts it in the place of the one by its id.
+    /// Adds a memory, or replaces the one with the same id.
     pub(super) fn put(&mut self, entry: Entry, embedding: Option<&Embedding>, dimensions: usize) {
         let scale = embedding.map_or(0.0, Embedding::scale);
         let place = match self.places.get(&entry.memory.id) {
@@ -87,7 +87,7 @@ impl Collection {
         }
     }
 
-    /// Gives a memory its vector; whether it is there.
+    /// Sets the vector of a memory. Returns whether the memory exists.
     pub(super) fn set_vector(&mut self, id: &str, embedding: &Embedding) -> bool {
         let Some(place) = self.places.get(id).copied() else { return false };
         let dimensions = embedding.levels().len();
@@ -111,7 +111,7 @@ impl Collection {
         Some(entry)
     }
 
-    /// How alike each memory is to a meaning, by place; 0 for those without a vector.
+    /// Returns the similarity of each memory, by index; 0 for those without a vector.
     pub(super) fn similarities(&self, wanted: &QueryVector) -> Vec<f32> {
         wanted.similarities(&self.levels, &self.scales)
     }

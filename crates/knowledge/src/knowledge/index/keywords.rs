@@ -4,31 +4,32 @@ use std::collections::HashMap;
 
 use super::words::words_of;
 
-/// How fast more of the same word counts less, and how much long texts are held back: the usual values.
+/// The usual parameters of BM25: the saturation of repeated words, and the weight of a text's length.
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
-/// From this many memories on, a word that every fourth of them has is ignored if there are other words.
+/// The number of memories from which a word that a quarter of them contain is ignored, if there are other words.
 const COMMON_FROM: usize = 64;
 
-/// The words of one collection.
+/// The inverted index of one collection.
 #[derive(Default)]
 pub(super) struct Keywords {
-    /// By word: the positions of the memories that contain it, in order, and how often. Looked up, never iterated.
+    /// By word: the indexes of the memories that contain it, in order, and how often. Only used for lookups, never
+    /// iterated.
     postings: HashMap<Box<str>, Vec<(u32, u16)>>,
-    /// How many words each memory has.
+    /// The number of words of each memory.
     lengths: Vec<u32>,
     total: u64,
 }
 
 impl Keywords {
-    /// Takes in the memory at the next place.
+    /// Adds the memory with the next index.
     pub(super) fn push(&mut self, text: &str) {
         let place = u32::try_from(self.lengths.len()).unwrap_or(u32::MAX);
         self.lengths.push(0);
         self.put(place, text);
     }
 
-    /// Takes in the memory at a place that has none.
+    /// Adds the words of a memory that has none.
     fn put(&mut self, place: u32, text: &str) {
         let mut words = words_of(text);
         let count = u32::try_from(words.len()).unwrap_or(u32::MAX);
@@ -67,14 +68,14 @@ impl Keywords {
         }
     }
 
-    /// Puts another text in the place of one.
+    /// Replaces the text of a memory.
     pub(super) fn replace(&mut self, place: usize, old: &str, new: &str) {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         self.take(place, old);
         self.put(place, new);
     }
 
-    /// Takes a memory out; the last one gets its place.
+    /// Removes a memory; the last one gets its index.
     pub(super) fn swap_remove(&mut self, place: usize, text: &str, last: &str) {
         let end = self.lengths.len() - 1;
         self.take(u32::try_from(place).unwrap_or(u32::MAX), text);
@@ -90,13 +91,13 @@ impl Keywords {
 pub(super) struct WordQuery<'a> {
     collections: Vec<&'a Keywords>,
     words: Vec<(String, f32)>,
-    /// The rarity of all words together, including those that no memory contains.
-    all_said: f32,
+    /// The total weight of all words, including those that no memory contains.
+    total_weight: f32,
     mean_length: f32,
 }
 
 impl<'a> WordQuery<'a> {
-    /// The words of a text, with how much each says.
+    /// Parses the words of a text, and computes their weights.
     pub(super) fn new(text: &str, collections: Vec<&'a Keywords>) -> Self {
         let count: usize = collections.iter().map(|keywords| keywords.lengths.len()).sum();
         let total: u64 = collections.iter().map(|keywords| keywords.total).sum();
@@ -115,11 +116,11 @@ impl<'a> WordQuery<'a> {
         }
         let rarity = |having: usize| (1.0 + (count as f32 - having as f32 + 0.5) / (having as f32 + 0.5)).ln();
         let words: Vec<(String, f32)> = words.into_iter().map(|(word, having)| (word, rarity(having))).collect();
-        let all_said = words.iter().map(|(_, rarity)| rarity).sum();
-        Self { words, all_said, mean_length: (total as f32 / count.max(1) as f32).max(1.0), collections }
+        let total_weight = words.iter().map(|(_, rarity)| rarity).sum();
+        Self { words, total_weight, mean_length: (total as f32 / count.max(1) as f32).max(1.0), collections }
     }
 
-    /// All memories of one of the collections that have any of the words, by place.
+    /// Returns all memories of one of the collections that contain any of the words, sorted by index.
     pub(super) fn matches(&self, which: usize) -> Vec<WordMatch> {
         let Some(keywords) = self.collections.get(which) else { return Vec::new() };
         let mut scores = vec![(0.0f32, 0.0f32); keywords.lengths.len()];
@@ -128,17 +129,17 @@ impl<'a> WordQuery<'a> {
             for (place, times) in keywords.postings.get(word.as_str()).into_iter().flatten() {
                 let length = keywords.lengths[*place as usize] as f32 / self.mean_length;
                 let times = f32::from(*times);
-                let (score, said) = &mut scores[*place as usize];
-                if *said == 0.0 {
+                let (score, weight) = &mut scores[*place as usize];
+                if *weight == 0.0 {
                     found.push(*place);
                 }
                 *score += rarity * times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length));
-                *said += rarity;
+                *weight += rarity;
             }
         }
         let of = |place: u32| {
-            let (score, said) = scores[place as usize];
-            WordMatch { place: place as usize, score, coverage: (said / self.all_said).min(1.0) }
+            let (score, weight) = scores[place as usize];
+            WordMatch { place: place as usize, score, coverage: (weight / self.total_weight).min(1.0) }
         };
         found.into_iter().map(of).collect()
     }
@@ -148,8 +149,8 @@ impl<'a> WordQuery<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct WordMatch {
     pub(super) place: usize,
-    /// By BM25.
+    /// The BM25 score.
     pub(super) score: f32,
-    /// The share of the question's words that it contains, from 0 to 1: rare words count more.
+    /// The share of the query's words that it contains, from 0 to 1, weighted by rarity.
     pub(super) coverage: f32,
 }

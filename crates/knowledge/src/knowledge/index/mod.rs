@@ -1,4 +1,4 @@
-//! All memories in one index: a collection for each owner, so that nobody else can find private memories in any way.
+//! The index of all memories: one collection per owner, so that nobody else can find private memories in any way.
 
 mod collection;
 mod keywords;
@@ -18,14 +18,14 @@ use crate::base::Id;
 /// Who searches.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Viewer {
-    /// An agent: it is shown its own memories and the shared ones.
+    /// An agent, which can see its own memories and the shared ones.
     Agent(Id),
-    /// The person, whose files they all are.
+    /// The person, who can see all memories.
     Person,
 }
 
 impl Viewer {
-    /// Whether this owner's memories are shown to it.
+    /// Whether it can see this owner's memories.
     pub fn may_see(&self, owner: &Owner) -> bool {
         match (self, owner) {
             (Self::Person, _) | (_, Owner::Shared) => true,
@@ -34,7 +34,7 @@ impl Viewer {
     }
 }
 
-/// All memories, searchable. It can be rebuilt from the files at any time; only the recall counts are worth keeping.
+/// The searchable index of all memories. It can be rebuilt from the files at any time, except for the recall counts.
 pub struct Index {
     model: ModelId,
     dimensions: usize,
@@ -46,33 +46,33 @@ pub struct Index {
 pub(super) struct Found<'a> {
     pub(super) entry: &'a Entry,
     pub(super) score: f32,
-    /// The share of the question's words that it contains, if words were searched.
+    /// The share of the query's words that it contains, if it was found by words.
     pub(super) coverage: f32,
 }
 
 impl Index {
-    /// An empty one for the vectors of one model.
+    /// Creates an empty index for the vectors of one model.
     pub fn new(model: &ModelId, dimensions: usize) -> Self {
         Self { model: model.clone(), dimensions, collections: BTreeMap::new() }
     }
 
-    /// The model whose vectors it holds.
+    /// Returns the model of its vectors.
     pub fn model(&self) -> &ModelId {
         &self.model
     }
 
-    /// How many memories there are.
+    /// Returns the number of memories.
     pub fn len(&self) -> usize {
         self.collections.values().map(|collection| collection.entries().len()).sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no memories.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes a memory in, or another version of one. One that another owner has now is taken from the old one. A vector
-    /// of another model or length is refused.
+    /// Adds a memory, or replaces one. If its owner changed, it is removed from the previous one. A vector of another
+    /// model or length is an error.
     pub fn put(
         &mut self,
         memory: Memory,
@@ -94,13 +94,13 @@ impl Index {
         Ok(())
     }
 
-    /// Gives a memory its vector, where it had none; whether it is there and the vector is of the model.
+    /// Sets the vector of a memory that had none. Returns whether the memory exists and the vector is of this model.
     pub(super) fn set_vector(&mut self, id: &str, embedding: &Embedding) -> bool {
         let is_of_it = *embedding.model() == self.model && embedding.levels().len() == self.dimensions;
         is_of_it && self.collections.values_mut().any(|collection| collection.set_vector(id, embedding))
     }
 
-    /// Takes a memory out.
+    /// Removes a memory.
     pub fn remove(&mut self, id: &str) -> Option<Entry> {
         let dimensions = self.dimensions;
         let gone = self.collections.values_mut().find_map(|collection| collection.remove(id, dimensions));
@@ -108,20 +108,19 @@ impl Index {
         gone
     }
 
-    /// The memory by this id, if the viewer may know of it: for others there is none.
+    /// Returns the memory with this id if the viewer can see it.
     pub fn get(&self, viewer: &Viewer, id: &str) -> Option<&Entry> {
         self.visible(viewer).find_map(|(_, collection)| collection.get(id))
     }
 
-    /// All that the viewer may know of, in the order of their ids.
+    /// Returns all memories that the viewer can see, sorted by id.
     pub fn all(&self, viewer: &Viewer) -> Vec<&Entry> {
         let mut all: Vec<&Entry> = self.visible(viewer).flat_map(|(_, collection)| collection.entries()).collect();
         all.sort_unstable_by(|one, other| one.memory.id.cmp(&other.memory.id));
         all
     }
 
-    /// The relations of a memory to others and of others to it, as far as the viewer may know of both ends: who, and
-    /// the edge from it.
+    /// Returns the relations from and to a memory if the viewer can see both ends: the other memory, and the edge.
     pub fn edges_at(&self, viewer: &Viewer, id: &str) -> Vec<(&Entry, &Edge)> {
         let Some(_) = self.get(viewer, id) else { return Vec::new() };
         let mut edges = Vec::new();
@@ -140,7 +139,7 @@ impl Index {
         edges
     }
 
-    /// Notes that a memory was recalled; says the new count.
+    /// Records that a memory was recalled. Returns the new count.
     pub fn note_recalled(&mut self, id: &str, now: i64) -> Option<RecallCount> {
         let recalls = self.collections.values_mut().find_map(|collection| collection.recalls_mut(id))?;
         *recalls = RecallCount {
@@ -157,7 +156,7 @@ impl Index {
         self.collections.iter().filter(move |(owner, _)| viewer.may_see(owner))
     }
 
-    /// The memories whose meaning is nearest, the nearest first.
+    /// Returns the memories that are most similar in meaning, the most similar first.
     pub(super) fn nearest(
         &self,
         viewer: &Viewer,
@@ -181,7 +180,7 @@ impl Index {
         best.sorted()
     }
 
-    /// The memories that have the words of a text, the best first.
+    /// Returns the memories that contain words of a text, the best first.
     pub(super) fn with_words(
         &self,
         viewer: &Viewer,
@@ -201,11 +200,11 @@ impl Index {
     }
 }
 
-/// The best few, ties by id, independent of the order in which they are offered.
+/// Collects the best matches. Ties are decided by id, independent of the order in which they are offered.
 struct Best<'a> {
     limit: usize,
     found: Vec<Found<'a>>,
-    /// What is not better is not among them.
+    /// The lowest score that can still be among the best.
     least: f32,
 }
 

@@ -1,12 +1,12 @@
-//! The words of a text by which it is found: folded, in every script. Scripts without spaces are split into pairs of
+//! Splits a text into searchable words: case-folded, in every script. Scripts without spaces are split into pairs of
 //! characters.
 
 use crate::base::text_normalization::folded;
 
-/// Of a longer word only the beginning counts, in characters.
+/// The maximum length of a word in characters; the rest is cut off.
 const CHARS_AT_MOST: usize = 40;
 
-/// The words of a text in order, with repetitions.
+/// Returns the words of a text in order, with repetitions.
 pub(super) fn words_of(text: &str) -> Vec<String> {
     let folded = folded(text);
     let mut words = Vec::new();
@@ -35,7 +35,7 @@ fn pairs(part: &str, words: &mut Vec<String>) {
     }
 }
 
-/// Whether words are not set apart in this script: Thai, Lao, Burmese, Khmer, Japanese, Chinese.
+/// Whether words are not separated by spaces in this script: Thai, Lao, Burmese, Khmer, Japanese, Chinese.
 fn writes_no_blanks(character: char) -> bool {
     matches!(character,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_folded_and_signs_are_paired() {
+    fn words_are_folded_and_unspaced_scripts_are_split_into_pairs() {
         assert_eq!(words_of("It's MAX_RETRY, ＺＸ-19!"), ["it", "s", "max", "retry", "zx", "19"]);
         assert_eq!(words_of("会議室 の予約v2"), ["会議", "議室", "の予", "予約", "v2"]);
         assert_eq!(words_of("東"), ["東"]);

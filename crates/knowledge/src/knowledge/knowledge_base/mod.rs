@@ -1,5 +1,5 @@
-//! The knowledge base of a workspace: its files, parsed, and the index of them. It takes texts and returns texts to
-//! write; file access and time are up to the caller.
+//! The knowledge base of a workspace: its parsed files and their index. It takes texts and returns texts to write; the
+//! caller is responsible for file access and time.
 
 #[cfg(test)]
 mod tests;
@@ -20,25 +20,25 @@ pub type AnyEmbedder = Box<dyn Embedder + Send + Sync>;
 /// Why an operation on memories failed.
 #[derive(Debug, thiserror::Error)]
 pub enum KnowledgeError {
-    /// A file does not let it happen.
+    /// A file prevented it.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The database beside the files.
+    /// The database failed.
     #[error(transparent)]
     Db(#[from] DbError),
-    /// A vector that is none.
+    /// A vector is invalid.
     #[error(transparent)]
     Embedding(#[from] EmbeddingError),
 }
 
-/// What has to be written because of a change.
+/// A change that must be written to a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileChange {
-    /// Whose file.
+    /// The owner of the file.
     pub owner: Owner,
-    /// How it changes.
+    /// The change.
     pub write: Write,
-    /// How many bytes the content had, where it was cut.
+    /// The original length of the content in bytes, if it was shortened.
     pub cut_from: Option<usize>,
 }
 
@@ -54,11 +54,11 @@ pub enum Write {
 /// The changes caused by reading files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Read {
-    /// How many memories are new or changed.
+    /// The number of new or changed memories.
     pub changed: usize,
-    /// How many are not there any more.
+    /// The number of removed memories.
     pub gone: usize,
-    /// For how many a vector had to be made.
+    /// The number of memories that had to be embedded.
     pub embedded: usize,
 }
 
@@ -68,22 +68,21 @@ pub struct KnowledgeBase {
     db: Db,
     index: Index,
     files: BTreeMap<Owner, KnowledgeFile>,
-    /// How often memories were recalled that are in no file at the moment.
+    /// The recall counts of memories that are in no file at the moment.
     counts: HashMap<Id, RecallCount>,
-    /// Memories whose vector is still to be made: they are found by their words until then.
+    /// The ids of memories that are not embedded yet and can only be found by their words.
     due: BTreeSet<Id>,
 }
 
 impl KnowledgeBase {
-    /// Nothing known yet, with this database and this model.
+    /// Creates an empty knowledge base with this database and model.
     pub fn new(db: Db, embedder: AnyEmbedder) -> Result<Self, KnowledgeError> {
         let index = Index::new(embedder.model(), embedder.dimensions());
         let counts = db.recalls()?;
         Ok(Self { embedder, db, index, files: BTreeMap::new(), counts, due: BTreeSet::new() })
     }
 
-    /// Reads all files: what is not among them is not known any more. The order in which they are given has no part in
-    /// what comes of it.
+    /// Reads all files; memories that are not in them are removed. The order of the files does not affect the result.
     pub fn read(&mut self, texts: impl IntoIterator<Item = (Owner, String)>) -> Result<Read, KnowledgeError> {
         let texts: BTreeMap<Owner, String> = texts.into_iter().collect();
         let mut taken = BTreeSet::new();
@@ -95,7 +94,7 @@ impl KnowledgeBase {
         self.compare()
     }
 
-    /// Reads one file that changed; none where it is gone.
+    /// Reads one file that changed; `None` if it was deleted.
     pub fn read_one(&mut self, owner: &Owner, text: Option<&str>) -> Result<Read, KnowledgeError> {
         self.files.remove(owner);
         if let Some(text) = text {
@@ -106,7 +105,7 @@ impl KnowledgeBase {
         self.compare()
     }
 
-    /// Brings the index to what the files say.
+    /// Updates the index to the content of the files.
     fn compare(&mut self) -> Result<Read, KnowledgeError> {
         let mut read = Read::default();
         let wanted: BTreeMap<&Id, &Memory> =
@@ -132,7 +131,7 @@ impl KnowledgeBase {
                 note_due(to_make, &memory.id, is_due);
                 let entry = index.get(&Viewer::Person, &memory.id);
                 let recalls = entry.map(|entry| entry.recalls).or_else(|| counts.remove(&memory.id));
-                // It is of the model that the index was made for.
+                // Cannot fail: the vector is of the index's model.
                 let _ = index.put(memory, recalls.unwrap_or_default(), embedding.as_ref());
             }
             Ok(())
@@ -140,13 +139,13 @@ impl KnowledgeBase {
         Ok(read)
     }
 
-    /// Makes all vectors anew: for another model, or after doubts.
+    /// Computes all vectors again, for example in case of doubt.
     pub fn reindex(&mut self) -> Result<Read, KnowledgeError> {
         self.db.clear_vectors()?;
-        self.index_anew()
+        self.rebuild_index()
     }
 
-    fn index_anew(&mut self) -> Result<Read, KnowledgeError> {
+    fn rebuild_index(&mut self) -> Result<Read, KnowledgeError> {
         for entry in self.index.all(&Viewer::Person) {
             self.counts.insert(entry.memory.id.clone(), entry.recalls);
         }
@@ -155,24 +154,24 @@ impl KnowledgeBase {
         self.compare()
     }
 
-    /// Uses another model from now on: vectors that it made before are there, the others are made.
+    /// Switches to another model. Vectors that it computed before are reused, the others are computed.
     pub fn use_embedder(&mut self, embedder: AnyEmbedder) -> Result<Read, KnowledgeError> {
         self.embedder = embedder;
-        self.index_anew()
+        self.rebuild_index()
     }
 
-    /// What is kept beside the files.
+    /// Returns the database.
     pub fn db(&self) -> &Db {
         &self.db
     }
 
-    /// How many memories have no vector yet that are to have one.
+    /// Returns the number of memories that are not embedded yet.
     pub fn due(&self) -> usize {
         self.due.len()
     }
 
-    /// Makes so many of the vectors that are still to be made; says how many came of it. Where the model cannot be
-    /// asked, none does, and they stay due.
+    /// Embeds at most `at_most` of the memories that are due. Returns how many succeeded. If the model is unavailable,
+    /// they stay due.
     pub fn catch_up(&mut self, at_most: usize) -> Result<usize, KnowledgeError> {
         let next: Vec<Id> = self.due.iter().take(at_most).cloned().collect();
         let known = |id: &Id| self.index.get(&Viewer::Person, id).map(|entry| entry.memory.clone());
@@ -197,29 +196,29 @@ impl KnowledgeBase {
         Ok(came)
     }
 
-    /// All memories, searchable.
+    /// Returns the index.
     pub fn index(&self) -> &Index {
         &self.index
     }
 
-    /// The model in use.
+    /// Returns the model in use.
     pub fn embedder(&self) -> &dyn Embedder {
         &*self.embedder
     }
 
-    /// The file of an owner, as it was read.
+    /// Returns the file of an owner, as it was read.
     pub fn file(&self, owner: &Owner) -> Option<&KnowledgeFile> {
         self.files.get(owner)
     }
 
-    /// The file and line of a memory.
+    /// Returns the file and line of a memory.
     pub fn line_of(&self, memory: &Memory) -> Option<(Owner, usize)> {
         let owner = Owner::of(memory);
         let found = self.files.get(&owner)?.memories().find(|(_, one)| one.id == memory.id);
         found.map(|(line, _)| (owner, line))
     }
 
-    /// What is wrong in the files, and with the database.
+    /// Returns the problems of the files and the database.
     pub fn problems(&self) -> Vec<Problem> {
         let damaged = self.db.was_damaged().then(|| {
             let what = "the database was damaged and was rebuilt: recall counts start at zero";
@@ -228,19 +227,19 @@ impl KnowledgeBase {
         damaged.into_iter().chain(self.files.values().flat_map(|file| file.problems().to_vec())).collect()
     }
 
-    /// What a text means; none for one that means nothing to the model.
+    /// Embeds a text; `None` if that failed.
     pub fn embed(&self, text: &str) -> Option<Embedding> {
         self.embedder.embed(text).ok()
     }
 
-    /// What the viewer knows about something, the best first.
+    /// Returns the viewer's memories that are relevant to a text, the best first.
     pub fn recall(&self, viewer: &Viewer, text: &str, now: i64, limit: usize, filter: Filter) -> Vec<Recalled<'_>> {
         let embedding = self.embed(text);
         let query = Query { viewer: viewer.clone(), text, embedding: embedding.as_ref(), now, limit, filter };
         self.index.recall(&query)
     }
 
-    /// Notes that memories were recalled.
+    /// Records that memories were recalled.
     pub fn note_recalled<'a>(
         &mut self,
         ids: impl IntoIterator<Item = &'a str>,
@@ -258,7 +257,7 @@ impl KnowledgeBase {
         Ok(noted?)
     }
 
-    /// Takes in a memory. One by the same id is an error: an id follows from who remembers what since when.
+    /// Adds a memory. An existing id is an error: the id follows from the agent, the content and the time.
     pub fn add(&mut self, memory: &Memory) -> Result<FileChange, KnowledgeError> {
         let owner = Owner::of(memory);
         if self.index.get(&Viewer::Person, &memory.id).is_some() {
@@ -276,7 +275,7 @@ impl KnowledgeBase {
         Ok(FileChange { owner, write: Write::Append(heading + &added.appended), cut_from: added.cut_from })
     }
 
-    /// Puts another version of a memory in its place. Where it is shared now, or not any more, two files change.
+    /// Replaces a memory. If its owner changes, two files change.
     pub fn update(&mut self, memory: &Memory) -> Result<Vec<FileChange>, KnowledgeError> {
         let owner = Owner::of(memory);
         let known = self.index.get(&Viewer::Person, &memory.id).map(|entry| (Owner::of(&entry.memory), entry.recalls));
@@ -286,7 +285,7 @@ impl KnowledgeBase {
             return Err(FileError::Empty { place: owner.place() }.into());
         }
         if old_owner != owner {
-            // The destination first: nothing is lost if only the first of both is written.
+            // The destination comes first, so that nothing is lost if only one of both changes is written.
             let left = self.take_out(&memory.id)?;
             self.counts.insert(memory.id.clone(), recalls);
             let arrived = self.add(memory)?;
@@ -299,7 +298,7 @@ impl KnowledgeBase {
         Ok(vec![FileChange { owner, write: Write::Replace(text), cut_from }])
     }
 
-    /// Forgets a memory. A pinned one is forgotten, too: whether that may be is for the caller to say.
+    /// Removes a memory, even a pinned one: the caller decides whether that is permitted.
     pub fn forget(&mut self, id: &str) -> Result<FileChange, KnowledgeError> {
         self.take_out(id)
     }
@@ -316,11 +315,11 @@ impl KnowledgeBase {
         Ok(FileChange { owner, write: Write::Replace(text), cut_from: None })
     }
 
-    /// Takes a memory into the index as its file has it.
+    /// Adds a memory to the index as it is in its file.
     fn indexed(&mut self, owner: &Owner, id: &str) -> Result<(), KnowledgeError> {
         let memory = self.files.get(owner).and_then(|file| file.memory(id)).cloned();
         let Some(memory) = memory else { return Ok(()) };
-        // Where the vector cannot be kept, as on a full disk, it is known all the same and made again next time.
+        // If the vector cannot be stored, as on a full disk, the memory is still added, and embedded again next time.
         let vector = match vector_of(&self.db, &*self.embedder, &memory, true) {
             Ok(vector) => vector,
             Err(_) => Vector { embedding: self.embed(&memory.content), ..Vector::default() },
@@ -332,17 +331,17 @@ impl KnowledgeBase {
     }
 }
 
-/// What is there of the vector of a memory.
+/// The state of a memory's vector.
 #[derive(Default)]
 struct Vector {
     embedding: Option<Embedding>,
-    /// Whether it had to be made.
+    /// Whether it was just computed.
     is_new: bool,
-    /// Whether it is still to be made.
+    /// Whether it must still be computed.
     is_due: bool,
 }
 
-/// The vector of a memory: the stored one, or a new one if that is to be made now.
+/// Returns the stored vector of a memory, or computes it if `is_made_now`.
 fn vector_of(db: &Db, embedder: &dyn Embedder, memory: &Memory, is_made_now: bool) -> Result<Vector, DbError> {
     let key = memory.content_key();
     let kept = db.vector(embedder.model(), embedder.dimensions(), key)?;

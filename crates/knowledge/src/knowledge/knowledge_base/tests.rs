@@ -40,7 +40,7 @@ impl Embedder for Counting {
     }
 }
 
-/// An embedder that takes its time, and is unavailable while it is told so.
+/// An embedder that counts as slow, and is unavailable while the flag is set.
 struct Slow(ModelId, Arc<std::sync::atomic::AtomicBool>);
 
 impl Embedder for Slow {
@@ -65,7 +65,7 @@ impl Embedder for Slow {
 }
 
 #[test]
-fn the_vectors_of_a_slow_model_are_made_little_by_little_and_no_failure_leaves_one_out() {
+fn vectors_of_a_slow_model_are_computed_gradually_and_failures_are_retried() {
     let is_away = Arc::new(std::sync::atomic::AtomicBool::new(true));
     let embedder = Box::new(Slow(ModelId("slow".into()), is_away.clone()));
     let mut known = KnowledgeBase::new(Db::in_memory().expect("there is memory"), embedder).expect("it is empty");
@@ -84,7 +84,7 @@ fn the_vectors_of_a_slow_model_are_made_little_by_little_and_no_failure_leaves_o
         assert_eq!(known.due(), before.saturating_sub(3));
     }
     assert!(found(&known).is_some_and(|(_, is_near)| is_near));
-    // Memories that are added while it is unavailable are due; forgotten ones are not any more.
+    // Memories that are added while it is unavailable are due; removed ones are not any more.
     is_away.store(true, Ordering::Relaxed);
     let memory = Memory { id: "k-new".into(), ..Memory::new(&"ada".into(), "Something new.", None) };
     known.add(&memory).expect("it can be added");
@@ -102,7 +102,7 @@ fn applied(texts: &mut BTreeMap<Owner, String>, change: &FileChange) {
 }
 
 #[test]
-fn the_same_text_is_embedded_once_also_across_restarts_and_never_for_two_models_together() {
+fn the_same_text_is_embedded_once_per_model_even_across_restarts() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let place = folder.path().join("state/knowledge.db");
     let asked = Arc::new(AtomicUsize::new(0));
@@ -126,7 +126,7 @@ fn the_same_text_is_embedded_once_also_across_restarts_and_never_for_two_models_
 }
 
 #[test]
-fn a_model_that_gives_nonsense_leaves_its_memories_to_their_words() {
+fn memories_are_found_by_words_if_the_model_fails() {
     let embedder = Box::new(Counting(ModelId("odd".into()), Arc::default()));
     let mut known = KnowledgeBase::new(Db::in_memory().expect("there is memory"), embedder).expect("it is empty");
     let text = "- a NaN memory\n- a short memory\n- a memory\n".to_owned();
@@ -137,7 +137,7 @@ fn a_model_that_gives_nonsense_leaves_its_memories_to_their_words() {
 }
 
 #[test]
-fn how_often_a_memory_was_recalled_is_kept_and_no_file_is_written_for_it() {
+fn recall_counts_are_stored_without_writing_files() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let place = folder.path().join("knowledge.db");
     let open = || {
@@ -165,7 +165,7 @@ fn how_often_a_memory_was_recalled_is_kept_and_no_file_is_written_for_it() {
 }
 
 #[test]
-fn what_lies_in_the_place_of_the_database_is_named() {
+fn obstacles_in_place_of_the_database_are_reported() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     std::fs::create_dir(folder.path().join("knowledge.db")).expect("it can be made");
     let error = Db::open(&folder.path().join("knowledge.db")).err().expect("it is a folder").to_string();
@@ -173,7 +173,7 @@ fn what_lies_in_the_place_of_the_database_is_named() {
 }
 
 #[test]
-fn a_memory_is_never_emptied_and_stays_where_that_is_tried() {
+fn a_memory_cannot_be_emptied() {
     let mut known = base();
     let memory = Memory::new(&"ada".into(), "Port 8080 is taken", Some(9));
     known.add(&memory).expect("it is new");
@@ -185,7 +185,7 @@ fn a_memory_is_never_emptied_and_stays_where_that_is_tried() {
 }
 
 #[test]
-fn sharing_moves_the_line_and_forgetting_takes_it_out() {
+fn sharing_moves_the_line_and_forgetting_removes_it() {
     let (mut known, mut texts) = (base(), BTreeMap::new());
     let memory = Memory::new(&"ada".into(), "Port 8080 is taken", Some(9));
     applied(&mut texts, &known.add(&memory).expect("it is new"));
@@ -207,7 +207,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_says_the_same_as_the_index(
+    fn files_and_index_agree(
         acts in proptest::collection::vec((0u8..5, any::<prop::sample::Index>(), "[a-z]{1,4}( [a-z]{1,4})?", any::<bool>()), 0..30),
     ) {
         let (mut known, mut texts) = (base(), BTreeMap::new());

@@ -14,13 +14,14 @@ use super::memory::{Memory, MemoryKind};
 use crate::base::Id;
 use crate::base::calendar::SECS_PER_DAY;
 
-/// How many results of each search are fused.
+/// The number of results of each search that are fused.
 const CANDIDATES: usize = 50;
 /// The constant of reciprocal rank fusion: smaller than the 60 of its authors, who fused lists of a thousand.
 const RANK_CONSTANT: f32 = 10.0;
-/// How much of the score of a memory stays that nobody has recalled for ages.
+/// The share of its score that a memory keeps if nobody has recalled it for ages.
 const OLD_SHARE: f32 = 0.9;
-/// How much of the score of a memory stays that does not matter at all; with [`USUAL_IMPORTANCE`] all of it does.
+/// The share of its score that a memory keeps if it is not important at all; with [`USUAL_IMPORTANCE`], it keeps all of
+/// it.
 ///
 /// [`USUAL_IMPORTANCE`]: super::memory::USUAL_IMPORTANCE
 const UNIMPORTANT_SHARE: f32 = 0.9;
@@ -28,37 +29,37 @@ const UNIMPORTANT_SHARE: f32 = 0.9;
 /// A search query.
 #[derive(Clone, Debug)]
 pub struct Query<'a> {
-    /// Who asks: nobody is shown what is not theirs.
+    /// The viewer, who only gets visible memories.
     pub viewer: Viewer,
-    /// In words.
+    /// The text.
     pub text: &'a str,
-    /// What the words mean; without it only the words themselves are looked for.
+    /// The embedding of the text; `None` to search by words only.
     pub embedding: Option<&'a Embedding>,
-    /// What time it is, in seconds since 1970.
+    /// The present time, in seconds since 1970.
     pub now: i64,
-    /// How many at most.
+    /// The maximum number of results.
     pub limit: usize,
-    /// Which ones at all.
+    /// Which memories are searched.
     pub filter: Filter,
 }
 
 /// Which memories are searched; empty fields do not filter.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Filter {
-    /// Only of these kinds.
+    /// Only these kinds.
     pub kinds: Vec<MemoryKind>,
-    /// Only with all of these tags.
+    /// Only memories with all of these tags.
     pub tags: Vec<String>,
-    /// Only of this agent.
+    /// Only memories of this agent.
     pub agent: Option<Id>,
-    /// Only those that are shared.
+    /// Only shared memories.
     pub is_shared: bool,
-    /// Only those that are from this moment or later, in seconds since 1970; one without a date is from no moment.
+    /// Only memories since this time, in seconds since 1970; those without a date do not match.
     pub since: Option<i64>,
 }
 
 impl Filter {
-    /// Whether a memory is one of those.
+    /// Whether a memory matches.
     pub fn takes(&self, memory: &Memory) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&memory.kind))
             && self.tags.iter().all(|tag| memory.tags.contains(tag))
@@ -71,36 +72,36 @@ impl Filter {
 /// The parts of a memory's score.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct ScoreParts {
-    /// Its rank among those that are near in meaning, from 1.
+    /// The rank by meaning, from 1.
     pub meaning_rank: Option<usize>,
-    /// How alike the meanings are, from -1 to 1.
+    /// The cosine similarity, from -1 to 1.
     pub similarity: Option<f32>,
-    /// Its rank among those that have the words, from 1.
+    /// The rank by words, from 1.
     pub word_rank: Option<usize>,
-    /// What BM25 gives it.
+    /// The BM25 score.
     pub word_score: Option<f32>,
-    /// The share of the question's words that it contains, from 0 to 1.
+    /// The share of the query's words that it contains, from 0 to 1.
     pub coverage: f32,
-    /// Both ranks fused: 1 for one that is first in both and has all the words.
+    /// The fused relevance of both ranks: 1 if it is first in both and contains all words.
     pub relevance: f32,
-    /// How fresh it is, from 0 to 1.
+    /// The recency, from 0 to 1.
     pub recency: f32,
-    /// How much it matters, from 0 to 1.
+    /// The importance, from 0 to 1.
     pub importance: f32,
 }
 
 /// A memory that was recalled.
 #[derive(Clone, Copy, Debug)]
 pub struct Recalled<'a> {
-    /// What is remembered, and how often it was recalled before.
+    /// The memory, with its recall count before this recall.
     pub entry: &'a Entry,
-    /// By what it is sorted.
+    /// The score by which it is sorted.
     pub score: f32,
-    /// What that is made of.
+    /// The parts of the score.
     pub parts: ScoreParts,
 }
 
-/// After how many days a memory of a kind that nobody recalls is half as fresh.
+/// Returns the days after which the recency of a memory of this kind halves if nobody recalls it.
 fn half_life_days(kind: MemoryKind) -> f32 {
     match kind {
         MemoryKind::Observation => 7.0,
@@ -110,23 +111,23 @@ fn half_life_days(kind: MemoryKind) -> f32 {
     }
 }
 
-/// How fresh a memory is: by when it was last recalled, changed or made. One that a person wrote without a date, or
-/// pinned, does not grow old.
+/// Returns the recency of a memory, by when it was last recalled, changed or created. A memory without a date, which a
+/// person wrote, or a pinned one does not age.
 pub fn recency(memory: &Memory, recalls: RecallCount, now: i64) -> f32 {
     let Some(since) = recalls.last.max(memory.dated()).filter(|_| !memory.pinned) else { return 1.0 };
     let days = now.saturating_sub(since).max(0) as f32 / SECS_PER_DAY as f32;
     (-days / half_life_days(memory.kind)).exp2()
 }
 
-/// Two ranks as one number: 1 if both are first. A shared word or two means little: the rank by words is weighted with
-/// the square of the share of the query's words that the memory contains.
+/// Fuses two ranks: 1 if both are first. A shared word or two means little, so the rank by words is weighted with the
+/// square of the share of the query's words that the memory contains.
 fn relevance(parts: &ScoreParts) -> f32 {
     let share = |rank: Option<usize>| rank.map_or(0.0, |rank| 1.0 / (RANK_CONSTANT + rank as f32));
     let words = share(parts.word_rank) * parts.coverage * parts.coverage;
     (share(parts.meaning_rank) + words) * (RANK_CONSTANT + 1.0) / 2.0
 }
 
-/// The score of parts.
+/// Returns the total score.
 fn score(parts: &ScoreParts) -> f32 {
     let recency = OLD_SHARE + (1.0 - OLD_SHARE) * parts.recency;
     let importance = UNIMPORTANT_SHARE + 2.0 * (1.0 - UNIMPORTANT_SHARE) * parts.importance;
@@ -134,7 +135,7 @@ fn score(parts: &ScoreParts) -> f32 {
 }
 
 impl Index {
-    /// What the viewer knows about something, the best first; ties by id.
+    /// Returns the viewer's memories that match a query, the best first; ties are sorted by id.
     pub fn recall(&self, query: &Query<'_>) -> Vec<Recalled<'_>> {
         let takes = |memory: &Memory| query.filter.takes(memory);
         let candidates = CANDIDATES.max(query.limit);
@@ -172,7 +173,7 @@ impl Index {
         recalled
     }
 
-    /// The memories that are most alike in meaning, with how alike: what a new one may say again.
+    /// Returns the memories that are most similar in meaning with their similarity, to find what a new one may repeat.
     pub fn similar(&self, viewer: &Viewer, wanted: &Embedding, limit: usize) -> Vec<(&Entry, f32)> {
         self.nearest(viewer, wanted, limit, &|_| true).into_iter().map(|found| (found.entry, found.score)).collect()
     }

@@ -36,7 +36,7 @@ fn asked<'a>(index: &'a Index, viewer: &Viewer, text: &str, now: i64) -> Vec<Rec
 }
 
 #[test]
-fn the_three_cases_of_the_document_come_out_as_computed_by_hand() {
+fn the_three_documented_cases_have_the_computed_scores() {
     let now = 1_000 * DAY;
     let memory = |kind, created, importance| Memory {
         kind,
@@ -54,18 +54,18 @@ fn the_three_cases_of_the_document_come_out_as_computed_by_hand() {
                 ..parts
             })
         };
-    // First in both with all words, made now, of usual importance: 11/2 × (1/11 + 1/11) × 1 × 1.
+    // First in both with all words, just created, of default importance: 11/2 × (1/11 + 1/11) × 1 × 1.
     assert!((of(&memory(MemoryKind::Fact, 0, 0.5), None, (Some(1), Some(1)), 1.0) - 1.0).abs() < 1e-6);
-    // Third in meaning alone, a fact of 90 days, important: 11/2 × 1/13 × 0.95 × 1.06.
+    // Third by meaning alone, a fact of 90 days, important: 11/2 × 1/13 × 0.95 × 1.06.
     assert!((of(&memory(MemoryKind::Fact, 90, 0.8), None, (Some(3), None), 0.0) - 0.426_038).abs() < 1e-5);
-    // Second in meaning, fifth by words with half of them, noticed 100 days ago, recalled 14 days ago, unimportant:
+    // Second by meaning, fifth by words with half of them, observed 100 days ago, recalled 14 days ago, unimportant:
     // 11/2 × (1/12 + 0.25/15) × 0.925 × 0.94.
     let observation = memory(MemoryKind::Observation, 100, 0.2);
     assert!((of(&observation, Some(14), (Some(2), Some(5)), 0.5) - 0.478_225).abs() < 1e-5);
 }
 
 #[test]
-fn what_has_no_date_or_is_pinned_does_not_grow_old_and_the_future_is_now() {
+fn undated_and_pinned_memories_do_not_age_and_future_dates_count_as_now() {
     let plain = Memory::new(&"ada".into(), "x", None);
     let pinned = Memory { pinned: true, ..Memory::new(&"ada".into(), "x", Some(0)) };
     let future = Memory::new(&"ada".into(), "x", Some(900 * DAY));
@@ -112,7 +112,7 @@ fn hybrid_recall_is_better_than_meaning_alone_and_words_alone() {
 }
 
 #[test]
-fn odd_questions_find_nothing_or_something_and_break_nothing() {
+fn odd_queries_do_not_fail() {
     let mut index = index();
     put(&mut index, Memory::new(&"ada".into(), "it's \"broken\" NEAR(a OR b)*", Some(0)));
     for text in ["", " ", "\"", "it's \"broken\"", "NEAR(", "*", "\0", "…", "東"] {
@@ -125,7 +125,7 @@ fn odd_questions_find_nothing_or_something_and_break_nothing() {
 }
 
 #[test]
-fn a_filter_chooses_and_another_models_vector_finds_by_words_only() {
+fn filters_apply_and_vectors_of_another_model_are_ignored() {
     let mut index = index();
     let tagged = Memory { tags: vec!["build".into()], ..Memory::new(&"ada".into(), "Use mold for linking", None) };
     put(&mut index, tagged.clone());
@@ -217,7 +217,7 @@ fn carry_out(index: &mut Index, act: &Act, now: i64) {
     }
 }
 
-/// Everything that an agent can learn from an index.
+/// Returns everything that an agent can learn from an index.
 fn learned(index: &Index, viewer: &Viewer, now: i64) -> String {
     let mut learned = String::new();
     for text in TEXTS.into_iter().chain(["swordfish", "port", "list"]) {
@@ -244,7 +244,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_agent_is_shown_anothers_memory_or_anything_that_depends_on_one(acts in proptest::collection::vec(any_act(), 0..24)) {
+    fn no_result_depends_on_another_agents_memories(acts in proptest::collection::vec(any_act(), 0..24)) {
         let mut index = index();
         for (step, act) in acts.iter().enumerate() {
             carry_out(&mut index, act, step as i64 * DAY);
@@ -254,7 +254,7 @@ proptest! {
             let viewer = Viewer::Agent(agent.into());
             let all = index.all(&viewer);
             prop_assert!(all.iter().all(|entry| entry.memory.is_known_to(agent)));
-            // An index that never contained anything else gives the same result to the last digit.
+            // An index that never contained anything else has exactly the same results.
             let mut alone = super::tests::index();
             for entry in all {
                 let embedding = model().embed(&entry.memory.content).ok();
@@ -266,7 +266,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_what_came_first_has_no_part_in_what_is_recalled(
+    fn recall_does_not_depend_on_the_order_of_insertion(
         texts in proptest::collection::vec((0u8..6, 0u8..3, any::<bool>()), 1..20),
         seed in any::<u64>(),
     ) {

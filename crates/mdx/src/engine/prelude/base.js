@@ -1,5 +1,5 @@
-// The world of a tool: what stands in it besides the language. `native` is what the engine lends; no code but this sees
-// it. What comes back is what the engine calls.
+// The globals of a tool, in addition to the language. `native` contains the functions of the engine, which only this
+// code sees. The returned functions are called by the engine.
 (function (native) {
   "use strict";
   const { stringify, parse } = JSON, { isView } = ArrayBuffer, Bytes = ArrayBuffer;
@@ -7,7 +7,7 @@
   const define = (name, value) =>
     Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 
-  // Heavier parts are read when they are first used, or ahead.
+  // Larger parts are loaded when they are first used, or ahead of time.
   const parts = {};
   const part = (name) => parts[name] ??= native.part(name)(native, world);
   const lazy = (name, from) =>
@@ -33,7 +33,7 @@
     dir: logger("info"), table: logger("info"), group: logger("info"), groupEnd() {}, time() {}, timeEnd() {}, timeLog() {},
   });
 
-  // Requests of the host: each is a promise until the engine settles it.
+  // Requests to the host: each is a promise until the engine settles it.
   const waiting = new Map();
   const request = (asked) => new Promise((resolve, reject) => {
     waiting.set(native.request(stringify(asked)), { resolve, reject });
@@ -49,7 +49,7 @@
   define("readFile", readFile);
   define("writeFile", writeFile);
 
-  // Timers. Their numbers count from 1.
+  // Timers. Their numbers start at 1.
   const timers = new Map();
   let lastTimer = 0;
   const timer = (again) => (run, delay, ...values) => {
@@ -67,7 +67,7 @@
   define("clearInterval", stop);
   define("queueMicrotask", (run) => { Promise.resolve().then(run); });
 
-  // What would differ from run to run comes from whoever started the call.
+  // Everything that would differ between runs is given by the caller.
   Math.random = () => native.random();
   const now = () => native.now();
   const WorldDate = function Date(...values) {
@@ -95,7 +95,7 @@
   for (const name of ["fetch", "Headers", "Response", "Request"]) lazy(name, "fetch");
   define("structuredClone", (value) => value === undefined ? undefined : parse(stringify(value)));
 
-  // UTF-8. The bytes travel as characters, some thousand at a time.
+  // UTF-8. Bytes are passed as characters, some thousand at a time.
   const { fromCharCode } = String;
   const decode = (bytes) => {
     const parts = [];
@@ -120,14 +120,14 @@
       if (typeof execute !== "function") throw new TypeError("execute is not a function");
       return rendered(await execute(params, context(given)));
     },
-    // Reads the heavier parts before code asks for them.
+    // Loads the larger parts before code needs them.
     readAhead() { for (const name of ["url", "text", "fetch"]) part(name); },
     settle(id, isFine, answer) {
       const promise = waiting.get(id);
       waiting.delete(id);
       if (promise) isFine ? promise.resolve(answer) : promise.reject(new Error(answer));
     },
-    // Whether the timer goes on, and if so after how many milliseconds it is due again.
+    // Whether the timer continues, and if so after how many milliseconds it is due again.
     ring(id) {
       const timer = timers.get(id);
       if (!timer) return;

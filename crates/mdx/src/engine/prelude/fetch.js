@@ -1,4 +1,4 @@
-// `fetch` and what it takes and gives.
+// `fetch` and its request and response types.
 (function (native, world) {
   "use strict";
   const pairs = (headers) => {

@@ -1,5 +1,5 @@
-// The engine looks at its clock between steps of code, not inside of its own functions. Those that could go on for ever
-// in one step are guarded here: no memory that a tool is given holds a list as long as they refuse.
+// The engine checks its clock between steps of code, not inside of its own functions. Those that could run forever in
+// one step are guarded here: lists longer than the guards accept do not fit into the memory of a tool.
 (function (native) {
   "use strict";
   const { apply, ownKeys, getOwnPropertyDescriptor: described, defineProperty } = Reflect;
@@ -9,7 +9,7 @@
   const replace = (object, name, value) => defineProperty(object, name, { value, writable: true, enumerable: false, configurable: true });
   const tooLong = () => new RangeError("the list is too long");
 
-  // A list whose length nothing can change between this look at it and the engine's.
+  // Accepts only lists whose length cannot change between this check and the use by the engine.
   const check = (list) => {
     if (typeof list === "string" || isView(list)) return;
     if (list === null || list === undefined) return;
@@ -35,7 +35,7 @@
   }
   replace(lists, Symbol.iterator, lists.values);
 
-  // Lists in lists are looked at as they are reached.
+  // Nested lists are checked when they are reached.
   const spread = (into, list) => {
     check(list);
     for (let at = 0; at < list.length; at++) if (at in list) into[into.length] = list[at]; else into.length++;
@@ -75,7 +75,7 @@
     if (given !== null && given !== undefined && given[Symbol.iterator] === undefined) check(given);
     return apply(from, this, [given, ...rest]);
   });
-  // A list may grow while it is gone through: every step is a step of code.
+  // A list may grow while it is iterated: every iteration is a step of code.
   const steps = Object.getPrototypeOf([].values());
   const { next } = steps;
   replace(steps, "next", function () { return apply(next, this, []); });
@@ -87,7 +87,7 @@
     }
     return text;
   });
-  // Looking for a long text in a long text compares each with each.
+  // Searching a long text in a long text compares each position with each.
   const isPattern = (value, by) => typeof value === "object" && value !== null && value[by] !== undefined;
   for (const [name, by] of [["indexOf"], ["lastIndexOf"], ["includes"], ["split", Symbol.split],
     ["replace", Symbol.replace], ["replaceAll", Symbol.replace]]) {
@@ -104,7 +104,7 @@
     } }[name]);
   }
 
-  // What is written as JSON is looked at when it is reached, after whatever changes it.
+  // Values to be written as JSON are checked when they are reached, after anything that may change them.
   replace(JSON, "stringify", function (value, change, space) {
     if (typeof value !== "object" || value === null) return stringify(value, change, space);
     const keys = isArray(change) ? (check(change), new Set(change.map(String))) : undefined;

@@ -1,4 +1,4 @@
-// A module: what its file exports by default becomes an object with every method, and its tools are called by name.
+// A module: the default export of its file becomes an object with every method, and its tools are called by name.
 (function (native, world) {
   "use strict";
   const METHODS = ["describe", "initialize", "tools", "systemPrompt", "start", "stop"];
@@ -34,7 +34,8 @@
     systemPrompt: () => text(module.systemPrompt() ?? "", "what systemPrompt() returns"),
     async start() { await module.start(); return ""; },
     async stop() { await module.stop(); return ""; },
-    // A tool is given its parameters; one that takes more is given the number of the call first, as agent loops do.
+    // A tool gets its parameters; one that takes two arguments gets the number of the call first, as in other agent
+    // loops.
     async tool(call, name, params) {
       const tool = tools.find((tool) => tool.name === name);
       if (!tool) throw new ReferenceError(`the module has no tool "${name}"`);

@@ -1,5 +1,5 @@
-// Runs one tool of a document in a runtime of this computer's, with what the embedded engine gives it. What the tool asks of
-// the outside is a line on standard output, and waits for a line on standard input.
+// Runs one tool of a document in an installed runtime, with the globals of the embedded engine. A request of the tool
+// to the outside is a line on standard output, and its answer a line on standard input.
 import process from "node:process";
 
 const write = process.stdout.write.bind(process.stdout);

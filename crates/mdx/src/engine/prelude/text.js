@@ -1,4 +1,4 @@
-// Texts as bytes. Of the encodings there is UTF-8.
+// Texts as bytes. UTF-8 is the only encoding.
 (function (native, world) {
   "use strict";
   class TextEncoder {

@@ -1,4 +1,4 @@
-// Addresses, as browsers read them.
+// URLs, as browsers parse them.
 (function (native) {
   "use strict";
   const encode = (text) => encodeURIComponent(text.toWellFormed())

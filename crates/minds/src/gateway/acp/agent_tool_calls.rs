@@ -1,4 +1,4 @@
-//! A use of an agent's own tool as the protocol reports it, converted to the terms and paths of the room.
+//! Converts reports about an agent's own tool calls to the terms and paths of the room.
 
 use std::path::Path;
 
@@ -8,16 +8,16 @@ use super::super::peers::plain;
 use crate::base::text;
 use crate::mind::{OwnCall, OwnChange};
 
-/// Characters of what a use is called.
+/// The maximum length of the title of a tool call, in characters.
 const TITLE_CHARS: usize = 200;
 /// The maximum number of files and file changes that are reported per tool use.
 const PATHS_AT_MOST: usize = 16;
-/// Characters of a path: longer than any that the room takes.
+/// The maximum length of a path in characters, longer than any that the room accepts.
 const PATH_CHARS: usize = 1_000;
-/// Characters of each side of a change.
+/// The maximum length of each side of a file change, in characters.
 const CHANGE_CHARS: usize = 4_000;
 
-/// A use as it is after news of it.
+/// Applies an update to a tool call.
 pub(super) fn apply(call: &mut OwnCall, update: &ToolCallUpdate, workspace: &Path) {
     let fields = &update.fields;
     if let Some(title) = &fields.title {
@@ -50,7 +50,7 @@ pub(super) fn apply(call: &mut OwnCall, update: &ToolCallUpdate, workspace: &Pat
     }
 }
 
-/// Whether a result of a tool use is an image.
+/// Whether a result of a tool call is an image.
 fn is_image(content: &&ToolCallContent) -> bool {
     match content {
         ToolCallContent::Content(content) => matches!(content.content, ContentBlock::Image(_)),
@@ -58,12 +58,12 @@ fn is_image(content: &&ToolCallContent) -> bool {
     }
 }
 
-/// What the screen shows of a use, as the arguments of a call.
+/// Returns what the screen shows of a tool call, in the form of arguments.
 pub(super) fn shown(call: &OwnCall) -> String {
     call.paths.first().map_or_else(|| "{}".to_owned(), |path| serde_json::json!({ "path": path }).to_string())
 }
 
-/// The protocol's word for a kind of tool.
+/// Returns the protocol's name for a kind of tool.
 fn kind_word(kind: ToolKind) -> &'static str {
     match kind {
         ToolKind::Read => "read",
@@ -88,11 +88,11 @@ fn status_word(status: ToolCallStatus) -> &'static str {
     }
 }
 
-/// A path in the room's form: relative if it is in the workspace, otherwise unchanged, which the room refuses.
+/// Returns a path in the room's form: relative if it is in the workspace, otherwise unchanged, which the room refuses.
 pub(super) fn relative(path: &Path, workspace: &Path) -> String {
     let below = path.strip_prefix(workspace).ok();
     let below = below.map(Path::to_owned).or_else(|| {
-        // A folder may have several names; the file itself need not be there yet.
+        // A folder may have several names; the file itself need not exist yet.
         let parent = path.parent()?.canonicalize().ok()?;
         let whole = workspace.canonicalize().ok()?;
         Some(parent.strip_prefix(whole).ok()?.join(path.file_name()?))

@@ -1,20 +1,20 @@
-//! What answers to an agent's requests need besides the results of the room's calls.
+//! The context in which an agent's requests are answered.
 
 use std::path::Path;
 
-use super::terminals::{Ground, Terminals};
+use super::terminals::{TerminalEnvironment, Terminals};
 use crate::mind::ResultImages;
 
-/// What answers need besides the results of calls.
+/// Everything that answers need besides the results of calls.
 pub(super) struct AnswerContext<'a> {
-    /// The workspace.
+    /// The path of the workspace.
     pub(super) workspace: &'a Path,
     /// The terminals of the session.
     pub(super) terminals: &'a Terminals,
-    /// What a program is started with.
-    pub(super) ground: &'a (dyn Fn() -> Ground + Sync),
-    /// Images in the results of calls.
+    /// Creates the environment in which a program is started.
+    pub(super) terminal_environment: &'a (dyn Fn() -> TerminalEnvironment + Sync),
+    /// The images in the results of calls.
     pub(super) images: &'a ResultImages,
-    /// Whether the agent takes images.
+    /// Whether the agent accepts images.
     pub(super) takes_images: bool,
 }

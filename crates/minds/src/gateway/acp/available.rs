@@ -8,25 +8,25 @@ use crate::base::Problem;
 use crate::gateway::keys::Environment;
 use crate::gateway::peers::{Consent, consent_of};
 
-/// A coding agent that can be chosen.
+/// A coding agent that a person can choose.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AvailableAgent {
     /// The name after `acp:` in an agent's file.
     pub name: String,
-    /// What people call it.
+    /// The name for people.
     pub title: String,
-    /// How it is started.
+    /// The command that starts it.
     pub agent: McpServer,
-    /// What is known of it, where it is started as it is known.
+    /// The known agent that it is, if it is started by the known command.
     pub known: Option<&'static KnownAgent>,
-    /// Whether its program is on this computer; for one that is written down nobody looks.
+    /// Whether its program is installed. Not checked for agents from the settings.
     pub is_installed: bool,
-    /// What the person said of exactly this one.
+    /// Whether the person allowed exactly this command.
     pub consent: Consent,
 }
 
 impl AvailableAgent {
-    /// The agent that this name or command line means.
+    /// Returns the agent with this name or command line.
     pub fn of(name: &str, settings: &AcpSettings, environment: &Environment) -> Result<Self, Problem> {
         let agent = agent_of(name, &settings.agents)?;
         let known = KnownAgent::of(&agent).filter(|known| !settings.agents.contains_key(known.name));
@@ -47,7 +47,7 @@ impl AvailableAgent {
     }
 }
 
-/// All that can be chosen by a name, those of the settings first, and what is wrong with those that cannot.
+/// Returns all agents that can be chosen by name, those of the settings first, and the problems of those that cannot.
 pub fn available_agents(settings: &AcpSettings, environment: &Environment) -> (Vec<AvailableAgent>, Vec<Problem>) {
     let own = settings.agents.keys().map(String::as_str);
     let known = KNOWN.iter().map(|known| known.name).filter(|name| !settings.agents.contains_key(*name));
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_of_the_settings_come_first_and_replace_known_ones() {
+    fn agents_of_the_settings_come_first_and_replace_known_ones() {
         let agents = [
             ("gemini".to_owned(), json!("gemini --acp")),
             ("mine".to_owned(), json!("python3 tools/agent.py")),

@@ -26,19 +26,19 @@ use super::transport::{Gauge, UPDATE, incoming, is_update, outgoing};
 use super::turn::{Broken, Turn};
 use crate::agent::McpServer;
 
-/// How long an agent has to end by itself once its input is closed.
+/// How long an agent may take to exit after its input is closed.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The protocol's error for an agent to which nobody is logged in.
+/// The protocol's error code if a login is required.
 const LOGIN_NEEDED: i32 = -32_000;
-/// How long its last words may take.
+/// How long to wait for an agent's last output.
 const LAST_WORDS: Duration = Duration::from_millis(50);
-/// Characters of what an agent says of an error.
+/// The maximum length of an agent's error message, in characters.
 const ERROR_CHARS: usize = 400;
 
-/// Where agents run.
+/// The folders with which agents run.
 #[derive(Clone, Debug)]
 pub(super) struct AgentPlace {
-    /// The workspace.
+    /// The path of the workspace.
     pub(super) workspace: PathBuf,
     /// The folder of the person's keys and permissions.
     pub(super) config: Option<PathBuf>,
@@ -51,11 +51,11 @@ pub(super) struct Connection {
     pub(super) offers_close: bool,
     pub(super) offers_load: bool,
     pub(super) offers_resume: bool,
-    /// Whether it says that it takes images.
+    /// Whether it announces support for images.
     pub(super) takes_images: bool,
     login: Vec<String>,
     turns: Turns,
-    /// The turns whose prompts are not answered yet, by the numbers of those.
+    /// The turns whose prompts have no answer yet, by the ids of the prompts.
     pub(super) prompts: Turns,
     process: Mutex<Option<Process>>,
     words: Words,
@@ -63,15 +63,15 @@ pub(super) struct Connection {
     end: CancellationToken,
     gone: CancellationToken,
     pub(super) workspace: PathBuf,
-    /// Sessions that are open.
+    /// The number of open sessions.
     pub(super) users: AtomicUsize,
     used: Mutex<Instant>,
 }
 
-/// The turns of its sessions, by the agent's names for those.
+/// The turns by the agent's session ids.
 type Turns = Arc<Mutex<HashMap<String, Arc<Turn>>>>;
 
-/// Whether a person has allowed exactly this agent in this workspace, and how they would.
+/// Checks that a person has allowed exactly this agent in this workspace. The error says how to allow it.
 pub(super) fn allowed(agent: &McpServer, place: &AgentPlace) -> Result<(), ProviderError> {
     let what = match consent::of(place.config.as_deref(), Some(&place.workspace), agent) {
         Consent::Given => return Ok(()),
@@ -89,7 +89,7 @@ pub(super) fn allowed(agent: &McpServer, place: &AgentPlace) -> Result<(), Provi
 }
 
 impl Connection {
-    /// Starts an agent and greets it.
+    /// Starts and initializes an agent.
     pub(super) async fn open(
         agent: &McpServer,
         terms: &AcpTerms,
@@ -123,7 +123,7 @@ impl Connection {
             let remedy = known.map_or(failure.remedy.clone(), |known| known.install.to_owned());
             ProviderError::of_agent(AgentFault::NotStarted, failure.what, remedy)
         })?;
-        let (gauge, turns, prompts) = (Gauge::listening_for(is_update), Turns::default(), Turns::default());
+        let (gauge, turns, prompts) = (Gauge::accepting(is_update), Turns::default(), Turns::default());
         let (end, gone) = (CancellationToken::new(), CancellationToken::new());
         let words = started.process.words();
         let transport =
@@ -172,7 +172,7 @@ impl Connection {
         }
     }
 
-    /// The agent's processes are ended with it, even if nobody uses it any more.
+    /// Watches the connection, so that the agent's processes end with it even if nobody uses it any more.
     fn kept(self) -> Arc<Self> {
         let this = Arc::new(self);
         let (gone, kept) = (this.gone.clone(), Arc::downgrade(&this));
@@ -185,7 +185,7 @@ impl Connection {
         this
     }
 
-    /// Asks the agent something and waits for the answer.
+    /// Sends a request to the agent and waits for the answer.
     pub(super) async fn ask<R: JsonRpcRequest>(&self, request: R) -> Result<R::Response, Broken>
     where
         R::Response: Send,
@@ -193,19 +193,19 @@ impl Connection {
         self.answer(self.to.send_request(request)).await
     }
 
-    /// The answer to what was asked.
+    /// Waits for the answer to a request.
     pub(super) async fn answer<T: JsonRpcResponse>(&self, sent: SentRequest<T>) -> Result<T, Broken> {
         tokio::select! {
             answer = sent.block_task() => match answer {
                 Ok(answer) => Ok(answer),
                 Err(error) => {
-                    // An ended agent answers its outstanding requests before it is known to be gone.
+                    // When an agent ends, its outstanding requests are answered before it is known to be gone.
                     let _ = timeout(LAST_WORDS, self.gone.cancelled()).await;
                     Err(self.broken(error))
                 }
             },
             () = self.gone.cancelled() => {
-                // Its last words may come after its end.
+                // Its last output may arrive after its end.
                 tokio::time::sleep(LAST_WORDS).await;
                 Err(Broken::Gone)
             }
@@ -224,17 +224,17 @@ impl Connection {
         Broken::Refused(i32::from(error.code), plain(&words, ERROR_CHARS))
     }
 
-    /// Whether the agent is gone.
+    /// Whether the agent has ended.
     pub(super) fn is_gone(&self) -> bool {
         self.gone.is_cancelled()
     }
 
-    /// Waits until it is.
+    /// Waits until the agent has ended.
     pub(super) async fn gone(&self) {
         self.gone.cancelled().await;
     }
 
-    /// What went wrong, in words for a person.
+    /// Describes what went wrong for a person.
     pub(super) fn provider_error(&self, broken: &Broken) -> ProviderError {
         let name = self.agent.shown();
         match broken {
@@ -262,18 +262,18 @@ impl Connection {
         }
     }
 
-    /// Somebody needs it now.
+    /// Records that the agent is used now.
     pub(super) fn touch(&self) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Whether nobody has needed it for this long.
+    /// Whether the agent has not been used for this long.
     pub(super) fn is_idle(&self, idle: Duration) -> bool {
         let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
         self.users.load(Ordering::Relaxed) == 0 && used.elapsed() >= idle
     }
 
-    /// Ends the agent and all that it started.
+    /// Ends the agent and all processes that it started.
     pub(super) async fn shut(&self) {
         self.end.cancel();
         let process = self.process.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -288,7 +288,7 @@ impl Connection {
     }
 }
 
-/// Serves a connection until it is ended here or the agent is gone; returns the way to send to it.
+/// Serves a connection until it is closed here or the agent ends; returns the handle for sending to it.
 fn serve(
     transport: impl agent_client_protocol::ConnectTo<Client> + 'static,
     (turns, prompts, gauge, workspace): (Turns, Turns, Arc<Gauge>, PathBuf),
@@ -296,7 +296,7 @@ fn serve(
 ) -> oneshot::Receiver<ConnectionTo<Agent>> {
     let (ready, to) = oneshot::channel();
     tokio::spawn(async move {
-        // Whatever ends this, everybody who waits is told.
+        // However this ends, everybody who waits is notified.
         let _gone = gone.drop_guard();
         let served = Client
             .v1()
@@ -323,7 +323,7 @@ fn serve(
     to
 }
 
-/// Takes in what an agent sends. Never waits.
+/// Processes an incoming message of an agent. Never waits.
 fn dispatch_incoming(
     message: Dispatch,
     (turns, prompts): (&Turns, &Turns),
@@ -366,7 +366,7 @@ fn dispatch_incoming(
     Ok(Handled::Yes)
 }
 
-/// Why an agent is gone, with the end of its output outside the protocol.
+/// Returns the error for an agent that has ended, with the end of its output outside of the protocol.
 fn ended(agent: &McpServer, words: &Words, gauge: &Gauge) -> ProviderError {
     let name = agent.shown();
     let (what, remedy) = if gauge.is_garbage.load(Ordering::Relaxed) {
@@ -382,7 +382,7 @@ fn ended(agent: &McpServer, words: &Words, gauge: &Gauge) -> ProviderError {
     ProviderError { remedy: remedy.to_owned(), ..ProviderError::new(ErrorCause::Agent(AgentFault::Ended), what) }
 }
 
-/// Agents report in many ways that nobody is logged in.
+/// Whether an error message says that a login is required; agents report this in many ways.
 fn asks_for_login(words: &str) -> bool {
     let words = words.to_lowercase();
     ["authentication required", "auth_required", "please log in", "/login", "not logged in", "unauthenticated"]
@@ -390,7 +390,7 @@ fn asks_for_login(words: &str) -> bool {
         .any(|sign| words.contains(sign))
 }
 
-/// How an agent says that one logs in to it.
+/// Describes how to log in to an agent.
 fn login_words(method: &AuthMethod) -> Option<String> {
     let (name, description) = match method {
         AuthMethod::Agent(method) => (&method.name, &method.description),

@@ -1,5 +1,5 @@
-//! A session with a coding agent for one piece of work: what is sent with each request, and its answer in the form that
-//! the room's work expects.
+//! A session with a coding agent for one activation: what is sent with each request, and its answer in the form that
+//! the agent loop expects.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,22 +14,22 @@ use super::prompt::{news, results, rules_of};
 use super::requests::OpenRequest;
 use super::session::Session;
 use super::stop_reason::{finish, micro_usd, usage_of};
-use super::terminals::Ground;
+use super::terminals::TerminalEnvironment;
 use crate::agent::McpServer;
 use crate::base::{Id, text};
 use crate::mind::{Completion, Finish, OwnValue, ToolCall, Usage};
 
-/// A request, as far as a session needs it.
+/// The parts of a request that a session needs.
 pub(super) struct SessionRequest<'a> {
     pub(super) request: &'a ProviderRequest,
-    /// The agent's command line.
+    /// The command that starts the agent.
     pub(super) program: &'a McpServer,
     pub(super) workspace: &'a Path,
-    /// What a program is started with.
-    pub(super) ground: &'a (dyn Fn() -> Ground + Sync),
+    /// Creates the environment in which a program is started.
+    pub(super) terminal_environment: &'a (dyn Fn() -> TerminalEnvironment + Sync),
 }
 
-/// The agent's answer.
+/// The answer of the agent.
 #[derive(Default)]
 pub(super) struct Answered {
     pub(super) words: String,
@@ -37,41 +37,41 @@ pub(super) struct Answered {
     pub(super) end: Option<PromptResponse>,
 }
 
-/// The session of one piece of work.
+/// The session of one activation.
 pub(super) struct Conversation {
     pub(super) session: Session,
     pub(super) agent: Id,
-    /// The hash of the rules that it was told last.
+    /// The hash of the rules that were last sent.
     rules: u64,
-    /// What the agent wants and has been given to the room's work, by the ids of the calls.
+    /// The agent's requests that became tool calls, by the ids of the calls.
     pub(super) wanted: Vec<(String, OpenRequest)>,
-    /// Calls that were given to the room's work.
+    /// The number of tool calls so far.
     pub(super) calls: u64,
-    /// What arrived while the agent could not be told.
-    untold: Vec<String>,
-    /// Estimated tokens of its turn so far, until it reports what it used.
+    /// Messages that arrived while nothing could be sent to the agent.
+    unsent: Vec<String>,
+    /// The estimated usage of the turn so far, until the agent reports the actual one.
     reckoned: Usage,
-    /// The cost that it has reported, in dollars.
+    /// The cost that the agent has reported, in dollars.
     pub(super) paid_usd: f64,
-    /// What its first prompt is, as long as it had none.
+    /// The kind of its first prompt, until that is sent.
     pub(super) first: Option<First>,
     /// The call by which a person is asked about this mode of the agent, before its first prompt.
     pub(super) asks_mode: Option<(String, OwnValue)>,
-    /// Why something could not be continued, in words for a person who was not told yet.
+    /// Why an earlier session could not be continued, as a message that the person has not received yet.
     pub(super) lost: Option<String>,
 }
 
-/// What the first prompt of a session contains.
+/// The content of the first prompt of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
-    /// Everything.
+    /// The whole conversation.
     Whole,
-    /// What the agent has not answered yet: it has kept the rest.
+    /// Only what the agent has not answered yet, because it stored the rest.
     Resumed,
 }
 
 impl Conversation {
-    /// A session before its first prompt.
+    /// Creates the conversation of a session before its first prompt.
     pub(super) fn new(
         session: Session,
         (program, request): (&McpServer, &ProviderRequest),
@@ -85,7 +85,7 @@ impl Conversation {
             rules: rules_of(&request.prompt),
             wanted: Vec::new(),
             calls: 0,
-            untold: Vec::new(),
+            unsent: Vec::new(),
             reckoned: Usage::default(),
             paid_usd,
             first: Some(first),
@@ -94,7 +94,8 @@ impl Conversation {
         }
     }
 
-    /// The prompt to send for this question; `None` if the agent is only waiting for the results of its requests.
+    /// Returns the prompt to send for this request; `None` if the agent is only waiting for the results of its
+    /// requests.
     pub(super) fn next_prompt(&mut self, question: &SessionRequest<'_>) -> Option<Vec<String>> {
         let request = question.request;
         if !self.wanted.is_empty() {
@@ -103,28 +104,28 @@ impl Conversation {
             let context = AnswerContext {
                 workspace: question.workspace,
                 terminals: &turn.terminals,
-                ground: question.ground,
+                terminal_environment: question.terminal_environment,
                 images: &request.result_images,
                 takes_images: self.session.connection.takes_images,
             };
             for (id, asked) in self.wanted.drain(..) {
                 let result = results.iter().find(|result| result.answers.as_deref() == Some(&id));
                 match result {
-                    Some(result) => self.untold.extend(asked.answer(result, &context)),
+                    Some(result) => self.unsent.extend(asked.answer(result, &context)),
                     None => asked.refuse("the room can no longer answer this"),
                 }
             }
-            self.untold.extend(others);
+            self.unsent.extend(others);
             if self.session.turn.is_open() {
                 return None;
             }
         }
         let rules = rules_of(&request.prompt);
         let has_changed = std::mem::replace(&mut self.rules, rules) != rules;
-        Some(news(&request.prompt, has_changed, std::mem::take(&mut self.untold)))
+        Some(news(&request.prompt, has_changed, std::mem::take(&mut self.unsent)))
     }
 
-    /// Waits until the agent has stopped after a cancellation. Returns whether it can be asked again.
+    /// Waits until the agent has stopped after a cancellation. Returns whether it can be prompted again.
     pub(super) async fn has_stopped(&mut self, patience: Duration) -> bool {
         let until = Instant::now() + patience + Duration::from_secs(1);
         while self.wanted.is_empty() && self.session.turn.is_open() {
@@ -137,7 +138,7 @@ impl Conversation {
         !self.session.connection.is_gone()
     }
 
-    /// The agent's answer as the room's work takes it: done, or with calls of tools.
+    /// Converts the agent's answer to a completion: finished, or with tool calls.
     pub(super) fn completion(
         &mut self,
         answered: Answered,
@@ -167,7 +168,7 @@ impl Conversation {
                 told: Some(Box::new(told)),
             });
         };
-        // It ended without waiting for what it wanted.
+        // The agent ended its turn without waiting for the answers to its requests.
         asked.into_iter().for_each(OpenRequest::withdraw);
         self.session.turn.rest();
         let reckoned = std::mem::take(&mut self.reckoned);
@@ -179,7 +180,7 @@ impl Conversation {
         Ok(Completion { text: words, tool_calls: Vec::new(), usage, finish, told: Some(Box::new(told)) })
     }
 
-    /// Something that the agent wants, as a call of the room's tools.
+    /// Converts a request of the agent to a call of the room's tools.
     fn given(&mut self, asked: OpenRequest, question: &SessionRequest<'_>) -> ToolCall {
         self.calls += 1;
         let id = format!("acp-{}", self.calls);
@@ -188,14 +189,14 @@ impl Conversation {
         call
     }
 
-    /// Nobody waits for this answer any more.
+    /// Cancels the turn, because nobody waits for its answer any more.
     pub(super) fn give_up(&mut self, patience: Duration) {
         self.wanted.drain(..).for_each(|(_, asked)| asked.withdraw());
         self.reckoned = Usage::default();
         self.session.stop(patience);
     }
 
-    /// The work is over.
+    /// Closes the session at the end of the work.
     pub(super) async fn close(mut self, patience: Duration) {
         self.give_up(patience);
         self.session.close().await;

@@ -1,4 +1,4 @@
-//! The coding agents known by name, and what `acp:NAME` or `acp:COMMAND LINE` means.
+//! The coding agents that are known by name, and the meaning of `acp:NAME` and `acp:COMMAND LINE`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use crate::base::{Problem, text};
 pub struct KnownAgent {
     /// The name after `acp:`.
     pub name: &'static str,
-    /// What people call it.
+    /// The name for people.
     pub title: &'static str,
-    /// The command line that starts it so that it speaks the protocol.
+    /// The command line that starts it in protocol mode.
     pub command: &'static str,
-    /// How a person logs in to it, once, outside of the room.
+    /// How a person logs in, once, outside of the room.
     pub login: &'static str,
-    /// How it is installed.
+    /// How to install it.
     pub install: &'static str,
-    /// Where it keeps its login and its settings, below the person's home.
+    /// The paths of its login and its settings, below the person's home.
     pub own: &'static [&'static str],
 }
 
-/// The agents that are known: one line each.
+/// All known agents.
 #[rustfmt::skip]
 pub const KNOWN: [KnownAgent; 6] = [
     KnownAgent { name: "claude", title: "Claude Code", command: "claude-agent-acp", login: "claude /login", install: "npm install -g @agentclientprotocol/claude-agent-acp", own: &[".claude", ".claude.json"] },
@@ -39,36 +39,36 @@ pub const KNOWN: [KnownAgent; 6] = [
 ];
 
 impl KnownAgent {
-    /// The agent of this name.
+    /// Returns the known agent with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         KNOWN.iter().find(|known| known.name == name)
     }
 
-    /// The known agent that this one is, started as it is known.
+    /// Returns the known agent that is started by this command.
     pub fn of(agent: &McpServer) -> Option<&'static Self> {
         let known = Self::named(agent.name.strip_prefix(PROVIDER)?.strip_prefix(':')?)?;
         (read(known.name, &Value::from(known.command)).as_ref() == Ok(agent)).then_some(known)
     }
 
-    /// Where it keeps its login and its settings.
+    /// Returns the paths of its login and its settings.
     pub fn own_places(&self) -> Vec<PathBuf> {
         let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from);
         home.iter().flat_map(|home| self.own.iter().map(|place| home.join(place))).collect()
     }
 
-    /// Its program.
+    /// Returns the name of its program.
     pub fn program(&self) -> &'static str {
         self.command.split(' ').next().unwrap_or(self.command)
     }
 
-    /// Whether its program is on this computer.
+    /// Whether its program is installed.
     pub fn is_installed(&self) -> bool {
         found(self.program(), Path::new(".")).is_some()
     }
 }
 
-/// The agent that a model's name means: one from the settings, a known one, or a command line. It is written like any
-/// other program that needs a person's permission, so that exactly this command is permitted.
+/// Returns the agent for a model's name: one from the settings, a known one, or a command line. The command is written
+/// in the same form as any other that needs a person's permission, so that exactly this command is permitted.
 pub fn agent_of(model: &str, own: &BTreeMap<String, Value>) -> Result<McpServer, Problem> {
     let model = model.trim();
     let problem = |what: String, remedy: String| Problem::error(format!("{PROVIDER}:{model}"), what, remedy);
@@ -101,7 +101,7 @@ pub fn agent_of(model: &str, own: &BTreeMap<String, Value>) -> Result<McpServer,
     })
 }
 
-/// An agent as it is written down; its own network is what it lives on.
+/// Parses an agent from the settings. It always has network access, because it needs its vendor.
 fn read(name: &str, value: &Value) -> Result<McpServer, String> {
     let written = match value {
         Value::String(line) => json!({ "agent": { "command": line } }),
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_stands_for_a_command_line_and_a_command_line_for_itself() {
+    fn names_and_command_lines_resolve_to_agents() {
         let own = BTreeMap::from([
             ("mine".to_owned(), json!("python3 tools/agent.py --loud")),
             ("other".to_owned(), json!({ "command": "node", "args": ["a b.js"], "env": { "KEY": "${KEY}" } })),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_agent_can_be_read() {
+    fn every_known_agent_can_be_parsed() {
         for known in KNOWN {
             let agent = agent_of(known.name, &BTreeMap::new()).expect("it is written as a command line");
             assert_eq!(agent.shown(), known.command);

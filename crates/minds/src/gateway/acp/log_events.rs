@@ -1,5 +1,4 @@
-//! What a coding agent reports about itself in the log: its own tools that it used, and its plan. These are its own
-//! claims.
+//! Log events with a coding agent's reports about itself: its own tool calls, and its plan. These are its own claims.
 
 use std::fmt::Write;
 
@@ -9,13 +8,13 @@ use crate::log::narration::NarrationContext;
 use crate::log::{EventData, EventKind, Word};
 use crate::mind::{OwnCall, OwnCommand, OwnOption, PlanStep, RanInTerminal};
 
-/// Files that are named in one line.
+/// The maximum number of files that are named in one line.
 const NAMED_AT_MOST: usize = 3;
 
 /// A coding agent reports that it used one of its own tools.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnToolUsed {
-    /// What it says of it.
+    /// The tool call as the agent reports it.
     #[serde(flatten)]
     pub call: OwnCall,
 }
@@ -23,7 +22,7 @@ pub struct OwnToolUsed {
 impl EventData for OwnToolUsed {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("own_tool"));
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let OwnCall { title, kind, status, paths, .. } = &self.call;
         let how = match status.as_str() {
             "completed" => "",
@@ -31,11 +30,11 @@ impl EventData for OwnToolUsed {
             _ => ", and does not say how that ended",
         };
         let title = if title.is_empty() { kind } else { title };
-        let mut words = format!("{} used its own tool ({kind}): {title}", telling.who());
+        let mut words = format!("{} used its own tool ({kind}): {title}", context.who());
         let others: Vec<&str> = paths.iter().map(String::as_str).filter(|path| !title.contains(path)).collect();
         if !others.is_empty() {
             let named = others.iter().take(NAMED_AT_MOST).copied().collect::<Vec<_>>().join(", ");
-            // Writing into a text does not fail.
+            // Writing into a string cannot fail.
             let _ = write!(words, " [{named}]");
         }
         match self.call.images {
@@ -50,7 +49,7 @@ impl EventData for OwnToolUsed {
 /// The room ran a program for a coding agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TerminalRan {
-    /// Which, and how it ended.
+    /// The program, and how it ended.
     #[serde(flatten)]
     pub ran: RanInTerminal,
 }
@@ -58,7 +57,7 @@ pub struct TerminalRan {
 impl EventData for TerminalRan {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("terminal"));
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let RanInTerminal { command, exit_code, end, secs, .. } = &self.ran;
         let how = match (exit_code, end.as_str()) {
             (Some(code), _) => format!("exit code {code}"),
@@ -67,21 +66,21 @@ impl EventData for TerminalRan {
             (None, "killed") => "killed".to_owned(),
             _ => "ended with the turn or by the agent".to_owned(),
         };
-        format!("{} ran `{command}` in a terminal: {how}, after {secs:.1} s", telling.who())
+        format!("{} ran `{command}` in a terminal: {how}, after {secs:.1} s", context.who())
     }
 }
 
 /// A coding agent reports its options and their current values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnOptions {
-    /// All of it.
+    /// All options.
     pub options: Vec<OwnOption>,
 }
 
 impl EventData for OwnOptions {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("own_options"));
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let chosen = self.options.iter().map(|option| {
             let value = option.values.iter().find(|value| value.id == option.current);
             let name = value.map_or(option.current.as_str(), |value| &value.name);
@@ -89,41 +88,41 @@ impl EventData for OwnOptions {
             let note = if asks_less { ", in which it asks less often" } else { "" };
             format!("{} {name}{note}", option.name.to_lowercase())
         });
-        format!("{} works with {}", telling.who(), chosen.collect::<Vec<_>>().join(", "))
+        format!("{} works with {}", context.who(), chosen.collect::<Vec<_>>().join(", "))
     }
 }
 
 /// A coding agent reports its commands.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnCommands {
-    /// All of them.
+    /// All commands.
     pub commands: Vec<OwnCommand>,
 }
 
 impl EventData for OwnCommands {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("own_commands"));
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let named: Vec<String> = self.commands.iter().take(8).map(|command| format!("/{}", command.name)).collect();
         let more = match self.commands.len().saturating_sub(named.len()) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        format!("{} knows the commands {}{more}", telling.who(), named.join(", "))
+        format!("{} knows the commands {}{more}", context.who(), named.join(", "))
     }
 }
 
 /// A coding agent reports its plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnPlan {
-    /// Its steps, in order.
+    /// The steps, in order.
     pub steps: Vec<PlanStep>,
 }
 
 impl EventData for OwnPlan {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("own_plan"));
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let done = self.steps.iter().filter(|step| step.status == "completed").count();
         let steps = self.steps.iter().map(|step| match step.status.as_str() {
             "completed" => format!("{} (done)", step.text),
@@ -131,6 +130,6 @@ impl EventData for OwnPlan {
             _ => step.text.clone(),
         });
         let steps = steps.collect::<Vec<_>>().join("; ");
-        format!("{} plans, {done} of {} done: {steps}", telling.who(), self.steps.len())
+        format!("{} plans, {done} of {} done: {steps}", context.who(), self.steps.len())
     }
 }

@@ -10,22 +10,22 @@ use agent_client_protocol::v1::schema::{
 use super::super::peers::plain;
 use crate::mind::{OwnOption, OwnValue};
 
-/// Options of an agent, and values of an option, that are looked at.
+/// The maximum number of options of an agent, and of values of an option.
 const OPTIONS_AT_MOST: usize = 40;
 const VALUES_AT_MOST: usize = 100;
-/// Characters of a name.
+/// The maximum length of a name in characters.
 const NAME_CHARS: usize = 120;
-/// What the option is called that is a mode, here and in settings.
+/// The name of the option for modes, here and in settings.
 pub(super) const MODE: &str = "mode";
 
-/// How an option is set.
+/// A command to set an option.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Choice {
-    /// A mode, by its id.
+    /// Set a mode, by its id.
     Mode(String),
-    /// A value of another option, by the ids of both.
+    /// Set another option to a value, by the ids of both.
     Value(String, String),
-    /// Whether an option is on.
+    /// Turn an option on or off.
     Flag(String, bool),
 }
 
@@ -33,14 +33,14 @@ pub(super) enum Choice {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Offer {
     options: Vec<OwnOption>,
-    /// The ids of options with a known role: `model` for one whose id is another.
+    /// The ids of options with a known role, such as `model`, if they differ from it.
     meant: BTreeMap<String, String>,
     has_modes: bool,
     flags: Vec<String>,
 }
 
 impl Offer {
-    /// What was offered with a session.
+    /// Reads the modes and options that were reported with a session.
     pub(super) fn of(modes: Option<SessionModeState>, options: Option<Vec<SessionConfigOption>>) -> Self {
         let mut offer = Self::default();
         if let Some(modes) = modes {
@@ -69,7 +69,7 @@ impl Offer {
         };
         let is_mode = word == Some(MODE) || id == MODE;
         if is_mode && self.has_modes {
-            // The same a second time.
+            // The option is a duplicate.
             return;
         }
         let (current, values) = match &option.kind {
@@ -97,7 +97,7 @@ impl Offer {
         self.options.push(OwnOption { id, name: plain(&option.name, NAME_CHARS), current, values });
     }
 
-    /// What the log is to have of it.
+    /// Returns all options for the log.
     pub(super) fn own_options(&self) -> Vec<OwnOption> {
         self.options.clone()
     }
@@ -107,25 +107,26 @@ impl Offer {
         self.options.iter().find(|option| option.id == id)
     }
 
-    /// The mode in which the agent is.
+    /// Returns the present mode.
     pub(super) fn mode(&self) -> Option<OwnValue> {
         let option = self.option(MODE)?;
         let found = option.values.iter().find(|value| value.id == option.current);
         Some(found.cloned().unwrap_or_else(|| value(&option.current, &option.current, true)))
     }
 
-    /// A mode by its id or its name.
+    /// Finds a mode by its id or its name.
     pub(super) fn mode_named(&self, wanted: &str) -> Option<OwnValue> {
         self.option(MODE)?.values.iter().find(|value| is_named(value, wanted)).cloned()
     }
 
-    /// A mode in which the agent asks as much as it can: the present one, if it is one, otherwise its first.
+    /// Returns a mode in which the agent asks as often as possible: the present one if it is such a mode, otherwise the
+    /// first.
     pub(super) fn careful_mode(&self) -> Option<OwnValue> {
         let current = self.mode().filter(|mode| !mode.asks_less);
         current.or_else(|| self.option(MODE)?.values.iter().find(|value| !value.asks_less).cloned())
     }
 
-    /// The agent says that it is in another mode.
+    /// Records that the agent switched to another mode.
     pub(super) fn set_mode(&mut self, id: &str) {
         let (id, meant) = (plain(id, NAME_CHARS), self.meant.get(MODE).cloned());
         let wanted = meant.unwrap_or_else(|| MODE.to_owned());
@@ -134,7 +135,7 @@ impl Offer {
         }
     }
 
-    /// The agent reports its options again; its modes stay.
+    /// Records the options that the agent reports again; its modes are kept.
     pub(super) fn set_options(&mut self, options: Vec<SessionConfigOption>) {
         let modes = self.options.iter().find(|_| self.has_modes).cloned();
         let has_modes = self.has_modes;
@@ -144,7 +145,7 @@ impl Offer {
         }
     }
 
-    /// How this is chosen. The error lists the available values.
+    /// Returns the command that sets an option to a value. The error lists the available values.
     pub(super) fn choice(&self, name: &str, wanted: &str) -> Result<Choice, String> {
         let Some(option) = self.option(name) else {
             let all: Vec<&str> = self.options.iter().map(|option| option.id.as_str()).collect();
@@ -173,8 +174,8 @@ fn value(id: &str, name: &str, is_mode: bool) -> OwnValue {
     OwnValue { id, name, asks_less }
 }
 
-/// Whether a mode with this name asks less than usual: known names, and likely ones. False positives only cause one
-/// more question to the person.
+/// Whether a mode with this name asks less often than usual: known names, and likely ones. False positives only cause
+/// one more question to the person.
 fn asks_less(name: &str) -> bool {
     let word: String = name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
     let signs = [
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_can_be_chosen_by_its_id_its_name_or_what_it_is() {
+    fn options_can_be_chosen_by_id_name_or_role() {
         let offer = offer();
         assert_eq!(offer.choice("mode", "plan"), Ok(Choice::Mode("plan".into())));
         assert_eq!(offer.choice("mode", "plan mode"), Ok(Choice::Mode("plan".into())));
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_that_ask_less_are_told_from_the_others() {
+    fn modes_that_ask_less_are_recognised() {
         let mut offer = offer();
         let less: Vec<String> =
             offer.own_options()[0].values.iter().filter(|mode| mode.asks_less).map(|mode| mode.id.clone()).collect();

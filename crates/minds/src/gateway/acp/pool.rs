@@ -1,4 +1,4 @@
-//! The coding agents in use: one process for each agent of the room, with one session for each piece of work, and one
+//! The running coding agents: one process for each agent of the room, with one session for each activation, and one
 //! additional session for all other requests.
 
 use std::collections::HashMap;
@@ -17,9 +17,9 @@ use super::settings::AcpTerms;
 use crate::agent::McpServer;
 use crate::base::Id;
 
-/// How long all of them together have when everything ends.
+/// How long all agents together may take to exit at shutdown.
 const EXIT: Duration = Duration::from_millis(1_200);
-/// How often it is looked whether a process is still needed and allowed.
+/// The interval at which it is checked whether a process is still needed and allowed.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The pool of coding agents.
@@ -40,7 +40,7 @@ fn slot<T>(slots: &Mutex<HashMap<(String, Id), Slot<T>>>, key: (String, Id)) -> 
 }
 
 impl AgentPool {
-    /// A piece of work is over: its session is closed, and what it was at is stopped.
+    /// Closes the session of a finished activation, and stops what it is doing.
     pub(in crate::gateway) fn end_work(&self, handle: &Handle, work: &Id) {
         let ended: Vec<Slot<Conversation>> = {
             let mut works = self.0.works.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +56,7 @@ impl AgentPool {
         }
     }
 
-    /// Ends all of them and waits for that, a bounded time. What is left then is killed.
+    /// Ends all agents and waits for that, for a bounded time, after which they are killed.
     pub(in crate::gateway) fn shut_down(&self, handle: &Handle) {
         let slots: Vec<Slot<Arc<Connection>>> = {
             let mut processes = self.0.processes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,12 +73,12 @@ impl AgentPool {
         });
     }
 
-    /// The session of an agent of the room for a piece of work, if there is one.
+    /// Returns the session of an agent of the room for an activation, if there is one.
     pub(super) fn conversation(&self, agent: &str, work: Id) -> Slot<Conversation> {
         slot(&self.0.works, (agent.to_owned(), work))
     }
 
-    /// The process of an agent of the room, started where there is none.
+    /// Returns the process of an agent of the room, and starts it if necessary.
     pub(super) async fn connection(
         &self,
         agent: &str,
@@ -101,12 +101,12 @@ impl AgentPool {
         let connection = Connection::open(program, terms, place).await?;
         *kept = Some(connection.clone());
         let watched = Watched { slot: slot.clone(), program: program.clone(), place: place.clone(), idle: terms.idle };
-        tokio::spawn(watched.keep_watch(connection.clone()));
+        tokio::spawn(watched.watch_until_ended(connection.clone()));
         Ok(connection)
     }
 }
 
-/// A process while it runs.
+/// A running process that is watched.
 struct Watched {
     slot: Slot<Arc<Connection>>,
     program: McpServer,
@@ -115,8 +115,8 @@ struct Watched {
 }
 
 impl Watched {
-    /// Ends it when nobody has needed it for long, and when a person does not allow it any more.
-    async fn keep_watch(self, connection: Arc<Connection>) {
+    /// Ends the process when it has been idle for too long, or when the person no longer allows it.
+    async fn watch_until_ended(self, connection: Arc<Connection>) {
         let config = self.place.config.as_deref();
         let mut stamp = consent::stamp(config);
         loop {

@@ -1,35 +1,35 @@
-//! What an agent is sent: the rules first, then what it knows, then the request. It remembers what it was sent, so that
-//! later only new content is sent, and the rules again if they changed.
+//! The prompts for an agent: the rules first, then what it knows, then the request. The agent remembers what it was
+//! sent, so later prompts contain only new content, and the rules again if they changed.
 
 use crate::base::hash::content_hash;
 use crate::mind::{Prompt, PromptMessage, Role, headings};
 
-/// The text before everything else, once.
+/// The text before everything else in the first prompt.
 const HEAD: &str = "You are hosted in a room of agents and people. Below are the room's rules, which take precedence, \
     who you are in it, and what is known. Use your own tools. Your working folder is the room's folder. The room \
     decides whether you may read, write or do something there; if it refuses something, do not try to do it another \
     way.";
-/// What is said of the room's own tools, where some are offered.
+/// The note on the room's own tools, if any are offered.
 const TOOLS: &str = "Besides your own tools, you have those of the room: the MCP server `workshop` offers them.";
 /// The text before changed rules.
 const AGAIN: &str = "The room's rules, or its information about you, have changed. From now on, this applies:";
-/// The text before messages from before the agent was added.
+/// The text before messages that are older than the agent's session.
 const EARLIER: &str = "This was said and done earlier in this session, as far as it was kept; you do not remember it \
     yourself:";
 
-/// What the calls are called by which a person is asked about a mode: they are the room's own, and the agent made none.
+/// The prefix of the ids of calls that ask a person about a mode: they are made by the room, not by the agent.
 pub(super) const MODE_CALL: &str = "acp-mode";
 /// The text before new messages for an agent that continues its own interrupted session.
 const RESUMED: &str = "You, or the room, were stopped in the middle of this work, and you now continue in the same \
     session. You may already know what follows. What you were doing when you were stopped may be partly done, so \
     check first.";
 
-/// The system text of a prompt, by hash: to see whether it changed.
+/// Returns the hash of a prompt's system text, to detect changes.
 pub(super) fn rules_of(prompt: &Prompt) -> u64 {
     content_hash(prompt.system_text().as_bytes())
 }
 
-/// All of it, for a session without messages; with a note on the room's tools if they are offered.
+/// Returns the whole prompt for a new session; with a note on the room's tools if they are offered.
 pub(super) fn whole(prompt: &Prompt, has_tools: bool) -> Vec<String> {
     let prompt = &without_mode_calls(prompt);
     let tools = if has_tools { format!(" {TOOLS}") } else { String::new() };
@@ -48,13 +48,13 @@ pub(super) fn whole(prompt: &Prompt, has_tools: bool) -> Vec<String> {
     filled(blocks)
 }
 
-/// What is new since the agent spoke last; the rules again where they changed.
-pub(super) fn news(prompt: &Prompt, rules_changed: bool, untold: Vec<String>) -> Vec<String> {
+/// Returns what is new since the agent's last answer, and the rules if they changed.
+pub(super) fn news(prompt: &Prompt, rules_changed: bool, unsent: Vec<String>) -> Vec<String> {
     let mut blocks = Vec::new();
     if rules_changed {
         blocks.push(format!("{AGAIN}\n\n{}", prompt.system_text()));
     }
-    blocks.extend(untold);
+    blocks.extend(unsent);
     let messages = prompt.messages();
     let spoke = messages.iter().rposition(|message| message.role == Role::Assistant);
     let new = spoke.map_or(usize::from(!prompt.known.is_empty()), |at| at + 1).min(messages.len());
@@ -65,12 +65,12 @@ pub(super) fn news(prompt: &Prompt, rules_changed: bool, untold: Vec<String>) ->
     filled(blocks)
 }
 
-/// The prompt for an agent that continues an interrupted session: the rules, and what it has not answered yet.
+/// Returns the prompt for an agent that continues an interrupted session: the rules, and what it has not answered yet.
 pub(super) fn resumed(prompt: &Prompt) -> Vec<String> {
     news(&without_mode_calls(prompt), true, vec![RESUMED.to_owned()])
 }
 
-/// The same without the room's own questions about modes.
+/// Removes the room's own calls about modes.
 fn without_mode_calls(prompt: &Prompt) -> Prompt {
     let mut prompt = prompt.clone();
     let is_mode = |id: &str| id.starts_with(MODE_CALL);
@@ -81,7 +81,7 @@ fn without_mode_calls(prompt: &Prompt) -> Prompt {
     prompt
 }
 
-/// The results of calls that the prompt ends with, and what else came in with them.
+/// Returns the results of calls at the end of a prompt, and the other new messages there.
 pub(super) fn results(prompt: &Prompt) -> (Vec<&PromptMessage>, Vec<String>) {
     let spoke = prompt.history.iter().rposition(|message| message.role == Role::Assistant);
     let new = &prompt.history[spoke.map_or(0, |at| at + 1)..];
@@ -89,7 +89,7 @@ pub(super) fn results(prompt: &Prompt) -> (Vec<&PromptMessage>, Vec<String>) {
     (results, others.into_iter().map(|message| message.text.clone()).collect())
 }
 
-/// A message in the form for an agent that was not present.
+/// Formats a message for an agent that was not present.
 fn message_text(message: &PromptMessage) -> String {
     match message.role {
         Role::User => format!("The room: {}", message.text),
@@ -102,7 +102,7 @@ fn message_text(message: &PromptMessage) -> String {
     }
 }
 
-/// The same with one of the agent's own commands at the beginning, if the task is one: only there it is recognized.
+/// Moves one of the agent's own commands to the beginning if the task is one, because agents only recognise it there.
 fn command_first(mut blocks: Vec<String>) -> Vec<String> {
     let found = blocks.iter().enumerate().rev().find_map(|(at, block)| Some((at, command_of(block)?.to_owned())));
     if let Some((at, command)) = found {
@@ -112,7 +112,7 @@ fn command_first(mut blocks: Vec<String>) -> Vec<String> {
     blocks
 }
 
-/// The command that a task is: `/NAME`, and what belongs to it. A path is none.
+/// Returns the task if it is a command: `/NAME` and its arguments. A path is not a command.
 fn command_of(block: &str) -> Option<&str> {
     let task = block.strip_prefix(headings::TASK)?.trim();
     let name = task.strip_prefix('/')?.split_whitespace().next()?;
@@ -120,7 +120,7 @@ fn command_of(block: &str) -> Option<&str> {
     is_name.then_some(task)
 }
 
-/// No prompt is empty.
+/// Replaces an empty prompt, because prompts must not be empty.
 fn filled(blocks: Vec<String>) -> Vec<String> {
     let blocks: Vec<String> = blocks.into_iter().filter(|block| !block.trim().is_empty()).collect();
     if blocks.is_empty() { vec!["Go on.".to_owned()] } else { command_first(blocks) }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rules_come_first_and_later_only_what_is_new() {
+    fn the_rules_come_first_and_later_prompts_are_incremental() {
         let mut prompt = Prompt::of_messages("Rule 1.", vec![user("Write a page.")]);
         let blocks = whole(&prompt, false);
         assert!(blocks[0].ends_with("Rule 1.") && blocks[1] == "Write a page." && blocks.len() == 2, "{blocks:?}");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_of_the_agents_own_stands_before_the_rules_and_a_path_does_not() {
+    fn the_agents_own_commands_come_before_the_rules_but_paths_do_not() {
         let first = |task: &str| {
             whole(&Prompt::of_messages("Rule 1.", vec![user(&format!("Your task: {task}"))]), false)[0].clone()
         };
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_distinguished_from_what_came_in_with_them() {
+    fn results_are_separated_from_other_new_messages() {
         let call = ToolCall::new("c-1", "read_text", json!({ "path": "a.md" }));
         let history = vec![
             user("Read it."),

@@ -25,14 +25,14 @@ use super::requests::OpenRequest;
 use super::session::Session;
 use super::settings::AcpTerms;
 use super::stop_reason::{finish, micro_usd, usage_of};
-use super::terminals::Ground;
+use super::terminals::TerminalEnvironment;
 use super::turn::{Broken, TurnNews};
 use crate::agent::McpServer;
 use crate::base::Id;
 use crate::mind::{AgentReport, Completion};
 
 /// How long to wait for further requests before a person is asked, so that they are asked about simultaneous ones
-/// together. Requests that need nobody never wait.
+/// together. Requests that need no person never wait.
 const TOGETHER: Duration = Duration::from_millis(15);
 
 /// The provider that calls coding agents.
@@ -44,7 +44,7 @@ pub(in crate::gateway) struct AcpProvider {
 }
 
 impl AgentPool {
-    /// The provider that asks them under these terms.
+    /// Creates the provider with these terms.
     pub(in crate::gateway) fn provider(
         &self,
         terms: &AcpTerms,
@@ -101,9 +101,9 @@ pub(super) struct AgentRequest {
 }
 
 impl AgentRequest {
-    /// Asks about a piece of work, in its session.
+    /// Sends a request of an activation, in its session.
     async fn work(self, work: Id, sink: &mut DeltaSink) -> Result<Completion, ProviderError> {
-        let ground = || self.ground();
+        let terminal_environment = || self.terminal_environment();
         let slot = self.pool.conversation(&self.request.agent, work);
         let mut kept = tokio::select! {
             kept = slot.lock() => kept,
@@ -114,7 +114,7 @@ impl AgentRequest {
             *kept = None;
         }
         let mut previous = self.request.agent_session.clone();
-        // An agent that ended while the room handled its request reports that once, and then continues if it can.
+        // If an agent ended while the room handled its request, that is reported once; then it continues if possible.
         if let Some(conversation) = kept.take_if(|conversation| conversation.session.connection.is_gone()) {
             previous = Some(conversation.kept());
             if !conversation.wanted.is_empty() {
@@ -133,7 +133,7 @@ impl AgentRequest {
         let Some(conversation) = kept.as_mut() else { return Err(ProviderError::new(ErrorCause::Panicked, "")) };
         conversation.session.offer_tools(&self.request.tools);
         let blocks = match conversation.first {
-            None => conversation.next_prompt(&self.question(&ground)),
+            None => conversation.next_prompt(&self.question(&terminal_environment)),
             Some(first) => {
                 if let Some(asks) = self.or_cancelled(conversation.enter_mode(&self)).await? {
                     return Ok(asks);
@@ -153,7 +153,7 @@ impl AgentRequest {
         conversation.session.turn.expect();
         let outcome = self.answer(&conversation.session, sink).await;
         match outcome {
-            Ok(answered) => conversation.completion(answered, sent_chars, &self.question(&ground)),
+            Ok(answered) => conversation.completion(answered, sent_chars, &self.question(&terminal_environment)),
             Err(error) => {
                 conversation.give_up(self.terms.cancel);
                 Err(error)
@@ -161,27 +161,35 @@ impl AgentRequest {
         }
     }
 
-    /// What programs are started with that the room runs for the agent.
-    pub(super) fn ground(&self) -> Ground {
-        Ground {
+    /// Returns the environment of programs that the room runs for the agent.
+    pub(super) fn terminal_environment(&self) -> TerminalEnvironment {
+        TerminalEnvironment {
             place: ProgramPlace::in_folder(&self.place.workspace, self.place.config.as_deref()),
             settings: self.terms.programs.clone(),
             keys: self.keys.clone(),
         }
     }
 
-    /// The question, as far as a session needs it.
-    fn question<'a>(&'a self, ground: &'a (dyn Fn() -> Ground + Sync)) -> SessionRequest<'a> {
-        SessionRequest { request: &self.request, program: &self.program, workspace: &self.place.workspace, ground }
+    /// Returns the parts of the request that a session needs.
+    fn question<'a>(
+        &'a self,
+        terminal_environment: &'a (dyn Fn() -> TerminalEnvironment + Sync),
+    ) -> SessionRequest<'a> {
+        SessionRequest {
+            request: &self.request,
+            program: &self.program,
+            workspace: &self.place.workspace,
+            terminal_environment,
+        }
     }
 
-    /// The agent's process.
+    /// Returns the agent's process.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>, ProviderError> {
         self.pool.connection(&self.request.agent, &self.program, &self.terms, &self.place).await
     }
 
-    /// Makes a request apart from all work, in a session of its own: the prompt contains everything, and the agent's
-    /// requests are refused.
+    /// Sends a request outside of all activations, in a session of its own: the prompt contains everything, and the
+    /// agent's requests are refused.
     async fn apart(self, sink: &mut DeltaSink) -> Result<Completion, ProviderError> {
         let opened = async {
             let session = self.connection().await?.session(&self.terms, None).await?;
@@ -208,7 +216,7 @@ impl AgentRequest {
         Ok(Completion { text: answered.words, tool_calls: Vec::new(), usage, finish, told })
     }
 
-    /// Hears the agent until it is done, or wants something of the room.
+    /// Follows the agent until it is done or requests something from the room.
     async fn answer(&self, session: &Session, sink: &mut DeltaSink) -> Result<Answered, ProviderError> {
         let mut answered = Answered::default();
         let mut settled: Option<Instant> = None;
@@ -231,7 +239,7 @@ impl AgentRequest {
             }
             if let Some(mode) = beyond {
                 asked.into_iter().chain(answered.asked).for_each(OpenRequest::withdraw);
-                return Err(self.went_beyond(&mode));
+                return Err(self.unallowed_mode_error(&mode));
             }
             answered.asked.extend(asked);
             if let Some(end) = end {
@@ -241,7 +249,7 @@ impl AgentRequest {
             if answered.asked.iter().any(|asked| !asked.may_wait_for_a_person()) {
                 return Ok(answered);
             }
-            let until = session.turn.last_heard().unwrap_or_else(Instant::now) + self.terms.silence;
+            let until = session.turn.last_activity().unwrap_or_else(Instant::now) + self.terms.silence;
             if !answered.asked.is_empty() {
                 settled.get_or_insert_with(|| Instant::now() + TOGETHER);
             }
@@ -261,7 +269,7 @@ impl AgentRequest {
                 () = settles => return Ok(answered),
                 () = sleep_until(until) => {
                     if session.turn.terminals.is_busy() {
-                        // It waits for a program of the room, whose time is limited separately.
+                        // The agent waits for a program of the room, whose time is limited separately.
                         session.turn.expect();
                         continue;
                     }

@@ -20,22 +20,22 @@ use super::room_tools::{OfferedTools, RoomToolCall};
 use super::terminals::{Terminals, command_words};
 use crate::mind::{CallEnd, OwnCall, PromptMessage, ToolCall};
 
-/// The tool that reads a file for an agent, with a result that is data.
+/// The tool that reads a file for an agent; its result is JSON.
 pub const READ_TEXT: &str = "read_text";
-/// The tool that lets an agent use a tool of its own.
+/// The tool that asks for permission to use one of the agent's own tools.
 pub const OWN_TOOL: &str = "use_own_tool";
 /// The tool that writes a file.
 const WRITE: &str = "vfs_write";
-/// The tool that lets the room run a program for an agent.
+/// The tool that runs a program for an agent.
 pub const OPEN_TERMINAL: &str = "open_terminal";
 
-/// Whether a tool is one with which the room receives requests of the protocol: called in another way, it would report
-/// something as allowed or done that never happens.
+/// Whether a tool exists only for requests of the protocol: if it were called in another way, it would report something
+/// as allowed or done that never happens.
 pub(super) fn is_of_protocol(tool: &str) -> bool {
     [READ_TEXT, OWN_TOOL, OPEN_TERMINAL].contains(&tool)
 }
 
-/// Our description and capabilities: files and terminals, and nothing that does not exist.
+/// Returns our description and capabilities: files and terminals, and nothing that does not exist.
 pub(super) fn hello() -> InitializeRequest {
     let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
     InitializeRequest::new(ProtocolVersion::V1)
@@ -43,7 +43,7 @@ pub(super) fn hello() -> InitializeRequest {
         .client_info(Implementation::new("agent-workshop", env!("CARGO_PKG_VERSION")))
 }
 
-/// What is wanted.
+/// The parameters of a request.
 enum RequestKind {
     Read(ReadTextFileRequest),
     Write(WriteTextFileRequest),
@@ -53,14 +53,14 @@ enum RequestKind {
 
 /// A request of the agent that waits for an answer.
 pub(super) enum OpenRequest {
-    /// By a request of the protocol.
+    /// A request of the protocol.
     Request(Box<Request>),
-    /// By a call of one of the room's tools.
+    /// A call of one of the room's tools.
     Tool(RoomToolCall),
 }
 
 impl OpenRequest {
-    /// Whether a person is usually asked about it: the agent's own actions, and programs.
+    /// Whether a person is usually asked about it: the agent's own tools, and programs.
     pub(super) fn may_wait_for_a_person(&self) -> bool {
         match self {
             Self::Request(request) => matches!(request.wanted, RequestKind::Permission(_) | RequestKind::Terminal(..)),
@@ -68,7 +68,7 @@ impl OpenRequest {
         }
     }
 
-    /// The call of the room's tools that it is.
+    /// Converts it to a call of the room's tools.
     pub(super) fn call(&self, id: String, workspace: &Path) -> ToolCall {
         match self {
             Self::Request(request) => request.call(id, workspace),
@@ -76,7 +76,7 @@ impl OpenRequest {
         }
     }
 
-    /// Answers the request with the result of the call; returns a text that the agent must get with the next prompt, if
+    /// Answers the request with the result of the call. Returns a text that the agent must get with the next prompt, if
     /// there is one.
     pub(super) fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         match self {
@@ -85,7 +85,7 @@ impl OpenRequest {
         }
     }
 
-    /// Answers that it cannot be had, and why.
+    /// Refuses the request, with the reason.
     pub(super) fn refuse(self, why: &str) {
         match self {
             Self::Request(request) => request.refuse(why),
@@ -93,7 +93,7 @@ impl OpenRequest {
         }
     }
 
-    /// Answers that nobody decides about it any more.
+    /// Answers that the request will not be decided any more.
     pub(super) fn withdraw(self) {
         match self {
             Self::Request(request) => request.withdraw(),
@@ -109,7 +109,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// A request of the agent, with the session that it is about. What we do not offer is answered at once.
+    /// Parses a request of the agent, and returns its session. Unsupported requests are answered at once.
     pub(super) fn of(request: UntypedMessage, responder: Responder) -> Option<(String, Box<Self>)> {
         let (method, params) = request.into_parts();
         let parsed = if method == CLIENT_METHOD_NAMES.fs_read_text_file {
@@ -128,7 +128,7 @@ impl Request {
                 Ok((create.session_id.to_string(), RequestKind::Terminal(Box::new(create), words)))
             })
         } else {
-            // If the connection is gone, nobody waits for it.
+            // If the connection is closed, nobody waits for the answer.
             let _ = responder.respond_with_error(Error::method_not_found());
             return None;
         };
@@ -141,7 +141,7 @@ impl Request {
         }
     }
 
-    /// The call of the room's tools that it is.
+    /// Converts it to a call of the room's tools.
     fn call(&self, id: String, workspace: &Path) -> ToolCall {
         let (name, arguments) = match &self.wanted {
             RequestKind::Read(read) => {
@@ -170,11 +170,11 @@ impl Request {
         ToolCall::new(id, name, arguments)
     }
 
-    /// Answers with the result of the call. The protocol has no place for the words of a person who refused it.
+    /// Answers with the result of the call. The protocol has no field for a person's reason to refuse it.
     fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         let is_done = result.end == Some(CallEnd::Done);
         let words = result.text.as_str();
-        // If the connection is gone, nobody waits for it.
+        // If the connection is closed, nobody waits for the answer.
         let _ = match self.wanted {
             RequestKind::Read(_) => self.responder.respond_with_result(match content_of(words).filter(|_| is_done) {
                 Some(content) => value(&ReadTextFileResponse::new(content)),
@@ -183,11 +183,12 @@ impl Request {
             RequestKind::Write(_) if is_done => {
                 self.responder.respond_with_result(value(&WriteTextFileResponse::new()))
             }
-            // Also where something else was done: what it knows of the file then is not so.
+            // Even if something else was written, what the agent knows about the file would be wrong.
             RequestKind::Write(_) => self.responder.respond_with_error(error(words)),
             RequestKind::Terminal(create, argv) if is_done => {
                 let folder = folder_of(&create, context.workspace).unwrap_or_default();
-                let opened = context.terminals.create(argv, &folder, create.output_byte_limit, (context.ground)());
+                let opened =
+                    context.terminals.create(argv, &folder, create.output_byte_limit, (context.terminal_environment)());
                 self.responder.respond_with_result(match opened {
                     Ok(id) => value(&CreateTerminalResponse::new(id)),
                     Err(why) => Err(error(&why)),
@@ -205,13 +206,13 @@ impl Request {
         None
     }
 
-    /// If the agent asks whether it may call one of the room's tools, it may: the call itself is checked when it comes.
-    /// Other requests are returned.
+    /// Permits the request if the agent asks whether it may call one of the room's tools: the call itself is checked
+    /// when it arrives. Other requests are returned.
     pub(super) fn let_call(self: Box<Self>, offered: &OfferedTools) -> Result<(), Box<Self>> {
         match &self.wanted {
             RequestKind::Permission(permission) if is_of_room(permission, offered) => {
                 let outcome = outcome(permission, true);
-                // If the connection is gone, nobody waits for it.
+                // If the connection is closed, nobody waits for the answer.
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
                 Ok(())
             }
@@ -219,7 +220,7 @@ impl Request {
         }
     }
 
-    /// Answers that it cannot be had, and why.
+    /// Refuses the request, with the reason.
     fn refuse(self, why: &str) {
         let _ = match self.wanted {
             RequestKind::Permission(permission) => {
@@ -230,7 +231,7 @@ impl Request {
         };
     }
 
-    /// Answers that nobody decides about it any more.
+    /// Answers that the request will not be decided any more.
     fn withdraw(self) {
         let _ = match self.wanted {
             RequestKind::Permission(_) => {
@@ -244,7 +245,7 @@ impl Request {
     }
 }
 
-/// The folder in which a program is to run, as the room has it; none for the workspace itself.
+/// Returns the working folder of a program, relative to the workspace; `None` for the workspace itself.
 fn folder_of(create: &CreateTerminalRequest, workspace: &Path) -> Option<String> {
     let folder = create.cwd.as_deref()?;
     let is_whole = || Some(folder.canonicalize().ok()? == workspace.canonicalize().ok()?);
@@ -254,13 +255,13 @@ fn folder_of(create: &CreateTerminalRequest, workspace: &Path) -> Option<String>
     Some(relative(folder, workspace))
 }
 
-/// Whether a request is about an open terminal: it needs no permission.
+/// Whether a request is about an open terminal, and so needs no permission.
 pub(super) fn is_of_terminal(method: &str) -> bool {
     let names = &CLIENT_METHOD_NAMES;
     [names.terminal_output, names.terminal_wait_for_exit, names.terminal_kill, names.terminal_release].contains(&method)
 }
 
-/// Answers a request about a terminal that is open. Never waits.
+/// Answers a request about an open terminal. Never waits.
 pub(super) fn serve_terminal(request: UntypedMessage, responder: Responder, terminals: Option<&Terminals>) {
     let (method, params) = request.into_parts();
     let id = params.get("terminalId").and_then(Value::as_str).unwrap_or_default();
@@ -279,7 +280,7 @@ pub(super) fn serve_terminal(request: UntypedMessage, responder: Responder, term
             Some(ended) => {
                 tokio::spawn(async move {
                     let answer = value(&WaitForTerminalExitResponse::new(ended.await));
-                    // If the connection is gone, nobody waits for it.
+                    // If the connection is closed, nobody waits for the answer.
                     let _ = responder.respond_with_result(answer);
                 });
                 return;
@@ -298,14 +299,14 @@ fn error(result: &str) -> Error {
     Error::new(-32000 - 10, words)
 }
 
-/// The text of a file that was read; `None` if that failed.
+/// Returns the text of a file from the result of the tool; `None` if reading failed.
 fn content_of(result: &str) -> Option<String> {
     let value: Value = serde_json::from_str(result).ok()?;
     value.get("content")?.as_str().map(str::to_owned)
 }
 
-/// The agent's own option for the decision. A permission is always given once: its reach is managed by the room, which
-/// is asked again each time. An agent that offers only permanent permissions gets none.
+/// Selects the agent's own option for the decision. A permission is always given once: its scope is managed by the
+/// room, which is asked again each time. If an agent offers only permanent permissions, none is given.
 fn outcome(permission: &RequestPermissionRequest, is_allowed: bool) -> RequestPermissionOutcome {
     let of = |kind| permission.options.iter().find(|option| option.kind == kind);
     let option = match is_allowed {
@@ -319,7 +320,7 @@ fn outcome(permission: &RequestPermissionRequest, is_allowed: bool) -> RequestPe
     })
 }
 
-/// Whether a permission is requested for a call of one of the room's tools and for nothing else, and can be given once.
+/// Whether a permission is requested only for a call of one of the room's tools, and can be given once.
 fn is_of_room(permission: &RequestPermissionRequest, offered: &OfferedTools) -> bool {
     let fields = &permission.tool_call.fields;
     let names_nothing_else = fields.kind.is_none_or(|kind| kind == ToolKind::Other)
@@ -329,7 +330,7 @@ fn is_of_room(permission: &RequestPermissionRequest, offered: &OfferedTools) -> 
     names_nothing_else && can_be_once && fields.title.as_ref().is_some_and(|title| offered.is_named(title))
 }
 
-/// A permission as arguments of the tool that asks for it.
+/// Returns a permission request as arguments of the tool that asks for it.
 fn own_tool(permission: &RequestPermissionRequest, workspace: &Path) -> Value {
     let mut call = OwnCall { kind: "other".to_owned(), ..OwnCall::default() };
     apply(&mut call, &permission.tool_call, workspace);
@@ -386,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_is_allowed_once_and_never_permanently() {
+    fn permissions_are_given_once_and_never_permanently() {
         use PermissionOptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
         let chosen = |kinds: &[PermissionOptionKind], is_allowed| match outcome(&permission(kinds), is_allowed) {
             RequestPermissionOutcome::Selected(selected) => selected.option_id.to_string(),
@@ -400,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permission_for_one_of_the_rooms_tools_names_it_and_nothing_else() {
+    fn a_permission_for_a_room_tool_must_name_only_that_tool() {
         use crate::mind::ToolDeclaration;
         let tool = ToolDeclaration { name: "signal".into(), description: String::new(), parameters: json!({}).into() };
         let offered = OfferedTools::new(vec![tool]);
@@ -418,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permission_says_what_it_is_for() {
+    fn a_permission_request_describes_the_action() {
         let arguments = own_tool(&permission(&[]), Path::new("/w"));
         assert_eq!(
             arguments,
@@ -427,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_those_of_the_workspace_where_they_lie_there() {
+    fn paths_inside_the_workspace_are_relative() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let here = folder.path();
         assert_eq!(relative(&here.join("a/b.md"), here), "a/b.md");
@@ -437,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn only_data_is_the_text_of_a_file() {
+    fn only_a_json_result_is_the_text_of_a_file() {
         assert_eq!(content_of("{\"content\":\"Error: no\"}").as_deref(), Some("Error: no"));
         assert_eq!(content_of("Error: there is no file"), None);
         assert_eq!(content_of("[… cut"), None);

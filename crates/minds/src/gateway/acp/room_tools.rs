@@ -1,8 +1,8 @@
 //! The room's own tools (boards, mail, the blackboard, other agents) in one session with an agent: which are offered,
 //! and a call of one as a request.
 //!
-//! Access to files and commands is part of the protocol already; whoever starts the session decides which tools may be
-//! called.
+//! Access to files and commands is already part of the protocol; the code that opens the session decides which tools
+//! may be called.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,28 +12,28 @@ use tokio::sync::{oneshot, watch};
 use super::answer_context::AnswerContext;
 use crate::mind::{AgentImage, CallEnd, PromptMessage, ToolCall, ToolDeclaration};
 
-/// What the server of the room's tools is called to the agent.
+/// The name of the MCP server of the room's tools.
 pub(super) const SERVER: &str = "workshop";
 
-/// The tools that an agent is offered.
+/// The tools that are offered to an agent.
 pub(super) struct OfferedTools {
     tools: Mutex<Vec<ToolDeclaration>>,
-    /// How often they changed.
+    /// The number of changes so far.
     changes: watch::Sender<u64>,
 }
 
 impl OfferedTools {
-    /// These.
+    /// Creates the set with these tools.
     pub(super) fn new(tools: Vec<ToolDeclaration>) -> Self {
         Self { tools: Mutex::new(tools), changes: watch::Sender::new(0) }
     }
 
-    /// All of them, in the order in which every model gets them.
+    /// Returns all tools, in the same order as for every model.
     pub(super) fn all(&self) -> Vec<ToolDeclaration> {
         self.tools.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// From now on these.
+    /// Replaces the tools.
     pub(super) fn set(&self, tools: &[ToolDeclaration]) {
         let mut offered = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         if *offered != tools {
@@ -43,19 +43,20 @@ impl OfferedTools {
         }
     }
 
-    /// Hears of changes.
+    /// Returns a receiver that is notified of changes.
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Whether these words are an agent's for one of them. Such a call is judged when it comes here.
+    /// Whether a title names one of these tools, as agents write it. Such a call is checked when it arrives.
     pub(super) fn is_named(&self, title: &str) -> bool {
         let offered = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         offered.iter().any(|tool| is_name(title, &tool.name))
     }
 }
 
-/// Whether this is how an agent calls a tool of the room's server: agents put the server's name before or behind it.
+/// Whether a title is an agent's name for a tool of the room's server: agents put the name of the server before or
+/// after it.
 fn is_name(title: &str, tool: &str) -> bool {
     let title = title.trim();
     [
@@ -68,7 +69,7 @@ fn is_name(title: &str, tool: &str) -> bool {
     .any(|name| name == title)
 }
 
-/// The result of a call, with images for an agent that accepts them; or why it failed.
+/// The result of a call, with images for an agent that accepts them; the error says why it failed.
 pub(super) type RoomToolAnswer = Result<(String, Vec<AgentImage>), String>;
 
 /// A call of one of the room's tools.
@@ -79,39 +80,40 @@ pub(super) struct RoomToolCall {
 }
 
 impl RoomToolCall {
-    /// A call, and where its answer comes.
+    /// Creates a call, and the receiver of its answer.
     pub(super) fn new(name: String, arguments: Value) -> (Self, oneshot::Receiver<RoomToolAnswer>) {
         let (answer, comes) = oneshot::channel();
         (Self { name, arguments, answer }, comes)
     }
 
-    /// The call as any model makes it.
+    /// Converts it to a tool call as any model makes it.
     pub(super) fn call(&self, id: String) -> ToolCall {
         ToolCall::new(id, self.name.clone(), self.arguments.clone())
     }
 
-    /// Answers with the result. Returns a text for an agent that no longer waits for it.
+    /// Answers with the result. Returns a text for the next prompt if the agent no longer waits for the answer.
     pub(super) fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         let is_done = result.end == Some(CallEnd::Done);
         let (words, images) = with_images(result, context);
-        let untold = self.answer.send(if is_done { Ok((words, images)) } else { Err(words) }).err()?;
-        let (Ok((words, _)) | Err(words)) = untold;
+        let unsent = self.answer.send(if is_done { Ok((words, images)) } else { Err(words) }).err()?;
+        let (Ok((words, _)) | Err(words)) = unsent;
         Some(format!("The result of your call of {}, which you stopped waiting for: {words}", self.name))
     }
 
-    /// Answers that it cannot be had, and why.
+    /// Refuses the call, with the reason.
     pub(super) fn refuse(self, why: &str) {
         // The caller may have stopped waiting.
         let _ = self.answer.send(Err(format!("Error: {why}")));
     }
 
-    /// Answers that nobody decides about it any more.
+    /// Answers that the call will not be decided any more.
     pub(super) fn withdraw(self) {
         self.refuse("the room only accepts calls of its tools while it waits for your answer to a prompt");
     }
 }
 
-/// The result of a call, with its images if the agent accepts some, otherwise with a note on where they are stored.
+/// Returns the result of a call, with its images if the agent accepts them, otherwise with a note on where they are
+/// stored.
 fn with_images(result: &PromptMessage, context: &AnswerContext<'_>) -> (String, Vec<AgentImage>) {
     let all = result.answers.as_ref().and_then(|call| context.images.of_calls.get(call)).map_or(&[][..], Vec::as_slice);
     if all.is_empty() || context.takes_images {
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_name_tools_of_the_room_in_their_own_ways() {
+    fn agents_names_for_room_tools_are_recognised() {
         let offered = OfferedTools::new(vec![tool("blackboard_read")]);
         for title in [
             "mcp__workshop__blackboard_read",
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_offered_the_same_is_not_told_that_it_changed() {
+    fn unchanged_tools_are_not_reported_as_changed() {
         let offered = OfferedTools::new(vec![tool("a")]);
         let changes = offered.changes();
         offered.set(&[tool("a")]);
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_any_more_is_reported_with_the_next_words() {
+    fn results_without_a_waiting_caller_are_returned_for_the_next_prompt() {
         let (call, comes) = RoomToolCall::new("blackboard_write".to_owned(), json!({ "key": "a" }));
         let made = call.call("c-1".to_owned());
         assert_eq!((made.name.as_str(), &made.arguments), ("blackboard_write", &json!({ "key": "a" })));
@@ -175,12 +177,12 @@ mod tests {
     }
 
     fn context<'a>(images: &'a ResultImages, terminals: &'a Terminals, takes_images: bool) -> AnswerContext<'a> {
-        let ground = &|| unreachable!("no program is started");
-        AnswerContext { workspace: Path::new("/"), terminals, ground, images, takes_images }
+        let terminal_environment = &|| unreachable!("no program is started");
+        AnswerContext { workspace: Path::new("/"), terminals, terminal_environment, images, takes_images }
     }
 
     #[test]
-    fn images_go_to_who_takes_them_and_others_are_told_where_they_are() {
+    fn images_are_sent_to_agents_that_accept_them_and_described_to_others() {
         let image = AgentImage { media_type: "image/png".into(), base64: "aGk=".into() };
         let of_calls = [("c-1".to_owned(), vec![image.clone()])].into();
         let images = ResultImages { of_calls, kept_in: "sessions/a.session.yaml".into() };

@@ -23,7 +23,7 @@ use crate::mind::ToolDeclaration;
 /// How long a session may take to close.
 const CLOSE: Duration = Duration::from_secs(2);
 
-/// A session with an agent. Dropping it only forgets it here; closing it tells the agent.
+/// A session with an agent. Dropping it only forgets it here; closing it notifies the agent.
 pub(super) struct Session {
     pub(super) connection: Arc<Connection>,
     pub(super) turn: Arc<Turn>,
@@ -31,14 +31,14 @@ pub(super) struct Session {
     door: Option<ToolServer>,
 }
 
-/// What a session begins with: its turn, and the access to the room's tools.
+/// The parts of a new session: its turn, and the server of the room's tools.
 struct Beginning {
     turn: Arc<Turn>,
     door: Option<ToolServer>,
 }
 
 impl Beginning {
-    /// With these of the room's tools; with none at all where the agent is to touch nothing.
+    /// Creates the parts with these tools of the room; `None` for a session without access to anything.
     fn with(tools: Option<&[ToolDeclaration]>) -> Self {
         let offered = tools.map(|tools| Arc::new(OfferedTools::new(tools.to_vec())));
         let turn = Arc::new(Turn::offering(offered.clone()));
@@ -49,14 +49,14 @@ impl Beginning {
         Self { turn, door }
     }
 
-    /// The servers that the agent is told about.
+    /// Returns the MCP servers to announce to the agent.
     fn servers(&self) -> Vec<McpServer> {
         self.door.iter().filter_map(ToolServer::server).collect()
     }
 }
 
 impl Connection {
-    /// Opens a session, in which these of the room's tools are offered.
+    /// Opens a session in which these tools of the room are offered.
     pub(super) async fn session(
         self: &Arc<Self>,
         terms: &AcpTerms,
@@ -81,8 +81,8 @@ impl Connection {
         Ok(self.begun(opened.session_id, Offer::of(opened.modes, opened.config_options), beginning))
     }
 
-    /// Continues a session that the agent has stored. The error says, in words for a person, why that is impossible.
-    /// Updates that the agent repeats meanwhile belong to no open session and are ignored.
+    /// Continues a session that the agent has stored. The error says, for a person, why that is impossible. Updates
+    /// that the agent repeats meanwhile belong to no open session and are ignored.
     pub(super) async fn resume(
         self: &Arc<Self>,
         id: &str,
@@ -145,24 +145,24 @@ impl Session {
         });
     }
 
-    /// Offers these of the room's tools from now on; the agent is notified if they changed.
+    /// Replaces the offered tools of the room; the agent is notified if they changed.
     pub(super) fn offer_tools(&self, tools: &[ToolDeclaration]) {
         if let Some(door) = &self.door {
             door.offered().set(tools);
         }
     }
 
-    /// Whether tools of the room are offered now.
+    /// Whether any tools of the room are offered.
     pub(super) fn offers_tools(&self) -> bool {
         self.door.as_ref().is_some_and(|door| door.server().is_some() && !door.offered().all().is_empty())
     }
 
-    /// The agent's name for it.
+    /// Returns the agent's id of the session.
     pub(super) fn id(&self) -> String {
         self.id.to_string()
     }
 
-    /// Chooses something of what the agent lets be chosen.
+    /// Sets one of the agent's options.
     pub(super) async fn choose(&self, choice: Choice, terms: &AcpTerms) -> Result<(), ProviderError> {
         let (connection, id) = (&self.connection, self.id.clone());
         let chosen = async {
@@ -197,13 +197,13 @@ impl Session {
         }
     }
 
-    /// Tells the agent to stop; one that does not within this time is ended.
+    /// Tells the agent to stop. If it does not within this time, it is killed.
     pub(super) fn stop(&self, patience: Duration) {
         if !self.turn.is_open() {
             return;
         }
         let number = self.turn.stop();
-        // If it cannot be told, it is gone.
+        // If sending fails, the agent has ended.
         let _ = self.connection.to.send_notification(CancelNotification::new(self.id.clone()));
         let (connection, turn) = (self.connection.clone(), self.turn.clone());
         tokio::spawn(async move {
@@ -221,11 +221,11 @@ impl Session {
         });
     }
 
-    /// Tells the agent that it is over, where it wants to know.
+    /// Closes the session, if the agent supports that.
     pub(super) async fn close(self) {
         if self.connection.offers_close && !self.connection.is_gone() {
             let request = CloseSessionRequest::new(self.id.clone());
-            // An agent that does not answer keeps it until it ends.
+            // An agent that does not answer keeps the session until it ends.
             let _ = timeout(CLOSE, self.connection.ask(request)).await;
         }
     }

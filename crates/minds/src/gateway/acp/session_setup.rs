@@ -1,5 +1,5 @@
-//! How an agent's session for a piece of work starts or continues: options from the settings are set first, and a mode
-//! in which it asks less often is only entered once a person has allowed it.
+//! Starting or continuing an agent's session for an activation: options from the settings are set first, and a mode in
+//! which it asks less often is only entered once a person has allowed it.
 
 use serde_json::json;
 
@@ -16,14 +16,14 @@ use super::turn::Broken;
 use crate::mind::{AgentReport, AgentSession, CallEnd, Completion, Finish, OwnValue, ToolCall, Usage};
 
 impl AgentRequest {
-    /// A session for a piece of work: the one that the agent has kept of it, else a new one.
+    /// Opens the session of an activation: the stored one if the agent can continue it, otherwise a new one.
     pub(super) async fn begin(&self, previous: Option<AgentSession>) -> Result<Conversation, ProviderError> {
         let begun = async {
             let connection = self.connection().await?;
             let previous = previous.filter(|session| session.agent == self.program.key());
             let (session, first, lost) = self.session_of(&connection, previous.as_ref()).await?;
             self.choose_options(&session).await?;
-            // A continued session also continues its counts.
+            // A continued session also continues its cost.
             let paid = previous.filter(|_| first == First::Resumed).map_or(0, |session| session.paid_micro_usd);
             Ok(Conversation::new(session, (&self.program, &self.request), first, lost, paid as f64 / 1e6))
         };
@@ -52,7 +52,7 @@ impl AgentRequest {
         }
     }
 
-    /// Waits for something, unless nobody waits for it any more.
+    /// Waits for a future, unless the request is cancelled.
     pub(super) async fn or_cancelled<T>(
         &self,
         done: impl Future<Output = Result<T, ProviderError>>,
@@ -63,7 +63,7 @@ impl AgentRequest {
         }
     }
 
-    /// What the settings choose for this agent.
+    /// Returns the options of this agent in the settings.
     fn chosen(&self) -> impl Iterator<Item = (&str, &str)> {
         let name = self.program.name.trim_start_matches(PROVIDER).trim_start_matches(':');
         let chosen = self.terms.options.get(name);
@@ -75,7 +75,7 @@ impl AgentRequest {
         ProviderError::of_agent(AgentFault::Refused, what, "fix acp.options in settings.yaml".to_owned())
     }
 
-    /// Chooses everything but the mode.
+    /// Sets all options except the mode.
     async fn choose_options(&self, session: &Session) -> Result<(), ProviderError> {
         for (option, value) in self.chosen().filter(|(option, _)| *option != MODE) {
             let choice = session.turn.offer().choice(option, value).map_err(|what| self.cannot_be_chosen(&what))?;
@@ -84,7 +84,7 @@ impl AgentRequest {
         Ok(())
     }
 
-    /// The mode in which the agent is to work: the one of the settings, otherwise its own default.
+    /// Returns the mode in which the agent is to work: the one of the settings, otherwise its own default.
     fn mode(&self, offer: &Offer) -> Result<Option<OwnValue>, ProviderError> {
         match self.chosen().find(|(option, _)| *option == MODE) {
             None => Ok(offer.mode()),
@@ -108,8 +108,8 @@ impl AgentRequest {
         Ok(())
     }
 
-    /// Puts an agent that is called apart from its work into a mode in which it asks as much as it can, because nobody
-    /// is asked there.
+    /// Puts an agent that is called outside of an activation into a mode in which it asks as often as possible, because
+    /// no person can be asked there.
     pub(super) async fn keep_careful(&self, session: &Session) -> Result<(), ProviderError> {
         self.choose_options(session).await?;
         let offer = session.turn.offer();
@@ -130,8 +130,8 @@ impl AgentRequest {
         ProviderError::of_agent(AgentFault::Refused, what, remedy.to_owned())
     }
 
-    /// An agent switched on its own to a mode in which it asks less.
-    pub(super) fn went_beyond(&self, mode: &OwnValue) -> ProviderError {
+    /// Returns the error for an agent that switched on its own to a mode in which it asks less often.
+    pub(super) fn unallowed_mode_error(&self, mode: &OwnValue) -> ProviderError {
         let what = format!(
             "{} switched by itself to its mode “{}”, which asks less often, and was stopped",
             self.program.shown(),
@@ -143,8 +143,8 @@ impl AgentRequest {
 }
 
 impl Conversation {
-    /// Puts the agent into its mode before its first prompt. If it asks less in it, this is the call about which a
-    /// person is asked first; their answer comes with the next request.
+    /// Puts the agent into its mode before its first prompt. If it asks less often in that mode, returns the call by
+    /// which a person is asked first; their answer arrives with the next request.
     pub(super) async fn enter_mode(&mut self, asking: &AgentRequest) -> Result<Option<Completion>, ProviderError> {
         if let Some((id, mode)) = self.asks_mode.take() {
             let (results, _) = results(&asking.request.prompt);
@@ -183,7 +183,7 @@ impl Conversation {
         }))
     }
 
-    /// The first prompt of this session.
+    /// Returns the first prompt of this session.
     pub(super) fn first_prompt(&self, first: First, asking: &AgentRequest) -> Vec<String> {
         match first {
             First::Whole => whole(&asking.request.prompt, self.session.offers_tools()),
@@ -191,7 +191,7 @@ impl Conversation {
         }
     }
 
-    /// The session, as it is kept with the work.
+    /// Returns the reference by which the session can be continued.
     pub(super) fn kept(&self) -> AgentSession {
         AgentSession {
             agent: self.agent.clone(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::programs::ProgramSettings;
 use crate::workspace::{Range, SettingsSection};
 
-/// How coding agents that speak the Agent Client Protocol are run.
+/// The settings of coding agents that speak the Agent Client Protocol.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AcpSettings {
@@ -53,31 +53,31 @@ impl SettingsSection for AcpSettings {
     const RANGES: &'static [Range] = &[];
 }
 
-/// The timeouts and limits for an agent.
+/// The options and limits with which coding agents are run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AcpTerms {
     /// The agents of the settings.
     pub agents: BTreeMap<String, Value>,
-    /// What is chosen of what they let be chosen.
+    /// The options to set in agents, by the agent's name.
     pub options: BTreeMap<String, BTreeMap<String, String>>,
-    /// How long it may take until it is there.
+    /// The maximum time until a session is open.
     pub start: Duration,
-    /// How long it may be silent while it answers.
+    /// The maximum silence while it answers.
     pub silence: Duration,
-    /// How long an answer may take until it is complete or wants something of the room.
+    /// The maximum time until an answer is complete or requests something from the room.
     pub turn: Duration,
-    /// How long it may take to stop.
+    /// The maximum time to stop.
     pub cancel: Duration,
-    /// How long it stays unused.
+    /// The time after which an unused agent is ended.
     pub idle: Duration,
-    /// Whether it is confined where that can be done.
+    /// Whether it is confined, if this computer supports that.
     pub confined: bool,
-    /// How programs run that the room starts for it.
+    /// The settings of programs that the room runs for it.
     pub programs: ProgramSettings,
 }
 
 impl AcpSettings {
-    /// How an agent is to be treated.
+    /// Returns the terms, with valid times.
     pub fn terms(&self) -> AcpTerms {
         let default = Self::default();
         let sane = |secs: f64, default: f64| {
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absurd_times_fall_back() {
+    fn invalid_times_fall_back_to_defaults() {
         let settings = AcpSettings { start_timeout_secs: -1.0, idle_secs: f64::NAN, ..AcpSettings::default() };
         assert_eq!(settings.terms(), AcpSettings::default().terms());
     }

@@ -1,4 +1,4 @@
-//! How an answer of a coding agent ended and its usage, in the room's terms.
+//! Converts the end of a coding agent's answer and its usage to the room's terms.
 
 use agent_client_protocol::v1::schema::{PromptResponse, StopReason};
 
@@ -6,7 +6,7 @@ use super::super::provider::{AgentFault, ProviderError};
 use crate::agent::McpServer;
 use crate::mind::{Finish, Usage};
 
-/// The reply's end in the room's terms; an agent that stopped for a reason of its own failed.
+/// Returns how the answer ended; an error for an agent that stopped for an unknown reason.
 pub(super) fn finish(response: &PromptResponse, program: &McpServer) -> Result<Finish, ProviderError> {
     let stopped = |what: &str, remedy: &str| {
         let what = format!("{} stopped by itself: {what}", program.shown());

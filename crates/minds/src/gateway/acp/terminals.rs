@@ -1,4 +1,4 @@
-//! The programs that the room runs for an agent during a turn: started once the gate allowed exactly their words, run
+//! The programs that the room runs for an agent during a turn: started once exactly their command line is allowed, run
 //! like any command of an agent, readable by the agent while they run, and ended with the turn.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,9 +16,9 @@ use super::super::shell_words::{Command, written};
 use crate::base::text;
 use crate::mind::RanInTerminal;
 
-/// Terminals that an agent may have at once and has not released.
+/// The maximum number of terminals that an agent has not released.
 const TERMINALS_AT_MOST: usize = 16;
-/// How many characters of a program's output are logged.
+/// The maximum length of a program's output in the log, in characters.
 const LOGGED_CHARS: usize = 2_000;
 
 /// The terminals of one session with an agent.
@@ -30,38 +30,38 @@ pub(super) struct Terminals {
 #[derive(Default)]
 struct State {
     open: BTreeMap<String, Terminal>,
-    /// What was released or left over, and the log does not have yet.
+    /// Terminals that were released or left over and are not in the log yet.
     ended: Vec<Terminal>,
     count: u64,
 }
 
-/// One of them.
+/// A terminal.
 #[derive(Clone)]
 struct Terminal {
     line: String,
     begun: Instant,
-    said: Arc<Mutex<OutputTail>>,
+    captured: Arc<Mutex<OutputTail>>,
     ended: watch::Receiver<Option<Ended>>,
     stop: CancellationToken,
     keys: Arc<Keys>,
     is_told: bool,
 }
 
-/// How a program ended, and after how many seconds.
+/// How a program ended, and its duration in seconds.
 type Ended = (HowEnded, f64);
 
 /// The environment in which a program is started.
-pub(super) struct Ground {
-    /// Where.
+pub(super) struct TerminalEnvironment {
+    /// The folders.
     pub(super) place: ProgramPlace,
-    /// Within which limits.
+    /// The limits.
     pub(super) settings: ProgramSettings,
-    /// What nobody is to see of what it says.
+    /// The keys to remove from its output.
     pub(super) keys: Arc<Keys>,
 }
 
-/// The words that an agent wants run. A whole line in place of a program is read as a shell would read it; variables
-/// are set by the program that does so, for all to see. The error says what cannot be run.
+/// Returns the command line that an agent requests. If the program is a whole line, it is split as a shell would;
+/// variables are set by `env`, so that they are visible. The error says what cannot be run.
 pub(super) fn command_words(create: &CreateTerminalRequest) -> Result<Vec<String>, &'static str> {
     if create.command.trim().is_empty() {
         return Err("the command is empty");
@@ -91,37 +91,38 @@ pub(super) fn command_words(create: &CreateTerminalRequest) -> Result<Vec<String
 }
 
 impl Terminals {
-    /// Starts a program in a folder of the workspace. The error says why it cannot be.
+    /// Starts a program in a folder of the workspace. The error says why it could not be started.
     pub(super) fn create(
         &self,
         words: Vec<String>,
         folder: &str,
         bytes_at_most: Option<u64>,
-        ground: Ground,
+        terminal_environment: TerminalEnvironment,
     ) -> Result<String, String> {
         let line = written(&words);
-        if ground.keys.redact(&line) != line {
+        if terminal_environment.keys.redact(&line) != line {
             return Err("the command contains one of the person's keys, so it is not run".to_owned());
         }
         let mut state = self.state();
         if state.open.len() >= TERMINALS_AT_MOST {
             return Err(format!("there are already {TERMINALS_AT_MOST} terminals; release those that you do not need"));
         }
-        let (mut program, stdout, stderr) = start(words, (None, folder), &ground.settings, &ground.place)?;
-        let most = ground.settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
+        let (mut program, stdout, stderr) =
+            start(words, (None, folder), &terminal_environment.settings, &terminal_environment.place)?;
+        let most = terminal_environment.settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
         let most = bytes_at_most.and_then(|bytes| usize::try_from(bytes).ok()).map_or(most, |bytes| bytes.min(most));
-        let said = Arc::new(Mutex::new(OutputTail::new(most)));
+        let captured = Arc::new(Mutex::new(OutputTail::new(most)));
         let (stop, too_much) = (CancellationToken::new(), CancellationToken::new());
         let (tell, ended) = watch::channel(None);
-        let out = tokio::spawn(listen(stdout, said.clone(), too_much.clone()));
-        let err = tokio::spawn(listen(stderr, said.clone(), too_much.clone()));
-        let (longest, stopped, heard) = (ground.settings.longest(), stop.clone(), said.clone());
+        let out = tokio::spawn(listen(stdout, captured.clone(), too_much.clone()));
+        let err = tokio::spawn(listen(stderr, captured.clone(), too_much.clone()));
+        let (longest, stopped, heard) = (terminal_environment.settings.longest(), stop.clone(), captured.clone());
         let begun = Instant::now();
         tokio::spawn(async move {
             let how = program.ended(longest, &stopped, &too_much).await;
             let secs = begun.elapsed().as_secs_f64();
             for mut task in [out, err] {
-                // What it left behind may hold the pipe for ever.
+                // A process that it left behind may keep the pipe open forever.
                 if tokio::time::timeout(LAST_WORDS, &mut task).await.is_err() {
                     task.abort();
                 }
@@ -134,26 +135,26 @@ impl Terminals {
             if !note.is_empty() {
                 lock(&heard).put(format!("\n{note}\n").as_bytes());
             }
-            // Nobody may be left who wants to know.
+            // Nobody may be waiting any more.
             let _ = tell.send(Some((how, secs)));
         });
         state.count += 1;
         let id = format!("terminal-{}", state.count);
-        let keys = ground.keys;
-        state.open.insert(id.clone(), Terminal { line, begun, said, ended, stop, keys, is_told: false });
+        let keys = terminal_environment.keys;
+        state.open.insert(id.clone(), Terminal { line, begun, captured, ended, stop, keys, is_told: false });
         Ok(id)
     }
 
-    /// The output of a program, and how it ended if it has.
+    /// Returns the output of a program, and how it ended if it has.
     pub(super) fn output(&self, id: &str) -> Option<TerminalOutputResponse> {
         let terminal = self.state().open.get(id).cloned()?;
         let how = terminal.ended.borrow().clone();
-        let (said, is_cut) = lock(&terminal.said).text(how.is_some());
-        let answer = TerminalOutputResponse::new(terminal.keys.redact(&said), is_cut);
+        let (captured, is_cut) = lock(&terminal.captured).text(how.is_some());
+        let answer = TerminalOutputResponse::new(terminal.keys.redact(&captured), is_cut);
         Some(answer.exit_status(how.as_ref().map(|(how, _)| status(how))))
     }
 
-    /// Waits until a program has ended; `None` if there is none with this name.
+    /// Waits until a program has ended; `None` if there is no terminal with this id.
     pub(super) fn wait(&self, id: &str) -> Option<impl Future<Output = TerminalExitStatus> + use<>> {
         let mut ended = self.state().open.get(id)?.ended.clone();
         Some(async move {
@@ -162,21 +163,21 @@ impl Terminals {
         })
     }
 
-    /// Ends a program; its output can still be requested. Returns whether it exists.
+    /// Ends a program; its output can still be requested. Returns whether the terminal exists.
     pub(super) fn kill(&self, id: &str) -> bool {
         let state = self.state();
         let terminal = state.open.get(id);
         terminal.inspect(|terminal| terminal.stop.cancel()).is_some()
     }
 
-    /// Ends a program and forgets it for the agent. Whether there was one of this name.
+    /// Ends a program and removes its terminal. Returns whether the terminal existed.
     pub(super) fn release(&self, id: &str) -> bool {
         let mut state = self.state();
         let terminal = state.open.remove(id);
         terminal.map(|terminal| state.put_aside(terminal)).is_some()
     }
 
-    /// Ends all of them: the turn is over.
+    /// Ends all programs at the end of the turn.
     pub(super) fn end_all(&self) {
         let mut state = self.state();
         for terminal in std::mem::take(&mut state.open).into_values() {
@@ -184,22 +185,22 @@ impl Terminals {
         }
     }
 
-    /// Whether a program runs: an agent that waits for it has nothing to say.
+    /// Whether any program is running, so that the agent may be silent.
     pub(super) fn is_busy(&self) -> bool {
         self.state().open.values().any(|terminal| terminal.ended.borrow().is_none())
     }
 
-    /// Those that have ended and were not reported yet; together with all remaining ones if this is the end.
+    /// Returns the ended programs that were not reported yet; all remaining ones if `is_end`.
     pub(super) fn take_ended(&self, is_end: bool) -> Vec<RanInTerminal> {
         let mut state = self.state();
-        let mut told: Vec<RanInTerminal> = state.ended.drain(..).map(|terminal| terminal.report()).collect();
+        let mut reports: Vec<RanInTerminal> = state.ended.drain(..).map(|terminal| terminal.report()).collect();
         for terminal in state.open.values_mut() {
             if !terminal.is_told && (is_end || terminal.ended.borrow().is_some()) {
                 terminal.is_told = true;
-                told.push(terminal.report());
+                reports.push(terminal.report());
             }
         }
-        told
+        reports
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -225,8 +226,8 @@ impl State {
 impl Terminal {
     fn report(&self) -> RanInTerminal {
         let (how, secs) = self.ended.borrow().clone().unzip();
-        let (said, _) = lock(&self.said).text(true);
-        let tail = said.chars().count().saturating_sub(LOGGED_CHARS);
+        let (captured, _) = lock(&self.captured).text(true);
+        let tail = captured.chars().count().saturating_sub(LOGGED_CHARS);
         RanInTerminal {
             command: text::truncate(&self.line, LOGGED_CHARS),
             exit_code: match how {
@@ -242,7 +243,7 @@ impl Terminal {
             }
             .to_owned(),
             secs: secs.unwrap_or_else(|| self.begun.elapsed().as_secs_f64()),
-            said: self.keys.redact(&said.chars().skip(tail).collect::<String>()),
+            said: self.keys.redact(&captured.chars().skip(tail).collect::<String>()),
         }
     }
 }
@@ -254,22 +255,22 @@ fn status(how: &HowEnded) -> TerminalExitStatus {
     }
 }
 
-async fn listen(mut from: impl AsyncRead + Unpin, said: Arc<Mutex<OutputTail>>, too_much: CancellationToken) {
+async fn listen(mut from: impl AsyncRead + Unpin, captured: Arc<Mutex<OutputTail>>, too_much: CancellationToken) {
     let mut block = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut block).await {
-        let mut said = lock(&said);
-        said.put(&block[..count]);
-        if said.total > SAID_AT_MOST {
+        let mut captured = lock(&captured);
+        captured.put(&block[..count]);
+        if captured.total > SAID_AT_MOST {
             too_much.cancel();
         }
     }
 }
 
-fn lock(said: &Mutex<OutputTail>) -> MutexGuard<'_, OutputTail> {
-    said.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(captured: &Mutex<OutputTail>) -> MutexGuard<'_, OutputTail> {
+    captured.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The end of what a program says.
+/// The end of a program's output.
 struct OutputTail {
     bytes: VecDeque<u8>,
     most: usize,
@@ -288,8 +289,8 @@ impl OutputTail {
         self.bytes.drain(..more);
     }
 
-    /// As text, and whether its beginning is left out. A character of which a part was cut off is left out as a whole,
-    /// at the end as long as the rest of it may come.
+    /// Returns the output as text, and whether its beginning was dropped. An incomplete character at the beginning is
+    /// left out, and one at the end as well, as long as its rest may still arrive.
     fn text(&self, is_all: bool) -> (String, bool) {
         let is_cut = self.total > self.bytes.len() as u64;
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();
@@ -321,10 +322,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_loses_its_beginning_and_no_half_character_is_shown() {
-        let mut said = OutputTail::new(10);
-        said.put("ünïcödé".as_bytes());
-        assert_eq!(said.text(true), ("nïcödé".to_owned(), true), "the second half of ü is left out");
+    fn long_output_loses_its_beginning_and_no_partial_characters_are_shown() {
+        let mut captured = OutputTail::new(10);
+        captured.put("ünïcödé".as_bytes());
+        assert_eq!(captured.text(true), ("nïcödé".to_owned(), true), "the second half of ü is left out");
         let mut half = OutputTail::new(100);
         half.put(&"a€".as_bytes()[..3]);
         assert_eq!((half.text(false).0.as_str(), half.text(true).0.as_str()), ("a", "a\u{fffd}"));
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_run_is_words_and_variables_are_for_all_to_see() {
+    fn command_lines_are_split_into_words_and_variables_are_visible() {
         let create = CreateTerminalRequest::new("s", "git").args(vec!["commit".into(), "-m".into(), "a b; c".into()]);
         assert_eq!(words(&create), ["git", "commit", "-m", "a b; c"]);
         assert_eq!(words(&CreateTerminalRequest::new("s", "ls -la 'a b'")), ["ls", "-la", "a b"]);

@@ -1,4 +1,4 @@
-//! The server through which an agent calls the room's tools: an MCP server for one session, at a local port.
+//! The server through which an agent calls the room's tools: an MCP server for one session, on a local port.
 //!
 //! The agent starts this program as the server ([`mcp_forwarder`](super::super::mcp_forwarder)), which forwards the
 //! messages. It uses standard input and output, because every agent must support such servers, and loopback, because
@@ -26,7 +26,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{interval, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::super::local_proxy::unforeseeable_word;
+use super::super::local_proxy::random_secret;
 use super::super::mcp_forwarder::{RELAY_WORD, WORD_VARIABLE};
 use super::super::sandbox::own_program;
 use super::requests::{OpenRequest, is_of_protocol};
@@ -35,11 +35,11 @@ use super::transport::{Gauge, incoming, outgoing};
 use super::turn::Turn;
 use crate::mind::ToolDeclaration;
 
-/// Those that may be connected at once: an agent starts one, and another before it ends the first.
+/// The maximum number of connections: an agent starts one, and may start another before it ends the first.
 const CONNECTIONS_AT_MOST: usize = 8;
-/// How long one may take to say the word, and then hello.
+/// How long a client may take to send the secret, and then to initialize.
 const KNOCK: Duration = Duration::from_secs(10);
-/// How often the caller is told that a call is still running: a person may be asked about it.
+/// The interval at which the caller is notified that a call is still running, because a person may be asked about it.
 const PROGRESS: Duration = Duration::from_secs(5);
 
 /// An open tool server. Dropping it closes it and its connections.
@@ -51,23 +51,23 @@ pub(super) struct ToolServer {
 }
 
 impl ToolServer {
-    /// Opens one to these tools; calls are made in this turn. Within a runtime.
+    /// Opens a server for these tools, whose calls are part of this turn. Must be called within a runtime.
     pub(super) fn open(offered: Arc<OfferedTools>, turn: Arc<Turn>) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;
-        let (address, word, stop) = (listener.local_addr()?, unforeseeable_word(), CancellationToken::new());
+        let (address, word, stop) = (listener.local_addr()?, random_secret(), CancellationToken::new());
         let guest = ToolServerClient { word: word.clone(), offered: offered.clone(), turn, stop: stop.clone() };
         tokio::spawn(listen(listener, guest));
         Ok(Self { address, word, offered, _stop: stop.drop_guard() })
     }
 
-    /// What is offered.
+    /// Returns the offered tools.
     pub(super) fn offered(&self) -> &OfferedTools {
         &self.offered
     }
 
-    /// The server as announced to an agent; `None` if this program cannot be started as one.
+    /// Returns the server as announced to an agent; `None` if this program cannot be started as one.
     pub(super) fn server(&self) -> Option<McpServer> {
         let relay = McpServerStdio::new(SERVER, own_program()?)
             .args(vec![RELAY_WORD.to_owned(), self.address.to_string()])
@@ -102,16 +102,16 @@ async fn listen(listener: TcpListener, guest: ToolServerClient) {
             let _place = place;
             tokio::select! {
                 () = guest.stop.cancelled() => {}
-                () = guest.clone().come_in(stream) => {}
+                () = guest.clone().serve_client(stream) => {}
             }
         });
     }
 }
 
 impl ToolServerClient {
-    /// Serves one connection, if it knows the word.
-    async fn come_in(self, mut stream: TcpStream) {
-        // Small answers are to be there at once.
+    /// Serves one connection if it sends the right secret.
+    async fn serve_client(self, mut stream: TcpStream) {
+        // Small answers must arrive without delay.
         let _ = stream.set_nodelay(true);
         let mut said = vec![0; self.word.len() + 1];
         let knocked = timeout(KNOCK, stream.read_exact(&mut said)).await;
@@ -120,7 +120,7 @@ impl ToolServerClient {
             return;
         }
         let (from, to) = stream.into_split();
-        let gauge = Gauge::listening_for(|_| true);
+        let gauge = Gauge::accepting(|_| true);
         let heard = gauge.clone();
         let lines = incoming(BufReader::new(from), gauge.clone());
         let messages =
@@ -135,7 +135,7 @@ impl ToolServerClient {
         let peer = served.peer().clone();
         let tell = async move {
             while changes.changed().await.is_ok() {
-                // A client that is gone need not be told.
+                // A client that has disconnected need not be notified.
                 let _ = peer.notify_tool_list_changed().await;
             }
         };
@@ -146,19 +146,19 @@ impl ToolServerClient {
     }
 }
 
-/// A message of the protocol, if it is one.
+/// Parses a message of the protocol.
 fn message(line: &str, gauge: &Gauge) -> Option<RxJsonRpcMessage<RoleServer>> {
     let message = serde_json::from_str(line).ok();
     match &message {
         Some(RxJsonRpcMessage::<RoleServer>::Notification(_)) => gauge.update_done(),
         Some(_) => {}
-        // It let one in that will never be answered.
+        // The gauge counted a request that will never be answered.
         None => gauge.request_done(),
     }
     message
 }
 
-/// The server.
+/// The handler of MCP requests.
 struct RoomTools {
     offered: Arc<OfferedTools>,
     turn: Arc<Turn>,
@@ -202,12 +202,12 @@ impl ServerHandler for RoomTools {
         let said = loop {
             tokio::select! {
                 said = &mut comes => break said,
-                // If it does not wait any longer, it is told with the next prompt.
+                // If the agent does not wait any longer, the result is sent with the next prompt.
                 () = context.ct.cancelled() => break Ok(Err("Error: you stopped waiting for this.".to_owned())),
                 _ = beat.tick() => {
                     if let Some(token) = context.meta.get_progress_token() {
                         beats += 1.0;
-                        // A client that is gone need not be told.
+                        // A client that has disconnected need not be notified.
                         let _ = context.peer.notify_progress(ProgressNotificationParam::new(token, beats)).await;
                     }
                 }
@@ -225,7 +225,7 @@ impl ServerHandler for RoomTools {
     }
 }
 
-/// A tool as the protocol has it.
+/// Converts a tool to the protocol's form.
 fn as_tool(declaration: ToolDeclaration) -> Tool {
     let arguments = match Arc::unwrap_or_clone(declaration.parameters) {
         Value::Object(schema) => schema,
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_in_a_turn_becomes_one_of_the_rooms_and_its_result_goes_back() {
+    fn a_call_in_a_turn_becomes_a_room_call_and_gets_its_result() {
         within(async {
             let open = open();
             let client = open.client().await;
@@ -302,7 +302,7 @@ mod tests {
             };
             let call = asked.call("c-1".to_owned(), Path::new("/"));
             assert_eq!((call.name.as_str(), &call.arguments), ("a", &json!({ "key": "k" })));
-            let ground = || unreachable!("no program is started");
+            let terminal_environment = || unreachable!("no program is started");
             let images = ResultImages {
                 of_calls: [(
                     "c-1".to_owned(),
@@ -312,7 +312,13 @@ mod tests {
                 kept_in: String::new(),
             };
             let (terminals, workspace) = (&turn.terminals, Path::new("/"));
-            let context = AnswerContext { workspace, terminals, ground: &ground, images: &images, takes_images: true };
+            let context = AnswerContext {
+                workspace,
+                terminals,
+                terminal_environment: &terminal_environment,
+                images: &images,
+                takes_images: true,
+            };
             let result =
                 PromptMessage { end: Some(crate::mind::CallEnd::Done), ..PromptMessage::result(&call, "Done.") };
             assert_eq!(asked.answer(&result, &context), None);
@@ -324,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_outside_of_a_turn_is_refused_in_plain_words() {
+    fn a_call_outside_of_a_turn_is_refused() {
         within(async {
             let open = open();
             let client = open.client().await;
@@ -335,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_know_the_word_hears_nothing() {
+    fn a_client_without_the_secret_gets_nothing() {
         within(async {
             let open = open();
             for knock in
@@ -344,7 +350,7 @@ mod tests {
                 let mut stream = TcpStream::connect(open.door.address).await.expect("it listens");
                 stream.write_all(knock.as_bytes()).await.expect("it reads");
                 let mut heard = Vec::new();
-                // It may be cut off before all was read.
+                // The connection may be cut off before everything was read.
                 let _ = stream.read_to_end(&mut heard).await;
                 assert!(heard.is_empty(), "{knock}");
             }
@@ -353,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_door_that_is_closed_ends_whoever_came_in() {
+    fn closing_the_server_ends_its_connections() {
         within(async {
             let open = open();
             let client = open.client().await;

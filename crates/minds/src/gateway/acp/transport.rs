@@ -1,5 +1,5 @@
-//! The lines between an agent and the protocol's connection: everything from outside is checked before it is admitted,
-//! and no more is admitted at once than is processed.
+//! The lines between an agent and the protocol's connection: incoming lines are checked before they are admitted, and
+//! no more are admitted than can be processed.
 
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -13,38 +13,38 @@ use tokio::sync::Semaphore;
 
 use super::super::peers::LimitedLines;
 
-/// No message of an agent has more bytes.
+/// The maximum size of a message in bytes.
 const MESSAGE_BYTES_AT_MOST: usize = 16 * 1024 * 1024;
-/// Updates that may wait to be looked at.
+/// The maximum number of updates that wait to be processed.
 const UPDATES_AT_ONCE: usize = 256;
-/// Requests of an agent that may wait for an answer, or for their answer to be written.
+/// The maximum number of an agent's requests that wait for an answer, or for their answer to be written.
 const REQUESTS_AT_ONCE: usize = 256;
-/// How many lines that are not protocol messages are tolerated: some programs print a greeting.
+/// The maximum number of lines that are not protocol messages: some programs print a greeting.
 const GARBAGE_LINES_AT_MOST: usize = 200;
-/// The one notification of an agent that is listened to.
+/// The only notification of an agent that is processed.
 pub(super) const UPDATE: &str = "session/update";
 
-/// Whether a notification of an agent is that one.
+/// Whether this method is an update of a session.
 pub(super) fn is_update(method: &str) -> bool {
     method == UPDATE
 }
 
-/// How much of an agent's input is being processed.
+/// Counts the input of an agent that is being processed.
 pub(super) struct Gauge {
     updates: Semaphore,
     requests: Semaphore,
-    /// The notifications that are accepted.
+    /// Whether a notification is accepted.
     hears: fn(&str) -> bool,
     garbage: AtomicUsize,
-    /// Whether it speaks something else than the protocol.
+    /// Whether the agent writes something other than the protocol.
     pub(super) is_garbage: AtomicBool,
-    /// Whether a line was longer than any honest one.
+    /// Whether a line exceeded the maximum size.
     pub(super) is_over: Arc<AtomicBool>,
 }
 
 impl Gauge {
-    /// A new gauge for a connection that accepts these notifications.
-    pub(super) fn listening_for(hears: fn(&str) -> bool) -> Arc<Self> {
+    /// Creates a gauge for a connection that accepts these notifications.
+    pub(super) fn accepting(hears: fn(&str) -> bool) -> Arc<Self> {
         Arc::new(Self {
             updates: Semaphore::new(UPDATES_AT_ONCE),
             requests: Semaphore::new(REQUESTS_AT_ONCE),
@@ -55,13 +55,13 @@ impl Gauge {
         })
     }
 
-    /// An update was looked at.
+    /// Records that an update was processed.
     pub(super) fn update_done(&self) {
         self.updates.add_permits(1);
     }
 
-    /// Whether a line is passed to the connection, once there is room for it.
-    async fn lets_in(&self, line: &str) -> Result<bool> {
+    /// Whether a line is passed to the connection; waits until there is room for it.
+    async fn admits(&self, line: &str) -> Result<bool> {
         let Ok(head) = serde_json::from_str::<Head>(line) else {
             if self.garbage.fetch_add(1, Ordering::Relaxed) >= GARBAGE_LINES_AT_MOST {
                 self.is_garbage.store(true, Ordering::Relaxed);
@@ -79,14 +79,14 @@ impl Gauge {
         Ok(true)
     }
 
-    /// A line was written to the agent.
+    /// Records that a line was written to the agent.
     fn wrote(&self, line: &str) {
         if serde_json::from_str::<Head>(line).is_ok_and(|head| head.method.is_none()) {
             self.request_done();
         }
     }
 
-    /// A request was answered, or never will be.
+    /// Records that a request was answered, or never will be.
     pub(super) fn request_done(&self) {
         if self.requests.available_permits() < REQUESTS_AT_ONCE {
             self.requests.add_permits(1);
@@ -103,7 +103,7 @@ struct Head {
     id: Option<IgnoredAny>,
 }
 
-/// The messages of an agent, one a line.
+/// Returns the messages of an agent, one per line.
 pub(super) fn incoming<R>(stdout: R, gauge: Arc<Gauge>) -> impl Stream<Item = Result<String>> + Send + 'static
 where
     R: AsyncRead + Unpin + Send + 'static,
@@ -122,7 +122,7 @@ where
             if line.is_empty() {
                 continue;
             }
-            match gauge.lets_in(line).await {
+            match gauge.admits(line).await {
                 Ok(true) => return Some((Ok(line.to_owned()), (lines, gauge))),
                 Ok(false) => {}
                 Err(error) => return Some((Err(error), (lines, gauge))),
@@ -131,7 +131,7 @@ where
     })
 }
 
-/// What is written to an agent, one message a line.
+/// Returns the sink of messages to an agent, one per line.
 pub(super) fn outgoing<W>(stdin: W, gauge: Arc<Gauge>) -> impl Sink<String, Error = Error> + Send + 'static
 where
     W: AsyncWrite + Unpin + Send + 'static,
@@ -153,14 +153,14 @@ mod tests {
 
     fn read_all(text: &str) -> (Vec<String>, bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
-        let gauge = Gauge::listening_for(is_update);
+        let gauge = Gauge::accepting(is_update);
         let reader = std::io::Cursor::new(text.as_bytes().to_vec());
         let lines: Vec<Result<String>> = runtime.block_on(incoming(reader, gauge.clone()).collect());
         (lines.into_iter().flatten().collect(), gauge.is_garbage.load(Ordering::Relaxed))
     }
 
     #[test]
-    fn only_messages_of_the_protocol_come_in() {
+    fn only_protocol_messages_are_admitted() {
         let request = r#"{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{}}"#;
         let answer = r#"{"jsonrpc":"2.0","id":2,"result":{}}"#;
         let update = r#"{"jsonrpc":"2.0","method":"session/update","params":{}}"#;
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_nothing_but_other_things_is_not_heard_any_more() {
+    fn an_agent_that_only_writes_garbage_is_disconnected() {
         let (lines, is_garbage) = read_all(&"hello there\n".repeat(GARBAGE_LINES_AT_MOST + 10));
         assert!(lines.is_empty() && is_garbage);
     }

@@ -18,52 +18,52 @@ use super::room_tools::OfferedTools;
 use super::terminals::Terminals;
 use crate::mind::{AgentImage, AgentReport, OwnCall, OwnCommand, OwnOption, OwnValue, PlanStep};
 
-/// No answer has more characters.
+/// The maximum length of an answer in characters.
 const ANSWER_CHARS_AT_MOST: usize = 1_000_000;
-/// Characters of thoughts that are kept of one answer.
+/// The maximum length of the thoughts that are kept of one answer, in characters.
 const THOUGHT_CHARS_AT_MOST: usize = 20_000;
 /// The maximum number of the agent's own tool uses that are reported per turn.
 const CALLS_AT_MOST: usize = 500;
-/// Characters of what a use is called.
+/// The maximum length of the title of a tool call, in characters.
 const TITLE_CHARS: usize = 200;
-/// Steps of a plan.
+/// The maximum number of steps in a plan.
 const STEPS_AT_MOST: usize = 60;
-/// Commands of an agent that are known here.
+/// The maximum number of an agent's commands.
 const COMMANDS_AT_MOST: usize = 200;
-/// Things that the agent may want of the room at once.
+/// The maximum number of the agent's pending requests.
 const ASKED_AT_MOST: usize = 64;
 
 /// Why a turn ended irregularly.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Broken {
-    /// The agent answered with an error: its code and its words.
+    /// The agent answered with an error: its code and message.
     Refused(i32, String),
-    /// The connection is gone.
+    /// The connection was closed.
     Gone,
 }
 
-/// The current turn; none while the agent has nothing to answer.
+/// The current turn of a session; idle while the agent has nothing to answer.
 #[derive(Default)]
 pub(super) struct Turn {
     state: Mutex<State>,
-    /// Something is new.
+    /// Notified when something is new.
     pub(super) changed: Notify,
-    /// The programs that run for it: no longer than the turn.
+    /// The programs that run for the agent, which end with the turn.
     pub(super) terminals: Terminals,
-    /// The room's tools that it is offered.
+    /// The room's tools that are offered to the agent.
     offered: Option<Arc<OfferedTools>>,
     chosen: Mutex<SessionChoices>,
 }
 
-/// What of an agent can be chosen in a session, and is.
+/// The options in a session and their values.
 #[derive(Default)]
 struct SessionChoices {
     offer: Offer,
-    /// The mode that a person allowed though the agent asks less in it, by its id.
+    /// The id of the mode that a person allowed although the agent asks less often in it.
     allowed: Option<String>,
-    /// What the log has of it.
-    told: Vec<OwnOption>,
-    /// The commands that it knows, and whether the log has them.
+    /// The options that were last logged.
+    logged: Vec<OwnOption>,
+    /// The commands of the agent, and whether they were logged.
     commands: (Vec<OwnCommand>, bool),
     /// Whether the agent is in a mode that nobody allowed.
     is_beyond: bool,
@@ -72,84 +72,84 @@ struct SessionChoices {
 #[derive(Default)]
 struct State {
     phase: Phase,
-    /// How many prompts there were.
+    /// The number of prompts so far.
     number: u64,
-    /// What it said and nobody has taken yet.
+    /// The text that was not taken yet.
     words: String,
     said_chars: usize,
     thought: String,
-    /// All thoughts since the last log record, as far as they are kept, and how many characters are not.
+    /// The thoughts since the last log record, and the number of characters that were dropped from them.
     thoughts: (String, usize),
-    /// Images of the answer since then.
+    /// The images of the answer since the last log record.
     images: Vec<AgentImage>,
     calls: Vec<ShownCall>,
     plan: Option<Vec<PlanStep>>,
     cost_usd: Option<f64>,
-    /// What it wants and nobody has taken yet.
+    /// The requests that were not taken yet.
     asked: VecDeque<OpenRequest>,
     end: Option<Result<PromptResponse, Broken>>,
-    heard: Option<Instant>,
+    active_at: Option<Instant>,
     is_too_much: bool,
-    /// Whether the answer to the prompt has arrived: later updates belong to nothing.
+    /// Whether the answer to the prompt has arrived: later updates belong to no turn.
     is_sealed: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Phase {
-    /// Nothing was asked, or it was answered.
+    /// No prompt is being answered.
     #[default]
     Idle,
-    /// It answers.
+    /// The agent is answering.
     Running,
-    /// A prompt that is not part of the room's work: the agent's requests are refused.
+    /// The agent is answering a prompt outside of the room's work: its requests are refused.
     Apart,
-    /// It was asked to stop.
+    /// The agent was told to stop.
     Stopping,
 }
 
-/// A use of a tool of its own.
+/// A call of one of the agent's own tools.
 struct ShownCall {
     call: OwnCall,
-    /// Whether the screen has it as it is.
+    /// Whether the screen shows its current state.
     is_shown: bool,
-    /// Whether the log has its end.
-    is_told: bool,
+    /// Whether its end was logged.
+    is_logged: bool,
 }
 
-/// What is new since it was last taken.
+/// Everything new since it was last taken.
 #[derive(Default)]
 pub(super) struct TurnNews {
-    /// Words.
+    /// The new text of the answer.
     pub(super) words: String,
-    /// Thoughts.
+    /// The new thoughts.
     pub(super) thought: String,
-    /// The agent's own tool uses that have changed, each with its position in the turn.
+    /// The agent's own tool calls that have changed, each with its index in the turn.
     pub(super) calls: Vec<(usize, OwnCall)>,
-    /// What it wants of the room.
+    /// The new requests to the room.
     pub(super) asked: Vec<OpenRequest>,
-    /// How the turn ended.
+    /// How the turn ended, if it has.
     pub(super) end: Option<Result<PromptResponse, Broken>>,
-    /// Whether it said more than an answer may hold.
+    /// Whether the answer exceeded its maximum length.
     pub(super) is_too_much: bool,
-    /// A mode in which it asks less, and to which it switched on its own.
+    /// A mode in which the agent asks less often and to which it switched on its own.
     pub(super) beyond: Option<OwnValue>,
 }
 
 impl Turn {
-    /// None yet, of an agent that is offered these of the room's tools.
+    /// Creates an idle turn for an agent that is offered these tools of the room.
     pub(super) fn offering(offered: Option<Arc<OfferedTools>>) -> Self {
         Self { offered, ..Self::default() }
     }
 
-    /// A prompt is sent. `apart` if the agent's requests cannot be passed on.
+    /// Begins a turn when a prompt is sent. `apart`: the agent's requests cannot be passed on.
     pub(super) fn begin(&self, apart: bool) {
         let mut state = self.state();
         let (cost_usd, number) = (state.cost_usd, state.number + 1);
         let phase = if apart { Phase::Apart } else { Phase::Running };
-        *state = State { phase, cost_usd, number, heard: Some(Instant::now()), ..State::default() };
+        *state = State { phase, cost_usd, number, active_at: Some(Instant::now()), ..State::default() };
     }
 
-    /// Notes that the agent was asked to stop: its current and further requests are refused. Returns the number of the
+    /// Records that the agent was told to stop: its current and further requests are refused. Returns the number of the
     /// turn.
     pub(super) fn stop(&self) -> u64 {
         let mut state = self.state();
@@ -164,12 +164,12 @@ impl Turn {
         number
     }
 
-    /// The answer to the prompt has come in, and is worked through in its turn.
+    /// Records that the answer to the prompt has arrived, which is processed in order.
     pub(super) fn seal(&self) {
         self.state().is_sealed = true;
     }
 
-    /// The prompt was answered, or never will be.
+    /// Ends the turn: the prompt was answered, or never will be.
     pub(super) fn end(&self, end: Result<PromptResponse, Broken>) {
         let mut state = self.state();
         if state.phase != Phase::Idle && state.end.is_none() {
@@ -180,34 +180,34 @@ impl Turn {
         self.changed.notify_one();
     }
 
-    /// Nothing is expected of the agent any more.
+    /// Makes the session idle: nothing is expected of the agent any more.
     pub(super) fn rest(&self) {
         self.state().phase = Phase::Idle;
     }
 
-    /// Whether the agent still answers.
+    /// Whether the agent is still answering.
     pub(super) fn is_open(&self) -> bool {
         let state = self.state();
         state.phase != Phase::Idle && state.end.is_none()
     }
 
-    /// Whether it still answers in this turn.
+    /// Whether the agent is still answering in this turn.
     pub(super) fn is_open_in(&self, number: u64) -> bool {
         let state = self.state();
         state.number == number && state.phase != Phase::Idle && state.end.is_none()
     }
 
-    /// When it said something last.
-    pub(super) fn last_heard(&self) -> Option<Instant> {
-        self.state().heard
+    /// Returns when the agent last sent something.
+    pub(super) fn last_activity(&self) -> Option<Instant> {
+        self.state().active_at
     }
 
-    /// It is expected to say something from now on: time that a person took is not its own.
+    /// Restarts the silence timeout, because the time that a person took is not the agent's.
     pub(super) fn expect(&self) {
-        self.state().heard = Some(Instant::now());
+        self.state().active_at = Some(Instant::now());
     }
 
-    /// The agent wants something of the room by a request of the protocol.
+    /// Records a request of the protocol.
     pub(super) fn request(&self, request: Box<Request>) {
         let left = match &self.offered {
             Some(offered) if self.is_open() => request.let_call(offered),
@@ -218,10 +218,10 @@ impl Turn {
         }
     }
 
-    /// The agent wants something of the room.
+    /// Records a request of the agent to the room.
     pub(super) fn ask(&self, asked: OpenRequest) {
         let mut state = self.state();
-        state.heard = Some(Instant::now());
+        state.active_at = Some(Instant::now());
         let takes = state.phase == Phase::Running && state.end.is_none() && !state.is_sealed;
         if takes && state.asked.len() < ASKED_AT_MOST {
             state.asked.push_back(asked);
@@ -240,7 +240,7 @@ impl Turn {
         }
     }
 
-    /// Receives an update of the agent. Updates outside of a turn are ignored.
+    /// Processes an update of the agent. Updates outside of a turn are ignored.
     pub(super) fn update(&self, update: SessionUpdate, workspace: &Path) {
         if matches!(
             update,
@@ -248,14 +248,14 @@ impl Turn {
                 | SessionUpdate::ConfigOptionUpdate(_)
                 | SessionUpdate::AvailableCommandsUpdate(_)
         ) {
-            // Counts at any time, because it applies to what follows.
+            // Processed at any time, because it applies to later turns.
             self.choose(update);
             return;
         }
         let mut state = self.state();
         if let SessionUpdate::UsageUpdate(usage) = &update {
-            let told = usage.cost.as_ref().filter(|cost| cost.currency.eq_ignore_ascii_case("usd"));
-            if let Some(cost) = told.filter(|cost| cost.amount.is_finite() && cost.amount >= 0.0) {
+            let logged = usage.cost.as_ref().filter(|cost| cost.currency.eq_ignore_ascii_case("usd"));
+            if let Some(cost) = logged.filter(|cost| cost.amount.is_finite() && cost.amount >= 0.0) {
                 state.cost_usd = Some(cost.amount);
             }
             return;
@@ -263,7 +263,7 @@ impl Turn {
         if !matches!(state.phase, Phase::Running | Phase::Apart) || state.end.is_some() || state.is_sealed {
             return;
         }
-        state.heard = Some(Instant::now());
+        state.active_at = Some(Instant::now());
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => {
                 let words = state.text_of(chunk.content);
@@ -297,7 +297,7 @@ impl Turn {
         self.changed.notify_one();
     }
 
-    /// What is new.
+    /// Returns and clears everything new.
     pub(super) fn take(&self) -> TurnNews {
         let mut state = self.state();
         let mut calls = Vec::new();
@@ -316,17 +316,17 @@ impl Turn {
         }
     }
 
-    /// What can be chosen in this session.
+    /// Sets the options of this session.
     pub(super) fn offered(&self, offer: Offer) {
         self.chosen().offer = offer;
     }
 
-    /// Looks at what can be chosen.
+    /// Returns the options.
     pub(super) fn offer(&self) -> Offer {
         self.chosen().offer.clone()
     }
 
-    /// The agent is in this mode now, because the room put it there; a person allowed it if it asks less in it.
+    /// Records that the room put the agent into this mode; if it asks less often in it, a person allowed that.
     pub(super) fn put_in_mode(&self, mode: &OwnValue) {
         let mut chosen = self.chosen();
         chosen.offer.set_mode(&mode.id);
@@ -334,13 +334,13 @@ impl Turn {
         chosen.is_beyond = false;
     }
 
-    /// The present mode if the agent switched to it on its own and nobody allowed it.
+    /// Returns the present mode if the agent switched to it on its own and nobody allowed it.
     fn beyond(&self) -> Option<OwnValue> {
         let chosen = self.chosen();
         chosen.offer.mode().filter(|_| chosen.is_beyond)
     }
 
-    /// The agent reports its mode, or its options.
+    /// Processes a reported mode or reported options.
     fn choose(&self, update: SessionUpdate) {
         let mut chosen = self.chosen();
         match update {
@@ -369,36 +369,36 @@ impl Turn {
         self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the log is to contain now: finished tool uses, and at the end of the turn those that never finished. The
-    /// reported cost is that of the whole session.
+    /// Returns what must be logged now: finished tool calls, and at the end of the turn also those that never finished.
+    /// The reported cost is that of the whole session.
     pub(super) fn take_report(&self, is_end: bool) -> (AgentReport, Option<f64>) {
         let mut state = self.state();
         let (mut thought, cut) = std::mem::take(&mut state.thoughts);
         if cut > 0 {
             thought.push_str(&format!("\n[… cut, {cut} more characters]"));
         }
-        let mut told = AgentReport {
+        let mut logged = AgentReport {
             plan: state.plan.take().unwrap_or_default(),
             thought,
             images: std::mem::take(&mut state.images),
             ..AgentReport::default()
         };
-        for known in state.calls.iter_mut().filter(|known| !known.is_told && (is_end || known.call.is_over())) {
-            known.is_told = true;
-            told.calls.push(known.call.clone());
+        for known in state.calls.iter_mut().filter(|known| !known.is_logged && (is_end || known.call.is_over())) {
+            known.is_logged = true;
+            logged.calls.push(known.call.clone());
         }
-        told.ran = self.terminals.take_ended(is_end);
+        logged.ran = self.terminals.take_ended(is_end);
         let mut chosen = self.chosen();
         let options = chosen.offer.own_options();
-        if chosen.told != options {
-            chosen.told.clone_from(&options);
-            told.options = options;
+        if chosen.logged != options {
+            chosen.logged.clone_from(&options);
+            logged.options = options;
         }
         if !std::mem::replace(&mut chosen.commands.1, true) {
-            told.commands.clone_from(&chosen.commands.0);
+            logged.commands.clone_from(&chosen.commands.0);
         }
         drop(chosen);
-        (told, state.cost_usd)
+        (logged, state.cost_usd)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -432,13 +432,13 @@ impl State {
         kept.push_str(&words[..words.len() - more.len()]);
     }
 
-    /// The text of a piece of an answer; for other content, a note. An image is kept like that of any tool.
+    /// Returns the text of a piece of an answer; for other content, a note. An image is stored like that of any tool.
     fn text_of(&mut self, content: ContentBlock) -> String {
         match content {
             ContentBlock::Text(text) => text.text,
             ContentBlock::Image(image) if is_kept(&image.mime_type, &image.data, self.images.len()) => {
                 let kind = plain(&image.mime_type, TITLE_CHARS);
-                // Four letters of base64 are three bytes.
+                // Four characters of base64 are three bytes.
                 let words = format!("[an image ({kind}), {} KB]", image.data.len().div_ceil(1366));
                 self.images.push(AgentImage { media_type: image.mime_type, base64: image.data });
                 words
@@ -450,14 +450,14 @@ impl State {
         }
     }
 
-    /// News of a use of a tool of its own.
+    /// Applies an update of one of the agent's own tool calls.
     fn apply_tool_update(&mut self, update: &ToolCallUpdate, workspace: &Path, offered: Option<&OfferedTools>) {
         let id = plain(&update.tool_call_id.0, TITLE_CHARS);
         let at = match self.calls.iter().position(|known| known.call.id == id) {
             Some(at) => at,
             None if self.calls.len() < CALLS_AT_MOST => {
                 let call = OwnCall { id, kind: "other".to_owned(), status: "pending".to_owned(), ..OwnCall::default() };
-                self.calls.push(ShownCall { call, is_shown: false, is_told: false });
+                self.calls.push(ShownCall { call, is_shown: false, is_logged: false });
                 self.calls.len() - 1
             }
             None => return,
@@ -465,8 +465,8 @@ impl State {
         let known = &mut self.calls[at];
         apply(&mut known.call, update, workspace);
         known.is_shown = false;
-        // Of a call of the room's own tools the log knows by itself.
-        known.is_told |= offered.is_some_and(|offered| offered.is_named(&known.call.title));
+        // Calls of the room's own tools are logged elsewhere.
+        known.is_logged |= offered.is_some_and(|offered| offered.is_named(&known.call.title));
     }
 }
 
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_outside_of_a_turn_is_not_heard() {
+    fn updates_outside_of_a_turn_are_ignored() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.update(said("too early"), here);
         turn.begin(false);
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn a_use_of_a_tool_is_reported_once_it_is_over_and_at_the_end_in_any_case() {
+    fn a_tool_call_is_logged_when_it_ends_or_the_turn_ends() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         for id in ["a", "b"] {
@@ -514,14 +514,14 @@ mod tests {
         let over = ToolCallUpdateFields::new().status(ToolCallStatus::Completed);
         turn.update(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new("a", over)), here);
         let titles =
-            |told: AgentReport| told.calls.into_iter().map(|call| (call.title, call.status)).collect::<Vec<_>>();
+            |logged: AgentReport| logged.calls.into_iter().map(|call| (call.title, call.status)).collect::<Vec<_>>();
         assert_eq!(titles(turn.take_report(false).0), [("Read a".to_owned(), "completed".to_owned())]);
         assert_eq!(titles(turn.take_report(true).0), [("Read b".to_owned(), "pending".to_owned())]);
         assert_eq!(titles(turn.take_report(true).0), []);
     }
 
     #[test]
-    fn thoughts_are_distinguished_from_the_answer_and_once() {
+    fn thoughts_are_separate_from_the_answer_and_reported_once() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         let thinks = |words: &str| {
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_said_where_it_stands_and_kept() {
+    fn an_image_is_mentioned_in_place_and_kept() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         let shows = |media_type: &str| {
@@ -557,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_end_is_too_much() {
+    fn an_endless_answer_is_too_long() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! Which embedding model is called, where, on what terms and at what price.
+//! Which embedding model is called, at which address, on what terms and at what price.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::gateway::vendor::Wire;
 use crate::gateway::vendors::vendor;
 use crate::knowledge::ModelId;
 
-/// The setting that names the model, for problems.
+/// The setting for the model, for problems.
 const PLACE: &str = "settings.yaml: knowledge.embedder";
-/// The time limit of a request: afterwards the recall continues without it.
+/// The time limit of a request, after which the recall continues without it.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(20);
 
 /// Everything that is needed to call an embedding model.
@@ -28,8 +28,8 @@ pub struct EmbeddingAccess {
 }
 
 impl EmbeddingAccess {
-    /// Of a model as settings name it: `openai:text-embedding-3-small`, `gemini:gemini-embedding-001`,
-    /// `ollama:all-minilm`.
+    /// Returns the access to a model as the settings name it: `openai:text-embedding-3-small`,
+    /// `gemini:gemini-embedding-001`, `ollama:all-minilm`.
     pub fn of(
         spec: &str,
         settings: &GatewaySettings,
@@ -46,7 +46,7 @@ impl EmbeddingAccess {
         let terms = Terms { total: settings.total_timeout().min(ANSWER_AT_MOST), ..settings.terms(&choice.provider) };
         let site = settings.site(&choice.provider, &sites_of_person(&environment));
         let rate = rate(&choice, site, prices);
-        // Who imitates a vendor elsewhere has models of the same name that are others.
+        // Another server with the vendor's protocol may have a different model of the same name.
         let address = Address::of(known, terms.address.as_deref(), &environment);
         let name = format!("{}:{}", choice.provider, choice.model);
         let model = if Site::of(known, &address.url) == Site::Vendor {
@@ -57,17 +57,17 @@ impl EmbeddingAccess {
         Ok(Self { choice, terms, environment, rate, site, model })
     }
 
-    /// The name of the model, with where it is asked where that is not its vendor's own place.
+    /// Returns the id of the model, which includes the address if that is not the vendor's own.
     pub fn model(&self) -> &ModelId {
         &self.model
     }
 
-    /// Who is asked, and which model.
+    /// Returns the provider and the model.
     pub fn choice(&self) -> &Choice {
         &self.choice
     }
 
-    /// Whether it is asked on this computer or its network.
+    /// Whether the model is on this computer or its network.
     pub fn is_local(&self) -> bool {
         self.site == Site::Local
     }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_models_of_embeddings_is_asked_and_nobody_else() {
+    fn only_vendors_with_embedding_models_are_accepted() {
         for (spec, model) in [
             ("openai:text-embedding-3-small", "openai:text-embedding-3-small"),
             ("ollama:all-minilm", "ollama:all-minilm at http://localhost:11434/"),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_name_asked_elsewhere_is_another_model() {
+    fn the_same_name_at_another_address_is_another_model() {
         let mut settings = GatewaySettings::default();
         settings.base_urls.insert("openai".to_owned(), "http://127.0.0.1:9/v1".to_owned());
         let of = |settings: &GatewaySettings| {

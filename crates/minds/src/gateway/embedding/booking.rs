@@ -1,5 +1,5 @@
-//! Books the usage of embeddings in the room: it counts toward the limits of the run and of the hour, and is logged as
-//! a model call.
+//! Adds the usage of embeddings to the room's ledger: it counts toward the limits of the run and of the hour, and is
+//! logged as a model call.
 
 use std::time::Duration;
 
@@ -21,20 +21,20 @@ use crate::schedule::Input;
 /// The assumed size of a request when its budget is checked, in tokens: that of a few sentences.
 const USUAL_TOKENS: u32 = 200;
 
-/// The usage of an embedding model. An input: the vectors themselves stay outside.
+/// The usage of an embedding model. An input: the vectors themselves stay outside of the world.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct EmbeddingUsed {
-    /// Who was asked.
+    /// The name of the provider.
     pub provider: String,
-    /// Which model.
+    /// The name of the model.
     pub model: String,
-    /// What it used.
+    /// The usage.
     pub used: Tally,
-    /// How long it took.
+    /// The duration of the requests in milliseconds.
     pub duration_ms: u64,
-    /// Whether it was asked on this computer or its network.
+    /// Whether the model is on this computer or its network.
     pub is_local: bool,
-    /// What went wrong last, in words.
+    /// The message of the last failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
@@ -44,7 +44,7 @@ impl Input for EmbeddingUsed {
 }
 
 impl EmbeddingUsed {
-    /// What a meter shows since it was last asked; nothing where nothing was used.
+    /// Reads the usage since the last call; `None` if there was none.
     pub fn take(access: &EmbeddingAccess, meter: &EmbeddingMeter) -> Option<Self> {
         let Reading { calls, tokens, duration, failure, .. } = meter.take()?;
         let usage = Usage { input_tokens: u32::try_from(tokens).unwrap_or(u32::MAX), ..Usage::default() };
@@ -63,7 +63,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Books what was used.
+/// Adds the usage to the ledger.
 pub(in crate::gateway) fn book(
     mut used: MessageReader<EmbeddingUsed>,
     mut questions: ResMut<RequestQueue>,
@@ -83,7 +83,7 @@ pub(in crate::gateway) fn book(
     }
 }
 
-/// Why no more may be asked of a model of embeddings, where a cap of the room forbids it.
+/// Returns why the embedding model must not be called, if a limit of the room is reached.
 pub fn refusal_by_caps(access: &EmbeddingAccess, questions: &RequestQueue, budget: &BudgetSettings) -> Option<String> {
     let usage = Usage { input_tokens: USUAL_TOKENS, ..Usage::default() };
     let wanted = Reservation {

@@ -12,15 +12,15 @@ use crate::gateway::cooldowns::{LONGEST_REST_SECS, wait_asked};
 use crate::gateway::genai_client::GuardedProvider;
 use crate::gateway::keys::Keys;
 use crate::gateway::provider::{ErrorCause, ProviderError};
-use crate::gateway::vendor_call::{in_words, vendor_client};
+use crate::gateway::vendor_call::{describe_failure, vendor_client};
 use crate::knowledge::{Embedder, Embedding, EmbeddingError, ModelId};
 use crate::mind::Usage;
 
-/// Texts of one request.
+/// The maximum number of texts in one request.
 const TEXTS_AT_ONCE: usize = 64;
-/// Of a longer text only the beginning counts, in bytes: no model of embeddings reads more.
+/// The maximum length of a text in bytes; the rest is cut off. No embedding model reads more.
 const BYTES_AT_MOST: usize = 8 * 1024;
-/// How many embeddings are cached: a text is often looked up first and then remembered.
+/// The number of embeddings that are cached: a text is often looked up first and then remembered.
 const KEPT: usize = 256;
 /// The text with which the dimension of a model's vectors is determined.
 const PROBE: &str = "workshop";
@@ -44,7 +44,7 @@ struct State {
 }
 
 impl ProviderEmbedder {
-    /// Sets up to ask a model. How many numbers its vectors have is asked, where vectors of it do not say.
+    /// Connects to a model. If no existing vectors show their dimension, a request determines it.
     pub fn open(
         access: EmbeddingAccess,
         dimensions: Option<usize>,
@@ -59,7 +59,7 @@ impl ProviderEmbedder {
         if dimensions.is_none() {
             let probe = embedder.request(&[PROBE])?;
             embedder.dimensions = probe.first().map_or(0, Vec::len);
-            // It is one.
+            // Checks that the vector is valid.
             embedder.checked(probe.first().map(Vec::as_slice).unwrap_or_default())?;
         }
         Ok(embedder)
@@ -69,7 +69,7 @@ impl ProviderEmbedder {
         Embedding::new(&self.access.model, self.dimensions, numbers)
     }
 
-    /// Asks once, within the limits: as many vectors as there are texts.
+    /// Makes one request, within the limits. Returns one vector per text.
     fn request(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
         let unavailable = |why: String| EmbeddingError::Unavailable { model: self.access.model.clone(), why };
         if let Some(why) = self.meter.refusal() {
@@ -85,7 +85,7 @@ impl ProviderEmbedder {
         let asked = self.ask(&mut state, texts);
         let failure = asked.as_ref().err().map(|error| {
             let EmbeddingAccess { choice, terms, environment, .. } = &self.access;
-            let failure = in_words(error, (choice, terms), (environment, &self.keys), 1);
+            let failure = describe_failure(error, (choice, terms), (environment, &self.keys), 1);
             format!("{}. What to do: {}", failure.what, failure.remedy)
         });
         let estimated = || texts.iter().map(|text| text::estimate_tokens(text)).sum();

@@ -8,8 +8,8 @@ use crate::gateway::provider::ProviderError;
 use crate::mind::Usage;
 
 impl GuardedProvider {
-    /// The vectors of texts, in their order, and what that used. Whether there are as many, and what they are, is for
-    /// the caller to look at.
+    /// Requests the vectors of texts, in order. Returns them with the usage. The caller must check their number and
+    /// values.
     pub(in crate::gateway) async fn embed(
         &self,
         model: &str,
@@ -22,7 +22,7 @@ impl GuardedProvider {
             gauge.reset();
         }
         let options = EmbedOptions::new().with_capture_usage(true);
-        // Not every server that speaks Gemini's language takes several at once.
+        // Not every server with Gemini's protocol accepts several texts at once.
         let request = match <[String; 1]>::try_from(texts) {
             Ok([text]) => EmbedRequest::new(text),
             Err(texts) => EmbedRequest::new_batch(texts),
@@ -38,7 +38,7 @@ impl GuardedProvider {
         let told = |count: Option<i32>| count.and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
         let usage = Usage { input_tokens: told(answer.usage.prompt_tokens), ..Usage::default() };
         let mut embeddings = answer.embeddings;
-        // Servers may answer in another order than they were asked.
+        // Servers may return the vectors in another order.
         embeddings.sort_by_key(|embedding| embedding.index);
         Ok((embeddings.into_iter().map(|embedding| embedding.vector).collect(), usage))
     }

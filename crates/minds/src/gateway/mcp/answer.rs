@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::super::peers::plain;
 
-/// So many images of one result are kept.
+/// The maximum number of images of one result.
 const IMAGES_AT_MOST: usize = 8;
-/// No image is larger, in characters of base64.
+/// The maximum size of an image in characters of base64.
 const IMAGE_CHARS_AT_MOST: usize = 6 * 1024 * 1024;
 
 /// Whether an image is kept in addition to this many others: it must name its type, and must not be too large.
@@ -21,12 +21,12 @@ pub(in crate::gateway) fn is_kept(media_type: &str, base64: &str, others: usize)
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpAnswer {
-    /// In words.
+    /// The text.
     pub text: String,
-    /// The same as data, where the server gave any.
+    /// The structured data, if the server sent any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// Images: what kind of image, and its bytes in base64.
+    /// The images: media type, and bytes in base64.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<(String, String)>,
 }
@@ -41,12 +41,12 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// One with room for so many characters.
+    /// Creates a collector for at most this many characters.
     pub fn new(chars_at_most: usize) -> Self {
         Self { answer: McpAnswer::default(), chars: 0, chars_at_most, cut: 0 }
     }
 
-    /// Adds words, as a paragraph of their own.
+    /// Adds a text as a paragraph of its own.
     pub fn text(&mut self, text: &str) {
         let room = self.chars_at_most.saturating_sub(self.chars);
         let kept = text.char_indices().nth(room).map_or(text, |(end, _)| &text[..end]);
@@ -87,7 +87,7 @@ impl Collector {
         }
     }
 
-    /// Adds what stands at the address of a resource.
+    /// Adds the contents of a resource.
     pub(super) fn contents(&mut self, contents: &ResourceContents) {
         match contents {
             ResourceContents::TextResourceContents { text, .. } => self.text(text),
@@ -99,7 +99,7 @@ impl Collector {
         }
     }
 
-    /// Adds a message of a prompt, by whoever is to say it.
+    /// Adds a message of a prompt, with its role.
     pub(super) fn message(&mut self, message: &PromptMessage) {
         let role = match message.role {
             Role::User => "user",
@@ -114,7 +114,7 @@ impl Collector {
         }
     }
 
-    /// What was collected, with how much was left out.
+    /// Returns the result, with a note on how much was left out.
     pub fn done(mut self) -> McpAnswer {
         if self.cut > 0 {
             self.answer.text.push_str(&format!("\n[… cut, {} more characters]", self.cut));
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_kept_as_far_as_there_is_room() {
+    fn a_result_is_kept_up_to_its_limit() {
         let mut collector = Collector::new(10);
         collector.text("ünïcode");
         collector.text("and more");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_its_words_its_images_and_what_it_holds_of_resources() {
+    fn a_prompt_has_its_text_images_and_resources() {
         let bytes = "aGk=".repeat(1_000);
         let messages = json!([
             { "role": "user", "content": { "type": "text", "text": "Look:" } },
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn images_and_data_survive_and_what_is_none_does_not() {
+    fn images_and_data_are_kept_and_invalid_ones_are_not() {
         let mut collector = Collector::new(1_000);
         collector.image("image/png", "aGk=");
         collector.image("text/html", "aGk=");

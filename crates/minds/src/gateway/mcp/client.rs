@@ -1,4 +1,4 @@
-//! MCP servers without a room: for the command line, which tests one and waits for it.
+//! MCP servers without a room: for the command line, which tests a server and waits for it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,18 +19,18 @@ use crate::agent::McpServer;
 /// The maximum number of waiting events.
 const EVENTS: usize = 1024;
 
-/// A server used from here. Dropping it ends the server.
+/// A client of one server. Dropping it ends the server.
 pub struct McpClient {
     pool: Option<Pool>,
     events: Receiver<McpEvent>,
     server: McpServer,
     terms: McpTerms,
-    // Dropped last: the pool ends its servers on it.
+    // Dropped last, because the pool ends its servers on it.
     _runtime: Runtime,
 }
 
 impl McpClient {
-    /// Connects a server and waits until it is there.
+    /// Connects to a server and waits until it is ready.
     pub fn connect(
         server: McpServer,
         terms: McpTerms,
@@ -47,7 +47,7 @@ impl McpClient {
             })?;
         let (sender, events) = bounded(EVENTS);
         let says = Arc::new(move |event| {
-            // Nobody listens any more when the client is gone.
+            // Nobody receives events any more when the client is gone.
             let _ = sender.try_send(event);
         });
         let mut pool = Pool::new(runtime.handle().clone(), environment, says);
@@ -63,13 +63,13 @@ impl McpClient {
         Ok((client, offer))
     }
 
-    /// Asks the server something and waits for what comes of it. `progress` hears how far it is. What the server asks
-    /// in the middle of it is declined.
+    /// Sends a request to the server and waits for the result. `progress` receives progress messages. Questions of the
+    /// server during the call are declined.
     pub fn call(&mut self, request: McpRequest, progress: impl FnMut(&str)) -> Result<McpAnswer, McpFailure> {
         self.call_answering(request, progress, |_| McpReply::Declined)
     }
 
-    /// The same, where `answer` says what is answered to what the server asks.
+    /// Like [`Self::call`], but `answer` returns the answers to the server's questions.
     pub fn call_answering(
         &mut self,
         request: McpRequest,

@@ -1,4 +1,4 @@
-//! The MCP servers configured in a workspace: in its settings, in `.mcp.json` and in agents' files. Pure.
+//! The MCP servers that are configured in a workspace: in its settings, in `.mcp.json` and in agents' files. Pure.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use crate::workspace::layout::{MCP_FILE, SETTINGS_FILE};
 /// A configured server.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ConfiguredServer {
-    /// It.
+    /// The server.
     pub server: McpServer,
-    /// Names exactly it.
+    /// The key that identifies exactly this definition.
     pub key: Id,
     /// The file that configures it.
     pub place: String,
@@ -24,14 +24,14 @@ pub struct ConfiguredServer {
 /// All configured servers of a workspace, and the problems of their definitions.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ConfiguredServers {
-    /// The workspace's own first, in order of their names.
+    /// The servers, the workspace's own first, sorted by name.
     pub servers: Vec<ConfiguredServer>,
-    /// What is wrong.
+    /// The problems.
     pub problems: Vec<Problem>,
 }
 
-/// What is written down: the section of the settings, the texts of the files by their paths, and the agents by id with
-/// theirs.
+/// Reads the definitions from the section of the settings, the texts of files by their paths, and the agents by id with
+/// their own definitions.
 pub fn written<'a>(
     section: &BTreeMap<String, Value>,
     file: impl Fn(&str) -> Option<&'a str>,
@@ -91,13 +91,13 @@ fn of(server: McpServer, place: &str, of: Option<Id>) -> ConfiguredServer {
 }
 
 impl ConfiguredServers {
-    /// The keys of the workspace's own, by name.
+    /// Returns the keys of the workspace's own servers, by name.
     pub fn names(&self) -> BTreeMap<String, Id> {
         let own = self.servers.iter().filter(|written| written.server.of.is_none());
         own.map(|written| (written.server.name.clone(), written.key.clone())).collect()
     }
 
-    /// The server of this key.
+    /// Returns the server with this key.
     pub fn get(&self, key: &str) -> Option<&McpServer> {
         self.servers.iter().find(|written| *written.key == *key).map(|written| &written.server)
     }
@@ -111,7 +111,7 @@ mod tests {
     use crate::agent::markdown;
 
     #[test]
-    fn the_settings_go_before_the_file_of_others_and_agents_have_their_own() {
+    fn settings_precede_mcp_json_and_agents_have_their_own_servers() {
         let section: BTreeMap<String, Value> =
             [("git".to_owned(), json!({ "command": "git-server" })), ("odd".to_owned(), Value::Null)].into();
         let file = r#"{ "mcpServers": { "git": { "command": "other" }, "time": { "command": "time-server" } } }"#;

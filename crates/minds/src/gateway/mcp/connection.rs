@@ -37,17 +37,17 @@ use super::sse::SseTransport;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::Id;
 
-/// No message of a server is longer, in bytes.
+/// The maximum size of a message in bytes.
 const MESSAGE_BYTES_AT_MOST: usize = 16 * 1024 * 1024;
-/// Lists in more pages are not read to their end.
+/// The maximum number of pages of a list that are read.
 const PAGES_AT_MOST: usize = 50;
-/// No more tools are looked at, however many pages there are.
+/// The maximum number of tools that are examined, however many pages there are.
 const TOOLS_LOOKED_AT: usize = 20_000;
 /// How long a connection may take to close.
 const CLOSE: Duration = Duration::from_millis(500);
-/// Pieces of progress that may wait.
+/// The maximum number of progress messages that wait.
 const PROGRESS_WAITING: usize = 64;
-/// Questions of one server that may wait.
+/// The maximum number of a server's questions that wait.
 const QUESTIONS_WAITING: usize = 16;
 
 /// A connected server.
@@ -55,20 +55,20 @@ pub(super) struct Connection {
     service: RunningService<RoleClient, Handler>,
     process: Option<Process>,
     tokens: Tokens,
-    /// Whether it said more at once than any honest server.
+    /// Whether a message exceeded the maximum size.
     is_over: Arc<AtomicBool>,
     redactor: Redactor,
-    /// How far calls are.
+    /// The progress messages of calls.
     pub(super) progress: mpsc::Receiver<Progress>,
-    /// What it asks a person or a model.
+    /// The server's questions to a person or a model.
     pub(super) asked: mpsc::Receiver<ServerQuestion>,
-    /// Woken when its lists change.
+    /// Notified when its lists change.
     pub(super) changed: Arc<Notify>,
-    /// Woken by a call after which it is not sure that the server still knows of this connection.
+    /// Notified by a call whose failure suggests that the server has lost the session.
     pub(super) doubted: Arc<Notify>,
 }
 
-/// Starts or reaches a server and greets it.
+/// Starts or contacts a server and initializes the connection.
 pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<'_>) -> Result<Connection, McpFailure> {
     let (progress_sender, progress) = mpsc::channel(PROGRESS_WAITING);
     let (asked_sender, asked) = mpsc::channel(QUESTIONS_WAITING);
@@ -103,7 +103,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
                 Ok(Err(error)) => {
                     let words = started.process.last_words();
                     started.process.end(CLOSE).await;
-                    Err(confined(not_greeted(&redactor, &error, &words), Lacks::of(stdio, place)))
+                    Err(confined(not_initialized(&redactor, &error, &words), Lacks::of(stdio, place)))
                 }
                 Err(_) => {
                     let words = started.process.last_words();
@@ -117,7 +117,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             let transport = SessionTransport::new(redacted(streamable(client, url, headers), redactor.clone()));
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),
-                Ok(Err(error)) => Err(not_greeted(&redactor, &error, "")),
+                Ok(Err(error)) => Err(not_initialized(&redactor, &error, "")),
                 Err(_) => Err(silent(&redactor, terms.connect, "")),
             }
         }
@@ -126,19 +126,19 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             let opening = SseTransport::open(client, &url, headers, MESSAGE_BYTES_AT_MOST, is_over.clone());
             let transport = match timeout(terms.connect, opening).await {
                 Ok(Ok(transport)) => redacted(transport, redactor.clone()),
-                Ok(Err(error)) => return Err(not_spoken(&redactor, &error_text(&error), "")),
+                Ok(Err(error)) => return Err(protocol_failure(&redactor, &error_text(&error), "")),
                 Err(_) => return Err(silent(&redactor, terms.connect, "")),
             };
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),
-                Ok(Err(error)) => Err(not_greeted(&redactor, &error, "")),
+                Ok(Err(error)) => Err(not_initialized(&redactor, &error, "")),
                 Err(_) => Err(silent(&redactor, terms.connect, "")),
             }
         }
     }
 }
 
-/// What a server at an address is reached with.
+/// The access to a server at a URL.
 struct HttpAccess {
     client: reqwest::Client,
     url: String,
@@ -166,7 +166,7 @@ fn reach(
         value.set_sensitive(true);
         sent.insert(name, value);
     }
-    // What a server redirects to, nobody has allowed.
+    // The person allowed this server, not one that it redirects to.
     let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(terms.connect)
@@ -176,7 +176,7 @@ fn reach(
     Ok(HttpAccess { client, url, headers: sent, redactor: Redactor::of(secrets.iter().map(String::as_str)) })
 }
 
-/// A connection over streamable HTTP, in which nothing is longer than is allowed.
+/// Creates a connection over streamable HTTP with a limited message size.
 fn streamable(
     client: reqwest::Client,
     url: String,
@@ -189,13 +189,13 @@ fn streamable(
     StreamableHttpClientTransport::with_client(client, config)
 }
 
-fn not_greeted(redactor: &Redactor, error: &ClientInitializeError, words: &str) -> McpFailure {
+fn not_initialized(redactor: &Redactor, error: &ClientInitializeError, words: &str) -> McpFailure {
     let text = if error.is_authorization_required() { "HTTP 401".to_owned() } else { error_text(error) };
-    not_spoken(redactor, &text, words)
+    protocol_failure(redactor, &text, words)
 }
 
-/// Why a server cannot be spoken to, by what was said of it; `words` are its own.
-fn not_spoken(redactor: &Redactor, text: &str, words: &str) -> McpFailure {
+/// Returns the failure of a connection, from its error and the server's own output.
+fn protocol_failure(redactor: &Redactor, text: &str, words: &str) -> McpFailure {
     let text = redactor.all(&plain(text, 600));
     if text.contains("HTTP 401") || text.contains("HTTP 403") {
         let remedy = "send its credentials in a header from a variable: headers_from_env: { Authorization: NAME }";
@@ -211,7 +211,7 @@ fn not_spoken(redactor: &Redactor, text: &str, words: &str) -> McpFailure {
     McpFailure::new(McpFault::Protocol, what, "check that the command or address is an MCP server")
 }
 
-/// What a program may lack that sees less than it would outside.
+/// Resources that a confined program may lack.
 #[derive(Clone, Copy)]
 struct Lacks {
     /// Files outside the workspace.
@@ -228,7 +228,7 @@ impl Lacks {
     }
 }
 
-/// The same, with what the program may lack.
+/// Adds to a failure what the confined program may lack.
 fn confined(failure: McpFailure, lacks: Lacks) -> McpFailure {
     let mut remedy = match failure.fault {
         McpFault::Protocol if lacks.files => {
@@ -247,7 +247,7 @@ fn confined(failure: McpFailure, lacks: Lacks) -> McpFailure {
     McpFailure { remedy, ..failure }
 }
 
-/// An error with what it came from.
+/// Returns an error with its sources.
 fn error_text(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -269,7 +269,7 @@ fn silent(redactor: &Redactor, patience: Duration, words: &str) -> McpFailure {
 }
 
 impl Connection {
-    /// Everything that a call needs, so that many can run at once.
+    /// Returns the channel for calls, of which many can run at once.
     pub(super) fn line(&self) -> ServerChannel {
         ServerChannel {
             peer: self.service.peer().clone(),
@@ -281,13 +281,13 @@ impl Connection {
         }
     }
 
-    /// Whether the server is gone.
+    /// Whether the connection is closed.
     pub(super) fn is_closed(&self) -> bool {
         self.service.is_closed() || self.service.peer().is_transport_closed()
     }
 
-    /// Why the server is gone.
-    pub(super) fn why_gone(&self) -> McpFailure {
+    /// Returns why the connection is closed.
+    pub(super) fn closed_failure(&self) -> McpFailure {
         gone(&self.is_over, &self.redactor, &self.last_words())
     }
 
@@ -295,9 +295,9 @@ impl Connection {
         self.process.as_ref().map(Process::last_words).unwrap_or_default()
     }
 
-    /// Ends the connection, and the server if it was started here, which has this long to end by itself.
+    /// Closes the connection. A server that was started here may take this long to exit.
     pub(super) async fn close(mut self, patience: Duration) {
-        // What does not close in time is dropped.
+        // A connection that does not close in time is dropped.
         let _ = self.service.close_with_timeout(CLOSE).await;
         drop(self.service);
         if let Some(process) = self.process {
@@ -306,7 +306,7 @@ impl Connection {
     }
 }
 
-/// A paged list, and what was read of it.
+/// A paged list that is being read.
 struct Pages<T> {
     all: Vec<T>,
     count: usize,
@@ -321,14 +321,14 @@ impl<T> Default for Pages<T> {
 }
 
 impl<T> Pages<T> {
-    /// Which page to ask for, if any more is read.
+    /// Returns the parameters of the next page, if there is one to read.
     fn next(&mut self) -> Option<PaginatedRequestParams> {
         let goes_on = !self.is_over && self.count < PAGES_AT_MOST && self.all.len() < LISTED_AT_MOST;
         self.count += 1;
         goes_on.then(|| PaginatedRequestParams::default().with_cursor(self.cursor.clone()))
     }
 
-    /// Takes a page, and returns where the list continues.
+    /// Adds a page, and returns the cursor of the next one.
     fn take(&mut self, listed: Vec<T>, next: Option<String>) {
         self.all.extend(listed);
         self.all.truncate(LISTED_AT_MOST);
@@ -353,8 +353,8 @@ fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> M
             McpFailure::new(McpFault::Refused, redactor.all(&plain(&error.message, 800)), "")
         }
         ServiceError::TransportClosed => gone(is_over, redactor, ""),
-        // What cannot be sent cannot be sent again over the same connection: a server over HTTP that was started anew
-        // knows nothing of it.
+        // A request that cannot be sent cannot be sent again over the same connection: after a restart, a server over
+        // HTTP has no session.
         ServiceError::TransportSend(error) => {
             let what = redactor.all(&plain(&error_text(error), 600));
             McpFailure::new(McpFault::Gone, format!("the server cannot be reached: {what}"), "")
@@ -366,32 +366,32 @@ fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> M
     }
 }
 
-/// What is known about a running call.
+/// The state of a running call.
 #[derive(Default)]
 pub(super) struct CallState {
-    /// Woken when the server says something of it, or a person or a model does.
+    /// Notified when the server reports something about it, or a person or a model answers.
     pub(super) heard: Notify,
-    /// The question to a person for which it waits.
+    /// The pending question to a person.
     question: Mutex<Option<OpenQuestion>>,
-    /// The question to a model for which it waits.
+    /// The pending question to a model.
     sample: Mutex<Option<OpenQuestion>>,
-    /// How often a model was asked.
+    /// The number of questions to a model so far.
     samples: AtomicU32,
-    /// Whether the refusal was reported.
-    is_refusal_told: AtomicBool,
+    /// Whether a refusal was reported.
+    is_refusal_reported: AtomicBool,
 }
 
-/// A question that the server waits for: its number, and where the answer goes.
+/// A pending question: its number, and the channel for its answer.
 type OpenQuestion = (u64, oneshot::Sender<McpReply>);
 
-/// Whether somebody still waits for an answer to this.
+/// Whether the server is still waiting for the answer.
 fn is_open(question: &Mutex<Option<OpenQuestion>>) -> bool {
     let question = question.lock().unwrap_or_else(PoisonError::into_inner);
     question.as_ref().is_some_and(|(_, sender)| !sender.is_closed())
 }
 
 impl CallState {
-    /// Counts a request to a model: one at a time, and a limited number in total. The error says why this one is
+    /// Counts a question to a model: one at a time, and a limited number in total. The error says why this one is
     /// refused.
     pub(super) fn count_sample(&self, at_most: u32) -> Result<(), String> {
         if is_open(&self.sample) {
@@ -404,24 +404,24 @@ impl CallState {
         Ok(())
     }
 
-    /// Whether a person is to be told that no model was called: once per tool call.
+    /// Whether a refused question to a model must be reported to a person: once per tool call.
     pub(super) fn is_first_refusal(&self) -> bool {
-        !self.is_refusal_told.swap(true, Ordering::Relaxed)
+        !self.is_refusal_reported.swap(true, Ordering::Relaxed)
     }
 
-    /// Notes that a model is asked something.
+    /// Records a question to a model.
     pub(super) fn sample(&self, number: u64, reply: oneshot::Sender<McpReply>) {
         *self.sample.lock().unwrap_or_else(PoisonError::into_inner) = Some((number, reply));
         self.heard.notify_one();
     }
 
-    /// Records that a person is asked something; an earlier question is obsolete.
+    /// Records a question to a person, which replaces an earlier one.
     pub(super) fn ask(&self, number: u64, reply: oneshot::Sender<McpReply>) {
         *self.question.lock().unwrap_or_else(PoisonError::into_inner) = Some((number, reply));
         self.heard.notify_one();
     }
 
-    /// Answers the question of this number, if it is still asked.
+    /// Answers the question with this number, if it is still pending.
     pub(super) fn answer(&self, number: u64, reply: McpReply) {
         let mut reply = Some(reply);
         for question in [&self.question, &self.sample] {
@@ -436,7 +436,7 @@ impl CallState {
         }
     }
 
-    /// Whether it is not the server for which it waits.
+    /// Whether the call waits for a person or a model rather than for the server.
     fn waits_for_answer(&self) -> bool {
         is_open(&self.question) || is_open(&self.sample)
     }
@@ -449,13 +449,13 @@ pub(super) struct ServerChannel {
     tokens: Tokens,
     is_over: Arc<AtomicBool>,
     redactor: Redactor,
-    /// What the server says beside the protocol.
+    /// The server's output outside of the protocol.
     words: Words,
     doubted: Arc<Notify>,
 }
 
 impl ServerChannel {
-    /// Asks for all that it offers.
+    /// Reads everything that the server offers.
     pub(super) async fn offer(&self, terms: &McpTerms) -> Result<McpOffer, McpFailure> {
         match timeout(terms.connect, self.lists(terms)).await {
             Ok(offer) => offer,
@@ -532,7 +532,7 @@ impl ServerChannel {
         Ok((listed, count))
     }
 
-    /// All pages of the resources, as far as any honest server has some.
+    /// Reads all pages of the resources, up to a limit.
     async fn resources(&self) -> Result<Vec<Resource>, McpFailure> {
         let mut pages = Pages::default();
         while let Some(page) = pages.next() {
@@ -542,7 +542,7 @@ impl ServerChannel {
         Ok(pages.all)
     }
 
-    /// All pages of the templates of resources, likewise. Many a server has resources and knows of no templates.
+    /// Reads all pages of the resource templates, up to a limit. Many servers with resources do not support templates.
     async fn templates(&self) -> Result<Vec<ResourceTemplate>, McpFailure> {
         let mut pages = Pages::default();
         while let Some(page) = pages.next() {
@@ -555,7 +555,7 @@ impl ServerChannel {
         Ok(pages.all)
     }
 
-    /// All pages of the prompts, likewise.
+    /// Reads all pages of the prompts, up to a limit.
     async fn prompts(&self) -> Result<Vec<Prompt>, McpFailure> {
         let mut pages = Pages::default();
         while let Some(page) = pages.next() {
@@ -569,7 +569,7 @@ impl ServerChannel {
         failure(error, &self.is_over, &self.redactor)
     }
 
-    /// The same of a call, which may show that the server knows nothing of this connection any more.
+    /// Returns the failure of a call, which may show that the server has lost the session.
     fn call_failure(&self, error: &ServiceError) -> McpFailure {
         let is_doubtful = match error {
             ServiceError::TransportSend(_) | ServiceError::TransportClosed => true,
@@ -582,8 +582,8 @@ impl ServerChannel {
         self.failure(error)
     }
 
-    /// Asks something, as long as it is not stopped and the server says something now and then, or waits for a person
-    /// or a model.
+    /// Makes a request. It continues as long as it is not cancelled and the server reports progress now and then, or
+    /// waits for a person or a model.
     pub(super) async fn call(
         &self,
         id: &Id,
@@ -607,7 +607,7 @@ impl ServerChannel {
                 },
                 () = under_way.heard.notified() => silent_at = Instant::now() + terms.call,
                 () = cancel.cancelled() => {
-                    // A server that does not receive it answers later, to nobody.
+                    // If the server does not receive this, nobody waits for its late answer.
                     let _ = timeout(CLOSE, handle.cancel(Some("stopped".to_owned()))).await;
                     break Err(McpFailure::new(McpFault::Stopped, "the call was stopped", ""));
                 }
@@ -672,10 +672,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_does_not_start_without_network_is_told_what_to_add() {
+    fn a_server_that_needs_the_network_gets_a_remedy() {
         let none = Redactor::of([]);
         let failures =
-            || [not_spoken(&none, "it ended", "ENOTFOUND"), silent(&none, Duration::from_secs(10), "ENOTFOUND")];
+            || [protocol_failure(&none, "it ended", "ENOTFOUND"), silent(&none, Duration::from_secs(10), "ENOTFOUND")];
         for failure in failures() {
             let told = confined(failure.clone(), Lacks { files: true, network: true }).remedy;
             assert!(told.contains("network: true") && told.contains("npx"), "{told}");
@@ -687,7 +687,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_read_page_by_page_and_never_without_end() {
+    fn lists_are_read_in_pages_up_to_a_limit() {
         let mut pages = Pages::default();
         for number in 0..3 {
             assert!(pages.next().is_some());

@@ -1,8 +1,8 @@
-//! A question of a server to a person during a call: a sentence and the fields of a form, and the person's values.
-//! Pure: its texts are data, and only values that match the form are sent back.
+//! A server's question to a person during a call: a message and the fields of a form, and the person's values. Pure:
+//! the texts are data, and only values that match the form are sent back.
 //!
-//! MCP allows only flat objects of texts, numbers, flags and choices here, and the fields with their bounds must be
-//! known before the form is filled in. So the schema is read into fields, which also convert the texts that a person
+//! MCP allows only flat objects of texts, numbers, flags and choices here, and the fields with their limits must be
+//! known before the form is filled in. So the schema is parsed into fields, which also convert the texts that a person
 //! types; that leaves nothing for a JSON schema validator to check.
 
 use serde::{Deserialize, Serialize};
@@ -11,23 +11,23 @@ use serde_json::{Map, Number, Value};
 use super::super::peers::plain;
 use super::sampling::McpSampled;
 
-/// Fields of one form.
+/// The maximum number of fields of a form.
 const FIELDS_AT_MOST: usize = 20;
-/// Choices of one field.
+/// The maximum number of choices of a field.
 const CHOICES_AT_MOST: usize = 50;
 /// The maximum length of a server's text about a question or a field, in characters.
 const WORDS_AT_MOST: usize = 400;
-/// What a person fills into one field, in characters.
+/// The maximum length of a person's value in characters.
 const TEXT_AT_MOST: usize = 4_000;
 
-/// A question of a server.
+/// A server's question to a person.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct McpElicitation {
-    /// Counts the questions of a connection.
+    /// The number of the question, counted per connection.
     pub number: u64,
-    /// What it says that it wants to know.
+    /// The server's message.
     pub message: String,
-    /// What is to be filled in; nothing where it only wants a yes.
+    /// The fields of the form; empty if the server only asks for confirmation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<FormField>,
 }
@@ -35,16 +35,16 @@ pub struct McpElicitation {
 /// A field of a form.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FormField {
-    /// What it is called in the answer.
+    /// The name of the field in the answer.
     pub name: String,
-    /// What a person reads before it.
+    /// The title for a person.
     pub title: String,
-    /// What is to be filled in.
+    /// The description.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// What fits.
+    /// The type and the valid values.
     pub kind: FieldKind,
-    /// Whether it must be filled in.
+    /// Whether a value is required.
     #[serde(default)]
     pub required: bool,
     /// The default value.
@@ -58,52 +58,52 @@ pub struct FormField {
 pub enum FieldKind {
     /// A text.
     Text {
-        /// The fewest and the most characters.
+        /// The minimum and maximum number of characters.
         chars: (usize, usize),
     },
     /// A number.
     Number {
-        /// Whether it is a whole one.
+        /// Whether only integers are valid.
         whole: bool,
-        /// The least.
+        /// The minimum.
         least: Option<Number>,
-        /// The most.
+        /// The maximum.
         most: Option<Number>,
     },
     /// Yes or no.
     Flag,
-    /// One of these: what is answered, and what a person reads.
+    /// One of several values.
     Choice {
-        /// All of them.
+        /// The values, each with its title.
         choices: Vec<(String, String)>,
     },
 }
 
-/// The answer of a person or a model.
+/// The answer to a server's question.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum McpReply {
-    /// This.
+    /// The person's values.
     Given {
-        /// What was filled in, by field.
+        /// The values by field.
         content: Map<String, Value>,
     },
-    /// Nothing.
+    /// The person declined.
     Declined,
-    /// A model answered what the server asked it.
+    /// The answer of a model.
     Sampled {
-        /// What, and which.
+        /// The answer, with the name of the model.
         sampled: McpSampled,
     },
-    /// The server's request to a model was refused.
+    /// The question to a model was refused.
     Refused {
-        /// Why, for the server.
+        /// The reason, for the server.
         why: String,
     },
 }
 
 impl McpElicitation {
-    /// A question as a server puts it; the error says why nobody can answer it.
+    /// Parses a server's question; the error says why nobody can answer it.
     pub fn of(number: u64, message: &str, schema: &Value) -> Result<Self, String> {
         let none = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
@@ -119,7 +119,7 @@ impl McpElicitation {
         Ok(Self { number, message: plain(message, WORDS_AT_MOST), fields })
     }
 
-    /// What goes back of what a person filled in; the error says what does not fit.
+    /// Returns the values to send back; the error says which value is invalid.
     pub fn content(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, String> {
         if let Some(name) = given.keys().find(|name| !self.fields.iter().any(|field| field.name == **name)) {
             let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
@@ -168,12 +168,12 @@ impl FormField {
         Ok(Self { usual, ..field })
     }
 
-    /// The value for the server: `given`, or the default.
+    /// Returns the value for the server: `given`, or the default.
     pub fn value(&self, given: Option<&Value>) -> Result<Option<Value>, String> {
         let is_empty = |value: &Value| value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
         let given = given.filter(|value| !is_empty(value)).or(self.usual.as_ref());
         let Some(given) = given else {
-            // Who says nothing to a yes or no says no.
+            // An empty answer to a yes-or-no field means no.
             return match (self.required, &self.kind) {
                 (true, FieldKind::Flag) => Ok(Some(Value::Bool(false))),
                 (true, _) => Err("is missing".to_owned()),
@@ -227,7 +227,7 @@ fn number(text: &str, whole: bool, least: Option<&Number>, most: Option<&Number>
     }
 }
 
-/// What can be chosen, in each of the ways in which it is written.
+/// Parses the choices, which can be written in several ways.
 fn choices(schema: &Value) -> Option<Vec<(String, String)>> {
     let text = |value: &Value| value.as_str().map(|text| plain(text, 200)).unwrap_or_default();
     if let Some(Value::Array(values)) = schema.get("enum") {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_in_goes_back_as_it_was_asked_for() {
+    fn values_are_returned_in_the_requested_types() {
         assert_eq!(question().message, "Which branch? [2J");
         assert_eq!(content(json!({ "branch": "main" })), Ok(json!({ "branch": "main", "depth": 3, "force": false })));
         let all = json!({ "branch": "main", "depth": "4", "force": "yes", "level": "High" });
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_and_does_not_go_back() {
+    fn invalid_values_are_reported_and_not_returned() {
         for (given, told) in [
             (json!({}), "branch: is missing"),
             (json!({ "branch": "x".repeat(11) }), "branch: has 11 characters"),
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_nobody_can_fill_in_is_none() {
+    fn an_impossible_form_is_refused() {
         let of = |properties: Value| McpElicitation::of(1, "x", &json!({ "properties": properties }));
         assert!(of(json!({ "a": { "type": "array" } })).is_err());
         assert!(of(json!({ "a\u{202e}b": { "type": "string" } })).is_err());

@@ -1,11 +1,11 @@
-//! Parses a stream of events (`text/event-stream`) from a server: complete events, none longer than allowed. Pure.
+//! Parses a stream of server-sent events (`text/event-stream`) into complete events, with a size limit. Pure.
 
 /// A server-sent event.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Event {
-    /// The kind of event; `message` if it does not say.
+    /// The type of the event; `message` if it has none.
     pub(super) kind: String,
-    /// What it says.
+    /// The data.
     pub(super) data: String,
 }
 
@@ -17,23 +17,23 @@ pub(super) struct TooLong;
 #[derive(Debug)]
 pub(super) struct EventParser {
     bytes_at_most: usize,
-    /// The number of bytes of the event so far.
+    /// The number of bytes of the current event.
     size: usize,
     line: Vec<u8>,
-    /// Whether the last line ended with a carriage return: a line feed after it is not a line of its own.
+    /// Whether the last line ended with a carriage return, so that a following line feed is not another line.
     after_return: bool,
     kind: String,
     data: Option<String>,
 }
 
 impl EventParser {
-    /// A stream of events of at most this many bytes.
+    /// Creates a parser for events of at most this many bytes.
     pub(super) fn new(bytes_at_most: usize) -> Self {
         let (line, kind) = (Vec::new(), String::new());
         Self { bytes_at_most, size: 0, line, after_return: false, kind, data: None }
     }
 
-    /// Takes some more, and gives the events that are whole by now.
+    /// Adds bytes, and returns the events that they complete.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Event>, TooLong> {
         let mut events = Vec::new();
         let mut rest = bytes;
@@ -58,7 +58,7 @@ impl EventParser {
         Ok(events)
     }
 
-    /// Takes a whole line; an empty one ends the event.
+    /// Processes a complete line; an empty one ends the event.
     fn take_line(&mut self, line: &str) -> Option<Event> {
         if line.is_empty() {
             self.size = 0;
@@ -77,7 +77,7 @@ impl EventParser {
                 }
                 None => self.data = Some(value.to_owned()),
             },
-            // Nobody needs its other fields here. A comment has no name, and keeps the connection open.
+            // Other fields are not needed. A comment has no field name, and only keeps the connection open.
             _ => {}
         }
         if self.data.is_none() && self.kind.is_empty() {
@@ -100,13 +100,13 @@ mod tests {
     const STREAM: &str = "\u{3a} hello\r\nevent: endpoint\r\ndata: /message?x=1\r\n\r\ndata: one\ndata:two\n\n: still there\n\nid: 7\nretry: 3\ndata\n\nevent: x\n\n";
 
     #[test]
-    fn events_are_taken_as_they_are_written() {
+    fn events_are_parsed() {
         let events = EventParser::new(100).push(STREAM.as_bytes()).expect("all are short");
         assert_eq!(events, [event("endpoint", "/message?x=1"), event("message", "one\ntwo"), event("message", "")]);
     }
 
     #[test]
-    fn an_event_without_end_is_none_and_many_comments_are_fine() {
+    fn endless_events_are_refused_and_many_comments_accepted() {
         let mut parser = EventParser::new(100);
         assert_eq!(parser.push(": still there\n".repeat(1_000).as_bytes()), Ok(Vec::new()));
         assert_eq!(parser.push(b"data: "), Ok(Vec::new()));
@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_in_which_pieces_they_come(cuts in proptest::collection::vec(1_usize..9, 1..60)) {
+        fn events_are_independent_of_chunk_boundaries(cuts in proptest::collection::vec(1_usize..9, 1..60)) {
             let whole = EventParser::new(100).push(STREAM.as_bytes());
             let (mut parser, mut rest, mut events) = (EventParser::new(100), STREAM.as_bytes(), Vec::new());
             for cut in cuts.iter().cycle() {

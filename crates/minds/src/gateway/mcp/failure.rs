@@ -1,4 +1,4 @@
-//! Why an MCP server cannot be used, described for the person and for the model.
+//! Failures of MCP servers, described for the person and for the model.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::super::peers::SetupFailure;
 use super::answer::McpAnswer;
 use crate::base::text;
 
-/// No reason is longer, in characters: what servers say is in it.
+/// The maximum length of a description in characters, because it contains texts of servers.
 const REASON_CHARS_AT_MOST: usize = 1_000;
 
 /// The kind of failure.
@@ -15,53 +15,53 @@ const REASON_CHARS_AT_MOST: usize = 1_000;
 pub enum McpFault {
     /// No person has allowed exactly this server.
     NotAllowed,
-    /// What is written down cannot be used here: a program or a variable that there is not.
+    /// The definition cannot be used here: it names a missing program or variable.
     Setup,
-    /// It does not speak the protocol, or does not answer in time.
+    /// The server does not speak the protocol, or does not answer in time.
     Protocol,
-    /// It wants to know who asks.
+    /// The server requires credentials.
     Credentials,
-    /// It is gone.
+    /// The connection was closed.
     Gone,
-    /// It took too long.
+    /// The call took too long.
     Timeout,
     /// The tool ran, and reports that it failed.
     Refused,
-    /// It was stopped here.
+    /// The call was cancelled.
     Stopped,
 }
 
 impl McpFault {
-    /// Whether trying again by oneself makes no sense before a person has done something.
+    /// Whether an automatic retry is useless until a person has done something.
     pub fn is_lasting(self) -> bool {
         matches!(self, Self::NotAllowed | Self::Setup | Self::Credentials)
     }
 }
 
-/// Why an MCP server, or a call of one, did not work.
+/// Why an MCP server, or a call of one, failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct McpFailure {
-    /// What kind of trouble it is.
+    /// The kind of failure.
     pub fault: McpFault,
-    /// What went wrong, as one sentence without a full stop.
+    /// The description, as one sentence without a full stop.
     pub what: String,
-    /// What to do about it; empty where nothing is to be done.
+    /// What to do about it; empty if nothing can be done.
     #[serde(default)]
     pub remedy: String,
-    /// What the server gave all the same, where it says itself that what was asked of it did not work.
+    /// The result that the server sent with its error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Box<McpAnswer>>,
 }
 
 impl McpFailure {
-    /// Something went wrong.
+    /// Creates a failure.
     pub fn new(fault: McpFault, what: impl AsRef<str>, remedy: impl Into<String>) -> Self {
         let what: String = what.as_ref().chars().take(REASON_CHARS_AT_MOST * 4).collect();
         let what = text::truncate(&text::one_line(&what), REASON_CHARS_AT_MOST);
         Self { fault, what, remedy: remedy.into(), given: None }
     }
 
-    /// What was asked of a server did not work, as it says itself with this.
+    /// Creates a failure from a result that the server marked as an error.
     pub(super) fn of_answer(answer: McpAnswer) -> Self {
         let what = match (answer.text.trim().is_empty(), &answer.data) {
             (false, _) => answer.text.clone(),
@@ -71,7 +71,7 @@ impl McpFailure {
         Self { given: Some(Box::new(answer)), ..Self::new(McpFault::Refused, what, "") }
     }
 
-    /// What went wrong and what to do, in one line.
+    /// Returns the description and the remedy in one line.
     pub fn sentence(&self) -> String {
         if self.remedy.is_empty() { self.what.clone() } else { format!("{}; {}", self.what, self.remedy) }
     }

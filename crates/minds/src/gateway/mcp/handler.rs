@@ -1,4 +1,5 @@
-//! Messages that an MCP server sends by itself: progress of calls, changed lists, and questions to a person or a model.
+//! Handles messages that an MCP server sends by itself: progress of calls, changed lists, and questions to a person or
+//! a model.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use rmcp::model::{
     ErrorCode, FormElicitationCapability, Implementation, NumberOrString, ProgressNotificationParam, ProtocolVersion,
     RequestMetaObject, RequestParamsMeta, SamplingCapability,
 };
-// The protocol is to drop this one day; until then there are servers that use it.
+// Sampling is to be removed from the protocol one day; until then there are servers that use it.
 #[allow(deprecated)]
 use rmcp::model::{CreateMessageRequestParams, CreateMessageResult, SamplingMessage};
 use rmcp::service::{MaybeSendFuture, NotificationContext, RequestContext, RoleClient};
@@ -20,16 +21,16 @@ use super::super::peers::plain;
 use super::elicitation::McpReply;
 use crate::base::Id;
 
-/// The maximum length of a progress message, in characters.
+/// The maximum length of a progress message in characters.
 const PROGRESS_CHARS_AT_MOST: usize = 200;
-/// The protocol's number for what a person, or what stands for one, does not want.
+/// The protocol's error code for a request that was rejected by a person, or on their behalf.
 const REJECTED: ErrorCode = ErrorCode(-1);
 
-/// A server's message about a call.
+/// A progress message of a call.
 pub(super) struct Progress {
-    /// Which call.
+    /// The id of the call.
     pub(super) id: Id,
-    /// How far it is.
+    /// The message.
     pub(super) text: String,
 }
 
@@ -43,7 +44,7 @@ impl Tokens {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token, id);
     }
 
-    /// A call is over.
+    /// Removes a call that has ended.
     pub(super) fn forget(&self, id: &Id) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, known| known != id);
     }
@@ -55,38 +56,38 @@ impl Tokens {
 
 /// Handles the messages of one server.
 pub(super) struct Handler {
-    /// Calls by token.
+    /// The calls by token.
     pub(super) tokens: Tokens,
-    /// Receives progress; if there is no room, it is dropped.
+    /// The channel for progress messages, which are dropped if it is full.
     pub(super) progress: mpsc::Sender<Progress>,
-    /// Woken when the server says that a list of its changed.
+    /// Notified when the server reports that one of its lists changed.
     pub(super) changed: Arc<Notify>,
-    /// Where questions to a person and to a model go; what finds no room is declined.
+    /// The channel for questions to a person or a model, which are declined if it is full.
     pub(super) asked: mpsc::Sender<ServerQuestion>,
-    /// Whether it may call a model: only then it is told that it can.
+    /// Whether the server may ask a model; only then sampling is announced.
     pub(super) may_sample: bool,
 }
 
 /// A question of a server, as it arrived.
 pub(super) struct ServerQuestion {
-    /// The call for which it asks, where it says so.
+    /// The call that it belongs to, if the server says so.
     pub(super) call: Option<Id>,
-    /// What it wants.
+    /// The kind of question.
     pub(super) wants: Wants,
-    /// Where the answer goes. Dropped: the question is of no use any more.
+    /// The channel for the answer. It is dropped if an answer is no longer needed.
     pub(super) reply: oneshot::Sender<McpReply>,
 }
 
-/// What a server wants in the middle of a call.
+/// A question of a server during a call.
 pub(super) enum Wants {
-    /// That a person answers.
+    /// A question to a person.
     Person {
-        /// What it says.
+        /// The message.
         message: String,
-        /// The schema of its form; none where it wants something else of the person than to fill in a form.
+        /// The schema of its form; `None` if something other than a form is requested.
         schema: Option<Value>,
     },
-    /// That a model answers this.
+    /// A question to a model, with these parameters.
     Model(Value),
 }
 
@@ -97,7 +98,7 @@ impl ClientHandler for Handler {
         capabilities.sampling = self.may_sample.then(SamplingCapability::default);
         let mut info =
             ClientConfig::new(capabilities, Implementation::new("agent-workshop", env!("CARGO_PKG_VERSION")));
-        // The revision after this one has no greeting of this kind any more.
+        // Later revisions have another handshake.
         info.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;
         info
     }
@@ -128,7 +129,7 @@ impl ClientHandler for Handler {
                     return Ok(result);
                 }
                 Ok(_) => ElicitationAction::Decline,
-                // Too much is asked at once.
+                // There are too many questions at once.
                 Err(_) if !is_asked => ElicitationAction::Decline,
                 Err(_) => ElicitationAction::Cancel,
             };
@@ -152,7 +153,7 @@ impl ClientHandler for Handler {
         async move {
             let answer = tokio::select! {
                 answer = answer => answer.ok(),
-                // It does not want to know any more.
+                // The server no longer waits for the answer.
                 () = context.ct.cancelled() => None,
             };
             let why = match answer {
@@ -181,7 +182,7 @@ impl ClientHandler for Handler {
             };
             let message = plain(params.message.as_deref().unwrap_or_default(), PROGRESS_CHARS_AT_MOST);
             let text = if message.is_empty() { share } else { format!("{share}, {message}") };
-            // Pieces of progress may be lost; the next says more.
+            // Progress messages may be lost; the next one says more.
             let _ = self.progress.try_send(Progress { id, text });
         }
         std::future::ready(())

@@ -20,11 +20,11 @@ const SECRET_WORDS: [&str; 12] = [
     "SECRET",
     "TOKEN",
 ];
-/// Shorter values are settings.
+/// The minimum length of a secret in characters; shorter values are settings.
 const CHARS_AT_LEAST: usize = 6;
 
-/// The problems of a server whose variables or headers contain secrets; `place` is the file that configures it, and
-/// `file` its text.
+/// Returns the problems of a server whose variables or headers contain secrets; `place` is the path of the file that
+/// configures it, and `file` its text.
 pub(super) fn problems(server: &McpServer, place: &str, file: &str) -> Vec<Problem> {
     let (what, values) = match &server.transport {
         McpTransport::Stdio { env, .. } => ("variable", env),
@@ -58,7 +58,7 @@ fn is_secret(name: &str, value: &str) -> bool {
     is_named || Redactor::of([]).all(value) != *value
 }
 
-/// The variable of the person's that should be named instead.
+/// Returns the name of the environment variable that should be used instead.
 fn variable_for(what: &str, server: &str, name: &str) -> String {
     let plain = |text: &str| -> String {
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect()
@@ -66,7 +66,7 @@ fn variable_for(what: &str, server: &str, name: &str) -> String {
     if what == "variable" { plain(name) } else { format!("{}_{}", plain(server), plain(name)) }
 }
 
-/// The line of a variable or a header: behind its server's name.
+/// Returns the line of a variable or a header: the first one after the server's name.
 fn line_of(file: &str, server: &str, name: &str) -> Option<usize> {
     let start = line_of_server(file, server)?;
     let named = file.lines().skip(start - 1).position(|line| line.contains(name));
@@ -81,7 +81,7 @@ mod tests {
     use crate::agent::mcp_server;
 
     #[test]
-    fn what_looks_like_a_secret_is_one_and_settings_are_none() {
+    fn secrets_are_recognised_and_settings_are_not() {
         for (name, value, is_one) in [
             ("GITHUB_TOKEN", "abcdef123456", true),
             ("GITHUB_TOKEN", "${GITHUB_TOKEN}", false),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_reported_with_its_line_and_what_to_write_and_never_itself() {
+    fn a_secret_is_reported_with_line_and_remedy_but_never_shown() {
         let file = "mcp_servers:\n  other:\n    command: x\n  git:\n    url: https://git.example/mcp\n    headers:\n      Authorization: Bearer abcdef123456\n";
         let defined = json!({ "git": {
             "url": "https://git.example/mcp", "headers": { "Authorization": "Bearer abcdef123456" },

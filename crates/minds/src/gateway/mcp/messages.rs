@@ -15,42 +15,41 @@ use crate::base::Id;
 /// A command from the world to the pool.
 #[derive(Clone, PartialEq, Debug)]
 pub enum McpCommand {
-    /// A server is needed: it is connected, and reconnected when it is lost. One that failed permanently is tried
-    /// again.
+    /// Connects a server, and reconnects it when the connection is lost. One that failed permanently is tried again.
     Connect {
-        /// Which.
+        /// The server.
         server: Box<McpServer>,
-        /// How it is treated.
+        /// Its timeouts and limits.
         terms: Box<McpTerms>,
     },
-    /// A server is not needed any more: it is ended.
+    /// Ends a server that is no longer needed.
     Release {
-        /// Its key.
+        /// The key of the server.
         key: Id,
     },
-    /// Something is asked of a server.
+    /// Makes a request to a server.
     Call {
-        /// Names the call.
+        /// The id of the call.
         id: Id,
         /// The key of the server.
         key: Id,
-        /// What is asked.
+        /// The request.
         request: Box<McpRequest>,
     },
-    /// What a person or a model answers to a question that a server asked in the middle of a call.
+    /// Answers a question that a server asked during a call.
     Answer {
-        /// Of which call.
+        /// The id of the call.
         id: Id,
         /// The key of the server.
         key: Id,
-        /// Which question.
+        /// The number of the question.
         number: u64,
         /// The answer.
         reply: McpReply,
     },
-    /// A call is stopped; it still gets its end.
+    /// Cancels a call, which still gets its result.
     Cancel {
-        /// Which.
+        /// The id of the call.
         id: Id,
     },
 }
@@ -59,23 +58,23 @@ pub enum McpCommand {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub enum McpRequest {
-    /// To do something.
+    /// Call a tool.
     Tool {
-        /// The tool, as the server calls it.
+        /// The server's name of the tool.
         name: String,
-        /// With what.
+        /// The arguments.
         arguments: Map<String, Value>,
     },
-    /// The content of a resource.
+    /// Read a resource.
     Resource {
-        /// Its address.
+        /// The URI of the resource.
         uri: String,
     },
-    /// A prompt that it has ready.
+    /// Get a prompt.
     Prompt {
-        /// Which.
+        /// The name of the prompt.
         name: String,
-        /// With what.
+        /// The arguments.
         arguments: Map<String, Value>,
     },
 }
@@ -85,37 +84,37 @@ pub enum McpRequest {
 pub enum McpEvent {
     /// The current status of a server.
     Standing {
-        /// Its key.
+        /// The key of the server.
         key: Id,
-        /// What is so.
+        /// The status.
         news: McpNews,
     },
     /// Progress of a call.
     Progress {
-        /// Which.
+        /// The id of the call.
         id: Id,
-        /// How far it is.
+        /// The message.
         text: String,
     },
-    /// A server asks a person something before it continues a call.
+    /// A server asks a person something during a call.
     Asks {
-        /// With which.
+        /// The id of the call.
         id: Id,
-        /// What.
+        /// The question.
         question: Box<McpElicitation>,
     },
-    /// A server calls a model before it continues a call.
+    /// A server asks a model something during a call.
     Samples {
-        /// With which.
+        /// The id of the call.
         id: Id,
-        /// What.
+        /// The question.
         question: Box<McpSampling>,
     },
-    /// A call has its end: every one gets exactly one.
+    /// The result of a call; every call gets exactly one.
     Done {
-        /// Which.
+        /// The id of the call.
         id: Id,
-        /// Its result.
+        /// The result.
         outcome: Result<McpAnswer, McpFailure>,
     },
 }
@@ -124,16 +123,16 @@ pub enum McpEvent {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum McpNews {
-    /// It is there, with all that it offers; again whenever that changes.
+    /// The server is connected; sent again whenever its offer changes.
     Ready {
-        /// What it offers.
+        /// Everything that it offers.
         offer: Box<McpOffer>,
     },
-    /// It is not there.
+    /// The server is not connected.
     Failed {
-        /// Why.
+        /// The reason.
         failure: McpFailure,
-        /// Whether it is tried again by itself.
+        /// Whether connecting is retried automatically.
         tries_again: bool,
     },
 }

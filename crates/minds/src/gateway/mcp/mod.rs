@@ -1,8 +1,8 @@
 //! MCP servers, whose tools agents use: started or connected, called, and ended.
 //!
 //! In reading order: the timeouts ([`settings`]), what a server offers ([`offer`]) and the result of a call
-//! ([`answer`]), why something does not work ([`failure`]), what a server may ask a person ([`elicitation`]) or a model
-//! ([`sampling`]) during a call, messages between the world and the pool ([`messages`]); then what no server may say
+//! ([`answer`]), failures ([`failure`]), a server's questions to a person ([`elicitation`]) or a model ([`sampling`])
+//! during a call, messages between the world and the pool ([`messages`]); then the removal of secrets
 //! (`redacted_transport`), one connection (`connection`), how its changes are followed (`pace`) and all of them
 //! (`pool`), and the same without a room (`client`). What a person allowed and the process of a server are in
 //! [`peers`](super::peers), and the world's side is [`servers`](super::servers).
@@ -36,6 +36,6 @@ pub use elicitation::{FieldKind, FormField, McpElicitation, McpReply};
 pub use failure::{McpFailure, McpFault};
 pub use messages::{McpCommand, McpEvent, McpNews, McpRequest};
 pub use offer::{McpHints, McpListed, McpOffer, McpTool};
-pub(super) use pool::{Pool, Says};
+pub(super) use pool::{EmitEvent, Pool};
 pub use sampling::{McpSampled, McpSampling, SampledMessage};
 pub use settings::{McpServersWritten, McpSettings, McpTerms};

@@ -1,30 +1,30 @@
-//! How soon a server that reports changed lists is asked for them again: immediately, and after longer and longer
-//! delays if it keeps reporting changes. Pure.
+//! The delay before a server that reports changed lists is asked for them again: short at first, and longer and longer
+//! if it keeps reporting changes. Pure.
 
 use std::time::Duration;
 
 use crate::base::backoff::Backoff;
 
-/// Lists are asked for again so long after a server said that they changed: it may say so many times at once.
+/// The delay after the first report, because a server may report several changes at once.
 pub(super) const SETTLE: Duration = Duration::from_millis(200);
-/// So many changes one after the other are followed at once.
+/// The number of successive changes that are followed at once.
 const AT_ONCE: u32 = 5;
-/// Changes with so much time between them are not one after the other.
+/// The time after which a change no longer counts as successive.
 const QUIET: Duration = Duration::from_secs(60);
-/// The longest wait.
+/// The longest delay in seconds.
 const LONGEST_SECS: f64 = 300.0;
 
 /// The pace at which the changes of a server are followed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
-    /// Changes one after the other so far.
+    /// The number of successive changes.
     count: u32,
-    /// When its lists were due after the last one.
+    /// When the lists were due after the last change, since the connection began.
     due: Duration,
 }
 
 impl Pace {
-    /// How long its lists are left alone now that it says that they changed, so long after it was connected.
+    /// Returns the delay for a change that was reported `now`, as time since the connection began.
     pub(super) fn wait(&mut self, now: Duration) -> Duration {
         if now.saturating_sub(self.due) >= QUIET {
             self.count = 0;
@@ -38,7 +38,7 @@ impl Pace {
         wait
     }
 
-    /// Whether it is followed more slowly than it changes.
+    /// Whether changes are followed with an increased delay.
     pub(super) fn is_slowed(&self) -> bool {
         self.count > AT_ONCE
     }
@@ -49,10 +49,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_changes_its_lists_without_end_is_asked_more_and_more_seldom() {
+    fn a_constantly_changing_server_is_read_less_and_less_often() {
         let (mut pace, mut now, mut asked) = (Pace::default(), Duration::ZERO, 0);
         while now < Duration::from_secs(3_600) {
-            // It says so again as soon as it was asked.
+            // The server reports a change again as soon as its lists were read.
             now += pace.wait(now);
             asked += 1;
             assert_eq!(pace.is_slowed(), asked > AT_ONCE);
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_changes_its_lists_now_and_then_is_followed_at_once() {
+    fn an_occasionally_changing_server_is_read_at_once() {
         let (mut pace, mut now) = (Pace::default(), Duration::ZERO);
         for _ in 0..100 {
             now += pace.wait(now) + QUIET;
@@ -71,7 +71,7 @@ mod tests {
             assert_eq!(pace.wait(now), SETTLE);
         }
         assert!(pace.wait(now) > SETTLE);
-        // After a while in which it changed nothing, all is as before.
+        // After a while without changes, the delay is short again.
         now += Duration::from_secs(120);
         assert_eq!(pace.wait(now), SETTLE);
     }

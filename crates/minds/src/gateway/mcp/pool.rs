@@ -33,23 +33,23 @@ use crate::agent::McpServer;
 use crate::base::Id;
 use crate::base::backoff::Backoff;
 
-/// Calls that may wait for one server.
+/// The maximum number of calls that wait for one server.
 const ORDERS: usize = 256;
-/// How long a server that is no longer needed has to end by itself.
+/// How long a server that is no longer needed may take to exit.
 const PATIENCE: Duration = Duration::from_millis(1_500);
-/// How long when everything ends.
+/// How long a server may take to exit at shutdown.
 const PATIENCE_AT_EXIT: Duration = Duration::from_millis(250);
-/// How long all of them together have when everything ends.
+/// How long all servers together may take to exit at shutdown.
 const EXIT: Duration = Duration::from_millis(1_200);
-/// How often it is looked whether a server is still there, or whether a person has allowed it meanwhile.
+/// The interval at which it is checked whether a server is still connected, or was allowed meanwhile.
 const LOOK: Duration = Duration::from_millis(250);
-/// A connection that lasted so long was a good one.
+/// The duration after which a connection counts as successful.
 const GOOD: Duration = Duration::from_secs(60);
 
 /// Receives the pool's events. It may be called from any of the pool's threads.
-pub type Says = Arc<dyn Fn(McpEvent) + Send + Sync>;
+pub type EmitEvent = Arc<dyn Fn(McpEvent) + Send + Sync>;
 
-/// Where servers run, and what a person allowed.
+/// The folders with which servers run, and the person's permissions.
 #[derive(Clone, Debug, Default)]
 struct ServerPlace {
     workspace: Option<PathBuf>,
@@ -59,7 +59,7 @@ struct ServerPlace {
 /// The pool of MCP servers.
 pub struct Pool {
     handle: Handle,
-    says: Says,
+    says: EmitEvent,
     place: ServerPlace,
     servers: BTreeMap<Id, PooledServer>,
     ending: Vec<JoinHandle<()>>,
@@ -67,7 +67,7 @@ pub struct Pool {
     exit: CancellationToken,
 }
 
-/// The running calls, each with what stops it.
+/// The cancellation tokens of the running calls.
 type Calls = Arc<Mutex<HashMap<Id, CancellationToken>>>;
 
 /// The running calls of a connection.
@@ -77,27 +77,27 @@ fn call_of(under_way: &CallsUnderWay, id: &Id) -> Option<Arc<CallState>> {
     under_way.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
 }
 
-/// A server that is needed.
+/// A server that is in use.
 struct PooledServer {
     orders: mpsc::Sender<Order>,
     end: CancellationToken,
     task: JoinHandle<()>,
 }
 
-/// A message to a server's task.
+/// A command to a server's task.
 enum Order {
     Call(Call),
-    /// What a person or a model answers.
+    /// The answer of a person or a model.
     Answer {
         id: Id,
         number: u64,
         reply: McpReply,
     },
-    /// To try again, under these terms.
+    /// Retry the connection with these terms.
     Again(Box<McpTerms>),
 }
 
-/// Something that is asked of a server.
+/// A request to a server.
 struct Call {
     id: Id,
     request: McpRequest,
@@ -105,8 +105,8 @@ struct Call {
 }
 
 impl Pool {
-    /// One without servers. What it says goes to `says`.
-    pub fn new(handle: Handle, environment: &Environment, says: Says) -> Self {
+    /// Creates a pool without servers. Its events are passed to `says`.
+    pub fn new(handle: Handle, environment: &Environment, says: EmitEvent) -> Self {
         let place = ServerPlace {
             workspace: environment.workspace().map(Path::to_owned),
             config: environment.config_folder().map(Path::to_owned),
@@ -130,7 +130,7 @@ impl Pool {
             McpCommand::Call { id, key, request } => self.call(id, &key, *request),
             McpCommand::Answer { id, key, number, reply } => {
                 if let Some(kept) = self.servers.get(&key) {
-                    // Where there is no room, the question stays open until the call's time is over.
+                    // If the queue is full, the question stays open until the call's time limit.
                     let _ = kept.orders.try_send(Order::Answer { id, number, reply });
                 }
             }
@@ -146,7 +146,7 @@ impl Pool {
     fn connect(&mut self, server: McpServer, terms: Box<McpTerms>) {
         let key = server.key();
         if let Some(kept) = self.servers.get(&key).filter(|kept| !kept.task.is_finished()) {
-            // Where there is no room, it is at work already.
+            // If the queue is full, the task is busy connecting already.
             let _ = kept.orders.try_send(Order::Again(terms));
             return;
         }
@@ -162,7 +162,7 @@ impl Pool {
             orders: received,
             end: end.clone(),
             exit: self.exit.clone(),
-            told: None,
+            reported: None,
         };
         let task = self.handle.spawn(keeper.keep());
         self.servers.insert(key, PooledServer { orders, end, task });
@@ -184,7 +184,7 @@ impl Pool {
         done(&self.calls, &self.says, id, Err(McpFailure::new(McpFault::Gone, failure, "")));
     }
 
-    /// Ends all of them and waits for that, a bounded time. What is left then is killed.
+    /// Ends all servers and waits for that, for a bounded time, after which they are killed.
     pub fn shut_down(mut self) {
         self.exit.cancel();
         let tasks: Vec<JoinHandle<()>> = std::mem::take(&mut self.servers)
@@ -195,7 +195,7 @@ impl Pool {
         self.handle.clone().block_on(async {
             let all = async {
                 for task in tasks {
-                    // One that broke has dropped its process, which ended it.
+                    // A task that panicked has dropped its process, which ended it.
                     let _ = task.await;
                 }
             };
@@ -204,13 +204,14 @@ impl Pool {
     }
 }
 
-/// What a server offers once it has settled.
+/// Reads what a server offers, after a delay.
 async fn offer_soon(line: ServerChannel, terms: Arc<McpTerms>, wait: Duration) -> Result<McpOffer, McpFailure> {
     sleep(wait).await;
     line.offer(&terms).await
 }
 
-/// The call that a question is about: the one that it names, otherwise the first running one; and how many it may be.
+/// Returns the call that a question belongs to (the named one, otherwise the first running one), and the number of
+/// candidates.
 fn meant(named: Option<&Id>, under_way: &CallsUnderWay) -> (Option<(Id, Arc<CallState>)>, usize) {
     let calls = under_way.lock().unwrap_or_else(PoisonError::into_inner);
     let of_name = named.and_then(|id| calls.get_key_value(id));
@@ -219,7 +220,7 @@ fn meant(named: Option<&Id>, under_way: &CallsUnderWay) -> (Option<(Id, Arc<Call
     (first, if is_named { 1 } else { calls.len() })
 }
 
-/// The next value of this; never returns if there is none.
+/// Waits for the optional future; never returns if there is none.
 async fn next_of<T>(of: &mut Option<BoxFuture<'_, T>>) -> T {
     match of {
         Some(of) => of.await,
@@ -227,25 +228,25 @@ async fn next_of<T>(of: &mut Option<BoxFuture<'_, T>>) -> T {
     }
 }
 
-/// A call has its end.
-fn done(calls: &Calls, says: &Says, id: Id, outcome: Result<super::answer::McpAnswer, McpFailure>) {
+/// Reports the result of a call.
+fn done(calls: &Calls, says: &EmitEvent, id: Id, outcome: Result<super::answer::McpAnswer, McpFailure>) {
     calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
     says(McpEvent::Done { id, outcome });
 }
 
-/// Keeps one server connected.
+/// The task that keeps one server connected.
 struct ServerTask {
     key: Id,
     server: McpServer,
     terms: Arc<McpTerms>,
     place: ServerPlace,
-    says: Says,
+    says: EmitEvent,
     calls: Calls,
     orders: mpsc::Receiver<Order>,
     end: CancellationToken,
     exit: CancellationToken,
-    /// The last report about it.
-    told: Option<McpNews>,
+    /// The last reported status.
+    reported: Option<McpNews>,
 }
 
 impl ServerTask {
@@ -278,7 +279,7 @@ impl ServerTask {
                 break;
             }
         }
-        // Everybody who still waits is told.
+        // Everybody who still waits gets a failure.
         self.orders.close();
         while let Some(order) = self.orders.recv().await {
             if let Order::Call(call) = order {
@@ -287,7 +288,7 @@ impl ServerTask {
         }
     }
 
-    /// A connection, once a person has allowed it, with what the server offers.
+    /// Waits until a person has allowed the server, connects it, and reads what it offers.
     async fn connected(&self) -> Result<(Connection, McpOffer), McpFailure> {
         self.allowed()?;
         let confinement = self.terms.confined.then(Confinement::of_this_computer);
@@ -299,7 +300,7 @@ impl ServerTask {
         match connection.line().offer(&self.terms).await {
             Ok(offer) => Ok((connection, offer)),
             Err(failure) => {
-                let failure = if connection.is_closed() { connection.why_gone() } else { failure };
+                let failure = if connection.is_closed() { connection.closed_failure() } else { failure };
                 connection.close(PATIENCE_AT_EXIT).await;
                 Err(failure)
             }
@@ -328,8 +329,8 @@ impl ServerTask {
     }
 
     fn emit(&mut self, news: McpNews) {
-        if self.told.as_ref() != Some(&news) {
-            self.told = Some(news.clone());
+        if self.reported.as_ref() != Some(&news) {
+            self.reported = Some(news.clone());
             (self.says)(McpEvent::Standing { key: self.key.clone(), news });
         }
     }
@@ -338,7 +339,7 @@ impl ServerTask {
         done(&self.calls, &self.says, call.id, Err(failure));
     }
 
-    /// Serves requests to the server until it is gone; `None` if it was ended here.
+    /// Serves requests to the server until the connection is lost; `None` if it was ended here.
     async fn serve(&mut self, mut connection: Connection) -> Option<McpFailure> {
         let end = self.end.clone();
         let under_way = CallsUnderWay::default();
@@ -357,7 +358,7 @@ impl ServerTask {
                     Some(Order::Again(terms)) => {
                         self.terms = Arc::from(terms);
                         // The requester waits for an answer, whether or not it is the same as before.
-                        self.told = None;
+                        self.reported = None;
                         offering = Some(offer_soon(connection.line(), self.terms.clone(), SETTLE).boxed());
                     }
                     Some(Order::Call(call)) => self.begin(&connection, call, &under_way),
@@ -374,9 +375,9 @@ impl ServerTask {
                     }
                 }
                 () = doubted.notified() => {
-                    // Whether the server is gone, its lists tell.
+                    // Reading the lists shows whether the server is still there.
                     if connection.is_closed() {
-                        break Some(connection.why_gone());
+                        break Some(connection.closed_failure());
                     }
                     is_doubted = true;
                     offering = Some(offer_soon(connection.line(), self.terms.clone(), SETTLE).boxed());
@@ -412,15 +413,15 @@ impl ServerTask {
                             let offer = McpOffer { is_restless: pace.is_slowed(), ..offer };
                             self.emit(McpNews::Ready { offer: Box::new(offer) });
                         }
-                        Err(_) if connection.is_closed() => break Some(connection.why_gone()),
-                        Err(failure) if is_doubted || self.told.is_none() => break Some(failure),
+                        Err(_) if connection.is_closed() => break Some(connection.closed_failure()),
+                        Err(failure) if is_doubted || self.reported.is_none() => break Some(failure),
                         Err(failure) if failure.fault == McpFault::Gone => break Some(failure),
                         Err(failure) => tracing::warn!("{}: {}", self.server.label(), failure.sentence()),
                     }
                 }
                 _ = look.tick() => {
                     if connection.is_closed() {
-                        break Some(connection.why_gone());
+                        break Some(connection.closed_failure());
                     }
                     let now = consent::stamp(self.place.config.as_deref());
                     if std::mem::replace(&mut stamp, now) != now
@@ -436,7 +437,7 @@ impl ServerTask {
         failure
     }
 
-    /// Begins a call, beside the others.
+    /// Starts a call, in parallel to the others.
     fn begin(&self, connection: &Connection, call: Call, under_way: &CallsUnderWay) {
         let this = Arc::new(CallState::default());
         under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), this.clone());
@@ -450,8 +451,8 @@ impl ServerTask {
         });
     }
 
-    /// Passes a question on to a person, about the call that the server names, or otherwise about the only running one.
-    /// If several are running, it is asked with the first, and says that the server did not name one. A question that
+    /// Passes a question on to a person, for the call that the server names, or otherwise for the only running one. If
+    /// several are running, it is asked with the first, and says that the server did not name one. A question that
     /// nobody could answer is declined, and that is reported.
     fn ask(
         &self,
@@ -480,13 +481,13 @@ impl ServerTask {
                 let text = format!("the server's question to you was declined, because {why}: {question}");
                 (self.says)(McpEvent::Progress { id, text });
             }
-            // Nobody waits for anything of it.
+            // Nobody waits for the call any more.
             (None, _) => drop(reply.send(McpReply::Declined)),
         }
     }
 
-    /// Passes a request on to the model of the agent that made the call: the one that the server names, otherwise the
-    /// only running one. With several, it would be unclear who pays.
+    /// Passes a question on to the model of the agent that made the call: the one that the server names, otherwise the
+    /// only running one. With several, it would be unclear which agent pays.
     fn sample(
         &self,
         named: Option<Id>,
@@ -522,7 +523,7 @@ impl ServerTask {
         }
     }
 
-    /// Waits until the server is tried again: for this long, or until a person has done something; `false` if it was
+    /// Waits before the next attempt: for this long, or until a person has done something. `false` if the server was
     /// ended.
     async fn rest(&mut self, failure: &McpFailure, wait: Option<Duration>) -> bool {
         let end = self.end.clone();
@@ -536,7 +537,7 @@ impl ServerTask {
                     None => return false,
                     Some(Order::Again(terms)) => {
                         self.terms = Arc::from(terms);
-                        self.told = None;
+                        self.reported = None;
                         return true;
                     }
                     Some(Order::Call(call)) => self.refuse(call, failure.clone()),

@@ -9,18 +9,18 @@ use rmcp::transport::{IntoTransport, Transport};
 
 use super::super::redaction::Redactor;
 
-/// The parts of a message in which a server says something. What is beside them is the protocol's own.
+/// The parts of a message that contain texts of the server; the others belong to the protocol.
 const PARTS: [&str; 3] = ["params", "result", "error"];
 
 type Message = RxJsonRpcMessage<RoleClient>;
 
-/// A transport that hands on what a server says without a person's secrets.
+/// A transport that removes a person's secrets from incoming messages.
 pub(super) struct RedactedTransport<T> {
     inner: T,
     redactor: Redactor,
 }
 
-/// Puts this before a transport.
+/// Wraps a transport.
 pub(super) fn redacted<T, E, A>(
     transport: T,
     redactor: Redactor,
@@ -60,8 +60,8 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for RedactedTransport<T> {
     }
 }
 
-/// A message without the known secrets. One that means nothing without them is not handed on; whoever waits for an
-/// answer gets an error instead.
+/// Removes the known secrets from a message. If that makes it invalid, it is dropped, and the requester who waits for
+/// it gets an error instead.
 fn without_secrets(message: Message, redactor: &Redactor) -> Option<Message> {
     if redactor.is_empty() {
         return Some(message);
@@ -101,7 +101,7 @@ mod tests {
 
     const TOKEN: &str = "hush-hush-hush";
 
-    /// A server that has said all this already.
+    /// A transport that has already received these messages.
     struct Said(Vec<Value>);
 
     impl Transport<RoleClient> for Said {
@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    /// What is heard of what a server says.
+    /// Returns the messages that are received after redaction.
     fn heard(said: Vec<Value>) -> Vec<Value> {
         let mut transport = redacted(Said(said), Redactor::of([TOKEN]));
         let mut heard = Vec::new();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_server_says_holds_a_secret() {
+    fn no_server_message_contains_a_secret() {
         let content = json!([{ "type": "text", "text": format!("It is {TOKEN}.") }]);
         let tool =
             json!({ "name": "add", "description": TOKEN, "inputSchema": { "type": "object", "default": TOKEN } });
@@ -170,8 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_says_nothing_without_a_secret_is_an_error_and_never_shown() {
-        // The secret is a word of the protocol.
+    fn an_answer_that_redaction_makes_invalid_is_an_error_and_never_shown() {
+        // The secret equals a word of the protocol.
         let role = json!({ "messages": [{ "role": "assistant", "content": { "type": "text", "text": "hi" } }] });
         let mut transport = redacted(Said(vec![answer(role)]), Redactor::of(["assistant"]));
         let message = transport.receive().now_or_never().flatten().expect("somebody waits for it");

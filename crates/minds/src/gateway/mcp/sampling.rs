@@ -1,33 +1,33 @@
-//! A server's question to a model during a call, as received: a bounded text and nothing else. Pure: the text is data.
-//! The server's preferences for the model (which one, its temperature, which context) are ignored.
+//! A server's question to a model during a call: a bounded text and nothing else. Pure: the text is data. The server's
+//! preferences for the model (which one, its temperature, which context) are ignored.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::peers::plain;
 
-/// Messages of one question.
+/// The maximum number of messages in a question.
 const MESSAGES_AT_MOST: usize = 64;
-/// Characters of one question in all.
+/// The maximum total length of a question in characters.
 const CHARS_AT_MOST: usize = 100_000;
-/// Texts at which an answer ends.
+/// The maximum number of stop sequences.
 const STOPS_AT_MOST: usize = 4;
-/// Characters of such a text.
+/// The maximum length of a stop sequence in characters.
 const STOP_CHARS_AT_MOST: usize = 64;
 
-/// A question of a server to a model.
+/// A server's question to a model.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct McpSampling {
-    /// Counts the questions of a connection.
+    /// The number of the question, counted per connection.
     pub number: u64,
-    /// How it wants to be answered, in its words; empty where it does not say.
+    /// The system prompt; empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub system: String,
-    /// What was said so far, oldest first.
+    /// The messages, oldest first.
     pub messages: Vec<SampledMessage>,
-    /// Tokens that it wants back at most.
+    /// The maximum number of output tokens.
     pub max_tokens: u32,
-    /// Where an answer is to end.
+    /// The stop sequences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<String>,
 }
@@ -35,15 +35,15 @@ pub struct McpSampling {
 /// A message of such a question.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SampledMessage {
-    /// Whether the server says that a model said it.
+    /// Whether the server attributes it to a model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_model: bool,
-    /// The words.
+    /// The text.
     pub text: String,
 }
 
 impl McpSampling {
-    /// A question as a server puts it; the error says why no model is asked it.
+    /// Parses a server's question; the error says why it is not passed on.
     pub fn of(number: u64, asked: &Value) -> Result<Self, String> {
         let is_filled = |key: &str| asked.get(key).and_then(Value::as_array).is_some_and(|list| !list.is_empty());
         if is_filled("tools") {
@@ -85,7 +85,7 @@ impl SampledMessage {
     }
 }
 
-/// A part of a message in words; what is no text is named.
+/// Returns a part of a message as text; other content is described.
 fn block_text(block: &Value) -> Result<String, String> {
     let text = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default();
     match text("type") {
@@ -101,14 +101,14 @@ fn block_text(block: &Value) -> Result<String, String> {
     }
 }
 
-/// What a model answered to a server.
+/// A model's answer to a server.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct McpSampled {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// Which model said them.
+    /// The name of the model.
     pub model: String,
-    /// Why it stopped, in the protocol's words.
+    /// Why it stopped, as a term of the protocol.
     pub stop_reason: String,
 }
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_its_words_and_nothing_that_is_wished_of_the_model() {
+    fn a_question_is_its_text_without_model_preferences() {
         let content = json!([
             { "type": "text", "text": "Look:" },
             { "type": "image", "mimeType": "image/png\u{1b}[2J", "data": "x".repeat(4_000) },
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_model_is_asked_says_why() {
+    fn refused_questions_have_a_reason() {
         let many = vec![json!({ "role": "user", "content": { "type": "text", "text": "x" } }); 65];
         let long = json!([{ "role": "user", "content": { "type": "text", "text": "x".repeat(100_001) } }]);
         let result = json!([{ "role": "user", "content": { "type": "tool_result", "toolUseId": "1", "content": [] } }]);

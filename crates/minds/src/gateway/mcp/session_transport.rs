@@ -1,5 +1,5 @@
-//! Ends a connection over HTTP when its server no longer knows the session. Some servers say so in an error that names
-//! no request, so the request that it answers would wait until its time limit.
+//! Closes an HTTP connection when its server no longer knows the session. Some servers report that in an error without
+//! a request id, so the affected request would wait until its time limit.
 
 use std::borrow::Cow;
 
@@ -7,20 +7,20 @@ use rmcp::model::JsonRpcMessage;
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
-/// The codes of errors with which servers over HTTP answer a session that they do not know, beside HTTP's own 404.
+/// The error codes for an unknown session, in addition to HTTP's own 404.
 pub(super) const UNKNOWN_SESSION_CODES: [i32; 2] = [-32_000, -32_001];
 
 type Message = RxJsonRpcMessage<RoleClient>;
 
-/// A transport that is over when its session is unknown to the server.
+/// A transport that ends when its session is unknown to the server.
 pub(super) struct SessionTransport<T> {
     inner: T,
-    /// Whether the server has answered something: what it refuses before that is no session.
+    /// Whether the server has answered before; an error before that does not concern a session.
     has_session: bool,
 }
 
 impl<T> SessionTransport<T> {
-    /// Puts this before a transport over HTTP.
+    /// Wraps an HTTP transport.
     pub(super) fn new(inner: T) -> Self {
         Self { inner, has_session: false }
     }
@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that has sent all this already.
+    /// A transport that has already received these messages.
     struct Sent(VecDeque<Value>);
 
     impl Transport<RoleClient> for Sent {
@@ -90,14 +90,14 @@ mod tests {
         }
     }
 
-    /// How many of these messages are received before the connection is over.
+    /// Returns how many of these messages are received before the connection ends.
     fn received(sent: &[Value]) -> usize {
         let mut transport = SessionTransport::new(Sent(sent.iter().cloned().collect()));
         std::iter::from_fn(|| transport.receive().now_or_never().flatten()).count()
     }
 
     #[test]
-    fn an_error_of_no_request_ends_a_session_that_the_server_does_not_know() {
+    fn an_unknown_session_error_without_a_request_closes_the_connection() {
         let answer = json!({ "jsonrpc": "2.0", "id": 0, "result": {} });
         let error = |code: i32| json!({ "jsonrpc": "2.0", "error": { "code": code, "message": "No valid session" } });
         let of_a_request = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32_000, "message": "No." } });

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::workspace::{Range, SettingsSection};
 
-/// How MCP servers are run.
+/// The settings of MCP servers.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpSettings {
@@ -58,24 +58,24 @@ impl SettingsSection for McpSettings {
 /// The timeouts and limits for a server.
 #[derive(Clone, PartialEq, Debug)]
 pub struct McpTerms {
-    /// How long it may take until it is there.
+    /// The maximum time until it is connected.
     pub connect: Duration,
-    /// How long a call may be silent.
+    /// The maximum silence during a call.
     pub call: Duration,
-    /// How long a call may take in all.
+    /// The maximum duration of a call.
     pub call_total: Duration,
-    /// So many tools are kept.
+    /// The maximum number of tools.
     pub tools_at_most: usize,
-    /// So many characters of a result are kept.
+    /// The maximum length of a result in characters.
     pub result_chars_at_most: usize,
-    /// So often it may ask a model in one call, where it may at all.
+    /// The maximum number of questions to a model in one call, if the server may ask any.
     pub samples_at_most: u32,
-    /// Whether it is confined where that can be done.
+    /// Whether it is confined, if this computer supports that.
     pub confined: bool,
 }
 
 impl McpSettings {
-    /// How a server is to be treated.
+    /// Returns the terms, with valid times.
     pub fn terms(&self) -> McpTerms {
         let default = Self::default();
         let sane = |secs: f64, default: f64| {
@@ -93,7 +93,7 @@ impl McpSettings {
     }
 }
 
-/// The MCP servers of the workspace, by name, as they are written down.
+/// The definitions of the workspace's MCP servers in the settings, by name.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct McpServersWritten(pub BTreeMap<String, Value>);
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absurd_times_fall_back() {
+    fn invalid_times_fall_back_to_defaults() {
         let settings =
             McpSettings { connect_timeout_secs: -1.0, call_timeout_secs: f64::NAN, ..McpSettings::default() };
         assert_eq!(settings.terms(), McpSettings::default().terms());

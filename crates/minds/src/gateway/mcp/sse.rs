@@ -1,5 +1,5 @@
-//! The older HTTP transport of MCP: the server sends events over one stream that stays open, and receives posts at an
-//! address of the same server that the first event names.
+//! The older HTTP transport of MCP: the server sends events over one stream that stays open, and receives POST requests
+//! at an address of the same server that the first event names.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::event_stream::{Event, EventParser, TooLong};
 
-/// How many messages of a server may wait to be processed; further ones wait in the connection.
+/// The maximum number of a server's messages that wait to be processed; further ones wait in the connection.
 const MESSAGES_WAITING: usize = 64;
 /// How long a server may take to accept a message.
 const POST: Duration = Duration::from_secs(30);
@@ -24,7 +24,7 @@ const POST: Duration = Duration::from_secs(30);
 pub(super) enum SseError {
     #[error("the request failed: {0}")]
     Request(#[from] reqwest::Error),
-    /// As the transport over streamable HTTP says it.
+    /// Worded like the error of the streamable HTTP transport.
     #[error("HTTP {}", .0.as_u16())]
     Status(StatusCode),
     #[error("it answered with {0:?} instead of an event stream")]
@@ -48,7 +48,7 @@ pub(super) struct SseTransport {
     listening: JoinHandle<()>,
 }
 
-/// What comes from a server.
+/// The event stream of a server.
 struct Stream {
     response: Response,
     parser: EventParser,
@@ -56,7 +56,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// The next event; `None` at the end.
+    /// Returns the next event; `None` at the end.
     async fn next(&mut self) -> Result<Option<Event>, SseError> {
         loop {
             if let Some(event) = self.waiting.pop_front() {
@@ -69,8 +69,8 @@ impl Stream {
 }
 
 impl SseTransport {
-    /// Opens the stream and waits until the server has said where messages are sent. `is_over` says later whether it
-    /// sent more at once than allowed.
+    /// Opens the stream and waits until the server has said where messages are sent. `is_over` is set if a message
+    /// exceeds the maximum size.
     pub(super) async fn open(
         client: Client,
         url: &str,
@@ -140,7 +140,7 @@ impl Transport<RoleClient> for SseTransport {
         async move {
             let body = serde_json::to_vec(&message)?;
             let response = request.header(CONTENT_TYPE, "application/json").body(body).send().await?;
-            // The server's messages come over the stream; the body of this answer is not read.
+            // The server's messages arrive over the stream; the body of this response is not read.
             if response.status().is_success() { Ok(()) } else { Err(SseError::Status(response.status())) }
         }
     }

@@ -5,8 +5,8 @@
 //! address and headers; and, if the command line names files of the workspace, their content. Anything else is another
 //! server and needs permission again.
 //!
-//! Permissions are kept by label: `db` is the workspace's server, `ada/db` that of the agent ada. Allowing one says
-//! nothing of the other.
+//! Permissions are stored by label: `db` is the workspace's server, `ada/db` that of the agent ada. They are
+//! independent of each other.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,52 +20,53 @@ use super::named_files;
 use crate::agent::McpServer;
 use crate::base::Problem;
 
-/// The file's name in the config folder.
+/// The name of the file in the config folder.
 const FILE: &str = "allowed-servers.yaml";
-/// How the file begins.
+/// The comment at the beginning of the file.
 const HEAD: &str =
     "# MCP servers and coding agents that you allowed a workspace to use. Remove one to be asked again.\n";
-/// No honest list is longer; the oldest go.
+/// The maximum number of entries for a workspace; the oldest are removed.
 const SERVERS_AT_MOST: usize = 200;
 
-/// A server that is allowed.
+/// An allowed server.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Allowed {
-    /// The label: what it is called, and whose own it is.
+    /// The label: the name, after the owner if it belongs to an agent.
     name: String,
-    /// The command line or the address, for the person who reads the file.
+    /// The command line or the URL, for the person who reads the file.
     what: String,
-    /// A hash of all that is written down of it.
+    /// A hash of the whole definition.
     hash: String,
 }
 
 /// What a person decided about a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Consent {
-    /// It may be used.
+    /// It is allowed.
     Given,
-    /// Nothing.
+    /// It is not allowed.
     None,
-    /// Another one that was configured in its place may be used.
+    /// Only another definition with the same label is allowed.
     OfAnother,
 }
 
-/// What the person said of a server or a coding agent in the workspace that is open.
+/// Returns the person's decision about a server or a coding agent in the open workspace.
 pub fn consent_of(environment: &Environment, peer: &McpServer) -> Consent {
     of(environment.config_folder(), environment.workspace(), peer)
 }
 
-/// Allows a workspace to use exactly this one, and says where that is kept.
+/// Allows a workspace to use exactly this definition. Returns the path of the file.
 pub fn allow_peer(environment: &Environment, workspace: &Path, peer: &McpServer) -> Result<PathBuf, Problem> {
     allow_in(environment.config_folder(), workspace, peer)
 }
 
-/// Takes back what was allowed to this one, and to any that is the same but for where it is configured: they are one.
+/// Revokes the permission of this definition, and of any that differs only in where it is configured: they are the
+/// same.
 pub fn forbid_peer(environment: &Environment, workspace: &Path, peer: &McpServer) -> Result<PathBuf, Problem> {
     forbid_in(environment.config_folder(), workspace, peer)
 }
 
-/// Takes back what was allowed under a label that nothing is configured under any more; nothing where nothing was.
+/// Revokes the permission of a label that no definition has any more; `None` if there is none.
 pub fn forbid_label(environment: &Environment, workspace: &Path, label: &str) -> Result<Option<PathBuf>, Problem> {
     let mut is_found = false;
     let file = change(environment.config_folder(), workspace, |allowed| {
@@ -75,7 +76,7 @@ pub fn forbid_label(environment: &Environment, workspace: &Path, label: &str) ->
     Ok(is_found.then_some(file))
 }
 
-/// The person's decision about this server in this workspace. A file that cannot be read allows nothing.
+/// Returns the person's decision about this server in this workspace. An unreadable file allows nothing.
 pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Path>, server: &McpServer) -> Consent {
     let (Some(config_folder), Some(workspace)) = (config_folder, workspace) else { return Consent::None };
     let Ok(all) = read(&config_folder.join(FILE)) else { return Consent::None };
@@ -88,7 +89,7 @@ pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Pa
     }
 }
 
-/// Allows a workspace to use exactly this server, and returns where that is stored.
+/// Allows a workspace to use exactly this server. Returns the path of the file.
 fn allow_in(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
     change(config_folder, workspace, |allowed| {
         let (name, what, hash) = (server.label(), server.shown(), hash(server, workspace));
@@ -134,7 +135,7 @@ fn read(file: &Path) -> Result<BTreeMap<String, Vec<Allowed>>, Problem> {
     })
 }
 
-/// A cryptographic hash of the server and of the files of the workspace that it runs.
+/// Returns a cryptographic hash of the definition and of the files of the workspace that it runs.
 fn hash(server: &McpServer, workspace: &Path) -> String {
     let mut all = server.canonical();
     for (path, content) in named_files::contents(server, workspace) {
@@ -143,7 +144,7 @@ fn hash(server: &McpServer, workspace: &Path) -> String {
     blake3::hash(all.as_bytes()).to_hex().to_string()
 }
 
-/// When the file was last written, to see whether a person has changed it.
+/// Returns when the file was last written, to detect that a person has changed it.
 pub(in crate::gateway) fn stamp(config_folder: Option<&Path>) -> Option<(std::time::SystemTime, u64)> {
     let metadata = std::fs::metadata(config_folder?.join(FILE)).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_server_that_was_allowed_may_be_used_in_exactly_this_workspace() {
+    fn a_permission_covers_exactly_one_server_in_one_workspace() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         let (mine, other) = (config.path().join("mine"), config.path().join("other"));
         let git = server(json!({ "command": "git-server", "args": ["--here"], "env": { "A": "b" } }));
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn allowing_a_server_says_nothing_of_another_of_its_name_that_an_agent_has() {
+    fn allowing_a_server_does_not_allow_an_agents_server_of_the_same_name() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         let mine = config.path().join("mine");
         let of_workspace = server(json!({ "command": "db-server" }));
@@ -203,7 +204,7 @@ mod tests {
         assert_eq!(consents(), [Consent::None, Consent::Given]);
         let changed = McpServer { of: of_ada.of.clone(), ..server(json!({ "command": "other" })) };
         assert_eq!(of(Some(config.path()), Some(&mine), &changed), Consent::OfAnother);
-        // One that is the same but for where it is configured is forbidden with it: it is one process.
+        // A definition that differs only in where it is configured is revoked as well: it is the same process.
         let same = McpServer { of: Some("bob".into()), ..of_ada.clone() };
         assert_eq!(of(Some(config.path()), Some(&mine), &same), Consent::Given);
         forbid_in(Some(config.path()), &mine, &same).expect("it can be kept");
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_of_the_workspace_that_changes_is_another_server() {
+    fn a_changed_script_is_another_server() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         let mine = config.path().join("mine");
         std::fs::create_dir(&mine).expect("it can be made");
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_allows_nothing_and_is_not_written_over() {
+    fn an_unreadable_file_allows_nothing_and_is_not_overwritten() {
         let config = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::write(config.path().join(FILE), "[ broken").expect("it can be written");
         let git = server(json!({ "command": "git-server" }));

@@ -3,7 +3,7 @@
 use crate::base::text;
 use crate::base::text_normalization::is_unseen;
 
-/// Visible text on a single line, shortened.
+/// Returns the visible text on a single line, shortened.
 pub(in crate::gateway) fn plain(text: &str, chars_at_most: usize) -> String {
     let start: String = text.chars().take(chars_at_most * 4).collect();
     let seen: String = start.chars().map(|c| if is_unseen(c) { ' ' } else { c }).collect();

@@ -4,9 +4,9 @@
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct SetupFailure {
-    /// What, as one sentence without a full stop.
+    /// The description, as one sentence without a full stop.
     pub what: String,
-    /// What to do about it; empty where nothing can be done.
+    /// What to do about it; empty if nothing can be done.
     pub remedy: String,
 }
 

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// Reads lines as long as they are short enough.
+/// A reader that fails at a line that is too long.
 pub(in crate::gateway) struct LimitedLines<R> {
     inner: R,
     bytes_at_most: usize,
@@ -17,7 +17,7 @@ pub(in crate::gateway) struct LimitedLines<R> {
 }
 
 impl<R> LimitedLines<R> {
-    /// Lines of at most this many bytes; `is_over` says whether one was longer.
+    /// Creates a reader for lines of at most this many bytes; `is_over` is set if a line is longer.
     pub(in crate::gateway) fn new(inner: R, bytes_at_most: usize, is_over: Arc<AtomicBool>) -> Self {
         Self { inner, bytes_at_most, in_line: 0, is_over }
     }
@@ -34,7 +34,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for LimitedLines<R> {
         };
         if self.in_line > self.bytes_at_most {
             self.is_over.store(true, Ordering::Relaxed);
-            // The reader gets an error or bytes, never both.
+            // A reader gets either an error or bytes, never both.
             buffer.set_filled(before);
             return Poll::Ready(Err(Error::new(ErrorKind::FileTooLarge, "a message is too long")));
         }
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn many_lines_pass_and_one_without_end_does_not() {
+    fn many_lines_are_accepted_and_an_endless_one_is_not() {
         let many = "short\n".repeat(10_000);
         assert!(matches!(read(many.as_bytes()), (Ok(60_000), false)));
         let endless = "x".repeat(10_000);

@@ -10,14 +10,14 @@ use std::path::Path;
 use crate::agent::{McpServer, McpTransport};
 use crate::workspace::vfs::WorkspacePath;
 
-/// A file with more bytes is known by its first part and its length.
+/// The number of bytes from which a file is identified by its first part and its length.
 const BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
 
-/// The paths below the workspace that the command and its arguments may name, whether or not anything is there.
+/// Returns the paths in the workspace that the command and its arguments may name, whether or not they exist.
 pub fn named_paths(server: &McpServer) -> BTreeSet<String> {
     let McpTransport::Stdio { command, args, cwd, .. } = &server.transport else { return BTreeSet::new() };
     let words = std::iter::once(command).chain(args);
-    // `--config=server.toml` names a file as well.
+    // `--config=server.toml` also names a file.
     let words = words.flat_map(|word| word.split_once('=').map(|(_, value)| value).into_iter().chain([word.as_str()]));
     let mut paths = BTreeSet::new();
     for word in words.filter(|word| !word.starts_with('-')) {
@@ -29,15 +29,15 @@ pub fn named_paths(server: &McpServer) -> BTreeSet<String> {
     paths
 }
 
-/// The contents of the workspace files that the command line names, by hash. A file that exists and cannot be read has
-/// none.
+/// Returns the hashes of the workspace files that the command line names; `None` for a file that exists and cannot be
+/// read.
 pub(super) fn contents(server: &McpServer, workspace: &Path) -> BTreeMap<String, Option<String>> {
     let McpTransport::Stdio { command, args, .. } = &server.transport else { return BTreeMap::new() };
     let Ok(whole) = workspace.canonicalize() else { return BTreeMap::new() };
     let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
     let absolute = std::iter::once(command).chain(args).filter(|word| Path::new(word).is_absolute()).cloned();
     for path in named_paths(server).into_iter().chain(absolute) {
-        // A link is followed: its target is what runs.
+        // Links are followed, because their target is what runs.
         let Ok(place) = whole.join(&path).canonicalize() else { continue };
         if place.is_file() && (place.starts_with(&whole) || !Path::new(&path).is_absolute()) {
             files.insert(path, hash_of(&place));
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_line_may_name_in_the_workspace_is_known() {
+    fn workspace_files_in_a_command_line_are_found() {
         let paths = |value| named_paths(&server(value)).into_iter().collect::<Vec<_>>();
         assert_eq!(
             paths(json!({ "command": "python3", "args": ["-u", "./tools/server.py", "--config=conf/a.toml"] })),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_that_are_there_have_contents() {
+    fn only_existing_files_have_contents() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::write(folder.path().join("server.py"), "one").expect("it can be written");
         let server = server(json!({ "command": "python3", "args": ["server.py", "stdio"] }));

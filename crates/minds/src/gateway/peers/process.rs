@@ -16,18 +16,18 @@ use super::super::sandbox::{Confinement, Rights};
 use super::{SetupFailure, expanded, plain};
 use crate::agent::McpTransport;
 
-/// How many bytes of a process's output outside the protocol are kept.
+/// The number of bytes of a process's output outside of the protocol that are kept.
 const STDERR_KEPT: usize = 4 * 1024;
-/// How long it may take to end once it was asked to.
+/// How long a process may take to exit after a termination signal.
 const END_ASKED: Duration = Duration::from_millis(500);
 
 /// A started process, before any message was exchanged.
 pub(in crate::gateway) struct Started {
-    /// It, to be ended.
+    /// The process.
     pub(in crate::gateway) process: Process,
-    /// Its input.
+    /// Its standard input.
     pub(in crate::gateway) stdin: ChildStdin,
-    /// What it says.
+    /// Its standard output.
     pub(in crate::gateway) stdout: ChildStdout,
     /// The values of substituted variables, which must not be shown.
     pub(in crate::gateway) secrets: Vec<String>,
@@ -40,21 +40,21 @@ pub(in crate::gateway) struct Process {
     words: Words,
 }
 
-/// What is to be started, and where.
+/// The environment in which a process is started.
 pub(in crate::gateway) struct Place<'a> {
-    /// The workspace.
+    /// The path of the workspace.
     pub(in crate::gateway) folder: &'a Path,
-    /// Folders and files of its own outside of the workspace.
+    /// Folders and files outside of the workspace that it can use.
     pub(in crate::gateway) own: &'a [PathBuf],
-    /// A folder that it is not to see.
+    /// A folder that it cannot see.
     pub(in crate::gateway) hidden: Option<&'a Path>,
-    /// How it is confined; not at all where absent.
+    /// The sandbox; `None` to run without one.
     pub(in crate::gateway) confinement: Option<&'a Confinement>,
-    /// A variable of the person's.
+    /// Returns the value of one of the person's environment variables.
     pub(in crate::gateway) variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
 }
 
-/// Starts one.
+/// Starts a process.
 pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Started, SetupFailure> {
     let McpTransport::Stdio { command, args, env, cwd, network } = transport else {
         return Err(SetupFailure::new("it cannot be started here", ""));
@@ -73,7 +73,7 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
     let mut words = vec![program.display().to_string()];
     words.extend(args);
     let hidden: Vec<PathBuf> = place.hidden.map(Path::to_owned).into_iter().collect();
-    // It may run for days: what it made new would be there only then.
+    // It may run for days, and new entries would only appear in the workspace afterwards.
     let rights = Rights {
         folder: place.folder,
         new_entries: false,
@@ -103,12 +103,12 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
         return Err(SetupFailure::new("it has no input and output", ""));
     };
     let words = Words::default();
-    // Ends with the process: its output is always read, so that it never blocks.
+    // Ends with the process. The output is always read, so that the process never blocks.
     tokio::spawn(drain(stderr, words.clone()));
     Ok(Started { process: Process { child, group, words }, stdin, stdout, secrets })
 }
 
-/// Where it starts: the workspace, or a folder below it unless it is named as a whole.
+/// Returns the working folder: the workspace, or a folder relative to it unless the path is absolute.
 fn folder_of(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, SetupFailure> {
     let folder = workspace.join(cwd.unwrap_or_default());
     folder.canonicalize().map_err(|error| {
@@ -120,23 +120,23 @@ fn folder_of(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, SetupFailur
 async fn drain(mut stderr: impl AsyncRead + Unpin, words: Words) {
     let mut block = [0; 4096];
     while let Ok(count @ 1..) = stderr.read(&mut block).await {
-        let mut said = words.0.lock().unwrap_or_else(PoisonError::into_inner);
-        said.extend(&block[..count]);
-        let more = said.len().saturating_sub(STDERR_KEPT);
-        said.drain(..more);
+        let mut captured = words.0.lock().unwrap_or_else(PoisonError::into_inner);
+        captured.extend(&block[..count]);
+        let more = captured.len().saturating_sub(STDERR_KEPT);
+        captured.drain(..more);
     }
 }
 
-/// The process's output outside the protocol, also readable without the process handle.
+/// The process's output outside of the protocol, which can be read without the process handle.
 #[derive(Clone, Default)]
 pub(in crate::gateway) struct Words(Arc<Mutex<VecDeque<u8>>>);
 
 impl Words {
-    /// The last of it, on one line.
+    /// Returns the end of the output, on one line.
     pub(in crate::gateway) fn last(&self) -> String {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes: Vec<u8> = said.iter().copied().collect();
-        drop(said);
+        let captured = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = captured.iter().copied().collect();
+        drop(captured);
         let text = String::from_utf8_lossy(&bytes);
         let mut lines: Vec<&str> = text.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
         lines.reverse();
@@ -145,21 +145,21 @@ impl Words {
 }
 
 impl Process {
-    /// What it says beside the protocol.
+    /// Returns the output outside of the protocol.
     pub(in crate::gateway) fn words(&self) -> Words {
         self.words.clone()
     }
 
-    /// The last of that, on one line.
+    /// Returns the end of the output outside of the protocol, on one line.
     pub(in crate::gateway) fn last_words(&self) -> String {
         self.words.last()
     }
 
-    /// Ends a process whose input is closed: by itself if it does so in time, otherwise by force.
+    /// Ends a process whose input is closed: it may exit by itself in time, and is killed otherwise.
     pub(in crate::gateway) async fn end(mut self, patience: Duration) {
         if timeout(patience, self.child.wait()).await.is_err() {
             self.group.ask_to_end();
-            // What has not ended by then is killed with its group.
+            // If the process has not exited by then, it is killed with its group.
             let _ = timeout(END_ASKED, self.child.wait()).await;
         }
         self.group.kill();

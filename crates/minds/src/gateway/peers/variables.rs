@@ -2,8 +2,8 @@
 
 use super::SetupFailure;
 
-/// A text with its variables substituted; the values are recorded, so that they are never shown. A variable that is not
-/// set and has no default is an error.
+/// Returns a text with its variables substituted; their values are recorded, so that they are never shown. A variable
+/// that is not set and has no default is an error.
 pub(in crate::gateway) fn expanded(
     text: &str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_are_put_in_and_what_is_not_set_is_an_error() {
+    fn variables_are_substituted_and_unset_ones_are_errors() {
         let set = |name: &str| (name == "TOKEN").then(|| "hush".to_owned());
         let mut secrets = Vec::new();
         let mut of = |text: &str| expanded(text, &set, &mut secrets).map_err(|failure| failure.what);

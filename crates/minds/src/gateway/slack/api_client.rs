@@ -1,5 +1,5 @@
-//! One request to Slack: with the person's key, to Slack's address or the one that the person set, limited in time and
-//! length, and retried by the common rule.
+//! Requests to Slack: with the person's key, to Slack's address or the one that the person set, limited in time and
+//! length, and retried by the common policy.
 
 use std::time::{Duration, Instant};
 
@@ -13,29 +13,29 @@ use super::super::retry::{Tries, parse_retry_after};
 use super::messages::{BASE_URL, OWN_BASE_URL, SlackTerms, SlackTrouble};
 use super::wire::Refusal;
 
-/// No answer is longer, in bytes.
+/// The maximum size of an answer in bytes.
 const ANSWER_BYTES_AT_MOST: usize = 8 * 1024 * 1024;
-/// No explanation of a refusal is longer, in bytes.
+/// The maximum size of an error response in bytes.
 const REFUSAL_BYTES_AT_MOST: usize = 64 * 1024;
-/// Under which name Slack asks to be left alone for a while.
+/// The name of Slack among the cooldowns.
 const SLACK: &str = "slack";
 
-/// Why a request has no answer.
+/// Why a request failed.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Fault {
-    /// What happened on the way.
+    /// An HTTP or connection error.
     Http(ErrorCause),
-    /// Slack answered that it will not.
+    /// Slack refused the request.
     Refused(Refusal),
 }
 
 impl Fault {
-    /// Whether Slack certainly did not process the request, so that it may be repeated without being done twice.
+    /// Whether Slack certainly did not process the request, so that repeating it does not duplicate anything.
     pub(super) fn was_not_taken(&self) -> bool {
         match self {
             Self::Refused(_) => true,
             Self::Http(cause) => match cause {
-                // A server in trouble may have done it before it said so.
+                // A server with an internal error may have processed the request before.
                 ErrorCause::Status { status, .. } => *status < 500,
                 ErrorCause::Connect | ErrorCause::Refused | ErrorCause::NotAllowed | ErrorCause::NoKey => true,
                 _ => false,
@@ -43,7 +43,7 @@ impl Fault {
         }
     }
 
-    /// What happened and what to do about it; `place` is who was asked.
+    /// Returns what happened and what to do about it; `place` is the name of the server.
     pub(super) fn problem_and_remedy(&self, place: &str, channel: &str) -> (String, String) {
         let cause = match self {
             Self::Refused(refusal) => return refusal.problem_and_remedy(channel),
@@ -101,7 +101,7 @@ pub(super) struct Api {
     rests: Cooldowns,
 }
 
-/// A key is sent only to its owner, encrypted, or stays on this computer.
+/// Whether a request with a key may be sent to a URL: encrypted, or on this computer.
 fn may_go(url: &str) -> bool {
     Origin::of(url).is_some_and(|origin| origin.is_encrypted() || origin.is_loopback())
 }
@@ -113,13 +113,13 @@ pub(super) fn trouble_of(fault: &Fault, place: &str, channel: &str) -> SlackTrou
 
 fn client(terms: &SlackTerms, url: &str) -> Result<reqwest::Client, Fault> {
     let mut client = reqwest::Client::builder()
-        // A redirect would carry the key along to wherever it points.
+        // A redirect would send the key to another server.
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .connect_timeout(terms.patience.connect)
         .timeout(terms.patience.stall)
         .pool_max_idle_per_host(0)
-        // A megabyte that was packed may be a gigabyte.
+        // A megabyte of compressed data may expand to a gigabyte.
         .no_gzip()
         .no_brotli()
         .no_deflate()
@@ -131,7 +131,7 @@ fn client(terms: &SlackTerms, url: &str) -> Result<reqwest::Client, Fault> {
 }
 
 impl Api {
-    /// The Web API, with the person's token.
+    /// Opens the Web API with the person's token.
     pub(super) fn open(
         environment: &Environment,
         keys: &Keys,
@@ -151,7 +151,7 @@ impl Api {
         if base.ends_with('/') { base.to_owned() } else { format!("{base}/") }
     }
 
-    /// The name used in messages.
+    /// Returns the name of the server for messages.
     pub(super) fn place(environment: &Environment) -> String {
         match Self::base(environment) {
             base if base == OWN_BASE_URL => "Slack".to_owned(),
@@ -178,7 +178,7 @@ impl Api {
         url.ok().and_then(|url| url.query().map(str::to_owned)).unwrap_or_default()
     }
 
-    /// Posts data, once.
+    /// Sends data with one attempt.
     pub(super) async fn post_once(&self, method: &str, body: &Value) -> Result<Map<String, Value>, Fault> {
         self.try_once(method, &body.to_string(), "application/json; charset=utf-8").await
     }
@@ -194,7 +194,7 @@ impl Api {
         match read.get("ok") {
             Some(Value::Bool(true)) => Ok(read),
             Some(Value::Bool(false)) => match Refusal::of(&read) {
-                // The same as a status of 429, in other words.
+                // Slack reports a rate limit here like the status 429.
                 refusal if refusal.code == "ratelimited" => {
                     let retry_after_secs = answer.retry_after_secs;
                     Err(Fault::Http(ErrorCause::Status { status: 429, retry_after_secs }))
@@ -205,12 +205,12 @@ impl Api {
         }
     }
 
-    /// Waits as long as Slack asked to be left alone; not longer than anything is waited for.
+    /// Waits for the end of Slack's cooldown, within the maximum single wait.
     async fn rests_first(&self) -> Result<(), Fault> {
         rests_first(&self.rests, &self.terms).await
     }
 
-    /// Waits after a failed attempt; `false` if there is to be no other.
+    /// Waits after a failed attempt; `false` if there is no retry.
     pub(super) async fn waits_after(&self, fault: &Fault, tries: &mut Tries) -> bool {
         waits_after(&self.rests, &self.terms, fault, tries).await
     }
@@ -235,7 +235,7 @@ async fn waits_after(rests: &Cooldowns, terms: &SlackTerms, fault: &Fault, tries
     true
 }
 
-/// An incoming webhook, which posts to one channel and answers with a word.
+/// An incoming webhook, which posts to one channel and answers with a single word.
 pub(super) struct Webhook {
     client: reqwest::Client,
     url: Secret,
@@ -244,7 +244,7 @@ pub(super) struct Webhook {
 }
 
 impl Webhook {
-    /// The person's.
+    /// Opens the person's webhook.
     pub(super) fn open(keys: &Keys, terms: SlackTerms, rests: Cooldowns) -> Result<Self, Fault> {
         let url = keys.get(SLACK_WEBHOOK_URL).ok_or(Fault::Http(ErrorCause::NoKey))?.clone();
         if !may_go(url.reveal()) {
@@ -253,7 +253,7 @@ impl Webhook {
         Ok(Self { client: client(&terms, url.reveal())?, url, terms, rests })
     }
 
-    /// Posts data, once.
+    /// Sends data with one attempt.
     pub(super) async fn post_once(&self, body: &Value) -> Result<(), Fault> {
         rests_first(&self.rests, &self.terms).await?;
         let request = self.client.post(self.url.reveal()).header("content-type", "application/json");
@@ -265,13 +265,13 @@ impl Webhook {
         }
     }
 
-    /// Waits after a failed attempt; `false` if there is to be no other.
+    /// Waits after a failed attempt; `false` if there is no retry.
     pub(super) async fn waits_after(&self, fault: &Fault, tries: &mut Tries) -> bool {
         waits_after(&self.rests, &self.terms, fault, tries).await
     }
 }
 
-/// An answer that came whole.
+/// A complete answer.
 struct Answer {
     body: Vec<u8>,
     retry_after_secs: Option<f64>,
@@ -281,7 +281,7 @@ async fn answer(request: reqwest::RequestBuilder, patience: Duration) -> Result<
     let lost = |error: &reqwest::Error| {
         let secs = u32::try_from(patience.as_secs().max(1)).unwrap_or(u32::MAX);
         Fault::Http(match error {
-            // No connection: nothing was sent.
+            // Without a connection, nothing was sent.
             error if error.is_connect() && is_refused(error) => ErrorCause::Refused,
             error if error.is_connect() => ErrorCause::Connect,
             error if error.is_timeout() => ErrorCause::Stalled(secs),
@@ -312,7 +312,7 @@ async fn answer(request: reqwest::RequestBuilder, patience: Duration) -> Result<
     if status.is_success() {
         return Ok(Answer { body, retry_after_secs });
     }
-    // A webhook refuses with a status and a word.
+    // A webhook refuses with a status and a single word.
     let word = std::str::from_utf8(&body).unwrap_or_default().trim();
     let is_word = (1..=60).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     if is_word && status.is_client_error() && status.as_u16() != 429 {

@@ -14,16 +14,16 @@ use super::settings::SlackSettings;
 use crate::base::Id;
 use crate::schedule::Section;
 
-/// The name under which the person names another place of the Web API, such as a proxy.
+/// The variable with which the person sets another address of the Web API, such as a proxy.
 pub const BASE_URL: &str = "SLACK_API_BASE_URL";
-/// Where the Web API is.
+/// The address of the Web API.
 pub const OWN_BASE_URL: &str = "https://slack.com/api/";
 
 /// How messages are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SlackSends {
-    /// As lines of a file.
+    /// Written to files.
     #[default]
     Files,
     /// Over an incoming webhook.
@@ -32,20 +32,20 @@ pub enum SlackSends {
     WebApi,
 }
 
-/// Which connections to Slack the person has set up. Part of the saved world; it only changes by inputs.
+/// Which connections to Slack the person has set up. Part of the saved world; only inputs change it.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlackAccess {
-    /// How messages leave.
+    /// How messages are sent.
     pub sends: SlackSends,
-    /// How they left before that: a message that was under way then may have gone out.
+    /// How messages were sent before the last change: one that was being sent then may have arrived.
     pub sent_before: SlackSends,
     /// Whether channels can be read.
     pub reads: bool,
 }
 
 impl SlackAccess {
-    /// What the keys of the person allow.
+    /// Returns the access that the person's keys allow.
     pub fn of(environment: &Environment) -> Self {
         let reads = environment.has_key(SLACK_BOT_TOKEN);
         let sends = match (reads, environment.has_key(SLACK_WEBHOOK_URL)) {
@@ -56,12 +56,12 @@ impl SlackAccess {
         Self { sends, sent_before: SlackSends::Files, reads }
     }
 
-    /// Whether these are the same ways.
+    /// Whether both have the same connections.
     pub fn is_like(&self, other: &Self) -> bool {
         (self.sends, self.reads) == (other.sends, other.reads)
     }
 
-    /// Whether a message that was under way when the process ended may have reached Slack.
+    /// Whether a message that was being sent when the process ended may have arrived.
     pub fn may_have_sent(&self) -> bool {
         self.sends != SlackSends::Files || self.sent_before != SlackSends::Files
     }
@@ -82,11 +82,11 @@ impl Section for SlackAccess {
 /// A message to be sent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SlackMessage {
-    /// The channel or the person, as it was given: `#ops`, `@sarah`, or an id of Slack's.
+    /// The channel or person as it was given: `#ops`, `@sarah`, or a Slack id.
     pub channel: String,
-    /// What it says, letter for letter.
+    /// The text, verbatim.
     pub text: String,
-    /// The time of the message that it answers.
+    /// The timestamp of the message that it replies to.
     pub thread: Option<String>,
 }
 
@@ -94,24 +94,24 @@ pub struct SlackMessage {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum SlackPost {
-    /// Slack has it.
+    /// Slack received the message.
     Sent {
         /// The timestamp with which Slack identifies it; a webhook does not report it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ts: Option<String>,
-        /// How it went.
+        /// How it was sent.
         via: SlackSends,
     },
-    /// Slack does not have it.
+    /// Slack did not receive the message.
     NotSent {
-        /// Why.
+        /// The reason.
         what: String,
         /// What to do about it.
         remedy: String,
     },
-    /// It may have it: no answer came, and it is not sent again unasked.
+    /// It is unknown whether Slack received the message: no answer arrived, and it is not sent again automatically.
     Unknown {
-        /// Why that is not known.
+        /// Why it is unknown.
         what: String,
     },
 }
@@ -119,15 +119,15 @@ pub enum SlackPost {
 /// A received message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SlackArrival {
-    /// The channel, as the settings name it.
+    /// The channel as it is named in the settings.
     pub channel: String,
-    /// Who wrote it, by name where Slack told it.
+    /// The author's name, or id if Slack did not return a name.
     pub from: String,
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// The time by which Slack names it.
+    /// The timestamp that identifies it.
     pub ts: String,
-    /// The time of the message that it answers.
+    /// The timestamp of the message that it replies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
 }
@@ -135,7 +135,7 @@ pub struct SlackArrival {
 /// A problem that prevents receiving messages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SlackTrouble {
-    /// What is so.
+    /// The problem.
     pub what: String,
     /// What to do about it.
     pub remedy: String,
@@ -145,29 +145,29 @@ pub struct SlackTrouble {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlackLook {
-    /// The messages that are new, oldest first.
+    /// The new messages, oldest first.
     pub arrived: Vec<SlackArrival>,
-    /// By channel, the time of the newest message that was seen.
+    /// The timestamp of the newest message that was seen, by channel.
     pub seen: BTreeMap<String, String>,
-    /// What went wrong, if anything.
+    /// The problems, if any.
     pub troubles: Vec<SlackTrouble>,
 }
 
 /// The timeouts of requests to Slack.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SlackTerms {
-    /// How long one try may take.
+    /// The timeouts of one attempt.
     pub(in crate::gateway) patience: Patience,
     /// Its time limit in total.
     pub(in crate::gateway) total: Duration,
-    /// When to try again.
+    /// The retry policy.
     pub(in crate::gateway) retry: RetryPolicy,
-    /// The settings of Slack's section.
+    /// The settings of the section `slack`.
     pub(in crate::gateway) settings: SlackSettings,
 }
 
 impl SlackTerms {
-    /// As the settings say.
+    /// Creates the terms from the settings.
     pub fn of(gateway: &GatewaySettings, slack: &SlackSettings) -> Self {
         Self {
             patience: Patience { stall: slack.timeout(), ..gateway.patience() },
@@ -181,20 +181,20 @@ impl SlackTerms {
 /// A command from the world to the worker.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SlackCommand {
-    /// Send this.
+    /// Send a message.
     Send {
-        /// Its id; Slack gets it, so that a repeat is recognised.
+        /// The id, which is sent to Slack so that a repetition is recognised.
         id: Id,
-        /// What is sent.
+        /// The message.
         message: SlackMessage,
-        /// How.
+        /// The terms.
         terms: Box<SlackTerms>,
     },
     /// Read the new messages of these channels, not more often than the settings allow.
     Look {
-        /// By channel, the time of the newest message that is known; empty where none is.
+        /// The timestamp of the newest known message by channel; empty if none is known.
         channels: BTreeMap<String, String>,
-        /// How.
+        /// The terms.
         terms: Box<SlackTerms>,
     },
 }
@@ -204,11 +204,11 @@ pub enum SlackCommand {
 pub enum SlackEvent {
     /// The result of a message.
     Posted {
-        /// Which.
+        /// The id of the message.
         id: Id,
-        /// What.
+        /// The result.
         post: SlackPost,
     },
-    /// What a look brought.
+    /// The result of checking the channels.
     Looked(Box<SlackLook>),
 }

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::api_client::{Api, Fault};
 use super::wire::Refusal;
 
-/// Lists in more pages are not read to their end.
+/// The maximum number of pages of a list that are read.
 const PAGES_AT_MOST: usize = 20;
-/// How many names are remembered.
+/// The maximum number of cached names.
 const NAMES_AT_MOST: usize = 10_000;
 
 /// Cached names. Clones share their state.
@@ -19,15 +19,15 @@ pub(in crate::gateway) struct Names(Arc<Mutex<KnownNames>>);
 
 #[derive(Default)]
 struct KnownNames {
-    /// Ids of channels by their bare names.
+    /// The ids of channels by their names without sign.
     channels: BTreeMap<String, String>,
-    /// Names of people by their ids.
+    /// The names of people by their ids.
     people: BTreeMap<String, String>,
     /// The ids of the bot: as a user and as a bot.
     own: Option<(String, String)>,
 }
 
-/// Whether this is an id of Slack's own: `C0123ABCD`.
+/// Whether a text is a Slack id, such as `C0123ABCD`.
 fn is_id(text: &str, kinds: &[char]) -> bool {
     text.starts_with(kinds)
         && text.len() >= 8
@@ -43,7 +43,7 @@ fn text(value: &Value, key: &str) -> Option<String> {
 }
 
 impl Names {
-    /// Forgets all of it: the key is another.
+    /// Clears the cache because the key changed.
     pub(in crate::gateway) fn forget(&self) {
         *self.known() = KnownNames::default();
     }
@@ -52,7 +52,7 @@ impl Names {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The id of a channel.
+    /// Returns the id of a channel.
     pub(super) async fn channel(&self, api: &Api, name: &str) -> Result<String, Fault> {
         if is_id(name, &['C', 'G', 'D']) {
             return Ok(name.to_owned());
@@ -87,7 +87,7 @@ impl Names {
         Err(Fault::Refused(Refusal { code: "channel_not_found".to_owned(), needed: None }))
     }
 
-    /// The id of a person who is called so.
+    /// Returns the id of the person with this name.
     pub(super) async fn person(&self, api: &Api, name: &str) -> Result<String, Fault> {
         let wanted = bare(name);
         let mut page = String::new();
@@ -111,7 +111,7 @@ impl Names {
         Err(Fault::Refused(Refusal { code: "unknown_user".to_owned(), needed: None }))
     }
 
-    /// What a person is called; the id where Slack does not say.
+    /// Returns the name of a person; the id if Slack does not return one.
     pub(super) async fn name_of(&self, api: &Api, id: &str) -> String {
         if let Some(name) = self.known_name(id) {
             return name;
@@ -122,7 +122,7 @@ impl Names {
                 let profile = user.get("profile").cloned().unwrap_or_default();
                 text(&profile, "display_name").or_else(|| text(&user, "real_name")).or_else(|| text(&user, "name"))
             }
-            // Without the right to ask, people are called by their ids.
+            // Without the permission to read names, people are called by their ids.
             Err(Fault::Refused(_)) => None,
             Err(Fault::Http(_)) => return id.to_owned(),
         };
@@ -134,12 +134,12 @@ impl Names {
         name
     }
 
-    /// What a person is called, if that was asked before.
+    /// Returns the name of a person if it is cached.
     pub(super) fn known_name(&self, id: &str) -> Option<String> {
         self.known().people.get(id).cloned()
     }
 
-    /// The ids of the bot itself, whose messages are not news.
+    /// Returns the ids of the bot itself, whose messages are not reported.
     pub(super) async fn own(&self, api: &Api) -> Result<(String, String), Fault> {
         if let Some(own) = &self.known().own {
             return Ok(own.clone());
@@ -151,7 +151,7 @@ impl Names {
     }
 }
 
-/// Where a list continues, if it does.
+/// Returns the cursor of the next page of a list, if there is one.
 pub(super) fn next_page(answer: &serde_json::Map<String, Value>) -> Option<String> {
     text(answer.get("response_metadata")?, "next_cursor").filter(|next| next.len() <= 1_000)
 }

@@ -10,12 +10,12 @@ use super::messages::{SlackArrival, SlackLook, SlackTrouble};
 use super::names::{Names, next_page};
 use super::wire::{PolledMessage, moment, plain};
 
-/// Messages that are asked for at once.
+/// The number of messages that are requested at once.
 const MESSAGES_IN_A_PAGE: &str = "200";
-/// A channel in which more pages are new is not read to its end at once.
+/// The maximum number of pages of a channel that are read in one poll.
 const PAGES_AT_MOST: usize = 10;
 
-/// Looks into these channels, each from the newest message that is known.
+/// Reads the new messages of these channels, each after the newest known message.
 pub(super) async fn look(api: &Api, names: &Names, place: &str, channels: &BTreeMap<String, String>) -> SlackLook {
     let mut look = SlackLook::default();
     let own = match names.own(api).await {
@@ -30,7 +30,7 @@ pub(super) async fn look(api: &Api, names: &Names, place: &str, channels: &BTree
             Ok(()) => {}
             Err(fault) => {
                 look.troubles.push(trouble_of(&fault, place, channel));
-                // What prevents one channel from being read prevents the others, too.
+                // A connection error affects the other channels as well.
                 if matches!(fault, Fault::Http(_)) {
                     break;
                 }
@@ -81,7 +81,8 @@ async fn look_into(
         }
     }
     if !is_whole && goes_back {
-        // Pages that go forward in time continue with the next poll; of those that go back, the end is left out.
+        // Pages in ascending order continue with the next poll; of those in descending order, the last ones are left
+        // out.
         look.troubles.push(SlackTrouble {
             what: format!("{channel} has more messages than are read at once; the oldest were skipped"),
             remedy: "check the channel for the skipped messages".to_owned(),
@@ -109,7 +110,7 @@ async fn look_into(
     Ok(())
 }
 
-/// From when on messages come in where none is known.
+/// Returns the timestamp from which messages are read if none is known.
 fn begin(back: Duration) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let from = now.saturating_sub(back);

@@ -11,7 +11,7 @@ use super::messages::{SlackMessage, SlackPost, SlackSends, SlackTerms};
 use super::names::Names;
 use super::wire::{EVENT_TYPE, PolledMessage, client_message_id, escaped};
 
-/// What sending needs.
+/// The context of sending a message.
 pub(super) struct Sending<'a> {
     pub(super) environment: &'a Environment,
     pub(super) keys: &'a Keys,
@@ -21,7 +21,7 @@ pub(super) struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// Sends a message under this name, by the best way that there is a key for.
+    /// Sends a message with this id, by the best available connection.
     pub(super) async fn send(self, id: &str, message: &SlackMessage) -> SlackPost {
         let place = Api::place(self.environment);
         match Api::open(self.environment, self.keys, self.terms.clone(), self.rests.clone()) {
@@ -64,7 +64,7 @@ impl Sending<'_> {
                 Err(fault) => fault,
             };
             if !fault.was_not_taken() {
-                // A webhook cannot be asked what it has.
+                // A webhook cannot be asked whether it has the message.
                 return unknown(&fault, place, &message.channel);
             }
             if !webhook.waits_after(&fault, &mut tries).await {
@@ -76,7 +76,7 @@ impl Sending<'_> {
 
 async fn send_over_api(api: &Api, names: &Names, place: &str, id: &str, message: &SlackMessage) -> SlackPost {
     let channel = match message.channel.strip_prefix('@') {
-        // Whom a message is for is known by an id only.
+        // A person can only be addressed by id.
         Some(person) => match names.person(api, person).await {
             Ok(id) => id,
             Err(fault) => return not_sent(&fault, place, &message.channel),
@@ -114,7 +114,7 @@ async fn send_over_api(api: &Api, names: &Names, place: &str, id: &str, message:
     }
 }
 
-/// Whether Slack has a message that was sent under this name: its time.
+/// Returns the timestamp of a message that was sent with this id, if Slack has it.
 async fn found(
     api: &Api,
     names: &Names,

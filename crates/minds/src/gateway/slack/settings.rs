@@ -46,11 +46,11 @@ impl SettingsSection for SlackSettings {
     ];
 }
 
-/// No more channels are read.
+/// The maximum number of channels that are read.
 const CHANNELS_AT_MOST: usize = 50;
 
 impl SlackSettings {
-    /// The channels that are read, each once.
+    /// Returns the channels to read, without duplicates.
     pub fn read_channels(&self) -> Vec<&str> {
         let mut channels: Vec<&str> = Vec::new();
         for channel in self.channels.iter().map(|channel| channel.trim()).filter(|channel| !channel.is_empty()) {
@@ -61,17 +61,17 @@ impl SlackSettings {
         channels
     }
 
-    /// How long Slack may take to answer.
+    /// Returns the timeout of a request.
     pub(super) fn timeout(&self) -> Duration {
         Duration::from_secs_f64(self.timeout_secs.clamp(0.1, 600.0))
     }
 
-    /// How long it is from one look to the next.
+    /// Returns the interval between checks of the channels.
     pub(super) fn interval(&self) -> Duration {
         Duration::from_secs_f64(self.interval_secs.clamp(0.1, 86_400.0))
     }
 
-    /// How far the first look at a channel reaches back.
+    /// Returns the maximum age of messages when a channel is read for the first time.
     pub(super) fn first_look_back(&self) -> Duration {
         Duration::from_secs_f64(self.first_look_back_secs.clamp(0.0, 31_536_000.0))
     }

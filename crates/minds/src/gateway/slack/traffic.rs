@@ -11,11 +11,11 @@ pub(in crate::gateway) struct SlackTraffic {
     sending: BTreeSet<Id>,
     is_looking: bool,
     has_looked: bool,
-    heard: VecDeque<SlackEvent>,
+    events: VecDeque<SlackEvent>,
 }
 
 impl SlackTraffic {
-    /// This was sent.
+    /// Records a command that was sent.
     pub(in crate::gateway) fn sent(&mut self, command: &SlackCommand) {
         match command {
             SlackCommand::Send { id, .. } => drop(self.sending.insert(id.clone())),
@@ -23,7 +23,7 @@ impl SlackTraffic {
         }
     }
 
-    /// This was said.
+    /// Records an event of the worker.
     pub(in crate::gateway) fn receive(&mut self, event: SlackEvent) {
         let is_awaited = match &event {
             SlackEvent::Posted { id, .. } => self.sending.remove(id),
@@ -33,24 +33,24 @@ impl SlackTraffic {
             }
         };
         if is_awaited {
-            self.heard.push_back(event);
+            self.events.push_back(event);
         }
     }
 
-    /// The worker is gone with all that it had.
+    /// Records that the worker has ended with everything that it was doing.
     pub(in crate::gateway) fn lost(&mut self) {
         for id in std::mem::take(&mut self.sending) {
             let post = SlackPost::Unknown { what: "the gateway stopped in the meantime".to_owned() };
-            self.heard.push_back(SlackEvent::Posted { id, post });
+            self.events.push_back(SlackEvent::Posted { id, post });
         }
         if std::mem::take(&mut self.is_looking) {
-            self.heard.push_back(SlackEvent::Looked(Box::<SlackLook>::default()));
+            self.events.push_back(SlackEvent::Looked(Box::<SlackLook>::default()));
         }
     }
 
-    /// What was said since, in order.
+    /// Removes and returns the events, oldest first.
     pub(in crate::gateway) fn take(&mut self) -> VecDeque<SlackEvent> {
-        std::mem::take(&mut self.heard)
+        std::mem::take(&mut self.events)
     }
 
     /// Whether something is outstanding that a room without a window waits for: results of messages, and the first
@@ -59,8 +59,8 @@ impl SlackTraffic {
         !self.sending.is_empty() || (self.is_looking && !self.has_looked)
     }
 
-    /// Whether nothing waits to be let in.
+    /// Whether there are no events to admit.
     pub(in crate::gateway) fn is_quiet(&self) -> bool {
-        self.heard.is_empty()
+        self.events.is_empty()
     }
 }

@@ -13,7 +13,7 @@ use super::names::Names;
 use super::settings::SlackSettings;
 use crate::base::Problem;
 
-/// Asks Slack whether the keys work and the channels can be read: what is so, by what was looked at.
+/// Checks whether the keys work and the channels can be read. Returns the result of each check.
 pub fn try_slack(
     environment: &Environment,
     gateway: &GatewaySettings,
@@ -38,7 +38,7 @@ pub fn try_slack(
         SlackSends::Files => Vec::new(),
         SlackSends::Webhook => runtime.block_on(async {
             let what = "Slack webhook".to_owned();
-            // A message without a text is refused for that, and only by a webhook that there is.
+            // A message without text is refused for that reason, but only by a webhook that exists.
             let tried = match Webhook::open(&keys, terms, Cooldowns::default()) {
                 Ok(webhook) => webhook.post_once(&json!({})).await,
                 Err(fault) => Err(fault),

@@ -12,25 +12,25 @@ const TEXT_CHARS_AT_MOST: usize = 16_000;
 /// Why a request failed, as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Refusal {
-    /// Slack's word for it, such as `channel_not_found`.
+    /// Slack's error code, such as `channel_not_found`.
     pub(super) code: String,
     /// The missing permission, if Slack names it.
     pub(super) needed: Option<String>,
 }
 
 impl Refusal {
-    /// That of an answer which says that it is not `ok`.
+    /// Parses an answer that is not `ok`.
     pub(super) fn of(answer: &Map<String, Value>) -> Self {
         let text = |key: &str| answer.get(key).and_then(Value::as_str).map(short);
         Self { code: text("error").unwrap_or_else(|| "no reason given".to_owned()), needed: text("needed") }
     }
 
-    /// That of a webhook, which answers with a bare word.
+    /// Parses the answer of a webhook, which is a single word.
     pub(super) fn of_webhook(body: &str) -> Self {
         Self { code: short(body.trim()), needed: None }
     }
 
-    /// What it means and what to do about it; `channel` is what was asked for.
+    /// Describes what it means and what to do about it; `channel` is the requested channel.
     pub(super) fn problem_and_remedy(&self, channel: &str) -> (String, String) {
         let code = &self.code;
         let (meaning, remedy) = match code.as_str() {
@@ -94,7 +94,7 @@ pub(super) fn moment(ts: &str) -> Option<(u64, u64)> {
     Some((secs.parse().ok()?, micros.get(..6)?.parse().ok()?))
 }
 
-/// Whether a message of this time is newer than one of that time; a time that is none is not.
+/// Whether the first timestamp is newer than the second; false for an invalid timestamp.
 pub fn is_newer(ts: &str, than: &str) -> bool {
     moment(ts).is_some_and(|at| moment(than).is_none_or(|than| at > than))
 }
@@ -103,21 +103,21 @@ pub fn is_newer(ts: &str, than: &str) -> bool {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PolledMessage {
     pub(super) ts: String,
-    /// The id of who wrote it, where a person did.
+    /// The id of the author, if it is a person.
     pub(super) user: Option<String>,
-    /// What a bot calls itself.
+    /// The name of the bot, if the author is one.
     pub(super) bot: Option<String>,
     pub(super) text: String,
     pub(super) thread: Option<String>,
-    /// Whether it was sent from here, and under which name.
+    /// The id of the message if it was sent from here.
     pub(super) own: Option<String>,
 }
 
-/// The kinds of messages that somebody wrote; others are about joins, topics and the like.
+/// The subtypes of messages that somebody wrote; others are about joins, topics and the like.
 const WRITTEN: [&str; 4] = ["bot_message", "file_share", "thread_broadcast", "me_message"];
 
 impl PolledMessage {
-    /// A message of an answer; `None` if nobody wrote it, or if it is not a message.
+    /// Parses a message; `None` if nobody wrote it, or it is not a message.
     pub(super) fn read(message: &Value) -> Option<Self> {
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let ts = text(message, "ts").filter(|ts| moment(ts).is_some())?;
@@ -139,12 +139,12 @@ impl PolledMessage {
     }
 }
 
-/// A text as Slack is to show it, letter for letter: nothing in it becomes a mention or a link of Slack's own.
+/// Escapes a text so that Slack shows it verbatim: nothing in it becomes a mention or a link.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A text of Slack's as plain words; `name` resolves ids.
+/// Converts Slack's markup to plain text; `name` resolves ids.
 pub(super) fn plain(text: &str, name: impl Fn(&str) -> Option<String>) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -181,7 +181,7 @@ pub(super) fn plain(text: &str, name: impl Fn(&str) -> Option<String>) -> String
     plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// A name for a message by which Slack recognises a repeat: a UUID made from the name that it has here.
+/// Returns the id by which Slack recognises a repetition: a UUID derived from the message's id here.
 pub(super) fn client_message_id(id: &str) -> String {
     let hash = blake3::hash(id.as_bytes()).to_hex();
     let hash = hash.as_str();
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_compared_as_numbers_and_other_texts_are_none() {
+    fn timestamps_are_compared_as_numbers_and_invalid_ones_rejected() {
         assert!(moment("1700000000.000100") < moment("1700000000.000200"));
         assert!(moment("999999999.5") < moment("1700000000"));
         for odd in ["", ".", "1.", "x.1", "-1.0", "1e9", "1.1.1", "99999999999999999999.1", "１.０"] {
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_mentions_nobody_and_what_comes_is_read_in_plain_words() {
+    fn sent_text_mentions_nobody_and_received_markup_becomes_plain_text() {
         for text in ["<!channel> all", "a < b && c > d", "<@U1> <https://x|y>", "plain"] {
             assert!(!escaped(text).contains('<'), "{text}");
             assert_eq!(plain(&escaped(text), |_| None), text, "there and back");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_somebody_wrote_is_a_message() {
+    fn only_written_messages_are_parsed() {
         let read = |message: Value| PolledMessage::read(&message);
         let said =
             read(json!({ "ts": "1.5", "user": "U1", "text": "hi", "thread_ts": "1.2" })).expect("it should be valid");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_usual_refusal_has_words_of_its_own_and_an_odd_one_is_quoted() {
+    fn known_refusals_are_explained_and_unknown_ones_quoted() {
         let usual =
             ["channel_not_found", "not_in_channel", "invalid_auth", "missing_scope", "ratelimited", "is_archived"];
         let words: std::collections::BTreeSet<String> =
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_the_same_name_each_time() {
+    fn a_message_has_a_stable_id() {
         let id = client_message_id("act-1/1/0/00");
         assert_eq!((id.len(), client_message_id("act-1/1/0/00") == id), (36, true));
         assert_ne!(client_message_id("act-1/1/0/01"), id);

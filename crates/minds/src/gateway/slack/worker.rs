@@ -13,18 +13,18 @@ use super::names::Names;
 use super::polling::look;
 use super::sending::Sending;
 
-/// What is known about Slack while the worker runs. Clones share their state.
+/// The state of Slack while the worker runs. Clones share it.
 #[derive(Clone, Default)]
 pub(in crate::gateway) struct SlackWork {
     rests: Cooldowns,
     names: Names,
     looked_at: Arc<Mutex<Option<Instant>>>,
-    /// The keys with which the names were found.
+    /// The keys with which the names were read.
     keys: Arc<Mutex<Option<Arc<Keys>>>>,
 }
 
 impl SlackWork {
-    /// Does what is ordered, to its end.
+    /// Executes a command to its end.
     pub(in crate::gateway) async fn carry_out(
         self,
         command: SlackCommand,
@@ -95,7 +95,7 @@ impl SlackWork {
         *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// With another key, another team may be behind the same names.
+    /// Clears the names if the keys changed, because another team may have other ids.
     fn note_keys(&self, keys: &Arc<Keys>) {
         let mut known = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if known.as_ref().is_none_or(|known| !Arc::ptr_eq(known, keys)) {

@@ -1,4 +1,4 @@
-//! A query as data.
+//! The syntax tree of a query.
 
 use super::like::Pattern;
 use crate::workspace::task_files::edit::Change;
@@ -10,7 +10,7 @@ pub enum Query {
     Select(Select),
     /// Change tasks.
     Update(Update),
-    /// Take tasks away.
+    /// Delete tasks.
     Delete(Delete),
     /// Add a task.
     Insert(Insert),
@@ -19,85 +19,85 @@ pub enum Query {
 /// `SELECT … FROM … [WHERE …] [ORDER BY …] [LIMIT n] [INTO file]`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Select {
-    /// What is shown of each; none for everything.
+    /// The selected columns; `None` for `*`.
     pub columns: Option<Vec<Column>>,
-    /// A file or a glob.
+    /// The path of a file, or a glob.
     pub from: String,
-    /// Which tasks.
+    /// The condition after `WHERE`.
     pub filter: Option<Condition>,
-    /// In which order.
+    /// The sort keys, the most important first.
     pub order: Vec<Order>,
-    /// How many at most.
+    /// The maximum number of results.
     pub limit: Option<usize>,
-    /// Where the result goes.
+    /// The path of the file for the result.
     pub into: Option<String>,
 }
 
 /// `UPDATE … SET … [WHERE …]`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Update {
-    /// A file or a glob.
+    /// The path of a file, or a glob.
     pub files: String,
-    /// What becomes of each.
+    /// The changes of each task.
     pub changes: Vec<Change>,
-    /// Which tasks.
+    /// The condition after `WHERE`.
     pub filter: Option<Condition>,
 }
 
 /// `DELETE FROM … [WHERE …]`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delete {
-    /// A file or a glob.
+    /// The path of a file, or a glob.
     pub from: String,
-    /// Which tasks.
+    /// The condition after `WHERE`.
     pub filter: Option<Condition>,
 }
 
 /// `INSERT INTO … SET …`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Insert {
-    /// The file.
+    /// The path of the file.
     pub into: String,
-    /// What the new task is.
+    /// The properties of the new task.
     pub changes: Vec<Change>,
-    /// The id of its intended parent.
+    /// The id of the parent, if one is given.
     pub parent: Option<String>,
 }
 
 /// A column of tasks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Column {
-    /// Its id.
+    /// The id.
     Id,
-    /// Its title.
+    /// The title.
     Title,
     /// `open`, `completed` or `skipped`.
     Status,
     /// `A` to `D`.
     Priority,
-    /// Whom it concerns.
+    /// The stakeholders.
     Stakeholders,
-    /// What it is about.
+    /// The tags.
     Tags,
-    /// The id of the task above it.
+    /// The id of the parent.
     Parent,
-    /// The ids that it waits for.
+    /// The ids of its dependencies.
     DependsOn,
     /// The number of ancestors.
     Depth,
-    /// Its line in the file.
+    /// The line in the file.
     Line,
-    /// Its file.
+    /// The path of the file.
     File,
-    /// One of its keys.
+    /// A key of the task.
     Field(String),
 }
 
-/// In front of a key that is called as something else is.
+/// The prefix of a key with the same name as another column.
 const FIELD_LEAD: &str = "field.";
 
 impl Column {
-    /// The meaning of a word.
+    /// Parses the name of a column.
     pub fn of_word(word: &str) -> Self {
         match word.to_ascii_lowercase().as_str() {
             "id" => Self::Id,
@@ -118,7 +118,7 @@ impl Column {
         }
     }
 
-    /// The word for it.
+    /// Returns the name of the column.
     pub fn word(&self) -> String {
         match self {
             Self::Id => "id".into(),
@@ -152,7 +152,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// As text.
+    /// Returns the value as text.
     pub fn text(&self) -> &str {
         match self {
             Self::Null => "",
@@ -167,9 +167,9 @@ impl Literal {
 /// A sort key of the results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Order {
-    /// By what.
+    /// The column.
     pub column: Column,
-    /// Whether the greatest comes first.
+    /// Whether the greatest value comes first.
     pub is_descending: bool,
 }
 
@@ -188,20 +188,20 @@ pub enum Comparison {
 /// A condition on tasks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Condition {
-    /// All of these.
+    /// All of these hold.
     And(Vec<Condition>),
-    /// Any of these.
+    /// At least one of these holds.
     Or(Vec<Condition>),
-    /// Not this.
+    /// This does not hold.
     Not(Box<Condition>),
-    /// A value compared with one that is given.
+    /// Compares the value of a column with a literal.
     Compare(Column, Comparison, Literal),
-    /// A text that has this in it, or a list that has it among others; in lower case.
+    /// The column's text contains this text, or its list has this entry; in lower case.
     Contains(Column, String),
-    /// A text of this form.
+    /// The column's text matches this pattern.
     Like(Column, Pattern),
-    /// One of these.
+    /// The column's value is one of these.
     In(Column, Vec<Literal>),
-    /// There is none.
+    /// The column has no value.
     IsNull(Column),
 }

@@ -10,10 +10,10 @@ use super::like::Pattern;
 use super::words::{blanks, column, expect, has, has_sign, literal};
 use crate::workspace::task_files::model::{Priority, Status};
 
-/// Brackets and NOTs within each other.
+/// The maximum depth of nested brackets and `NOT`s.
 const DEPTH_AT_MOST: usize = 64;
 
-/// A condition; `OR` joins less than `AND`.
+/// Parses a condition. `OR` binds less tightly than `AND`.
 pub(super) fn condition(input: &mut Input<'_>, depth: usize) -> Parsed<Condition> {
     let mut parts = vec![all(input, depth)?];
     while has(input, "OR")? {
@@ -115,7 +115,7 @@ fn sign(input: &mut Input<'_>) -> Parsed<Option<Comparison>> {
     opt(signs).parse_next(input)
 }
 
-/// `('a', 'b')`
+/// Parses a list such as `('a', 'b')`.
 fn values(input: &mut Input<'_>, column: &Column) -> Parsed<Vec<Literal>> {
     if !has_sign(input, '(')? {
         return Err(fault(input.current_token_start(), "expected a list in brackets, such as ('a', 'b')"));
@@ -138,7 +138,7 @@ fn values(input: &mut Input<'_>, column: &Column) -> Parsed<Vec<Literal>> {
     }
 }
 
-/// What is looked for in names may have their sign.
+/// Returns the text to search for. Names may be given with their sign.
 fn text(column: &Column, literal: Literal) -> String {
     let text = literal.text();
     let bare = match column {
@@ -149,7 +149,7 @@ fn text(column: &Column, literal: Literal) -> String {
     bare.unwrap_or(text).to_owned()
 }
 
-/// A value that the column can have: an impossible value would silently find nothing.
+/// Rejects a value that the column cannot have, which would silently match nothing.
 fn checked(column: &Column, literal: Literal, at: usize) -> Parsed<Literal> {
     match column {
         Column::Stakeholders | Column::Tags => Ok(Literal::Text(text(column, literal))),

@@ -1,4 +1,4 @@
-//! Which tasks a query matches. Pure: works on files that are already read.
+//! Evaluates which tasks a query matches. Pure: works on parsed files.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -10,25 +10,25 @@ use crate::workspace::task_files::value::number;
 /// A file that is queried.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Source {
-    /// Its path in the workspace.
+    /// The path of the file in the workspace.
     pub path: String,
-    /// What is in it.
+    /// The parsed file.
     pub file: TaskFile,
 }
 
 /// A task in the result.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Row {
-    /// Which of the files.
+    /// The index of the file.
     pub source: usize,
-    /// Which of its tasks.
+    /// The index of the task in that file.
     pub task: usize,
 }
 
 /// The value of a task in a column.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Cell<'a> {
-    /// Nothing.
+    /// No value.
     Null,
     /// `true` or `false`.
     Bool(bool),
@@ -40,7 +40,7 @@ pub enum Cell<'a> {
     List(Vec<&'a str>),
 }
 
-/// What a task has in a column.
+/// Returns the value of a task in a column.
 pub fn cell<'a>(source: &'a Source, task: &'a Task, column: &Column) -> Cell<'a> {
     let list = |list: Vec<&'a str>| if list.is_empty() { Cell::Null } else { Cell::List(list) };
     match column {
@@ -65,11 +65,11 @@ pub fn cell<'a>(source: &'a Source, task: &'a Task, column: &Column) -> Cell<'a>
 }
 
 fn count(count: usize) -> Cell<'static> {
-    // Lines and levels are far below what a number holds exactly.
+    // Lines and depths are small enough for an exact `f64`.
     Cell::Number(count as f64, Cow::Owned(count.to_string()))
 }
 
-/// The tasks that a condition means, in the order of the files.
+/// Returns the tasks that match a condition, in file order.
 pub fn rows(sources: &[Source], filter: Option<&Condition>) -> Vec<Row> {
     let mut rows = Vec::new();
     for (source_index, source) in sources.iter().enumerate() {
@@ -80,7 +80,7 @@ pub fn rows(sources: &[Source], filter: Option<&Condition>) -> Vec<Row> {
     rows
 }
 
-/// What a `SELECT` finds, in its order.
+/// Returns the result of a `SELECT`, sorted and limited.
 pub fn select(sources: &[Source], query: &Select) -> Vec<Row> {
     let mut rows = rows(sources, query.filter.as_ref());
     if !query.order.is_empty() {
@@ -90,7 +90,7 @@ pub fn select(sources: &[Source], query: &Select) -> Vec<Row> {
     rows
 }
 
-/// Missing values come last in either direction; equal ones stay in the order of the files.
+/// Sorts rows. Missing values come last in either direction; equal rows stay in file order.
 fn sort(sources: &[Source], order: &[Order], rows: &mut [Row]) {
     let cells = |row: &Row| -> Vec<Cell<'_>> {
         let source = &sources[row.source];
@@ -126,8 +126,7 @@ fn compare_cells(one: &Cell<'_>, other: &Cell<'_>) -> Ordering {
     }
 }
 
-/// Whether a condition holds for a task. A missing value is equal to nothing and in no order; `NOT` and `!=` turn
-/// that round.
+/// Whether a condition holds for a task. A comparison with a missing value is false; `NOT` and `!=` invert that.
 pub fn holds(condition: &Condition, source: &Source, task: &Task) -> bool {
     match condition {
         Condition::And(parts) => parts.iter().all(|part| holds(part, source, task)),
@@ -165,7 +164,7 @@ fn compare(cell: &Cell<'_>, comparison: Comparison, literal: &Literal) -> bool {
     }
 }
 
-/// Numbers are compared as numbers; anything else as it is written.
+/// Compares numbers by value, anything else as it is written.
 fn is_equal(cell: &Cell<'_>, literal: &Literal) -> bool {
     match (cell, literal) {
         (Cell::Null, _) => false,
@@ -181,7 +180,7 @@ fn order(cell: &Cell<'_>, literal: &Literal) -> Option<Ordering> {
         (Cell::Number(one, _), Literal::Text(text)) => Some((*one, number(text)?)),
         (Cell::Text(text), Literal::Number(other, written)) => match number(text) {
             Some(one) => Some((one, *other)),
-            // A date may begin with a year that is looked for.
+            // A year can be compared with a full date.
             None => return Some((*text).cmp(written.as_str())),
         },
         (Cell::Text(text), Literal::Text(other)) => return Some((*text).cmp(other.as_str())),
@@ -190,7 +189,7 @@ fn order(cell: &Cell<'_>, literal: &Literal) -> Option<Ordering> {
     numbers.and_then(|(one, other)| one.partial_cmp(&other))
 }
 
-/// A single value as text.
+/// Returns a single value as text.
 fn text_of<'a>(cell: &'a Cell<'_>) -> Option<&'a str> {
     match cell {
         Cell::Null | Cell::List(_) => None,

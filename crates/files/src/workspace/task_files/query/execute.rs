@@ -1,4 +1,4 @@
-//! The new texts of files after a changing query. Nothing is written here.
+//! Computes the new texts of files after a changing query. Nothing is written here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,9 +14,9 @@ use crate::workspace::task_files::render::NewTask;
 pub struct Changes {
     /// The files that change, each with its new text.
     pub texts: Vec<(usize, String)>,
-    /// The tasks that were meant and are written, by file and id.
+    /// The changed tasks, by index of the file and id.
     pub done: Vec<(usize, String)>,
-    /// The tasks that were meant and have errors: they stay as they are.
+    /// The matching tasks that have errors and so were not changed, by index of the file.
     pub refused: Vec<(usize, EditError)>,
 }
 
@@ -26,22 +26,22 @@ pub enum OrderError {
     /// A change cannot be made.
     #[error("{path}: {error}")]
     Edit {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// Why not.
+        /// The reason.
         error: EditError,
     },
-    /// The parent named for a new task does not exist.
+    /// The parent of a new task does not exist.
     #[error("{path}: there is no parent task {id:?}")]
     NoParent {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// The id.
+        /// The id of the parent.
         id: String,
     },
 }
 
-/// Tasks that are meant, by file.
+/// Returns the matching tasks by file.
 fn meant(sources: &[Source], filter: Option<&super::ast::Condition>) -> BTreeMap<usize, BTreeSet<usize>> {
     let mut meant: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for row in rows(sources, filter) {
@@ -63,7 +63,7 @@ fn failed(source: &Source, error: EditError) -> OrderError {
     OrderError::Edit { path: source.path.clone(), error }
 }
 
-/// Changes the tasks that are meant.
+/// Changes the matching tasks.
 pub fn update(sources: &[Source], query: &Update) -> Result<Changes, OrderError> {
     let mut changes = Changes::default();
     for (index, mut tasks) in meant(sources, query.filter.as_ref()) {
@@ -76,7 +76,7 @@ pub fn update(sources: &[Source], query: &Update) -> Result<Changes, OrderError>
     Ok(changes)
 }
 
-/// Takes the tasks away that are meant.
+/// Deletes the matching tasks.
 pub fn delete(sources: &[Source], query: &Delete, with_children: bool) -> Result<Changes, OrderError> {
     let mut changes = Changes::default();
     for (index, mut tasks) in meant(sources, query.filter.as_ref()) {

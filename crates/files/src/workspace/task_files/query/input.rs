@@ -9,7 +9,7 @@ pub(super) type Input<'a> = LocatingSlice<&'a str>;
 /// The result of parsing a part of a query.
 pub(super) type Parsed<T> = Result<T, ErrMode<Fault>>;
 
-/// A parse error and its place, in bytes.
+/// A parse error and its byte offset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Fault {
     pub(super) at: usize,
@@ -38,25 +38,25 @@ impl<'a> AddContext<Input<'a>, &'static str> for Fault {
     }
 }
 
-/// A fault that nothing else is tried after.
+/// Creates an error after which no alternatives are tried.
 pub(super) fn fault(at: usize, what: impl Into<String>) -> ErrMode<Fault> {
     ErrMode::Cut(Fault { at, what: what.into() })
 }
 
-/// An invalid query, with the place of the error.
+/// An invalid query, with the position of the error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}\n  {line}\n  {caret:>column$}", caret = "^")]
 pub struct QueryError {
-    /// What is wrong, or was expected.
+    /// The error, or what was expected.
     pub what: String,
     /// The line of the query.
     pub line: String,
-    /// Where in that line, in characters, from 1.
+    /// The column in that line, in characters, counted from 1.
     pub column: usize,
 }
 
 impl QueryError {
-    /// The error at a place of the query, in bytes.
+    /// Creates an error at a byte offset of the query.
     pub(super) fn new(query: &str, at: usize, what: impl Into<String>) -> Self {
         let at = (0..=at.min(query.len())).rev().find(|at| query.is_char_boundary(*at)).unwrap_or(0);
         let start = query[..at].rfind('\n').map_or(0, |end| end + 1);

@@ -1,4 +1,4 @@
-//! `LIKE` patterns: `%` matches any text, `_` any letter, ignoring case.
+//! `LIKE` patterns: `%` matches any text, `_` any character, ignoring case.
 
 /// A compiled pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,7 +12,7 @@ enum PatternPart {
 }
 
 impl Pattern {
-    /// Reads a pattern; a backslash takes the meaning of the sign behind it.
+    /// Parses a pattern; a backslash escapes the next character.
     pub fn new(text: &str) -> Self {
         let mut pieces = Vec::new();
         let mut letters = text.chars();
@@ -27,7 +27,7 @@ impl Pattern {
         Self(pieces)
     }
 
-    /// Whether a whole text is of this form. Takes no more time than the product of both lengths.
+    /// Whether the pattern matches a whole text. Takes at most time proportional to the product of both lengths.
     pub fn matches(&self, text: &str) -> bool {
         let letters: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
         let (mut piece, mut letter) = (0, 0);

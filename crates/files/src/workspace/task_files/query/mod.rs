@@ -1,8 +1,8 @@
 //! Queries on task files: `SELECT`, `UPDATE`, `DELETE` and `INSERT`.
 //!
-//! A [`Query`] is parsed completely before anything is evaluated; an invalid query is an error with its place, and
-//! never means "all tasks". [`evaluate`] finds tasks in files that are already read, [`execute`] computes their new
-//! texts, [`show`] prints results.
+//! A [`Query`] is parsed completely before anything is evaluated; an invalid query is an error with its position, and
+//! never means "all tasks". [`evaluate`] finds tasks in parsed files, [`execute`] computes their new texts, and
+//! [`show`] prints results.
 
 pub mod ast;
 mod conditions;

@@ -12,10 +12,10 @@ use super::set::{Assignment, assignments};
 use super::words::{blanks, column, expect, file, has, has_sign, next_word};
 use crate::workspace::task_files::edit::Change;
 
-/// No query that a person means is longer, in bytes.
+/// The maximum length of a query in bytes.
 const BYTES_AT_MOST: usize = 64 * 1024;
 
-/// Reads a query, whole.
+/// Parses a complete query.
 pub fn parse(text: &str) -> Result<Query, QueryError> {
     if text.len() > BYTES_AT_MOST {
         return Err(QueryError::new("", 0, format!("the query is longer than {BYTES_AT_MOST} bytes")));
@@ -63,7 +63,7 @@ fn select(input: &mut Input<'_>) -> Parsed<Select> {
     Ok(Select { columns, from, filter, order, limit, into })
 }
 
-/// `*`, or what is shown of each.
+/// Parses `*`, or the selected columns.
 fn columns(input: &mut Input<'_>) -> Parsed<Option<Vec<Column>>> {
     if has_sign(input, '*')? {
         return Ok(None);

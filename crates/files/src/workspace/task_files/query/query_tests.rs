@@ -1,4 +1,4 @@
-//! Queries: what is understood and what is not, their results compared with a plain evaluation, and sort orders.
+//! Queries: valid and invalid ones, their results compared with a naive evaluation, and sort orders.
 
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn ids(filter: &str) -> String {
 }
 
 #[test]
-fn tasks_are_found_by_what_they_have() {
+fn tasks_are_found_by_their_properties() {
     for (filter, found) in [
         ("", "1234"),
         ("WHERE status = open", "24"),
@@ -82,7 +82,7 @@ fn quotes_are_doubled_or_escaped() {
 }
 
 #[test]
-fn what_is_not_understood_says_where() {
+fn parse_errors_have_a_position() {
     for (query, column, what) in [
         ("", 1, "expected SELECT, UPDATE, DELETE or INSERT"),
         ("SELEC * FROM a", 1, "expected SELECT"),
@@ -125,7 +125,7 @@ fn what_is_not_understood_says_where() {
 }
 
 #[test]
-fn orders_change_what_is_meant_and_nothing_else() {
+fn changing_queries_only_change_matching_tasks() {
     let sources = plan();
     let changed = |query: &str| match parse(query).expect("it is understood") {
         Query::Update(query) => update(&sources, &query),
@@ -164,7 +164,7 @@ fn a_task_with_an_error_is_refused_and_the_others_are_changed() {
 }
 
 #[test]
-fn what_is_found_is_shown_in_three_forms() {
+fn results_are_printed_in_three_formats() {
     let sources = plan();
     let rows = found(&sources, "SELECT * FROM p WHERE tags IS NOT NULL AND depth = 1");
     let chosen = [Column::Id, Column::Status, Column::Tags, Column::Field("approval_required".into())];
@@ -183,7 +183,7 @@ fn what_is_found_is_shown_in_three_forms() {
     assert!(task_files::parse(show::markdown(&sources, &rows, None)).issues.is_empty());
 }
 
-/// A condition and its text.
+/// Generates a condition and its text.
 fn any_condition() -> impl Strategy<Value = (String, Condition)> {
     let column = prop_oneof![
         Just(Column::Id),
@@ -238,7 +238,7 @@ fn any_condition() -> impl Strategy<Value = (String, Condition)> {
     })
 }
 
-/// The values of a task as plain texts; none where it has none.
+/// Returns the values of a task in a column as texts; empty if it has none.
 fn plainly(task: &Task, column: &Column) -> Vec<String> {
     match column {
         Column::Id => vec![task.id.clone()],
@@ -252,7 +252,7 @@ fn plainly(task: &Task, column: &Column) -> Vec<String> {
     }
 }
 
-/// The same as the evaluation, in the plainest code.
+/// Evaluates a condition naively.
 fn holds_plainly(condition: &Condition, task: &Task) -> bool {
     let is_field = |column: &Column| matches!(column, Column::Field(_));
     match condition {
@@ -293,7 +293,7 @@ fn holds_plainly(condition: &Condition, task: &Task) -> bool {
 
 proptest! {
     #[test]
-    fn a_query_finds_what_a_plain_evaluation_finds(
+    fn a_query_agrees_with_a_naive_evaluation(
         tasks in proptest::collection::vec(("[a-c]{1,2}", "[a-c]?", "(|-?[12]|0|true|[a-c]{1,2})", "(|[a-c]{1,2})"), 1..6),
         (words, condition) in any_condition(),
     ) {
@@ -312,7 +312,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_understood_or_refused(text in "(SELECT|UPDATE|DELETE|INSERT)?[ -~ä'\n]{0,40}") {
+    fn any_text_is_parsed_or_refused(text in "(SELECT|UPDATE|DELETE|INSERT)?[ -~ä'\n]{0,40}") {
         if let Err(error) = parse(&text) {
             prop_assert!(!error.what.is_empty() && error.column >= 1);
         }

@@ -11,13 +11,13 @@ use crate::workspace::task_files::model::{Priority, Status, Value};
 
 /// An assignment of a query.
 pub(super) enum Assignment {
-    /// Something of the task itself.
+    /// A change of the task itself.
     Change(Change),
-    /// Its parent.
+    /// The parent of a new task.
     Parent { id: String, at: usize },
 }
 
-/// `key = value, …`
+/// Parses `key = value, …`.
 pub(super) fn assignments(input: &mut Input<'_>) -> Parsed<Vec<Assignment>> {
     let mut assignments = Vec::new();
     let mut columns: Vec<Column> = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn assignments(input: &mut Input<'_>) -> Parsed<Vec<Assignment>> {
     }
 }
 
-/// One value, or several in brackets.
+/// Parses one value, or several in brackets.
 fn values(input: &mut Input<'_>) -> Parsed<Vec<Literal>> {
     if !has_sign(input, '(')? {
         return Ok(vec![literal(input)?]);
@@ -102,7 +102,7 @@ fn value(values: Vec<Literal>, joined: String) -> Option<Value> {
     }
 }
 
-/// Names with or without their sign, between commas or blanks.
+/// Parses names with or without their sign, separated by commas or spaces.
 fn names(text: &str, sign: char, at: usize) -> Parsed<Vec<String>> {
     let words = text.split([',', ' ']).filter(|word| !word.is_empty());
     let names: Vec<String> = words.map(|word| word.strip_prefix(sign).unwrap_or(word).to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Prints the result of a query: as a table, as JSON, or in the form of task files.
+//! Prints the result of a query: as a table, as JSON, or in the format of task files.
 
 use serde_json::{Map, Value as Json};
 
@@ -8,10 +8,10 @@ use crate::base::text::{one_line, truncate};
 use crate::workspace::task_files::model::{Status, Task};
 use crate::workspace::task_files::render::{NewTask, render};
 
-/// A cell of a table is no wider, in characters.
+/// The maximum width of a cell in characters.
 const CELL_CHARS_AT_MOST: usize = 60;
 
-/// What is shown of every task where nothing is chosen; then come its keys.
+/// The columns of a table if none are selected; the keys of the tasks follow.
 const USUAL: [Column; 6] =
     [Column::Id, Column::Status, Column::Priority, Column::Stakeholders, Column::Tags, Column::Title];
 
@@ -20,7 +20,7 @@ fn task<'a>(sources: &'a [Source], row: &Row) -> (&'a Source, &'a Task) {
     (source, &source.file.tasks[row.task])
 }
 
-/// What a table has: what was chosen, or all that any of the tasks has.
+/// Returns the columns of a table: the selected ones, or all for which any of the tasks has a value.
 fn columns(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> Vec<Column> {
     if let Some(chosen) = chosen {
         return chosen.to_vec();
@@ -44,7 +44,7 @@ fn columns(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> Vec<C
     columns
 }
 
-/// The column of a key, unless another column shows the same.
+/// Returns the column of a key, unless another column shows the same.
 fn key_column(key: &str) -> Option<Column> {
     match Column::of_word(key) {
         Column::Id | Column::Parent => None,
@@ -54,7 +54,7 @@ fn key_column(key: &str) -> Option<Column> {
     }
 }
 
-/// A table for people.
+/// Prints a table for people.
 pub fn table(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> String {
     let columns = columns(sources, rows, chosen);
     let mut lines: Vec<Vec<String>> = vec![columns.iter().map(Column::word).collect()];
@@ -83,7 +83,8 @@ fn shown(cell: &Cell<'_>) -> String {
     truncate(&text, CELL_CHARS_AT_MOST)
 }
 
-/// A list of objects for programs. Where nothing is chosen, each has its file and line and all that it has itself.
+/// Returns an array of objects for programs. If no columns are selected, each object has the file, the line and all
+/// properties of the task.
 pub fn json(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> Json {
     let object = |row: &Row| {
         let (source, task) = task(sources, row);
@@ -118,7 +119,7 @@ fn to_json(cell: &Cell<'_>) -> Json {
     }
 }
 
-/// The tasks as a task file has them, one below the other; of each what was chosen, and always its title.
+/// Prints the tasks in the format of task files, without nesting. Each has the selected columns, and always its title.
 pub fn markdown(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> String {
     let lines = rows.iter().map(|row| {
         let (_, task) = task(sources, row);
@@ -129,7 +130,7 @@ pub fn markdown(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> 
 
 fn reduced(task: &Task, chosen: Option<&[Column]>) -> NewTask {
     let mut new = NewTask::like(task);
-    // They are in a list without levels.
+    // The tasks are printed as a flat list.
     new.fields.retain(|(key, _)| !key.eq_ignore_ascii_case("parent"));
     let Some(chosen) = chosen else { return new };
     let has = |column: &Column| chosen.contains(column);

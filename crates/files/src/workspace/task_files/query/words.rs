@@ -11,7 +11,7 @@ use super::ast::{Column, Literal};
 use super::input::{Fault, Input, Parsed, fault};
 use crate::workspace::task_files::value::number;
 
-/// Words that mean something, and are no names or values unless they are quoted.
+/// Keywords, which must be quoted to be used as names or values.
 const KEYWORDS: [&str; 23] = [
     "SELECT", "FROM", "WHERE", "ORDER", "BY", "ASC", "DESC", "LIMIT", "INTO", "UPDATE", "SET", "DELETE", "INSERT",
     "AND", "OR", "NOT", "IN", "IS", "NULL", "LIKE", "CONTAINS", "TRUE", "FALSE",
@@ -33,31 +33,31 @@ pub(super) fn blanks(input: &mut Input<'_>) -> Parsed<()> {
     multispace0.void().parse_next(input)
 }
 
-/// Whether this keyword comes next; then it is read.
+/// Parses this keyword if it comes next. Returns whether it did.
 pub(super) fn has(input: &mut Input<'_>, keyword: &'static str) -> Parsed<bool> {
     blanks(input)?;
     let word = take_while(1.., is_name_letter).verify(|word: &str| word.eq_ignore_ascii_case(keyword));
     Ok(opt(word).parse_next(input)?.is_some())
 }
 
-/// Reads a keyword that must come.
+/// Parses a required keyword.
 pub(super) fn expect(input: &mut Input<'_>, keyword: &'static str) -> Parsed<()> {
     if has(input, keyword)? { Ok(()) } else { Err(fault(input.current_token_start(), format!("expected {keyword}"))) }
 }
 
-/// Whether this sign comes next; then it is read.
+/// Parses this character if it comes next. Returns whether it did.
 pub(super) fn has_sign(input: &mut Input<'_>, sign: char) -> Parsed<bool> {
     blanks(input)?;
     Ok(opt(one_of(sign)).parse_next(input)?.is_some())
 }
 
-/// The next word as it is, for an error that names it; it is not read.
+/// Returns the next word for an error message, without consuming it.
 pub(super) fn next_word<'a>(input: &mut Input<'a>) -> Parsed<&'a str> {
     blanks(input)?;
     peek(take_while(0.., is_value_letter)).parse_next(input)
 }
 
-/// What a task can be asked for.
+/// Parses a column.
 pub(super) fn column(input: &mut Input<'_>) -> Parsed<Column> {
     blanks(input)?;
     let at = input.current_token_start();
@@ -69,7 +69,7 @@ pub(super) fn column(input: &mut Input<'_>) -> Parsed<Column> {
     if is_name { Ok(Column::of_word(name)) } else { Err(fault(at, "expected the name of a key")) }
 }
 
-/// A file or a glob, quoted or up to the next blank.
+/// Parses a file or a glob, quoted or up to the next space.
 pub(super) fn file(input: &mut Input<'_>) -> Parsed<String> {
     blanks(input)?;
     let at = input.current_token_start();
@@ -83,7 +83,7 @@ pub(super) fn file(input: &mut Input<'_>) -> Parsed<String> {
     Ok(path.to_owned())
 }
 
-/// A value, quoted or a plain word.
+/// Parses a value, quoted or an unquoted word.
 pub(super) fn literal(input: &mut Input<'_>) -> Parsed<Literal> {
     blanks(input)?;
     let at = input.current_token_start();
@@ -104,7 +104,8 @@ pub(super) fn literal(input: &mut Input<'_>) -> Parsed<Literal> {
     }
 }
 
-/// A text in single or double quotes; the quote itself is doubled in it, or escaped. None where no quote comes next.
+/// Parses a text in single or double quotes, in which the quote itself is doubled or escaped. `None` if no quote comes
+/// next.
 pub(super) fn quoted(input: &mut Input<'_>) -> Parsed<Option<String>> {
     let at = input.current_token_start();
     let Some(quote) = opt(one_of(['\'', '"'])).parse_next(input)? else { return Ok(None) };
@@ -125,7 +126,8 @@ pub(super) fn quoted(input: &mut Input<'_>) -> Parsed<Option<String>> {
     }
 }
 
-/// The character after a backslash. What is not an escape keeps its backslash, because a pattern may mean it.
+/// Parses the character after a backslash. If this is not an escape, the backslash is kept, because a pattern may need
+/// it.
 fn escaped(input: &mut Input<'_>, text: &mut String) -> Parsed<()> {
     match opt(any).parse_next(input)? {
         Some('n') => text.push('\n'),

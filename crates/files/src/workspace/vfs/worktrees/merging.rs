@@ -6,7 +6,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::super::super::layout;
 use super::super::super::text_merge::merge_files;
-use super::super::executor::{Executor, unfit};
+use super::super::executor::{Executor, invalid_request};
 use super::super::order::{
     ChangedInWorktree, FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, WorktreeChanges,
 };
@@ -17,12 +17,12 @@ use super::worktree::{ROOM_NAME, Worktree, WorktreeError, message};
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 
-/// A difference is shown up to this length, in characters; what is behind it is only counted.
+/// The maximum length of a diff in characters; the rest is left out.
 const DIFF_CHARS_AT_MOST: usize = 60_000;
-/// Lines that stay, shown beside a change.
+/// The number of unchanged lines around each change in a diff.
 const LINES_AROUND: usize = 3;
 
-/// What the copy has of its own.
+/// Returns the changes of a worktree relative to the workspace.
 pub(super) fn changes_of(worktree: &Worktree) -> Result<WorktreeChanges, WorktreeError> {
     let mut changes = WorktreeChanges::default();
     let mut key: Vec<u8> = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn changes_of(worktree: &Worktree) -> Result<WorktreeChanges, Worktre
     Ok(changes)
 }
 
-/// Why a change cannot come into the workspace, if it cannot.
+/// Returns why a change cannot be merged into the workspace; `None` if it can.
 fn left_out(
     worktree: &Worktree,
     path: &str,
@@ -82,7 +82,7 @@ fn left_out(
     Ok(None)
 }
 
-/// Brings what the copy has of its own into the workspace, if it is what a person was shown.
+/// Merges the changes of a worktree into the workspace, if they are those that a person was shown.
 pub(super) fn merge(
     worktree: &mut Worktree,
     hash: u64,
@@ -97,7 +97,7 @@ pub(super) fn merge(
     }
     if changes.hash != hash {
         worktree.report_again();
-        return Ok(Err(unfit("the worktree has changed since; propose its changes again.".to_owned())));
+        return Ok(Err(invalid_request("the worktree has changed since; propose its changes again.".to_owned())));
     }
     let (mut done, mut crossed, mut left_out) = (Vec::<FileDone>::new(), Vec::new(), Vec::new());
     let mut base = Vec::new();
@@ -150,7 +150,7 @@ pub(super) fn merge(
     Ok(Ok(FileAnswer::Merged { done, crossed, left_out }))
 }
 
-/// One file of the workspace, as an order of the agent's within its rights.
+/// Merges one file into the workspace, as an order of the agent with its permissions.
 fn put(
     order: &FileOrder,
     number: usize,

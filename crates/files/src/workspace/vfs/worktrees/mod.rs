@@ -20,17 +20,17 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
-use super::executor::{Executor, unfit};
+use super::executor::{Executor, invalid_request};
 use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome, WorktreeChanges};
 use crate::base::Id;
 use worktree::{Worktree, WorktreeError};
 
-/// The folder of the copies, in the folder of the workspace's state.
+/// The folder of all worktrees, in the `.workshop` folder.
 pub const WORKTREES: &str = "worktrees";
-/// The folder of an agent's copy in its own.
+/// The folder with the files of a worktree, in the agent's own folder.
 pub const FILES: &str = "files";
 
-/// Where an agent's own folder is, in the folder of the workspace's state; none where its name cannot be used for a folder.
+/// Returns an agent's own folder in the `.workshop` folder; `None` if the agent's name cannot be used for a folder.
 pub fn place_of(dir: &Path, agent: &str) -> Option<PathBuf> {
     let path = super::path::WorkspacePath::new(agent).ok()?;
     let is_plain = path.as_str() == agent && !agent.contains('/') && !agent.starts_with('.');
@@ -45,14 +45,14 @@ pub(super) struct Worktrees {
 }
 
 impl Worktrees {
-    /// The copies of the workspace whose state is in this folder. Nothing is opened before it is used.
+    /// Creates the set of worktrees that are stored in this folder. Each is opened when it is first used.
     pub(super) fn new(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), open: BTreeMap::new() }
     }
 
-    /// Carries out an order in the copy of an agent.
+    /// Executes an order in an agent's worktree.
     pub(super) fn carry_out(&mut self, agent: &Id, order: &FileOrder, workspace: &mut Executor) -> FileOutcome {
-        let unusable = |error: WorktreeError| unfit(format!("{agent}'s worktree cannot be used: {error}."));
+        let unusable = |error: WorktreeError| invalid_request(format!("{agent}'s worktree cannot be used: {error}."));
         let (result, worktree) = match self.try_carry_out(agent, order, workspace) {
             Ok((result, changes)) => (result, changes.map(Box::new)),
             Err(error) => (Err(unusable(error)), None),
@@ -82,7 +82,7 @@ impl Worktrees {
             }
         };
         let result = match order.operation {
-            // What a person was shown is merged, and nothing that was added since.
+            // Only the changes that a person was shown are merged.
             FileOperation::MergeWorktree { hash } => merging::merge(worktree, hash, order, workspace)?,
             _ => {
                 worktree.begin(order, workspace)?;

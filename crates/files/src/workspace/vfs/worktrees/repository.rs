@@ -9,11 +9,11 @@ use git2::{FileMode, ObjectType, Oid, RepositoryInitOptions, Signature, TreeWalk
 
 use super::tree::{Blob, TreeFile, TreeFiles};
 
-/// The branch with the agent's acts.
+/// The branch with the agent's actions.
 const ACTS: &str = "refs/heads/main";
-/// The workspace as the copy knows it: what its changes are compared with.
+/// The branch with the workspace as it was last merged, which the agent's changes are compared with.
 const BASE: &str = "refs/workshop/base";
-/// What a kill may leave behind, for which everybody would wait for ever.
+/// Lock files that a killed process may leave behind and that would block every later operation.
 const LOCKS: [&str; 5] =
     ["HEAD.lock", "config.lock", "packed-refs.lock", "refs/heads/main.lock", "refs/workshop/base.lock"];
 
@@ -34,9 +34,9 @@ fn id_of(blob: Blob) -> Result<Oid, GitError> {
 /// One of the two branches of the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Branch {
-    /// What the agent did.
+    /// The agent's actions.
     Acts,
-    /// What it is compared with.
+    /// The state of the workspace that they are compared with.
     Base,
 }
 
@@ -53,10 +53,10 @@ impl Branch {
 pub(super) struct Repository(git2::Repository);
 
 impl Repository {
-    /// Opens the history at a place; creates it if there is none. `files` is the folder whose `.gitignore` files count.
+    /// Opens the history at `place`, or creates it. The `.gitignore` files are read from the folder `files`.
     pub(super) fn open(place: &Path, files: &Path) -> Result<Self, GitError> {
         for lock in LOCKS {
-            // Only the owner of the workspace gets here: a lock was left behind by a killed process.
+            // Only the owner of the workspace gets here, so a lock was left behind by a killed process.
             let _ = std::fs::remove_file(place.join(lock));
         }
         let git = match git2::Repository::open_bare(place) {
@@ -72,7 +72,7 @@ impl Repository {
         Ok(Self(git))
     }
 
-    /// The files of a branch's newest commit; `None` if there is no commit.
+    /// Returns the files of a branch's newest commit; `None` if there is no commit.
     pub(super) fn files(&self, line: Branch) -> Result<Option<TreeFiles>, GitError> {
         let Some(commit) = self.newest(line)? else { return Ok(None) };
         let mut files = TreeFiles::new();
@@ -102,12 +102,12 @@ impl Repository {
         blob_of(self.0.blob(bytes)?)
     }
 
-    /// What was kept.
+    /// Returns the content of a blob.
     pub(super) fn bytes(&self, blob: Blob) -> Result<Vec<u8>, GitError> {
         Ok(self.0.find_blob(id_of(blob)?)?.content().to_vec())
     }
 
-    /// Adds a commit to a line, in which these files are others than in the one before it.
+    /// Adds a commit to a branch, in which these files differ from the previous one.
     pub(super) fn commit(
         &self,
         line: Branch,
@@ -141,12 +141,12 @@ impl Repository {
         Ok(())
     }
 
-    /// Whether the `.gitignore` files of the folder leave a path out.
+    /// Whether the `.gitignore` files of the folder exclude a path.
     pub(super) fn is_ignored(&self, path: &str) -> bool {
         self.0.is_path_ignored(path).unwrap_or(false)
     }
 
-    /// The first line of each commit of the agent's acts, with its author, the newest first: for tests.
+    /// Returns the first line and the author of each commit of the agent's actions, newest first. For tests.
     #[cfg(test)]
     pub(super) fn log(&self) -> Vec<(String, String)> {
         let mut commit = self.newest(Branch::Acts).expect("the history can be read");

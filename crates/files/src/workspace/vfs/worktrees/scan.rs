@@ -5,19 +5,20 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::super::layout::MCP_FILE;
 use super::super::path::{Reach, WorkspacePath};
-use super::super::resolve::{Root, Trouble, beside_name};
+use super::super::resolve::{PathError, Root, beside_name};
 use super::repository::{GitError, Repository};
 use super::tree::{TreeFile, TreeFiles};
 use crate::base::hash::content_hash;
 use crate::safe_fs::{self, EntryKind, Folder, Placing};
 
-/// No file is copied that is larger, in bytes.
+/// The maximum size of a file that is copied, in bytes.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
-/// A copy has no more files.
+/// The maximum number of files in a copy.
 const FILES_AT_MOST: usize = 20_000;
-/// No more entries of folders are looked at.
+/// The maximum number of directory entries that are examined.
 const ENTRIES_AT_MOST: usize = 200_000;
-/// A file that changed within this time before it was looked at may change again unseen.
+/// The uncertainty of a modification time, in nanoseconds: a file that changed within this time before it was examined
+/// may change again without a new time.
 const CLOCK_COARSE_NS: i64 = 2_000_000_000;
 
 /// Why a tree cannot be read or written.
@@ -35,16 +36,16 @@ pub(super) enum ScanError {
 #[derive(Default)]
 pub(super) struct Stamps(BTreeMap<String, Stamp>);
 
-/// A file as it was read.
+/// The metadata of a file when it was read.
 #[derive(Clone, Copy)]
 struct Stamp {
     looks: (u64, i64, u64),
     file: TreeFile,
-    /// Whether it was old enough then that any later change shows: clocks of file systems are coarse.
+    /// Whether it was old enough then that any later change has a new time; the clocks of file systems are coarse.
     is_settled: bool,
 }
 
-/// Whether a file belongs in copies: the program's records, incoming and outgoing messages, secrets and the person's
+/// Whether a file belongs in copies. The program's records, incoming and outgoing messages, secrets and the person's
 /// settings do not.
 pub(super) fn is_copied(path: &WorkspacePath) -> bool {
     match path.reach() {
@@ -54,8 +55,8 @@ pub(super) fn is_copied(path: &WorkspacePath) -> bool {
     }
 }
 
-/// The files below a folder that belong in copies, without those that `.gitignore` files exclude, unless they are
-/// `known`. Their contents are stored in the history.
+/// Returns the files below a folder that belong in copies, except those that `.gitignore` files exclude and that are
+/// not `known`. Their contents are stored in the history.
 pub(super) fn scan(
     root: &Root,
     repository: &Repository,
@@ -66,7 +67,7 @@ pub(super) fn scan(
     let settled_ns = i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX).saturating_sub(CLOCK_COARSE_NS);
     let mut scan = Scan { root, repository, known, stamps, settled_ns, found: TreeFiles::new(), entries: 0 };
     scan.folder(root.folder(), "")?;
-    // What is known is looked at even in folders that are left out.
+    // Known files are examined even in excluded folders.
     let missing: Vec<String> = known.keys().filter(|path| !scan.found.contains_key(*path)).cloned().collect();
     for path in missing {
         if let Ok(path) = WorkspacePath::new(&path)
@@ -111,7 +112,7 @@ impl Scan<'_> {
                     if is_left_out || self.repository.is_ignored(&format!("{}/", path.as_str())) {
                         continue;
                     }
-                    // One that goes at this moment has no files.
+                    // A folder that was deleted meanwhile has no files.
                     if let Ok(below) = folder.child(&name) {
                         self.folder(&below, &format!("{}/", path.as_str()))?;
                     }
@@ -128,7 +129,7 @@ impl Scan<'_> {
     }
 
     fn file(&mut self, path: &WorkspacePath) -> Result<(), ScanError> {
-        // Links, files with other names, what is too large: none of it is copied.
+        // Links, files with several names and files that are too large are not copied.
         let Ok(found) = self.root.look(path) else { return Ok(()) };
         if found.size > BYTES_AT_MOST {
             return Ok(());
@@ -152,27 +153,27 @@ impl Scan<'_> {
     }
 }
 
-/// The content of a file and whether it is executable; `None` if there is no file that is copied.
+/// Returns the content of a file and whether it is executable; `None` if there is no file that can be copied.
 pub(super) fn read(root: &Root, path: &str) -> Option<(Vec<u8>, bool)> {
     root.read_bytes(&WorkspacePath::new(path).ok()?, BYTES_AT_MOST).ok()
 }
 
-/// Gives a file of the copy these bytes, or deletes it, replacing whatever is there.
+/// Writes a file of the copy, or deletes it, replacing whatever exists.
 pub(super) fn put(root: &Root, path: &str, bytes: Option<(&[u8], bool)>) -> Result<(), ScanError> {
-    let told = |trouble: Trouble| ScanError::Disk(trouble.message(path));
+    let disk_error = |trouble: PathError| ScanError::Disk(trouble.message(path));
     let path = WorkspacePath::new(path).map_err(|why| ScanError::Disk(why.to_string()))?;
     let now = match root.read_bytes(&path, u64::MAX - 1) {
         Ok((bytes, _)) => Some(content_hash(&bytes)),
-        Err(Trouble::Missing | Trouble::NotAFolder) => None,
-        Err(trouble) => return Err(told(trouble)),
+        Err(PathError::Missing | PathError::NotAFolder) => None,
+        Err(trouble) => return Err(disk_error(trouble)),
     };
     let beside = beside_name(&format!("copy {path}"));
     match (bytes, now) {
         (None, None) => Ok(()),
-        (None, Some(now)) => root.take_away(&path, &beside, now).map(drop).map_err(told),
+        (None, Some(now)) => root.take_away(&path, &beside, now).map(drop).map_err(disk_error),
         (Some((bytes, is_program)), now) => {
-            root.write_bytes_beside(&path, &beside, bytes, is_program).map_err(told)?;
-            match root.put_in_place(&path, &beside, now).map_err(told)? {
+            root.write_bytes_beside(&path, &beside, bytes, is_program).map_err(disk_error)?;
+            match root.put_in_place(&path, &beside, now).map_err(disk_error)? {
                 Placing::Placed => Ok(()),
                 Placing::Crossed => Err(ScanError::Disk(format!("'{path}' was just changed"))),
             }

@@ -1,4 +1,4 @@
-//! What agents do in their own copies: none of it appears in the workspace before a person allows it, and nothing that
+//! Agents' work in their own copies: nothing appears in the workspace before a person allows it, and nothing that
 //! others wrote meanwhile is lost.
 
 use std::fs;
@@ -13,7 +13,7 @@ use super::*;
 use crate::base::{Author, Seq};
 
 /// A workspace whose agents have copies.
-struct Office {
+struct Fixture {
     folder: tempfile::TempDir,
     workspace: Executor,
     worktrees: Worktrees,
@@ -22,7 +22,7 @@ struct Office {
     told: WorktreeChanges,
 }
 
-impl Office {
+impl Fixture {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in files {
@@ -32,7 +32,7 @@ impl Office {
         Self { folder, workspace, worktrees, orders: 0, activation: 1, told: WorktreeChanges::default() }
     }
 
-    /// As after a kill: everything is opened again.
+    /// Opens everything again, as after a kill.
     fn reopen(&mut self) {
         (self.workspace, self.worktrees) = open(self.folder.path());
     }
@@ -75,7 +75,7 @@ impl Office {
         }
     }
 
-    /// Begins another piece of work.
+    /// Begins another activation.
     fn begin(&mut self, agent: &str) {
         self.activation += 1;
         self.run(agent, FileOperation::CommitWorktree { what: "nothing".into() }).expect("it can be committed");
@@ -115,13 +115,13 @@ fn put(folder: &Path, path: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn each_act_is_a_commit_with_its_cause_and_the_workspace_sees_nothing_of_it() {
-    let mut office = Office::new(&[("notes/a.md", "one\n"), ("notes/b.md", "two\n")]);
-    office.write("ada", "notes/a.md", "1\n");
-    office.write("ada", "artifacts/new.md", "new\n");
-    office.run("ada", FileOperation::Rename { from: "notes/b.md".into(), to: "notes/c.md".into() }).expect("it can");
-    office.run("ada", FileOperation::Delete { path: "notes/c.md".into() }).expect("it can");
-    let log = office.log("ada");
+fn each_action_is_a_commit_with_its_cause_and_invisible_in_the_workspace() {
+    let mut fixture = Fixture::new(&[("notes/a.md", "one\n"), ("notes/b.md", "two\n")]);
+    fixture.write("ada", "notes/a.md", "1\n");
+    fixture.write("ada", "artifacts/new.md", "new\n");
+    fixture.run("ada", FileOperation::Rename { from: "notes/b.md".into(), to: "notes/c.md".into() }).expect("it can");
+    fixture.run("ada", FileOperation::Delete { path: "notes/c.md".into() }).expect("it can");
+    let log = fixture.log("ada");
     let words: Vec<&str> = log.iter().filter_map(|(_, message)| message.lines().next()).collect();
     let wanted = [
         "delete notes/c.md",
@@ -133,95 +133,95 @@ fn each_act_is_a_commit_with_its_cause_and_the_workspace_sees_nothing_of_it() {
     assert_eq!(words, wanted);
     assert_eq!(log[0].0, "ada");
     assert_eq!(log[0].1, "delete notes/c.md\n\nOrder: order-4\nRecord: 7\nWork: act-1\n");
-    assert_eq!(office.in_workspace("notes/a.md").as_deref(), Some("one\n"));
-    assert_eq!(office.in_workspace("artifacts/new.md"), None);
+    assert_eq!(fixture.in_workspace("notes/a.md").as_deref(), Some("one\n"));
+    assert_eq!(fixture.in_workspace("artifacts/new.md"), None);
     let told: Vec<(&str, usize, usize)> =
-        office.told.files.iter().map(|file| (file.path.as_str(), file.added, file.removed)).collect();
+        fixture.told.files.iter().map(|file| (file.path.as_str(), file.added, file.removed)).collect();
     assert_eq!(told, [("artifacts/new.md", 1, 0), ("notes/a.md", 1, 1), ("notes/b.md", 0, 1)]);
-    assert!(office.told.diff.contains("--- a/notes/a.md\n+++ b/notes/a.md\n@@ -1 +1 @@\n-one\n+1\n"));
+    assert!(fixture.told.diff.contains("--- a/notes/a.md\n+++ b/notes/a.md\n@@ -1 +1 @@\n-one\n+1\n"));
 }
 
 #[test]
-fn what_is_allowed_comes_into_the_workspace_with_what_others_wrote_meanwhile() {
-    let mut office = Office::new(&[("a.md", "1\n2\n3\n4\n"), ("b.md", "b\n"), ("gone.md", "gone\n")]);
-    office.write("ada", "a.md", "one\n2\n3\n4\n");
-    office.write("ada", "b.md", "hers\n");
-    office.run("ada", FileOperation::Delete { path: "gone.md".into() }).expect("it can be deleted");
-    put(office.folder.path(), "a.md", b"1\n2\n3\nmine\n");
-    put(office.folder.path(), "b.md", b"mine\n");
-    let (crossed, left_out) = office.merge("ada");
-    assert_eq!(office.in_workspace("a.md").as_deref(), Some("one\n2\n3\nmine\n"));
-    assert_eq!(office.in_workspace("b.md").as_deref(), Some("mine\n"), "both changed it");
-    assert_eq!(office.in_workspace("gone.md"), None);
+fn approved_changes_are_merged_with_those_of_others() {
+    let mut fixture = Fixture::new(&[("a.md", "1\n2\n3\n4\n"), ("b.md", "b\n"), ("gone.md", "gone\n")]);
+    fixture.write("ada", "a.md", "one\n2\n3\n4\n");
+    fixture.write("ada", "b.md", "hers\n");
+    fixture.run("ada", FileOperation::Delete { path: "gone.md".into() }).expect("it can be deleted");
+    put(fixture.folder.path(), "a.md", b"1\n2\n3\nmine\n");
+    put(fixture.folder.path(), "b.md", b"mine\n");
+    let (crossed, left_out) = fixture.merge("ada");
+    assert_eq!(fixture.in_workspace("a.md").as_deref(), Some("one\n2\n3\nmine\n"));
+    assert_eq!(fixture.in_workspace("b.md").as_deref(), Some("mine\n"), "both changed it");
+    assert_eq!(fixture.in_workspace("gone.md"), None);
     assert!(crossed.len() == 1 && crossed[0].contains("b.md") && left_out.is_empty(), "{crossed:?} {left_out:?}");
     let versions =
-        super::super::history::FileHistory::open(office.folder.path(), &office.folder.path().join(".workshop"))
+        super::super::history::FileHistory::open(fixture.folder.path(), &fixture.folder.path().join(".workshop"))
             .and_then(|history| Ok(history.versions("a.md")?))
             .expect("the history can be read");
     let authors: Vec<&str> = versions.iter().map(|version| version.author.as_str()).collect();
     assert_eq!(authors, ["ada", "outside"], "the merge is hers, and what she merged with is kept");
-    let left: Vec<&str> = office.told.files.iter().map(|file| file.path.as_str()).collect();
+    let left: Vec<&str> = fixture.told.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(left, ["b.md"], "what could not be merged stays in her copy");
-    assert_eq!(office.read("ada", "a.md"), "one\n2\n3\nmine\n", "her copy has what the workspace has");
+    assert_eq!(fixture.read("ada", "a.md"), "one\n2\n3\nmine\n", "her copy has what the workspace has");
 }
 
 #[test]
-fn a_copy_that_changed_since_a_person_was_asked_is_not_merged() {
-    let mut office = Office::new(&[("a.md", "one\n")]);
-    office.write("ada", "a.md", "two\n");
-    let shown = office.told.hash;
-    put(&office.copy("ada"), "a.md", b"something else\n");
-    let refused = office.run("ada", FileOperation::MergeWorktree { hash: shown }).expect_err("it changed").what;
+fn a_copy_that_changed_after_the_request_is_not_merged() {
+    let mut fixture = Fixture::new(&[("a.md", "one\n")]);
+    fixture.write("ada", "a.md", "two\n");
+    let shown = fixture.told.hash;
+    put(&fixture.copy("ada"), "a.md", b"something else\n");
+    let refused = fixture.run("ada", FileOperation::MergeWorktree { hash: shown }).expect_err("it changed").what;
     assert!(refused.contains("changed since"), "{refused}");
-    assert_eq!(office.in_workspace("a.md").as_deref(), Some("one\n"));
-    assert_ne!(office.told.hash, shown);
-    office.merge("ada");
-    assert_eq!(office.in_workspace("a.md").as_deref(), Some("something else\n"));
+    assert_eq!(fixture.in_workspace("a.md").as_deref(), Some("one\n"));
+    assert_ne!(fixture.told.hash, shown);
+    fixture.merge("ada");
+    assert_eq!(fixture.in_workspace("a.md").as_deref(), Some("something else\n"));
 }
 
 #[test]
-fn what_the_person_changed_is_there_with_the_next_piece_of_work_and_no_text_is_lost() {
-    let mut office = Office::new(&[("a.md", "1\n2\n3\n4\n"), ("b.md", "b\n"), ("c.md", "c\n")]);
-    office.write("ada", "a.md", "one\n2\n3\n4\n");
-    office.write("ada", "b.md", "hers\n");
-    put(office.folder.path(), "a.md", b"1\n2\n3\nmine\n");
-    put(office.folder.path(), "b.md", b"mine\n");
-    put(office.folder.path(), "new.md", b"new\n");
-    fs::remove_file(office.folder.path().join("c.md")).expect("it should exist");
-    assert_eq!(office.read("ada", "a.md"), "one\n2\n3\n4\n", "in the middle of her work nothing moves under her");
-    office.begin("ada");
-    assert_eq!(office.told.crossed, ["b.md"]);
-    assert_eq!(office.read("ada", "a.md"), "one\n2\n3\nmine\n");
-    assert_eq!(office.read("ada", "b.md"), "hers\n");
-    assert_eq!(office.read("ada", "new.md"), "new\n");
-    assert!(office.run("ada", FileOperation::Read { path: "c.md".into() }).is_err());
-    let (crossed, _) = office.merge("ada");
+fn the_persons_changes_are_merged_with_the_next_activation_without_loss() {
+    let mut fixture = Fixture::new(&[("a.md", "1\n2\n3\n4\n"), ("b.md", "b\n"), ("c.md", "c\n")]);
+    fixture.write("ada", "a.md", "one\n2\n3\n4\n");
+    fixture.write("ada", "b.md", "hers\n");
+    put(fixture.folder.path(), "a.md", b"1\n2\n3\nmine\n");
+    put(fixture.folder.path(), "b.md", b"mine\n");
+    put(fixture.folder.path(), "new.md", b"new\n");
+    fs::remove_file(fixture.folder.path().join("c.md")).expect("it should exist");
+    assert_eq!(fixture.read("ada", "a.md"), "one\n2\n3\n4\n", "in the middle of her work nothing moves under her");
+    fixture.begin("ada");
+    assert_eq!(fixture.told.crossed, ["b.md"]);
+    assert_eq!(fixture.read("ada", "a.md"), "one\n2\n3\nmine\n");
+    assert_eq!(fixture.read("ada", "b.md"), "hers\n");
+    assert_eq!(fixture.read("ada", "new.md"), "new\n");
+    assert!(fixture.run("ada", FileOperation::Read { path: "c.md".into() }).is_err());
+    let (crossed, _) = fixture.merge("ada");
     assert_eq!(crossed.len(), 1, "{crossed:?}");
-    assert_eq!(office.in_workspace("b.md").as_deref(), Some("mine\n"));
-    assert_eq!(office.in_workspace("a.md").as_deref(), Some("one\n2\n3\nmine\n"));
+    assert_eq!(fixture.in_workspace("b.md").as_deref(), Some("mine\n"));
+    assert_eq!(fixture.in_workspace("a.md").as_deref(), Some("one\n2\n3\nmine\n"));
 }
 
 #[test]
-fn a_kill_between_the_write_and_the_commit_loses_nothing_and_does_nothing_twice() {
-    let mut office = Office::new(&[("a.md", "one\n")]);
-    office.write("ada", "b.md", "b\n");
-    let append = office.order("ada", FileOperation::Append { path: "a.md".into(), text: "two\n".into() });
-    office.worktrees.open.get_mut("ada").expect("it is open").is_killed_before_commit = true;
-    let killed = catch_unwind(AssertUnwindSafe(|| office.carry_out(&append)));
+fn a_kill_between_write_and_commit_loses_and_repeats_nothing() {
+    let mut fixture = Fixture::new(&[("a.md", "one\n")]);
+    fixture.write("ada", "b.md", "b\n");
+    let append = fixture.order("ada", FileOperation::Append { path: "a.md".into(), text: "two\n".into() });
+    fixture.worktrees.open.get_mut("ada").expect("it is open").is_killed_before_commit = true;
+    let killed = catch_unwind(AssertUnwindSafe(|| fixture.carry_out(&append)));
     assert!(killed.is_err(), "it was stopped as if killed");
     // A lock that was left by the kill must not block her work for ever.
-    put(&office.copy("ada").join("../history.git"), "refs/heads/main.lock", b"");
-    office.reopen();
-    office.carry_out(&append).expect("the same order is sent again");
-    assert_eq!(office.read("ada", "a.md"), "one\ntwo\n", "it happened once");
-    let log = office.log("ada");
+    put(&fixture.copy("ada").join("../history.git"), "refs/heads/main.lock", b"");
+    fixture.reopen();
+    fixture.carry_out(&append).expect("the same order is sent again");
+    assert_eq!(fixture.read("ada", "a.md"), "one\ntwo\n", "it happened once");
+    let log = fixture.log("ada");
     assert!(log[0].1.starts_with("recovered: "), "{log:?}");
-    assert_eq!(office.told.files.len(), 2, "{:?}", office.told);
+    assert_eq!(fixture.told.files.len(), 2, "{:?}", fixture.told);
 }
 
 #[test]
-fn what_a_command_leaves_is_committed_and_what_gitignore_leaves_out_is_not_copied() {
-    let mut office = Office::new(&[
+fn files_of_commands_are_committed_and_ignored_ones_are_not_copied() {
+    let mut fixture = Fixture::new(&[
         (".gitignore", "target/\n*.log\n"),
         ("src/main.rs", "fn main() {}\n"),
         ("target/big.bin", "big"),
@@ -231,8 +231,8 @@ fn what_a_command_leaves_is_committed_and_what_gitignore_leaves_out_is_not_copie
         ("sessions/x.session.yaml", "x"),
         (".git/config", "[core]\n"),
     ]);
-    office.begin("ada");
-    let copy = office.copy("ada");
+    fixture.begin("ada");
+    let copy = fixture.copy("ada");
     for (path, is_there) in [
         ("src/main.rs", true),
         (".gitignore", true),
@@ -249,72 +249,72 @@ fn what_a_command_leaves_is_committed_and_what_gitignore_leaves_out_is_not_copie
     put(&copy, "src/lib.rs", b"pub fn a() {}\n");
     put(&copy, "picture.png", &[0xff, 0xfe, 0]);
     fs::remove_file(copy.join("src/main.rs")).expect("it should exist");
-    office.run("ada", FileOperation::CommitWorktree { what: "run `make`".into() }).expect("it can be committed");
-    let told: Vec<&str> = office.told.files.iter().map(|file| file.path.as_str()).collect();
+    fixture.run("ada", FileOperation::CommitWorktree { what: "run `make`".into() }).expect("it can be committed");
+    let told: Vec<&str> = fixture.told.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(told, ["picture.png", "src/lib.rs", "src/main.rs"]);
-    assert!(office.log("ada")[0].1.starts_with("run `make`"));
-    let (crossed, left_out) = office.merge("ada");
+    assert!(fixture.log("ada")[0].1.starts_with("run `make`"));
+    let (crossed, left_out) = fixture.merge("ada");
     assert!(crossed.is_empty() && left_out.len() == 1 && left_out[0].contains("not text"), "{left_out:?}");
-    assert_eq!(office.in_workspace("src/lib.rs").as_deref(), Some("pub fn a() {}\n"));
-    assert_eq!(office.in_workspace("src/main.rs"), None);
+    assert_eq!(fixture.in_workspace("src/lib.rs").as_deref(), Some("pub fn a() {}\n"));
+    assert_eq!(fixture.in_workspace("src/main.rs"), None);
 }
 
 #[test]
-fn what_is_the_rooms_or_the_persons_never_comes_from_a_copy() {
-    let mut office = Office::new(&[("a.md", "a\n"), ("agents/ada.md", "You are Ada.\n")]);
+fn files_of_the_room_or_the_person_are_never_merged_from_a_copy() {
+    let mut fixture = Fixture::new(&[("a.md", "a\n"), ("agents/ada.md", "You are Ada.\n")]);
     let write = |path: &str| FileOperation::Write { path: path.into(), content: "x\n".into() };
     for path in ["agents/ada.md", "agents/new.md", "scenes/s.yaml", "tasks/t.task.md", "settings.yaml", ".git/config"] {
-        assert!(office.run("ada", write(path)).is_err(), "{path}");
+        assert!(fixture.run("ada", write(path)).is_err(), "{path}");
     }
     for path in ["agents/ada.md", "settings.yaml", ".github/workflow.yml", "scenes/s.yaml"] {
-        put(&office.copy("ada"), path, b"from a command\n");
+        put(&fixture.copy("ada"), path, b"from a command\n");
     }
-    office.run("ada", FileOperation::CommitWorktree { what: "run".into() }).expect("it can be committed");
-    let (_, left_out) = office.merge("ada");
+    fixture.run("ada", FileOperation::CommitWorktree { what: "run".into() }).expect("it can be committed");
+    let (_, left_out) = fixture.merge("ada");
     assert!(left_out.iter().any(|one| one.contains("agents/ada.md")), "{left_out:?}");
-    assert_eq!(office.in_workspace("agents/ada.md").as_deref(), Some("You are Ada.\n"));
+    assert_eq!(fixture.in_workspace("agents/ada.md").as_deref(), Some("You are Ada.\n"));
     for path in ["settings.yaml", ".github/workflow.yml", "scenes/s.yaml"] {
-        assert_eq!(office.in_workspace(path), None, "{path}");
+        assert_eq!(fixture.in_workspace(path), None, "{path}");
     }
 }
 
 #[test]
-fn rights_count_in_a_copy_and_when_it_is_merged() {
-    let mut office = Office::new(&[("a.md", "a\n"), ("own/b.md", "b\n")]);
+fn rights_apply_in_a_copy_and_when_it_is_merged() {
+    let mut fixture = Fixture::new(&[("a.md", "a\n"), ("own/b.md", "b\n")]);
     let rights = FileRights { writes: vec![vec!["own/**".into()]], ..FileRights::default() };
-    let write = office.order("ada", FileOperation::Write { path: "a.md".into(), content: "x\n".into() });
-    let refused = office.carry_out(&FileOrder { rights: rights.clone(), ..write }).expect_err("it is not hers");
+    let write = fixture.order("ada", FileOperation::Write { path: "a.md".into(), content: "x\n".into() });
+    let refused = fixture.carry_out(&FileOrder { rights: rights.clone(), ..write }).expect_err("it is not hers");
     assert!(refused.is_refusal);
-    put(&office.copy("ada"), "a.md", b"from a command\n");
-    put(&office.copy("ada"), "own/b.md", b"from a command\n");
-    office.run("ada", FileOperation::CommitWorktree { what: "run".into() }).expect("it can be committed");
-    let merge = office.order("ada", FileOperation::MergeWorktree { hash: office.told.hash });
-    let answer = office.carry_out(&FileOrder { rights, ..merge }).expect("it can be merged in part");
+    put(&fixture.copy("ada"), "a.md", b"from a command\n");
+    put(&fixture.copy("ada"), "own/b.md", b"from a command\n");
+    fixture.run("ada", FileOperation::CommitWorktree { what: "run".into() }).expect("it can be committed");
+    let merge = fixture.order("ada", FileOperation::MergeWorktree { hash: fixture.told.hash });
+    let answer = fixture.carry_out(&FileOrder { rights, ..merge }).expect("it can be merged in part");
     let FileAnswer::Merged { crossed, .. } = answer else { panic!("{answer:?}") };
     assert_eq!(crossed.len(), 1, "{crossed:?}");
-    assert_eq!(office.in_workspace("a.md").as_deref(), Some("a\n"));
-    assert_eq!(office.in_workspace("own/b.md").as_deref(), Some("from a command\n"));
+    assert_eq!(fixture.in_workspace("a.md").as_deref(), Some("a\n"));
+    assert_eq!(fixture.in_workspace("own/b.md").as_deref(), Some("from a command\n"));
 }
 
 #[test]
-fn two_agents_work_at_once_and_both_come_in() {
-    let mut office = Office::new(&[("a.md", "1\n2\n3\n4\n5\n")]);
-    office.write("ada", "a.md", "one\n2\n3\n4\n5\n");
-    let of_ada = office.told.clone();
-    office.write("bob", "a.md", "1\n2\n3\n4\nfive\n");
-    assert_eq!(office.read("ada", "a.md"), "one\n2\n3\n4\n5\n", "neither sees the other");
-    office.merge("bob");
-    office.told = of_ada;
-    office.merge("ada");
-    assert_eq!(office.in_workspace("a.md").as_deref(), Some("one\n2\n3\n4\nfive\n"));
-    office.begin("bob");
-    assert_eq!(office.read("bob", "a.md"), "one\n2\n3\n4\nfive\n");
+fn the_copies_of_two_agents_are_both_merged() {
+    let mut fixture = Fixture::new(&[("a.md", "1\n2\n3\n4\n5\n")]);
+    fixture.write("ada", "a.md", "one\n2\n3\n4\n5\n");
+    let of_ada = fixture.told.clone();
+    fixture.write("bob", "a.md", "1\n2\n3\n4\nfive\n");
+    assert_eq!(fixture.read("ada", "a.md"), "one\n2\n3\n4\n5\n", "neither sees the other");
+    fixture.merge("bob");
+    fixture.told = of_ada;
+    fixture.merge("ada");
+    assert_eq!(fixture.in_workspace("a.md").as_deref(), Some("one\n2\n3\n4\nfive\n"));
+    fixture.begin("bob");
+    assert_eq!(fixture.read("bob", "a.md"), "one\n2\n3\n4\nfive\n");
 }
 
 /// A person's repository and a copy, both of which would run something at every step.
 #[cfg(unix)]
 #[test]
-fn nothing_that_a_hostile_repository_names_is_ever_run() {
+fn nothing_in_a_hostile_repository_is_executed() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     let mark = tempfile::tempdir().expect("a temporary folder can be made");
@@ -332,7 +332,7 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
         hooks = mark.path().display()
     );
     let attributes = "* filter=evil diff=evil merge=evil text eol=crlf ident\n";
-    let mut office = Office::new(&[
+    let mut fixture = Fixture::new(&[
         (".git/HEAD", "ref: refs/heads/main\n"),
         (".git/config", &config),
         (".gitattributes", attributes),
@@ -342,37 +342,37 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
     let hooks =
         ["pre-commit", "post-commit", "post-checkout", "reference-transaction", "pre-merge-commit", "commit-msg"];
     for hook in hooks {
-        for place in [office.folder.path().join(".git/hooks"), mark.path().to_owned()] {
+        for place in [fixture.folder.path().join(".git/hooks"), mark.path().to_owned()] {
             fs::create_dir_all(&place).expect("it can be made");
             fs::copy(&program, place.join(hook)).expect("it can be copied");
         }
     }
-    office.begin("ada");
-    let copy = office.copy("ada");
+    fixture.begin("ada");
+    let copy = fixture.copy("ada");
     assert_eq!(fs::read(copy.join("a.md")).expect("it should exist"), b"one $Id$\r\ntwo\n", "byte for byte");
-    // What one of her commands may leave: a repository of its own, attributes, and links that lead out.
+    // A command of the agent may leave a repository of its own, attributes, and links that lead out.
     put(&copy, ".git/config", config.as_bytes());
     put(&copy, ".git/HEAD", b"ref: refs/heads/main\n");
     put(&copy, ".gitattributes", attributes.as_bytes());
     symlink(mark.path(), copy.join("out")).expect("links can be made");
     symlink(&program, copy.join("link.md")).expect("links can be made");
-    office.write("ada", "a.md", "1 $Id$\r\ntwo\n");
-    office.run("ada", FileOperation::CommitWorktree { what: "run".into() }).expect("it can be committed");
-    put(office.folder.path(), "out/x.md", b"x\n");
-    put(office.folder.path(), "a.md", b"one $Id$\r\ntwo\nthree\n");
-    assert!(office.told.files.iter().all(|file| !file.path.starts_with("out") && file.path != "link.md"));
-    office.merge("ada");
-    assert_eq!(office.in_workspace("a.md").as_deref(), Some("1 $Id$\r\ntwo\nthree\n"));
+    fixture.write("ada", "a.md", "1 $Id$\r\ntwo\n");
+    fixture.run("ada", FileOperation::CommitWorktree { what: "run".into() }).expect("it can be committed");
+    put(fixture.folder.path(), "out/x.md", b"x\n");
+    put(fixture.folder.path(), "a.md", b"one $Id$\r\ntwo\nthree\n");
+    assert!(fixture.told.files.iter().all(|file| !file.path.starts_with("out") && file.path != "link.md"));
+    fixture.merge("ada");
+    assert_eq!(fixture.in_workspace("a.md").as_deref(), Some("1 $Id$\r\ntwo\nthree\n"));
     // A file of the workspace is never written through a link of the copy.
-    office.activation += 1;
-    let through = office.run("ada", FileOperation::CommitWorktree { what: "nothing".into() });
+    fixture.activation += 1;
+    let through = fixture.run("ada", FileOperation::CommitWorktree { what: "nothing".into() });
     assert!(through.is_err() && !mark.path().join("x.md").exists(), "{through:?}");
     fs::remove_file(copy.join("out")).expect("it should exist");
-    office.begin("ada");
-    assert_eq!(office.read("ada", "out/x.md"), "x\n");
+    fixture.begin("ada");
+    assert_eq!(fixture.read("ada", "out/x.md"), "x\n");
     assert!(!marked.exists(), "something was run: {}", fs::read_to_string(&marked).unwrap_or_default());
     let names = ["HEAD", "config", "hooks"];
-    let mut left: Vec<String> = fs::read_dir(office.folder.path().join(".git"))
+    let mut left: Vec<String> = fs::read_dir(fixture.folder.path().join(".git"))
         .expect("it should exist")
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
@@ -383,10 +383,10 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Whatever the two write, the merged text has every line of the person and every line of hers, or the conflict is
-    /// named.
+    /// Whatever the two write, the merged text has every line of the person and every line of the agent, or the
+    /// conflict is named.
     #[test]
-    fn no_line_is_lost_on_the_way_through_a_copy(
+    fn no_line_is_lost_when_a_copy_is_merged(
         hers in proptest::collection::vec((0..8_usize, any::<bool>()), 1..4),
         mine in proptest::collection::vec((0..8_usize, any::<bool>()), 1..4),
         takes_over in any::<bool>(),
@@ -401,24 +401,24 @@ proptest! {
             lines.iter().map(|line| format!("{line}\n")).collect::<String>()
         };
         let start = first.iter().map(|line| format!("{line}\n")).collect::<String>();
-        let mut office = Office::new(&[("a.md", &start)]);
+        let mut fixture = Fixture::new(&[("a.md", &start)]);
         let (of_ada, of_person) = (edited("ada", &hers), edited("me", &mine));
-        office.write("ada", "a.md", &of_ada);
-        put(office.folder.path(), "a.md", of_person.as_bytes());
+        fixture.write("ada", "a.md", &of_ada);
+        put(fixture.folder.path(), "a.md", of_person.as_bytes());
         if takes_over {
-            office.begin("ada");
+            fixture.begin("ada");
         }
-        // Something that she wrote and reverted is no change, and nothing is merged.
-        let is_merged = !office.told.files.is_empty();
-        let crossed = if is_merged { office.merge("ada").0 } else { Vec::new() };
-        let now = office.in_workspace("a.md").unwrap_or_default();
+        // Something that she wrote and reverted is no change, so nothing is merged.
+        let is_merged = !fixture.told.files.is_empty();
+        let crossed = if is_merged { fixture.merge("ada").0 } else { Vec::new() };
+        let now = fixture.in_workspace("a.md").unwrap_or_default();
         for line in of_person.lines().filter(|line| line.starts_with("me")) {
             prop_assert!(now.contains(line), "{line} is lost: {now}");
         }
         for line in of_ada.lines().filter(|line| line.starts_with("ada")) {
-            let in_copy = office.read("ada", "a.md").contains(line);
+            let in_copy = fixture.read("ada", "a.md").contains(line);
             prop_assert!(now.contains(line) || (!crossed.is_empty() && in_copy), "{line} is lost: {now} {crossed:?}");
         }
-        prop_assert!(!is_merged || !crossed.is_empty() || office.read("ada", "a.md") == now);
+        prop_assert!(!is_merged || !crossed.is_empty() || fixture.read("ada", "a.md") == now);
     }
 }

@@ -18,13 +18,13 @@ use super::scan::{self, ScanError, Stamps};
 use super::tree::{TreeFile, TreeFiles, WorktreeUpdate, differing, take_over};
 use crate::base::{Author, Id};
 
-/// The folder of the history, in the agent's own.
+/// The folder of the history, in the agent's own folder.
 const HISTORY: &str = "history.git";
-/// The folder of what makes orders happen once.
+/// The folder of the executor's state, which makes each order happen once.
 const STATE: &str = "state";
-/// The file that says for which piece of work the workspace was taken over last.
+/// The file with the activation for which changes in the workspace were last merged.
 const ACTIVATION: &str = "activation";
-/// Who does what no agent does.
+/// The author of commits that no agent made.
 pub(super) const ROOM_NAME: &str = "workshop";
 
 /// Why a copy cannot be used.
@@ -46,28 +46,28 @@ pub(super) enum WorktreeError {
 pub(super) struct Worktree {
     place: PathBuf,
     pub(super) files: Executor,
-    /// The history, where what the copy leaves out counts.
+    /// The history, using the `.gitignore` files of the copy.
     pub(super) repository: Repository,
-    /// The same, where what the workspace leaves out counts.
+    /// The same history, using the `.gitignore` files of the workspace.
     of_workspace: Repository,
-    /// What the newest commit has.
+    /// The files of the newest commit.
     pub(super) head: TreeFiles,
-    /// The workspace as it was last copied, except for files whose changes could not be merged.
+    /// The workspace as it was last merged, except for files whose changes could not be merged.
     pub(super) base: TreeFiles,
     stamps: Stamps,
     workspace_stamps: Stamps,
-    /// The work for which the workspace was taken over last.
+    /// The activation for which changes in the workspace were last merged.
     activation: Option<Id>,
-    /// Files with changes in the workspace and here that cannot be merged; reported once.
+    /// Files that changed both here and in the workspace and cannot be merged; reported once.
     crossed: Vec<String>,
-    /// The last reported state of the copy's own changes.
-    told: Option<u64>,
+    /// The hash of the changes that were last reported.
+    reported: Option<u64>,
     #[cfg(test)]
     pub(super) is_killed_before_commit: bool,
 }
 
 impl Worktree {
-    /// Opens the copy at a place, and makes it where there is none: every file of the workspace as it is now.
+    /// Opens the copy at `place`, or creates it with every file of the workspace.
     pub(super) fn open(place: &Path, workspace: &mut Executor) -> Result<Self, WorktreeError> {
         let (copy, history, state) = (place.join(FILES), place.join(HISTORY), place.join(STATE));
         std::fs::create_dir_all(&copy)?;
@@ -87,12 +87,12 @@ impl Worktree {
             workspace_stamps: Stamps::default(),
             activation: crate::safe_fs::read_text(&place.join(ACTIVATION), 200).ok().flatten().map(Id::from),
             crossed: Vec::new(),
-            told: None,
+            reported: None,
             #[cfg(test)]
             is_killed_before_commit: false,
         };
         if is_new {
-            // A copy that was cut off while it was made is taken over like any: each file is there or is not.
+            // A copy whose creation was interrupted is updated like any other: each file exists or does not.
             worktree.head.clear();
             worktree.take_over(workspace)?;
         } else {
@@ -102,7 +102,7 @@ impl Worktree {
         Ok(worktree)
     }
 
-    /// Makes the copy ready for an order: with another piece of work, what changed in the workspace is taken over.
+    /// Prepares the copy for an order: with a new activation, changes in the workspace are merged.
     pub(super) fn begin(&mut self, order: &FileOrder, workspace: &mut Executor) -> Result<(), WorktreeError> {
         if order.activation.is_some() && order.activation == self.activation {
             return Ok(());
@@ -114,7 +114,7 @@ impl Worktree {
         Ok(crate::safe_fs::replace_text(&self.place.join(ACTIVATION), words)?)
     }
 
-    /// Carries out an order in the copy.
+    /// Executes an order in the copy.
     pub(super) fn act(&mut self, order: &FileOrder) -> Result<Result<FileAnswer, FileFailure>, WorktreeError> {
         if let FileOperation::CommitWorktree { what } = &order.operation {
             let message = message(what, order);
@@ -141,12 +141,12 @@ impl Worktree {
     /// Returns the changes if they are new, and marks them as reported. A merge conflict is reported once.
     pub(super) fn changes_to_report(&mut self, mut changes: WorktreeChanges) -> Option<WorktreeChanges> {
         changes.crossed = std::mem::take(&mut self.crossed);
-        let is_news = self.told != Some(changes.hash) || !changes.crossed.is_empty();
-        self.told = Some(changes.hash);
+        let is_news = self.reported != Some(changes.hash) || !changes.crossed.is_empty();
+        self.reported = Some(changes.hash);
         is_news.then_some(changes)
     }
 
-    /// Commits the present state of some files.
+    /// Commits the current state of some files.
     fn commit_paths(&mut self, paths: &[&str], author: &Author, message: &str) -> Result<(), WorktreeError> {
         let mut changed = Vec::new();
         for path in paths {
@@ -183,7 +183,7 @@ impl Worktree {
         Ok(())
     }
 
-    /// The workspace is known like this from now on.
+    /// Records the state of the workspace that changes are compared with.
     pub(super) fn set_base(
         &mut self,
         changed: Vec<(String, Option<TreeFile>)>,
@@ -197,8 +197,8 @@ impl Worktree {
         Ok(())
     }
 
-    /// Merges what changed in the workspace into the copy. Where both changed the same lines, the copy stays as it is
-    /// and the file counts as not taken over.
+    /// Merges changes in the workspace into the copy. If both changed the same lines, the copy is left alone and the
+    /// file counts as not merged.
     fn take_over(&mut self, workspace: &mut Executor) -> Result<(), WorktreeError> {
         let is_first = self.repository.files(Branch::Base)?.is_none();
         let now = scan::scan(&workspace.root, &self.of_workspace, &self.base, &mut self.workspace_stamps)?;
@@ -233,7 +233,7 @@ impl Worktree {
         self.set_base(base, is_first)
     }
 
-    /// The text of a file that both changed, if it can be had.
+    /// Returns the merged text of a file that both changed; `None` if it cannot be merged.
     fn merged(&self, path: &str, theirs: Option<TreeFile>) -> Result<Option<String>, WorktreeError> {
         let (Some(base), Some(ours), Some(theirs)) =
             (self.text(self.base.get(path))?, self.text(self.head.get(path))?, self.text(theirs.as_ref())?)
@@ -243,15 +243,15 @@ impl Worktree {
         Ok(TextMerge::new(&base, &ours, &theirs).text())
     }
 
-    /// The content of a file of a tree; `None` if there is none or it is not text.
+    /// Returns the text of a file in a tree; `None` if there is no file or it is not text.
     pub(super) fn text(&self, file: Option<&TreeFile>) -> Result<Option<String>, WorktreeError> {
         let Some(file) = file else { return Ok(None) };
         Ok(String::from_utf8(self.repository.bytes(file.blob)?).ok())
     }
 
-    /// Reports the copy's own changes again, even if they were reported before.
+    /// Causes the copy's own changes to be reported again.
     pub(super) fn report_again(&mut self) {
-        self.told = None;
+        self.reported = None;
     }
 }
 
@@ -264,7 +264,7 @@ fn apply(files: &mut TreeFiles, changed: Vec<(String, Option<TreeFile>)>) {
     }
 }
 
-/// The message of a commit: what was done, and by what it was caused.
+/// Returns the message of a commit: what was done, and what caused it.
 pub(super) fn message(what: &str, order: &FileOrder) -> String {
     let mut message = format!("{what}\n\nOrder: {}\nRecord: {}\n", order.key, order.cause);
     if let Some(activation) = &order.activation {
@@ -273,7 +273,7 @@ pub(super) fn message(what: &str, order: &FileOrder) -> String {
     message
 }
 
-/// The files that an operation would change.
+/// Returns the paths that an operation would change.
 fn written(operation: &FileOperation) -> Vec<&str> {
     use FileOperation as Do;
     match operation {

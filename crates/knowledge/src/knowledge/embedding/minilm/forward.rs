@@ -1,4 +1,4 @@
-//! The forward pass of the network: attention layer by layer, and the mean over its outputs.
+//! The forward pass of the network: layers of attention, and the mean over their outputs.
 
 use std::sync::OnceLock;
 
@@ -7,19 +7,19 @@ use fearless_simd::{Level, dispatch};
 use super::Shape;
 use super::weights::Weights;
 
-/// Numbers that are added side by side, on every machine: the order of a sum is part of its result.
+/// The number of partial sums, the same on every machine: the order of a sum affects its result.
 const LANES: usize = 16;
-/// Pieces whose sums are made with one look at the weights.
+/// The number of tokens that are multiplied with each row of weights at once.
 const TOGETHER: usize = 4;
 
-/// A table that makes `outputs` numbers of `inputs`, with what is added to each.
+/// A linear layer: maps `inputs` numbers to `outputs` numbers, with a bias.
 struct Linear {
     inputs: usize,
     weights: Vec<f32>,
     bias: Vec<f32>,
 }
 
-/// Numbers brought to mean and spread, then scaled and moved.
+/// A layer normalisation with scale and offset.
 struct Norm {
     scale: Vec<f32>,
     bias: Vec<f32>,
@@ -49,7 +49,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Of these weights; in words what does not fit.
+    /// Creates the network from its weights; the error says what does not match.
     pub(super) fn new(weights: &Weights<'_>, shape: &Shape) -> Result<Self, String> {
         let width = shape.hidden_size;
         let linear = |name: &str, outputs: usize, inputs: usize| {
@@ -80,7 +80,7 @@ impl Network {
         };
         let places = weights.table("embeddings.position_embeddings.weight", &[shape.max_position_embeddings, width])?;
         let mut kind = weights.table("embeddings.token_type_embeddings.weight", &[2, width])?;
-        // A text alone is of the first of both kinds.
+        // A single text consists of tokens of the first type only.
         kind.truncate(width);
         Ok(Self {
             width,
@@ -93,7 +93,7 @@ impl Network {
         })
     }
 
-    /// The mean over what pieces mean beside each other.
+    /// Returns the mean of the outputs for all tokens.
     pub(super) fn mean_of(&self, pieces: &[usize]) -> Vec<f32> {
         let mut rows: Vec<f32> = Vec::with_capacity(pieces.len() * self.width);
         for (place, piece) in pieces.iter().enumerate() {
@@ -102,7 +102,7 @@ impl Network {
             let (Some(word), Some(at)) = (word, at) else { continue };
             rows.extend(word.iter().zip(at).zip(&self.kind).map(|((word, at), kind)| word + at + kind));
         }
-        self.at_first.bring(&mut rows);
+        self.at_first.normalise(&mut rows);
         for layer in &self.layers {
             rows = layer.pass(rows, self.heads);
         }
@@ -122,12 +122,12 @@ impl Layer {
         let looked = look(&query, &key, &value, (width, heads));
         let mut seen = self.joined.of(&looked);
         add(&mut seen, &rows);
-        self.after_looking.bring(&mut seen);
+        self.after_looking.normalise(&mut seen);
         let mut wide = self.wide.of(&seen);
         wide.iter_mut().for_each(|number| *number = gelu(*number));
         let mut narrow = self.narrow.of(&wide);
         add(&mut narrow, &seen);
-        self.after.bring(&mut narrow);
+        self.after.normalise(&mut narrow);
         narrow
     }
 }
@@ -169,7 +169,7 @@ fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + error_function(x * std::f32::consts::FRAC_1_SQRT_2))
 }
 
-/// Abramowitz and Stegun, *Handbook of Mathematical Functions*, 7.1.26: no further off than 1.5 · 10⁻⁷.
+/// Abramowitz and Stegun, *Handbook of Mathematical Functions*, 7.1.26, with an error of at most 1.5 · 10⁻⁷.
 fn error_function(x: f32) -> f32 {
     const FACTORS: [f64; 5] = [0.254_829_592, -0.284_496_736, 1.421_413_741, -1.453_152_027, 1.061_405_429];
     let size = f64::from(x.abs());
@@ -179,7 +179,7 @@ fn error_function(x: f32) -> f32 {
 }
 
 impl Norm {
-    fn bring(&self, rows: &mut [f32]) {
+    fn normalise(&self, rows: &mut [f32]) {
         let width = self.scale.len();
         for row in rows.chunks_exact_mut(width) {
             let mean = row.iter().sum::<f32>() / width as f32;
@@ -202,14 +202,14 @@ impl Linear {
     }
 }
 
-/// Compiled once for each set of instructions.
+/// Compiled once for each instruction set.
 #[inline(always)]
 fn multiply(weights: &[f32], bias: &[f32], (rows, inputs): (&[f32], usize), found: &mut [f32]) {
     let outputs = bias.len();
     let (some, more) = (rows.chunks(inputs * TOGETHER), found.chunks_mut(outputs * TOGETHER));
     for (rows, found) in some.zip(more) {
         let count = rows.len() / inputs;
-        // Fewer than are made together are made with the first of them once more.
+        // A last incomplete group is padded with the first token.
         let row = |place: usize| &rows[if place < count { place * inputs } else { 0 }..][..inputs];
         let four: [&[f32]; TOGETHER] = std::array::from_fn(row);
         for (output, weights) in weights.chunks_exact(inputs).enumerate() {
@@ -221,7 +221,7 @@ fn multiply(weights: &[f32], bias: &[f32], (rows, inputs): (&[f32], usize), foun
     }
 }
 
-/// The sums of the products of one vector with several.
+/// Returns the dot products of one vector with several.
 #[inline(always)]
 fn dots(weights: &[f32], rows: [&[f32]; TOGETHER]) -> [f32; TOGETHER] {
     let mut sums = [[0.0_f32; LANES]; TOGETHER];

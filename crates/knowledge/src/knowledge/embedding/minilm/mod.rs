@@ -1,4 +1,5 @@
-//! MiniLM (`sentence-transformers/all-MiniLM-L6-v2`, or another BERT of that shape) from a folder on this computer.
+//! MiniLM (`sentence-transformers/all-MiniLM-L6-v2`, or another BERT of that architecture) from a folder on this
+//! computer.
 //!
 //! The computation is implemented here, because a library for it would make the program larger than everything else
 //! that memories need. Its sums are computed in one order, so every machine gets the same results.
@@ -20,14 +21,14 @@ use forward::Network;
 use weights::Weights;
 use wordpiece::WordPieces;
 
-/// No file of a model is larger, in bytes.
+/// The maximum size of a model's file in bytes.
 const BYTES_AT_MOST: u64 = 512 * 1024 * 1024;
-/// Of a longer text only the beginning counts, in pieces: as the model was trained.
+/// The maximum number of tokens, as in training; the rest of a text is cut off.
 const PIECES_AT_MOST: usize = 256;
-/// Of a longer text not even that is looked for, in bytes.
+/// The maximum length of a text in bytes; the rest is not even tokenized.
 const TEXT_BYTES_AT_MOST: usize = 8 * 1024;
 
-/// What `config.json` says of the network.
+/// The parameters of the network in `config.json`.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 struct Shape {
     hidden_size: usize,
@@ -46,25 +47,25 @@ struct Shape {
 /// Why a folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MiniLmError {
-    /// A file is not there, or cannot be read.
+    /// A file is missing, or cannot be read.
     #[error("{}: {error}", place.display())]
     File {
-        /// Which.
+        /// The path.
         place: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: std::io::Error,
     },
-    /// A file says something else than it should.
+    /// The content of a file is invalid.
     #[error("{}: {what}", place.display())]
     Content {
-        /// Which.
+        /// The path.
         place: PathBuf,
-        /// What is wrong, and what to do.
+        /// What is wrong, and what to do about it.
         what: String,
     },
 }
 
-/// A model of this shape, loaded from its folder.
+/// A model of this architecture, loaded from its folder.
 pub struct MiniLm {
     model: ModelId,
     dimensions: usize,
@@ -73,7 +74,7 @@ pub struct MiniLm {
 }
 
 impl MiniLm {
-    /// Reads `config.json`, `vocab.txt` and `model.safetensors` of a folder.
+    /// Loads `config.json`, `vocab.txt` and `model.safetensors` from a folder.
     pub fn open(folder: &Path) -> Result<Self, MiniLmError> {
         let (_, config) = read(folder, "config.json")?;
         let wrong = |name: &str, what: String| MiniLmError::Content { place: folder.join(name), what };
@@ -83,14 +84,14 @@ impl MiniLm {
         let pieces = WordPieces::new(&String::from_utf8_lossy(&vocabulary));
         let pieces = pieces.map_err(|what| wrong("vocab.txt", what))?;
         let (_, bytes) = read(folder, "model.safetensors")?;
-        // Two models of one name are two models.
+        // Different models of the same name must have different ids.
         let model = ModelId(format!("minilm-{:016x}", content_hash(&bytes)).into());
         let weights = Weights::parse(&bytes).map_err(|what| wrong("model.safetensors", what))?;
         let network = Network::new(&weights, &shape).map_err(|what| wrong("model.safetensors", what))?;
         Ok(Self { model, dimensions: shape.hidden_size, pieces, network })
     }
 
-    /// The numbers of the pieces of a text, with those that begin and end it.
+    /// Returns the numbers of a text's tokens, including the start and end tokens.
     pub fn pieces(&self, text: &str) -> Vec<usize> {
         self.pieces.numbers_of(text, PIECES_AT_MOST)
     }

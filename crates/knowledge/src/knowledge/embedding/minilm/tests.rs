@@ -1,5 +1,5 @@
-//! A small network of the same shape has the same results as an independent computation (numpy, in 64 bits), and files
-//! that are not a model are refused.
+//! A small network of the same architecture has the same results as an independent computation (numpy, in 64 bits), and
+//! files that are not a model are rejected.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn tables() -> Vec<(String, Vec<usize>)> {
     all
 }
 
-/// The bytes of a file with these tables, whose numbers follow from their positions.
+/// Returns a file with these tables, whose numbers follow from their positions.
 fn safetensors() -> Vec<u8> {
     let (mut head, mut bytes) = (String::from("{\"__metadata__\":{\"format\":\"pt\"}"), Vec::new());
     for (table, (name, shape)) in tables().into_iter().enumerate() {
@@ -80,14 +80,14 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_small_network_comes_to_what_an_independent_computation_comes_to() {
+fn a_small_network_matches_an_independent_computation() {
     let folder = folder();
     let model = MiniLm::open(folder.path()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(model.pieces("The cats sat."), [0, 3, 4, 5, 6, 10, 1]);
     let embedding = model.embed("The cats sat.").expect("it should have an embedding");
     for (level, expected) in embedding.levels().iter().zip(EXPECTED) {
         let number = f32::from(*level) * embedding.scale();
-        // It is stored in 8 bits per number.
+        // Embeddings have 8 bits per number.
         assert!((number - expected).abs() < 0.004, "{number} for {expected}");
     }
     assert!(model.embed("  \n").is_err());
@@ -97,7 +97,7 @@ fn a_small_network_comes_to_what_an_independent_computation_comes_to() {
 }
 
 #[test]
-fn words_are_taken_apart_as_the_original_does() {
+fn words_are_tokenized_like_the_original() {
     let pieces = WordPieces::new(VOCABULARY).expect("it has what is needed");
     for (text, expected) in [
         ("Cäts\u{0}", vec![0, 4, 5, 1]),
@@ -114,7 +114,7 @@ fn words_are_taken_apart_as_the_original_does() {
 }
 
 #[test]
-fn what_is_no_model_is_refused_with_what_to_do() {
+fn invalid_models_are_refused_with_a_remedy() {
     let refused = |spoil: &dyn Fn(&Path)| {
         let folder = folder();
         spoil(folder.path());

@@ -1,13 +1,13 @@
-//! The weights of a model in the format `safetensors`: a JSON header with the place of each table, and the tables.
+//! The weights of a model in the `safetensors` format: a JSON header with the position of each tensor, and the tensors.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// No head is longer, in bytes.
+/// The maximum size of the header in bytes.
 const HEAD_AT_MOST: usize = 16 * 1024 * 1024;
 
-/// Where a table lies.
+/// The header entry of a tensor.
 #[derive(Deserialize)]
 struct Entry {
     dtype: String,
@@ -15,14 +15,14 @@ struct Entry {
     data_offsets: [usize; 2],
 }
 
-/// The tables of a file.
+/// The tensors of a file.
 pub(super) struct Weights<'a> {
     entries: BTreeMap<String, Entry>,
     tables: &'a [u8],
 }
 
 impl<'a> Weights<'a> {
-    /// Of the bytes of a file; in words what is wrong with it.
+    /// Parses the bytes of a file; the error says what is wrong.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, String> {
         let broken = || "it is truncated or not a model file: download the model again".to_owned();
         let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(broken)?;
@@ -34,7 +34,7 @@ impl<'a> Weights<'a> {
         Ok(Self { entries: entries.collect::<Result<_, String>>()?, tables })
     }
 
-    /// A table of exactly this shape.
+    /// Returns a tensor of exactly this shape.
     pub(super) fn table(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
         let entry = self.entries.get(name).ok_or_else(|| format!("the table {name} is missing"))?;
         if entry.shape != shape || entry.dtype != "F32" {

@@ -1,16 +1,16 @@
 //! The tokenizer of uncased BERT: splits a text into words without accents, and each word into the longest known
-//! pieces.
+//! tokens.
 
 use std::collections::HashMap;
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-/// A word of more letters is not looked for.
+/// The maximum length of a word in characters; a longer one is unknown.
 const WORD_CHARS_AT_MOST: usize = 100;
 
-/// The pieces of a vocabulary.
+/// The tokens of a vocabulary.
 pub(super) struct WordPieces {
-    /// By their text. Looked up, never gone through.
+    /// The number of each token. Only used for lookups, never iterated.
     numbers: HashMap<String, usize>,
     begin: usize,
     end: usize,
@@ -18,7 +18,7 @@ pub(super) struct WordPieces {
 }
 
 impl WordPieces {
-    /// Of a vocabulary, one piece a line, in the order of their numbers.
+    /// Parses a vocabulary with one token per line, in the order of their numbers.
     pub(super) fn new(vocabulary: &str) -> Result<Self, String> {
         let numbers: HashMap<String, usize> =
             vocabulary.lines().enumerate().map(|(number, piece)| (piece.trim_end().to_owned(), number)).collect();
@@ -30,7 +30,7 @@ impl WordPieces {
         Ok(Self { numbers, begin, end, unknown })
     }
 
-    /// The numbers of the pieces of a text, up to a maximum, including those that begin and end it.
+    /// Returns the numbers of a text's tokens, up to a maximum, including the start and end tokens.
     pub(super) fn numbers_of(&self, text: &str, at_most: usize) -> Vec<usize> {
         let mut numbers = vec![self.begin];
         for word in words(text) {
@@ -44,7 +44,7 @@ impl WordPieces {
         numbers
     }
 
-    /// A word in the longest pieces that there are; one that has a letter in no piece is unknown as a whole.
+    /// Splits a word into the longest tokens; if a part matches no token, the whole word is unknown.
     fn push(&self, word: &str, numbers: &mut Vec<usize>) {
         let (before, mut rest) = (numbers.len(), word);
         let is_long = word.chars().count() > WORD_CHARS_AT_MOST;
@@ -68,7 +68,8 @@ impl WordPieces {
     }
 }
 
-/// The words of a text in small letters without accents; signs, and letters of Chinese, are words of their own.
+/// Returns the words of a text in lower case without accents; punctuation and Chinese characters are words of their
+/// own.
 fn words(text: &str) -> Vec<String> {
     let plain: String = text.chars().filter(|letter| !is_dropped(*letter)).collect();
     let plain = DecomposingNormalizerBorrowed::new_nfd().normalize(&plain);
@@ -91,7 +92,7 @@ fn is_dropped(letter: char) -> bool {
     letter == '\u{fffd}' || (letter.is_control() && !letter.is_whitespace())
 }
 
-/// Combining marks of the scripts in which the model knows words.
+/// Whether a character is a combining mark of a script in which the model knows words.
 fn is_mark(letter: char) -> bool {
     matches!(letter, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{487}' | '\u{591}'..='\u{5bd}' | '\u{5bf}'
         | '\u{5c1}'..='\u{5c2}' | '\u{5c4}'..='\u{5c5}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}'
