@@ -223,7 +223,7 @@ impl Watch {
                 seen += self.reactions.read(room.world().resource::<Messages<Reacted>>()).count();
             }
             for event in room.world_mut().resource_mut::<EventLog>().take() {
-                let word = event.draft.kind.word();
+                let word = event.draft.kind.as_str();
                 seen += usize::from(["state", "message"].contains(&word));
                 if let Some(call) = event.read::<ModelCall>() {
                     hour.calls += 1;

@@ -27,7 +27,7 @@ use agent_workshop::ui::state::file_texts::TextRead;
 use agent_workshop::ui::{Command, UiState, ViewerContext};
 use agent_workshop::view::art::Art;
 use agent_workshop::view::model::{AgentDetail, AgentView, ProfileView, RoomModel};
-use agent_workshop::view::pick::Thing;
+use agent_workshop::view::pick::RoomObject;
 use agent_workshop::view::recent_events::Recent;
 use agent_workshop::view::theme::LIGHT;
 use agent_workshop::view::workflows::{RunView, StepView, WorkflowView, WorkflowsView};
@@ -84,7 +84,7 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
     let (mut room, mut recent, mut state) = (room(), log(), UiState::default());
     state.texts.files = Some(Ok(files()));
     if name == "inspector, an agent" {
-        state.selection.select([Thing::Agent("agent-7".into())]);
+        state.selection.select([RoomObject::Agent("agent-7".into())]);
     }
     let (mut panes, art, unsaved) = (PaneStates::default(), Art::default(), BTreeSet::new());
     let is_workflow = name.starts_with("workflow");

@@ -20,7 +20,7 @@ use super::measure::{Figure, Times, digits, timed};
 /// Takes the events from the log queue and counts those of one type.
 pub fn count_events(world: &mut World, word: &str) -> usize {
     let events = world.resource_mut::<EventLog>().take();
-    events.iter().filter(|event| event.draft.kind.word() == word).count()
+    events.iter().filter(|event| event.draft.kind.as_str() == word).count()
 }
 
 fn workshop(folder: &Path, arguments: &[&str]) -> String {

@@ -21,7 +21,7 @@ pub fn confined() -> Vec<Figure> {
     watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let found = Confinement::of_this_computer();
     if found.level() == Level::None {
-        eprintln!("programs: {}, so nothing is measured", found.words());
+        eprintln!("programs: {}, so nothing is measured", found.summary());
         return Vec::new();
     }
     let workspace = tempfile::tempdir().expect("a temporary folder can be made");

@@ -69,7 +69,7 @@ fn timed(begin: impl FnOnce(&mut Studio), is_over: impl Fn(&Studio) -> bool) -> 
 
 /// A thousand steps, ten in parallel, and the same work without a workflow.
 pub fn thousand_steps() -> Vec<Figure> {
-    let (took, done) = timed(start, |studio| !studio.room.app.world().resource::<WorkflowRuns>().is_going_on());
+    let (took, done) = timed(start, |studio| !studio.room.app.world().resource::<WorkflowRuns>().is_running());
     let tasks = |studio: &mut Studio| {
         (0..STEPS).for_each(|step| studio.task(&format!("worker-{}", step % WIDE), format!("Piece {step}.")));
     };

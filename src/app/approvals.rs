@@ -10,7 +10,7 @@ use bevy::ecs::prelude::*;
 use super::display_names::name_of;
 use super::opening::{OpenError, state_folder};
 use super::recovery::for_each_scene;
-use crate::base::AnsweredIn;
+use crate::base::AnswerPlace;
 use crate::kernel::{Approval, Kernel, KernelCommand, preview};
 use crate::orchestration::workflow::{PersonAnswer, PersonQuestion, WorkflowCommand, WorkflowRuns, WorkflowSettings};
 use crate::schedule::InputQueue;
@@ -60,7 +60,7 @@ pub struct OpenQuestions {
 
 /// Every pending question of a workspace, scene by scene. Read-only; the rooms may be running.
 pub fn open_questions(workspace: &Path) -> Result<OpenQuestions, OpenError> {
-    let answers = answer_files::kept(&state_folder(workspace));
+    let answers = answer_files::pending(&state_folder(workspace));
     let mut open = OpenQuestions::default();
     for_each_scene(workspace, |scene, world| {
         let chars_at_most = world.resource::<WorkflowSettings>().output_chars_at_most;
@@ -120,13 +120,13 @@ pub(super) fn collect_answers(
     (runs, mut workflows): (Res<WorkflowRuns>, ResMut<InputQueue<WorkflowCommand>>),
 ) {
     let Some(mut answers) = answers.filter(|answers| answers.has_news()) else { return };
-    for answer in answers.take() {
+    for answer in answers.take_pending() {
         if let Some(approval) = kernel.approvals().find(|approval| approval.id.as_str() == answer.id) {
             let command = match answer.allow && approval.of_server.is_some() {
                 true => approval.fill(approval.form_of(answer.fields), answer.because),
                 false => approval.answer(answer.allow, answer.scope, answer.because),
             };
-            door.push(command.answered_in(AnsweredIn::Terminal));
+            door.push(command.answered_in(AnswerPlace::Terminal));
         } else if let Some(question) = runs.questions().find(|question| question.id == answer.id) {
             let answer = person_answer(answer.allow, answer.because, answer.fields);
             workflows.push(WorkflowCommand::Answer { run: question.run, step: question.step, answer });

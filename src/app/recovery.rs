@@ -53,13 +53,13 @@ pub(super) fn recover(
 ) -> Result<(Option<SavedRoom>, Vec<Problem>), OpenError> {
     let reader = match aside {
         // A damaged history may not even open.
-        Some(aside) if !aside.is_copied() => match Reader::open_aside(aside.path()) {
+        Some(aside) if !aside.is_copied() => match Reader::open_quarantined(aside.path()) {
             Ok(reader) => reader,
             Err(error) => return Ok((None, vec![nothing_left(&error.to_string())])),
         },
         _ => Reader::open(state_folder)?,
     };
-    let ways = match reader.ways_back(scene) {
+    let ways = match reader.recovery_points(scene) {
         Ok(ways) => ways,
         Err(error) if aside.is_some() => return Ok((None, vec![nothing_left(&error.to_string())])),
         Err(error) => return Err(error.into()),
@@ -88,7 +88,7 @@ pub(super) fn recover(
             }
         }
     }
-    let is_lost = aside.is_some_and(|aside| !aside.is_whole());
+    let is_lost = aside.is_some_and(|aside| !aside.is_fully_salvaged());
     let problem = match unusable.first() {
         Some(why) => Some(nothing_left(why)),
         None => is_lost.then(|| nothing_left("none could be read from the history")),

@@ -74,14 +74,14 @@ pub struct Room {
 }
 
 /// A room being moved to another thread: an `App` cannot be sent, but its parts can.
-pub struct MovingRoom {
+pub struct MovableRoom {
     world: SubApp,
     scene: String,
     run: Id,
     driver: Driver,
 }
 
-impl MovingRoom {
+impl MovableRoom {
     /// Unpacks the room on its new thread.
     pub fn arrive(self) -> Room {
         let Self { world, scene, run, driver } = self;
@@ -93,9 +93,9 @@ impl MovingRoom {
 
 impl Room {
     /// Prepares the room for being moved to another thread.
-    pub fn into_moving(mut self) -> MovingRoom {
+    pub fn into_movable(mut self) -> MovableRoom {
         let world = std::mem::take(self.app.main_mut());
-        MovingRoom { world, scene: self.scene, run: self.run, driver: self.driver }
+        MovableRoom { world, scene: self.scene, run: self.run, driver: self.driver }
     }
 
     /// Opens a workspace: its last committed state plus what a person has changed since. A damaged history is set
@@ -110,11 +110,11 @@ impl Room {
         let dir = state_folder(&options.folder);
         match Self::try_open(options, None, control) {
             Err(error) if error.is_damage() => {
-                let aside = store::put_away(&dir, &error.to_string())?;
+                let aside = store::quarantine(&dir, &error.to_string())?;
                 match Self::try_open(options, Some(&aside), control) {
                     // The damage may be in the copied part.
                     Err(again) if again.is_damage() => {
-                        let copy = store::put_away_whole(&dir, &again.to_string())?;
+                        let copy = store::quarantine_without_salvage(&dir, &again.to_string())?;
                         Self::try_open(options, Some(&copy), control)
                     }
                     opened => opened,
@@ -132,7 +132,7 @@ impl Room {
         let (mut on_disk, mut problems) = read_folder(&options.folder);
         let scene = choose_scene(&on_disk, &problems, options)?;
         report_progress(control, 0.2)?;
-        let (mut store, store_problems) = Store::open_in_place_of(&state_folder(&options.folder), aside)?;
+        let (mut store, store_problems) = Store::open_after_quarantine(&state_folder(&options.folder), aside)?;
         problems.extend(store_problems);
         // Files completed now are not external edits.
         let (was_cut_off, file_problems) = finish_interrupted(&options.folder, store.dir())?;
@@ -146,7 +146,7 @@ impl Room {
         let carried = if options.fresh {
             None
         } else {
-            let (carried, recovery_problems) = recovery::recover(store.dir(), store.aside(), &scene)?;
+            let (carried, recovery_problems) = recovery::recover(store.dir(), store.quarantined(), &scene)?;
             problems.extend(recovery_problems);
             carried
         };

@@ -47,7 +47,7 @@ pub fn runs(process: u32) -> bool {
 
 /// Whether an open room has loaded the current files of its workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct TakenIn {
+pub struct FilesLoaded {
     /// The paths of files whose content on disk differs from the room's.
     pub behind: Vec<String>,
     /// Number of answers that it has not processed.
@@ -58,7 +58,7 @@ pub struct TakenIn {
     pub goes_on: bool,
 }
 
-impl TakenIn {
+impl FilesLoaded {
     /// Whether it has processed everything.
     pub fn is_all(&self) -> bool {
         self.behind.is_empty() && self.answers == 0
@@ -66,14 +66,15 @@ impl TakenIn {
 }
 
 /// Reads the last committed state of a scene's room and the files on disk; passes the world to `see`.
-pub fn look_beside<T>(
+pub fn read_committed_state<T>(
     workspace: &Path,
     scene: &str,
     see: impl FnOnce(&World) -> T,
-) -> Result<Option<(TakenIn, T)>, OpenError> {
+) -> Result<Option<(FilesLoaded, T)>, OpenError> {
     // Read the disk first: what is written in the meantime is not counted as missed by the room.
     let (on_disk, _) = read_folder(workspace);
-    let waiting = answer_files::kept(&state_folder(workspace)).values().filter(|answer| answer.scene == scene).count();
+    let waiting =
+        answer_files::pending(&state_folder(workspace)).values().filter(|answer| answer.scene == scene).count();
     let Some(app) = last_committed_world(workspace, scene)? else { return Ok(None) };
     let world = app.world();
     let known = world.resource::<KnownFiles>().all();
@@ -81,11 +82,11 @@ pub fn look_beside<T>(
         on_disk.iter().filter(|(path, text)| known.get(*path) != Some(*text)).map(|(path, _)| path.clone()).collect();
     behind.extend(known.keys().filter(|path| !on_disk.contains_key(*path)).cloned());
     let kernel = world.resource::<Kernel>();
-    let taken = TakenIn {
+    let taken = FilesLoaded {
         behind,
         answers: waiting,
-        is_pump: kernel.gives_one_turn_each(),
-        goes_on: kernel.goes_on_by_itself(|_| false),
+        is_pump: kernel.is_single_step(),
+        goes_on: kernel.can_continue_unattended(|_| false),
     };
     Ok(Some((taken, see(world))))
 }

@@ -29,7 +29,7 @@ pub struct ServersOfFolder {
 pub fn servers_of(folder: &Path) -> Result<ServersOfFolder, Problem> {
     let app = opened(folder)?;
     let world = app.world();
-    let servers = world.resource::<McpServers>().written().to_vec();
+    let servers = world.resource::<McpServers>().configured().to_vec();
     let terms = world.resource::<McpSettings>().terms();
     let is_about_servers = |problem: &&Problem| problem.what.contains("MCP server");
     let problems = world.resource::<Problems>().iter().filter(is_about_servers).cloned().collect();

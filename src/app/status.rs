@@ -12,7 +12,7 @@ use super::recovery::for_each_scene;
 use crate::base::{ActivationKey, Id, calendar};
 use crate::gateway::ledger::Tally;
 use crate::gateway::{ExchangeCounts, RequestQueue};
-use crate::kernel::{Kernel, UnfinishedHandOver, UnfinishedPiece, UnfinishedRun};
+use crate::kernel::{Kernel, UnfinishedActivation, UnfinishedHandOver, UnfinishedRun};
 use crate::orchestration::{Channel, Channels};
 use crate::schedule::{RoomDate, SimClock};
 
@@ -30,7 +30,7 @@ pub struct UnfinishedTask {
     /// The task.
     pub task: String,
     /// Its waiting and running pieces of work.
-    pub pieces: Vec<UnfinishedPiece>,
+    pub pieces: Vec<UnfinishedActivation>,
     /// Permissions granted until it ends, in words, each with the agent's id.
     pub granted: Vec<(Id, String)>,
     /// Its model usage, in all runs of the room.

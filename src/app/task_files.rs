@@ -8,10 +8,10 @@ use thiserror::Error;
 
 use crate::base::globs::{self, GlobError};
 use crate::workspace::task_files;
-use crate::workspace::task_files::lint::{ENDING, Known};
+use crate::workspace::task_files::lint::{ENDING, LintContext};
 use crate::workspace::task_files::query::evaluate::Source;
 use crate::workspace::task_files::query::execute::Changes;
-use crate::workspace::vfs::{DirectFileError, DirectFiles, PathRefusal, Reach, WorkspacePath};
+use crate::workspace::vfs::{DirectFileError, DirectFiles, PathAccess, PathRefusal, WorkspacePath};
 
 /// Larger task files are not read, in bytes.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
@@ -81,7 +81,7 @@ impl TaskFiles {
         let plain = plain.map_err(|error| TaskFilesError::Glob { glob: file_or_glob.to_owned(), error })?;
         let mut sources = Vec::new();
         for path in self.files.find(&plain)? {
-            if path.as_str().ends_with(ENDING) && path.reach() != Reach::Closed {
+            if path.as_str().ends_with(ENDING) && path.reach() != PathAccess::Closed {
                 // A file that was deleted in the meantime is skipped.
                 sources.extend(self.read_one(&path)?);
             }
@@ -171,14 +171,14 @@ impl TaskFiles {
     }
 
     /// The context for checking these files: `agents` of the workspace, and tasks in other files.
-    pub fn known(&self, agents: impl IntoIterator<Item = String>, beside: &[Source]) -> Known {
+    pub fn known(&self, agents: impl IntoIterator<Item = String>, beside: &[Source]) -> LintContext {
         // Unreadable files contribute no names.
         let others = self.read("tasks/**").unwrap_or_default();
         let is_other = |source: &&Source| beside.iter().all(|one| one.path != source.path);
         let ids = others.iter().filter(is_other).chain(beside.iter().filter(|_| beside.len() > 1));
         let other_ids: BTreeSet<String> =
             ids.flat_map(|source| source.file.tasks.iter().map(|task| task.id.clone())).collect();
-        Known::of(agents, Some(other_ids))
+        LintContext::of(agents, Some(other_ids))
     }
 }
 
@@ -187,7 +187,7 @@ fn task_path(file: &str) -> Result<WorkspacePath, TaskFilesError> {
     if !path.as_str().ends_with(ENDING) {
         return Err(TaskFilesError::Kind(path.to_string()));
     }
-    if path.reach() == Reach::Closed { Err(TaskFilesError::Closed(path.to_string())) } else { Ok(path) }
+    if path.reach() == PathAccess::Closed { Err(TaskFilesError::Closed(path.to_string())) } else { Ok(path) }
 }
 
 fn writable(source: &Source) -> Result<(), TaskFilesError> {
@@ -196,5 +196,5 @@ fn writable(source: &Source) -> Result<(), TaskFilesError> {
 
 /// Protects approval files: an agent may have written the query, but only a person answers approvals.
 fn writable_path(path: &WorkspacePath) -> Result<(), TaskFilesError> {
-    if path.reach() == Reach::Open { Ok(()) } else { Err(TaskFilesError::ReadOnly(path.to_string())) }
+    if path.reach() == PathAccess::Open { Ok(()) } else { Err(TaskFilesError::ReadOnly(path.to_string())) }
 }

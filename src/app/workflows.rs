@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::agent::Profiles;
 use crate::base::{Id, Problem};
 use crate::orchestration::workflow::RunKey;
-use crate::orchestration::workflow::check::{There, check};
+use crate::orchestration::workflow::check::{WorkflowContext, check};
 use crate::orchestration::workflow::format::{self, WorkflowFile};
 use crate::orchestration::workflow::run_record::{self, RECORDS, RunRecord};
 use crate::workspace::files::FileContent;
@@ -48,13 +48,13 @@ impl Known {
     }
 
     /// The context that a workflow is checked against.
-    pub fn there(&self) -> There<'_> {
-        There { agents: Some(&self.agents), workflows: &self.workflows }
+    pub fn workflow_context(&self) -> WorkflowContext<'_> {
+        WorkflowContext { agents: Some(&self.agents), workflows: &self.workflows }
     }
 
     /// All problems of a workflow.
     pub fn problems(&self, file: &WorkflowFile) -> Vec<Problem> {
-        file.problems.iter().cloned().chain(check(&file.workflow, self.there())).collect()
+        file.problems.iter().cloned().chain(check(&file.workflow, self.workflow_context())).collect()
     }
 }
 

@@ -19,7 +19,7 @@ use super::task_goal::{Task, held_work};
 use crate::app::approvals::{has_answers, preview_of};
 use crate::app::display_names::name_of;
 use crate::base::text::truncate;
-use crate::base::{AllowScope, AnsweredIn, TimeLimit};
+use crate::base::{AllowScope, AnswerPlace, TimeLimit};
 use crate::gateway::mcp::{FieldKind, FormField};
 use crate::kernel::{Approval, ApprovalId, Hold, Kernel, KernelCommand};
 use crate::log::{EventKind, EventRecord};
@@ -209,7 +209,7 @@ impl Asking {
                 // The server continues without an answer, and would have ended before a person answers.
                 Policy::Tell { ends: true } | Policy::Decide(_)
                     if is_for_server
-                        && (self.policy != Policy::Decide(true) || approval.misfit(&Map::new()).is_some()) =>
+                        && (self.policy != Policy::Decide(true) || approval.form_error(&Map::new()).is_some()) =>
                 {
                     reporter.note(format!("declined, because nobody can answer here: {told}"));
                     decide(world, &approval, false, (AllowScope::Once, Map::new()), None);
@@ -251,7 +251,7 @@ impl Asking {
                 NextLine::Typed(line) => {
                     let (allow, scope, because) = match reply(&line) {
                         Reply::Allow(scope, form) if approval.may_reach(scope) => {
-                            if let Some(why) = approval.misfit(&form) {
+                            if let Some(why) = approval.form_error(&form) {
                                 output::note(&format!("  {why}"));
                                 lines.show(&choices);
                                 continue;
@@ -338,7 +338,7 @@ fn decide(
         true => approval.fill(form, because),
         false => approval.answer(allow, scope, because),
     };
-    world.resource_mut::<InputQueue<KernelCommand>>().push(command.answered_in(AnsweredIn::Terminal));
+    world.resource_mut::<InputQueue<KernelCommand>>().push(command.answered_in(AnswerPlace::Terminal));
 }
 
 /// The fields of what a server asks, one a line.

@@ -180,7 +180,7 @@ fn answer(chosen: &ShowArguments, said: Said, fields: &[(String, String)]) -> Ou
             let is_for_server = one.approval.of_server.is_some();
             let filled: BTreeMap<String, String> = fields.iter().cloned().collect();
             if let Some(why) =
-                one.approval.misfit(&one.approval.form_of(filled.clone())).filter(|_| is_for_server && said.allow)
+                one.approval.form_error(&one.approval.form_of(filled.clone())).filter(|_| is_for_server && said.allow)
             {
                 let complaint = Complaint::usage(format!("{}: {why}", one.approval.id));
                 return Err(complaint.hint(format!(
@@ -231,7 +231,7 @@ fn said_now(scope: AllowScope, id: &str) -> Result<AllowScope, Complaint> {
 }
 
 fn keep(folder: &Path, given: &Answer) -> Result<(), Complaint> {
-    answer_files::keep(&state_folder(folder), given).map_err(|error| match error {
+    answer_files::store(&state_folder(folder), given).map_err(|error| match error {
         AnswerError::Answered(_) => Complaint::usage(error).hint("only the first answer counts"),
         error => Complaint::failed(error),
     })

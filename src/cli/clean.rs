@@ -25,7 +25,7 @@ pub(super) fn clean(arguments: &Arguments) -> Outcome {
     let folder = workspace_argument::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
     let state = state_folder(&folder);
     let plan = Cleaning::plan(&folder, &state).map_err(Complaint::failed)?;
-    let aside = if plan.is_nothing() || !is_wanted(&plan, arguments.yes)? {
+    let aside = if plan.is_empty() || !is_wanted(&plan, arguments.yes)? {
         None
     } else {
         Some(plan.carry_out(&folder, &state).map_err(Complaint::failed)?)
@@ -45,7 +45,7 @@ pub(super) fn clean(arguments: &Arguments) -> Outcome {
             output::note(&format!("moved {count} files to {aside}; restored {back} of them to their earlier text"));
             Ok(Ending::Done)
         }
-        None if plan.is_nothing() => {
+        None if plan.is_empty() => {
             output::note("nothing to clean");
             Ok(Ending::Done)
         }

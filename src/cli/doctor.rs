@@ -255,9 +255,9 @@ fn confinement() -> Finding {
     match found.level() {
         Level::None if cfg!(target_os = "linux") => {
             let remedy = "install bubblewrap, and make sure that the system allows user namespaces";
-            Finding::bad(State::Note, "confinement", found.words(), remedy)
+            Finding::bad(State::Note, "confinement", found.summary(), remedy)
         }
-        _ => Finding::good("confinement", found.words()),
+        _ => Finding::good("confinement", found.summary()),
     }
 }
 

@@ -96,7 +96,7 @@ fn is_news(event: &EventRecord, narrator: &Narrator<'_>) -> bool {
         Event::HandOver(_) | Event::TaskResultReturned(_) | Event::Publish(_) | Event::Blackboard(_) => true,
         Event::ToolResult(result) => !result.ok,
         Event::Complete(_) | Event::Abort(_) | Event::WorkflowStep(_) => true,
-        Event::Unknown(unknown) => matches!(unknown.kind(), EventKind::Other(_)) && narrator.knows(unknown.kind()),
+        Event::Unknown(unknown) => matches!(unknown.kind(), EventKind::Other(_)) && narrator.describes(unknown.kind()),
         _ => false,
     }
 }

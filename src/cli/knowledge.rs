@@ -149,7 +149,7 @@ fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
 /// The same with the model of embeddings that the settings name, and all vectors made.
 fn open_to_compare(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
     let mut files = opened(named, embedder_of)?;
-    if let Some(why) = files.instead() {
+    if let Some(why) = files.fallback_reason() {
         output::note(&format!("warning: memory search falls back to {}: {why}", files.known().embedder().model()));
     }
     make_all(&mut files)?;
@@ -212,7 +212,7 @@ fn list(listing: &Listing) -> Outcome {
     let files = open(listing.place.workspace.as_ref())?;
     let filter = listing.choosing.filter();
     let all = files.known().index().all(&listing.choosing.viewer());
-    let mut all: Vec<&Memory> = all.into_iter().map(|entry| &entry.memory).filter(|one| filter.takes(one)).collect();
+    let mut all: Vec<&Memory> = all.into_iter().map(|entry| &entry.memory).filter(|one| filter.matches(one)).collect();
     all.sort_by(|one, other| {
         (!one.shared, &one.agent, one.created, &one.id).cmp(&(!other.shared, &other.agent, other.created, &other.id))
     });
@@ -266,7 +266,7 @@ fn shown(entry: &Entry, edges: &[(&Entry, &Edge)], place: Option<&str>) -> Strin
     let last = entry.recalls.last.map(|last| format!("{} times, last {}", entry.recalls.times, stamp(last)));
     say("recalled", Some(last.unwrap_or_else(|| "never".to_owned())));
     for (from, edge) in edges {
-        let word = edge.relation.word();
+        let word = edge.relation.as_str();
         lines.push(if from.memory.id == memory.id {
             format!("{word} {}", edge.target)
         } else {
@@ -320,7 +320,8 @@ fn export(exporting: &Exporting) -> Outcome {
         return Ok(Ending::Done);
     }
     let text = serde_json::to_string_pretty(&json).map_err(Complaint::failed)? + "\n";
-    let written = [files.write_beside("graph.json", &text), files.write_beside("graph.mmd", &graph.to_mermaid())];
+    let written =
+        [files.write_extra_file("graph.json", &text), files.write_extra_file("graph.mmd", &graph.to_mermaid())];
     for place in written {
         output::result(&place.map_err(Complaint::failed)?)?;
     }
@@ -365,7 +366,7 @@ fn line(memory: &Memory) -> String {
 }
 
 fn edge_json(from: &str, edge: &Edge) -> Value {
-    json!({ "source_id": from, "target_id": edge.target, "relation": edge.relation.word(), "weight": edge.weight })
+    json!({ "source_id": from, "target_id": edge.target, "relation": edge.relation.as_str(), "weight": edge.weight })
 }
 
 fn found_json(one: &Recalled<'_>) -> Value {

@@ -68,7 +68,7 @@ pub enum Ending {
 
 impl Ending {
     /// The word for programs.
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::Failed => "failed",

@@ -12,7 +12,7 @@ use super::report::{Verdict, unfinished_words};
 use super::waiting_steps::waiting;
 use super::{Complaint, Ending};
 use crate::app::opening::OpenError;
-use crate::app::running_elsewhere::{NewestRun, TakenIn, look_beside, newest_run, owner, runs};
+use crate::app::running_elsewhere::{FilesLoaded, NewestRun, newest_run, owner, read_committed_state, runs};
 use crate::kernel::{Approval, Kernel};
 use crate::orchestration::workflow::{PersonQuestion, WorkflowRuns};
 
@@ -90,7 +90,7 @@ pub(super) fn hand_over(workspace: &Path, interrupted: &AtomicBool) -> Result<Be
             // It is being opened or closed.
         } else {
             seen_at_work = Some(run.clone());
-            let looked = look_beside(workspace, &run.scene, |_| ()).map_err(failed)?;
+            let looked = read_committed_state(workspace, &run.scene, |_| ()).map_err(failed)?;
             let waited = begun.elapsed();
             let is_done = match &looked {
                 // A step ends, and then everything about it is known.
@@ -120,8 +120,9 @@ fn unknown() -> Overview {
     }
 }
 
-fn handed_over(workspace: &Path, run: &NewestRun, taken: Option<&TakenIn>) -> Result<Beside, OpenError> {
-    let mut overview = look_beside(workspace, &run.scene, overview)?.map_or_else(unknown, |(_, overview)| overview);
+fn handed_over(workspace: &Path, run: &NewestRun, taken: Option<&FilesLoaded>) -> Result<Beside, OpenError> {
+    let mut overview =
+        read_committed_state(workspace, &run.scene, overview)?.map_or_else(unknown, |(_, overview)| overview);
     if let Some(taken) = taken.filter(|taken| !taken.is_all()) {
         let mut named: Vec<String> = taken.behind.iter().take(NAMED_AT_MOST).cloned().collect();
         if taken.answers > 0 {

@@ -212,7 +212,7 @@ impl Report {
     pub(super) fn to_json(&self) -> Value {
         let mut all = json!({
             "run": self.run,
-            "ended": self.verdict.ending.word(),
+            "ended": self.verdict.ending.as_str(),
             "reason": self.verdict.reason,
             "hint": self.verdict.hint,
             "result": self.verdict.result,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::workflow_goal::WorkflowGoal;
 use super::{Complaint, status};
 use crate::app::workflows::{self, RunHead};
-use crate::orchestration::workflow::value::is_true;
+use crate::orchestration::workflow::value::is_truthy;
 use crate::orchestration::workflow::{PersonAnswer, RunKey, WorkflowCommand};
 
 /// The run that is meant by its id, or by its number where that is one run's alone.
@@ -55,7 +55,7 @@ fn answers(given: &[(String, String)]) -> Result<BTreeMap<String, PersonAnswer>,
         let (step, field) = name.split_once('.').unwrap_or((name, "approved"));
         let answer = answers.entry(step.to_owned()).or_default();
         match field {
-            "approved" => answer.approved = Some(is_true(&Value::from(value.as_str()))),
+            "approved" => answer.approved = Some(is_truthy(&Value::from(value.as_str()))),
             "comment" => {
                 answer.comment.clone_from(value);
                 answer.fields.insert(field.to_owned(), value.clone());

@@ -493,7 +493,7 @@ impl Run<'_> {
         let scene = world.resource::<RoomStart>().scene.clone();
         let scene = world.resource::<KnownFiles>().text(&scene).unwrap_or_default().to_owned();
         let run = self.room.run.clone();
-        let reason = if verdict.reason.is_empty() { verdict.ending.word() } else { &verdict.reason };
+        let reason = if verdict.reason.is_empty() { verdict.ending.as_str() } else { &verdict.reason };
         let out = &mut self.out;
         let mut last_events = Ok(());
         let unsaved = self.room.close(reason, |events| last_events = out.write(events)).map_err(Complaint::failed)?;
@@ -535,7 +535,7 @@ impl Run<'_> {
         let kernel = self.room.app.world().resource::<Kernel>();
         let run = self.task.as_ref().and_then(Task::run).filter(|run| !is_over(kernel, *run));
         let workflow = self.task.as_ref().and_then(|task| task.workflow_run(self.room.app.world()));
-        if let Some(run) = workflow.filter(|run| run.is_going_on()) {
+        if let Some(run) = workflow.filter(|run| run.is_running()) {
             return format!("continue with: workshop workflow resume {}", run.key);
         }
         match run {

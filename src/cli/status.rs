@@ -176,7 +176,7 @@ mod tests {
     use crate::base::{ActivationKey, RunTag};
     use crate::gateway::ExchangeCounts;
     use crate::gateway::ledger::Tally;
-    use crate::kernel::{UnfinishedHandOver, UnfinishedPiece};
+    use crate::kernel::{UnfinishedActivation, UnfinishedHandOver};
 
     fn task(root: u64) -> UnfinishedTask {
         task_of(ActivationKey::numbered(root))
@@ -189,7 +189,7 @@ mod tests {
             agent: "lead".into(),
             name: "Lead".into(),
             task: "Plan\na party".into(),
-            pieces: vec![UnfinishedPiece {
+            pieces: vec![UnfinishedActivation {
                 activation: "act-7".into(),
                 agent: "kid".into(),
                 state: "waits for a person: writing a.md".into(),

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use crate::base::text::{one_line, truncate};
 use crate::base::{Id, Seq};
 use crate::log::EventRecord;
-use crate::log::events::{Abort, Activation, ApprovalDecided, Complete, FileChange, Gate, ToolCall, ToolResult, word};
+use crate::log::events::{
+    Abort, Activation, ApprovalDecided, Complete, FileChange, Gate, ToolCall, ToolResult, enum_name,
+};
 
 /// How many actions are listed.
 const ACTS_AT_MOST: usize = 1_000;
@@ -46,7 +48,7 @@ impl Acts {
         if let Some(call) = event.read::<ToolCall>() {
             let act = json!({
                 "act": "tool", "agent": event.draft.agent, "tool": call.tool, "target": call.target,
-                "gate": call.gate.map(word),
+                "gate": call.gate.map(enum_name),
             });
             let name = Some((event.draft.activation.clone(), call.id));
             self.push(ReportedAction { json: act, call: Some(event.seq), name, files: Vec::new() });

@@ -68,7 +68,7 @@ fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdi
     let is_between_steps = world.resource::<WorkflowRuns>().is_at_work()
         || world.resource::<TaskAssignments>().is_at_work()
         || messages_move(world)
-        || world.resource::<SessionEdits>().is_taking(world.resource::<SimClock>().tick());
+        || world.resource::<SessionEdits>().has_pending_edit(world.resource::<SimClock>().tick());
     if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
         // An answer that is on its way brings them on.
         let is_answered = has_answers(world) || !world.resource::<InputQueue<WorkflowCommand>>().is_empty();
@@ -86,13 +86,13 @@ fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
         return None;
     }
     let kernel = world.resource::<Kernel>();
-    let (goes_on, is_idle) = (kernel.goes_on_by_itself(|agent| is_paused(world, agent)), kernel.is_idle());
+    let (goes_on, is_idle) = (kernel.can_continue_unattended(|agent| is_paused(world, agent)), kernel.is_idle());
     let has_more = kernel.waits_for_turn();
     let now = world.resource::<SimClock>().tick();
     let moves = messages_move(world)
         || world.resource::<CheckIns>().is_asking()
-        || world.resource::<SessionEdits>().is_taking(now)
-        || world.resource::<TaskAssignments>().goes_on_by_itself(now, |thread| kernel.is_over(thread));
+        || world.resource::<SessionEdits>().has_pending_edit(now)
+        || world.resource::<TaskAssignments>().can_continue_unattended(now, |thread| kernel.has_ended(thread));
     if goes_on || moves || !simulation::is_idle_beside_work(world) || (is_idle && !simulation::is_idle(world)) {
         return None;
     }
@@ -114,9 +114,9 @@ fn steps_wait(world: &World, asking: &Asking) -> Option<Verdict> {
 /// Whether messages from outside are on their way to whom they are for, without anything else happening.
 fn messages_move(world: &World) -> bool {
     let now = world.resource::<SimClock>().tick();
-    world.resource::<Streams>().is_taking(now)
-        || world.resource::<SlackChannels>().is_bringing(now)
-        || world.resource::<SlackCalls>().looks_first()
+    world.resource::<Streams>().has_pending_messages(now)
+        || world.resource::<SlackChannels>().has_pending_batch(now)
+        || world.resource::<SlackCalls>().is_first_poll_running()
 }
 
 fn has_ticked(world: &World) -> bool {

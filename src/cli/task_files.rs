@@ -289,7 +289,7 @@ fn lint_files(linting: &Linting) -> Outcome {
 fn line(source: &Source, issue: &Issue) -> String {
     let (line, column) = source.file.position(issue.at);
     let (path, severity) = (&source.path, severity(issue));
-    format!("{path}:{line}:{column}: {severity} {}: {} ({})", issue.code.word(), issue.what, issue.code.remedy())
+    format!("{path}:{line}:{column}: {severity} {}: {} ({})", issue.code.as_str(), issue.what, issue.code.remedy())
 }
 
 fn severity(issue: &Issue) -> &'static str {
@@ -306,7 +306,7 @@ fn to_json(source: &Source, issue: &Issue) -> Value {
         "line": line,
         "column": column,
         "severity": severity(issue),
-        "code": issue.code.word(),
+        "code": issue.code.as_str(),
         "task": issue.task.map(|task| source.file.tasks[task].id.as_str()),
         "what": issue.what,
         "remedy": issue.code.remedy(),

@@ -12,7 +12,7 @@ use crate::app::opening::state_folder;
 use crate::base::text::{nearest, truncate};
 use crate::workspace::undo::{
     AgentHistories, AgentHistory, FilePlan, Outcome as Fate, RestorePoint, SkippedFile, UndoPlan, apply_plan,
-    last_undone, take_back, unified_diff,
+    last_undone, revert_latest, unified_diff,
 };
 
 /// How many characters of a task are shown.
@@ -145,7 +145,7 @@ fn put_back(folder: &Path, state: &Path, plan: &UndoPlan, arguments: &Arguments)
         })
         .collect();
     let is_json = arguments.place.json;
-    if plan.is_nothing() {
+    if plan.is_empty() {
         stays.iter().for_each(|why| output::note(why));
         if is_json {
             output::json(&plan_json(plan, None, &[]))?;
@@ -194,7 +194,7 @@ fn back(folder: &Path, state: &Path, arguments: &Arguments) -> Outcome {
         output::result(&paths.join("\n"))?;
         return Ok(Ending::Done);
     }
-    let (undone, not_done) = take_back(folder, state).map_err(Complaint::failed)?;
+    let (undone, not_done) = revert_latest(folder, state).map_err(Complaint::failed)?;
     print_skipped(&not_done);
     let count = undone.files.len() - not_done.len();
     if arguments.place.json {

@@ -90,13 +90,13 @@ fn look_at(text: &str) -> Result<(f32, f32, f32), String> {
 }
 
 fn pane(text: &str) -> Result<Tab, String> {
-    let added: Vec<&'static str> = added().iter().map(|pane| pane.word()).collect();
-    let fixed = Tab::FIXED.into_iter().find(|tab| tab.word() == text);
+    let added: Vec<&'static str> = added().iter().map(|pane| pane.id()).collect();
+    let fixed = Tab::FIXED.into_iter().find(|tab| tab.name() == text);
     match fixed.or_else(|| added.contains(&text).then(|| Tab::Pane(text.to_owned()))) {
         Some(tab) => Ok(tab),
         None if text.contains(['.', '/']) => Ok(Tab::File(text.to_owned())),
         None => {
-            let words: Vec<&str> = Tab::FIXED.iter().map(Tab::word).chain(added).collect();
+            let words: Vec<&str> = Tab::FIXED.iter().map(Tab::name).chain(added).collect();
             Err(format!("one of {}, or the path of a file", words.join(", ")))
         }
     }

@@ -60,7 +60,7 @@ impl WorkflowGoal {
         self.stage = Stage::Given;
         if let WorkflowCommand::Resume { run: key, .. } = &self.command {
             let known = world.resource::<WorkflowRuns>().get(*key);
-            if known.is_some_and(|run| run.is_going_on() || run.status == RunStatus::Done) {
+            if known.is_some_and(|run| run.is_running() || run.status == RunStatus::Done) {
                 // It continues by itself.
                 self.stage = Stage::Taken(*key);
             }
@@ -99,7 +99,7 @@ impl WorkflowGoal {
             return Some(Verdict::new(Ending::Failed, why.clone()));
         }
         let run = self.run(world)?;
-        if run.is_going_on() {
+        if run.is_running() {
             return waits(world, run);
         }
         if !run.is_settled() {

@@ -390,7 +390,7 @@ fn what_it_thinks_is_seen_and_kept_and_is_nobodys_words() {
     let place = Place::new();
     let mut room = place.allowed("good", "thinking", "vfs_read", "", "do:think Let me see\ndo:wait");
     let until = Instant::now() + Duration::from_secs(20);
-    while room.world().resource::<LiveText>().thought("lead").trim() != "Let me see" {
+    while room.world().resource::<LiveText>().reasoning("lead").trim() != "Let me see" {
         agent_workshop::schedule::advance(room.world());
         assert!(Instant::now() < until, "nothing is seen of it");
     }

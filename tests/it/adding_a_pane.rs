@@ -32,7 +32,7 @@ mod words {
     }
 
     impl Pane for WordCount {
-        fn word(&self) -> &'static str {
+        fn id(&self) -> &'static str {
             WORD
         }
 

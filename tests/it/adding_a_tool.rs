@@ -9,7 +9,7 @@ use agent_workshop::mind::ModelRequest;
 use agent_workshop::schedule::{Floor, InPhase, InputJournal, InputQueue, SimClock, Tick, WorkshopSystems};
 use agent_workshop::simulation::{AgentState, State, TaskCommand};
 use agent_workshop::tools::{
-    Arguments, OrderKey, PendingToolOrders, Planned, Planning, Tool, ToolNews, ToolOutcome, ToolOutput, ToolRefusal,
+    Arguments, OrderKey, OrderReport, PendingToolOrders, Planned, Planning, Tool, ToolOutcome, ToolOutput, ToolRefusal,
     Tools,
 };
 use agent_workshop::workspace::Problems;
@@ -69,10 +69,10 @@ fn carry_out(
     for order in orders.of(WEATHER) {
         let since = *begun.entry(order.key).or_insert(clock.tick());
         let news = match clock.tick() - since {
-            HALF_WAY => ToolNews::Progress { text: "half way".into() },
+            HALF_WAY => OrderReport::Progress { text: "half way".into() },
             DONE => {
                 let data = Some(json!({ "celsius": 7 }));
-                ToolNews::Done { output: ToolOutput { data, ..ToolOutput::default() } }
+                OrderReport::Done { output: ToolOutput { data, ..ToolOutput::default() } }
             }
             _ => continue,
         };
@@ -248,7 +248,7 @@ fn a_call_whose_work_is_over_is_given_up_and_a_late_answer_is_nobodys() {
     room.tick();
     assert!(room.world().resource::<PendingToolOrders>().get(key).is_none(), "its executor sees that it is gone");
     let output = ToolOutput { text: "late".into(), ..ToolOutput::default() };
-    room.push(ToolOutcome { key, news: ToolNews::Done { output } });
+    room.push(ToolOutcome { key, news: OrderReport::Done { output } });
     room.advance(2.0);
     assert!(results(&room).is_empty());
     assert!(room.world().resource::<Kernel>().is_idle());

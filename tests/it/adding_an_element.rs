@@ -86,7 +86,7 @@ mod whiteboard {
 
         fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
             let text = act.text("text").trim().to_owned();
-            match act.word() {
+            match act.as_str() {
                 "draw" if text.is_empty() => Err("there is nothing to draw".to_owned()),
                 "draw" if self.lines.contains(&text) => Err("that is drawn already".to_owned()),
                 "draw" => {

@@ -9,7 +9,7 @@ use agent_workshop::app::display_names::RoomNames;
 use agent_workshop::app::opening::state_folder;
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::base::JobControl;
-use agent_workshop::log::events::word;
+use agent_workshop::log::events::enum_name;
 use agent_workshop::log::narration::{NarrationContext, counted};
 use agent_workshop::log::{AddedEvents, EventData, EventDraft, EventKind, EventLog, EventRecord, Word};
 use agent_workshop::schedule::{Floor, InPhase, SimClock, Speed, Tick, WorkshopSystems};
@@ -51,7 +51,7 @@ impl EventData for TeaBreak {
 
     fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let biscuits = counted(self.biscuits.into(), "biscuit", "biscuits");
-        format!("{} had tea with {} milk and {biscuits}", telling.who(), word(self.milk))
+        format!("{} had tea with {} milk and {biscuits}", telling.who(), enum_name(self.milk))
     }
 
     fn to_do(&self) -> &str {

@@ -113,7 +113,7 @@ fn hostile_agent_files_are_registered_with_the_least_privileges() {
         let world = room.world();
         let profile = world.resource::<Profiles>().get("ada").expect("it is registered");
         let (authority, _) = agent_workshop::tools::builtin().authority("agents/ada.md", profile);
-        assert!(authority.tools.is_empty() && (authority.is_least() || !is_least), "{what}: {authority:?}");
+        assert!(authority.tools.is_empty() && (authority.is_minimal() || !is_least), "{what}: {authority:?}");
         assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md:")), "{what} is not told");
         room.edit("agents/ada.md", "---\nname: Ada\n---\nYou find things out.\n");
         room.advance(0.2);
@@ -149,7 +149,7 @@ fn settings_that_limit_and_cannot_be_understood_limit_nevertheless() {
         let policy = room.world().resource::<GatePolicy>();
         let kind = TouchKind::FILE_WRITE;
         let at_path = policy.at_path(&path).map_or(Verdict::Allow, |(verdict, _)| verdict);
-        let said = at_path.max(policy.ruling(&kind).0).max(policy.strictness(&kind));
+        let said = at_path.max(policy.verdict_and_source(&kind).0).max(policy.strictness(&kind));
         assert_eq!(said, verdict, "{text}: {policy:?}");
         let is_clean = problems(&mut room).is_empty();
         assert_eq!(
@@ -162,7 +162,7 @@ fn settings_that_limit_and_cannot_be_understood_limit_nevertheless() {
         room.advance(0.2);
         let policy = room.world().resource::<GatePolicy>();
         let at_path = policy.at_path(&path).map_or(Verdict::Allow, |(verdict, _)| verdict);
-        assert_eq!(at_path.max(policy.ruling(&kind).0).max(policy.strictness(&kind)), verdict, "{text}");
+        assert_eq!(at_path.max(policy.verdict_and_source(&kind).0).max(policy.strictness(&kind)), verdict, "{text}");
     }
 }
 

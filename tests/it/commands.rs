@@ -286,7 +286,7 @@ fn a_program_forges_no_hand_of_a_person_and_leaves_nothing_behind() {
 fn a_program_sees_no_keys_and_reaches_no_sockets() {
     keeps_in();
     if Confinement::of_this_computer().level() != Level::Bubblewrap {
-        eprintln!("not proved here: {}", Confinement::of_this_computer().words());
+        eprintln!("not proved here: {}", Confinement::of_this_computer().summary());
         return;
     }
     // Not in the system's temporary folder, which every program has to itself in the sandbox.

@@ -8,9 +8,9 @@ use agent_workshop::app::room::OpenOptions;
 use agent_workshop::app::window::OpenRoom;
 use agent_workshop::schedule::InputQueue;
 use agent_workshop::view::camera::Camera;
-use agent_workshop::view::extract::{RoomExtractor, Wanted};
+use agent_workshop::view::extract::{DetailRequest, RoomExtractor};
 use agent_workshop::view::model::{AgentView, RoomModel};
-use agent_workshop::view::pick::Thing;
+use agent_workshop::view::pick::RoomObject;
 use agent_workshop::workspace::starter;
 use bevy::math::Vec2;
 use libtest_mimic::Trial;
@@ -49,7 +49,7 @@ fn who_comes_leaves_and_changes_is_seen_as_if_the_room_were_seen_for_the_first_t
         exactly: true,
     };
     room.run_ticks(2);
-    let first = room.model(&Wanted { camera: &camera, things: &BTreeSet::new(), overlay: false, share: 1.0 });
+    let first = room.model(&DetailRequest { camera: &camera, things: &BTreeSet::new(), overlay: false, share: 1.0 });
     let [one, two] = [0, 1].map(|index| first.agents[index].id.clone());
     let profile = first.agents[0].profile.to_string();
     let counted = |model: &RoomModel| {
@@ -66,13 +66,13 @@ fn who_comes_leaves_and_changes_is_seen_as_if_the_room_were_seen_for_the_first_t
         Some(AgentCommand::Remove { agent: "newcomer-b".into() }),
         None,
     ];
-    let looked_at = BTreeSet::from([Thing::Agent(two)]);
+    let looked_at = BTreeSet::from([RoomObject::Agent(two)]);
     for (number, step) in steps.into_iter().enumerate() {
         let world = room.world().unwrap();
         step.into_iter().for_each(|command| world.resource_mut::<InputQueue<AgentCommand>>().push(command));
         room.run_ticks(20);
         for overlay in [false, true] {
-            let wanted = Wanted { camera: &camera, things: &looked_at, overlay, share: 1.0 };
+            let wanted = DetailRequest { camera: &camera, things: &looked_at, overlay, share: 1.0 };
             let anew = RoomExtractor::default().read(room.world().unwrap(), &wanted);
             let model = room.model(&wanted);
             let again = RoomExtractor::default().read(room.world().unwrap(), &wanted);

@@ -300,7 +300,7 @@ fn a_server_that_nobody_needs_any_more_is_ended_after_a_while() {
         "gate:\n  mcp: { \"mcp:odd:*\": allow }\nmcp:\n  idle_secs: 5\nknowledge: { learns_from_work: false }\n";
     let mut room = room_with(&place, "idle", settings, &script_of_a_call("add", "{ a: 2, b: 3 }"));
     room.until(60.0, "complete", |_| true);
-    let key = room.world().resource::<McpServers>().written()[0].key.clone();
+    let key = room.world().resource::<McpServers>().configured()[0].key.clone();
     let word = format!("{} idle", script().display());
     assert!(!processes(&word).is_empty(), "it is there for a while after the work");
     let begun = room.now();

@@ -281,7 +281,7 @@ fn room(place: &Place, server: &Value, settings: &str, script: &str) -> Workshop
     let mut room = Setup::scene(SCENE).profile("lead", &lead).file("settings.yaml", &settings).script(script).open();
     room.world().insert_resource(GatewayEnvironment(place.environment()));
     room.tick();
-    let written = room.world().resource::<McpServers>().written()[0].server.clone();
+    let written = room.world().resource::<McpServers>().configured()[0].server.clone();
     assert_eq!(written.of.as_deref(), Some("lead"));
     allow_peer(&place.environment(), place.folder.path(), &written).expect("it can be kept");
     room.push(TaskCommand { agent: "lead".into(), text: "Do it.".into() });

@@ -133,7 +133,7 @@ fn a_second_change_of_a_description_is_told_like_the_first() {
     let mut room = files("described", "", "", &script_of_two_calls()).open();
     room.world().insert_resource(GatewayEnvironment(place.environment()));
     room.tick();
-    let key = room.world().resource::<McpServers>().written()[0].key.clone();
+    let key = room.world().resource::<McpServers>().configured()[0].key.clone();
     let told = |room: &Workshop| -> Vec<String> {
         let what = room.events("warning").into_iter().map(|event| event["data"]["what"].to_string());
         what.filter(|what| what.contains("has changed the descriptions of tools")).collect()

@@ -196,7 +196,7 @@ fn a_server_that_works_is_tried_again_and_says_so() {
     let place = Place::new();
     let mut room = room(&place, "tried", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
     room.until(60.0, "complete", |_| true);
-    let key = room.world().resource::<McpServers>().written()[0].key.clone();
+    let key = room.world().resource::<McpServers>().configured()[0].key.clone();
     let stands = |room: &mut Workshop| room.world().resource::<McpServers>().status(&key).clone();
     for _ in 0..2 {
         room.push(McpTry { key: key.clone() });
@@ -577,7 +577,7 @@ fn a_person_answers_what_a_server_asks_in_the_middle_of_a_call() {
     let place = Place::new();
     let (mut live, approval) = asking_room(&place);
     let form = |branch: &str| json!({ "branch": branch }).as_object().cloned().unwrap_or_default();
-    assert!(approval.misfit(&form("")).is_some() && approval.misfit(&form("main")).is_none());
+    assert!(approval.form_error(&form("")).is_some() && approval.form_error(&form("main")).is_none());
     live.push(approval.fill(form(""), None));
     live.until(10.0, "warning", |event| event["data"]["what"].to_string().contains("does not match"));
     live.push(approval.fill(form("main"), None));
@@ -637,7 +637,7 @@ fn elsewhere() -> tempfile::TempDir {
 fn a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_may() {
     let found = Confinement::of_this_computer();
     if found.level() == Level::None {
-        eprintln!("not proved here: {}", found.words());
+        eprintln!("not proved here: {}", found.summary());
         return;
     }
     let (place, elsewhere) = (Place::new(), elsewhere());

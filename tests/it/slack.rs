@@ -11,7 +11,7 @@ use agent_workshop::gateway::Environment;
 use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::settings::GatewaySettings;
 use agent_workshop::gateway::slack::{
-    SlackCommand, SlackEvent, SlackLook, SlackMessage, SlackPost, SlackSettings, SlackTerms,
+    SlackCommand, SlackEvent, SlackMessage, SlackPoll, SlackPost, SlackSettings, SlackTerms,
 };
 use agent_workshop::gateway::worker::Worker;
 use libtest_mimic::Trial;
@@ -85,7 +85,7 @@ fn post(environment: Environment, channel: &str) -> SlackPost {
     sent_to(&worker(environment), channel, "Redis is <down> & out", &quick())
 }
 
-fn looked(worker: &Worker, channels: &[(&str, &str)]) -> SlackLook {
+fn looked(worker: &Worker, channels: &[(&str, &str)]) -> SlackPoll {
     let channels = channels.iter().map(|(name, ts)| ((*name).to_owned(), (*ts).to_owned())).collect();
     match asked(worker, SlackCommand::Look { channels, terms: terms(&quick()) }) {
         SlackEvent::Looked(look) => *look,
@@ -280,7 +280,7 @@ fn what_keeps_a_channel_from_being_read_is_reported() {
         ["{\"ok\":true,\"messages\":\"none\"}", "{\"ok\":true,\"messages\":[1,null,{\"ts\":5}]}", "{\"ok\":true}"]
     {
         slack.wrong("conversations.history", Wrong::Says(status("200 OK", "content-type: application/json\r\n", odd)));
-        assert_eq!(looked(&worker, &[("#ops", "")]), SlackLook::default(), "{odd}");
+        assert_eq!(looked(&worker, &[("#ops", "")]), SlackPoll::default(), "{odd}");
     }
 }
 

@@ -92,7 +92,7 @@ fn run(room: &mut Workshop) -> Run {
 fn over(room: &mut Workshop) -> Run {
     for _ in 0..6_000 {
         room.tick();
-        if room.world().resource::<WorkflowRuns>().iter().last().is_some_and(|run| !run.is_going_on()) {
+        if room.world().resource::<WorkflowRuns>().iter().last().is_some_and(|run| !run.is_running()) {
             return run(room);
         }
     }
@@ -377,7 +377,7 @@ fn every_template_ends_the_same_in_a_room_that_is_killed_at_every_step() {
             room.tick();
             told.extend(steps(&room));
             room = room.reopened();
-            if room.world().resource::<WorkflowRuns>().iter().last().is_some_and(|run| !run.is_going_on()) {
+            if room.world().resource::<WorkflowRuns>().iter().last().is_some_and(|run| !run.is_running()) {
                 break;
             }
         }
@@ -417,7 +417,7 @@ fn approve(room: &mut Workshop) {
 }
 
 fn every_kind_of_step_ends_the_same_in_a_room_that_is_killed_at_every_step() {
-    let is_over = |room: &mut Workshop| !run(room).is_going_on();
+    let is_over = |room: &mut Workshop| !run(room).is_running();
     let open = || {
         let mut room = setup(SCRIPT_OF_EVERYTHING).file("workflows/everything.md", EVERYTHING).open();
         start(&mut room, "everything", &[]);

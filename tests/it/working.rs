@@ -308,7 +308,7 @@ fn a_person_pauses_and_stops_work_and_no_place_is_lost() {
     studio.command(KernelCommand::KillAll);
     studio.tick();
     let kernel = studio.world().resource::<Kernel>();
-    assert!(kernel.is_idle() && kernel.is_paused() && kernel.going_on() == 0);
+    assert!(kernel.is_idle() && kernel.is_paused() && kernel.slots_in_use() == 0);
     assert_eq!(studio.all("abort").len(), 1);
     assert_ne!(studio.state("lead"), State::Working);
     studio.command(KernelCommand::Resume);

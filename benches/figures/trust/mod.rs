@@ -54,7 +54,7 @@ pub fn run(words: &[String]) -> Result<bool, String> {
     }
     let plan = Plan::of_environment(numbers.iter().filter_map(|number| number.parse().ok()).collect())?;
     println!("Seed {}, scale {}.\n", plan.seed, plan.scale);
-    let columns: Vec<&str> = Fault::ALL.iter().map(|fault| fault.word()).collect();
+    let columns: Vec<&str> = Fault::ALL.iter().map(|fault| fault.as_str()).collect();
     println!("| loop | tried | {} | peak memory | longest process | in all |", columns.join(" | "));
     println!("|---|---|{}---|---|---|", "---|".repeat(columns.len()));
     let mut is_clean = true;

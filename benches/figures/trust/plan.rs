@@ -38,7 +38,7 @@ impl Fault {
         [Self::Lost, Self::Doubled, Self::Escaped, Self::Panicked, Self::Hung, Self::Memory, Self::Silent];
 
     /// Its name in the table.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Lost => "lost",
             Self::Doubled => "doubled",
@@ -207,7 +207,7 @@ fn repeat(name: &str, seed: u64, finding: &Finding) -> String {
     let Finding { fault, case, what } = finding;
     format!(
         "{}: {what}\n  again with: WORKSHOP_TRUST_SEED={seed} cargo bench --bench figures -- trust {name} {case}",
-        fault.word()
+        fault.as_str()
     )
 }
 

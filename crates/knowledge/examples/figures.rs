@@ -97,7 +97,7 @@ fn quality(called: &str, model: &dyn Embedder) -> Result<(), KnowledgeError> {
     let mut index = Index::new(model.model(), model.dimensions());
     for (note, _) in &pairs {
         let embedding = model.embed(note)?;
-        index.put(Memory::new(&"ada".into(), note, None), RecallCount::default(), Some(&embedding))?;
+        index.insert(Memory::new(&"ada".into(), note, None), RecallCount::default(), Some(&embedding))?;
     }
     for (way, by_meaning, by_words) in [("hybrid", true, true), ("by meaning", true, false), ("by words", false, true)]
     {

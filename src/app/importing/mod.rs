@@ -177,7 +177,7 @@ impl NewFiles for FileHandle {
     }
 
     fn take_back(&self, file: &NewFile) -> Result<(), String> {
-        Self::take_back(self, file)
+        Self::delete_added(self, file)
     }
 
     fn flush(&self) -> Vec<Problem> {
@@ -191,7 +191,7 @@ impl NewFiles for FileHandle {
 
 /// Executes a plan, writing through `files`. After a cancellation, files that were already copied stay.
 pub fn import_files(workspace: &Path, files: &dyn NewFiles, plan: &Plan, control: &JobControl) -> Imported {
-    let mut imported = Imported { problems: plan.left_out_named(), ..Imported::default() };
+    let mut imported = Imported { problems: plan.left_out_problems(), ..Imported::default() };
     let count = plan.items.len();
     for (done, item) in plan.items.iter().enumerate() {
         if control.is_cancelled() {
@@ -216,7 +216,7 @@ fn copy(workspace: &Path, files: &dyn NewFiles, item: &Item) -> io::Result<Impor
         Some(text) => text.clone().into_bytes(),
         None => safe_fs::read_bytes(&item.from, BYTES_AT_MOST)?,
     };
-    for path in unique_names::alike(&item.to).take(NUMBERS_AT_MOST) {
+    for path in unique_names::candidates(&item.to).take(NUMBERS_AT_MOST) {
         let made = match files.create(&path, &bytes) {
             Ok(made) => Some(made),
             // The same file was already imported.

@@ -7,7 +7,7 @@ use super::scan::{Found, Place, list_files};
 use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
 use crate::agent::agent_file::{AgentFile, DOCUMENT_OF_FOLDER, stem};
 use crate::agent::formats::format_of;
-use crate::agent::markdown::{IdentityHints, says_who_it_is};
+use crate::agent::markdown::{IdentityHints, identity_hints};
 use crate::agent::yaml_file;
 use crate::base::text::slug;
 use crate::base::{Problem, unique_names};
@@ -15,7 +15,7 @@ use crate::modules::may_be_imported;
 use crate::safe_fs;
 use crate::tools;
 use crate::workspace::layout::{self, MAX_FILE_BYTES, MAX_SCENE_BYTES};
-use crate::workspace::vfs::path::{Reach, WorkspacePath};
+use crate::workspace::vfs::path::{PathAccess, WorkspacePath};
 use crate::workspace::{secrets, yaml};
 
 /// Maximum depth of subfolders that are kept for an agent file.
@@ -214,14 +214,14 @@ impl Planning<'_> {
             let problem = Problem::warning(place(), why, "copy it by hand if it holds none");
             return self.plan.left_out.push(problem);
         }
-        let is_key = safe_fs::open_ordinary(file).and_then(|mut file| secrets::reads_key(&mut file)).unwrap_or(false);
+        let is_key = safe_fs::open_regular(file).and_then(|mut file| secrets::reads_key(&mut file)).unwrap_or(false);
         if is_key {
             let problem = Problem::warning(place(), "it holds what looks like a key", "remove the key first");
             return self.plan.left_out.push(problem);
         }
         let refused = |what: String, remedy: &str| Problem::warning(place(), what, remedy);
         let wanted = match WorkspacePath::new(&what.to) {
-            Ok(path) if path.reach() == Reach::Open => path,
+            Ok(path) if path.reach() == PathAccess::Open => path,
             Ok(path) => {
                 let problem = refused(format!("files cannot be imported into '{path}'"), "choose a folder");
                 return self.plan.left_out.push(problem);
@@ -254,7 +254,7 @@ impl Planning<'_> {
     /// The destination of a file: the wanted path if it is free or has the same content, otherwise the next numbered
     /// one. `None` if the same content is imported already.
     fn free(&mut self, wanted: &str, bytes: &[u8]) -> Option<(String, bool)> {
-        for path in unique_names::alike(wanted).take(NUMBERS_AT_MOST) {
+        for path in unique_names::candidates(wanted).take(NUMBERS_AT_MOST) {
             if self.taken.contains(&path) {
                 let is_same = |item: &Item| item.to == path && same(item, bytes);
                 if self.plan.items.iter().any(is_same) {
@@ -312,7 +312,7 @@ fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<PlannedFile> {
     let hints = if is_agent_format {
         IdentityHints { has_keys: true, has_name: true, has_description: true }
     } else {
-        says_who_it_is(&text)
+        identity_hints(&text)
     };
     let is_one = if strictly { hints.has_name && hints.has_description } else { hints.has_keys };
     (is_one && !agent.malformed).then(|| PlannedFile {

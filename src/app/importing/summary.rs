@@ -12,7 +12,7 @@ impl Plan {
     }
 
     /// The first few files that are left out, and the number of the others.
-    pub fn left_out_named(&self) -> Vec<Problem> {
+    pub fn left_out_problems(&self) -> Vec<Problem> {
         let mut named: Vec<Problem> = self.left_out.iter().take(NAMED_AT_MOST).cloned().collect();
         let more = self.left_out.len() - named.len();
         if more > 0 {
@@ -43,7 +43,7 @@ impl Plan {
             let files = if self.beside == 1 { "1 other file" } else { &*format!("{} other files", self.beside) };
             lines.push(format!("left out: {files}, which define no agent, skill or rule"));
         }
-        lines.extend(self.left_out_named().iter().map(|problem| format!("left out: {problem}")));
+        lines.extend(self.left_out_problems().iter().map(|problem| format!("left out: {problem}")));
         lines
     }
 }

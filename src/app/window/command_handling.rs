@@ -125,7 +125,7 @@ pub fn handle_command(
         }
         Command::OpenFile(path, line) => {
             if let Some(line) = line {
-                panes.editors.lead_to(&path, line);
+                panes.editors.go_to_line(&path, line);
             }
             show(state, panes, &Tab::File(path));
         }
@@ -192,7 +192,7 @@ pub fn handle_command(
 
 /// The agent file for an agent that is answered by a coding agent of the person.
 fn coding_agent_file(name: &str, model: &str) -> String {
-    let (name, model) = (yaml::word(name), yaml::word(model));
+    let (name, model) = (yaml::scalar(name), yaml::scalar(model));
     format!(
         "---\nname: {name}\ndescription: A coding agent that runs outside the workshop.\nmodel: {model}\n---\n\
          You work in the folder of this workspace, together with the others in the room.\n"
@@ -213,7 +213,7 @@ fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) -> 
 
 /// Switches to the requested workspace once it is open. Returns whether it did.
 fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
-    let opened = match room.opening_workspace.as_ref().map(OpeningWorkspace::look) {
+    let opened = match room.opening_workspace.as_ref().map(OpeningWorkspace::progress) {
         None | Some(OpenProgress::Pending) => return false,
         Some(OpenProgress::Ended) => {
             room.opening_workspace = None;

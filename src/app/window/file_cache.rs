@@ -14,7 +14,7 @@ use crate::base::{Id, Seq};
 use crate::kernel::session::SessionHead;
 use crate::mind::Prompt;
 use crate::store::{FileVersion, Reader, RunInfo, StoreError};
-use crate::ui::state::file_texts::{FileTexts, Read, TextRead, Want};
+use crate::ui::state::file_texts::{FileTextRequest, FileTexts, Read, TextRead};
 use crate::view::event_list::{EventList, EventRow};
 use crate::workspace::vfs::records::record_heads;
 use crate::workspace::vfs::{ChangeFeed, FileHistory, FileInfo};
@@ -31,7 +31,7 @@ const RETRY_SECS: f64 = 3.0;
 /// Something to read.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Request {
-    Want(Want),
+    Want(FileTextRequest),
     /// The records before this one.
     Earlier(Seq),
     /// All records of a run.
@@ -59,13 +59,13 @@ pub(super) struct FileCache {
     /// Results that arrived in [`FileCache::wait`].
     waiting: VecDeque<(Request, Loaded)>,
     /// When content was read, in seconds since the window opened.
-    read_secs: BTreeMap<Want, f64>,
+    read_secs: BTreeMap<FileTextRequest, f64>,
     /// When content was last requested.
-    wanted_secs: BTreeMap<Want, f64>,
+    wanted_secs: BTreeMap<FileTextRequest, f64>,
     /// Content that has changed since it was read.
-    stale: BTreeSet<Want>,
+    stale: BTreeSet<FileTextRequest>,
     /// Reads from the history or the log that failed.
-    failed: BTreeSet<Want>,
+    failed: BTreeSet<FileTextRequest>,
     /// Prompts that were not saved yet when they were read.
     unwritten: BTreeSet<Seq>,
     /// The paths of session files, by activation; `None` if there is no file yet.
@@ -142,11 +142,12 @@ impl FileCache {
         self.note_changed_files(texts);
         self.note_log(LogState { shown: (book.generation(), book.count()), is_written: is_log_written });
         // The list of providers is not a file; `WindowServices` refreshes it.
-        for want in texts
-            .take_wants()
-            .into_iter()
-            .filter(|want| !matches!(want, Want::Providers | Want::ServerConsents | Want::CodingAgents(_)))
-        {
+        for want in texts.take_requests().into_iter().filter(|want| {
+            !matches!(
+                want,
+                FileTextRequest::Providers | FileTextRequest::ServerConsents | FileTextRequest::CodingAgents(_)
+            )
+        }) {
             let is_due = match self.read_secs.get(&want) {
                 None => true,
                 Some(read) => {
@@ -230,31 +231,33 @@ impl FileCache {
     fn note_changed_files(&mut self, texts: &mut FileTexts) {
         let changed = self.feed.take();
         if changed.is_incomplete {
-            let files = |want: &&Want| !matches!(want, Want::Version(..) | Want::Runs | Want::Prompt(_));
+            let files = |want: &&FileTextRequest| {
+                !matches!(want, FileTextRequest::Version(..) | FileTextRequest::Runs | FileTextRequest::Prompt(_))
+            };
             self.stale.extend(self.wanted_secs.keys().filter(files).cloned());
         }
         if changed.files.is_empty() {
             return;
         }
         // A pending list may have been read before the change.
-        if self.under_way.contains(&Request::Want(Want::Files)) {
-            self.stale.insert(Want::Files);
+        if self.under_way.contains(&Request::Want(FileTextRequest::Files)) {
+            self.stale.insert(FileTextRequest::Files);
         }
         for file in changed.files {
             let path = &file.info.path;
             let is_known = |text: &Read<Option<TextRead>>| {
                 matches!(text, Ok(Some(text)) if file.hash == Some(text.hash))
-                    && !self.under_way.contains(&Request::Want(Want::Text(path.clone())))
+                    && !self.under_way.contains(&Request::Want(FileTextRequest::Text(path.clone())))
             };
             if !texts.texts.get(path).is_some_and(is_known) {
-                self.note_stale(Want::Text(path.clone()));
+                self.note_stale(FileTextRequest::Text(path.clone()));
             }
-            self.note_stale(Want::Versions(path.clone()));
+            self.note_stale(FileTextRequest::Versions(path.clone()));
             if path.starts_with("sessions/") {
                 let is_elsewhere =
                     |activation: &Id| matches!(self.session_paths.get(activation), Some(Some(at)) if at != path);
-                let may_be_its = |want: &&Want| matches!(want, Want::Session(activation) if !is_elsewhere(activation));
-                let sessions: Vec<Want> = self.wanted_secs.keys().filter(may_be_its).cloned().collect();
+                let may_be_its = |want: &&FileTextRequest| matches!(want, FileTextRequest::Session(activation) if !is_elsewhere(activation));
+                let sessions: Vec<FileTextRequest> = self.wanted_secs.keys().filter(may_be_its).cloned().collect();
                 self.stale.extend(sessions);
             }
             if let Some(Ok(files)) = &mut texts.files {
@@ -264,7 +267,7 @@ impl FileCache {
     }
 
     /// Marks content as stale if it was requested, and so may have been read.
-    fn note_stale(&mut self, want: Want) {
+    fn note_stale(&mut self, want: FileTextRequest) {
         if self.wanted_secs.contains_key(&want) {
             self.stale.insert(want);
         }
@@ -273,7 +276,7 @@ impl FileCache {
     /// Prompts that were not stored yet are looked up again when the log has grown.
     fn note_log(&mut self, log: LogState) {
         if std::mem::replace(&mut self.log, log) != log {
-            self.stale.extend(self.unwritten.iter().copied().map(Want::Prompt));
+            self.stale.extend(self.unwritten.iter().copied().map(FileTextRequest::Prompt));
         }
     }
 
@@ -282,7 +285,7 @@ impl FileCache {
         if !self.wanted_secs.values().any(is_old) {
             return;
         }
-        let old: Vec<Want> =
+        let old: Vec<FileTextRequest> =
             self.wanted_secs.iter().filter(|(_, last)| is_old(last)).map(|(want, _)| want.clone()).collect();
         for want in old {
             self.wanted_secs.remove(&want);
@@ -290,17 +293,17 @@ impl FileCache {
             self.stale.remove(&want);
             self.failed.remove(&want);
             match want {
-                Want::Providers | Want::ServerConsents | Want::CodingAgents(_) => {}
-                Want::Files => texts.files = None,
-                Want::Text(path) => drop(texts.texts.remove(&path)),
-                Want::Versions(path) => drop(texts.versions.remove(&path)),
-                Want::Version(path, version) => drop(texts.version_texts.remove(&(path, version))),
-                Want::Runs => texts.runs = None,
-                Want::Session(activation) => {
+                FileTextRequest::Providers | FileTextRequest::ServerConsents | FileTextRequest::CodingAgents(_) => {}
+                FileTextRequest::Files => texts.files = None,
+                FileTextRequest::Text(path) => drop(texts.texts.remove(&path)),
+                FileTextRequest::Versions(path) => drop(texts.versions.remove(&path)),
+                FileTextRequest::Version(path, version) => drop(texts.version_texts.remove(&(path, version))),
+                FileTextRequest::Runs => texts.runs = None,
+                FileTextRequest::Session(activation) => {
                     self.session_paths.remove(&activation);
                     texts.sessions.remove(&activation);
                 }
-                Want::Prompt(call) => {
+                FileTextRequest::Prompt(call) => {
                     self.unwritten.remove(&call);
                     texts.prompts.remove(&call);
                 }
@@ -358,39 +361,43 @@ impl Sources {
         }
     }
 
-    fn load_want(&mut self, want: &Want) -> Loaded {
+    fn load_want(&mut self, want: &FileTextRequest) -> Loaded {
         match want.clone() {
-            Want::Providers | Want::ServerConsents | Want::CodingAgents(_) | Want::Files => Loaded::Files(
+            FileTextRequest::Providers
+            | FileTextRequest::ServerConsents
+            | FileTextRequest::CodingAgents(_)
+            | FileTextRequest::Files => Loaded::Files(
                 self.history().and_then(|files| files.files().map(Arc::new).map_err(|error| error.to_string())),
             ),
-            Want::Text(path) => {
-                let text = self.history().and_then(|files| files.look(&path));
+            FileTextRequest::Text(path) => {
+                let text = self.history().and_then(|files| files.read_if_exists(&path));
                 Loaded::Text(path, text.map(|text| text.map(TextRead::new)))
             }
-            Want::Versions(path) => {
+            FileTextRequest::Versions(path) => {
                 let versions =
                     self.history().and_then(|files| files.versions(&path).map_err(|error| error.to_string()));
                 Loaded::Versions(path, versions.map(Arc::new))
             }
-            Want::Version(path, version) => {
+            FileTextRequest::Version(path, version) => {
                 let text =
                     self.history().and_then(|files| files.text(&path, version).map_err(|error| error.to_string()));
                 Loaded::Version((path, version), text.map(|text| text.map(Arc::from)))
             }
-            Want::Runs => {
+            FileTextRequest::Runs => {
                 Loaded::Runs(self.log().and_then(|log| log.runs().map(Arc::new).map_err(|error| error.to_string())))
             }
-            Want::Session(activation) => {
+            FileTextRequest::Session(activation) => {
                 let path = session_file(&self.workspace, &activation);
-                let text = path.as_ref().map_or(Ok(None), |path| self.history().and_then(|files| files.look(path)));
+                let text =
+                    path.as_ref().map_or(Ok(None), |path| self.history().and_then(|files| files.read_if_exists(path)));
                 Loaded::Session(activation, path, text.map(|text| text.map(Arc::from)))
             }
-            Want::Prompt(call) => Loaded::Prompt(call, self.prompt(call)),
+            FileTextRequest::Prompt(call) => Loaded::Prompt(call, self.prompt(call)),
         }
     }
 
     fn prompt(&mut self, call: Seq) -> Read<Option<Arc<Prompt>>> {
-        let Some(text) = self.log()?.enclosure(call).map_err(|error| error.to_string())? else { return Ok(None) };
+        let Some(text) = self.log()?.attachment(call).map_err(|error| error.to_string())? else { return Ok(None) };
         let prompt = serde_json::from_str(&text).map_err(|error| format!("the prompt could not be loaded: {error}"))?;
         Ok(Some(Arc::new(prompt)))
     }
@@ -531,7 +538,7 @@ mod tests {
     fn unrequested_content_is_dropped() {
         let mut reading = Reading::new(&[("plan.md", b"tea")]);
         reading.until(|texts| texts.text("plan.md").cloned()).expect("it can be read");
-        reading.texts.take_wants();
+        reading.texts.take_requests();
         reading.now_secs += FORGOTTEN_SECS * 2.0;
         // Requests are renewed per frame; a frame without one drops the content.
         reading.frame();
@@ -609,7 +616,7 @@ mod tests {
         let mut reading = Reading::new(&[]);
         reading.cache.unwritten.insert(Seq(3));
         reading.frame();
-        assert!(reading.cache.stale.contains(&Want::Prompt(Seq(3))), "everything is written now");
+        assert!(reading.cache.stale.contains(&FileTextRequest::Prompt(Seq(3))), "everything is written now");
         reading.cache.stale.clear();
         reading.frame();
         assert!(reading.cache.stale.is_empty(), "nothing happened since");

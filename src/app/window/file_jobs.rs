@@ -6,7 +6,7 @@ use crate::app::importing::Imported;
 use crate::base::{Id, Problem};
 use crate::ui::commands::RoomAct;
 use crate::ui::state::{DropPlace, ImportQuestion, UndoQuestion};
-use crate::workspace::undo::{UndoPlan, Undone};
+use crate::workspace::undo::{UndoPlan, UndoRecord};
 use crate::workspace::vfs::NewFile;
 
 /// A file job.
@@ -153,7 +153,7 @@ pub enum FileJobDone {
     /// An agent's changes were undone, or that undo was reverted.
     WorkUndone {
         /// The record of the undo.
-        undone: Undone,
+        undone: UndoRecord,
         /// Why some files were left unchanged, a sentence each.
         kept: Vec<String>,
         /// Whether this is a new undo rather than a reversal of one.

@@ -15,7 +15,7 @@ use crate::ui::UiState;
 use crate::ui::commands::undo::Step;
 use crate::ui::commands::{RoomAct, create};
 use crate::ui::shell::dialogs::LONGEST_STEM_BYTES;
-use crate::ui::state::{Dialog, DropPlace, Place};
+use crate::ui::state::{Dialog, DropPlace, NoticeTarget};
 use crate::workspace::starter;
 
 /// The maximum number of agents that one drop adds to the room.
@@ -49,7 +49,11 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
         FileJobDone::Cancelled { label } => state.notify(format!("{label} was cancelled"), true),
         FileJobDone::SceneWritten { stem } => {
             let path = format!("scenes/{stem}.yaml");
-            state.notify_at(format!("The scene was saved to {path}"), true, Some(Place::File(path.clone(), None)));
+            state.notify_at(
+                format!("The scene was saved to {path}"),
+                true,
+                Some(NoticeTarget::File(path.clone(), None)),
+            );
             open_soon(room, state, Some(stem), false);
         }
         FileJobDone::ImportFound(question) => state.front.ask(Dialog::Import(question)),
@@ -76,7 +80,7 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
             match imported.paths().as_slice() {
                 [] => {}
                 [path] => {
-                    let place = Place::File((*path).to_owned(), None);
+                    let place = NoticeTarget::File((*path).to_owned(), None);
                     state.notify_at(format!("{path} was imported"), true, Some(place));
                 }
                 paths => state.notify(format!("{} files were imported", paths.len()), true),

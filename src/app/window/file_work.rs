@@ -121,7 +121,7 @@ fn looked_back(workspace: &Path, agent: &Id, since_ms: Option<u64>) -> Result<Un
     Ok(UndoQuestion { agent: agent.clone(), points, plan })
 }
 
-fn work_undone(undone: undo::Undone, kept: Vec<undo::SkippedFile>, is_new: bool) -> FileJobDone {
+fn work_undone(undone: undo::UndoRecord, kept: Vec<undo::SkippedFile>, is_new: bool) -> FileJobDone {
     FileJobDone::WorkUndone { undone, kept: kept.into_iter().map(|one| one.why).collect(), is_new }
 }
 

@@ -20,10 +20,10 @@ use crate::learning::KnowledgeBridge;
 use crate::ui::commands::create;
 use crate::ui::panes::pane::Pane;
 use crate::ui::shell::Shell;
-use crate::ui::state::{Appearance, DropPlace, Light, Look};
+use crate::ui::state::{Appearance, AppearancePreferences, DropPlace, ThemeChoice};
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
-use crate::view::extract::Wanted;
+use crate::view::extract::DetailRequest;
 use crate::view::text::fonts;
 use crate::view::text::post_layout::ShownText;
 use crate::view::theme::Theme;
@@ -57,7 +57,7 @@ pub struct Screen {
     /// The theme that was requested at the start, until the person chooses another.
     requested_dark: Option<bool>,
     /// The person's theme setting at that time.
-    initial_light: Light,
+    initial_light: ThemeChoice,
     services: WindowServices,
     /// When the person last gave input, in seconds since the window opened.
     last_input_secs: f64,
@@ -120,8 +120,8 @@ impl Screen {
             self.last_input_secs = self.state.time.now_secs;
         }
         super::gpu_errors::note_shown();
-        let looked_at = self.state.looked_at();
-        let wanted = Wanted {
+        let looked_at = self.state.detail_targets();
+        let wanted = DetailRequest {
             camera: &self.state.view.camera,
             things: &looked_at,
             overlay: self.state.view.debug_overlay,
@@ -133,7 +133,7 @@ impl Screen {
         if is_lively {
             self.state.time.room_secs = self.state.time.now_secs;
         }
-        self.services.before(room, &model, &mut self.state, &mut self.shell.panes);
+        self.services.before_frame(room, &model, &mut self.state, &mut self.shell.panes);
         let known = room.world().and_then(|world| world.get_resource::<KnowledgeBridge>()?.search());
         self.state.memories.search = known;
         self.state.jobs = room.running().chain(self.services.running()).collect();
@@ -145,7 +145,7 @@ impl Screen {
         let (shell, state, recent) = (&mut self.shell, &mut self.state, &room.recent);
         let mut output = context.run_ui(input, |ui| commands.extend(shell.show(ui, &mut model, recent, art, state)));
         self.text.finish(context, &mut output);
-        if let Some(wanted) = self.text.take_wanted() {
+        if let Some(wanted) = self.text.take_missing_characters() {
             self.services.find_fonts(wanted);
         }
         self.next_frame = match (is_lively, model.paused) {
@@ -183,7 +183,7 @@ impl Screen {
 
     /// Applies the theme, the text size, and drawings for the display's scale.
     fn apply_theme(&mut self, context: &Context, room: &mut OpenRoom) {
-        let Look { light, text_size, calm, dates } = self.state.appearance.look;
+        let AppearancePreferences { light, text_size, calm, dates } = self.state.appearance.look;
         self.state.appearance.dates.language = dates;
         match self.requested_dark.filter(|dark| *dark == self.state.appearance.is_dark() && light == self.initial_light)
         {

@@ -22,7 +22,7 @@ use crate::schedule::{InputQueue, SimClock};
 use crate::simulation::{FurnishCommand, Home, RelationshipCommand, relationship_commands, relationships};
 use crate::ui::commands::RoomAct;
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::workspace::{AgentEntry, Decor, ElementEntry, KnownFiles, Relationship, RoomStart, SceneState};
 
 /// An action and its inverse, in order; the inverse is empty if it cannot be undone.
@@ -313,12 +313,12 @@ const COPY_OFFSET: Vec2 = Vec2::new(90.0, -50.0);
 type Acts = Vec<(RoomAct, Option<RoomAct>)>;
 
 /// Removes things from the room; the inverse restores their scene entries, content and relationships.
-pub fn removals(world: &World, model: &RoomModel, things: &[Thing]) -> Acts {
+pub fn removals(world: &World, model: &RoomModel, things: &[RoomObject]) -> Acts {
     let leaves = |id: &Id| things.iter().any(|thing| thing.agent() == Some(id));
     let ties = relationships(world).iter().filter(|tie| leaves(&tie.from) || leaves(&tie.to)).cloned();
     let untie = |relationship| (RoomAct::Relate(RelationshipCommand::Remove { relationship }), None);
-    let removal = |thing: &Thing| match thing {
-        Thing::Agent(id) => {
+    let removal = |thing: &RoomObject| match thing {
+        RoomObject::Agent(id) => {
             let agent = model.agent(id)?;
             let entry = agent_entry(world, id);
             let home = agent.detail.as_ref().map(|detail| detail.home);
@@ -331,7 +331,7 @@ pub fn removals(world: &World, model: &RoomModel, things: &[Thing]) -> Acts {
             };
             Some((RoomAct::Agent(AgentCommand::Remove { agent: id.clone() }), Some(RoomAct::Agent(back))))
         }
-        Thing::Element(id) => {
+        RoomObject::Element(id) => {
             let back = ElementCommand::Add { keys: entry_keys(world, model, id)? };
             let removal = ElementCommand::Remove { element: id.clone() };
             Some((RoomAct::Element(removal), Some(RoomAct::Element(back))))
@@ -341,14 +341,14 @@ pub fn removals(world: &World, model: &RoomModel, things: &[Thing]) -> Acts {
 }
 
 /// Copies things beside the originals, or around a position.
-pub fn copies(world: &World, model: &RoomModel, things: &[Thing], at: Option<Vec2>) -> Acts {
+pub fn copies(world: &World, model: &RoomModel, things: &[RoomObject], at: Option<Vec2>) -> Acts {
     let first = things.iter().find_map(|thing| place_of(model, thing));
     let Some(first) = first else { return Vec::new() };
     let shift = at.map_or(COPY_OFFSET, |at| at - first);
-    let copy = |thing: &Thing| {
+    let copy = |thing: &RoomObject| {
         let position = tenths(place_of(model, thing)? + shift);
         match thing {
-            Thing::Agent(id) => {
+            RoomObject::Agent(id) => {
                 let agent = model.agent(id)?;
                 let behaviour = agent_entry(world, id).and_then(|entry| entry.behaviour);
                 let profile = agent.profile.clone();
@@ -357,7 +357,7 @@ pub fn copies(world: &World, model: &RoomModel, things: &[Thing], at: Option<Vec
                     None,
                 ))
             }
-            Thing::Element(id) => {
+            RoomObject::Element(id) => {
                 let kind = model.element(id)?.kind.clone();
                 let mut keys = entry_keys(world, model, id)?;
                 keys.insert("id".to_owned(), json!(format!("{kind}-1")));
@@ -385,10 +385,10 @@ pub fn nudges(model: &RoomModel, elements: &[Id], by: Vec2) -> Acts {
     elements.iter().filter_map(nudge).collect()
 }
 
-fn place_of(model: &RoomModel, thing: &Thing) -> Option<Vec2> {
+fn place_of(model: &RoomModel, thing: &RoomObject) -> Option<Vec2> {
     match thing {
-        Thing::Agent(id) => model.agent(id).map(|agent| agent.position),
-        Thing::Element(id) => model.element(id).map(|element| element.position),
+        RoomObject::Agent(id) => model.agent(id).map(|agent| agent.position),
+        RoomObject::Element(id) => model.element(id).map(|element| element.position),
     }
 }
 

@@ -103,7 +103,7 @@ impl Drop for JobRunner {
 
 /// Whether the pane of this key is open, visible or in a background tab.
 fn is_open(dock: &Dock, word: &str) -> bool {
-    let fixed = Tab::FIXED.into_iter().find(|tab| tab.word() == word);
+    let fixed = Tab::FIXED.into_iter().find(|tab| tab.name() == word);
     dock.is_shown(&fixed.unwrap_or_else(|| Tab::Pane(word.to_owned())))
 }
 
@@ -132,7 +132,7 @@ mod tests {
             run(control);
             Ok(Value::Null)
         };
-        Job::new(Tab::Graph.word(), "Laying out", run)
+        Job::new(Tab::Graph.name(), "Laying out", run)
     }
 
     fn until_idle(jobs: &mut JobRunner, state: &mut UiState) {

@@ -104,7 +104,7 @@ fn show(mut room: OpenRoom, options: &WindowOptions, driver_failure: &gpu_errors
     gpu_errors::watch_driver(&mut app, driver_failure);
     app.add_systems(PreStartup, spawn_camera.before(EguiStartupSet::InitContexts));
     app.init_resource::<visibility::Hidden>()
-        .add_systems(PreUpdate, (visibility::look, visibility::pause_cameras).chain());
+        .add_systems(PreUpdate, (visibility::check, visibility::pause_cameras).chain());
     app.add_systems(PreUpdate, icon::set_icon);
     app.init_resource::<key_frames::WaitingKeys>()
         .add_systems(PreUpdate, key_frames::distribute_keys.before(InputSystems));

@@ -21,7 +21,7 @@ use crate::simulation::{AgentState, State, Walk};
 use crate::store::Store;
 use crate::ui::commands::undo::History;
 use crate::ui::state::jobs::RunningJob;
-use crate::view::extract::{RoomExtractor, Wanted};
+use crate::view::extract::{DetailRequest, RoomExtractor};
 use crate::view::model::RoomModel;
 use crate::view::recent_events::Recent;
 use crate::workspace::vfs::{FileBridge, UserCommandResults};
@@ -231,8 +231,8 @@ impl OpenRoom {
         let events = world.resource_mut::<EventTap>().take();
         let shown = world.resource_mut::<EventTap>().take_reactions();
         let results = world.resource_mut::<UserCommandResults>().take();
-        self.recent.take_in_orders(results);
-        self.recent.take_in_reactions(shown, now_secs);
+        self.recent.record_file_outcomes(results);
+        self.recent.record_reactions(shown, now_secs);
         self.is_active = !events.is_empty();
         self.recent.apply_events(events, &RoomNames(world).narrator(), now_secs);
         self.is_active |= self.recent.fade(now_secs);
@@ -275,18 +275,18 @@ impl OpenRoom {
             let names = RoomNames(world);
             let then_secs = now_secs - left as f64 / TICKS_PER_SEC as f64;
             self.recent.apply_events(events, &names.narrator(), then_secs);
-            self.recent.take_in_reactions(shown, then_secs);
+            self.recent.record_reactions(shown, then_secs);
         }
         world.resource_mut::<SimClock>().speed = speed;
         self.recent.fade(now_secs);
     }
 
     /// The current snapshot of the room.
-    pub fn model(&mut self, wanted: &Wanted) -> RoomModel {
+    pub fn model(&mut self, wanted: &DetailRequest) -> RoomModel {
         let workspace = self.workspace_name();
         let Some(room) = &mut self.room else { return RoomModel { workspace, ..RoomModel::default() } };
         let share = room.driver.share();
-        let wanted = Wanted { share, ..*wanted };
+        let wanted = DetailRequest { share, ..*wanted };
         let mut model = self.reader.read(room.app.world_mut(), &wanted);
         model.workspace = workspace;
         model.notices.clone_from(&self.notices);

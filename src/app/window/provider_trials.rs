@@ -10,7 +10,7 @@ use crate::gateway::ProviderTrial;
 use crate::gateway::provider_trial::TrialResult;
 use crate::ui::UiState;
 use crate::ui::commands::job::{Job, WINDOW};
-use crate::ui::state::file_texts::Want;
+use crate::ui::state::file_texts::FileTextRequest;
 use crate::ui::state::notice_board::place_of;
 use crate::ui::state::{TrialOutcome, TrialView};
 use crate::ui::widgets::text_format;
@@ -73,7 +73,7 @@ pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &TrialResu
     }
     room.is_active = true;
     let outcome = outcome_of(tried);
-    let is_watched = state.texts.is_wanted(&Want::Providers);
+    let is_watched = state.texts.has_requests(&FileTextRequest::Providers);
     if !is_watched {
         // The person has switched to something else in the meantime.
         state.notify_at(format!("{} {}", outcome.text, outcome.remedy).trim(), outcome.good, None);

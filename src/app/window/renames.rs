@@ -64,7 +64,7 @@ mod tests {
         renames.note(&rename("1", "a.md", "b.md"));
         renames.note(&rename("2", "c.md", "d.md"));
         assert!(renames.take_done(&recent).is_empty(), "nothing is known yet");
-        recent.take_in_orders([("1".into(), Err("there is b.md already".to_owned())), ("2".into(), Ok(()))]);
+        recent.record_file_outcomes([("1".into(), Err("there is b.md already".to_owned())), ("2".into(), Ok(()))]);
         let done: Vec<_> = renames.take_done(&recent).into_iter().map(|done| (done.from, done.to)).collect();
         assert_eq!(done, [("c.md".to_owned(), "d.md".to_owned())]);
         assert!(renames.take_done(&recent).is_empty(), "each is followed once");

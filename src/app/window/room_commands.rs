@@ -16,7 +16,7 @@ use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::undo::Step;
 use crate::ui::widgets::text_format::sentence;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::workspace::{SettingsEdit, SettingsSection};
 
 /// Executes related actions, records their inverses in `step`, and reports failures. Added things are selected.
@@ -45,7 +45,7 @@ pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomA
         }
     }
     room.history.note(step);
-    let added: Vec<Thing> = done.iter().filter_map(added).collect();
+    let added: Vec<RoomObject> = done.iter().filter_map(added).collect();
     if !added.is_empty() {
         state.selection.select(added);
     }
@@ -58,7 +58,7 @@ fn permission(world: &World, act: &RoomAct) -> Option<(SettingsEdit, SettingsEdi
         return None;
     };
     let approval = world.resource::<Kernel>().approvals().find(|one| one.is_decided_by(command))?;
-    let edit = (!approval.always.is_empty()).then(|| approval.for_good())?;
+    let edit = (!approval.always.is_empty()).then(|| approval.permanent_permission_edit())?;
     let undone = match &world.resource::<GatePolicy>().allow {
         before if before.is_empty() => SettingsEdit::reset(GatePolicy::NAME, "allow"),
         before => SettingsEdit::set(GatePolicy::NAME, "allow", json!(before)),
@@ -75,10 +75,10 @@ fn has_no_inverse(act: &RoomAct) -> bool {
 }
 
 /// The thing that an action adds to the room.
-fn added(act: &RoomAct) -> Option<Thing> {
+fn added(act: &RoomAct) -> Option<RoomObject> {
     match act {
-        RoomAct::Agent(AgentCommand::Add { id, .. }) => id.clone().map(Thing::Agent),
-        RoomAct::Element(ElementCommand::Add { keys }) => Some(Thing::Element(keys.get("id")?.as_str()?.into())),
+        RoomAct::Agent(AgentCommand::Add { id, .. }) => id.clone().map(RoomObject::Agent),
+        RoomAct::Element(ElementCommand::Add { keys }) => Some(RoomObject::Element(keys.get("id")?.as_str()?.into())),
         _ => None,
     }
 }

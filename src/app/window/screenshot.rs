@@ -19,9 +19,9 @@ use crate::ui::state::Appearance;
 use crate::ui::state::dock::Tab;
 use crate::view::art::Art;
 use crate::view::dates::Dates;
-use crate::view::extract::Wanted;
+use crate::view::extract::DetailRequest;
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::raster::{PictureError, Rasteriser, write_png};
 use crate::view::recent_events::Recent;
 use crate::view::text::fonts;
@@ -64,7 +64,7 @@ pub fn write(room: &mut OpenRoom, options: &PictureOptions, file: &Path) -> Resu
 }
 
 /// The state of the window at one moment: everything needed to draw it again, on any thread.
-pub struct Seen {
+pub struct WindowSnapshot {
     model: RoomModel,
     recent: Recent,
     state: UiState,
@@ -75,7 +75,7 @@ pub struct Seen {
     pixels_per_point: f32,
 }
 
-impl Seen {
+impl WindowSnapshot {
     /// Captures the current state.
     pub fn of(context: &Context, model: &RoomModel, recent: &Recent, state: &UiState, panes: &PaneStates) -> Self {
         Self {
@@ -130,11 +130,11 @@ fn state_of(room: &mut OpenRoom, options: &PictureOptions) -> UiState {
     if let Some((middle, zoom)) = options.look_at {
         (state.view.camera.middle, state.view.camera.zoom, state.view.is_framed) = (middle, zoom, true);
     }
-    let wanted = Wanted { camera: &state.view.camera, things: &BTreeSet::new(), overlay: false, share: 1.0 };
+    let wanted = DetailRequest { camera: &state.view.camera, things: &BTreeSet::new(), overlay: false, share: 1.0 };
     let model = room.model(&wanted);
     let thing = |id: &String| {
         let is_agent = model.agent(id).is_some();
-        if is_agent { Thing::Agent(id.as_str().into()) } else { Thing::Element(id.as_str().into()) }
+        if is_agent { RoomObject::Agent(id.as_str().into()) } else { RoomObject::Element(id.as_str().into()) }
     };
     state.selection.select(options.selected.iter().map(thing));
     state
@@ -152,9 +152,13 @@ pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiStat
     state.time.born_ms = now_ms();
     Rasteriser::with_fonts(SystemFonts::installed).picture_of(&context, size, options.pixels_per_point, FRAMES, |ui| {
         serve(room, state);
-        let looked_at = state.looked_at();
-        let wanted =
-            Wanted { camera: &state.view.camera, things: &looked_at, overlay: state.view.debug_overlay, share: 1.0 };
+        let looked_at = state.detail_targets();
+        let wanted = DetailRequest {
+            camera: &state.view.camera,
+            things: &looked_at,
+            overlay: state.view.debug_overlay,
+            share: 1.0,
+        };
         let mut model = room.model(&wanted);
         // Nobody clicks, so commands are discarded.
         drop(shell.show(ui, &mut model, &room.recent, &art, state));

@@ -8,7 +8,7 @@ use crate::gateway::settings::parse_spec;
 use crate::gateway::{McpTry, ProviderOverride};
 use crate::schedule::{Input, InputQueue};
 use crate::ui::UiState;
-use crate::ui::state::Place;
+use crate::ui::state::NoticeTarget;
 use crate::ui::widgets::text_format::sentence;
 use crate::view::model::RoomModel;
 use crate::workspace::SettingsEdit;
@@ -73,9 +73,9 @@ fn report_setting(model: &RoomModel, state: &mut UiState, settings: &[&str], tex
     if let Some(setting) = settings.iter().find(|setting| of_scene(setting)) {
         let scene = format!("scenes/{}.yaml", model.scene);
         let text = format!("Saved in settings.yaml, but {scene} sets {setting} itself and overrides it.");
-        state.notify_at(text, false, Some(Place::File(scene, None)));
+        state.notify_at(text, false, Some(NoticeTarget::File(scene, None)));
     } else {
-        state.notify_at(text, true, Some(Place::File("settings.yaml".to_owned(), None)));
+        state.notify_at(text, true, Some(NoticeTarget::File("settings.yaml".to_owned(), None)));
     }
 }
 

@@ -29,9 +29,9 @@ use crate::ui::shell::Shell;
 use crate::ui::state::DropPlace;
 use crate::ui::state::file_texts::FileTexts;
 use crate::ui::{Command, UiState};
-use crate::view::extract::Wanted;
+use crate::view::extract::DetailRequest;
 use crate::view::model::{ContentView, RoomModel};
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 
@@ -109,10 +109,11 @@ impl Fixture {
     }
 
     fn model(&mut self) -> RoomModel {
-        let everything = [Thing::Agent("ada-1".into()), Thing::Agent("bram-1".into()), Thing::Agent("cleo-1".into())];
+        let everything =
+            [RoomObject::Agent("ada-1".into()), RoomObject::Agent("bram-1".into()), RoomObject::Agent("cleo-1".into())];
         let things = everything.into_iter().chain(self.state.selection.things().iter().cloned()).collect();
         let camera = self.state.view.camera;
-        self.room.model(&Wanted { camera: &camera, things: &things, overlay: false, share: 1.0 })
+        self.room.model(&DetailRequest { camera: &camera, things: &things, overlay: false, share: 1.0 })
     }
 
     fn perform(&mut self, command: Command) {
@@ -146,7 +147,7 @@ impl Fixture {
         continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes);
         assert_eq!(self.files(), before, "nothing is known yet");
         let order = self.room.renames.last_order().expect("it is waited for how it goes");
-        self.room.recent.take_in_orders([(order, outcome)]);
+        self.room.recent.record_file_outcomes([(order, outcome)]);
         continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes);
     }
 
@@ -270,8 +271,8 @@ impl Deed {
         let element = |index: usize| room.elements.get(index % room.elements.len().max(1));
         let agent = |index: usize| room.agents.get(index % room.agents.len().max(1));
         let things = || {
-            let agents = room.agents.iter().map(|agent| Thing::Agent(agent.id.clone()));
-            let elements = room.elements.iter().map(|element| Thing::Element(element.id.clone()));
+            let agents = room.agents.iter().map(|agent| RoomObject::Agent(agent.id.clone()));
+            let elements = room.elements.iter().map(|element| RoomObject::Element(element.id.clone()));
             agents.chain(elements).collect::<Vec<_>>()
         };
         let thing = |index: usize| things().get(index).cloned().map(|thing| vec![thing]);
@@ -376,7 +377,7 @@ fn relationships_sync_both_ways_with_the_scene_file() {
     fixture.notify_at("scenes/test.yaml", &edited);
     let labels: Vec<String> = fixture.model().relationships().map(|tie| tie.label).collect();
     assert_eq!(labels, ["teaches", "likes", "fears"]);
-    fixture.act(Command::Delete(vec![Thing::Agent("bram-1".into())]));
+    fixture.act(Command::Delete(vec![RoomObject::Agent("bram-1".into())]));
     assert_eq!(fixture.model().relationships().count(), 1, "who leaves is related to nobody");
     fixture.act(Command::Undo);
     let labels: Vec<String> = fixture.model().relationships().map(|tie| tie.label).collect();
@@ -548,9 +549,9 @@ fn undoing_a_removal_restores_the_same_id_every_time() {
     let names = |fixture: &mut Fixture| {
         fixture.model().agents.into_iter().map(|agent| (agent.id, agent.name)).collect::<BTreeMap<Id, Id>>()
     };
-    fixture.act(Command::Duplicate(vec![Thing::Agent("ada-1".into()), Thing::Agent("bram-1".into())]));
+    fixture.act(Command::Duplicate(vec![RoomObject::Agent("ada-1".into()), RoomObject::Agent("bram-1".into())]));
     let before = names(&mut fixture);
-    let all: Vec<Thing> = before.keys().map(|id| Thing::Agent(id.clone())).collect();
+    let all: Vec<RoomObject> = before.keys().map(|id| RoomObject::Agent(id.clone())).collect();
     for things in [all.clone(), all[1..].to_vec(), vec![all[0].clone()], all] {
         fixture.act(Command::Delete(things));
         fixture.act(Command::Undo);
@@ -568,7 +569,7 @@ fn added_things_are_selected() {
     let add = create::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0), false).swap_remove(0);
     fixture.act(add);
     assert_eq!(fixture.selected(), ["ada-2"]);
-    fixture.act(Command::Duplicate(vec![Thing::Agent("bram-1".into()), Thing::Element("ideas".into())]));
+    fixture.act(Command::Duplicate(vec![RoomObject::Agent("bram-1".into()), RoomObject::Element("ideas".into())]));
     assert_eq!(fixture.selected(), ["bram-2", "pinboard-1"]);
     let zoe = fixture.desktop("zoe.md", "---\nname: Zoe\n---\nYou are Zoe.");
     fixture.perform(Command::Import { paths: vec![zoe], place: at(0.0, -900.0) });
@@ -655,7 +656,7 @@ fn tabs_drafts_and_selection_follow_only_successful_renames() {
 #[test]
 fn a_copy_of_a_file_backed_element_stores_its_own_content() {
     let mut fixture = Fixture::new();
-    fixture.act(Command::Duplicate(vec![Thing::Element("news".into())]));
+    fixture.act(Command::Duplicate(vec![RoomObject::Element("news".into())]));
     let model = fixture.model();
     let copy = model.elements.last().expect("it was copied");
     assert_eq!((&*copy.content, &copy.file), (&ContentView::Text("All is well".into()), &None));

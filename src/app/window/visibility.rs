@@ -29,7 +29,7 @@ impl Hidden {
 const MINIMISED_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Checks whether the window is visible.
-pub(super) fn look(
+pub(super) fn check(
     mut occlusions: MessageReader<WindowOccluded>,
     windows: Query<Entity, With<PrimaryWindow>>,
     mut hidden: ResMut<Hidden>,
@@ -75,7 +75,7 @@ mod tests {
     fn a_hidden_window_is_not_drawn() {
         let mut app = App::new();
         app.add_message::<WindowOccluded>().init_resource::<Hidden>();
-        app.add_systems(Update, (look, pause_cameras).chain());
+        app.add_systems(Update, (check, pause_cameras).chain());
         let camera = app.world_mut().spawn(Camera::default()).id();
         let window = app.world_mut().spawn((bevy::window::Window::default(), PrimaryWindow)).id();
         for occluded in [false, true, true, false] {

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::background_jobs::{BackgroundJobs, OnDrop};
-use super::screenshot::Seen;
+use super::screenshot::WindowSnapshot;
 use super::window_state::{SavedWindowState, WindowStateFile};
 use crate::agent::McpServer;
 use crate::base::{Id, Problem, unique_names};
@@ -18,7 +18,7 @@ use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_stat
 use crate::ui::panes::editor::Draft;
 use crate::ui::state::CodingAgents;
 use crate::view::raster::write_png;
-use crate::view::text::system_fonts::{Found, SystemFonts, Wanted};
+use crate::view::text::system_fonts::{FontSearchResult, MissingCharacters, SystemFonts};
 
 /// Maximum number of queued jobs.
 const JOBS_AT_MOST: usize = 8;
@@ -74,11 +74,11 @@ pub(super) enum WindowJob {
         environment: Environment,
     },
     /// Searches system fonts for missing characters.
-    Fonts(Wanted),
+    Fonts(MissingCharacters),
     /// Draws a screenshot.
     Picture {
         /// The state to draw.
-        seen: Box<Seen>,
+        seen: Box<WindowSnapshot>,
         /// The file to write; `None` for a new one in `folder`.
         file: Option<PathBuf>,
         /// The folder of screenshots.
@@ -110,7 +110,7 @@ pub(super) enum WindowJobDone {
     /// A decision, and the file it was stored in or why it was not.
     Consent(ServerConsent, Result<PathBuf, Problem>),
     /// The fonts that were found.
-    Fonts(Found),
+    Fonts(FontSearchResult),
     /// Something could not be saved.
     NotRemembered(Problem),
     /// The file of a screenshot, or why it could not be drawn.
@@ -188,7 +188,7 @@ pub(super) fn picture_file(folder: &Path, name: &str) -> PathBuf {
     folder.join(unique_names::first_free(names, |name| folder.join(name).exists()))
 }
 
-fn draw(seen: Seen, file: PathBuf) -> Result<PathBuf, String> {
+fn draw(seen: WindowSnapshot, file: PathBuf) -> Result<PathBuf, String> {
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }

@@ -10,7 +10,7 @@ use super::drafts::Drafts;
 use super::job_runner::JobRunner;
 use super::open_room::OpenRoom;
 use super::provider_trials::{self, RunningTrial};
-use super::screenshot::Seen;
+use super::screenshot::WindowSnapshot;
 use super::settings_commands;
 use super::window_jobs::{self, ServerConsent, WindowJob, WindowJobDone, WindowJobs};
 use super::window_state::{SavedWindowState, WindowStateFile, known_workspaces};
@@ -19,16 +19,16 @@ use crate::gateway::acp::{self, AcpSettings};
 use crate::gateway::{GatewayEnvironment, GatewaySettings};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::dock::Tab;
-use crate::ui::state::file_texts::{FileTexts, Want};
+use crate::ui::state::file_texts::{FileTextRequest, FileTexts};
 use crate::ui::state::jobs::RunningJob;
-use crate::ui::state::{CodingAgents, Place};
+use crate::ui::state::{CodingAgents, NoticeTarget};
 use crate::ui::widgets::text_format::sentence;
 use crate::ui::{Command, UiState};
 use crate::view::dates::Dates;
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::recent_events::{Recent, Refused};
-use crate::view::text::system_fonts::{Found, Wanted};
+use crate::view::text::system_fonts::{FontSearchResult, MissingCharacters};
 
 /// Time without changes after which the window's state is saved, in seconds.
 const STABLE_SECS: f64 = 1.0;
@@ -70,7 +70,7 @@ pub struct WindowServices {
     coding_agents_looked: Option<(f64, String)>,
     pictures_under_way: usize,
     /// System fonts that were found and not installed yet.
-    found_fonts: Option<Found>,
+    found_fonts: Option<FontSearchResult>,
     job_runner: JobRunner,
 }
 
@@ -156,7 +156,13 @@ impl WindowServices {
     }
 
     /// Before a frame is drawn: applies results of jobs, and restores the saved view of a newly opened scene.
-    pub fn before(&mut self, room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, panes: &mut PaneStates) {
+    pub fn before_frame(
+        &mut self,
+        room: &mut OpenRoom,
+        model: &RoomModel,
+        state: &mut UiState,
+        panes: &mut PaneStates,
+    ) {
         self.now.restore_view(&model.scene, state);
         self.take_results(room, state);
         self.job_runner.take_results(state, panes);
@@ -167,8 +173,8 @@ impl WindowServices {
                 None => state.providers.trial = None,
             }
         }
-        let looks_at_providers = state.texts.is_wanted(&Want::Providers);
-        let looks_at_servers = state.texts.is_wanted(&Want::ServerConsents);
+        let looks_at_providers = state.texts.has_requests(&FileTextRequest::Providers);
+        let looks_at_servers = state.texts.has_requests(&FileTextRequest::ServerConsents);
         let coding_agent = state.texts.wanted_coding_agent();
         serve_panes(room, state, panes);
         for refused in std::mem::take(&mut room.recent.refused) {
@@ -282,7 +288,7 @@ impl WindowServices {
             Command::Screenshot(file) => {
                 let file = file.map(|file| room.folder().join(file));
                 let folder = room.folder().join("pictures");
-                let seen = Seen::of(context, model, &room.recent, state, panes);
+                let seen = WindowSnapshot::of(context, model, &room.recent, state, panes);
                 let name = if model.scene.is_empty() { "room".to_owned() } else { model.scene.clone() };
                 if self.push(WindowJob::Picture { seen: Box::new(seen), file, folder, name }) {
                     self.pictures_under_way += 1;
@@ -304,12 +310,12 @@ impl WindowServices {
     }
 
     /// Looks for system fonts in the background. If too many jobs are waiting, missing letters stay boxes.
-    pub(super) fn find_fonts(&mut self, wanted: Wanted) {
+    pub(super) fn find_fonts(&mut self, wanted: MissingCharacters) {
         self.push(WindowJob::Fonts(wanted));
     }
 
     /// The fonts that were found since the last call.
-    pub(super) fn take_fonts(&mut self) -> Option<Found> {
+    pub(super) fn take_fonts(&mut self) -> Option<FontSearchResult> {
         self.found_fonts.take()
     }
 
@@ -357,7 +363,7 @@ impl WindowServices {
                         Ok(file) => {
                             let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();
                             let text = format!("A picture was saved: {shown}");
-                            state.notify_at(text, true, Some(Place::File(shown, None)));
+                            state.notify_at(text, true, Some(NoticeTarget::File(shown, None)));
                         }
                         Err(why) => state.notify(format!("The picture could not be saved: {why}."), false),
                     }
@@ -449,12 +455,13 @@ fn report_refused(refused: Refused, model: &RoomModel, state: &mut UiState) {
     if let Some(cap) = &refused.cap {
         // Caps of the run have their own card.
         let once = format!("{cap} {}", refused.agent.as_deref().unwrap_or_default());
-        if model.cap_name.as_ref() == Some(cap) || !state.notices.put_cap_aside(once) {
+        if model.cap_name.as_ref() == Some(cap) || !state.notices.dismiss_cap(once) {
             return;
         }
     }
-    let thing = refused.agent.map(Thing::Agent).or(refused.element.map(Thing::Element));
-    let place = refused.cap.map(|cap| Place::Setting(format!("budget.{cap}"))).or(thing.map(Place::Thing));
+    let thing = refused.agent.map(RoomObject::Agent).or(refused.element.map(RoomObject::Element));
+    let place =
+        refused.cap.map(|cap| NoticeTarget::Setting(format!("budget.{cap}"))).or(thing.map(NoticeTarget::Thing));
     let text = format!("{} {}", sentence(&refused.what), sentence(&refused.remedy));
     state.notify_at(text.trim(), false, place);
 }

@@ -15,7 +15,7 @@ use crate::gateway::RequestQueue;
 use crate::schedule::InputQueue;
 use crate::simulation::TaskCommand;
 use crate::ui::panes::editor::Draft;
-use crate::view::extract::Wanted;
+use crate::view::extract::DetailRequest;
 use crate::workspace::{SettingsEdit, starter};
 
 struct Fixture {
@@ -50,9 +50,9 @@ impl Fixture {
     }
 
     fn model(&mut self) -> RoomModel {
-        let looked_at = self.state.looked_at();
+        let looked_at = self.state.detail_targets();
         let camera = self.state.view.camera;
-        self.room.model(&Wanted { camera: &camera, things: &looked_at, overlay: false, share: 1.0 })
+        self.room.model(&DetailRequest { camera: &camera, things: &looked_at, overlay: false, share: 1.0 })
     }
 
     fn perform(&mut self, command: Command) {
@@ -65,7 +65,7 @@ impl Fixture {
         self.room.run_ticks(1);
         let model = self.model();
         self.state.time.now_secs = self.room.now_secs();
-        self.services.before(&mut self.room, &model, &mut self.state, &mut self.panes);
+        self.services.before_frame(&mut self.room, &model, &mut self.state, &mut self.panes);
         self.services.after(&model, &self.state, &self.panes);
         model
     }
@@ -241,9 +241,9 @@ fn a_per_agent_cap_is_reported_once() {
     for _ in 0..5 {
         report_refused(refused.clone(), &RoomModel::default(), &mut state);
         if let Some(told) = state.notices.outcomes().first().cloned() {
-            state.notices.put_outcome_aside(&told);
+            state.notices.dismiss_outcome(&told);
         }
     }
     assert_eq!(state.notices.recent().len(), 1);
-    assert_eq!(state.notices.recent()[0].place, Some(Place::Setting("budget.calls_per_agent_per_run".into())));
+    assert_eq!(state.notices.recent()[0].place, Some(NoticeTarget::Setting("budget.calls_per_agent_per_run".into())));
 }

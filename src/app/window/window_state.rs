@@ -16,7 +16,7 @@ use crate::safe_fs::{read_text, replace_text};
 use crate::ui::UiState;
 use crate::ui::panes::explorer;
 use crate::ui::shell::pane_states::PaneStates;
-use crate::ui::state::Look;
+use crate::ui::state::AppearancePreferences;
 use crate::ui::state::dock::Dock;
 use crate::view::camera::{Camera, ZOOM};
 use crate::workspace::{scene_patch, yaml};
@@ -40,7 +40,7 @@ pub struct SavedWindowState {
     /// Width and height of the window, in points.
     pub window: Option<(u32, u32)>,
     /// The appearance.
-    pub look: Look,
+    pub look: AppearancePreferences,
     /// The arrangement of the panes.
     pub dock: Dock,
     /// The state of the explorer.
@@ -187,7 +187,7 @@ fn read_small(path: &Path) -> Result<Option<String>, String> {
 }
 
 /// The look that the person last chose in any workspace, or the default.
-fn look_of_person(config_folder: &Path) -> Look {
+fn look_of_person(config_folder: &Path) -> AppearancePreferences {
     let text = read_small(&config_folder.join(PERSON_FILE)).ok().flatten().unwrap_or_default();
     let root = yaml::parse(&text).unwrap_or_default();
     sane_look(serde_json::from_value(root["look"].clone()).unwrap_or_default())
@@ -278,7 +278,7 @@ fn key<T: DeserializeOwned>(root: &Map<String, Value>, name: &'static str, odd: 
     read
 }
 
-fn sane_look(mut look: Look) -> Look {
+fn sane_look(mut look: AppearancePreferences) -> AppearancePreferences {
     look.set_text_size(look.text_size);
     look
 }

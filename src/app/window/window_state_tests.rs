@@ -4,7 +4,7 @@ use std::fs;
 
 use super::*;
 use crate::ui::shell::pane_states::PaneStates;
-use crate::ui::state::Light;
+use crate::ui::state::ThemeChoice;
 use crate::ui::state::dock::Tab;
 use crate::view::dates::DateLanguage;
 
@@ -43,7 +43,12 @@ fn some() -> SavedWindowState {
     let view = |x: f32, zoom: f32| View { middle: [x, -20.5], zoom };
     SavedWindowState {
         window: Some((1500, 900)),
-        look: Look { light: Light::Evening, text_size: 1.3, calm: true, dates: DateLanguage::German },
+        look: AppearancePreferences {
+            light: ThemeChoice::Evening,
+            text_size: 1.3,
+            calm: true,
+            dates: DateLanguage::German,
+        },
         dock: some_dock(),
         explorer: explorer::Remembered { is_bin_open: true, ..Default::default() },
         tasks: vec!["Plan a party".into()],

@@ -6,7 +6,7 @@ use std::path::Path;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::Value;
 
-use crate::app::room::{MovingRoom, OpenOptions, Room};
+use crate::app::room::{MovableRoom, OpenOptions, Room};
 use crate::base::{JobControl, Problem};
 use crate::ui::commands::job::{Job, JobResult, WINDOW};
 use crate::workspace::layout::is_workspace;
@@ -14,7 +14,7 @@ use crate::workspace::starter;
 
 /// An opened workspace, and messages about it.
 pub(super) struct OpenedWorkspace {
-    pub(super) room: MovingRoom,
+    pub(super) room: MovableRoom,
     pub(super) problems: Vec<Problem>,
     pub(super) options: OpenOptions,
 }
@@ -56,7 +56,7 @@ impl OpeningWorkspace {
     }
 
     /// The current progress.
-    pub(super) fn look(&self) -> OpenProgress {
+    pub(super) fn progress(&self) -> OpenProgress {
         match self.opened.try_recv() {
             Ok(opened) if self.control.is_cancelled() => {
                 opened.close();
@@ -83,7 +83,7 @@ fn open(options: &OpenOptions, present: &Path, control: &JobControl, done: &Send
     make_workspace(folder)?;
     let (room, problems) =
         Room::open_watched(options, control).map_err(|error| format!("{error}; {}", error.remedy()))?;
-    let opened = OpenedWorkspace { room: room.into_moving(), problems, options: options.clone() };
+    let opened = OpenedWorkspace { room: room.into_movable(), problems, options: options.clone() };
     if control.is_cancelled() {
         opened.close();
     } else if let Err(unwanted) = done.send(opened) {

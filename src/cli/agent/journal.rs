@@ -103,14 +103,14 @@ impl Journal {
     /// Notes how a task ended, in how many turns.
     pub(super) fn task_over(&self, agent: &str, ending: Ending, reason: &str, turns: u32) {
         let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-        self.line(&format!("{} after {turns} turns{because}", ending.word()));
+        self.line(&format!("{} after {turns} turns{because}", ending.as_str()));
         let mut state = read_state(&self.state);
         let tasks = state.get("tasks").and_then(Value::as_u64).unwrap_or(0).saturating_add(1);
         let new: [(&str, Value); 6] = [
             ("agent", agent.into()),
             ("session", self.session.as_str().into()),
             ("lastActive", now().into()),
-            ("lastEnding", ending.word().into()),
+            ("lastEnding", ending.as_str().into()),
             ("lastTurns", turns.into()),
             ("tasks", tasks.into()),
         ];

@@ -122,7 +122,7 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
         PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
         PersonInput::Nothing => Ok(Verdict::done()),
     };
-    let reason = said.as_ref().map_or("failed", |verdict| verdict.ending.word());
+    let reason = said.as_ref().map_or("failed", |verdict| verdict.ending.as_str());
     talk.close(reason)?;
     if let Some(complaint) = output_gone {
         return Err(complaint);
@@ -130,7 +130,7 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
     if as_json && !is_ended && !(is_command && said.is_ok()) {
         // Readers of the events learn how it ended, even if it never began.
         let end = said.as_ref().map_or_else(end_because, |verdict| AgentEvent::AgentEnd {
-            ended: verdict.ending.word(),
+            ended: verdict.ending.as_str(),
             reason: verdict.reason.clone(),
             result: verdict.result.clone(),
         });
@@ -145,7 +145,7 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
 /// The end of what failed, for a program that reads along.
 fn end_because(complaint: &Complaint) -> AgentEvent {
     let reason = complaint.what.clone().unwrap_or_default();
-    AgentEvent::AgentEnd { ended: complaint.ending.word(), reason, result: None }
+    AgentEvent::AgentEnd { ended: complaint.ending.as_str(), reason, result: None }
 }
 
 /// Runs a command that was given instead of a prompt.

@@ -11,7 +11,7 @@ use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase};
 use crate::log::EventRecord;
 use crate::log::events::ToolResult;
 use crate::mind::{CallEnd, PromptMessage, Role};
-use crate::tools::{ToolNews, ToolOutcome};
+use crate::tools::{OrderReport, ToolOutcome};
 
 /// The result of a call that was never carried out.
 const NOT_CARRIED_OUT: &str = "Not carried out: the work was stopped.";
@@ -112,7 +112,7 @@ impl Progress {
         let kernel = world.resource::<Kernel>();
         let said = self.outcomes.read(world.resource::<Messages<ToolOutcome>>());
         let said: Vec<ToolOutcome> =
-            said.filter(|said| matches!(said.news, ToolNews::Progress { .. })).cloned().collect();
+            said.filter(|said| matches!(said.news, OrderReport::Progress { .. })).cloned().collect();
         self.how_far(&said);
         let Some(thread) = kernel.thread(self.thread) else { return };
         let live = thread.live.and_then(|live| kernel.activation(live));
@@ -132,7 +132,7 @@ impl Progress {
     fn how_far(&mut self, said: &[ToolOutcome]) {
         let work = self.work;
         for ToolOutcome { key, news } in said.iter().filter(|said| Some(said.key.activation) == work) {
-            if let ToolNews::Progress { text } = news
+            if let OrderReport::Progress { text } = news
                 && key.call < self.calls.len()
             {
                 self.update_call(key.call, text);

@@ -428,7 +428,7 @@ impl Talk {
         self.history.entries.extend(entries);
         self.write_history();
         self.journal.task_over(&self.agent, verdict.ending, &verdict.reason, progress.turns());
-        let (ended, reason, result) = (verdict.ending.word(), verdict.reason.clone(), verdict.result.clone());
+        let (ended, reason, result) = (verdict.ending.as_str(), verdict.reason.clone(), verdict.result.clone());
         show(&AgentEvent::AgentEnd { ended, reason, result });
         Ok(verdict)
     }

@@ -10,7 +10,7 @@ use super::events::AgentEvent;
 use super::progress::Progress;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
-use crate::desk::heartbeats::{BY_HEARTBEAT, what_for};
+use crate::desk::heartbeats::{BY_HEARTBEAT, summary};
 use crate::kernel::Kernel;
 use crate::log::EventRecord;
 use crate::log::events::{Activation, Warning};
@@ -69,7 +69,7 @@ impl Wakes {
             }
             let Some(begun) = event.read::<Activation>().filter(|begun| *begun.by == *BY_HEARTBEAT) else { continue };
             let Some(thread) = event.draft.activation.as_deref().and_then(ActivationKey::parse) else { continue };
-            let what_for = truncate(&what_for(&begun.task), WHAT_FOR_CHARS);
+            let what_for = truncate(&summary(&begun.task), WHAT_FOR_CHARS);
             shown.push(Shown::Note(format!("{name} woke up: {what_for}")));
             let (task, progress) = (Task::resumed(agent, begun.task, thread), Progress::new(thread, &[]));
             self.0.push(Wake { thread, task, progress });
@@ -94,7 +94,7 @@ impl Wakes {
 
 /// What is said of an end that no words of the agent tell.
 fn end_of(name: &str, verdict: &Verdict) -> Option<String> {
-    let because = if verdict.reason.is_empty() { verdict.ending.word().to_owned() } else { verdict.reason.clone() };
+    let because = if verdict.reason.is_empty() { verdict.ending.as_str().to_owned() } else { verdict.reason.clone() };
     (verdict.ending != Ending::Done).then(|| format!("note: {name} did not finish what it woke up for: {because}"))
 }
 

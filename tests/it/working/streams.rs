@@ -89,7 +89,7 @@ fn a_line_becomes_the_work_of_a_planner_once_whatever_happens() {
         ] {
             assert!(lead[0].contains(part), "{part} is missing in {}", lead[0]);
         }
-        assert!(!studio.world().resource::<Streams>().is_taking(u64::MAX), "{ticks} ticks");
+        assert!(!studio.world().resource::<Streams>().has_pending_messages(u64::MAX), "{ticks} ticks");
     }
 }
 

@@ -70,11 +70,11 @@ impl Store {
     /// Opens the log in this `.workshop` folder for writing; creates the folder and the log if necessary. Also returns
     /// a problem for everything that was set aside or replaced.
     pub fn open(dir: &Path) -> Result<(Self, Vec<Problem>), StoreError> {
-        Self::open_in_place_of(dir, None)
+        Self::open_after_quarantine(dir, None)
     }
 
     /// Like [`Self::open`], after a damaged database was set aside: record numbers continue above those of the old one.
-    pub fn open_in_place_of(
+    pub fn open_after_quarantine(
         dir: &Path,
         aside: Option<&QuarantinedDatabase>,
     ) -> Result<(Self, Vec<Problem>), StoreError> {
@@ -116,7 +116,7 @@ impl Store {
     }
 
     /// Returns the damaged database that was set aside on opening, if any.
-    pub fn aside(&self) -> Option<&QuarantinedDatabase> {
+    pub fn quarantined(&self) -> Option<&QuarantinedDatabase> {
         self.aside.as_ref()
     }
 

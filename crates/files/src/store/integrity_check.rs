@@ -28,7 +28,7 @@ impl Reader {
 
     /// Checks whether a scene's room can continue from its last state: the first restore point must be usable.
     fn examine_scene(&self, scene: &str) -> Result<Option<Problem>, StoreError> {
-        let Some(newest) = self.ways_back(scene)?.into_iter().next() else { return Ok(None) };
+        let Some(newest) = self.recovery_points(scene)?.into_iter().next() else { return Ok(None) };
         match self.go_back(&newest) {
             Ok(reopening) if reopening.last_tick < reopening.run.last_tick => {
                 let what = format!("{scene}: inputs after tick {} are damaged and cannot be read", reopening.last_tick);

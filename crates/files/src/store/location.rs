@@ -62,7 +62,7 @@ impl DatabaseLocation {
     }
 
     /// Returns the current status.
-    pub(super) fn look(&self) -> LocationStatus {
+    pub(super) fn check(&self) -> LocationStatus {
         match self.look_at_database() {
             LocationStatus::InPlace if !self.has_lock() => LocationStatus::LockGone,
             standing => standing,

@@ -34,7 +34,7 @@ pub use handle::Store;
 pub(crate) use location::BESIDE as BESIDE_HISTORY;
 pub use location::FILE as HISTORY_FILE;
 pub use opening::while_closed;
-pub use quarantine::{QuarantinedDatabase, put_away, put_away_whole};
+pub use quarantine::{QuarantinedDatabase, quarantine, quarantine_without_salvage};
 pub use reader::{Reader, ReopenFrom, Reopening, RunEnd, RunInfo};
 pub use record::{RunStart, Snapshot, TickRecord};
 pub use recovery::RecoveryPoint;

@@ -36,7 +36,7 @@ impl QuarantinedDatabase {
     }
 
     /// Whether all of its contents have been copied to the new database.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_fully_salvaged(&self) -> bool {
         self.salvaged.is_some_and(|salvaged| salvaged.is_whole)
     }
 
@@ -53,13 +53,13 @@ impl QuarantinedDatabase {
 
 /// Sets aside the database of this folder, which nobody has open, because using it failed with the error `why`.
 /// Everything readable is copied into the database that replaces it.
-pub fn put_away(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
+pub fn quarantine(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
     let _lock = db::lock(dir)?;
     replace(dir, why)
 }
 
 /// Like [`put_away`], but without a copy, because the copy would be unusable as well.
-pub fn put_away_whole(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
+pub fn quarantine_without_salvage(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
     let _lock = db::lock(dir)?;
     Ok(QuarantinedDatabase { path: dir.join(quarantine_database(dir)?), why: why.to_owned(), salvaged: None })
 }

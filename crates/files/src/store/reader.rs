@@ -91,7 +91,7 @@ impl Reader {
     }
 
     /// Opens a database that was set aside, whatever its state.
-    pub fn open_aside(path: &Path) -> Result<Self, StoreError> {
+    pub fn open_quarantined(path: &Path) -> Result<Self, StoreError> {
         Ok(Self { connection: db::read_as_it_is(path)?, path: path.to_owned() })
     }
 
@@ -167,7 +167,7 @@ impl Reader {
     /// Calls `visit` for every event of these kinds, in all runs, in order.
     pub fn for_each_event_of(&self, kinds: &[EventKind], mut visit: impl FnMut(EventRecord)) -> Result<(), StoreError> {
         let failed = StoreError::while_doing;
-        let words: Vec<&str> = kinds.iter().map(EventKind::word).collect();
+        let words: Vec<&str> = kinds.iter().map(EventKind::as_str).collect();
         let marks = vec!["?"; words.len()].join(", ");
         let sql = format!(
             "SELECT seq, events.tick, time_ms, runs.id, type, agent, activation, session, cause, data \
@@ -216,7 +216,7 @@ impl Reader {
     }
 
     /// Returns the text that is stored beside a record, if it still exists.
-    pub fn enclosure(&self, seq: Seq) -> Result<Option<String>, StoreError> {
+    pub fn attachment(&self, seq: Seq) -> Result<Option<String>, StoreError> {
         attachments::read(&self.connection, seq)
     }
 
@@ -322,8 +322,8 @@ pub(super) fn event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
     let (stamp, about, cause, (word, data)) = columns().map_err(StoreError::while_doing("read an event"))?;
     let (seq, tick, time_ms, run) = stamp;
     let (agent, activation, session) = about;
-    let data = EventJson::kept(data).map_err(|error| StoreError::Unreadable { seq, what: error.to_string() })?;
-    let mut draft = EventDraft::kept(EventKind::from_word(&word), data);
+    let data = EventJson::from_stored(data).map_err(|error| StoreError::Unreadable { seq, what: error.to_string() })?;
+    let mut draft = EventDraft::from_stored(EventKind::from_name(&word), data);
     (draft.agent, draft.activation, draft.session, draft.cause) = (agent, activation, session, cause);
     Ok(EventRecord { seq, tick, time_ms: time_ms.min(LATEST_MS), run: run.into(), draft })
 }

@@ -30,7 +30,7 @@ const QUIET_TICKS_AT_MOST: u64 = 10_000;
 impl Reader {
     /// Returns every point from which a scene's room can continue, the best first: the snapshots of its newest run, the
     /// start of that run, and snapshots of earlier runs.
-    pub fn ways_back(&self, scene: &str) -> Result<Vec<RecoveryPoint>, StoreError> {
+    pub fn recovery_points(&self, scene: &str) -> Result<Vec<RecoveryPoint>, StoreError> {
         let newest =
             self.one("SELECT max(number) FROM runs WHERE scene = :scene", named_params! { ":scene": scene }, |row| {
                 row.get::<_, Option<i64>>(0)
@@ -155,6 +155,6 @@ impl Reader {
     /// Returns what restores a scene's room to the last recorded state of its newest run, whether that ended or was
     /// interrupted; `None` if the scene was never opened.
     pub fn reopen(&self, scene: &str) -> Result<Option<Reopening>, StoreError> {
-        self.ways_back(scene)?.first().map(|way| self.go_back(way)).transpose()
+        self.recovery_points(scene)?.first().map(|way| self.go_back(way)).transpose()
     }
 }

@@ -299,7 +299,7 @@ impl FileChanges<'_> {
     }
 
     /// Removes the newest version, which nobody has seen, and restores the previous head.
-    pub fn take_version_back(&self, file: i64, version: u64, before: Option<&FileHead>) -> Result<(), StoreError> {
+    pub fn remove_newest_version(&self, file: i64, version: u64, before: Option<&FileHead>) -> Result<(), StoreError> {
         self.drop_version(file, version)?;
         match before {
             Some(head) => self.set_head(head),
@@ -331,7 +331,7 @@ impl FileChanges<'_> {
     }
 
     /// Gives a displaced file its path again.
-    pub fn put_back(&self, file: i64) -> Result<(), StoreError> {
+    pub fn restore_path(&self, file: i64) -> Result<(), StoreError> {
         self.run("UPDATE files SET state = 'gone' WHERE number = ?1", params![file])
     }
 
@@ -361,7 +361,7 @@ impl FileChanges<'_> {
     }
 
     /// Deletes the answer to an order that was not carried out after all.
-    pub fn take_answer_back(&self, key: &str) -> Result<(), StoreError> {
+    pub fn delete_answer(&self, key: &str) -> Result<(), StoreError> {
         self.run("DELETE FROM file_orders WHERE key = ?1", params![key])
     }
 

@@ -88,7 +88,7 @@ impl Writer {
     /// Checks that written data can be found again. A history that was deleted while the room is open is written again:
     /// the open file still has all of it. Anything that cannot be repaired remains an error.
     pub(super) fn check_place(&mut self) -> Result<bool, StoreError> {
-        let standing = self.place.look();
+        let standing = self.place.check();
         if !matches!(standing, LocationStatus::LockGone | LocationStatus::HistoryGone) {
             return self.place.trouble(standing).map_or(Ok(false), Err);
         }
@@ -243,12 +243,12 @@ fn write_events(
                 run.number,
                 event.tick.cast_signed(),
                 event.time_ms.cast_signed(),
-                event.draft.kind.word(),
+                event.draft.kind.as_str(),
                 event.draft.agent.as_deref(),
                 event.draft.activation.as_deref(),
                 event.draft.session.as_deref(),
                 event.draft.cause.map(|cause| cause.0.cast_signed()),
-                event.draft.data().as_kept(),
+                event.draft.data().as_json(),
             ])
             .map_err(StoreError::while_doing("write an event"))?;
     }

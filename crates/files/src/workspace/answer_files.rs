@@ -63,7 +63,7 @@ pub enum AnswerError {
 }
 
 /// Stores an answer for the room in its `.workshop` folder. Only the first answer to an approval counts.
-pub fn keep(state_folder: &Path, answer: &Answer) -> Result<(), AnswerError> {
+pub fn store(state_folder: &Path, answer: &Answer) -> Result<(), AnswerError> {
     let folder = state_folder.join(FOLDER);
     let file = folder.join(&answer.id);
     let failed = |source| AnswerError::Write { path: file.display().to_string(), source };
@@ -82,7 +82,7 @@ pub fn keep(state_folder: &Path, answer: &Answer) -> Result<(), AnswerError> {
 }
 
 /// Returns the pending answers in a `.workshop` folder, by the id of the approval.
-pub fn kept(state_folder: &Path) -> BTreeMap<String, Answer> {
+pub fn pending(state_folder: &Path) -> BTreeMap<String, Answer> {
     let answers = list(&state_folder.join(FOLDER));
     answers.into_iter().filter_map(|(id, answer)| Some((id, answer?))).collect()
 }
@@ -150,7 +150,7 @@ impl AnswerFolder {
     }
 
     /// Removes and returns the pending answers.
-    pub fn take(&mut self) -> Vec<Answer> {
+    pub fn take_pending(&mut self) -> Vec<Answer> {
         let answers: Vec<Answer> = lock(&self.waiting).drain(..).collect();
         self.taken.extend(answers.iter().map(|answer| answer.id.clone()));
         answers
@@ -222,34 +222,34 @@ mod tests {
     #[test]
     fn the_first_answer_counts_and_is_delivered_once() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        keep(folder.path(), &answer("7-1-0-abcd", true)).expect("it can be kept");
-        let again = keep(folder.path(), &answer("7-1-0-abcd", false)).expect_err("it is answered");
+        store(folder.path(), &answer("7-1-0-abcd", true)).expect("it can be kept");
+        let again = store(folder.path(), &answer("7-1-0-abcd", false)).expect_err("it is answered");
         assert!(again.to_string().contains("allowed"), "{again}");
         let elsewhere = Answer { scene: "scenes/other.yaml".into(), ..answer("8-1-0-abcd", true) };
-        keep(folder.path(), &elsewhere).expect("it can be kept");
+        store(folder.path(), &elsewhere).expect("it can be kept");
 
         let (mut answers, mut look) = AnswerFolder::open(folder.path(), "scenes/studio.yaml");
         look.once();
         look.once();
-        assert_eq!(answers.take(), [answer("7-1-0-abcd", true)]);
-        assert_eq!(kept(folder.path()).len(), 2);
+        assert_eq!(answers.take_pending(), [answer("7-1-0-abcd", true)]);
+        assert_eq!(pending(folder.path()).len(), 2);
     }
 
     #[test]
     fn files_are_deleted_when_they_are_finished_and_not_before() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        keep(folder.path(), &answer("7-1-0-abcd", false)).expect("it can be kept");
+        store(folder.path(), &answer("7-1-0-abcd", false)).expect("it can be kept");
         let taken = |finish: bool| {
             let (mut answers, mut look) = AnswerFolder::open(folder.path(), "scenes/studio.yaml");
             look.once();
-            assert_eq!(answers.take(), [answer("7-1-0-abcd", false)]);
+            assert_eq!(answers.take_pending(), [answer("7-1-0-abcd", false)]);
             if finish {
                 answers.finish();
             }
         };
         taken(false);
         taken(true);
-        assert!(kept(folder.path()).is_empty());
+        assert!(pending(folder.path()).is_empty());
     }
 
     #[test]
@@ -263,12 +263,12 @@ mod tests {
         fs::write(&secret, serde_json::to_string(&answer("7-1-0-abcd", true)).expect("plain data")).expect("written");
         std::os::unix::fs::symlink(&secret, path.join("7-1-0-abcd")).expect("links can be made");
         fs::write(path.join("8-1-0-abcd"), "{ half").expect("it can be written");
-        assert!(kept(folder.path()).is_empty());
-        assert!(keep(folder.path(), &answer("7-1-0-abcd", false)).is_err(), "a link is not written through");
+        assert!(pending(folder.path()).is_empty());
+        assert!(store(folder.path(), &answer("7-1-0-abcd", false)).is_err(), "a link is not written through");
 
         fs::remove_dir_all(&path).expect("it can be removed");
         std::os::unix::fs::symlink(outside.path(), &path).expect("links can be made");
-        assert!(matches!(keep(folder.path(), &answer("9-1-0-abcd", true)), Err(AnswerError::Write { .. })));
+        assert!(matches!(store(folder.path(), &answer("9-1-0-abcd", true)), Err(AnswerError::Write { .. })));
         assert_eq!(fs::read_dir(outside.path()).expect("it should exist").count(), 1);
     }
 }

@@ -10,7 +10,7 @@ use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::secrets;
-use super::vfs::path::{Reach, WorkspacePath};
+use super::vfs::path::{PathAccess, WorkspacePath};
 use crate::base::JobControl;
 use crate::base::text_normalization::{folded, is_unseen, nfc};
 use crate::safe_fs::{EntryKind, Folder};
@@ -163,7 +163,7 @@ impl Packing<'_> {
         let here = || Path::new(if prefix.is_empty() { "." } else { prefix }).to_owned();
         let mut entries = folder.entries().map_err(|error| failed(&here())(error))?;
         entries.sort_by(|(one, _), (other, _)| one.cmp(other));
-        for _ in 0..folder.nameless().map_err(|error| failed(&here())(error))? {
+        for _ in 0..folder.count_invalid_names().map_err(|error| failed(&here())(error))? {
             self.leave_out(format!("{}: contains a name that is not valid text", here().display()));
         }
         let count = entries.len();
@@ -280,7 +280,7 @@ fn reason_to_leave_out(path: &str, kind: EntryKind, depth: usize) -> Option<&'st
     match WorkspacePath::new(path) {
         // A file with such a name would be extracted to another path, or not at all.
         Err(refusal) => Some(refusal.why),
-        Ok(plain) if plain.reach() == Reach::Closed => Some("it may contain secrets"),
+        Ok(plain) if plain.reach() == PathAccess::Closed => Some("it may contain secrets"),
         Ok(_) => secrets::secret_by_name(path),
     }
 }

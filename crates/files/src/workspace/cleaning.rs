@@ -106,7 +106,7 @@ impl Cleaning {
     }
 
     /// Whether there is nothing to do.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.aside.is_empty()
     }
 

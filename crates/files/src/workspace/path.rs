@@ -81,7 +81,7 @@ pub enum FileKind {
 
 impl FileKind {
     /// Returns the name of the kind.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Agent => "agent",
             Self::Memory => "memory",
@@ -97,7 +97,7 @@ impl FileKind {
 
 /// What file tools may do with a path, regardless of the caller's permissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reach {
+pub enum PathAccess {
     /// File tools may read and write it.
     Open,
     /// File tools may read it.
@@ -140,15 +140,15 @@ impl WorkspacePath {
     }
 
     /// Returns what file tools may do with the path.
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> PathAccess {
         if self.parts().any(is_closed_name) {
-            return Reach::Closed;
+            return PathAccess::Closed;
         }
         match guarded(&self.0) {
-            Some(place) if place.name == "sessions" => Reach::Records,
-            Some(place) if place.writes == AgentWriteRule::Never => Reach::ReadOnly,
-            _ if folded(&self.0) == APPROVALS_FILE => Reach::ReadOnly,
-            _ => Reach::Open,
+            Some(place) if place.name == "sessions" => PathAccess::Records,
+            Some(place) if place.writes == AgentWriteRule::Never => PathAccess::ReadOnly,
+            _ if folded(&self.0) == APPROVALS_FILE => PathAccess::ReadOnly,
+            _ => PathAccess::Open,
         }
     }
 }

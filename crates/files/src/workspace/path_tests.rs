@@ -351,20 +351,20 @@ fn each_path_has_its_reach_and_kind() {
     let reach = |path: &str| WorkspacePath::new(path).map(|path| path.reach());
     for path in ["artifacts/a.md", "agents/a.md", "notes/a.md", "tasks/a.task.md", "a/settings.yaml", "x/storage/a.md"]
     {
-        assert_eq!(reach(path), Ok(Reach::Open), "{path}");
+        assert_eq!(reach(path), Ok(PathAccess::Open), "{path}");
     }
     for path in ["settings.yaml", "storage/a.md", "tasks/approvals.task.md", ".gitignore", "a/.hidden/b.md", ".x"] {
-        assert_eq!(reach(path), Ok(Reach::ReadOnly), "{path}");
+        assert_eq!(reach(path), Ok(PathAccess::ReadOnly), "{path}");
     }
     for path in
         [".workshop/workshop.db", ".git/config", "a/.git/config", "a/.workshop/x", ".env", "a/.env.local", ".ssh/id"]
     {
-        assert_eq!(reach(path), Ok(Reach::Closed), "{path}");
+        assert_eq!(reach(path), Ok(PathAccess::Closed), "{path}");
     }
-    assert_eq!(reach("sessions/ada/1.session.yaml"), Ok(Reach::Records));
+    assert_eq!(reach("sessions/ada/1.session.yaml"), Ok(PathAccess::Records));
     let kinds: Vec<&str> =
         ["agents/a.md", "memory/a/b.md", "artifacts/a", "scenes/s.yaml", "boards/b.md", "agents", "x/agents/a"]
-            .map(|path| kind_of(path).word())
+            .map(|path| kind_of(path).name())
             .to_vec();
     assert_eq!(kinds, ["agent", "memory", "artifact", "scene", "board", "unknown", "unknown"]);
 }

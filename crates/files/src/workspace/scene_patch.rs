@@ -280,12 +280,12 @@ impl Patcher<'_> {
         let mut added = String::new();
         for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
             if flow {
-                added.push_str(&format!(", {}: {}", yaml::word(key), yaml::inline(value)));
+                added.push_str(&format!(", {}: {}", yaml::scalar(key), yaml::inline(value)));
             } else {
                 added.push_str(&format!(
                     "\n{}{}:{}",
                     " ".repeat(column),
-                    yaml::word(key),
+                    yaml::scalar(key),
                     yaml::block(value, column + 2)
                 ));
             }

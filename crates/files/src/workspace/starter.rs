@@ -139,7 +139,7 @@ pub fn adopt(folder: &Path) -> Result<Initialised, InitError> {
     make_folder(folder)?;
     let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
     let instructions =
-        super::layout::INSTRUCTIONS.into_iter().find(|name| crate::safe_fs::open_ordinary(&folder.join(name)).is_ok());
+        super::layout::INSTRUCTIONS.into_iter().find(|name| crate::safe_fs::open_regular(&folder.join(name)).is_ok());
     let scene = adopted_scene(name.as_deref().unwrap_or("Room"), instructions);
     let mut done = Initialised::default();
     for (path, content) in [(ADOPTED_SCENE, scene.as_str()), (super::layout::SETTINGS_FILE, STARTER_SETTINGS)] {

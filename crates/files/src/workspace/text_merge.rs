@@ -16,7 +16,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// A piece of the merged text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Piece {
+pub enum MergePiece {
     /// A piece without a conflict.
     Agreed(String),
     /// A piece that both sides changed differently.
@@ -48,7 +48,7 @@ pub enum Choice {
 /// A merge whose conflicts a person resolves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextMerge {
-    pieces: Arc<Vec<Piece>>,
+    pieces: Arc<Vec<MergePiece>>,
     /// The choices made so far, by the index of the piece.
     choices: BTreeMap<usize, Choice>,
 }
@@ -62,8 +62,8 @@ impl TextMerge {
     /// Iterates over the conflicts, each with its index and the choice made, if any.
     pub fn conflicts(&self) -> impl Iterator<Item = (usize, &Conflict, Option<Choice>)> {
         self.pieces.iter().enumerate().filter_map(|(place, piece)| match piece {
-            Piece::Agreed(_) => None,
-            Piece::Conflict(conflict) => Some((place, conflict, self.choices.get(&place).copied())),
+            MergePiece::Agreed(_) => None,
+            MergePiece::Conflict(conflict) => Some((place, conflict, self.choices.get(&place).copied())),
         })
     }
 
@@ -77,8 +77,8 @@ impl TextMerge {
         let mut text = String::new();
         for (place, piece) in self.pieces.iter().enumerate() {
             match piece {
-                Piece::Agreed(lines) => push(&mut text, lines),
-                Piece::Conflict(Conflict { mine, theirs, .. }) => match self.choices.get(&place)? {
+                MergePiece::Agreed(lines) => push(&mut text, lines),
+                MergePiece::Conflict(Conflict { mine, theirs, .. }) => match self.choices.get(&place)? {
                     Choice::Mine => push(&mut text, mine),
                     Choice::Theirs => push(&mut text, theirs),
                     Choice::Both => {
@@ -97,8 +97,8 @@ pub fn merge_keeping_both(base: &str, mine: &str, theirs: &str) -> String {
     let mut text = String::new();
     for piece in merge(base, mine, theirs) {
         match piece {
-            Piece::Agreed(lines) => push(&mut text, &lines),
-            Piece::Conflict(conflict) => push_new_lines(&mut text, &conflict),
+            MergePiece::Agreed(lines) => push(&mut text, &lines),
+            MergePiece::Conflict(conflict) => push_new_lines(&mut text, &conflict),
         }
     }
     text
@@ -159,7 +159,7 @@ struct Hunk {
 
 /// Merges `mine` and `theirs`, which are both based on `base`. Whether the last line has a line break is merged
 /// separately: it does not make the line different.
-fn merge(base: &str, mine: &str, theirs: &str) -> Vec<Piece> {
+fn merge(base: &str, mine: &str, theirs: &str) -> Vec<MergePiece> {
     let [before, my_end, their_end] = [base, mine, theirs].map(|text| text.chars().last().map(|last| last == '\n'));
     let is_ended = match (my_end, their_end) {
         (Some(mine), Some(theirs)) if my_end == before || their_end == before => {
@@ -176,8 +176,8 @@ fn merge(base: &str, mine: &str, theirs: &str) -> Vec<Piece> {
     let mut pieces = merge_lines(&lines(&base), &lines(&mine), &lines(&theirs));
     if !is_ended {
         match pieces.last_mut() {
-            Some(Piece::Agreed(text)) => without_end(text),
-            Some(Piece::Conflict(conflict)) => {
+            Some(MergePiece::Agreed(text)) => without_end(text),
+            Some(MergePiece::Conflict(conflict)) => {
                 [&mut conflict.base, &mut conflict.mine, &mut conflict.theirs].into_iter().for_each(without_end);
             }
             None => {}
@@ -197,7 +197,7 @@ fn without_end(text: &mut String) {
     }
 }
 
-fn merge_lines(base: &[&str], mine: &[&str], theirs: &[&str]) -> Vec<Piece> {
+fn merge_lines(base: &[&str], mine: &[&str], theirs: &[&str]) -> Vec<MergePiece> {
     let (my_hunks, their_hunks) = (hunks(base, mine), hunks(base, theirs));
     let (mut my_next, mut their_next) = (0, 0);
     let mut pieces = Vec::new();
@@ -229,7 +229,7 @@ fn merge_lines(base: &[&str], mine: &[&str], theirs: &[&str]) -> Vec<Piece> {
         match (my_lines, their_lines) {
             (Some(lines), None) | (None, Some(lines)) => agree(&mut pieces, lines),
             (Some(one), Some(other)) if one == other => agree(&mut pieces, one),
-            (Some(mine), Some(theirs)) => pieces.push(Piece::Conflict(Conflict {
+            (Some(mine), Some(theirs)) => pieces.push(MergePiece::Conflict(Conflict {
                 base: base[stretch].concat(),
                 mine: mine.concat(),
                 theirs: theirs.concat(),
@@ -278,13 +278,13 @@ fn side<'a, 'b>(lines: &'b [&'a str], hunks: &[Hunk], stretch: &Range<usize>) ->
     Some(&lines[start..end])
 }
 
-fn agree(pieces: &mut Vec<Piece>, lines: &[&str]) {
+fn agree(pieces: &mut Vec<MergePiece>, lines: &[&str]) {
     if lines.is_empty() {
         return;
     }
     match pieces.last_mut() {
-        Some(Piece::Agreed(text)) => text.extend(lines.iter().copied()),
-        _ => pieces.push(Piece::Agreed(lines.concat())),
+        Some(MergePiece::Agreed(text)) => text.extend(lines.iter().copied()),
+        _ => pieces.push(MergePiece::Agreed(lines.concat())),
     }
 }
 

@@ -16,7 +16,7 @@ fn folder(root: &Folder) -> io::Result<Folder> {
 
 /// Iterates over possible names of the copy of a file: its path with `_` for `/`, then numbered.
 fn names(path: &str) -> impl Iterator<Item = String> + use<> {
-    unique_names::alike(&path.replace('/', "_")).take(1000)
+    unique_names::candidates(&path.replace('/', "_")).take(1000)
 }
 
 fn no_name() -> io::Error {
@@ -31,11 +31,11 @@ pub(super) fn keep_text(root: &Folder, path: &str, text: &str) -> io::Result<Str
         if safe_fs::hash_of(&folder, &name)? == hash {
             return Ok(format!("{PLACE}/{name}"));
         }
-        if folder.look(&name).is_ok() {
+        if folder.metadata(&name).is_ok() {
             continue;
         }
-        let beside = safe_fs::name_beside(&name);
-        safe_fs::write_beside(&folder, &beside, text.as_bytes(), None)?;
+        let beside = safe_fs::temporary_name(&name);
+        safe_fs::write_temporary(&folder, &beside, text.as_bytes(), None)?;
         folder.move_new(&beside, &folder, &name)?;
         folder.sync()?;
         return Ok(format!("{PLACE}/{name}"));

@@ -34,17 +34,17 @@ pub fn inline(value: &Value) -> String {
     match value {
         Value::Object(map) if map.is_empty() => "{}".into(),
         Value::Object(map) => {
-            let pairs: Vec<_> = map.iter().map(|(key, value)| format!("{}: {}", word(key), inline(value))).collect();
+            let pairs: Vec<_> = map.iter().map(|(key, value)| format!("{}: {}", scalar(key), inline(value))).collect();
             format!("{{ {} }}", pairs.join(", "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
-        Value::String(text) => word(text),
+        Value::String(text) => scalar(text),
         other => other.to_string(),
     }
 }
 
 /// Writes a text as a plain scalar if every YAML parser would read it as that text, otherwise in double quotes.
-pub fn word(text: &str) -> String {
+pub fn scalar(text: &str) -> String {
     let plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ' '))
         && !text.ends_with(' ')
@@ -92,13 +92,13 @@ pub fn block(value: &Value, indent: usize) -> String {
     match value {
         Value::String(text) => match literal(text, &pad) {
             Some(literal) => format!(" {literal}"),
-            None => format!(" {}", word(text)),
+            None => format!(" {}", scalar(text)),
         },
         Value::Array(items) if !items.is_empty() && items.iter().any(|item| item.is_object() || !fits_inline(item)) => {
             items.iter().map(|item| format!("\n{pad}-{}", item_text(item, indent + 2))).collect()
         }
         Value::Object(map) if !map.is_empty() => {
-            map.iter().map(|(key, value)| format!("\n{pad}{}:{}", word(key), block(value, indent + 2))).collect()
+            map.iter().map(|(key, value)| format!("\n{pad}{}:{}", scalar(key), block(value, indent + 2))).collect()
         }
         other => format!(" {}", inline(other)),
     }

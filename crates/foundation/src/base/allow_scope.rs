@@ -24,7 +24,7 @@ pub enum AllowScope {
 /// Where a person answered an approval.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AnsweredIn {
+pub enum AnswerPlace {
     /// In the window, or in an unknown way.
     #[default]
     Window,
@@ -34,14 +34,14 @@ pub enum AnsweredIn {
     File,
 }
 
-impl AnsweredIn {
+impl AnswerPlace {
     /// Whether it is the window, where most answers are given.
     pub fn is_window(&self) -> bool {
         *self == Self::Window
     }
 
     /// Returns its name in the file of approvals.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Window => "window",
             Self::Terminal => "terminal",
@@ -68,7 +68,7 @@ impl AllowScope {
     }
 
     /// Parses the form in the file of approvals.
-    pub fn of_words(words: &str) -> Result<Self, TimeLimitError> {
+    pub fn parse(words: &str) -> Result<Self, TimeLimitError> {
         Ok(match words.trim().to_lowercase().as_str() {
             "" | "once" => Self::Once,
             "task" => Self::Task,

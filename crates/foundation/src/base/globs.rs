@@ -66,7 +66,7 @@ pub fn limit(text: &str) -> Vec<String> {
     if seen.trim().is_empty() {
         return Vec::new();
     }
-    let named = plain(&seen).unwrap_or_else(|_| widest(&seen));
+    let named = plain(&seen).unwrap_or_else(|_| widen(&seen));
     let folders = named.iter().filter_map(|glob| glob.strip_suffix("/**")).map(str::to_owned);
     let mut all: Vec<String> = folders.filter(|folder| !named.contains(folder)).collect();
     all.extend(named.iter().cloned());
@@ -75,7 +75,7 @@ pub fn limit(text: &str) -> Vec<String> {
 
 /// Returns a glob for everything that starts like this invalid glob, up to its invalid part. A glob that leads outside
 /// of the workspace could mean anything.
-pub fn widest(text: &str) -> Vec<String> {
+pub fn widen(text: &str) -> Vec<String> {
     let everything = || vec!["**".to_owned()];
     if text.contains("..") || text.trim_start().starts_with('!') {
         return everything();
@@ -433,7 +433,7 @@ mod tests {
             text in "[ab{},./*?!\\\\é\u{301}]{0,24}",
             path in prop::collection::vec("[abáé]{1,3}", 1..5).prop_map(|parts| parts.join("/")),
         ) {
-            let (limit, widest) = (limit(&text), widest(&folded(&text)));
+            let (limit, widest) = (limit(&text), widen(&folded(&text)));
             prop_assert!(!widest.is_empty());
             for glob in limit.iter().chain(&widest) {
                 prop_assert_eq!(plain(glob), Ok(vec![glob.clone()]));

@@ -17,7 +17,7 @@ pub mod time_limit;
 pub mod unique_names;
 pub mod urgency;
 
-pub use allow_scope::{AllowScope, AnsweredIn};
+pub use allow_scope::{AllowScope, AnswerPlace};
 pub use backoff::Backoff;
 pub use behaviour::Behaviour;
 pub use ids::{AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq, free_id, is_reserved};

@@ -38,9 +38,9 @@ pub fn folded_text(text: &str) -> String {
 
 /// A text prepared for finding names in it, however they are spelled.
 #[derive(Clone, Debug)]
-pub struct Words(String);
+pub struct NormalizedWords(String);
 
-impl Words {
+impl NormalizedWords {
     /// Prepares a text.
     pub fn of(text: &str) -> Self {
         Self(folded(text))
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_name_is_found_as_whole_words() {
-        let words = Words::of("Ask ADA, or Jean-Luc at (ben).");
+        let words = NormalizedWords::of("Ask ADA, or Jean-Luc at (ben).");
         assert!(["Ada", "jean-luc", " Ben "].iter().all(|name| words.name(name)));
         assert!(["Ad", "da", "Luc2", "", "be"].iter().all(|name| !words.name(name)));
     }

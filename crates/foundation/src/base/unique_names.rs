@@ -4,7 +4,7 @@
 const ENDINGS: [&str; 3] = [".task.md", ".agent.yaml", ".session.yaml"];
 
 /// A path, followed by alternatives in case it is taken: `plan.md`, `plan-2.md`, `plan-3.md`, …
-pub fn alike(path: &str) -> impl Iterator<Item = String> + use<> {
+pub fn candidates(path: &str) -> impl Iterator<Item = String> + use<> {
     let name_at = path.rfind('/').map_or(0, |at| at + 1);
     let name = &path[name_at..];
     let known = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending).map(str::len)).filter(|at| *at > 0);
@@ -37,7 +37,7 @@ mod tests {
             ("tasks/week.task.md", "tasks/week-2.task.md"),
             ("a", "a-2"),
         ] {
-            assert_eq!(alike(path).take(2).collect::<Vec<_>>(), [path, second]);
+            assert_eq!(candidates(path).take(2).collect::<Vec<_>>(), [path, second]);
         }
     }
 

@@ -21,12 +21,12 @@ impl EventJson {
     }
 
     /// Creates data from its stored form, whether or not this version can parse it as an event.
-    pub fn kept(json: String) -> Result<Self, serde_json::Error> {
+    pub fn from_stored(json: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(json).map(Self)
     }
 
     /// Returns the JSON text, for storing and searching; it should not be parsed separately.
-    pub fn as_kept(&self) -> &str {
+    pub fn as_json(&self) -> &str {
         self.0.get()
     }
 
@@ -78,11 +78,11 @@ pub struct EventDraft {
 impl EventDraft {
     /// Creates a record of this event.
     pub fn of<E: EventData>(event: &E) -> Self {
-        Self::kept(E::KIND, EventJson::of(event))
+        Self::from_stored(E::KIND, EventJson::of(event))
     }
 
     /// Creates a record from its stored kind and data.
-    pub fn kept(kind: EventKind, data: EventJson) -> Self {
+    pub fn from_stored(kind: EventKind, data: EventJson) -> Self {
         Self { kind, agent: None, activation: None, session: None, cause: None, data, enclosure: None }
     }
 
@@ -97,7 +97,7 @@ impl EventDraft {
     }
 
     /// Adds a text to be stored beside the log.
-    pub fn enclose(mut self, text: impl Into<Arc<str>>) -> Self {
+    pub fn attach(mut self, text: impl Into<Arc<str>>) -> Self {
         self.enclosure = Some(text.into());
         self
     }
@@ -163,7 +163,7 @@ impl Serialize for EventRecord {
         map.serialize_entry("tick", &self.tick)?;
         map.serialize_entry("time", &humantime::format_rfc3339_millis(time).to_string())?;
         map.serialize_entry("run", &self.run)?;
-        map.serialize_entry("type", self.draft.kind.word())?;
+        map.serialize_entry("type", self.draft.kind.as_str())?;
         for (key, value) in
             [("agent", &self.draft.agent), ("activation", &self.draft.activation), ("session", &self.draft.session)]
         {

@@ -19,7 +19,7 @@ const NAME_BYTES_AT_MOST: usize = 180;
 
 /// The result of replacing a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Placing {
+pub enum Replacement {
     /// The new text is in place.
     Placed,
     /// The file got someone else's text after it was last read; that text was left in place, and the new one was
@@ -28,7 +28,7 @@ pub enum Placing {
 }
 
 /// Returns a hidden name in the same folder for the new text of a file.
-pub fn name_beside(name: &str) -> String {
+pub fn temporary_name(name: &str) -> String {
     if name.len() > NAME_BYTES_AT_MOST {
         return format!(".{:016x}{WRITING}", content_hash(name.as_bytes()));
     }
@@ -36,7 +36,7 @@ pub fn name_beside(name: &str) -> String {
 }
 
 /// Whether a hidden file was never completely written, so that it can be deleted.
-pub fn is_left_over(name: &str) -> bool {
+pub fn is_incomplete_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(WRITING)
 }
 
@@ -52,7 +52,7 @@ pub fn placing_name(beside: &str) -> String {
 }
 
 /// Writes a new file under a hidden name, with the permissions of `like`, if given, and waits until it is on disk.
-pub fn write_beside(folder: &Folder, beside: &str, text: &[u8], like: Option<&File>) -> io::Result<()> {
+pub fn write_temporary(folder: &Folder, beside: &str, text: &[u8], like: Option<&File>) -> io::Result<()> {
     remove_if_there(folder, beside)?;
     let mut file = folder.create(beside)?;
     let written = like
@@ -67,7 +67,7 @@ pub fn write_beside(folder: &Folder, beside: &str, text: &[u8], like: Option<&Fi
 
 /// Replaces `name` by the file at `beside`, if its text still has this hash (`None`: if the file still does not exist),
 /// and waits until that is on disk. Whatever the result, nothing is left under the hidden name.
-pub fn atomic_replace(folder: &Folder, beside: &str, name: &str, over: Option<u64>) -> io::Result<Placing> {
+pub fn atomic_replace(folder: &Folder, beside: &str, name: &str, over: Option<u64>) -> io::Result<Replacement> {
     atomic_replace_watched(folder, beside, name, over, &mut |_| {})
 }
 
@@ -78,13 +78,13 @@ pub(super) fn atomic_replace_watched(
     name: &str,
     over: Option<u64>,
     after: &mut dyn FnMut(usize),
-) -> io::Result<Placing> {
+) -> io::Result<Replacement> {
     let placing = placing_name(beside);
     remove_if_there(folder, &placing)?;
     let Some(over) = over else {
         let moved = folder.move_new(beside, folder, name);
         return match moved {
-            Ok(()) => folder.sync().map(|()| Placing::Placed),
+            Ok(()) => folder.sync().map(|()| Replacement::Placed),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => crossed(folder, beside),
             Err(error) => Err(error),
         };
@@ -118,10 +118,10 @@ fn after_exchange(
     over: u64,
     ours: SeenFile,
     after: &mut dyn FnMut(usize),
-) -> io::Result<Placing> {
+) -> io::Result<Replacement> {
     if see(folder, placing)?.hash == Some(over) {
         folder.remove(placing)?;
-        return Ok(Placing::Placed);
+        return Ok(Replacement::Placed);
     }
     let (mut put, mut step) = (ours, 1);
     loop {
@@ -131,7 +131,7 @@ fn after_exchange(
             // The file was deleted meanwhile: the text that was saved last is restored.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 folder.move_new(placing, folder, name)?;
-                return Ok(Placing::Crossed);
+                return Ok(Replacement::Crossed);
             }
             exchanged => exchanged?,
         }
@@ -144,17 +144,17 @@ fn after_exchange(
 }
 
 /// If files cannot be exchanged atomically: checks once more, and renames immediately afterwards.
-fn look_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<Placing> {
+fn look_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<Replacement> {
     if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
         return crossed(folder, placing);
     }
     folder.replace(placing, name)?;
-    Ok(Placing::Placed)
+    Ok(Replacement::Placed)
 }
 
-fn crossed(folder: &Folder, beside: &str) -> io::Result<Placing> {
+fn crossed(folder: &Folder, beside: &str) -> io::Result<Replacement> {
     folder.remove(beside)?;
-    Ok(Placing::Crossed)
+    Ok(Replacement::Crossed)
 }
 
 /// The observed state of a file: its identity and its content.
@@ -174,7 +174,7 @@ pub fn hash_of(folder: &Folder, name: &str) -> io::Result<Option<u64>> {
 }
 
 fn see(folder: &Folder, name: &str) -> io::Result<SeenFile> {
-    let found = folder.look(name)?;
+    let found = folder.metadata(name)?;
     let seen = |hash| Ok(SeenFile { number: found.number, hash });
     if found.kind != EntryKind::File || found.size > BYTES_AT_MOST {
         return seen(None);
@@ -226,31 +226,31 @@ mod tests {
         fs::rename(made.path().join("theirs"), made.path().join("a.md")).expect("it can be renamed");
     }
 
-    fn put(folder: &Folder, over: Option<u64>, after: &mut dyn FnMut(usize)) -> Placing {
-        let beside = name_beside("a.md");
-        write_beside(folder, &beside, b"ours", None).expect("it can be written");
+    fn put(folder: &Folder, over: Option<u64>, after: &mut dyn FnMut(usize)) -> Replacement {
+        let beside = temporary_name("a.md");
+        write_temporary(folder, &beside, b"ours", None).expect("it can be written");
         atomic_replace_watched(folder, &beside, "a.md", over, after).expect("it can be placed")
     }
 
     #[test]
     fn a_text_only_replaces_the_one_that_was_checked() {
         let (made, folder) = folder(Some("old"));
-        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Placing::Placed);
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Replacement::Placed);
         assert_eq!((text(&made).as_deref(), names(&made)), (Some("ours"), vec!["a.md".to_owned()]));
-        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Placing::Crossed);
-        assert_eq!(put(&folder, None, &mut |_| {}), Placing::Crossed);
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Replacement::Crossed);
+        assert_eq!(put(&folder, None, &mut |_| {}), Replacement::Crossed);
         assert_eq!(names(&made), ["a.md"]);
         fs::remove_file(made.path().join("a.md")).expect("it should exist");
-        assert_eq!(put(&folder, Some(hash("ours")), &mut |_| {}), Placing::Crossed, "taken away is not put back");
+        assert_eq!(put(&folder, Some(hash("ours")), &mut |_| {}), Replacement::Crossed, "taken away is not put back");
         assert_eq!(names(&made), Vec::<String>::new());
-        assert_eq!(put(&folder, None, &mut |_| {}), Placing::Placed);
+        assert_eq!(put(&folder, None, &mut |_| {}), Replacement::Placed);
     }
 
     #[test]
     fn a_save_while_the_new_text_is_written_stays_in_place() {
         let (made, folder) = folder(Some("theirs"));
         let mut steps = 0;
-        assert_eq!(put(&folder, Some(hash("old")), &mut |_| steps += 1), Placing::Crossed);
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| steps += 1), Replacement::Crossed);
         assert_eq!((steps, text(&made).as_deref(), names(&made)), (0, Some("theirs"), vec!["a.md".to_owned()]));
     }
 
@@ -276,7 +276,7 @@ mod tests {
                 assert_eq!(names(&made), ["a.md"], "{saves:b}");
                 assert_eq!(text(&made), Some(expected), "{saves:b} in place: {in_place}");
                 let is_crossed = last.is_some();
-                assert_eq!(placing == Placing::Crossed, is_crossed, "{saves:b}");
+                assert_eq!(placing == Replacement::Crossed, is_crossed, "{saves:b}");
             }
         }
     }
@@ -285,12 +285,12 @@ mod tests {
     fn a_deletion_in_between_is_kept_unless_something_was_saved() {
         let (made, folder) = folder(Some("old"));
         let gone = || fs::remove_file(made.path().join("a.md")).expect("it should exist");
-        assert_eq!(put(&folder, Some(hash("old")), &mut |_| gone()), Placing::Crossed);
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| gone()), Replacement::Crossed);
         assert_eq!(names(&made), Vec::<String>::new());
         save(&made, "old");
         let placing =
             put(&folder, Some(hash("old")), &mut |step| if step == 0 { save(&made, "theirs") } else { gone() });
-        assert_eq!((placing, text(&made).as_deref()), (Placing::Crossed, Some("theirs")));
+        assert_eq!((placing, text(&made).as_deref()), (Replacement::Crossed, Some("theirs")));
     }
 
     #[cfg(unix)]
@@ -300,10 +300,10 @@ mod tests {
         let (outside, far) = super::tests::folder(Some("far"));
         drop(far);
         let target = outside.path().join("a.md");
-        for name in [name_beside("a.md"), placing_name(&name_beside("a.md"))] {
+        for name in [temporary_name("a.md"), placing_name(&temporary_name("a.md"))] {
             std::os::unix::fs::symlink(&target, made.path().join(name)).expect("links can be made");
         }
-        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Placing::Placed);
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Replacement::Placed);
         assert_eq!(text(&made).as_deref(), Some("ours"));
         assert!(!made.path().join("a.md").is_symlink());
         assert_eq!(text(&outside).as_deref(), Some("far"));
@@ -311,10 +311,10 @@ mod tests {
 
     #[test]
     fn hidden_names_are_distinguished() {
-        let beside = name_beside("a.md");
-        assert!(is_left_over(&beside) && is_placing(&beside).is_none());
+        let beside = temporary_name("a.md");
+        assert!(is_incomplete_temporary(&beside) && is_placing(&beside).is_none());
         assert_eq!(is_placing(&placing_name(&beside)), Some("a.md"));
-        assert!(!is_left_over("a.workshop-writing") && is_placing("a.md").is_none());
-        assert!(name_beside(&"x".repeat(250)).len() < 255);
+        assert!(!is_incomplete_temporary("a.workshop-writing") && is_placing("a.md").is_none());
+        assert!(temporary_name(&"x".repeat(250)).len() < 255);
     }
 }

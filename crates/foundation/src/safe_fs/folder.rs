@@ -71,7 +71,7 @@ impl Folder {
     }
 
     /// Returns the metadata of an entry.
-    pub fn look(&self, name: &str) -> io::Result<EntryMetadata> {
+    pub fn metadata(&self, name: &str) -> io::Result<EntryMetadata> {
         Ok(found(&fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
@@ -110,7 +110,7 @@ impl Folder {
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
             moved => return Ok(moved?),
         }
-        if folder.look(to).is_ok() {
+        if folder.metadata(to).is_ok() {
             return Err(Errno::EXIST.into());
         }
         Ok(fs::renameat(&self.0, name, &folder.0, to)?)
@@ -136,7 +136,7 @@ impl Folder {
                 continue;
             }
             let kind = match entry.file_type() {
-                FileType::Unknown => self.look(name).map_or(EntryKind::Other, |found| found.kind),
+                FileType::Unknown => self.metadata(name).map_or(EntryKind::Other, |found| found.kind),
                 kind => kind_of(kind),
             };
             entries.push((name.to_owned(), kind));
@@ -145,7 +145,7 @@ impl Folder {
     }
 
     /// Returns the number of names in this folder that are not valid UTF-8.
-    pub fn nameless(&self) -> io::Result<usize> {
+    pub fn count_invalid_names(&self) -> io::Result<usize> {
         let mut count = 0;
         for entry in Dir::read_from(&self.0)? {
             count += usize::from(std::str::from_utf8(entry?.file_name().to_bytes()).is_err());

@@ -21,7 +21,7 @@ impl Folder {
 
     /// Opens a subfolder.
     pub fn child(&self, name: &str) -> io::Result<Self> {
-        match self.look(name)?.kind {
+        match self.metadata(name)?.kind {
             EntryKind::Folder => Ok(Self(self.0.join(name))),
             EntryKind::Link | EntryKind::File | EntryKind::Other => Err(io::ErrorKind::NotADirectory.into()),
         }
@@ -37,12 +37,12 @@ impl Folder {
 
     /// Opens a file for reading; never blocks on a pipe.
     pub fn open_file(&self, name: &str) -> io::Result<(File, EntryMetadata)> {
-        if self.look(name)?.kind != EntryKind::File {
+        if self.metadata(name)?.kind != EntryKind::File {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let file = File::open(self.0.join(name))?;
         let opened = found(&file.metadata()?);
-        let after = self.look(name)?;
+        let after = self.metadata(name)?;
         // The entry was replaced meanwhile: the opened file may be anywhere.
         if after.kind != EntryKind::File || !after.is_same_as(&opened) {
             return Err(io::ErrorKind::ResourceBusy.into());
@@ -57,7 +57,7 @@ impl Folder {
 
     /// Opens one of this program's own files for reading and writing, or creates it.
     pub fn open_own(&self, name: &str) -> io::Result<(File, EntryMetadata)> {
-        match self.look(name) {
+        match self.metadata(name) {
             Ok(found) if found.kind != EntryKind::File => return Err(io::ErrorKind::InvalidInput.into()),
             Ok(_) => {}
             Err(_) => drop(self.create(name)?),
@@ -73,7 +73,7 @@ impl Folder {
     }
 
     /// Returns the metadata of an entry.
-    pub fn look(&self, name: &str) -> io::Result<EntryMetadata> {
+    pub fn metadata(&self, name: &str) -> io::Result<EntryMetadata> {
         Ok(found(&self.0.join(name).symlink_metadata()?))
     }
 
@@ -95,7 +95,7 @@ impl Folder {
 
     /// Moves a file to another folder and name, which must not exist.
     pub fn move_new(&self, name: &str, folder: &Self, to: &str) -> io::Result<()> {
-        if folder.look(to).is_ok() {
+        if folder.metadata(to).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         fs::rename(self.0.join(name), folder.0.join(to))
@@ -128,7 +128,7 @@ impl Folder {
 
     /// Returns the number of names in this folder that are not valid UTF-8.
     #[cfg(not(unix))]
-    pub fn nameless(&self) -> io::Result<usize> {
+    pub fn count_invalid_names(&self) -> io::Result<usize> {
         Ok(fs::read_dir(&self.0)?.flatten().filter(|entry| entry.file_name().to_str().is_none()).count())
     }
 }

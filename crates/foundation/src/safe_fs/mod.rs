@@ -15,11 +15,12 @@ pub use folder::Folder;
 pub use folder_by_path::Folder;
 // Compiled everywhere, so that the implementation for other systems is tested on every system.
 pub use atomic_replace::{
-    Placing, atomic_replace, hash_of, is_left_over, is_placing, name_beside, placing_name, write_beside,
+    Replacement, atomic_replace, hash_of, is_incomplete_temporary, is_placing, placing_name, temporary_name,
+    write_temporary,
 };
 pub use folder_by_path::Folder as FolderByPath;
 pub use metadata::{EntryKind, EntryMetadata};
 pub use own_files::{
-    check_own, create_new, move_below, open_ordinary, open_own, open_own_folder, read_bytes, read_text, replace_bytes,
+    check_own, create_new, move_below, open_own, open_own_folder, open_regular, read_bytes, read_text, replace_bytes,
     replace_text, write_new,
 };

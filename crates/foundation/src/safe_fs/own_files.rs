@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::atomic_replace::remove_if_there;
-use super::{EntryKind, EntryMetadata, Folder, name_beside, write_beside};
+use super::{EntryKind, EntryMetadata, Folder, temporary_name, write_temporary};
 
 /// Creates the error for something else in the place of one of our files.
 fn wrong(what: &str) -> io::Error {
@@ -32,7 +32,7 @@ fn folder_of(path: &Path) -> io::Result<(Folder, &str)> {
 
 /// Opens one of our folders in another one, or creates it; a link or a file in its place is an error.
 pub fn open_own_folder(parent: &Folder, name: &str) -> io::Result<Folder> {
-    match parent.look(name) {
+    match parent.metadata(name) {
         Ok(found) if found.kind == EntryKind::Link => Err(wrong("it is a link, which is not followed here; remove it")),
         Ok(found) if found.kind != EntryKind::Folder => {
             Err(wrong("it is not a folder; move it away to have it created again"))
@@ -48,7 +48,7 @@ pub fn open_own_folder(parent: &Folder, name: &str) -> io::Result<Folder> {
 
 /// Checks that a path is a regular file or does not exist. For files that a library opens by itself.
 pub fn check_own(path: &Path) -> io::Result<()> {
-    match folder_of(path).and_then(|(folder, name)| folder.look(name)) {
+    match folder_of(path).and_then(|(folder, name)| folder.metadata(name)) {
         Ok(found) => check(&found),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
@@ -58,7 +58,7 @@ pub fn check_own(path: &Path) -> io::Result<()> {
 /// Opens one of our files for reading and writing, or creates it.
 pub fn open_own(path: &Path) -> io::Result<File> {
     let (folder, name) = folder_of(path)?;
-    if let Ok(found) = folder.look(name) {
+    if let Ok(found) = folder.metadata(name) {
         check(&found)?;
     }
     let (file, found) = folder.open_own(name)?;
@@ -101,10 +101,10 @@ pub fn write_new<T, E: From<io::Error>>(
     write: impl FnOnce(&File) -> Result<T, E>,
 ) -> Result<T, E> {
     let (folder, name) = folder_below(root, path)?;
-    if folder.look(name).is_ok() {
+    if folder.metadata(name).is_ok() {
         return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
     }
-    let beside = name_beside(name);
+    let beside = temporary_name(name);
     remove_if_there(&folder, &beside)?;
     let file = folder.create(&beside)?;
     let written = write(&file).and_then(|told| {
@@ -122,7 +122,7 @@ pub fn write_new<T, E: From<io::Error>>(
 
 /// Opens a regular file that anybody may have created, for reading. Links are followed, because a person may keep a
 /// file elsewhere; a pipe or a device is an error and never blocks.
-pub fn open_ordinary(path: &Path) -> io::Result<File> {
+pub fn open_regular(path: &Path) -> io::Result<File> {
     let path = path.canonicalize()?;
     let (folder, name) = folder_of(&path)?;
     let (file, found) = folder.open_file(name)?;
@@ -132,7 +132,7 @@ pub fn open_ordinary(path: &Path) -> io::Result<File> {
 /// Reads a regular file of at most `bytes_at_most` bytes.
 pub fn read_bytes(path: &Path, bytes_at_most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open_ordinary(path)?.take(bytes_at_most.saturating_add(1)).read_to_end(&mut bytes)?;
+    open_regular(path)?.take(bytes_at_most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_at_most {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
@@ -164,7 +164,7 @@ pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     let (folder, name) = folder_of(path)?;
-    let old = match folder.look(name) {
+    let old = match folder.metadata(name) {
         Ok(found) if found.kind == EntryKind::Folder => return check(&found),
         Ok(found) if found.is_read_only => {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is marked read-only"));
@@ -172,8 +172,8 @@ pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Ok(found) if found.kind == EntryKind::File => folder.open_file(name).ok().map(|(file, _)| file),
         _ => None,
     };
-    let beside = name_beside(name);
-    write_beside(&folder, &beside, bytes, old.as_ref())?;
+    let beside = temporary_name(name);
+    write_temporary(&folder, &beside, bytes, old.as_ref())?;
     folder.replace(&beside, name)?;
     folder.sync()
 }
@@ -238,7 +238,7 @@ mod tests {
         ] {
             assert_eq!(read_text(&made.path().join(name), 10).expect_err("it is bounded").kind(), kind, "{name}");
         }
-        assert!(open_ordinary(made.path()).is_err(), "a folder");
+        assert!(open_regular(made.path()).is_err(), "a folder");
         assert_eq!(read_text(&made.path().join("none"), 10).expect("nothing is valid, too"), None);
         assert_eq!(read_text(&made.path().join("large"), 100).expect("it is small").map(|text| text.len()), Some(100));
     }

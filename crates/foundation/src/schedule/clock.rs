@@ -81,7 +81,7 @@ impl Input for SetStandstill {
 }
 
 /// A run condition: whether the room is not paused.
-pub fn room_goes_on(standstill: Res<Standstill>) -> bool {
+pub fn room_is_running(standstill: Res<Standstill>) -> bool {
     !standstill.holds()
 }
 

@@ -16,7 +16,7 @@ use bevy::ecs::message::{Message, Messages};
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::{ScheduleLabel, SingleThreadedExecutor};
 
-pub use clock::{SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, room_goes_on, ticks};
+pub use clock::{SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, room_is_running, ticks};
 pub use date::{DateCorrected, RoomDate, RoomOpened};
 use inputs::InputExt;
 pub use inputs::{Input, InputJournal, InputQueue, RecordedInput, any_input_waits};

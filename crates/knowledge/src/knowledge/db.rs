@@ -115,7 +115,7 @@ impl Db {
         });
         let embedding = |(scale, levels): (f64, Vec<u8>)| {
             let levels: Vec<i8> = levels.into_iter().map(u8::cast_signed).collect();
-            Embedding::kept(model, dimensions, scale as f32, &levels).ok()
+            Embedding::from_stored(model, dimensions, scale as f32, &levels).ok()
         };
         Ok(self.note_damage(found)?.and_then(embedding))
     }

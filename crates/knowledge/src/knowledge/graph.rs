@@ -38,7 +38,7 @@ impl<'a> Graph<'a> {
     pub fn to_json(&self) -> Value {
         let edge = |(memory, edge): &(&Memory, &Edge)| {
             json!({
-                "source_id": memory.id, "target_id": edge.target, "relation": edge.relation.word(), "weight": edge.weight,
+                "source_id": memory.id, "target_id": edge.target, "relation": edge.relation.as_str(), "weight": edge.weight,
             })
         };
         json!({
@@ -59,7 +59,7 @@ impl<'a> Graph<'a> {
         }
         for (memory, edge) in &self.edges {
             let (Some(from), Some(to)) = (names.get(&*memory.id), names.get(&*edge.target)) else { continue };
-            let word = edge.relation.word();
+            let word = edge.relation.as_str();
             let arrow = if edge.relation == Relation::Contradicts { "-.->" } else { "-->" };
             let _ = writeln!(chart, "    m{from} {arrow}|{word}| m{to}");
         }
@@ -108,7 +108,7 @@ mod tests {
         let edges = vec![edge(Relation::Contradicts, "k-2"), edge(Relation::Supports, "k-3")];
         let shared = Memory { shared: true, ..memory("k-1", "ada", edges) };
         for memory in [shared, memory("k-2", "ada", vec![]), memory("k-3", "bob", vec![])] {
-            index.put(memory, RecallCount::default(), None).expect("there is no vector");
+            index.insert(memory, RecallCount::default(), None).expect("there is no vector");
         }
         let graph = Graph::of(&index, &Viewer::Agent("ada".into()));
         let chart = graph.to_mermaid();

@@ -46,7 +46,7 @@ impl MemoryKind {
         [Self::Skill, Self::Fact, Self::Procedure, Self::Observation, Self::Mistake, Self::Preference];
 
     /// Returns its name in files and on the command line.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Skill => "skill",
             Self::Fact => "fact",
@@ -60,7 +60,7 @@ impl MemoryKind {
 
 impl fmt::Display for MemoryKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.word())
+        out.write_str(self.as_str())
     }
 }
 
@@ -76,7 +76,7 @@ impl FromStr for MemoryKind {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        find(word, &Self::ALL, Self::word)
+        find(word, &Self::ALL, Self::as_str)
     }
 }
 
@@ -104,7 +104,7 @@ impl Relation {
         [Self::RelatesTo, Self::Supports, Self::Contradicts, Self::Supersedes, Self::PartOf, Self::CausedBy];
 
     /// Returns its name in files and on the command line.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::RelatesTo => "relates_to",
             Self::Supports => "supports",
@@ -120,7 +120,7 @@ impl FromStr for Relation {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        find(word, &Self::ALL, Self::word)
+        find(word, &Self::ALL, Self::as_str)
     }
 }
 
@@ -239,7 +239,7 @@ pub fn hundredths(value: f32) -> f32 {
 
 /// The normalised content of a memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Tidied {
+pub struct NormalizedMemory {
     /// The text.
     pub text: String,
     /// The original length in bytes, if it was shortened.
@@ -247,15 +247,15 @@ pub struct Tidied {
 }
 
 /// Normalises a content: trims it, unifies its line breaks, and shortens it to the maximum length.
-pub fn tidy(content: &str) -> Tidied {
+pub fn tidy(content: &str) -> NormalizedMemory {
     let text =
         if content.contains('\r') { content.replace("\r\n", "\n").replace('\r', "\n") } else { content.to_owned() };
     let text = text.trim();
     if text.len() <= CONTENT_BYTES_AT_MOST {
-        return Tidied { text: text.to_owned(), cut_from: None };
+        return NormalizedMemory { text: text.to_owned(), cut_from: None };
     }
     let end = text.floor_char_boundary(CONTENT_BYTES_AT_MOST - CUT_MARK.len_utf8());
-    Tidied { text: format!("{}{CUT_MARK}", text[..end].trim_end()), cut_from: Some(text.len()) }
+    NormalizedMemory { text: format!("{}{CUT_MARK}", text[..end].trim_end()), cut_from: Some(text.len()) }
 }
 
 #[cfg(test)]
@@ -268,7 +268,7 @@ mod tests {
         let tidied = tidy(&long);
         assert!(tidied.text.len() <= CONTENT_BYTES_AT_MOST && tidied.text.ends_with('…'));
         assert_eq!(tidied.cut_from, Some(1_200_000));
-        assert_eq!(tidy(&tidied.text), Tidied { text: tidied.text.clone(), cut_from: None });
+        assert_eq!(tidy(&tidied.text), NormalizedMemory { text: tidied.text.clone(), cut_from: None });
         assert_eq!(tidy(" a\r\nb\rc \n").text, "a\nb\nc");
     }
 
@@ -288,10 +288,10 @@ mod tests {
     #[test]
     fn names_of_kinds_and_relations_round_trip() {
         for kind in MemoryKind::ALL {
-            assert_eq!(kind.word().parse(), Ok(kind));
+            assert_eq!(kind.as_str().parse(), Ok(kind));
         }
         for relation in Relation::ALL {
-            assert_eq!(relation.word().parse(), Ok(relation));
+            assert_eq!(relation.as_str().parse(), Ok(relation));
         }
         let error = "fat".parse::<MemoryKind>().expect_err("it is none");
         assert_eq!(

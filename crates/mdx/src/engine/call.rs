@@ -146,7 +146,7 @@ impl ToolCall {
         let stopped = |stop| ToolFailure::stopped(stop, &self.limits);
         let module = Module::declare(session.ctx.clone(), &*self.file, format!("{}{FOOT}", program.code));
         let (module, evaluated) = module.and_then(Module::eval).map_err(|_| thrown())?;
-        session.settle(&evaluated).map_err(stopped)?;
+        session.run_until_settled(&evaluated).map_err(stopped)?;
         evaluated.result::<Value<'js>>().unwrap_or_else(|| Err(rquickjs::Error::Exception)).map_err(|_| thrown())?;
         let execute =
             ["$execute", "execute", "default"].into_iter().find_map(|name| module.get::<_, Function<'js>>(name).ok());
@@ -155,7 +155,7 @@ impl ToolCall {
             return Err(ToolFailure::new(FailureKind::Code, NO_EXECUTE));
         };
         let promise = self.begin(session, execute).map_err(|_| thrown())?;
-        session.settle(&promise).map_err(stopped)?;
+        session.run_until_settled(&promise).map_err(stopped)?;
         let text: rquickjs::String<'js> =
             promise.result().unwrap_or_else(|| Err(rquickjs::Error::Exception)).map_err(|_| thrown())?;
         let text = text.to_string().map_err(|_| thrown())?;

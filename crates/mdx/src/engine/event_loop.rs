@@ -131,7 +131,7 @@ impl<'a, 'js> Session<'a, 'js> {
     }
 
     /// Runs until the promise is settled, or until it must stop. The clock runs before and after.
-    pub(super) fn settle(&self, promise: &Promise<'js>) -> Result<(), Stop> {
+    pub(super) fn run_until_settled(&self, promise: &Promise<'js>) -> Result<(), Stop> {
         loop {
             self.run_ready()?;
             if self.is_settled(promise) {

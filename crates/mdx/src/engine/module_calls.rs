@@ -70,7 +70,7 @@ impl ModuleCalls {
         session: &Session<'_, 'js>,
         promise: &Promise<'js>,
     ) -> Result<Value<'js>, ToolFailure> {
-        session.settle(promise).map_err(|stop| ToolFailure::stopped(stop, &self.0))?;
+        session.run_until_settled(promise).map_err(|stop| ToolFailure::stopped(stop, &self.0))?;
         self.result(session, promise)
     }
 

@@ -15,4 +15,4 @@ mod tests;
 pub use due::{ClockReading, Due, due, due_by_clock, due_by_reading, shown_here};
 pub use read::{Heartbeat, Routine, read};
 pub use trigger::Trigger;
-pub use trigger_parser::{EXAMPLES, NotUnderstood, parse as parse_trigger};
+pub use trigger_parser::{EXAMPLES, TriggerError, parse as parse_trigger};

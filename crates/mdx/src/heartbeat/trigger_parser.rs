@@ -16,13 +16,13 @@ const LONGEST: Duration = Duration::from_secs(367 * 24 * 60 * 60);
 /// The text is not a valid time.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("\"{written}\" is not a valid time")]
-pub struct NotUnderstood {
+pub struct TriggerError {
     /// The text.
     pub written: String,
 }
 
 /// Parses a trigger.
-pub fn parse(text: &str) -> Result<Trigger, NotUnderstood> {
+pub fn parse(text: &str) -> Result<Trigger, TriggerError> {
     let written = unmarked(text);
     let months = |word: &str| word.strip_suffix('M').is_some_and(|count| count.ends_with(|c: char| c.is_ascii_digit()));
     let understood = cron(written).or_else(|| {
@@ -34,7 +34,7 @@ pub fn parse(text: &str) -> Result<Trigger, NotUnderstood> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         sentence(&words)
     });
-    understood.ok_or_else(|| NotUnderstood { written: text.trim().to_owned() })
+    understood.ok_or_else(|| TriggerError { written: text.trim().to_owned() })
 }
 
 /// Removes Markdown markup around a text.

@@ -12,7 +12,7 @@ use super::vendor::Vendor;
 
 /// The source of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NamedBy {
+pub enum AddressSource {
     /// The vendor's default.
     Vendor,
     /// The person: an environment variable, or the config folder.
@@ -27,13 +27,13 @@ pub struct Address {
     /// The base URL; ends in `/`.
     pub url: String,
     /// The source of the address.
-    pub by: NamedBy,
+    pub by: AddressSource,
 }
 
 /// The owner of the server at an address, for pricing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Site {
+pub enum ServerOwner {
     /// The vendor.
     Vendor,
     /// This computer, or its network.
@@ -42,7 +42,7 @@ pub enum Site {
     Elsewhere,
 }
 
-impl Site {
+impl ServerOwner {
     /// Returns the owner of the server at this base URL.
     pub fn of(vendor: &Vendor, url: &str) -> Self {
         match Origin::of(url) {
@@ -70,9 +70,9 @@ impl Address {
         let of_person = environment.address_of_person(vendor);
         let of_workspace = of_workspace.map(str::trim).filter(|url| !url.is_empty());
         let (url, by) = match (of_person, of_workspace) {
-            (Some(url), _) => (url, NamedBy::Person),
-            (None, Some(url)) => (url, NamedBy::Workspace),
-            (None, None) => (vendor.base_url, NamedBy::Vendor),
+            (Some(url), _) => (url, AddressSource::Person),
+            (None, Some(url)) => (url, AddressSource::Workspace),
+            (None, None) => (vendor.base_url, AddressSource::Vendor),
         };
         Self { url: vendor.complete_url(url), by }
     }
@@ -81,7 +81,7 @@ impl Address {
     pub fn permission(&self, vendor: &Vendor, environment: &Environment) -> Permission {
         let Some(origin) = Origin::of(&self.url) else { return Permission::Refused };
         let is_vendors = Origin::of(vendor.base_url).is_some_and(|own| own == origin);
-        let is_trusted = self.by != NamedBy::Workspace || is_vendors || environment.is_allowed(&origin);
+        let is_trusted = self.by != AddressSource::Workspace || is_vendors || environment.is_allowed(&origin);
         if !is_trusted {
             return if origin.is_loopback() { Permission::WithoutKey } else { Permission::Refused };
         }
@@ -142,7 +142,7 @@ mod tests {
             let person = Environment::new([("OPENAI_BASE_URL", url.into())], None);
             assert_eq!(permission(Some("https://evil.example/"), &person), wanted, "{url}");
             let address = Address::of(&OPENAI, Some("https://evil.example/"), &person);
-            assert!(address.url.starts_with(url) && address.by == NamedBy::Person, "the person's goes first");
+            assert!(address.url.starts_with(url) && address.by == AddressSource::Person, "the person's goes first");
         }
     }
 

@@ -20,7 +20,7 @@ const AFTERWARDS_TICKS: u64 = 2 * TICKS_PER_SEC;
 
 /// A file was changed directly, not through the room, while a coding agent was at work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct OwnChangeSeen {
+pub struct DirectFileChange {
     /// The path of the file.
     pub path: String,
     /// Its newest version; `None` if it is not text.
@@ -34,7 +34,7 @@ pub struct OwnChangeSeen {
     pub others: Vec<Id>,
 }
 
-impl EventData for OwnChangeSeen {
+impl EventData for DirectFileChange {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("own_change"));
 
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
@@ -79,7 +79,7 @@ impl CodingAgentsAtWork {
         }
         let newest = self.0.iter().max_by_key(|(id, at_work)| (at_work.seen_tick, std::cmp::Reverse((*id).clone())));
         let (agent, AtWork { activation, .. }) = newest?;
-        let event = OwnChangeSeen {
+        let event = DirectFileChange {
             path: change.path.clone(),
             version: Some(change.version).filter(|version| *version > 0),
             gone: change.is_gone,
@@ -116,7 +116,7 @@ mod tests {
 
     fn event(at_work: &CodingAgentsAtWork, by: Option<&str>) -> Option<(Option<Id>, Vec<Id>)> {
         let draft = at_work.record(&change(by))?;
-        let event: OwnChangeSeen = draft.read().expect("it should be valid");
+        let event: DirectFileChange = draft.read().expect("it should be valid");
         assert_eq!((event.path.as_str(), event.version), ("artifacts/a.md", Some(3)));
         Some((draft.agent.clone(), event.others))
     }

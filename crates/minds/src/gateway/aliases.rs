@@ -7,13 +7,13 @@ use bevy::ecs::message::{MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
 
 use super::acp;
-use super::address::Site;
-use super::dispatch::AddressesNamed;
+use super::address::ServerOwner;
+use super::dispatch::AddressesConfigured;
 use super::prices::{PriceSettings, Rate, rate};
 use super::request_queue::RequestQueue;
 use super::settings::{Choice, GatewaySettings, SIMULATED, split};
 use super::vendors::vendor;
-use crate::agent::markdown::is_no_model;
+use crate::agent::markdown::leaves_model_open;
 use crate::agent::{ProfileChanged, Profiles};
 use crate::base::Problem;
 use crate::workspace::ProblemReport;
@@ -31,7 +31,7 @@ const NAMED_AT_MOST: usize = 5;
 
 /// The meaning of a model name in an agent's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ModelMeaning<'a> {
+pub enum ResolvedModel<'a> {
     /// This model; `None` for the workspace's own.
     Model(Option<&'a str>),
     /// A model of this vendor, which has no key, so the workspace's own model is used.
@@ -40,9 +40,9 @@ pub enum ModelMeaning<'a> {
 
 impl GatewaySettings {
     /// Resolves the model name in an agent's file. `may_ask` says whether a vendor can be called.
-    pub fn meant<'a>(&'a self, wanted: Option<&'a str>, may_ask: impl Fn(&str) -> bool) -> ModelMeaning<'a> {
-        let Some(name) = wanted.map(str::trim).filter(|name| !is_no_model(name)) else {
-            return ModelMeaning::Model(None);
+    pub fn resolve<'a>(&'a self, wanted: Option<&'a str>, may_ask: impl Fn(&str) -> bool) -> ResolvedModel<'a> {
+        let Some(name) = wanted.map(str::trim).filter(|name| !leaves_model_open(name)) else {
+            return ResolvedModel::Model(None);
         };
         let own = self.models.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, model)| &**model);
         let workspace = split(&self.provider).0.unwrap_or(&self.provider);
@@ -50,13 +50,13 @@ impl GatewaySettings {
             let usual = USUAL_NAMES.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
             usual.filter(|_| !SIMULATED.contains(&workspace)).map(|(_, model)| model)
         };
-        let Some(model) = own.or_else(usual) else { return ModelMeaning::Model(Some(name)) };
+        let Some(model) = own.or_else(usual) else { return ResolvedModel::Model(Some(name)) };
         match split(model).0 {
-            _ if is_no_model(model) => ModelMeaning::Model(None),
+            _ if leaves_model_open(model) => ResolvedModel::Model(None),
             Some(provider) if provider != workspace && !SIMULATED.contains(&provider) && !may_ask(provider) => {
-                ModelMeaning::NoKey(provider)
+                ResolvedModel::NoKey(provider)
             }
-            _ => ModelMeaning::Model(Some(model)),
+            _ => ResolvedModel::Model(Some(model)),
         }
     }
 }
@@ -65,7 +65,9 @@ impl RequestQueue {
     /// Whether a vendor can be called, as far as keys are concerned.
     fn may_ask(&self, settings: &GatewaySettings, provider: &str) -> bool {
         let needs_key = vendor(provider).is_some_and(|vendor| vendor.key_name.is_some());
-        !needs_key || self.keyed.contains(provider) || settings.site(provider, &self.sites) == Site::Local
+        !needs_key
+            || self.keyed.contains(provider)
+            || settings.server_owner(provider, &self.sites) == ServerOwner::Local
     }
 
     /// Whether this model name means a coding agent.
@@ -75,9 +77,9 @@ impl RequestQueue {
 
     /// Returns the provider and model for an agent whose file has this model name, or none.
     pub fn choose(&self, settings: &GatewaySettings, wanted: Option<&str>) -> Result<Choice, Problem> {
-        let wanted = match settings.meant(wanted, |provider| self.may_ask(settings, provider)) {
-            ModelMeaning::Model(model) => model,
-            ModelMeaning::NoKey(_) => None,
+        let wanted = match settings.resolve(wanted, |provider| self.may_ask(settings, provider)) {
+            ResolvedModel::Model(model) => model,
+            ResolvedModel::NoKey(_) => None,
         };
         settings.choose(self.provider_override(), wanted)
     }
@@ -86,7 +88,7 @@ impl RequestQueue {
 /// Reports in one notice which agents use the workspace's model because the vendor of their own model has no key.
 pub(super) fn warn_of_missing_key(
     mut changed: MessageReader<ProfileChanged>,
-    mut named: MessageReader<AddressesNamed>,
+    mut named: MessageReader<AddressesConfigured>,
     profiles: Option<Res<Profiles>>,
     settings: Res<GatewaySettings>,
     questions: Res<RequestQueue>,
@@ -108,8 +110,8 @@ fn without_key(profiles: &Profiles, settings: &GatewaySettings, questions: &Requ
     let may_ask = |provider: &str| questions.may_ask(settings, provider);
     let (mut names, mut vendors) = (BTreeMap::<&str, usize>::new(), BTreeSet::<&str>::new());
     for (_, profile) in profiles.iter() {
-        if let (Some(name), ModelMeaning::NoKey(vendor)) =
-            (profile.model.as_deref(), settings.meant(profile.model.as_deref(), may_ask))
+        if let (Some(name), ResolvedModel::NoKey(vendor)) =
+            (profile.model.as_deref(), settings.resolve(profile.model.as_deref(), may_ask))
         {
             *names.entry(name).or_default() += 1;
             vendors.insert(vendor);
@@ -155,9 +157,9 @@ pub fn unknown_models(world: &World) -> Vec<Problem> {
         let Some(name) = profile.model.as_deref() else { continue };
         let place = (profiles.path(id).unwrap_or_default(), profile.lines.of("model"));
         let Ok(choice) = questions.choose(settings, Some(name)) else { continue };
-        let site = settings.site(&choice.provider, &questions.sites);
+        let site = settings.server_owner(&choice.provider, &questions.sites);
         let is_asked_for = choice.model == name || name.ends_with(&format!(":{}", choice.model));
-        if is_asked_for && site == Site::Vendor && rate(&choice, site, prices) == Rate::Unknown {
+        if is_asked_for && site == ServerOwner::Vendor && rate(&choice, site, prices) == Rate::Unknown {
             let what = format!("{} has no known model {:?}", choice.provider, choice.model);
             unknown.entry(what).or_default().push(place);
         }

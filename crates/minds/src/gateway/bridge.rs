@@ -74,7 +74,7 @@ const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SEC);
 
 impl WorkerBridge {
     /// Whether a request was sent from here.
-    pub(super) fn knows(&self, id: RequestId) -> bool {
+    pub(super) fn has_sent(&self, id: RequestId) -> bool {
         self.known.contains(&id)
     }
 
@@ -237,11 +237,11 @@ impl WorkerBridge {
 
     /// Whether a provider is in cooldown.
     pub(super) fn rests(&self, provider: &str) -> bool {
-        self.worker.as_ref().is_some_and(|worker| !worker.rests().left(provider, Instant::now()).is_zero())
+        self.worker.as_ref().is_some_and(|worker| !worker.rests().remaining(provider, Instant::now()).is_zero())
     }
 
     /// Returns the longest remaining cooldown of any provider.
-    pub(super) fn rests_for(&self) -> Duration {
+    pub(super) fn longest_cooldown(&self) -> Duration {
         self.worker.as_ref().map_or(Duration::ZERO, |worker| worker.rests().longest_remaining(Instant::now()))
     }
 
@@ -267,9 +267,9 @@ impl WorkerBridge {
     pub(super) fn keeps_to_wall_clock(&self, rests: bool) -> bool {
         let owes = || {
             self.is_up()
-                && (self.servers.owes()
-                    || self.calls.owes()
-                    || self.slack.owes()
+                && (self.servers.has_pending()
+                    || self.calls.has_pending()
+                    || self.slack.has_pending()
                     || self.at_worker.values().any(|sent| !sent.is_simulated))
         };
         self.arrived.is_empty()

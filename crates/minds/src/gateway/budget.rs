@@ -81,7 +81,7 @@ impl SettingsSection for BudgetSettings {
 
 /// The quantity that a limit counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Measure {
+pub enum LimitMeasure {
     /// Calls.
     Calls,
     /// Input and output tokens.
@@ -100,7 +100,7 @@ pub struct Cap {
     /// What the limit applies to.
     pub scope: Scope,
     /// The limited quantity.
-    pub measure: Measure,
+    pub measure: LimitMeasure,
     /// The maximum.
     pub limit: u64,
 }
@@ -108,7 +108,7 @@ pub struct Cap {
 impl BudgetSettings {
     /// Returns the configured limits, in a fixed order.
     pub fn caps(&self) -> Vec<Cap> {
-        use Measure::{Calls, Tokens, UnpricedTokens};
+        use LimitMeasure::{Calls, Tokens, UnpricedTokens};
         let counts = [
             ("calls_per_activation", Scope::Activation, Calls, self.calls_per_activation),
             ("calls_per_agent_per_hour", Scope::AgentHour, Calls, self.calls_per_agent_per_hour),
@@ -123,7 +123,7 @@ impl BudgetSettings {
             ("outside_tokens_per_run", Scope::Outside, Tokens, self.outside_tokens_per_run),
             ("unpriced_tokens_per_run", Scope::Run, UnpricedTokens, self.unpriced_tokens_per_run),
         ];
-        let costs = self.costs().map(|(name, scope, usd)| (name, scope, Measure::Cost, usd.map(micro_usd)));
+        let costs = self.costs().map(|(name, scope, usd)| (name, scope, LimitMeasure::Cost, usd.map(micro_usd)));
         let set = counts.into_iter().chain(costs);
         set.filter_map(|(name, scope, measure, limit)| Some(Cap { name, scope, measure, limit: limit? })).collect()
     }

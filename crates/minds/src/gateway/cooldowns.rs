@@ -51,7 +51,7 @@ impl Cooldowns {
     }
 
     /// Returns the remaining cooldown of a provider; zero if it may be called.
-    pub(super) fn left(&self, provider: &str, now: Instant) -> Duration {
+    pub(super) fn remaining(&self, provider: &str, now: Instant) -> Duration {
         let rests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rests.get(provider).map_or(Duration::ZERO, |rest| rest.until.saturating_duration_since(now))
     }
@@ -94,13 +94,13 @@ mod tests {
     fn a_cooldown_lasts_as_long_as_requested_and_affects_no_other_provider() {
         let (rests, now) = (Cooldowns::default(), Instant::now());
         rests.note_refusal("openai", refused(429, Some(40.0)), &POLICY, now);
-        assert_eq!(rests.left("openai", now), Duration::from_secs(40));
-        assert_eq!(rests.left("openai", now + Duration::from_secs(41)), Duration::ZERO);
-        assert_eq!(rests.left("gemini", now), Duration::ZERO);
+        assert_eq!(rests.remaining("openai", now), Duration::from_secs(40));
+        assert_eq!(rests.remaining("openai", now + Duration::from_secs(41)), Duration::ZERO);
+        assert_eq!(rests.remaining("gemini", now), Duration::ZERO);
         // A shorter time for another request, or an answer to a third one, shortens nothing.
         rests.note_refusal("openai", refused(429, Some(2.0)), &POLICY, now);
         rests.note_answer("openai");
-        assert_eq!(rests.clone().left("openai", now), Duration::from_secs(40));
+        assert_eq!(rests.clone().remaining("openai", now), Duration::from_secs(40));
         rests.note_refusal("gemini", refused(503, Some(3e9)), &POLICY, now);
         assert_eq!(rests.longest_remaining(now), Duration::from_secs(86_400), "a hundred years are a day");
     }
@@ -112,7 +112,7 @@ mod tests {
             rests.note_refusal("openai", refused(429, None), &POLICY, *now);
             // Requests that are refused at the same moment count as one refusal.
             rests.note_refusal("openai", refused(429, None), &POLICY, *now);
-            let left = rests.left("openai", *now);
+            let left = rests.remaining("openai", *now);
             *now += left;
             left.as_secs()
         };

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use super::live_replies::LiveCall;
 use super::messages::{GatewayEvent, has_room};
-use super::provider::{DeltaSink, LivePiece};
+use super::provider::{DeltaSink, StreamedPiece};
 use super::redaction::{RedactedStream, Redactor};
 use crate::base::RequestId;
 
@@ -48,22 +48,22 @@ impl DeltaStream {
         let (mut words, mut thoughts) = (RedactedStream::new(redactor.clone()), RedactedStream::new(redactor.clone()));
         let mut calls: Vec<usize> = Vec::new();
         DeltaSink::new(move |piece| match piece {
-            LivePiece::Text(text) => {
+            StreamedPiece::Text(text) => {
                 count(text.chars().count());
-                pieces.take(LivePiece::Text(&words.push(text)));
+                pieces.take(StreamedPiece::Text(&words.push(text)));
             }
-            LivePiece::Thought(text) => {
+            StreamedPiece::Thought(text) => {
                 count(text.chars().count());
                 if with_thoughts {
-                    pieces.take(LivePiece::Thought(&thoughts.push(text)));
+                    pieces.take(StreamedPiece::Thought(&thoughts.push(text)));
                 }
             }
-            LivePiece::Call { position, name, arguments } => {
+            StreamedPiece::Call { position, name, arguments } => {
                 calls.resize(calls.len().max(position + 1), 0);
                 let chars = name.chars().count() + arguments.chars().count();
                 count(chars.saturating_sub(std::mem::replace(&mut calls[position], chars)));
                 let arguments = redactor.json_so_far(LiveCall::kept(arguments));
-                pieces.take(LivePiece::Call { position, name: &redactor.known(name), arguments: &arguments });
+                pieces.take(StreamedPiece::Call { position, name: &redactor.known(name), arguments: &arguments });
             }
         })
     }
@@ -77,7 +77,7 @@ impl DeltaStream {
         }
     }
 
-    fn take(&self, piece: LivePiece<'_>) {
+    fn take(&self, piece: StreamedPiece<'_>) {
         let mut pending = self.pending();
         // A tool call is announced at once: nothing else may arrive for a long time.
         let begins_call = pending.take(piece);
@@ -122,11 +122,11 @@ struct Pending {
 
 impl Pending {
     /// Adds a piece. Returns whether it begins a call.
-    fn take(&mut self, piece: LivePiece<'_>) -> bool {
+    fn take(&mut self, piece: StreamedPiece<'_>) -> bool {
         match piece {
-            LivePiece::Text(text) => self.text.push_str(text),
-            LivePiece::Thought(text) => self.thought.push_str(text),
-            LivePiece::Call { position, name, arguments } => {
+            StreamedPiece::Text(text) => self.text.push_str(text),
+            StreamedPiece::Thought(text) => self.thought.push_str(text),
+            StreamedPiece::Call { position, name, arguments } => {
                 let call = LiveCall::new(name, arguments);
                 match self.calls.get_mut(position) {
                     Some((known, _)) if *known == call => {}
@@ -185,9 +185,9 @@ mod tests {
         let mut sink = pieces.sink(Redactor::default(), true, |_| {});
         let mut all = Vec::new();
         runtime.block_on(async {
-            sink.push(LivePiece::Text("first "));
-            sink.push(LivePiece::Thought("well"));
-            sink.push(LivePiece::Text("and last"));
+            sink.push(StreamedPiece::Text("first "));
+            sink.push(StreamedPiece::Thought("well"));
+            sink.push(StreamedPiece::Text("and last"));
             let comes = async {
                 while all.len() < 3 {
                     all.extend(told(&events));
@@ -211,10 +211,10 @@ mod tests {
         let mut sink = pieces.sink(Redactor::of(["secret-key"]), false, move |chars| {
             of_sink.fetch_add(chars, std::sync::atomic::Ordering::Relaxed);
         });
-        sink.push(LivePiece::Thought("hidden"));
+        sink.push(StreamedPiece::Thought("hidden"));
         assert!(told(&events).is_empty());
-        sink.push(LivePiece::Text("see secret-key."));
-        sink.push(LivePiece::Call { position: 0, name: "vfs_read", arguments: "{}" });
+        sink.push(StreamedPiece::Text("see secret-key."));
+        sink.push(StreamedPiece::Call { position: 0, name: "vfs_read", arguments: "{}" });
         assert_eq!(told(&events), ["see [redacted].", "[vfs_read]"]);
         assert_eq!(counted.load(std::sync::atomic::Ordering::Relaxed), 6 + 15 + 10, "what is hidden is paid for");
     }

@@ -7,30 +7,30 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
-use super::acp::log_events::{OwnCommands, OwnOptions, OwnPlan, OwnToolUsed, TerminalRan};
+use super::acp::log_events::{AgentOptionsReported, AgentPlanReported, AgentToolUsed, OwnCommands, TerminalRan};
 use super::acp::{self, AcpSettings, AcpTerms};
-use super::address::Site;
+use super::address::ServerOwner;
 use super::bridge::WorkerBridge;
 use super::budget::{BudgetSettings, Scope};
-use super::exchanges::Exchanged;
+use super::exchanges::ExchangeAccepted;
 use super::health::ProviderHealth;
 use super::health_monitor::AccessChanged;
 use super::keys::Environment;
-use super::ledger::{Refusal, Tally, Timekeeping, Verdict};
+use super::ledger::{BudgetClock, Refusal, Tally, Verdict};
 use super::live_replies::LiveText;
 use super::prices::{PriceSettings, Rate, rate};
 use super::programs::ProgramSettings;
 use super::provider::ProviderRequest;
 use super::request_queue::{InFlight, ReachedCap, RequestQueue, Used, WaitNotice, Waiting, reservation, used};
-use super::settings::{Choice, GatewaySettings, Sites, sites_of_person};
+use super::settings::{Choice, GatewaySettings, ServerOwners, sites_of_person};
 use super::worker::SimulatedFactories;
 use crate::agent::AgentRemoved;
 use crate::base::RequestId;
-use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, Warning, word};
+use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, Warning, enum_name};
 use crate::log::{EventData, EventDraft, EventLog};
 use crate::mind::spoken::{OFFLINE, SpokenSentences};
 use crate::mind::{
-    AgentReport, CallKind, CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest, WorkOver,
+    AgentReport, CallKind, CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest, WorkEnded,
 };
 use crate::schedule::{Input, InputJournal, InputQueue, SimClock, TICKS_PER_SEC};
 use crate::simulation::Explain;
@@ -62,15 +62,15 @@ impl Input for MinutePassed {
 /// The vendor addresses that the person set, as far as prices depend on them, and which vendors have a key. An input:
 /// the world does not know the person's files and variables.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct AddressesNamed {
+pub struct AddressesConfigured {
     /// The owner of each provider's server.
-    pub sites: Sites,
+    pub sites: ServerOwners,
     /// The vendors for which the person has a key.
     #[serde(default)]
     pub keyed: BTreeSet<String>,
 }
 
-impl Input for AddressesNamed {
+impl Input for AddressesConfigured {
     const KIND: &'static str = "addresses_named";
 }
 
@@ -89,7 +89,7 @@ pub(super) fn collect(
         ResMut<InputQueue<ModelReply>>,
         ResMut<InputQueue<MinutePassed>>,
         ResMut<InputQueue<AccessChanged>>,
-        ResMut<InputQueue<AddressesNamed>>,
+        ResMut<InputQueue<AddressesConfigured>>,
     ),
     mut surroundings: ResMut<GatewayEnvironment>,
     mut replies: MessageWriter<ModelReply>,
@@ -124,10 +124,10 @@ pub(super) fn collect(
         let sites = sites_of_person(&surroundings.0);
         let keyed = surroundings.0.vendors_with_key();
         if sites != questions.sites || keyed != questions.keyed {
-            doors.3.push(AddressesNamed { sites, keyed });
+            doors.3.push(AddressesConfigured { sites, keyed });
         }
     }
-    if on.bridge.minute_passed() && questions.ledger.counts_minutes(Timekeeping::Outside) {
+    if on.bridge.minute_passed() && questions.ledger.counts_minutes(BudgetClock::Outside) {
         doors.1.push(MinutePassed {});
     }
 }
@@ -155,19 +155,19 @@ pub(super) fn record_own_changes(
 pub(super) fn book_replies(
     mut replies: MessageReader<ModelReply>,
     mut minutes: MessageReader<MinutePassed>,
-    mut named: MessageReader<AddressesNamed>,
+    mut named: MessageReader<AddressesConfigured>,
     mut questions: ResMut<RequestQueue>,
     mut bridge: ResMut<WorkerBridge>,
     mut log: ResMut<EventLog>,
     rules: Rules,
 ) {
     let questions = &mut *questions;
-    for AddressesNamed { sites, keyed } in named.read() {
+    for AddressesConfigured { sites, keyed } in named.read() {
         questions.sites.clone_from(sites);
         questions.keyed.clone_from(keyed);
     }
     for MinutePassed {} in minutes.read() {
-        questions.ledger.advance_minute(Timekeeping::Outside);
+        questions.ledger.advance_minute(BudgetClock::Outside);
     }
     for reply in replies.read() {
         bridge.forget(reply.request);
@@ -211,39 +211,39 @@ fn record_report(log: &mut EventLog, request: &ModelRequest, told: &AgentReport)
         log.write(about(request, &Warning::new(lost.clone())));
     }
     if !told.options.is_empty() {
-        log.write(about(request, &OwnOptions { options: told.options.clone() }));
+        log.write(about(request, &AgentOptionsReported { options: told.options.clone() }));
     }
     if !told.commands.is_empty() {
         log.write(about(request, &OwnCommands { commands: told.commands.clone() }));
     }
     for call in &told.calls {
-        log.write(about(request, &OwnToolUsed { call: call.clone() }));
+        log.write(about(request, &AgentToolUsed { call: call.clone() }));
     }
     for ran in &told.ran {
         log.write(about(request, &TerminalRan { ran: ran.clone() }));
     }
     if !told.plan.is_empty() {
-        log.write(about(request, &OwnPlan { steps: told.plan.clone() }));
+        log.write(about(request, &AgentPlanReported { steps: told.plan.clone() }));
     }
 }
 
 fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: &Used, tally: Tally) {
     let usage = used.usage;
     let failed = |failure: &ModelFailure| CallFailure {
-        kind: Some(word(failure.kind)),
+        kind: Some(enum_name(failure.kind)),
         what: failure.what.clone(),
         remedy: Some(failure.remedy.clone()),
         retry_after_secs: failure.retry_after_secs.map(f64::from),
     };
     let call = ModelCall {
-        kind: request.kind.word().into(),
+        kind: request.kind.as_str().into(),
         provider: reply.provider.clone(),
         model: reply.model.clone(),
         tokens_in: Some(usage.input_tokens.into()),
         tokens_out: Some(usage.output_tokens.into()),
         cached_tokens: Some(usage.cached_tokens.into()),
         duration_ms: reply.duration_ms,
-        finish: Some(reply.outcome.as_ref().ok().map(|completion| word(completion.finish))),
+        finish: Some(reply.outcome.as_ref().ok().map(|completion| enum_name(completion.finish))),
         cost_usd: Some(tally.cost().known()),
         estimated: used.is_estimate,
         cache_written_tokens: Some(usage.cache_written_tokens.into()).filter(|tokens| *tokens > 0),
@@ -254,7 +254,7 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: 
     let draft = about(request, &call);
     // The request is logged, too, so that readers can see the cause of its result.
     log.write(match serde_json::to_string(&request.prompt.recorded()) {
-        Ok(prompt) => draft.enclose(prompt),
+        Ok(prompt) => draft.attach(prompt),
         Err(error) => {
             tracing::warn!("a prompt could not be kept: {error}");
             draft
@@ -283,8 +283,8 @@ pub(super) struct Rules<'w> {
 
 impl Rules<'_> {
     /// Returns the server that a choice uses, and its price there.
-    fn site_and_rate(&self, questions: &RequestQueue, choice: &Choice) -> (Site, Rate) {
-        let site = self.gateway.site(&choice.provider, &questions.sites);
+    fn site_and_rate(&self, questions: &RequestQueue, choice: &Choice) -> (ServerOwner, Rate) {
+        let site = self.gateway.server_owner(&choice.provider, &questions.sites);
         (site, rate(choice, site, &self.prices))
     }
 }
@@ -293,7 +293,7 @@ impl Rules<'_> {
 pub(super) fn enqueue_requests(
     mut requests: MessageReader<ModelRequest>,
     (mut put_off, mut cancels): (MessageReader<PutOffRequest>, MessageReader<CancelRequest>),
-    (mut removed, mut over): (MessageReader<AgentRemoved>, MessageReader<WorkOver>),
+    (mut removed, mut over): (MessageReader<AgentRemoved>, MessageReader<WorkEnded>),
     mut questions: ResMut<RequestQueue>,
     mut on: OnBridge,
     mut log: ResMut<EventLog>,
@@ -312,7 +312,7 @@ pub(super) fn enqueue_requests(
             }
             Err(problem) => {
                 let failure = ModelFailure::new(FailureKind::Rejected, problem.what, problem.remedy);
-                let (kind, what, remedy) = (request.kind.word().into(), failure.what.clone(), failure.remedy.clone());
+                let (kind, what, remedy) = (request.kind.as_str().into(), failure.what.clone(), failure.remedy.clone());
                 log.write(about(request, &events::Error::Request(RequestFailed { kind, what, remedy })));
                 // There is no such provider: the request fails under the name that was meant.
                 let provider = rules.gateway.provider_meant(provider_override.as_deref()).to_owned();
@@ -360,7 +360,7 @@ pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLo
     let questions = &mut *questions;
     let now = rules.clock.tick();
     if now.is_multiple_of(MINUTE) {
-        questions.ledger.advance_minute(Timekeeping::Simulated);
+        questions.ledger.advance_minute(BudgetClock::Simulated);
     }
     let most = rules.gateway.max_concurrent.clamp(1, MOST_CONCURRENT) as usize;
     let caps = rules.budget.caps();
@@ -407,17 +407,17 @@ fn refuse(
     choice: &Choice,
     refusal: &Refusal,
 ) {
-    let mut failure = ModelFailure::new(FailureKind::OverBudget, refusal.what(), refusal.remedy());
+    let mut failure = ModelFailure::new(FailureKind::OverBudget, refusal.description(), refusal.remedy());
     failure.cap = Some(Box::new(refusal.reached()));
     let refused = events::Budget {
         act: "refused".into(),
         cap: refusal.cap.name.to_owned().into(),
-        scope: word(refusal.cap.scope),
+        scope: enum_name(refusal.cap.scope),
         whose: refusal.whose.clone(),
         limit: refusal.cap.limit,
         used: refusal.used,
         asked: refusal.asked,
-        kind: request.kind.word().into(),
+        kind: request.kind.as_str().into(),
         provider: choice.provider.clone(),
         what: failure.what.clone(),
         remedy: failure.remedy.clone(),
@@ -448,7 +448,7 @@ pub(super) fn send(
         problems.write(ProblemReport { source: "gateway".into(), problems: vec![problem] });
     }
     for question in questions.in_flight.values() {
-        if on.bridge.knows(question.request.id) {
+        if on.bridge.has_sent(question.request.id) {
             continue;
         }
         if !on.bridge.is_up() {
@@ -472,7 +472,7 @@ pub(super) fn send(
             request.script = Some(place.cloned().unwrap_or_default());
         }
         if choice.provider == OFFLINE {
-            request.said_before = spoken.before(question.request.spoken_before);
+            request.said_before = spoken.sentences_before(question.request.spoken_before);
         }
         if !on.bridge.send(question, request, terms) {
             break;
@@ -481,7 +481,7 @@ pub(super) fn send(
 }
 
 /// Adds the exchanges between agents in this tick to the ledger.
-pub(super) fn count_exchanges(mut exchanged: MessageReader<Exchanged>, mut requests: ResMut<RequestQueue>) {
+pub(super) fn count_exchanges(mut exchanged: MessageReader<ExchangeAccepted>, mut requests: ResMut<RequestQueue>) {
     // Views must not see a change in every tick.
     if exchanged.is_empty() {
         return;

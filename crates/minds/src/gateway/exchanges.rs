@@ -27,7 +27,7 @@ pub enum ExchangeKind {
 
 /// Something was exchanged between agents, and accepted.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
-pub struct Exchanged {
+pub struct ExchangeAccepted {
     /// The activation that began the run of work; `None` if a person did it outside of any.
     pub run: Option<Id>,
     /// The kind of exchange.

@@ -11,7 +11,7 @@ const LONGEST_WAIT_SECS: f64 = 86_400.0;
 
 /// The target of a call, as far as a person must know it to fix the problem.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct CallTarget<'a> {
     /// The name of the provider.
     pub provider: &'a str,
     /// The name of the model.
@@ -29,7 +29,7 @@ pub struct Place<'a> {
 }
 
 /// Describes an error for a person, after this many attempts.
-pub fn failure(error: &ProviderError, place: Place<'_>, tries: u32, keys: &Keys) -> ModelFailure {
+pub fn failure(error: &ProviderError, place: CallTarget<'_>, tries: u32, keys: &Keys) -> ModelFailure {
     let (kind, what) = what(error, place);
     let mut what = keys.redact(&what);
     let detail = quote(&error.detail, &keys.redactor());
@@ -75,7 +75,7 @@ fn names_length(error: &ProviderError) -> bool {
     is_refusal && is_named
 }
 
-fn what(error: &ProviderError, place: Place<'_>) -> (FailureKind, String) {
+fn what(error: &ProviderError, place: CallTarget<'_>) -> (FailureKind, String) {
     let provider = place.provider;
     let at = if place.base_url.is_empty() { String::new() } else { format!(" at {}", place.base_url) };
     match error.cause {
@@ -117,7 +117,7 @@ fn kind_of_agent(fault: AgentFault) -> FailureKind {
 }
 
 /// Returns the meaning of a status, if it has only one.
-fn meaning(kind: FailureKind, status: u16, place: Place<'_>) -> Option<String> {
+fn meaning(kind: FailureKind, status: u16, place: CallTarget<'_>) -> Option<String> {
     Some(match (kind, status) {
         (FailureKind::Unauthorised, _) if place.withheld.is_some() => "a key is required".to_owned(),
         (FailureKind::Unauthorised, _) if place.key_name.is_some() => "the key was rejected".to_owned(),
@@ -148,7 +148,7 @@ pub fn kind_of_status(status: u16) -> FailureKind {
     }
 }
 
-fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String {
+fn remedy(error: &ProviderError, kind: FailureKind, place: CallTarget<'_>) -> String {
     let provider = place.provider;
     match (kind, error.cause) {
         _ if !error.remedy.is_empty() => error.remedy.clone(),
@@ -217,7 +217,7 @@ mod tests {
     use super::super::keys::Environment;
     use super::*;
 
-    const PLACE: Place<'_> = Place {
+    const PLACE: CallTarget<'_> = CallTarget {
         provider: "gemini",
         model: "gemini-x",
         base_url: "http://127.0.0.1:1/",
@@ -250,7 +250,7 @@ mod tests {
         let (keys, _) = Keys::load(&Environment::new([("GEMINI_API_KEY", "private-12345".into())], None));
         for cause in every_cause() {
             let error = ProviderError::new(cause, "header x-goog-api-key: private-12345 and sk-abcdefgh12345");
-            let place = Place { base_url: "http://h/?key=private-12345", ..PLACE };
+            let place = CallTarget { base_url: "http://h/?key=private-12345", ..PLACE };
             let failure = failure(&error, place, 2, &keys);
             let all = format!("{failure:?}");
             assert!(!all.contains("private-12345") && !all.contains("sk-abcdefgh"), "{all}");

@@ -26,17 +26,17 @@ use tokio_util::sync::CancellationToken;
 use super::keys::Secret;
 use super::local_proxy::{Gauge, LocalProxy, is_behind_proxy};
 use super::origin::is_loopback;
-use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
-use super::reasoning_models::{takes_effort, takes_stops};
+use super::provider::{AiProvider, DeltaSink, ErrorCause, ProviderError, ProviderRequest, StreamedPiece};
+use super::reasoning_models::{accepts_stop_sequences, takes_effort};
 use super::retry::{parse_retry_after, retry_delay_secs};
 use super::tool_call_assembly::{ArgumentStyle, Assembly, Piece};
-use super::vendor::{Vendor, Wire};
+use super::vendor::{Vendor, WireFormat};
 use super::vendor_history::{SentCall, Turn, stable_turns, turns};
 use crate::mind::{CallKind, Completion, Finish, ReasoningBlock, ToolDeclaration, Usage};
 
 /// The timeouts of one attempt.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Patience {
+pub struct Timeouts {
     /// The time until the connection is established.
     pub connect: Duration,
     /// The time until the next byte.
@@ -45,10 +45,10 @@ pub struct Patience {
 
 /// A vendor that is called through genai.
 pub struct GuardedProvider {
-    wire: Wire,
+    wire: WireFormat,
     client: Client,
     target: ServiceTarget,
-    patience: Patience,
+    patience: Timeouts,
     relay: Option<Arc<LocalProxy>>,
     /// Whether its server is on this computer.
     is_here: bool,
@@ -60,7 +60,7 @@ impl GuardedProvider {
         vendor: &Vendor,
         base_url: &str,
         key: Option<&Secret>,
-        patience: Patience,
+        patience: Timeouts,
     ) -> Result<Self, ProviderError> {
         let key = match key {
             Some(key) => key.reveal(),
@@ -120,20 +120,20 @@ impl PartialEq<&str> for AnyHost {
     }
 }
 
-fn adapter(wire: Wire) -> AdapterKind {
+fn adapter(wire: WireFormat) -> AdapterKind {
     match wire {
-        Wire::Gemini => AdapterKind::Gemini,
-        Wire::OpenAi => AdapterKind::OpenAI,
-        Wire::Anthropic => AdapterKind::Anthropic,
-        Wire::Ollama => AdapterKind::Ollama,
+        WireFormat::Gemini => AdapterKind::Gemini,
+        WireFormat::OpenAi => AdapterKind::OpenAI,
+        WireFormat::Anthropic => AdapterKind::Anthropic,
+        WireFormat::Ollama => AdapterKind::Ollama,
     }
 }
 
-fn style(wire: Wire) -> ArgumentStyle {
+fn style(wire: WireFormat) -> ArgumentStyle {
     match wire {
-        Wire::OpenAi => ArgumentStyle::Pieces,
-        Wire::Anthropic => ArgumentStyle::Cumulative,
-        Wire::Gemini | Wire::Ollama => ArgumentStyle::Whole,
+        WireFormat::OpenAi => ArgumentStyle::Pieces,
+        WireFormat::Anthropic => ArgumentStyle::Cumulative,
+        WireFormat::Gemini | WireFormat::Ollama => ArgumentStyle::Whole,
     }
 }
 
@@ -188,8 +188,8 @@ fn as_seen(error: ProviderError, gauge: &Gauge, is_here: bool) -> ProviderError 
 async fn ask(
     client: Client,
     target: ServiceTarget,
-    wire: Wire,
-    patience: Patience,
+    wire: WireFormat,
+    patience: Timeouts,
     request: ProviderRequest,
     mut sink: DeltaSink,
 ) -> Result<Completion, ProviderError> {
@@ -199,10 +199,10 @@ async fn ask(
         .with_capture_content(false)
         .with_capture_tool_calls(false)
         // Anthropic requires its thinking before tool calls to be sent back; nobody else gets it.
-        .with_capture_reasoning_content(wire == Wire::Anthropic)
+        .with_capture_reasoning_content(wire == WireFormat::Anthropic)
         .with_stream_header_timeout(patience.stall)
         .with_stream_read_timeout(patience.stall);
-    if !request.stops.is_empty() && takes_stops(wire, &request.model) {
+    if !request.stops.is_empty() && accepts_stop_sequences(wire, &request.model) {
         options = options.with_stop_sequences(request.stops.clone());
     }
     // Messages in the room are short; an agent at work may use as much reasoning as its vendor allows.
@@ -222,18 +222,18 @@ async fn ask(
             ChatStreamEvent::Chunk(chunk) => {
                 calls.count(chunk.content.len())?;
                 text.push_str(&chunk.content);
-                sink.push(LivePiece::Text(&chunk.content));
+                sink.push(StreamedPiece::Text(&chunk.content));
             }
             ChatStreamEvent::ToolCallChunk(chunk) => {
                 let position = calls.add(piece(chunk.tool_call))?;
                 if let Some((name, arguments)) = calls.so_far(position) {
-                    sink.push(LivePiece::Call { position, name, arguments: &arguments });
+                    sink.push(StreamedPiece::Call { position, name, arguments: &arguments });
                 }
             }
             ChatStreamEvent::ReasoningChunk(chunk) => {
                 calls.count(chunk.content.len())?;
                 thought.push_str(&chunk.content);
-                sink.push(LivePiece::Thought(&chunk.content));
+                sink.push(StreamedPiece::Thought(&chunk.content));
             }
             ChatStreamEvent::ThoughtSignatureChunk(chunk) => calls.count(chunk.content.len())?,
             ChatStreamEvent::Start | ChatStreamEvent::Heartbeat => {}
@@ -252,9 +252,9 @@ fn piece(call: ToolCall) -> Piece {
 }
 
 /// Returns the reasoning before the answer, if the vendor may require it to be sent back with tool calls.
-fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> Vec<ReasoningBlock> {
+fn reasoning(wire: WireFormat, thought: String, captured: Option<MessageContent>) -> Vec<ReasoningBlock> {
     match wire {
-        Wire::Anthropic => {
+        WireFormat::Anthropic => {
             let mut blocks: Vec<ReasoningBlock> = Vec::new();
             for part in captured.into_iter().flatten() {
                 match part {
@@ -274,16 +274,16 @@ fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> V
             blocks
         }
         // Some OpenAI-compatible vendors (DeepSeek, Kimi) require it; OpenAI itself never returns it here.
-        Wire::OpenAi if !thought.is_empty() => vec![ReasoningBlock::Plain { text: thought }],
+        WireFormat::OpenAi if !thought.is_empty() => vec![ReasoningBlock::Plain { text: thought }],
         // Gemini signs each call separately, and Ollama requires nothing.
-        Wire::OpenAi | Wire::Gemini | Wire::Ollama => Vec::new(),
+        WireFormat::OpenAi | WireFormat::Gemini | WireFormat::Ollama => Vec::new(),
     }
 }
 
 /// Converts a request to genai's types. Anthropic caches everything before a marker; the others cache any unchanged
 /// prefix.
-fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
-    let is_marked = wire == Wire::Anthropic;
+fn chat_request(request: ProviderRequest, wire: WireFormat) -> ChatRequest {
+    let is_marked = wire == WireFormat::Anthropic;
     let (system_text, stable) = (request.prompt.system_text(), request.prompt.stable_text().len());
     let mut system = if is_marked { marked_system(&system_text, stable) } else { Vec::new() };
     let is_all_stable = stable >= system_text.len();
@@ -320,7 +320,7 @@ fn marked_system(system: &str, stable_bytes: usize) -> Vec<ChatMessage> {
 }
 
 /// Converts turns to genai's messages, with a marker after the first `marked_turns`.
-fn chat_messages(turns: Vec<Turn>, wire: Wire, marked_turns: usize) -> Vec<ChatMessage> {
+fn chat_messages(turns: Vec<Turn>, wire: WireFormat, marked_turns: usize) -> Vec<ChatMessage> {
     let mut messages = Vec::with_capacity(turns.len());
     for (index, turn) in turns.into_iter().enumerate() {
         match turn {
@@ -338,7 +338,7 @@ fn chat_messages(turns: Vec<Turn>, wire: Wire, marked_turns: usize) -> Vec<ChatM
                     .map(|result| ToolResponse::new(result.id, result.text).with_fn_name(result.name));
                 match wire {
                     // For this vendor, genai sends only one result per message.
-                    Wire::Ollama => messages.extend(responses.map(ChatMessage::from)),
+                    WireFormat::Ollama => messages.extend(responses.map(ChatMessage::from)),
                     _ => messages.push(ChatMessage::from(responses.collect::<Vec<_>>())),
                 }
             }
@@ -391,14 +391,14 @@ fn said(text: String, calls: Vec<SentCall>) -> MessageContent {
 }
 
 fn completion(
-    wire: Wire,
+    wire: WireFormat,
     text: String,
     calls: Assembly,
     (blocks, end): (Vec<ReasoningBlock>, StreamEnd),
 ) -> Result<Completion, ProviderError> {
     let reason = end.captured_stop_reason;
     // For Gemini and Ollama, genai ends the stream without a reason even if it was interrupted.
-    if reason.is_none() && matches!(wire, Wire::Gemini | Wire::Ollama) {
+    if reason.is_none() && matches!(wire, WireFormat::Gemini | WireFormat::Ollama) {
         return Err(ProviderError::new(ErrorCause::Cut, "the connection was closed before the end"));
     }
     let tool_calls = calls.finish(wire, blocks);
@@ -426,7 +426,7 @@ fn completion(
 }
 
 /// Classifies an error of genai, however deeply it is nested.
-fn classify(error: genai::Error, patience: Patience) -> ProviderError {
+fn classify(error: genai::Error, patience: Timeouts) -> ProviderError {
     match error {
         genai::Error::WebStream { error, cause, .. } => {
             let error = match error.downcast::<genai::Error>() {
@@ -459,7 +459,7 @@ fn classify(error: genai::Error, patience: Patience) -> ProviderError {
     }
 }
 
-fn transport(error: reqwest::Error, patience: Patience) -> ProviderError {
+fn transport(error: reqwest::Error, patience: Timeouts) -> ProviderError {
     let cause = if error.is_timeout() && error.is_connect() {
         ErrorCause::Stalled(u32::try_from(patience.connect.as_secs()).unwrap_or(u32::MAX))
     } else if error.is_timeout() {

@@ -31,7 +31,7 @@ pub enum HealthState {
 
 impl HealthState {
     /// Returns the name of the state in the log.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
             Self::Working => "working",
@@ -42,7 +42,7 @@ impl HealthState {
 
 /// The time when an answer arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Moment {
+pub struct AnswerTime {
     /// The tick that admitted it.
     pub tick: u64,
     /// The wall-clock time in milliseconds since 1970, if it is known.
@@ -193,7 +193,7 @@ impl ProviderHealth {
     /// Records an answer, and returns the change to report.
     pub fn record_answer(
         &mut self,
-        at: Moment,
+        at: AnswerTime,
         provider: &str,
         model: &str,
         outcome: Result<(), &ModelFailure>,
@@ -207,7 +207,7 @@ impl ProviderHealth {
         changes
     }
 
-    fn answered(&mut self, at: Moment, provider: &str, model: &str) -> Vec<HealthChange> {
+    fn answered(&mut self, at: AnswerTime, provider: &str, model: &str) -> Vec<HealthChange> {
         let before = self.faults();
         let models = self.providers.entry(provider.to_owned()).or_default();
         models.insert(model.to_owned(), ModelHealth { asked_tick: at.tick, failing: None });
@@ -227,7 +227,7 @@ impl ProviderHealth {
         })
     }
 
-    fn failed(&mut self, at: Moment, provider: &str, model: &str, failure: &ModelFailure) -> Option<HealthChange> {
+    fn failed(&mut self, at: AnswerTime, provider: &str, model: &str, failure: &ModelFailure) -> Option<HealthChange> {
         let was_known = self.fault_in(provider, failure.kind).is_some();
         let models = self.providers.entry(provider.to_owned()).or_default();
         let health = models.entry(model.to_owned()).or_default();

@@ -5,11 +5,11 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::budget::BudgetSettings;
-use super::health::{HealthChange, HealthState, Moment, ProviderHealth};
+use super::health::{AnswerTime, HealthChange, HealthState, ProviderHealth};
 use super::settings::GatewaySettings;
 use super::user_overrides::TrialUsed;
 use crate::base::hash::HashWriter;
-use crate::log::events::{self, word};
+use crate::log::events::{self, enum_name};
 use crate::log::{EventDraft, EventLog};
 use crate::mind::ModelReply;
 use crate::schedule::{Input, SimClock};
@@ -43,12 +43,12 @@ pub(super) fn judge(
     }
     let tick = clock.tick();
     for reply in replies.read() {
-        let at = Moment { tick, at_ms: reply.at_ms };
+        let at = AnswerTime { tick, at_ms: reply.at_ms };
         let outcome = reply.outcome.as_ref().map(|_| ());
         changes.extend(health.record_answer(at, &reply.provider, &reply.model, outcome));
     }
     for trial in trials.read() {
-        let at = Moment { tick, at_ms: trial.at_ms };
+        let at = AnswerTime { tick, at_ms: trial.at_ms };
         let outcome = match (&trial.cause, &trial.failure) {
             (Some(cause), _) => Err(cause),
             (None, None) => Ok(()),
@@ -80,8 +80,8 @@ fn record(change: &HealthChange, health: &ProviderHealth) -> EventDraft {
     EventDraft::of(&events::Provider {
         provider: fault.provider.clone(),
         models: fault.models.clone(),
-        state: state.word().into(),
-        kind: word(fault.kind),
+        state: state.as_str().into(),
+        kind: enum_name(fault.kind),
         what,
         remedy: fails.then(|| fault.remedy.clone()),
         failures: (!fails).then_some(fault.failures),

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::mind::{CapReached, CapScope};
 
-fn at(tick: u64) -> Moment {
-    Moment { tick, at_ms: Some(1_000 + tick) }
+fn at(tick: u64) -> AnswerTime {
+    AnswerTime { tick, at_ms: Some(1_000 + tick) }
 }
 
 fn failure(kind: FailureKind) -> ModelFailure {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::budget::{Cap, Measure, Scope};
+use super::budget::{Cap, LimitMeasure, Scope};
 use super::exchanges::{ExchangeCounts, ExchangeKind, Exchanges};
 use crate::base::{Id, RequestId};
 use crate::mind::{CallKind, CapReached, Usage};
@@ -97,12 +97,12 @@ impl Tally {
         self.unpriced_tokens = self.unpriced_tokens.saturating_add(other.unpriced_tokens);
     }
 
-    fn of(&self, measure: Measure) -> u64 {
+    fn of(&self, measure: LimitMeasure) -> u64 {
         match measure {
-            Measure::Calls => self.calls,
-            Measure::Tokens => self.tokens,
-            Measure::UnpricedTokens => self.unpriced_tokens,
-            Measure::Cost => self.cost_micro_usd,
+            LimitMeasure::Calls => self.calls,
+            LimitMeasure::Tokens => self.tokens,
+            LimitMeasure::UnpricedTokens => self.unpriced_tokens,
+            LimitMeasure::Cost => self.cost_micro_usd,
         }
     }
 }
@@ -140,7 +140,7 @@ impl Traffic {
 /// The clock whose minutes count for a call: simulated time for simulated providers, real time for the others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Timekeeping {
+pub enum BudgetClock {
     /// Simulated time.
     Simulated,
     /// Real time.
@@ -169,7 +169,7 @@ impl Hour {
         }
     }
 
-    fn sum(&self, measure: Measure) -> u64 {
+    fn sum(&self, measure: LimitMeasure) -> u64 {
         self.0.iter().map(|minute| minute.of(measure)).fold(0, u64::saturating_add)
     }
 
@@ -188,21 +188,21 @@ struct Account {
 }
 
 impl Account {
-    fn hour(&self, timekeeping: Timekeeping) -> &Hour {
+    fn hour(&self, timekeeping: BudgetClock) -> &Hour {
         match timekeeping {
-            Timekeeping::Simulated => &self.simulated_hour,
-            Timekeeping::Outside => &self.outside_hour,
+            BudgetClock::Simulated => &self.simulated_hour,
+            BudgetClock::Outside => &self.outside_hour,
         }
     }
 
-    fn hour_mut(&mut self, timekeeping: Timekeeping) -> &mut Hour {
+    fn hour_mut(&mut self, timekeeping: BudgetClock) -> &mut Hour {
         match timekeeping {
-            Timekeeping::Simulated => &mut self.simulated_hour,
-            Timekeeping::Outside => &mut self.outside_hour,
+            BudgetClock::Simulated => &mut self.simulated_hour,
+            BudgetClock::Outside => &mut self.outside_hour,
         }
     }
 
-    fn add(&mut self, timekeeping: Timekeeping, tally: Tally) {
+    fn add(&mut self, timekeeping: BudgetClock, tally: Tally) {
         self.run.add(tally);
         self.hour_mut(timekeeping).add(tally);
     }
@@ -254,7 +254,7 @@ pub struct Reservation {
     /// The kind of call.
     pub kind: CallKind,
     /// The clock whose minutes count.
-    pub timekeeping: Timekeeping,
+    pub timekeeping: BudgetClock,
     /// Whether the model is on this computer or its network.
     #[serde(default)]
     pub is_local: bool,
@@ -264,7 +264,7 @@ pub struct Reservation {
 
 impl Reservation {
     fn is_outside(&self) -> bool {
-        self.timekeeping == Timekeeping::Outside && !self.is_local
+        self.timekeeping == BudgetClock::Outside && !self.is_local
     }
 }
 
@@ -293,7 +293,7 @@ pub struct Refusal {
     /// The minutes until there is room, for hourly limits.
     pub wait_minutes: Option<usize>,
     /// The clock of these minutes.
-    pub timekeeping: Timekeeping,
+    pub timekeeping: BudgetClock,
 }
 
 /// The ledger. All of it is saved.
@@ -356,9 +356,9 @@ impl Ledger {
     }
 
     /// Adds usage that belongs to no agent.
-    pub fn book(&mut self, timekeeping: Timekeeping, is_local: bool, used: Tally) {
+    pub fn book(&mut self, timekeeping: BudgetClock, is_local: bool, used: Tally) {
         self.room.add(timekeeping, used);
-        if timekeeping == Timekeeping::Outside && !is_local {
+        if timekeeping == BudgetClock::Outside && !is_local {
             self.outside.add(used);
         }
     }
@@ -376,7 +376,7 @@ impl Ledger {
     /// Returns how many attempts a request may have before a limit on calls is reached, including the reservations of
     /// others.
     pub fn attempts_left(&self, call: &Reservation, caps: &[Cap]) -> u64 {
-        let counting = caps.iter().filter(|cap| cap.measure == Measure::Calls && concerns(cap, call));
+        let counting = caps.iter().filter(|cap| cap.measure == LimitMeasure::Calls && concerns(cap, call));
         let left =
             counting.map(|cap| cap.limit.saturating_sub(self.used(cap, call)).saturating_sub(self.reserved(cap, call)));
         left.min().unwrap_or(u64::MAX)
@@ -398,7 +398,7 @@ impl Ledger {
     }
 
     /// Advances a clock by a minute: usage that is an hour old no longer counts for the hour.
-    pub fn advance_minute(&mut self, timekeeping: Timekeeping) {
+    pub fn advance_minute(&mut self, timekeeping: BudgetClock) {
         self.room.hour_mut(timekeeping).advance();
         for account in self.agents.values_mut() {
             account.hour_mut(timekeeping).advance();
@@ -406,7 +406,7 @@ impl Ledger {
     }
 
     /// Whether any usage of the last hour counts by this clock.
-    pub fn counts_minutes(&self, timekeeping: Timekeeping) -> bool {
+    pub fn counts_minutes(&self, timekeeping: BudgetClock) -> bool {
         !self.room.hour(timekeeping).0.is_empty()
     }
 
@@ -528,12 +528,12 @@ fn concerns(cap: &Cap, call: &Reservation) -> bool {
 
 impl Refusal {
     /// Describes the limit: "the limit of 20 calls an hour for ada-1 is reached (20 made)".
-    pub fn what(&self) -> String {
+    pub fn description(&self) -> String {
         let amount = |number: u64| match self.cap.measure {
-            Measure::Calls => format!("{number} calls"),
-            Measure::Tokens => format!("{number} tokens"),
-            Measure::UnpricedTokens => format!("{number} tokens of unknown cost"),
-            Measure::Cost => format!("{:.4} dollars", number as f64 / 1e6),
+            LimitMeasure::Calls => format!("{number} calls"),
+            LimitMeasure::Tokens => format!("{number} tokens"),
+            LimitMeasure::UnpricedTokens => format!("{number} tokens of unknown cost"),
+            LimitMeasure::Cost => format!("{:.4} dollars", number as f64 / 1e6),
         };
         let span = match self.cap.scope {
             Scope::Hour | Scope::AgentHour => "an hour",
@@ -543,7 +543,7 @@ impl Refusal {
         };
         let whose = self.whose.as_ref().map_or_else(|| "the room".to_owned(), |agent| agent.to_string());
         let by = match self.cap.measure {
-            Measure::Calls => format!("{} made", self.used),
+            LimitMeasure::Calls => format!("{} made", self.used),
             _ => format!("{} used, {} asked for", amount(self.used), amount(self.asked)),
         };
         format!("the limit of {} {span} for {whose} is reached ({by})", amount(self.cap.limit))
@@ -558,7 +558,7 @@ impl Refusal {
             used: self.used,
             whose: self.whose.clone(),
             wait_minutes: self.wait_minutes.map(|minutes| u32::try_from(minutes).unwrap_or(u32::MAX)),
-            waits_in_real_time: self.timekeeping == Timekeeping::Outside,
+            waits_in_real_time: self.timekeeping == BudgetClock::Outside,
         }
     }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::budget::{BudgetSettings, Cap};
-use super::ledger::{Ledger, Reservation, Tally, Timekeeping, Verdict};
+use super::ledger::{BudgetClock, Ledger, Reservation, Tally, Verdict};
 use crate::base::RequestId;
 use crate::mind::CallKind;
 
@@ -13,7 +13,7 @@ fn call(agent: &str, tokens: u64) -> Reservation {
         agent: agent.into(),
         activation: None,
         kind: CallKind::Read,
-        timekeeping: Timekeeping::Simulated,
+        timekeeping: BudgetClock::Simulated,
         is_local: false,
         most,
     }
@@ -38,15 +38,15 @@ fn a_reached_limit_is_described() {
     let Verdict::Refused(refusal) = ledger.reserve(RequestId(20), call("ada-1", 10), &caps) else {
         panic!("the 21st call must be refused");
     };
-    assert_eq!(refusal.what(), "the limit of 20 calls an hour for ada-1 is reached (20 made)");
+    assert_eq!(refusal.description(), "the limit of 20 calls an hour for ada-1 is reached (20 made)");
     assert_eq!(refusal.remedy(), "raise budget.calls_per_agent_per_hour in settings.yaml or wait 60 minutes");
     assert_eq!(ledger.reserve(RequestId(21), call("ben-1", 10), &caps), Verdict::Reserved, "others may go on");
     for _ in 0..60 {
-        ledger.advance_minute(Timekeeping::Outside);
+        ledger.advance_minute(BudgetClock::Outside);
     }
     assert!(matches!(ledger.reserve(RequestId(22), call("ada-1", 10), &caps), Verdict::Refused(_)));
     for _ in 0..60 {
-        ledger.advance_minute(Timekeeping::Simulated);
+        ledger.advance_minute(BudgetClock::Simulated);
     }
     assert_eq!(ledger.reserve(RequestId(23), call("ada-1", 10), &caps), Verdict::Reserved);
 }
@@ -98,7 +98,7 @@ fn an_activation_has_its_own_usage_and_limits_for_all_agents() {
     let Verdict::Refused(refusal) = ledger.reserve(RequestId(3), call_in("act-9", "ada-1", 10), &caps) else {
         panic!("the third call must be refused");
     };
-    assert_eq!(refusal.what(), "the limit of 2 calls an activation for act-9 is reached (2 made)");
+    assert_eq!(refusal.description(), "the limit of 2 calls an activation for act-9 is reached (2 made)");
     assert_eq!(refusal.remedy(), "raise budget.calls_per_activation in settings.yaml or split the request");
     assert_eq!(ledger.reserve(RequestId(4), call_in("act-10", "ada-1", 10), &caps), Verdict::Reserved);
     assert_eq!(ledger.reserve(RequestId(5), call("ada-1", 10), &caps), Verdict::Reserved, "this is no activation's");
@@ -176,7 +176,7 @@ proptest! {
                     ledger.release(id);
                     prop_assert!(ledger.reservation(id).is_none());
                 }
-                Step::Minute => ledger.advance_minute(Timekeeping::Simulated),
+                Step::Minute => ledger.advance_minute(BudgetClock::Simulated),
                 _ => {}
             }
             let reserved: u64 = open.iter().map(|(_, tokens)| tokens).sum();

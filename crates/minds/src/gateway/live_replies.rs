@@ -45,7 +45,7 @@ impl LiveText {
     }
 
     /// Returns the part of a coding agent's thoughts that has arrived for this agent's request.
-    pub fn thought(&self, agent: &str) -> &str {
+    pub fn reasoning(&self, agent: &str) -> &str {
         self.0.values().find(|live| *live.agent == *agent).map_or("", |live| &live.thought)
     }
 

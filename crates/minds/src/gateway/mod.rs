@@ -90,15 +90,15 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
-pub use dispatch::{AddressesNamed, GatewayEnvironment, MinutePassed, SimulatedProviders};
-pub use exchanges::{ExchangeCounts, ExchangeKind, Exchanged};
+pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
+pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
 pub use health_monitor::AccessChanged;
 pub use keys::{Environment, key_problems};
 pub use live_replies::{LiveCall, LiveText};
 pub use prices::{PriceSettings, price_source};
-pub use process::{USUAL_VARIABLES, end_group, found as found_program};
-pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
+pub use process::{USUAL_VARIABLES, end_group, find_program as found_program};
+pub use programs::{ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};
 pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
 pub use sandbox_detection::{HasSandbox, SandboxDetected};
@@ -117,7 +117,7 @@ use crate::agent::{AgentRemoved, ProfileChanged, Profiles};
 use crate::base::Problem;
 use crate::log::AddedEvents;
 use crate::mind::spoken::SpokenSentences;
-use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, WorkOver};
+use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, WorkEnded};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{
     Floor, InPhase, InputJournal, InputQueue, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
@@ -140,15 +140,15 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<SpokenSentences>();
     app.init_resource::<WebCalls>();
     app.init_resource::<ProgramCalls>().init_resource::<HasSandbox>().add_input::<SandboxDetected>();
-    app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkOver>();
+    app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkEnded>();
     app.init_resource::<AddedEvents>();
     let mut added = app.world_mut().resource_mut::<AddedEvents>();
-    added.add::<acp::log_events::OwnToolUsed>();
-    added.add::<acp::log_events::OwnPlan>();
+    added.add::<acp::log_events::AgentToolUsed>();
+    added.add::<acp::log_events::AgentPlanReported>();
     added.add::<acp::log_events::TerminalRan>();
-    added.add::<acp::log_events::OwnOptions>();
+    added.add::<acp::log_events::AgentOptionsReported>();
     added.add::<acp::log_events::OwnCommands>();
-    added.add::<agent_file_changes::OwnChangeSeen>();
+    added.add::<agent_file_changes::DirectFileChange>();
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by layers below; registered here as well, so that this layer runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
@@ -168,12 +168,12 @@ pub fn plugin(app: &mut App) {
         .add_input::<TrialUsed>()
         .add_input::<embedding::EmbeddingUsed>()
         .add_input::<AccessChanged>()
-        .add_input::<AddressesNamed>()
+        .add_input::<AddressesConfigured>()
         .add_tick_message::<ModelReply>()
         .add_tick_message::<ModelRequest>()
         .add_tick_message::<CancelRequest>()
         .add_tick_message::<PutOffRequest>()
-        .add_tick_message::<Exchanged>()
+        .add_tick_message::<ExchangeAccepted>()
         .add_tick_message::<AgentRemoved>()
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<ProblemReport>()
@@ -274,7 +274,9 @@ pub fn must_wait(world: &mut World) -> bool {
     let rests = at_full_speed && {
         let bridge = world.resource::<WorkerBridge>();
         let asked = world.resource::<RequestQueue>().in_flight.values();
-        asked.into_iter().any(|question| bridge.rests(&question.choice.provider) && !bridge.knows(question.request.id))
+        asked
+            .into_iter()
+            .any(|question| bridge.rests(&question.choice.provider) && !bridge.has_sent(question.request.id))
     };
     on_bridge(world, |bridge, live| {
         bridge.receive_events(live);
@@ -283,8 +285,8 @@ pub fn must_wait(world: &mut World) -> bool {
 }
 
 /// Returns the longest remaining cooldown of any provider, by the wall clock; zero if all may be called.
-pub fn rests_for(world: &World) -> Duration {
-    world.get_resource::<WorkerBridge>().map_or(Duration::ZERO, WorkerBridge::rests_for)
+pub fn longest_cooldown(world: &World) -> Duration {
+    world.get_resource::<WorkerBridge>().map_or(Duration::ZERO, WorkerBridge::longest_cooldown)
 }
 
 /// Sends running requests that the worker does not know: those from before a restart, or for which the queue was full.
@@ -292,7 +294,7 @@ pub fn rests_for(world: &World) -> Duration {
 fn send_leftovers(world: &mut World) {
     let questions = world.resource::<RequestQueue>();
     let bridge = world.resource::<WorkerBridge>();
-    if questions.in_flight.keys().any(|id| !bridge.knows(*id))
+    if questions.in_flight.keys().any(|id| !bridge.has_sent(*id))
         && let Err(error) = world.run_system_cached(dispatch::send)
     {
         tracing::error!("waiting requests could not be sent: {error}");

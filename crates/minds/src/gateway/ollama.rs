@@ -1,11 +1,11 @@
 //! Ollama, on this computer or another.
 
-use super::vendor::{Vendor, Wire};
+use super::vendor::{Vendor, WireFormat};
 
 /// Ollama: models on one's own computer.
 pub const OLLAMA: Vendor = Vendor {
     name: "ollama",
-    wire: Wire::Ollama,
+    wire: WireFormat::Ollama,
     key_name: None,
     base_url_name: "OLLAMA_BASE_URL",
     base_url: "http://localhost:11434/",

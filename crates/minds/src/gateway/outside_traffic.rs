@@ -50,7 +50,7 @@ impl<Report: Reported> OutsideTraffic<Report> {
         self.results.extend(std::mem::take(&mut self.under_way).into_iter().map(Report::lost));
     }
 
-    pub(super) fn owes(&self) -> bool {
+    pub(super) fn has_pending(&self) -> bool {
         !self.under_way.is_empty()
     }
 

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::address::Site;
+use super::address::ServerOwner;
 use super::settings::Choice;
 use crate::mind::Usage;
 use crate::workspace::SettingsSection;
@@ -122,18 +122,22 @@ impl std::fmt::Display for PriceSource {
 }
 
 /// Returns the price of a choice at a server of this kind.
-pub fn rate(choice: &Choice, site: Site, own: &PriceSettings) -> Rate {
+pub fn rate(choice: &Choice, site: ServerOwner, own: &PriceSettings) -> Rate {
     let Choice { provider, model } = choice;
     let names = [format!("{provider}:{model}"), format!("{provider}:*"), provider.clone()];
     if let Some(price) = names.iter().find_map(|name| own.0.get(name)) {
         let OwnPrice { input, output, cached } = *price;
         return Rate::Priced(Price { input, output, cached: cached.unwrap_or(input) });
     }
-    if choice.is_simulated() || site == Site::Local {
+    if choice.is_simulated() || site == ServerOwner::Local {
         return Rate::Free;
     }
     // A vendor's price does not apply to models of the same name on other servers.
-    if site == Site::Elsewhere { Rate::Unknown } else { listed(provider, model).map_or(Rate::Unknown, Rate::Priced) }
+    if site == ServerOwner::Elsewhere {
+        Rate::Unknown
+    } else {
+        listed(provider, model).map_or(Rate::Unknown, Rate::Priced)
+    }
 }
 
 fn listed(provider: &str, model: &str) -> Option<Price> {
@@ -188,7 +192,7 @@ mod tests {
         }
     }
 
-    fn rate_of(spec: &str, site: Site) -> Rate {
+    fn rate_of(spec: &str, site: ServerOwner) -> Rate {
         let (provider, model) = spec.split_once(':').expect("the tests write provider:model");
         let own = serde_yaml::from_str(
             "openai:qwen3-8b: { in: 0.1, out: 0.4, cached: 0.02 }\nollama:*: { input: 0.01, output: 0.02 }",
@@ -208,18 +212,18 @@ mod tests {
     #[test]
     fn known_models_have_prices_local_ones_are_free_and_others_unknown() {
         let table = [
-            ("openai:gpt-4o-mini-2024-07-18", Site::Vendor, Some(0.15)),
-            ("openai:gpt-4o-latest", Site::Vendor, Some(2.5)),
-            ("openai:gpt-4o-ultra", Site::Vendor, None),
-            ("openai:gpt-5-pro", Site::Vendor, None),
-            ("openai:gpt-4o", Site::Elsewhere, None),
-            ("openai:gpt-4o", Site::Local, Some(0.0)),
-            ("openai:surprise", Site::Local, Some(0.0)),
-            ("openai:qwen3-8b", Site::Local, Some(0.1)),
-            ("openai:qwen3-8b", Site::Elsewhere, Some(0.1)),
-            ("ollama:llama3:8b", Site::Local, Some(0.01)),
-            ("offline:offline", Site::Vendor, Some(0.0)),
-            ("nobody:surprise", Site::Vendor, None),
+            ("openai:gpt-4o-mini-2024-07-18", ServerOwner::Vendor, Some(0.15)),
+            ("openai:gpt-4o-latest", ServerOwner::Vendor, Some(2.5)),
+            ("openai:gpt-4o-ultra", ServerOwner::Vendor, None),
+            ("openai:gpt-5-pro", ServerOwner::Vendor, None),
+            ("openai:gpt-4o", ServerOwner::Elsewhere, None),
+            ("openai:gpt-4o", ServerOwner::Local, Some(0.0)),
+            ("openai:surprise", ServerOwner::Local, Some(0.0)),
+            ("openai:qwen3-8b", ServerOwner::Local, Some(0.1)),
+            ("openai:qwen3-8b", ServerOwner::Elsewhere, Some(0.1)),
+            ("ollama:llama3:8b", ServerOwner::Local, Some(0.01)),
+            ("offline:offline", ServerOwner::Vendor, Some(0.0)),
+            ("nobody:surprise", ServerOwner::Vendor, None),
         ];
         for (spec, site, wanted) in table {
             assert_eq!(input(rate_of(spec, site)), wanted, "{spec} {site:?}");

@@ -33,7 +33,7 @@ pub const USUAL_VARIABLES: [&str; 22] = [
 ];
 
 /// Finds a program: a path is relative to `folder` unless it is absolute, and a name is searched for in `PATH`.
-pub fn found(program: &str, folder: &Path) -> Option<PathBuf> {
+pub fn find_program(program: &str, folder: &Path) -> Option<PathBuf> {
     let is_path = program.contains(['/', '\\']);
     let places: Vec<PathBuf> = match is_path {
         true => vec![folder.join(program)],

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::keys::Environment;
 use super::outside_traffic::Reported;
-use super::process::{Group, USUAL_VARIABLES, found};
+use super::process::{Group, USUAL_VARIABLES, find_program};
 use super::sandbox::{Confinement, Limits, Rights};
 use crate::base::Id;
 use crate::workspace::{Range, SettingsSection};
@@ -112,7 +112,7 @@ pub enum ProgramCommand {
 
 /// How a program ended.
 #[derive(Clone, PartialEq, Debug)]
-pub enum HowEnded {
+pub enum ProgramEnd {
     /// It exited with this code.
     Exited(i32),
     /// It was killed by something else.
@@ -133,7 +133,7 @@ pub struct ProgramEnded {
     /// The id of the program.
     pub id: Id,
     /// How it ended.
-    pub how: HowEnded,
+    pub how: ProgramEnd,
     /// The duration in seconds.
     pub secs: f64,
     /// The standard output.
@@ -145,7 +145,7 @@ pub struct ProgramEnded {
 impl ProgramEnded {
     /// Creates the report of a program that could not be started.
     pub fn not_started(id: Id, why: String) -> Self {
-        Self { id, how: HowEnded::NotStarted(why), secs: 0.0, said: String::new(), complained: String::new() }
+        Self { id, how: ProgramEnd::NotStarted(why), secs: 0.0, said: String::new(), complained: String::new() }
     }
 
     /// Removes secrets from the output.
@@ -185,7 +185,7 @@ pub(super) async fn run(order: ProgramOrder, place: ProgramPlace, cancel: Cancel
     }
 }
 
-type Ran = (HowEnded, String, String);
+type Ran = (ProgramEnd, String, String);
 
 async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> Result<Ran, String> {
     let ProgramOrder { words, root, folder, timeout_secs, settings, .. } = order;
@@ -216,17 +216,17 @@ impl RunningProgram {
         patience: Duration,
         stop: &CancellationToken,
         too_much: &CancellationToken,
-    ) -> HowEnded {
+    ) -> ProgramEnd {
         let how = tokio::select! {
             status = self.child.wait() => match status.map(|status| status.code()) {
-                Ok(Some(code)) => HowEnded::Exited(code),
-                _ => HowEnded::Killed,
+                Ok(Some(code)) => ProgramEnd::Exited(code),
+                _ => ProgramEnd::Killed,
             },
-            () = tokio::time::sleep(patience) => HowEnded::TimedOut,
-            () = stop.cancelled() => HowEnded::Stopped,
-            () = too_much.cancelled() => HowEnded::SaidTooMuch,
+            () = tokio::time::sleep(patience) => ProgramEnd::TimedOut,
+            () = stop.cancelled() => ProgramEnd::Stopped,
+            () = too_much.cancelled() => ProgramEnd::SaidTooMuch,
         };
-        if !matches!(how, HowEnded::Exited(_) | HowEnded::Killed) {
+        if !matches!(how, ProgramEnd::Exited(_) | ProgramEnd::Killed) {
             self.group.ask_to_end();
             // If the program has not exited by then, it is killed with its group.
             let _ = tokio::time::timeout(END_ASKED, self.child.wait()).await;
@@ -252,7 +252,7 @@ pub(super) fn start(
         return Err(format!("{folder:?} is not a folder in the workspace"));
     }
     let program = words.first().ok_or("it is empty")?;
-    let program = found(program, &at).ok_or_else(|| format!("no program {program:?} is installed"))?;
+    let program = find_program(program, &at).ok_or_else(|| format!("no program {program:?} is installed"))?;
     let mut all = vec![program.display().to_string()];
     all.extend(words.into_iter().skip(1));
     let limits = Limits {
@@ -358,7 +358,7 @@ impl Reported for ProgramEnded {
     }
 
     fn lost(id: Id) -> Self {
-        Self { how: HowEnded::Stopped, ..Self::not_started(id, String::new()) }
+        Self { how: ProgramEnd::Stopped, ..Self::not_started(id, String::new()) }
     }
 }
 

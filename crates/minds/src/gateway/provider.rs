@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::reasoning_models::with_room_to_think;
+use super::reasoning_models::output_limit_with_reasoning;
 use crate::base::{Id, text};
 use crate::mind::spoken::SaidBefore;
 use crate::mind::{
@@ -64,7 +64,7 @@ impl ProviderRequest {
             model: model.to_owned(),
             prompt: request.prompt.clone(),
             tools: request.tools.clone(),
-            max_output_tokens: with_room_to_think(model, request.max_output_tokens),
+            max_output_tokens: output_limit_with_reasoning(model, request.max_output_tokens),
             stops: request.stops.clone(),
             said_before: SaidBefore::default(),
             seed: request.seed,
@@ -122,7 +122,7 @@ pub struct SimulatedError {
 
 /// A streamed piece of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LivePiece<'a> {
+pub enum StreamedPiece<'a> {
     /// More text.
     Text(&'a str),
     /// More of the model's reasoning: not shown, but paid for.
@@ -139,16 +139,16 @@ pub enum LivePiece<'a> {
 }
 
 /// Receives the streamed pieces of an answer from a provider, for the screen only.
-pub struct DeltaSink(Box<dyn FnMut(LivePiece<'_>) + Send>);
+pub struct DeltaSink(Box<dyn FnMut(StreamedPiece<'_>) + Send>);
 
 impl DeltaSink {
     /// Creates a sink that passes each piece to this function.
-    pub fn new(on_piece: impl FnMut(LivePiece<'_>) + Send + 'static) -> Self {
+    pub fn new(on_piece: impl FnMut(StreamedPiece<'_>) + Send + 'static) -> Self {
         Self(Box::new(on_piece))
     }
 
     /// Passes on a piece.
-    pub fn push(&mut self, piece: LivePiece<'_>) {
+    pub fn push(&mut self, piece: StreamedPiece<'_>) {
         (self.0)(piece);
     }
 }

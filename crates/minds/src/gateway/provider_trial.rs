@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use bevy::ecs::world::World;
 
 use super::acp::{self, AcpSettings, AcpTerms};
-use super::address::Site;
+use super::address::ServerOwner;
 use super::budget::BudgetSettings;
 use super::dispatch::{GatewayEnvironment, SimulatedProviders};
 use super::keys::Environment;
-use super::ledger::{Reservation, Tally, Timekeeping};
+use super::ledger::{BudgetClock, Reservation, Tally};
 use super::messages::{GatewayCommand, GatewayEvent, Latency};
 use super::prices::{PriceSettings, Rate, rate};
 use super::provider::ProviderRequest;
@@ -41,7 +41,7 @@ pub struct ProviderTrial {
     choice: Choice,
     request: ProviderRequest,
     terms: Terms,
-    site: Site,
+    site: ServerOwner,
     rate: Rate,
     environment: Environment,
     factories: SimulatedFactories,
@@ -70,11 +70,11 @@ impl ProviderTrial {
         let request = request(&choice);
         let questions = world.resource::<RequestQueue>();
         let of_room = world.resource::<BudgetSettings>().caps_of_room();
-        let site = settings.site(&choice.provider, &questions.sites);
+        let site = settings.server_owner(&choice.provider, &questions.sites);
         let rate = rate(&choice, site, world.resource::<PriceSettings>());
         if let Some(refusal) = questions.ledger.would_refuse(&reservation(&choice, &request, (site, rate)), &of_room) {
             let place = format!("budget.{}", refusal.cap.name);
-            let what = format!("{} was not called: {}", choice.provider, refusal.what());
+            let what = format!("{} was not called: {}", choice.provider, refusal.description());
             return Err(Problem::error(place, what, refusal.remedy()));
         }
         let environment = world.resource::<GatewayEnvironment>().0.clone();
@@ -95,7 +95,7 @@ impl ProviderTrial {
             None => began.elapsed(),
         };
         let used = used(&self.choice, &outcome, effort, most).tally(self.rate);
-        TrialResult { choice: self.choice.clone(), outcome, duration, used, is_local: self.site == Site::Local }
+        TrialResult { choice: self.choice.clone(), outcome, duration, used, is_local: self.site == ServerOwner::Local }
     }
 
     /// Returns the provider and the model.
@@ -122,8 +122,8 @@ impl TrialResult {
     }
 }
 
-fn timekeeping(choice: &Choice) -> Timekeeping {
-    if choice.is_simulated() { Timekeeping::Simulated } else { Timekeeping::Outside }
+fn timekeeping(choice: &Choice) -> BudgetClock {
+    if choice.is_simulated() { BudgetClock::Simulated } else { BudgetClock::Outside }
 }
 
 fn request(choice: &Choice) -> ProviderRequest {
@@ -148,20 +148,20 @@ fn request(choice: &Choice) -> ProviderRequest {
     }
 }
 
-fn reservation(choice: &Choice, request: &ProviderRequest, (site, rate): (Site, Rate)) -> Reservation {
+fn reservation(choice: &Choice, request: &ProviderRequest, (site, rate): (ServerOwner, Rate)) -> Reservation {
     Reservation {
         agent: "user".into(),
         activation: None,
         kind: request.kind,
         timekeeping: timekeeping(choice),
-        is_local: site == Site::Local,
+        is_local: site == ServerOwner::Local,
         most: tally(rate, request.most(), 1),
     }
 }
 
 /// Returns terms with short time limits: a person waits, and wants to see the first failure.
 fn terms(choice: &Choice, settings: &GatewaySettings, coding_agents: &AcpSettings) -> Terms {
-    let mut patience = settings.patience();
+    let mut patience = settings.timeouts();
     patience.stall = patience.stall.min(SILENCE_AT_MOST);
     let terms = Terms {
         patience,

@@ -1,7 +1,7 @@
 //! Models that reason before they answer: their reasoning counts toward the same output limit, so a short limit would
 //! leave no tokens for the answer.
 
-use super::vendor::Wire;
+use super::vendor::WireFormat;
 
 /// The number of tokens for reasoning, in addition to those of the answer.
 const ROOM_TO_THINK_TOKENS: u32 = 4_096;
@@ -24,7 +24,7 @@ const THINKING: [&str; 13] = [
 ];
 
 /// Whether a model reasons before it answers, judging by its name.
-pub fn thinks(model: &str) -> bool {
+pub fn is_reasoning_model(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     let begins = |start: &&str| name.strip_prefix(*start).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
     let numbered = ["deepseek-r", "gemini-3", "qwen3"].iter().any(|start| name.starts_with(start));
@@ -32,19 +32,21 @@ pub fn thinks(model: &str) -> bool {
 }
 
 /// Returns the limit of output tokens that leaves a model this many for its answer.
-pub fn with_room_to_think(model: &str, answer_tokens: u32) -> u32 {
-    if thinks(model) { answer_tokens.saturating_add(ROOM_TO_THINK_TOKENS) } else { answer_tokens }
+pub fn output_limit_with_reasoning(model: &str, answer_tokens: u32) -> u32 {
+    if is_reasoning_model(model) { answer_tokens.saturating_add(ROOM_TO_THINK_TOKENS) } else { answer_tokens }
 }
 
 /// Whether requests to this model include the reasoning effort: only OpenAI's own models accept it everywhere.
-pub fn takes_effort(wire: Wire, model: &str) -> bool {
+pub fn takes_effort(wire: WireFormat, model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
-    wire == Wire::OpenAi && thinks(model) && ["o1", "o3", "o4", "gpt-5"].iter().any(|own| name.starts_with(own))
+    wire == WireFormat::OpenAi
+        && is_reasoning_model(model)
+        && ["o1", "o3", "o4", "gpt-5"].iter().any(|own| name.starts_with(own))
 }
 
 /// Whether this model accepts stop sequences: OpenAI rejects them for models that reason.
-pub fn takes_stops(wire: Wire, model: &str) -> bool {
-    !(wire == Wire::OpenAi && thinks(model))
+pub fn accepts_stop_sequences(wire: WireFormat, model: &str) -> bool {
+    !(wire == WireFormat::OpenAi && is_reasoning_model(model))
 }
 
 #[cfg(test)]
@@ -68,8 +70,8 @@ mod tests {
             "qwen3:4b",
             "gpt-oss:20b",
         ] {
-            assert!(thinks(model), "{model}");
-            assert_eq!(with_room_to_think(model, 400), 4_496);
+            assert!(is_reasoning_model(model), "{model}");
+            assert_eq!(output_limit_with_reasoning(model, 400), 4_496);
         }
         for model in [
             "gpt-4o-mini",
@@ -84,11 +86,15 @@ mod tests {
             "offline",
             "",
         ] {
-            assert!(!thinks(model), "{model}");
-            assert_eq!(with_room_to_think(model, 400), 400);
+            assert!(!is_reasoning_model(model), "{model}");
+            assert_eq!(output_limit_with_reasoning(model, 400), 400);
         }
-        assert!(takes_effort(Wire::OpenAi, "gpt-5-mini") && !takes_effort(Wire::Gemini, "gemini-2.5-flash"));
-        assert!(!takes_stops(Wire::OpenAi, "o3") && takes_stops(Wire::OpenAi, "gpt-4o"));
-        assert!(takes_stops(Wire::Gemini, "gemini-2.5-pro"));
+        assert!(
+            takes_effort(WireFormat::OpenAi, "gpt-5-mini") && !takes_effort(WireFormat::Gemini, "gemini-2.5-flash")
+        );
+        assert!(
+            !accepts_stop_sequences(WireFormat::OpenAi, "o3") && accepts_stop_sequences(WireFormat::OpenAi, "gpt-4o")
+        );
+        assert!(accepts_stop_sequences(WireFormat::Gemini, "gemini-2.5-pro"));
     }
 }

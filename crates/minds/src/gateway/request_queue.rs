@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::address::Site;
+use super::address::ServerOwner;
 use super::agent_file_changes::CodingAgentsAtWork;
-use super::ledger::{Ledger, Reservation, Tally, Timekeeping};
+use super::ledger::{BudgetClock, Ledger, Reservation, Tally};
 use super::prices::Rate;
 use super::provider::ProviderRequest;
-use super::settings::{Choice, Sites};
+use super::settings::{Choice, ServerOwners};
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ModelReply, ModelRequest, ScriptPlace, Usage};
 use crate::schedule::TICKS_PER_SEC;
@@ -107,7 +107,7 @@ pub struct RequestQueue {
     pub(super) scripts: BTreeMap<String, BTreeMap<Id, ScriptPlace>>,
     /// The owners of the servers that the person set for providers.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) sites: Sites,
+    pub(super) sites: ServerOwners,
     /// The vendors for which the person has a key.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) keyed: BTreeSet<String>,
@@ -239,16 +239,16 @@ pub(super) fn reservation(
     request: &ModelRequest,
     choice: &Choice,
     sent: &ProviderRequest,
-    (site, rate): (Site, Rate),
+    (site, rate): (ServerOwner, Rate),
 ) -> Reservation {
     let usage = sent.most();
-    let timekeeping = if choice.is_simulated() { Timekeeping::Simulated } else { Timekeeping::Outside };
+    let timekeeping = if choice.is_simulated() { BudgetClock::Simulated } else { BudgetClock::Outside };
     Reservation {
         agent: request.agent_id.clone(),
         activation: request.activation.clone(),
         kind: request.kind,
         timekeeping,
-        is_local: site == Site::Local,
+        is_local: site == ServerOwner::Local,
         most: tally(rate, usage, 1),
     }
 }

@@ -22,7 +22,7 @@ pub struct RetryPolicy {
 
 /// The attempts made for one request.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Tries {
+pub struct Attempts {
     /// The number of attempts so far.
     pub made: u32,
     /// The total wait in seconds so far.
@@ -37,7 +37,7 @@ impl RetryPolicy {
         &self,
         cause: ErrorCause,
         has_output: bool,
-        tries: &mut Tries,
+        tries: &mut Attempts,
         (at_least_secs, jitter): (f64, f64),
     ) -> Option<f64> {
         tries.made += 1;
@@ -137,39 +137,39 @@ mod tests {
     #[test]
     fn permanent_errors_are_never_retried() {
         for code in [400, 401, 403, 404, 422] {
-            assert_eq!(POLICY.after(status(code, None), false, &mut Tries::default(), (0.0, 0.5)), None, "{code}");
+            assert_eq!(POLICY.after(status(code, None), false, &mut Attempts::default(), (0.0, 0.5)), None, "{code}");
         }
         for cause in
             [ErrorCause::Refused, ErrorCause::Garbage, ErrorCause::NoKey, ErrorCause::Panicked, ErrorCause::Cancelled]
         {
-            assert_eq!(POLICY.after(cause, false, &mut Tries::default(), (0.0, 0.5)), None, "{cause:?}");
+            assert_eq!(POLICY.after(cause, false, &mut Attempts::default(), (0.0, 0.5)), None, "{cause:?}");
         }
     }
 
     #[test]
     fn waits_grow_and_stop_after_four_attempts() {
-        let mut tries = Tries::default();
+        let mut tries = Attempts::default();
         let waits: Vec<_> =
             std::iter::from_fn(|| POLICY.after(status(503, None), false, &mut tries, (0.0, 1.0))).take(10).collect();
         assert_eq!(waits, [1.0, 2.0, 4.0]);
-        assert_eq!(tries, Tries { made: 4, waited_secs: 7.0 });
+        assert_eq!(tries, Attempts { made: 4, waited_secs: 7.0 });
     }
 
     #[test]
     fn jitter_is_between_half_and_full_delay() {
         for jitter in [0.0, 0.3, 1.0, 7.0, -2.0] {
-            let delay = POLICY.after(ErrorCause::Connect, false, &mut Tries::default(), (0.0, jitter)).unwrap();
+            let delay = POLICY.after(ErrorCause::Connect, false, &mut Attempts::default(), (0.0, jitter)).unwrap();
             assert!((0.5..=1.0).contains(&delay), "{delay}");
         }
     }
 
     #[test]
     fn retry_after_is_honoured_unless_it_is_too_long() {
-        assert_eq!(POLICY.after(status(429, Some(7.0)), false, &mut Tries::default(), (0.0, 0.0)), Some(7.0));
-        assert_eq!(POLICY.after(status(429, Some(3600.0)), false, &mut Tries::default(), (0.0, 0.0)), None);
-        assert_eq!(POLICY.after(status(429, None), false, &mut Tries::default(), (9.0, 0.0)), Some(9.0));
-        assert_eq!(POLICY.after(status(500, None), false, &mut Tries::default(), (31.0, 0.0)), None);
-        let mut tries = Tries { made: 1, waited_secs: 50.0 };
+        assert_eq!(POLICY.after(status(429, Some(7.0)), false, &mut Attempts::default(), (0.0, 0.0)), Some(7.0));
+        assert_eq!(POLICY.after(status(429, Some(3600.0)), false, &mut Attempts::default(), (0.0, 0.0)), None);
+        assert_eq!(POLICY.after(status(429, None), false, &mut Attempts::default(), (9.0, 0.0)), Some(9.0));
+        assert_eq!(POLICY.after(status(500, None), false, &mut Attempts::default(), (31.0, 0.0)), None);
+        let mut tries = Attempts { made: 1, waited_secs: 50.0 };
         assert_eq!(POLICY.after(status(429, Some(20.0)), false, &mut tries, (0.0, 0.0)), None, "the total is capped");
     }
 

@@ -117,7 +117,7 @@ impl Confinement {
     }
 
     /// Describes the sandbox that is used, and why a better one is not, for a person.
-    pub fn words(&self) -> String {
+    pub fn summary(&self) -> String {
         let words = self.level.description();
         match self.is_bubblewrap_forbidden {
             true => {

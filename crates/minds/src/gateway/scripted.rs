@@ -306,9 +306,9 @@ impl Parser<'_> {
         let Some(keys) = self.map(value, "`when`", &WHEN_KEYS) else { return };
         turn.contains = keys.get("contains").and_then(|value| self.string(value, "contains"));
         let Some(kind) = keys.get("kind").and_then(|value| self.string(value, "kind")) else { return };
-        turn.kind = CallKind::ALL.into_iter().find(|known| known.word() == kind);
+        turn.kind = CallKind::ALL.into_iter().find(|known| known.as_str() == kind);
         if turn.kind.is_none() {
-            let words = CallKind::ALL.map(CallKind::word);
+            let words = CallKind::ALL.map(CallKind::as_str);
             let remedy = suggestion(&kind, &words);
             self.wrong(&kind, &format!("there is no kind of call `{kind}`"), &remedy);
         }

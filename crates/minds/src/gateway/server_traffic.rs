@@ -27,7 +27,7 @@ impl ServerTraffic {
     }
 
     /// Iterates over the servers that the worker keeps connected.
-    pub(super) fn kept(&self) -> impl Iterator<Item = &Id> {
+    pub(super) fn connected(&self) -> impl Iterator<Item = &Id> {
         self.connected.iter()
     }
 
@@ -100,7 +100,7 @@ impl ServerTraffic {
 
     /// Whether a reply of a server is still expected by someone. A server that waits for a person or a model does not
     /// count: the room must continue so that the answer can arrive.
-    pub(super) fn owes(&self) -> bool {
+    pub(super) fn has_pending(&self) -> bool {
         !self.awaited.is_empty() || self.calls.len() > self.asking.len()
     }
 

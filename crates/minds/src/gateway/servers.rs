@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::bridge::WorkerBridge;
 use super::dispatch::{GatewayEnvironment, SimulatedProviders};
 use super::live_replies::LiveText;
-use super::mcp::configured_servers::{ConfiguredServer, ConfiguredServers, written};
+use super::mcp::configured_servers::{ConfiguredServer, ConfiguredServers, parse};
 use super::mcp::{
     McpCommand, McpEvent, McpFailure, McpFault, McpNews, McpOffer, McpServersWritten, McpSettings, McpTool,
 };
@@ -94,7 +94,7 @@ pub struct McpServers {
 
 impl McpServers {
     /// Returns all configured servers, the workspace's own first.
-    pub fn written(&self) -> &[ConfiguredServer] {
+    pub fn configured(&self) -> &[ConfiguredServer] {
         &self.written.servers
     }
 
@@ -241,7 +241,7 @@ pub(super) fn read(
     changed.clear();
     let defined = profiles.iter().filter(|(id, _)| profiles.is_defined(id));
     let agents = defined.map(|(id, profile)| (id, profile, profiles.path(id).unwrap_or_default()));
-    let now = written(&section.0, |path| files.text(path), agents);
+    let now = parse(&section.0, |path| files.text(path), agents);
     if now == servers.written {
         return;
     }
@@ -369,7 +369,7 @@ pub(super) fn dispatch(
         calls.due.clear();
         return;
     }
-    if servers.needed.is_empty() && calls.due.is_empty() && bridge.servers().kept().next().is_none() {
+    if servers.needed.is_empty() && calls.due.is_empty() && bridge.servers().connected().next().is_none() {
         return;
     }
     if let Err(problem) = bridge.ensure_worker(&surroundings.0, &factories.0, &mut live) {
@@ -381,7 +381,8 @@ pub(super) fn dispatch(
             }
         }
     }
-    let gone: Vec<Id> = bridge.servers().kept().filter(|key| !servers.needed.contains_key(*key)).cloned().collect();
+    let gone: Vec<Id> =
+        bridge.servers().connected().filter(|key| !servers.needed.contains_key(*key)).cloned().collect();
     for key in gone {
         // If the queue is full, the next tick tries again.
         let _ = bridge.send_to_servers(McpCommand::Release { key });

@@ -7,8 +7,8 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::acp::{self, AcpTerms};
-use super::address::{Address, NamedBy, Permission, Site};
-use super::genai_client::Patience;
+use super::address::{Address, AddressSource, Permission, ServerOwner};
+use super::genai_client::Timeouts;
 use super::keys::Environment;
 use super::origin::Origin;
 use super::retry::RetryPolicy;
@@ -85,13 +85,13 @@ impl SettingsSection for GatewaySettings {
 
 /// The provider addresses that the person set, by whose server they are. Known to the world because prices depend on
 /// it.
-pub type Sites = BTreeMap<String, Site>;
+pub type ServerOwners = BTreeMap<String, ServerOwner>;
 
 /// Returns the owners of the servers that the person set.
-pub fn sites_of_person(environment: &Environment) -> Sites {
+pub fn sites_of_person(environment: &Environment) -> ServerOwners {
     let named = VENDORS.into_iter().filter_map(|vendor| {
         let url = environment.address_of_person(vendor)?;
-        Some((vendor.name.to_owned(), Site::of(vendor, &vendor.complete_url(url))))
+        Some((vendor.name.to_owned(), ServerOwner::of(vendor, &vendor.complete_url(url))))
     });
     named.collect()
 }
@@ -118,7 +118,7 @@ pub struct Terms {
     /// The vendor's address in the workspace's settings, if any. The person may have set another one.
     pub address: Option<String>,
     /// The timeouts of one attempt.
-    pub patience: Patience,
+    pub patience: Timeouts,
     /// The time limit of the whole request.
     pub total: Duration,
     /// The retry policy.
@@ -198,14 +198,14 @@ impl GatewaySettings {
 
     /// Returns the owner of a provider's server: of the address that the person set, otherwise of that in these
     /// settings.
-    pub fn site(&self, provider: &str, of_person: &Sites) -> Site {
+    pub fn server_owner(&self, provider: &str, of_person: &ServerOwners) -> ServerOwner {
         // A coding agent calls its own model, and reports the cost, or it is unknown.
         if provider == acp::PROVIDER {
-            return Site::Elsewhere;
+            return ServerOwner::Elsewhere;
         }
-        let Some(vendor) = vendor(provider) else { return Site::Local };
+        let Some(vendor) = vendor(provider) else { return ServerOwner::Local };
         let of_workspace = || self.base_urls.get(provider).map(|url| url.trim()).filter(|url| !url.is_empty());
-        let named = || Site::of(vendor, of_workspace().unwrap_or(vendor.base_url));
+        let named = || ServerOwner::of(vendor, of_workspace().unwrap_or(vendor.base_url));
         of_person.get(provider).copied().unwrap_or_else(named)
     }
 
@@ -213,7 +213,7 @@ impl GatewaySettings {
     pub fn terms(&self, provider: &str) -> Terms {
         Terms {
             address: self.base_urls.get(provider).cloned(),
-            patience: self.patience(),
+            patience: self.timeouts(),
             total: self.total_timeout(),
             retry: self.retry_policy(),
             acp: None,
@@ -221,9 +221,9 @@ impl GatewaySettings {
     }
 
     /// Returns the timeouts of one attempt.
-    pub fn patience(&self) -> Patience {
+    pub fn timeouts(&self) -> Timeouts {
         let default = Self::default();
-        Patience {
+        Timeouts {
             connect: sane(self.connect_timeout_secs, default.connect_timeout_secs),
             stall: sane(self.stall_timeout_secs, default.stall_timeout_secs),
         }
@@ -344,8 +344,8 @@ pub fn provider_status(settings: &GatewaySettings, environment: &Environment) ->
 /// Returns why an existing key is not sent.
 pub(super) fn why_no_key(address: &Address) -> &'static str {
     match address.by {
-        NamedBy::Workspace => "only this workspace sets this address",
-        NamedBy::Person | NamedBy::Vendor => "this address is not encrypted",
+        AddressSource::Workspace => "only this workspace sets this address",
+        AddressSource::Person | AddressSource::Vendor => "this address is not encrypted",
     }
 }
 
@@ -395,7 +395,7 @@ mod tests {
     fn invalid_times_fall_back_to_defaults() {
         let settings = GatewaySettings { total_timeout_secs: f64::NAN, stall_timeout_secs: -5.0, ..Default::default() };
         assert_eq!(settings.total_timeout(), Duration::from_secs(120));
-        assert_eq!(settings.patience().stall, Duration::from_secs(60));
+        assert_eq!(settings.timeouts().stall, Duration::from_secs(60));
     }
 
     #[test]

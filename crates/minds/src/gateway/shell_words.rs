@@ -127,7 +127,7 @@ fn bare_words(part: &str) -> Vec<String> {
 }
 
 /// Joins words to a line that is parsed into the same words.
-pub fn written(words: &[String]) -> String {
+pub fn join(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
     quoted.join(" ")
 }

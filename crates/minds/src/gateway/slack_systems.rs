@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::bridge::WorkerBridge;
 use super::dispatch::{GatewayEnvironment, SimulatedProviders};
 use super::live_replies::LiveText;
-use super::slack::{SlackAccess, SlackCommand, SlackEvent, SlackLook, SlackPost, SlackTrouble};
+use super::slack::{SlackAccess, SlackCommand, SlackEvent, SlackPoll, SlackPost, SlackTrouble};
 use crate::base::Id;
 use crate::schedule::{Input, InputJournal, InputQueue};
 
@@ -33,7 +33,7 @@ pub enum SlackNews {
     /// The result of checking the channels.
     Looked {
         /// The result.
-        look: Box<SlackLook>,
+        look: Box<SlackPoll>,
     },
 }
 
@@ -67,7 +67,7 @@ impl SlackCalls {
 
     /// Whether the first poll since the room was opened is running: stepping through everything that is due waits for
     /// it.
-    pub fn looks_first(&self) -> bool {
+    pub fn is_first_poll_running(&self) -> bool {
         self.is_looking && !self.has_looked
     }
 }
@@ -84,7 +84,7 @@ pub(super) fn collect(
     }
     if surroundings.is_changed() {
         let now = SlackAccess::of(&surroundings.0);
-        if !now.is_like(&access) {
+        if !now.has_same_connections(&access) {
             door.push(SlackNews::Access { access: now });
         }
     }

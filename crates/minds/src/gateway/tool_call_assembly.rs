@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::provider::{ErrorCause, ProviderError};
-use super::vendor::Wire;
+use super::vendor::WireFormat;
 use crate::mind::{Reasoning, ReasoningBlock, ToolCall};
 
 /// The maximum number of calls in one answer.
@@ -175,7 +175,7 @@ impl Assembly {
     /// Returns the calls with parsed arguments: empty ones become `{}`, and invalid JSON is kept as text. Signatures of
     /// single calls are those of this wire format; `blocks` is the reasoning before all calls, which is attached to the
     /// first.
-    pub fn finish(self, wire: Wire, blocks: Vec<ReasoningBlock>) -> Vec<ToolCall> {
+    pub fn finish(self, wire: WireFormat, blocks: Vec<ReasoningBlock>) -> Vec<ToolCall> {
         let mut before = blocks;
         let mut taken: Vec<String> = Vec::new();
         self.calls
@@ -192,7 +192,7 @@ impl Assembly {
                 let arguments = call.value.unwrap_or_else(|| parse(call.text));
                 let mut blocks = std::mem::take(&mut before);
                 blocks.extend(call.signature.map(|signature| ReasoningBlock::Signed { text: None, signature }));
-                let reasoning = Reasoning { wire: wire.word().to_owned(), blocks };
+                let reasoning = Reasoning { wire: wire.as_str().to_owned(), blocks };
                 let reasoning = (!reasoning.blocks.is_empty()).then(|| Box::new(reasoning));
                 ToolCall { reasoning, ..ToolCall::new(id, call.name, arguments) }
             })
@@ -201,10 +201,10 @@ impl Assembly {
 }
 
 /// Returns an id for a call without one. For Gemini, it is a placeholder that genai recognises and never sends.
-fn stand_in(wire: Wire, name: &str, number: usize) -> String {
+fn stand_in(wire: WireFormat, name: &str, number: usize) -> String {
     match wire {
-        Wire::Gemini => format!("call#{name}#{number}"),
-        Wire::OpenAi | Wire::Anthropic | Wire::Ollama => format!("call_{number}"),
+        WireFormat::Gemini => format!("call#{name}#{number}"),
+        WireFormat::OpenAi | WireFormat::Anthropic | WireFormat::Ollama => format!("call_{number}"),
     }
 }
 
@@ -237,7 +237,11 @@ mod tests {
             let piece = Piece { id: (*id).into(), name: (*name).into(), arguments: arguments.clone(), signature: None };
             assembly.add(piece).unwrap();
         }
-        assembly.finish(Wire::OpenAi, Vec::new()).into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
+        assembly
+            .finish(WireFormat::OpenAi, Vec::new())
+            .into_iter()
+            .map(|call| (call.id, call.name, call.arguments))
+            .collect()
     }
 
     #[test]
@@ -315,7 +319,7 @@ mod tests {
             assembly.add(Piece { id: String::new(), name: "n".into(), arguments: Value::Null, signature }).unwrap();
         }
         let before = ReasoningBlock::Plain { text: "hm".into() };
-        let calls = assembly.finish(Wire::Gemini, vec![before.clone()]);
+        let calls = assembly.finish(WireFormat::Gemini, vec![before.clone()]);
         let signed = ReasoningBlock::Signed { text: None, signature: "one".into() };
         let wanted = Reasoning { wire: "gemini".into(), blocks: vec![before, signed] };
         assert_eq!(calls[0].reasoning.as_deref(), Some(&wanted));

@@ -5,7 +5,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::budget::BudgetSettings;
-use super::ledger::{Tally, Timekeeping};
+use super::ledger::{BudgetClock, Tally};
 use super::request_queue::RequestQueue;
 use crate::log::events::{CallFailure, Input as Logged, ModelCall};
 use crate::log::{EventDraft, EventLog};
@@ -34,7 +34,7 @@ pub struct TrialUsed {
     /// The name of the model.
     pub model: String,
     /// The clock whose minutes count.
-    pub timekeeping: Timekeeping,
+    pub timekeeping: BudgetClock,
     /// The duration in milliseconds.
     pub duration_ms: u64,
     /// The usage.
@@ -63,7 +63,7 @@ pub(super) struct CallApart<'a> {
     /// The provider and the model.
     pub(super) asked: (&'a str, &'a str),
     /// The clock whose minutes count.
-    pub(super) timekeeping: Timekeeping,
+    pub(super) timekeeping: BudgetClock,
     /// Whether the model is on this computer or its network.
     pub(super) is_local: bool,
     /// The usage.

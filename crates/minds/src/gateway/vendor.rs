@@ -2,7 +2,7 @@
 
 /// The wire format of a vendor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Wire {
+pub enum WireFormat {
     /// Google's `streamGenerateContent`.
     Gemini,
     /// `chat/completions`, as used by OpenAI and compatible servers.
@@ -13,9 +13,9 @@ pub enum Wire {
     Ollama,
 }
 
-impl Wire {
+impl WireFormat {
     /// Returns its name in saved data.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Gemini => "gemini",
             Self::OpenAi => "openai",
@@ -31,7 +31,7 @@ pub struct Vendor {
     /// The name in settings and on the command line.
     pub name: &'static str,
     /// The wire format.
-    pub wire: Wire,
+    pub wire: WireFormat,
     /// The environment variable for its key; `None` if it needs none.
     pub key_name: Option<&'static str>,
     /// The environment variable for its address.

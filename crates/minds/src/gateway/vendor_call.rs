@@ -11,13 +11,13 @@ use super::acp::{self, AcpSettings, AgentPool};
 use super::address::{Address, Permission};
 use super::cooldowns::{Cooldowns, chance, wait_asked};
 use super::delta_stream::DeltaStream;
-use super::failure::{Place, failure};
+use super::failure::{CallTarget, failure};
 use super::genai_client::GuardedProvider;
 use super::keys::{Environment, Keys};
 use super::messages::GatewayEvent;
 use super::provider::{AiProvider, ErrorCause, ProviderError, ProviderRequest};
 use super::request_queue::sum;
-use super::retry::Tries;
+use super::retry::Attempts;
 use super::settings::{Choice, Terms, how_to_allow, why_no_key};
 use super::vendors::vendor;
 use crate::base::{RequestId, text};
@@ -40,7 +40,7 @@ pub(super) struct Call {
 /// The state of a request.
 #[derive(Default)]
 struct AttemptState {
-    tries: Tries,
+    tries: Attempts,
     /// Whether an attempt is running.
     is_trying: bool,
     /// The number of characters received in this attempt.
@@ -161,7 +161,7 @@ pub(super) fn describe_failure(
         .zip(vendor)
         .filter(|(address, vendor)| has_key && address.permission(vendor, environment) == Permission::WithoutKey);
     let key_file = environment.key_file().map_or_else(|| "keys.env".into(), |path| path.display().to_string());
-    let place = Place {
+    let place = CallTarget {
         provider: &choice.provider,
         model: &choice.model,
         base_url: &base_url,
@@ -191,7 +191,7 @@ async fn ask(call: &Call, progress: &mut AttemptState) -> Result<Completion, Pro
         let has_output = progress.lose(&call.request, error.cause);
         let (provider_name, now) = (&call.choice.provider, Instant::now());
         call.rests.note_refusal(provider_name, error.cause, &call.terms.retry, now);
-        let at_least_secs = call.rests.left(provider_name, now).as_secs_f64();
+        let at_least_secs = call.rests.remaining(provider_name, now).as_secs_f64();
         match call.terms.retry.after(error.cause, has_output, &mut progress.tries, (at_least_secs, chance())) {
             Some(wait_secs) => {
                 tracing::debug!("{} failed ({:?}), trying again", call.choice.provider, error.cause);

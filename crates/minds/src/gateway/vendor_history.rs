@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::vendor::Wire;
+use super::vendor::WireFormat;
 use crate::mind::{AgentImage, PromptMessage, Reasoning, Role, ToolCall};
 
 /// The text in place of a missing result.
@@ -81,7 +81,7 @@ pub struct SentResult {
 
 /// Converts a history to turns for this wire format. They begin and end with a message of the room or results, and are
 /// never empty.
-pub fn turns(messages: Vec<PromptMessage>, wire: Wire) -> Vec<Turn> {
+pub fn turns(messages: Vec<PromptMessage>, wire: WireFormat) -> Vec<Turn> {
     let mut builder = Builder { wire, turns: Vec::new(), open: Vec::new(), later: Vec::new(), ids: BTreeSet::new() };
     let answers = |last: Option<&Turn>| matches!(last, Some(Turn::User(_) | Turn::Shown { .. } | Turn::Results(_)));
     for message in messages {
@@ -100,7 +100,7 @@ pub fn turns(messages: Vec<PromptMessage>, wire: Wire) -> Vec<Turn> {
 
 /// Returns how many of these turns the first `stable` messages make, whatever follows: a provider that has seen these
 /// turns once will receive them unchanged.
-pub fn stable_turns(messages: &[PromptMessage], stable: usize, all: &[Turn], wire: Wire) -> usize {
+pub fn stable_turns(messages: &[PromptMessage], stable: usize, all: &[Turn], wire: WireFormat) -> usize {
     let first = turns(messages[..stable.min(messages.len())].to_vec(), wire);
     first.iter().zip(all).take_while(|(one, other)| one == other).count()
 }
@@ -115,7 +115,7 @@ struct OpenCall {
 }
 
 struct Builder {
-    wire: Wire,
+    wire: WireFormat,
     turns: Vec<Turn>,
     /// The calls of the last turn, until all possible results were processed.
     open: Vec<OpenCall>,
@@ -158,7 +158,7 @@ impl Builder {
         let id = self.good_id(&call.id, &name);
         let sent = SentResult { id: id.clone(), name: name.clone(), text: NO_RESULT.to_owned() };
         self.open.push(OpenCall { id: call.id, sent, images: Vec::new(), is_answered: false });
-        let wire = self.wire.word();
+        let wire = self.wire.as_str();
         let reasoning = call.reasoning.map(|reasoning| *reasoning).filter(|reasoning| reasoning.wire == wire);
         SentCall { id, name, arguments: good_arguments(call.arguments), reasoning }
     }
@@ -200,16 +200,16 @@ impl Builder {
     fn good_id(&mut self, id: &str, name: &str) -> String {
         let is_good = match self.wire {
             // Placeholders for missing ids are not sent, so they may occur repeatedly.
-            Wire::Gemini if id.starts_with("call#") => return id.to_owned(),
-            Wire::Gemini => !id.is_empty(),
-            Wire::OpenAi | Wire::Anthropic | Wire::Ollama => {
+            WireFormat::Gemini if id.starts_with("call#") => return id.to_owned(),
+            WireFormat::Gemini => !id.is_empty(),
+            WireFormat::OpenAi | WireFormat::Anthropic | WireFormat::Ollama => {
                 (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(|byte| is_plain(byte as char))
             }
         };
         if is_good && self.ids.insert(id.to_owned()) {
             return id.to_owned();
         }
-        if self.wire == Wire::Gemini {
+        if self.wire == WireFormat::Gemini {
             return format!("call#{name}#{}", self.ids.len());
         }
         let mut number = self.ids.len();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::mind::ReasoningBlock;
 
-const WIRES: [Wire; 4] = [Wire::Gemini, Wire::OpenAi, Wire::Anthropic, Wire::Ollama];
+const WIRES: [WireFormat; 4] = [WireFormat::Gemini, WireFormat::OpenAi, WireFormat::Anthropic, WireFormat::Ollama];
 
 fn user(text: &str) -> PromptMessage {
     PromptMessage::plain(Role::User, text)
@@ -65,7 +65,7 @@ fn a_cut_history_stays_valid() {
         PromptMessage::result(&lost, "old again"),
         PromptMessage::plain(Role::Assistant, "Done."),
     ];
-    let told = told(&turns(history, Wire::Anthropic));
+    let told = told(&turns(history, WireFormat::Anthropic));
     let nothing = format!("r:b={NO_RESULT}");
     assert_eq!(
         told,
@@ -78,8 +78,8 @@ fn a_cut_history_stays_valid() {
             "u:Go on.",
         ]
     );
-    assert_eq!(self::told(&turns(vec![], Wire::OpenAi)), ["u:Go on."]);
-    let begun = turns(vec![PromptMessage::plain(Role::Assistant, "Hello."), user("Hi.")], Wire::Gemini);
+    assert_eq!(self::told(&turns(vec![], WireFormat::OpenAi)), ["u:Go on."]);
+    let begun = turns(vec![PromptMessage::plain(Role::Assistant, "Hello."), user("Hi.")], WireFormat::Gemini);
     assert_eq!(self::told(&begun), [format!("u:{CUT}"), "a:Hello.()".into(), "u:Hi.".into()]);
 }
 
@@ -92,9 +92,9 @@ fn foreign_and_duplicate_ids_are_replaced() {
     };
     let replaced =
         ["u:go", "a:(vfs_read#call_0)", "r:call_0=x", "a:(vfs_read#call_1)", "r:call_1=x"].map(str::to_owned);
-    assert_eq!(told(&turns(history(), Wire::Anthropic)), replaced);
-    assert_eq!(told(&turns(history(), Wire::OpenAi)), replaced);
-    let own = told(&turns(history(), Wire::Gemini));
+    assert_eq!(told(&turns(history(), WireFormat::Anthropic)), replaced);
+    assert_eq!(told(&turns(history(), WireFormat::OpenAi)), replaced);
+    let own = told(&turns(history(), WireFormat::Gemini));
     assert_eq!(own[1..3], ["a:(vfs_read#call#vfs_read#0)", "r:call#vfs_read#0=x"].map(str::to_owned));
 }
 
@@ -144,7 +144,7 @@ fn reasoning_is_only_sent_back_in_its_own_wire_format() {
     for wire in WIRES {
         let sent = turns(vec![user("go"), PromptMessage::calls("", vec![signed.clone()])], wire);
         let Turn::Assistant { calls, .. } = &sent[1] else { panic!("the calls stand there") };
-        assert_eq!(calls[0].reasoning.is_some(), wire == Wire::Gemini, "{wire:?}");
+        assert_eq!(calls[0].reasoning.is_some(), wire == WireFormat::Gemini, "{wire:?}");
     }
 }
 
@@ -192,7 +192,7 @@ proptest! {
                         for call in calls {
                             prop_assert!(call.arguments.is_object());
                             let is_new = ids.insert(call.id.clone());
-                            prop_assert!(is_new || wire == Wire::Gemini && call.id.starts_with("call#"), "{}", call.id);
+                            prop_assert!(is_new || wire == WireFormat::Gemini && call.id.starts_with("call#"), "{}", call.id);
                         }
                     }
                     Turn::Results(results) => {

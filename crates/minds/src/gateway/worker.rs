@@ -14,16 +14,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::acp::AgentPool;
 use super::cooldowns::Cooldowns;
-use super::failure::{Place, failure};
+use super::failure::{CallTarget, failure};
 use super::keys::{Environment, FilesStamp, Keys};
 use super::mcp::{EmitEvent, McpCommand, McpEvent, McpFailure, McpFault, McpNews, Pool};
 use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
 use super::outside_traffic::Stoppable;
 use super::programs::{ProgramCommand, ProgramEnded, ProgramPlace, run};
 use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
-use super::retry::Tries;
+use super::retry::Attempts;
 use super::settings::{Choice, Terms};
-use super::slack::{SlackCommand, SlackEvent, SlackLook, SlackPost, SlackWork};
+use super::slack::{SlackCommand, SlackEvent, SlackPoll, SlackPost, SlackWork};
 use super::vendor_call::{Call, answer};
 use super::web::{WebAnswered, WebCommand};
 use crate::base::{Problem, RequestId};
@@ -367,7 +367,7 @@ impl WorkerState {
                     SlackCommand::Send { id, .. } => {
                         SlackEvent::Posted { id, post: SlackPost::NotSent { what, remedy } }
                     }
-                    SlackCommand::Look { .. } => SlackEvent::Looked(Box::<SlackLook>::default()),
+                    SlackCommand::Look { .. } => SlackEvent::Looked(Box::<SlackPoll>::default()),
                 }));
             }
         }
@@ -392,7 +392,7 @@ impl WorkerState {
             self.servers = Some(Pool::new(handle, &self.environment, says));
         }
         if let Some(servers) = &mut self.servers {
-            servers.take(command);
+            servers.execute(command);
         }
     }
 
@@ -468,7 +468,7 @@ fn simulate(
 ) -> Simulated {
     let total = terms.total.as_secs_f32();
     let mut latency_secs = 0.0;
-    let mut tries = Tries::default();
+    let mut tries = Attempts::default();
     let mut request = Cow::Borrowed(request);
     let mut script = None;
     loop {
@@ -510,6 +510,7 @@ fn simulate(
 
 fn simulated_failure(error: &ProviderError, choice: &Choice, tries: u32) -> ModelFailure {
     let (provider, model) = (choice.provider.as_str(), choice.model.as_str());
-    let place = Place { provider, model, base_url: "", key_name: None, key_file: "", withheld: None, how_to_allow: "" };
+    let place =
+        CallTarget { provider, model, base_url: "", key_name: None, key_file: "", withheld: None, how_to_allow: "" };
     failure(error, place, tries, &Keys::default())
 }

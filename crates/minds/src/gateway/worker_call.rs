@@ -41,8 +41,8 @@ impl CallTraffic {
     }
 
     /// Whether any result is still to come.
-    pub(super) fn owes(&self) -> bool {
-        self.programs.owes() || self.web.owes()
+    pub(super) fn has_pending(&self) -> bool {
+        self.programs.has_pending() || self.web.has_pending()
     }
 
     /// Whether every result was admitted.

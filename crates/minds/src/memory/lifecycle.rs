@@ -142,7 +142,7 @@ pub(super) fn follow_elements(
             .entry(element)
             .and_modify(|only| *only = only.take().filter(|author| *author == changed.by))
             .or_insert_with(|| Some(changed.by.clone()));
-        match changed.change.word() {
+        match changed.change.as_str() {
             ElementChange::REMOVED => {
                 archive.for_each(|memory| drop(operations::forget_element(memory, element)));
                 let mut known = BTreeMap::new();

@@ -7,7 +7,7 @@ use bevy::math::Vec2;
 use super::*;
 use crate::base::Behaviour;
 use crate::log::EventKind;
-use crate::memory::Seen;
+use crate::memory::SeenElement;
 use crate::schedule::{self, advance, saved};
 
 fn room() -> App {
@@ -151,7 +151,8 @@ fn only_changes_of_others_are_news() {
     }
     change(&mut app, board, ElementChange::of_item("pin_added", &"p1".into()), "ada");
     advance(app.world_mut());
-    let version = |app: &App, agent| memory(app, agent).environment_state.get(&board).map(|seen: &Seen| seen.version);
+    let version =
+        |app: &App, agent| memory(app, agent).environment_state.get(&board).map(|seen: &SeenElement| seen.version);
     assert_eq!((version(&app, ada), version(&app, bob)), (Some(3), Some(2)));
 }
 

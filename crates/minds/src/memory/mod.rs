@@ -10,7 +10,7 @@ pub use lifecycle::MemoryArchive;
 pub use operations::MemoryChange;
 pub use recall::{MemoriesCounted, MemoryCounts, RecalledMemory, Reminder};
 pub use settings::MemorySettings;
-pub use slots::{Memory, MemoryAct, MemoryEdit, Seen};
+pub use slots::{Memory, MemoryAct, MemoryEdit, SeenElement};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;

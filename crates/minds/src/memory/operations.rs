@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::settings::MemorySettings;
-use super::slots::{Memory, MemoryAct, Seen};
+use super::slots::{Memory, MemoryAct, SeenElement};
 use crate::base::text::{one_line, truncate};
 use crate::base::{ElementKey, Id};
 
@@ -54,7 +54,7 @@ pub fn apply(memory: &mut Memory, act: &MemoryAct, limits: &MemorySettings, now_
         }
         MemoryAct::Saw { element, version, summary } => {
             let summary = truncate(&one_line(summary), limits.environment_chars_at_most);
-            let seen = Seen { summary: summary.clone(), last_read: now_ticks, version: *version };
+            let seen = SeenElement { summary: summary.clone(), last_read: now_ticks, version: *version };
             memory.environment_state.insert(*element, seen);
             Some(MemoryChange::Saw { element: *element, version: *version, summary })
         }
@@ -112,7 +112,7 @@ pub fn forget_element(memory: &mut Memory, element: ElementKey) -> Option<Memory
 /// What an agent remembers of one element.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ElementKnowledge {
-    seen: Option<Seen>,
+    seen: Option<SeenElement>,
     pins: Vec<Id>,
 }
 

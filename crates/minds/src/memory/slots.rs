@@ -10,7 +10,7 @@ use crate::base::{AgentKey, ElementKey, Id, Seq};
 
 /// What an agent knows about an element that it has read.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Seen {
+pub struct SeenElement {
     /// A summary of the content at that time, at most 200 characters.
     pub summary: String,
     /// The tick of the last look.
@@ -31,7 +31,7 @@ pub struct Memory {
     /// Lines such as “talked to Ada about …”, oldest first; at most 5.
     pub recent_interactions: Vec<String>,
     /// What the agent knows about elements that it has read.
-    pub environment_state: BTreeMap<ElementKey, Seen>,
+    pub environment_state: BTreeMap<ElementKey, SeenElement>,
     /// The pins kept at hand, by element and pin id, oldest first; at most 5.
     pub kept_pins: Vec<(ElementKey, Id)>,
 }

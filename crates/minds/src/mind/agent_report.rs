@@ -12,7 +12,7 @@ use crate::base::Id;
 pub struct AgentReport {
     /// New or changed calls of its own tools, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<OwnCall>,
+    pub calls: Vec<AgentToolCall>,
     /// Its reasoning, for people to read; never sent to another agent or a model.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub thought: String,
@@ -30,7 +30,7 @@ pub struct AgentReport {
     pub lost: Option<String>,
     /// The options it offers, if they changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<OwnOption>,
+    pub options: Vec<AgentOption>,
     /// The commands it accepts at the beginning of a prompt, if they changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<OwnCommand>,
@@ -100,7 +100,7 @@ pub struct AgentSession {
 /// An option of a coding agent, such as its mode or its model.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct OwnOption {
+pub struct AgentOption {
     /// The agent's id for it.
     pub id: String,
     /// The display name.
@@ -108,7 +108,7 @@ pub struct OwnOption {
     /// The id of the selected value.
     pub current: String,
     /// The possible values.
-    pub values: Vec<OwnValue>,
+    pub values: Vec<AgentOptionValue>,
 }
 
 /// A command of a coding agent: `/NAME` at the beginning of a prompt.
@@ -124,7 +124,7 @@ pub struct OwnCommand {
 /// A possible value of an option.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct OwnValue {
+pub struct AgentOptionValue {
     /// The agent's id for it.
     pub id: String,
     /// The display name.
@@ -137,7 +137,7 @@ pub struct OwnValue {
 /// A call of one of the agent's own tools.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct OwnCall {
+pub struct AgentToolCall {
     /// The agent's id for it.
     pub id: String,
     /// The agent's description of the call.
@@ -161,9 +161,9 @@ fn is_none(count: &u32) -> bool {
     *count == 0
 }
 
-impl OwnCall {
+impl AgentToolCall {
     /// Whether the agent reports that the call has ended.
-    pub fn is_over(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         matches!(self.status.as_str(), "completed" | "failed")
     }
 }

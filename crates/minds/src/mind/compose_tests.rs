@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::mind::context::{
-    Abilities, AgentIdentity, Colleague, KeptPin, LabelledText, Line, MailItem, Near, Remembered, Surroundings,
+    Abilities, AgentIdentity, Colleague, KeptPin, LabelledText, Line, MailItem, NearbyAgent, Remembered, Surroundings,
     WorkEnvironment,
 };
 use crate::mind::headings;
@@ -40,7 +40,7 @@ fn context(moment: CurrentRequest) -> MindContext {
         },
         place: Surroundings {
             at: Some("News".into()),
-            people: vec![Near { name: "Bob".into(), profile: "writer".into(), doing: "reading".into() }],
+            people: vec![NearbyAgent { name: "Bob".into(), profile: "writer".into(), doing: "reading".into() }],
             things: vec!["News".into(), "Ideas".into()],
             time: "Sunday, 22 November 2026, 14:05".into(),
         },

@@ -86,7 +86,7 @@ pub struct Surroundings {
     /// The element that the agent is standing at, if any.
     pub at: Option<Id>,
     /// The agents nearby.
-    pub people: Vec<Near>,
+    pub people: Vec<NearbyAgent>,
     /// The labels of the elements nearby.
     pub things: Vec<Id>,
     /// The room's date and time as text; empty if the room has none.
@@ -95,7 +95,7 @@ pub struct Surroundings {
 
 /// An agent nearby.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Near {
+pub struct NearbyAgent {
     /// The agent's name.
     pub name: Id,
     /// The id of its profile.

@@ -8,10 +8,10 @@ use bevy::math::Vec2;
 
 use super::context::{
     Abilities, AgentIdentity, Colleague, CurrentRequest, KeptPin, LabelledText, Line, MailItem, MarkerLine,
-    MindContext, Near, NewItem, Remembered, Surroundings, WorkEnvironment,
+    MindContext, NearbyAgent, NewItem, Remembered, Surroundings, WorkEnvironment,
 };
 use super::feedback::Feedback;
-use super::intent::{Addressee, BoardInReach, MarkedElement, OwnMail, Situation};
+use super::intent::{Addressee, BoardInReach, MarkedElement, SeenMail, Situation};
 use super::parts::PromptParts;
 use super::pins_and_mail::{open_mail, pins};
 use super::prompt_additions::PromptAdditions;
@@ -266,7 +266,7 @@ impl RoomParams<'_, '_> {
             self.all_elements().filter_map(|(element, _)| Some((in_sight(element.position)?, element))).collect();
         things.sort_by(|(a, one), (b, other)| a.total_cmp(b).then(one.key.cmp(&other.key)));
         let at = things.first().filter(|(distance, _)| *distance <= self.settings.at_units);
-        let describe = |(_, other): &(f32, &Agent)| Near {
+        let describe = |(_, other): &(f32, &Agent)| NearbyAgent {
             name: display_name(other),
             profile: other.profile.clone(),
             doing: self.activity_text(other).to_owned(),
@@ -421,12 +421,12 @@ impl RoomParams<'_, '_> {
         marked.collect()
     }
 
-    fn seen_mail(&self, agent: &Agent, shown: &[(Id, Vec<Id>)]) -> Vec<OwnMail> {
+    fn seen_mail(&self, agent: &Agent, shown: &[(Id, Vec<Id>)]) -> Vec<SeenMail> {
         let mut seen = Vec::new();
         for (element, held) in self.inboxes_of(agent) {
             let now = shown.iter().find(|(inbox, _)| *inbox == element.id).map_or(&[][..], |(_, ids)| ids);
             let mail = open_mail(&*held.0).into_iter().filter(|item| item.read || now.contains(&item.id));
-            seen.extend(mail.map(|item| OwnMail { inbox: element.id.clone(), id: item.id, from: item.from }));
+            seen.extend(mail.map(|item| SeenMail { inbox: element.id.clone(), id: item.id, from: item.from }));
         }
         seen
     }

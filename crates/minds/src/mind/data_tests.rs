@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::mind::context::{
-    Abilities, AgentIdentity, Colleague, KeptPin, LabelledText, Line, MailItem, MindContext, Near, Remembered,
+    Abilities, AgentIdentity, Colleague, KeptPin, LabelledText, Line, MailItem, MindContext, NearbyAgent, Remembered,
     Surroundings, WorkEnvironment,
 };
 use crate::mind::current_request::TOPIC_CHARS;
@@ -82,7 +82,7 @@ fn filled(with: &str, moment: CurrentRequest) -> MindContext {
         },
         place: Surroundings {
             at: Some(id()),
-            people: vec![Near { name: id(), profile: id(), doing: "reading".into() }],
+            people: vec![NearbyAgent { name: id(), profile: id(), doing: "reading".into() }],
             things: vec![id(), id()],
             time: "noon".into(),
         },

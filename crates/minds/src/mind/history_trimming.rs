@@ -22,14 +22,14 @@ const CAPS: [usize; 8] = [16_000, 8_000, 4_000, 2_000, 1_000, 500, 200, 60];
 
 /// A session as sent to a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fitted {
+pub struct FittedSession {
     /// The messages to send.
     pub messages: Vec<PromptMessage>,
     /// The positions of the session's messages that are included in full.
     whole: Vec<usize>,
 }
 
-impl Fitted {
+impl FittedSession {
     /// Returns the length in characters.
     pub fn chars(&self) -> usize {
         self.messages.iter().map(PromptMessage::chars).sum()
@@ -37,10 +37,10 @@ impl Fitted {
 }
 
 /// Trims messages to `chars_at_most`. `place` is the path of the file with the whole session.
-pub fn fitted(messages: &[PromptMessage], chars_at_most: usize, place: &str) -> Fitted {
+pub fn fitted(messages: &[PromptMessage], chars_at_most: usize, place: &str) -> FittedSession {
     let total: usize = messages.iter().map(PromptMessage::chars).sum();
     if total <= chars_at_most {
-        return Fitted { messages: messages.to_vec(), whole: (0..messages.len()).collect() };
+        return FittedSession { messages: messages.to_vec(), whole: (0..messages.len()).collect() };
     }
     let step = (chars_at_most / STEPS).max(1);
     let excess = (total - chars_at_most).div_ceil(step).saturating_mul(step);
@@ -202,10 +202,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn finish(self, original: &[PromptMessage]) -> Fitted {
+    fn finish(self, original: &[PromptMessage]) -> FittedSession {
         let is_whole = |(at, message): &(&usize, &PromptMessage)| original.get(**at) == Some(*message);
         let whole = self.messages.iter().filter(is_whole).map(|(at, _)| *at).collect();
-        Fitted { messages: self.messages.into_values().collect(), whole }
+        FittedSession { messages: self.messages.into_values().collect(), whole }
     }
 }
 

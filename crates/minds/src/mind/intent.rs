@@ -54,7 +54,7 @@ pub struct Addressee {
 
 /// An item of the agent's own open mail that it has seen.
 #[derive(Clone, PartialEq, Debug)]
-pub struct OwnMail {
+pub struct SeenMail {
     /// The id of the inbox.
     pub inbox: Id,
     /// Its id.
@@ -75,7 +75,7 @@ pub struct Situation {
     /// The pins that the agent keeps.
     pub kept: Vec<(ElementKey, Id)>,
     /// The open mail that the agent has seen.
-    pub mail: Vec<OwnMail>,
+    pub mail: Vec<SeenMail>,
     /// The elements that the agent can act on by markers of their kinds, nearest first.
     pub marked: Vec<MarkedElement>,
     /// Whether the reply is a turn in a conversation.
@@ -175,7 +175,7 @@ pub fn closed_by(effect: &IntentEffect, situation: &Situation) -> Vec<IntentEffe
     situation.mail.iter().filter(|mail| mail.from == to).map(close).collect()
 }
 
-fn close(mail: &OwnMail) -> IntentEffect {
+fn close(mail: &SeenMail) -> IntentEffect {
     edit(&mail.inbox, MailAct::SetMailStatus { id: mail.id.clone(), status: MailStatus::Closed }.into())
 }
 

@@ -8,8 +8,8 @@ fn someone(id: &str, name: &str, profile: &str, inbox: Option<&str>) -> Addresse
     Addressee { id: id.into(), name: name.into(), profile: profile.into(), inbox: inbox.map(Into::into) }
 }
 
-fn own_mail(id: &str, from: &str) -> OwnMail {
-    OwnMail { inbox: "mail-ada".into(), id: id.into(), from: from.into() }
+fn own_mail(id: &str, from: &str) -> SeenMail {
+    SeenMail { inbox: "mail-ada".into(), id: id.into(), from: from.into() }
 }
 
 fn closes(id: &str) -> IntentEffect {

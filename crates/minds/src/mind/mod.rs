@@ -44,8 +44,8 @@ mod work_messages;
 mod work_requests;
 
 pub use agent_report::{
-    AgentImage, AgentReport, AgentSession, OwnCall, OwnChange, OwnCommand, OwnOption, OwnValue, PlanStep,
-    RanInTerminal, ResultImages,
+    AgentImage, AgentOption, AgentOptionValue, AgentReport, AgentSession, AgentToolCall, OwnChange, OwnCommand,
+    PlanStep, RanInTerminal, ResultImages,
 };
 pub use context::MindContext;
 pub use context_builder::context_at_work;
@@ -64,7 +64,7 @@ pub use session::Session;
 pub use settings::MindSettings;
 pub use side_requests::{SideAnswer, SideQuestion, SideRequestDue, SideRequestReplied, SideRequestWithdrawn, SideWork};
 pub use think_requests::LastPrompt;
-pub use work_messages::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
+pub use work_messages::{Ending, ReplyUsage, SessionRoom, WorkDue, WorkEnded, WorkReplied, WorkReply, task_words};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -90,7 +90,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<PutOffRequest>()
         .add_input::<ModelReply>()
         .add_input::<PartGathered>();
-    app.add_tick_message::<WorkDue>().add_tick_message::<WorkReplied>().add_tick_message::<WorkOver>();
+    app.add_tick_message::<WorkDue>().add_tick_message::<WorkReplied>().add_tick_message::<WorkEnded>();
     app.add_tick_message::<SideRequestDue>()
         .add_tick_message::<SideRequestReplied>()
         .add_tick_message::<SideRequestWithdrawn>();
@@ -126,7 +126,7 @@ pub fn plugin(app: &mut App) {
                 think_requests::put_off.run_if(on_message::<ThinkPutOff>),
                 think_requests::ask_gathered.run_if(is_gathering),
                 think_requests::send_think_requests.run_if(on_message::<ThinkDue>),
-                work_requests::conclude.run_if(on_message::<WorkOver>),
+                work_requests::conclude.run_if(on_message::<WorkEnded>),
                 work_requests::ask.run_if(on_message::<WorkDue>),
                 side_requests::ask.run_if(on_message::<SideRequestDue>),
                 side_requests::withdraw.run_if(on_message::<SideRequestWithdrawn>),

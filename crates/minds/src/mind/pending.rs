@@ -88,7 +88,7 @@ impl Subject {
     }
 
     /// Returns the key of a side request.
-    pub(super) fn aside(&self) -> Option<&Id> {
+    pub(super) fn side_request_key(&self) -> Option<&Id> {
         if let Self::Aside { key, .. } = self { Some(key) } else { None }
     }
 
@@ -161,13 +161,13 @@ impl PendingRequests {
     /// Returns the sent requests of an agent's activities, oldest first, without side requests.
     pub fn asked_by(&self, agent: AgentKey) -> impl Iterator<Item = RequestId> {
         let own = self.asked.values().filter(move |waiting| waiting.request.agent == agent);
-        own.filter(|waiting| waiting.subject.aside().is_none()).map(|waiting| waiting.request.id)
+        own.filter(|waiting| waiting.subject.side_request_key().is_none()).map(|waiting| waiting.request.id)
     }
 
     /// Returns the agent of each request of an activity, without side requests; an agent with several requests occurs
     /// several times.
-    pub fn asking(&self) -> impl Iterator<Item = AgentKey> {
-        let asked = self.asked.values().filter(|waiting| waiting.subject.aside().is_none());
+    pub fn agents_with_requests(&self) -> impl Iterator<Item = AgentKey> {
+        let asked = self.asked.values().filter(|waiting| waiting.subject.side_request_key().is_none());
         asked.map(|waiting| waiting.request.agent).chain(self.gathering.values().map(Gathering::agent))
     }
 
@@ -214,7 +214,7 @@ impl PendingRequests {
     /// limits of its own.
     pub(super) fn make_room(&mut self, agent: AgentKey, at_most: usize) -> Vec<(RequestId, GivenUp)> {
         let asked = self.asked.values().filter(|one| one.request.agent == agent && one.work.is_none());
-        let asked = asked.filter(|one| one.subject.aside().is_none());
+        let asked = asked.filter(|one| one.subject.side_request_key().is_none());
         let gathering = self.gathering.iter().filter(|(_, one)| one.agent() == agent && one.activation().is_none());
         let mut own: Vec<RequestId> = asked.map(|one| one.request.id).chain(gathering.map(|(id, _)| *id)).collect();
         own.sort_unstable();

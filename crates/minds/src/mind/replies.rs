@@ -20,7 +20,7 @@ use super::silent_replies::without_silence;
 use super::spoken::{OFFLINE, SpokenSentences};
 use super::think_requests::LEFT;
 use super::untrusted_text::PERSON;
-use super::work_messages::{WorkReplied, WorkReply, WorkTaken};
+use super::work_messages::{ReplyUsage, WorkReplied, WorkReply};
 use crate::agent::Agent;
 use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, RequestId, Seq};
@@ -93,7 +93,7 @@ pub(super) fn apply_replies(
             out.log.write(EventDraft::of(&Warning { request: Some(reply.request), ..Warning::new(what) }));
             continue;
         };
-        if let Some(key) = waiting.subject.aside() {
+        if let Some(key) = waiting.subject.side_request_key() {
             let outcome = reply.outcome.clone().map(|completion| SideAnswer {
                 text: reply_cleanup::without_thought(&completion.text).into_owned(),
                 provider: reply.provider.clone(),
@@ -121,7 +121,7 @@ pub(super) fn apply_replies(
                 Err(failure) => Err(failure.clone()),
             };
             let Sent { chars: sent_chars, chars_at_most: sent_chars_at_most } = waiting.sent;
-            let taken = reply.outcome.as_ref().ok().map(|completion| WorkTaken {
+            let taken = reply.outcome.as_ref().ok().map(|completion| ReplyUsage {
                 thought: completion.told.as_ref().map(|told| told.thought.clone()).unwrap_or_default(),
                 images: completion.told.as_ref().map(|told| told.images.clone()).unwrap_or_default(),
                 provider: reply.provider.clone(),

@@ -38,7 +38,7 @@ impl CallKind {
         [Self::Read, Self::Conversation, Self::Compaction, Self::Task, Self::Wake, Self::Learning, Self::Sampling];
 
     /// Returns the name used in the log and in scripts.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Conversation => "conversation",
@@ -221,7 +221,7 @@ pub enum FailureKind {
 
 impl FailureKind {
     /// Whether the same request may succeed later without any change.
-    pub fn is_passing(self) -> bool {
+    pub fn is_transient(self) -> bool {
         matches!(self, Self::RateLimited | Self::Unavailable | Self::TimedOut | Self::Malformed | Self::Cancelled)
     }
 }

@@ -102,7 +102,7 @@ pub(super) fn withdraw(
     mut cancels: MessageWriter<CancelRequest>,
 ) {
     for SideRequestWithdrawn { key } in withdrawn.read() {
-        let is_it = |waiting: &PendingRequest| waiting.subject.aside() == Some(key);
+        let is_it = |waiting: &PendingRequest| waiting.subject.side_request_key() == Some(key);
         let asked: Vec<RequestId> =
             pending.asked.iter().filter(|(_, waiting)| is_it(waiting)).map(|(id, _)| *id).collect();
         for request in asked {

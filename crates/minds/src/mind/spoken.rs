@@ -53,7 +53,7 @@ impl Section for SpokenSentences {
 
 impl SpokenSentences {
     /// Returns the number of sentences recorded so far. A request sent now is not compared with later ones.
-    pub fn noted(&self) -> u64 {
+    pub fn recorded_count(&self) -> u64 {
         self.noted
     }
 
@@ -72,7 +72,7 @@ impl SpokenSentences {
     }
 
     /// Returns the sentences to compare with for a request sent when `noted` sentences were recorded.
-    pub fn before(&self, noted: u64) -> SaidBefore {
+    pub fn sentences_before(&self, noted: u64) -> SaidBefore {
         let first = self.noted - self.kept.len() as u64;
         let end = usize::try_from(noted.saturating_sub(first)).unwrap_or(usize::MAX).min(self.kept.len());
         let start = end.saturating_sub(SENTENCES_COUNTED);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn similar_sentences_and_exact_repetitions_are_recognized() {
         let spoken = said(&[("ada", "I will find two sources for the map. Good, Bram.")]);
-        let before = spoken.before(spoken.noted());
+        let before = spoken.sentences_before(spoken.recorded_count());
         assert!(before.has_similar("So: I will find two sources for the map!"));
         assert!(!before.has_similar("I will draw the map on one sheet."));
         assert!(!before.has_similar("Good, Bram."), "what is that short may be said again");
@@ -147,15 +147,17 @@ mod tests {
     #[test]
     fn a_request_only_sees_earlier_sentences_and_the_oldest_are_dropped() {
         let mut spoken = said(&[("ada", "The first thing that anybody said here.")]);
-        let asked = spoken.noted();
+        let asked = spoken.recorded_count();
         spoken.note(&"bram".into(), "The second thing is quite another one.");
-        assert!(!spoken.before(asked).has_similar("The second thing is quite another one."));
-        assert!(spoken.before(spoken.noted()).has_similar("The second thing is quite another one."));
+        assert!(!spoken.sentences_before(asked).has_similar("The second thing is quite another one."));
+        assert!(spoken.sentences_before(spoken.recorded_count()).has_similar("The second thing is quite another one."));
         for number in 0..2 * SENTENCES_KEPT {
             spoken.note(&"ada".into(), &format!("Number {number} of w{number} and x{number} is y{number} today."));
         }
         assert_eq!(spoken.kept.len(), SENTENCES_KEPT);
-        assert!(spoken.before(asked).0.is_empty());
-        assert!(!spoken.before(spoken.noted()).has_similar("The first thing that anybody said here."));
+        assert!(spoken.sentences_before(asked).0.is_empty());
+        assert!(
+            !spoken.sentences_before(spoken.recorded_count()).has_similar("The first thing that anybody said here.")
+        );
     }
 }

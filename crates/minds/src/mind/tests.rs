@@ -180,7 +180,7 @@ impl Room {
     }
 
     fn work_over_of(&mut self, activation: ActivationKey) {
-        let over = WorkOver {
+        let over = WorkEnded {
             activation,
             agent: ADA,
             task: "x".into(),
@@ -189,13 +189,13 @@ impl Room {
             said: Vec::new(),
             cause: Seq(3),
         };
-        self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
+        self.0.world_mut().resource_mut::<Messages<WorkEnded>>().write(over);
         self.tick();
     }
 
     pub(super) fn work_over(&mut self, task: &str) {
         let (activation, ending) = (ActivationKey::numbered(1), done("Done."));
-        let over = WorkOver {
+        let over = WorkEnded {
             activation,
             agent: ADA,
             task: task.into(),
@@ -204,7 +204,7 @@ impl Room {
             said: Vec::new(),
             cause: Seq(3),
         };
-        self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
+        self.0.world_mut().resource_mut::<Messages<WorkEnded>>().write(over);
         self.tick();
     }
 
@@ -288,7 +288,7 @@ fn a_silent_reply_leaves_no_trace() {
     let memory: Memory = room.get(ADA);
     assert_eq!((memory.workspace_notes.len(), memory.environment_state[&NEWS].version), (0, 0), "but it was read");
     assert!(room.get::<Session>(ADA).messages.is_empty());
-    assert!(room.take::<ElementEdit>().iter().all(|edit| edit.act.word() == "mark_mail_read"));
+    assert!(room.take::<ElementEdit>().iter().all(|edit| edit.act.as_str() == "mark_mail_read"));
     assert!(room.take::<NewsHeard>().is_empty() && room.warnings().is_empty());
 }
 
@@ -318,7 +318,7 @@ fn work_is_sent_with_its_own_history_and_its_markers_are_carried_out() {
     assert!(room.get::<Session>(ADA).messages.is_empty(), "the session of work is the kernel's");
     let request = room.work(2, history);
     let (activation, agent) = (ActivationKey::numbered(7), ADA);
-    let over = WorkOver {
+    let over = WorkEnded {
         activation,
         agent,
         task: "Count.".into(),
@@ -327,7 +327,7 @@ fn work_is_sent_with_its_own_history_and_its_markers_are_carried_out() {
         said: Vec::new(),
         cause: Seq(3),
     };
-    room.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
+    room.0.world_mut().resource_mut::<Messages<WorkEnded>>().write(over);
     room.tick();
     assert_eq!(room.take::<CancelRequest>().pop().map(|cancel| cancel.request), Some(request.id));
     assert_eq!(room.get::<Session>(ADA).messages.len(), 2, "in short, for what comes after");
@@ -373,7 +373,7 @@ fn lines_for_other_speakers_are_removed_and_reported() {
     assert!(room.get::<Feedback>(ADA).lines()[0].contains("it continued as “Bob”"));
     assert_eq!(room.warnings().len(), 1);
     let acts = room.take::<ElementEdit>();
-    assert!(acts.iter().all(|edit| edit.act.word() != "add_pin"), "{acts:?}");
+    assert!(acts.iter().all(|edit| edit.act.as_str() != "add_pin"), "{acts:?}");
 }
 
 #[test]
@@ -385,7 +385,7 @@ fn a_repeated_reply_is_dropped_and_logged() {
     room.reply(request.id, Ok("that is good news  for all of us. [PIN: Tea]"));
     assert_eq!(room.outcome(), ThinkOutcome::Said { text: String::new() });
     assert!(room.warnings()[0].contains("repeated"));
-    let pinned = room.take::<ElementEdit>().into_iter().filter(|edit| edit.act.word() == "add_pin");
+    let pinned = room.take::<ElementEdit>().into_iter().filter(|edit| edit.act.as_str() == "add_pin");
     assert_eq!(pinned.count(), 1, "what it does, it does");
 }
 

@@ -192,7 +192,7 @@ impl RequestParams<'_, '_> {
             result_images: Default::default(),
             max_output_tokens: room.settings.max_output_tokens,
             stops,
-            spoken_before: self.spoken.noted(),
+            spoken_before: self.spoken.recorded_count(),
             seed: random.map_or(id.0, |mut random| random.bits()),
             cause: due.cause,
         };

@@ -59,7 +59,7 @@ pub(super) fn report(
     mut reports: MessageWriter<ProblemReport>,
 ) {
     let words = [ElementChange::ADDED, ElementChange::REMOVED, ElementChange::REARRANGED, ElementChange::TEXT_SET];
-    let texts = elements.read().filter(|one| words.contains(&one.change.word())).count();
+    let texts = elements.read().filter(|one| words.contains(&one.change.as_str())).count();
     if texts + changed.read().count() == 0 && !room.settings.is_changed() {
         return;
     }

@@ -112,14 +112,14 @@ pub struct WorkReplied {
     /// The limit of these characters.
     pub sent_chars_at_most: usize,
     /// Provider, time and usage; `None` for a failure.
-    pub taken: Option<WorkTaken>,
+    pub taken: Option<ReplyUsage>,
     /// The reply or the failure.
     pub outcome: Result<WorkReply, ModelFailure>,
 }
 
 /// Provider, time and usage of an answer.
 #[derive(Clone, PartialEq, Debug)]
-pub struct WorkTaken {
+pub struct ReplyUsage {
     /// The provider that answered.
     pub provider: String,
     /// The model that answered.
@@ -161,7 +161,7 @@ pub enum Ending {
 
 impl Ending {
     /// Returns the name used in session files.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Completed { .. } => "completed",
             Self::Failed { .. } => "failed",
@@ -171,7 +171,7 @@ impl Ending {
     }
 
     /// Returns the agent's final text, or the reason it ended.
-    pub fn words(&self) -> &str {
+    pub fn text(&self) -> &str {
         match self {
             Self::Completed { text } => text,
             Self::Failed { why } | Self::Aborted { why, .. } => why,
@@ -187,7 +187,7 @@ impl Ending {
     }
 
     /// Returns the report to the agent that started the work; `None` if a person stopped it.
-    pub fn report_words(&self) -> Option<String> {
+    pub fn report_text(&self) -> Option<String> {
         match self {
             Self::Completed { text } => Some(format!("finished: {text}")),
             Self::Failed { why } => Some(format!("failed: {why}")),
@@ -199,7 +199,7 @@ impl Ending {
 
 /// A piece of work has ended: pending requests are withdrawn, and its agent remembers the outcome.
 #[derive(Message, Clone, Debug)]
-pub struct WorkOver {
+pub struct WorkEnded {
     /// The key of the work.
     pub activation: ActivationKey,
     /// The agent.

@@ -17,7 +17,7 @@ use super::request::{CallKind, CancelRequest, ModelRequest, ToolDeclaration};
 use super::session::Session;
 use super::think_requests::{NAMES_CHARS, RequestParams, by_inbox};
 use super::untrusted_text::quoted;
-use super::work_messages::{CHARS_PER_TOKEN_AT_LEAST, WorkDue, WorkOver};
+use super::work_messages::{CHARS_PER_TOKEN_AT_LEAST, WorkDue, WorkEnded};
 use crate::base::RequestId;
 use crate::simulation::{CompactionWanted, Urgency};
 
@@ -111,7 +111,7 @@ impl RequestParams<'_, '_> {
 
 /// Withdraws the requests of finished work, and lets its agent remember it.
 pub(super) fn conclude(
-    mut over: MessageReader<WorkOver>,
+    mut over: MessageReader<WorkEnded>,
     room: RoomParams,
     mut sessions: Query<&mut Session>,
     mut pending: ResMut<PendingRequests>,
@@ -135,7 +135,7 @@ pub(super) fn conclude(
             continue;
         };
         let task = quoted(&over.task, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS));
-        session.append(&format!("{} {task}", headings::TASK), over.ending.words(), &[], &room.settings);
+        session.append(&format!("{} {task}", headings::TASK), over.ending.text(), &[], &room.settings);
         if session.wants_compaction(&room.settings, room.clock.tick()) {
             compactions.write(CompactionWanted { agent: over.agent, cause: over.cause });
         }

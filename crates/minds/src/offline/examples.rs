@@ -3,8 +3,8 @@
 use crate::gateway::provider::ProviderRequest;
 use crate::mind::compose::render;
 use crate::mind::context::{
-    Abilities, AgentIdentity, Colleague, CurrentRequest, LabelledText, Line, MailItem, MindContext, Near, PinView,
-    Remembered,
+    Abilities, AgentIdentity, Colleague, CurrentRequest, LabelledText, Line, MailItem, MindContext, NearbyAgent,
+    PinView, Remembered,
 };
 use crate::mind::{CallKind, Prompt, PromptMessage, PromptParts, Role};
 
@@ -54,7 +54,7 @@ impl TestContext {
     }
 
     pub(super) fn near(mut self, name: &str, profile: &str, doing: &str) -> Self {
-        self.0.place.people.push(Near { name: name.into(), profile: profile.into(), doing: doing.into() });
+        self.0.place.people.push(NearbyAgent { name: name.into(), profile: profile.into(), doing: doing.into() });
         let description = doing.to_owned();
         self.0.desk.people.push(Colleague { name: name.into(), profile: profile.into(), description });
         self

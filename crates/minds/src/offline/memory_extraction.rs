@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::data::{WordList, word_lists};
 use super::text::{is_stop_word, normalized, sentences, words};
 use crate::gateway::provider::ProviderRequest;
-use crate::knowledge::consolidation::{Act, Case, Decision, decide_offline};
+use crate::knowledge::consolidation::{CandidateAction, Case, Decision, decide_offline};
 use crate::knowledge::{MemoryKind, Relation};
 use crate::mind::context::{CurrentRequest, Line};
 use crate::mind::transcript::TOPIC;
@@ -99,17 +99,17 @@ fn consolidation_decisions(cases: &[Case]) -> Vec<Value> {
     let entry = |decision: Decision| {
         let candidate = decision.case + 1;
         match decision.act {
-            Act::Add { edges, .. } => {
+            CandidateAction::Add { edges, .. } => {
                 let related = edges.iter().filter(|edge| edge.relation == Relation::RelatesTo);
                 let related: Vec<&str> = related.map(|edge| &*edge.target).collect();
                 json!({ "candidate": candidate, "act": "ADD", "relates_to": related })
             }
-            Act::Update { id, candidate: memory } => {
+            CandidateAction::Update { id, candidate: memory } => {
                 json!({ "candidate": candidate, "act": "UPDATE", "id": id, "content": memory.content })
             }
-            Act::Delete { id } => json!({ "candidate": candidate, "act": "DELETE", "id": id }),
-            Act::Keep { id } => json!({ "candidate": candidate, "act": "KEEP", "id": id }),
-            Act::Skip => json!({ "candidate": candidate, "act": "SKIP" }),
+            CandidateAction::Delete { id } => json!({ "candidate": candidate, "act": "DELETE", "id": id }),
+            CandidateAction::Keep { id } => json!({ "candidate": candidate, "act": "KEEP", "id": id }),
+            CandidateAction::Skip => json!({ "candidate": candidate, "act": "SKIP" }),
         }
     };
     decide_offline(cases).into_iter().map(entry).collect()

@@ -133,7 +133,7 @@ pub struct TopmostElement(pub Option<f32>);
 
 /// The current height of the topmost element; sent by the floor of elements.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
-pub struct ElementsReach {
+pub struct TopElementHeight {
     /// The highest center of an element, in world units; `None` if there are no elements.
     pub top: Option<f32>,
 }
@@ -226,7 +226,7 @@ fn add_dropped_agent(
     exactly: bool,
 ) {
     let id = id.map(free_id);
-    let profile = world.resource::<Profiles>().meant(&profile);
+    let profile = world.resource::<Profiles>().resolve(&profile);
     let told = id.clone().unwrap_or_else(|| profile.clone());
     if !position.is_finite() {
         refuse(world, &told, "its position is not a finite number", "drop it somewhere on the canvas");
@@ -265,7 +265,7 @@ fn add_dropped_agent(
 
 /// Adds an agent of the scene to the room, or to those that wait for their profile.
 fn add_scene_agent(world: &mut World, mut wanted: WantedAgent) {
-    wanted.profile = world.resource::<Profiles>().meant(&wanted.profile);
+    wanted.profile = world.resource::<Profiles>().resolve(&wanted.profile);
     if wanted.position.is_some_and(|position| !position.is_finite()) {
         refuse(world, &wanted.id, "its position is not a finite number", "write two numbers: [x, y]");
     } else if world.resource::<Profiles>().is_defined(&wanted.profile) {
@@ -283,7 +283,7 @@ fn wait(world: &mut World, wanted: WantedAgent) {
 }
 
 fn change_profile(world: &mut World, mut wanted: WantedAgent) {
-    wanted.profile = world.resource::<Profiles>().meant(&wanted.profile);
+    wanted.profile = world.resource::<Profiles>().resolve(&wanted.profile);
     let Some(name) = world.resource::<Profiles>().get(&wanted.profile).map(|profile| profile.name.clone()) else {
         wait(world, wanted);
         return;
@@ -339,7 +339,7 @@ pub(super) fn follow_profiles(
     let pending: Vec<WantedAgent> = world.resource::<Waiting>().pending.values().cloned().collect();
     for wanted in pending {
         let profiles = world.resource::<Profiles>();
-        if !profiles.is_defined(&profiles.meant(&wanted.profile)) {
+        if !profiles.is_defined(&profiles.resolve(&wanted.profile)) {
             continue;
         }
         if world.resource::<Roster>().key(&wanted.id).is_some() {
@@ -462,7 +462,7 @@ fn refuse(world: &mut World, id: &str, what: &str, remedy: &str) {
 }
 
 /// Stores the height of the topmost element.
-pub(super) fn store_topmost(mut reach: MessageReader<ElementsReach>, mut topmost: ResMut<TopmostElement>) {
+pub(super) fn store_topmost(mut reach: MessageReader<TopElementHeight>, mut topmost: ResMut<TopmostElement>) {
     if let Some(last) = reach.read().last() {
         topmost.0 = last.top;
     }

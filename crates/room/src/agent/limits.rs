@@ -42,7 +42,7 @@ pub enum Limit {
 
 /// How the reader of an agent's file treats a key.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Meaning {
+pub enum KeyMeaning {
     /// It limits nothing.
     NoLimit,
     /// It has these limits.
@@ -54,18 +54,18 @@ pub enum Meaning {
 }
 
 /// The meaning of a key that does not belong to our format.
-pub fn meaning(key: &str, value: &Value) -> Meaning {
+pub fn meaning(key: &str, value: &Value) -> KeyMeaning {
     let words = key_words(key);
     let whole = words.concat();
     if value.is_null() && !limits_by_name(&words, &whole) {
-        return Meaning::NoLimit;
+        return KeyMeaning::NoLimit;
     }
     match limits(key, value, DEPTH_AT_MOST) {
-        None => Meaning::Unclear,
-        Some(limits) if limits.is_empty() => Meaning::NoLimit,
+        None => KeyMeaning::Unclear,
+        Some(limits) if limits.is_empty() => KeyMeaning::NoLimit,
         Some(limits) => match mistyped(&whole).filter(|(meant, distance)| is_slip(meant, *distance, &words, &whole)) {
-            Some((meant, _)) => Meaning::Mistyped(meant, limits),
-            None => Meaning::Limits(limits),
+            Some((meant, _)) => KeyMeaning::Mistyped(meant, limits),
+            None => KeyMeaning::Limits(limits),
         },
     }
 }

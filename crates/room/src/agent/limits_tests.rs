@@ -57,7 +57,7 @@ fn limits_of_other_products_are_understood() {
         ("writable_paths", json!("docs/**"), vec![Limit::OnlyWrites(list(&["docs/**"]))]),
         ("security", json!({ "tools": ["Read"], "max_tokens": 5 }), only(&["Read"])),
     ] {
-        assert_eq!(meaning(key, &value), Meaning::Limits(limits), "{key}: {value}");
+        assert_eq!(meaning(key, &value), KeyMeaning::Limits(limits), "{key}: {value}");
     }
 }
 
@@ -78,7 +78,7 @@ fn a_typo_counts_as_the_intended_key() {
         ("alowed_tools", json!(["Read"]), "allowedTools", only(&["Read"])),
         ("permisions", json!("readonly"), "permissions", vec![Limit::ReadOnly]),
     ] {
-        assert_eq!(meaning(key, &value), Meaning::Mistyped(meant, limits), "{key}: {value}");
+        assert_eq!(meaning(key, &value), KeyMeaning::Mistyped(meant, limits), "{key}: {value}");
     }
 }
 
@@ -97,7 +97,7 @@ fn unknown_limits_are_unclear() {
         ("allowed_tools", json!({ "Read": { "paths": ["a"] } })),
         ("security", json!({ "security": { "security": { "security": { "tools": [] } } } })),
     ] {
-        assert_eq!(meaning(key, &value), Meaning::Unclear, "{key}: {value}");
+        assert_eq!(meaning(key, &value), KeyMeaning::Unclear, "{key}: {value}");
     }
 }
 
@@ -136,7 +136,7 @@ fn keys_that_limit_nothing_are_ignored() {
         ("modle", json!("gpt")),
         ("", json!(null)),
     ] {
-        assert_eq!(meaning(key, &value), Meaning::NoLimit, "{key}: {value}");
+        assert_eq!(meaning(key, &value), KeyMeaning::NoLimit, "{key}: {value}");
     }
 }
 

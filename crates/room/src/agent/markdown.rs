@@ -11,7 +11,7 @@ use super::agent_file::{
 use super::front_matter::{self, FrontMatterError};
 use super::keys::{Keys, LEAST_SAFETY_MODE, LIMITING_KEYS};
 use super::lenient_front_matter::{self, Entry};
-use super::limits::{self, Limit, Meaning};
+use super::limits::{self, KeyMeaning, Limit};
 use super::profile::{AgentProfile, KeyLines};
 use crate::base::{Problem, Severity, text};
 use crate::source::first_heading;
@@ -79,7 +79,7 @@ pub struct IdentityHints {
 }
 
 /// Reads what a file says about the agent's identity.
-pub fn says_who_it_is(text: &str) -> IdentityHints {
+pub fn identity_hints(text: &str) -> IdentityHints {
     let text = front_matter::normalise(text);
     let entries: Vec<(String, bool)> = match front_matter::split(&text) {
         Ok(front) => front.keys.iter().map(|(key, value)| (our_spelling(key), value.is_null())).collect(),
@@ -196,7 +196,7 @@ pub(super) fn read_entries(
         description: keys.text("description").map(|text| text::one_line(&text)).unwrap_or_default(),
         instructions: body.trim_end().to_owned(),
         role: keys.text("agent_type").map(|role| id_of_name(&role)).filter(|role| !role.is_empty()),
-        model: keys.text("model").map(|model| model.trim().to_owned()).filter(|model| !is_no_model(model)),
+        model: keys.text("model").map(|model| model.trim().to_owned()).filter(|model| !leaves_model_open(model)),
         tools: keys.tools(),
         mcp_servers: keys.servers(),
         skills: keys.list("skills").unwrap_or_default(),
@@ -233,7 +233,7 @@ fn twice(path: &str, entry: &Entry, ours: &str, limits: &mut Vec<Limit>) -> Prob
 }
 
 /// Whether `model:` has a value that leaves the choice open, as in files of other products.
-pub fn is_no_model(model: &str) -> bool {
+pub fn leaves_model_open(model: &str) -> bool {
     matches!(model.to_lowercase().as_str(), "" | "inherit" | "default")
 }
 
@@ -241,17 +241,17 @@ pub fn is_no_model(model: &str) -> bool {
 fn other_key(path: &str, entry: &Entry, limits: &mut Vec<Limit>) -> Option<Problem> {
     let key = &entry.key;
     let problem = match limits::meaning(key, &entry.value) {
-        Meaning::NoLimit => return unknown_key(path, entry),
-        Meaning::Limits(found) => {
+        KeyMeaning::NoLimit => return unknown_key(path, entry),
+        KeyMeaning::Limits(found) => {
             limits.extend(found);
             return None;
         }
-        Meaning::Mistyped(meant, found) => {
+        KeyMeaning::Mistyped(meant, found) => {
             limits.extend(found);
             let what = format!("unknown key {key:?}; it is treated as {meant:?} if that limits the agent");
             Problem::warning(path, what, format!("write {meant:?}, or remove it"))
         }
-        Meaning::Unclear => {
+        KeyMeaning::Unclear => {
             limits.push(Limit::Nothing);
             let what =
                 format!("the key {key:?} looks like a limit but is unknown; until then the agent may do nothing");

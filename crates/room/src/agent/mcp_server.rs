@@ -179,14 +179,14 @@ impl McpServer {
 
 /// The servers and problems found in a definition.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Found {
+pub struct FoundServers {
     /// The servers, in order.
     pub entries: Vec<McpEntry>,
     /// Unusable definitions: the server, the error, and what to do.
     pub wrong: Vec<(String, String, String)>,
 }
 
-impl Found {
+impl FoundServers {
     /// The servers that are defined, not only named.
     pub fn defined(self) -> impl Iterator<Item = McpServer> {
         self.entries.into_iter().filter_map(|entry| match entry {
@@ -209,8 +209,8 @@ impl Found {
 }
 
 /// Reads a list of servers, or a mapping by name; an entry is a name or a definition.
-pub fn read(value: &Value) -> Found {
-    let mut found = Found::default();
+pub fn read(value: &Value) -> FoundServers {
+    let mut found = FoundServers::default();
     match value {
         Value::Null => {}
         Value::String(names) => {
@@ -306,7 +306,7 @@ pub fn line_of_server(file: &str, server: &str) -> Option<usize> {
 }
 
 /// Reads one server.
-fn define(found: &mut Found, name: Option<&str>, keys: &Map<String, Value>) {
+fn define(found: &mut FoundServers, name: Option<&str>, keys: &Map<String, Value>) {
     let mut keys = Keys::of(keys);
     let own = keys.text("name");
     let name = name.map(str::to_owned).or(own).unwrap_or_default().trim().to_owned();

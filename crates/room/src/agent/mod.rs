@@ -26,11 +26,11 @@ mod tests;
 pub mod yaml_file;
 
 pub use keys::LEAST_SAFETY_MODE;
-pub use lifecycle::{ElementsReach, TopmostElement};
+pub use lifecycle::{TopElementHeight, TopmostElement};
 pub use limits::Limit;
 pub use mcp_server::{McpEntry, McpServer, McpTransport};
 pub use profile::AgentProfile;
-pub use registry::{Former, Profiles};
+pub use registry::{Profiles, RemovedProfile};
 pub use roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, BehaviourFollows, ProfileChanged, Roster};
 pub use skills::KnownSkills;
 
@@ -99,7 +99,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<BehaviourFollows>()
         .add_tick_message::<ProfileRenamed>()
-        .add_tick_message::<ElementsReach>()
+        .add_tick_message::<TopElementHeight>()
         // Owned by lower floors, which also register them.
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()

@@ -51,7 +51,7 @@ const FORMER_KEYS_BYTES_AT_MOST: usize = 4 * 1024;
 
 /// The permissions of an id whose file was deleted and that no agent runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Former<'a> {
+pub enum RemovedProfile<'a> {
     /// There was no such profile.
     Never,
     /// The limits of the deleted profile, without its texts.
@@ -107,7 +107,7 @@ impl Profiles {
 
     /// Resolves a longer id to the one in use: `two` if `team-two` refers to agents/team/two.md and no other file has
     /// its name. Any other id is returned unchanged.
-    pub fn meant(&self, id: &Id) -> Id {
+    pub fn resolve(&self, id: &Id) -> Id {
         match self.longer.get(id).filter(|_| !self.by_id.contains_key(id) && !self.withdrawn.contains_key(id)) {
             Some(meant) => meant.clone(),
             None => id.clone(),
@@ -142,11 +142,11 @@ impl Profiles {
     }
 
     /// The permissions of a profile whose file was deleted.
-    pub fn former(&self, id: &str) -> Former<'_> {
+    pub fn removed_profile(&self, id: &str) -> RemovedProfile<'_> {
         match self.former.get(id) {
-            Some(profile) => Former::Known(profile),
-            None if self.former_is_full => Former::Unknown,
-            None => Former::Never,
+            Some(profile) => RemovedProfile::Known(profile),
+            None if self.former_is_full => RemovedProfile::Unknown,
+            None => RemovedProfile::Never,
         }
     }
 

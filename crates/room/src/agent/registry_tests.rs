@@ -90,13 +90,15 @@ fn limits_of_a_profile_are_remembered_after_its_file_was_deleted_and_after_reope
     assert!(profiles.get("meek").is_none(), "nobody runs it");
     let mut reopened: Profiles =
         serde_json::from_str(&serde_json::to_string(&profiles).expect("it can be saved")).expect("it can be read");
-    let Former::Known(bounds) = reopened.former("meek") else { panic!("{:?}", reopened.former("meek")) };
+    let RemovedProfile::Known(bounds) = reopened.removed_profile("meek") else {
+        panic!("{:?}", reopened.removed_profile("meek"))
+    };
     assert_eq!(bounds.writes, Some(Vec::new()));
     assert_eq!(bounds.tools, Some(vec!["vfs_read".to_owned()]));
     assert!(bounds.instructions.is_empty(), "its words bound nothing");
-    assert_eq!(reopened.former("other"), Former::Never);
+    assert_eq!(reopened.removed_profile("other"), RemovedProfile::Never);
     apply(&mut reopened, 2_000, &[("agents/meek.md", meek)]);
-    assert_eq!(reopened.former("meek"), Former::Never, "its file says what it may do");
+    assert_eq!(reopened.removed_profile("meek"), RemovedProfile::Never, "its file says what it may do");
 }
 
 #[test]
@@ -106,8 +108,8 @@ fn beyond_the_limit_former_profiles_are_unknown_rather_than_absent() {
         profiles.remember(&format!("a{number}").into(), &AgentProfile::default());
     }
     assert_eq!(profiles.former.len(), FORMER_AT_MOST);
-    assert!(matches!(profiles.former("a0"), Former::Known(_)));
-    assert_eq!(profiles.former("new"), Former::Unknown);
+    assert!(matches!(profiles.removed_profile("a0"), RemovedProfile::Known(_)));
+    assert_eq!(profiles.removed_profile("new"), RemovedProfile::Unknown);
 }
 
 const GONE: FileContent = FileContent::Removed;
@@ -192,7 +194,7 @@ fn a_file_in_a_folder_yields_its_id_and_its_agents_follow_it() {
     let mut profiles = Profiles::default();
     apply(&mut profiles, 1, &[("agents/team/two.md", text("# Of the team"))]);
     assert_eq!(profiles.path("two"), Some("agents/team/two.md"));
-    assert_eq!(profiles.meant(&"team-two".into()), "two".into());
+    assert_eq!(profiles.resolve(&"team-two".into()), "two".into());
     let outcome = apply(&mut profiles, 2, &[("agents/two.md", text("# Alone"))]);
     assert_eq!(outcome.renamed, [("two".into(), "team-two".into())]);
     assert_eq!((profiles.path("two"), profiles.path("team-two")), (Some("agents/two.md"), Some("agents/team/two.md")));

@@ -52,7 +52,7 @@ fn told<M: Message + Clone>(app: &App) -> Vec<M> {
 fn dropped_agents_are_lifted_above_the_elements_and_named_apart() {
     let mut app = room();
     file(&mut app, "agents/ada.md", Some("# Ada"));
-    app.world_mut().write_message(ElementsReach { top: Some(200.0) });
+    app.world_mut().write_message(TopElementHeight { top: Some(200.0) });
     advance(app.world_mut());
     drop_agent(&mut app, None, Vec2::new(5.0, 0.0), false);
     drop_agent(&mut app, None, Vec2::new(5.0, 0.0), true);

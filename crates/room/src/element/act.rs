@@ -44,7 +44,7 @@ impl ElementAct {
     }
 
     /// The word.
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.act
     }
 
@@ -177,8 +177,8 @@ mod tests {
         let written = json!({ "act": "wipe_off", "at": 3, "why": null });
         assert_eq!(serde_json::to_string(&act).unwrap(), written.to_string());
         let read: ElementAct = serde_json::from_value(written).unwrap();
-        assert_eq!((read.word(), read.read::<Deed>()), ("wipe_off", Some(deed())));
+        assert_eq!((read.as_str(), read.read::<Deed>()), ("wipe_off", Some(deed())));
         assert_eq!(ElementAct::new("wipe_off", Map::new()).read::<Deed>(), None, "an argument is missing");
-        assert_eq!(ElementAct::of(&"wipe_off").word(), "");
+        assert_eq!(ElementAct::of(&"wipe_off").as_str(), "");
     }
 }

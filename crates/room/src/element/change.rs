@@ -48,7 +48,7 @@ impl ElementChange {
     }
 
     /// The word.
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.change
     }
 

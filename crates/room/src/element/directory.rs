@@ -34,7 +34,7 @@ struct Gone {
 
 impl Departed {
     /// Remembers an element that leaves the room, with its content.
-    pub(super) fn put(&mut self, element: &Element, content: Map<String, Value>) {
+    pub(super) fn keep_removed(&mut self, element: &Element, content: Map<String, Value>) {
         let Element { id, kind, key, version, .. } = element.clone();
         self.0.retain(|gone| gone.id != id);
         self.0.push(Gone { id, kind, key, version, content });
@@ -43,7 +43,7 @@ impl Departed {
     }
 
     /// The key and version of an element that returns; the version is new if its content has changed.
-    pub(super) fn take(&mut self, id: &str, kind: &str, content: &Map<String, Value>) -> Option<(ElementKey, u32)> {
+    pub(super) fn restore(&mut self, id: &str, kind: &str, content: &Map<String, Value>) -> Option<(ElementKey, u32)> {
         let at = self.0.iter().position(|gone| &*gone.id == id)?;
         let gone = self.0.remove(at);
         let version = if gone.content == *content { gone.version } else { gone.version + 1 };

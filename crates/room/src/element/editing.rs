@@ -22,7 +22,7 @@ use crate::log::events::{self, ElementDeed, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::SimClock;
 use crate::workspace::SceneWrite;
-use crate::workspace::path::{Reach, WorkspacePath};
+use crate::workspace::path::{PathAccess, WorkspacePath};
 
 /// The cursor of processed edits, shared by the two points in a tick at which they are applied, so that none is applied
 /// twice.
@@ -51,7 +51,7 @@ pub(super) fn apply_edits(world: &mut World) {
 fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     let entity = find(world, &edit.element)?;
     let kind = kind_of(world, entity);
-    let is_open = kind.is_some_and(|kind| kind.act(edit.act.word()).doer == Actor::Anyone);
+    let is_open = kind.is_some_and(|kind| kind.act(edit.act.as_str()).doer == Actor::Anyone);
     if !is_open && !may_keep(world, entity, &edit.by) {
         return Err(format!("{} is not yours", edit.element));
     }
@@ -76,7 +76,7 @@ fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
 
 /// Whether the room may write an element's content to this file. The room's own records are only shown.
 fn is_open_file(file: &str) -> bool {
-    WorkspacePath::new(file).is_ok_and(|path| path.reach() == Reach::Open)
+    WorkspacePath::new(file).is_ok_and(|path| path.reach() == PathAccess::Open)
 }
 
 /// Updates the other task boards of the same file at once, so that none overwrites what was done on another.
@@ -171,7 +171,7 @@ fn do_act_as(
         return Ok(());
     }
     let Some(mut element) = world.get_mut::<Element>(entity) else { return Err("it no longer exists".to_owned()) };
-    let is_news = match kind.map(|kind| kind.act(act.word()).news) {
+    let is_news = match kind.map(|kind| kind.act(act.as_str()).news) {
         // The room's own changes of files result from actions of agents, who know them.
         _ if *by.0 == *ROOM => false,
         None | Some(News::Always) => true,
@@ -183,7 +183,7 @@ fn do_act_as(
     }
     let element = element.clone();
     if changes.iter().any(|change| change.message() == Some(message)) {
-        world.resource_scope(|world, mut made: Mut<MessageCount>| made.take(world.resource::<EventLog>()));
+        world.resource_scope(|world, mut made: Mut<MessageCount>| made.issue(world.resource::<EventLog>()));
     }
     for change in changes {
         record_change(world, &element, change, by, cause);
@@ -205,7 +205,7 @@ pub(super) fn record_change(
         element: element.id.clone(),
         kind: element.kind.clone(),
         by: by.0.clone(),
-        change: ElementDeed::of(change.word()),
+        change: ElementDeed::of(change.as_str()),
         said: kind(&element.kind)
             .and_then(|kind| kind.change(&change))
             .map(|kind| kind.says.to_owned())

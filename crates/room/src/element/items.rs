@@ -22,7 +22,7 @@ pub enum ItemList {
 
 impl ItemList {
     /// The key of the scene entry that contains the list.
-    pub fn word(self) -> &'static str {
+    pub fn scene_key(self) -> &'static str {
         match self {
             Self::Pins => "pins",
             Self::Items => "items",
@@ -122,12 +122,12 @@ pub(super) fn read_list<T: Item>(
     place: &str,
     problems: &mut Vec<Problem>,
 ) -> Vec<T> {
-    let remedy = format!("write {}: as a list of entries with a text", list.word());
-    let values = match entry.get(list.word()) {
+    let remedy = format!("write {}: as a list of entries with a text", list.scene_key());
+    let values = match entry.get(list.scene_key()) {
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Array(values)) => values,
         Some(_) => {
-            problems.push(Problem::error(place, format!("{} is not a list", list.word()), remedy));
+            problems.push(Problem::error(place, format!("{} is not a list", list.scene_key()), remedy));
             return Vec::new();
         }
     };
@@ -143,7 +143,7 @@ pub(super) fn read_list<T: Item>(
             }
             _ => wrong.push("is neither text nor an entry with text".to_owned()),
         }
-        let place = format!("{place}, {} {}", list.word(), index + 1);
+        let place = format!("{place}, {} {}", list.scene_key(), index + 1);
         problems.extend(wrong.into_iter().map(|what| Problem::warning(&place, what, remedy.clone())));
     }
     items

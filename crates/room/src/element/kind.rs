@@ -14,10 +14,10 @@ use crate::workspace::layout::is_task_file;
 pub type ReadContent = (Box<dyn Content>, Vec<Problem>);
 
 /// Reads the keys of a scene entry. Invalid parts are reported as problems; the rest is used.
-pub type FromScene = fn(entry: &Map<String, Value>, place: &str) -> ReadContent;
+pub type SceneReader = fn(entry: &Map<String, Value>, place: &str) -> ReadContent;
 
 /// Parses the file of an element.
-pub type FromMarkdown = fn(text: &str) -> Box<dyn Content>;
+pub type MarkdownReader = fn(text: &str) -> Box<dyn Content>;
 
 /// One kind of element.
 pub struct Kind {
@@ -45,9 +45,9 @@ pub struct Kind {
     /// The initial text of a new file.
     pub file_begins: &'static str,
     /// Reads a scene entry.
-    pub from_scene: FromScene,
+    pub from_scene: SceneReader,
     /// Parses the file of an element.
-    pub from_markdown: FromMarkdown,
+    pub from_markdown: MarkdownReader,
     /// The parts of such a file that cannot be read, so that its text does not define the content.
     pub faults: fn(text: &str) -> Vec<Fault>,
     /// The act of an agent that edits the file, or the reason for a refusal: a clause that begins with who may do it.
@@ -63,8 +63,8 @@ impl Kind {
     pub const fn new(
         word: &'static str,
         name: &'static str,
-        from_scene: FromScene,
-        from_markdown: FromMarkdown,
+        from_scene: SceneReader,
+        from_markdown: MarkdownReader,
     ) -> Self {
         Self {
             word,

@@ -17,7 +17,7 @@ use super::merging::{Writer, fitting_file, hold_back_faulty, kind_from_entry, kn
 use super::problem_reports::{report, scene_path};
 use super::{messageboard, privacy};
 use crate::agent::lifecycle::read;
-use crate::agent::{ElementsReach, TopmostElement};
+use crate::agent::{TopElementHeight, TopmostElement};
 use crate::base::{Author, Id, Problem, Seq, text, unique_names};
 use crate::schedule::Input;
 use crate::workspace::layout::element_file;
@@ -183,7 +183,7 @@ fn spawn(world: &mut World, entry: &ElementEntry, by: &Author, cause: Option<Seq
     let (content, problems) = kind_from_entry(world, kind, entry);
     report(world, &entry.id, problems);
     // If it returns unchanged, agents that had read it still know it.
-    let back = world.resource_mut::<Departed>().take(&entry.id, kind.word, &content.to_scene());
+    let back = world.resource_mut::<Departed>().restore(&entry.id, kind.word, &content.to_scene());
     let (key, version) = back.unwrap_or_else(|| (world.resource::<Elements>().next_key(), 0));
     let element = Element {
         key,
@@ -215,7 +215,7 @@ fn remove(world: &mut World, id: &Id, by: &Author, cause: Option<Seq>) -> bool {
     world.resource_mut::<Elements>().remove(element.key, id);
     world.resource_mut::<HeldBack>().0.remove(&element.key);
     if let Some(content) = world.get::<HeldContent>(entity).map(|held| held.0.to_scene()) {
-        world.resource_mut::<Departed>().put(&element, content);
+        world.resource_mut::<Departed>().keep_removed(&element, content);
     }
     world.despawn(entity);
     record_change(world, &element, ElementChange::new(ElementChange::REMOVED), by, cause);
@@ -351,10 +351,10 @@ fn begin_file(world: &mut World, kind: &Kind, entry: &ElementEntry) {
 pub(super) fn report_reach(
     elements: Query<&Element>,
     topmost: Res<TopmostElement>,
-    mut reach: MessageWriter<ElementsReach>,
+    mut reach: MessageWriter<TopElementHeight>,
 ) {
     let top = elements.iter().map(|element| element.position.y).reduce(f32::max);
     if top != topmost.0 {
-        reach.write(ElementsReach { top });
+        reach.write(TopElementHeight { top });
     }
 }

@@ -18,7 +18,7 @@ impl MessageCount {
     }
 
     /// Issues that id.
-    pub fn take(&mut self, log: &EventLog) -> MessageKey {
+    pub fn issue(&mut self, log: &EventLog) -> MessageKey {
         let key = self.next(log);
         self.0 += 1;
         key

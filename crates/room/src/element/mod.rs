@@ -56,7 +56,7 @@ pub use text_content::TextAct;
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
-use crate::agent::{AgentAdded, AgentRemoved, ElementsReach, ProfileChanged};
+use crate::agent::{AgentAdded, AgentRemoved, ProfileChanged, TopElementHeight};
 use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::{FileWritten, SettingsExt};
@@ -69,7 +69,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ElementRefused>()
         // Owned by lower floors, which also register them.
         .add_tick_message::<FileWritten>()
-        .add_tick_message::<ElementsReach>();
+        .add_tick_message::<TopElementHeight>();
     app.init_resource::<Elements>()
         .init_resource::<MessageCount>()
         .init_resource::<editing::EditsRead>()
@@ -109,7 +109,7 @@ fn owners_may_differ(
     mut elements: MessageReader<ElementChanged>,
 ) -> bool {
     let arranged =
-        |changed: &ElementChanged| matches!(changed.change.word(), ElementChange::ADDED | ElementChange::REARRANGED);
+        |changed: &ElementChanged| matches!(changed.change.as_str(), ElementChange::ADDED | ElementChange::REARRANGED);
     let news = added.read().count() + removed.read().count() + profiles.read().count();
     // Each reader is read to its end; otherwise old messages would be seen again.
     elements.read().filter(|changed| arranged(changed)).count() + news > 0

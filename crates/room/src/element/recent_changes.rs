@@ -44,7 +44,7 @@ impl RecentChanges {
     }
 
     pub(super) fn note(&mut self, element: &Element, change: &ElementChange, by: &Author) {
-        match change.word() {
+        match change.as_str() {
             ElementChange::REMOVED => drop(self.0.remove(&element.key)),
             ElementChange::ADDED | ElementChange::REARRANGED => {}
             _ => self.push(element, change, by),

@@ -136,7 +136,7 @@ fn priority_of(letter: &str) -> Result<Option<Priority>, String> {
     if letter.trim().is_empty() {
         return Ok(None);
     }
-    let found = Priority::of_letter(&letter.trim().to_uppercase());
+    let found = Priority::from_letter(&letter.trim().to_uppercase());
     found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; use A to D"))
 }
 
@@ -159,7 +159,7 @@ pub fn written_task(line: &str) -> Result<NewTask, String> {
 }
 
 /// The act that undoes a change: it restores the top-level tasks in which the two texts differ.
-pub fn taken_back(before: &TaskFile, after: &TaskFile) -> TaskAct {
+pub fn inverse(before: &TaskFile, after: &TaskFile) -> TaskAct {
     let (old, new) = (before.text.as_bytes(), after.text.as_bytes());
     let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let most = old.len().min(new.len()) - same;
@@ -278,9 +278,9 @@ mod tests {
         for one in acts() {
             let done = act(PLAN, one.clone()).unwrap_or_else(|why| panic!("{one:?}: {why}"));
             assert_ne!(done, PLAN, "{one:?}");
-            let back = taken_back(&parse(PLAN), &parse(done.as_str()));
+            let back = inverse(&parse(PLAN), &parse(done.as_str()));
             assert_eq!(act(&done, back.clone()).as_deref(), Ok(PLAN), "{one:?}: {back:?}");
-            let again = taken_back(&parse(done.as_str()), &parse(PLAN));
+            let again = inverse(&parse(done.as_str()), &parse(PLAN));
             assert_eq!(act(PLAN, again), Ok(done));
         }
     }
@@ -288,13 +288,13 @@ mod tests {
     #[test]
     fn changes_by_others_stay_when_an_act_is_undone() {
         let done = act(PLAN, TaskAct::AddTask { line: "@ada Sweep".into(), below: None }).unwrap();
-        let back = taken_back(&parse(PLAN), &parse(done.as_str()));
+        let back = inverse(&parse(PLAN), &parse(done.as_str()));
         let meanwhile = done.replace("- [ ] Paint", "- [x] Paint").replace("# Plan", "# Our plan");
         let undone = act(&meanwhile, back.clone()).unwrap();
         assert_eq!(undone, PLAN.replace("- [ ] Paint", "- [x] Paint").replace("# Plan", "# Our plan"));
         // What was deleted comes back as it was written, wherever its neighbour is by now.
         let deleted = act(PLAN, TaskAct::RemoveTask { id: "paint".into() }).unwrap();
-        let undelete = taken_back(&parse(PLAN), &parse(deleted.as_str()));
+        let undelete = inverse(&parse(PLAN), &parse(deleted.as_str()));
         let meanwhile = deleted.replace("Count the chairs", "Count all of the chairs");
         assert_eq!(act(&meanwhile, undelete), Ok(PLAN.replace("Count the chairs", "Count all of the chairs")));
         // The new task was already started: it is undone with all of its notes.
@@ -304,7 +304,7 @@ mod tests {
         // The same task was changed by another: what this act did is undone, and the rest of it stays.
         let done =
             act(PLAN, TaskAct::MoveTask { id: "chairs".into(), column: Some(Column::Done), place: None }).unwrap();
-        let back = taken_back(&parse(PLAN), &parse(done.as_str()));
+        let back = inverse(&parse(PLAN), &parse(done.as_str()));
         let meanwhile = done.replace("Count the chairs", "Count the tables");
         assert_eq!(act(&meanwhile, back), Ok(PLAN.replace("Count the chairs", "Count the tables")));
     }
@@ -336,7 +336,7 @@ mod tests {
             let mut text = if ends_open { PLAN.trim_end().to_owned() } else { PLAN.to_owned() };
             for pick in picks {
                 let Ok(done) = act(&text, acts().swap_remove(pick)) else { continue };
-                let back = taken_back(&parse(text.as_str()), &parse(done.as_str()));
+                let back = inverse(&parse(text.as_str()), &parse(done.as_str()));
                 prop_assert_eq!(act(&done, back), Ok(text.clone()));
                 for line in ["# Plan\r\n", "<!-- mine -->\r\n", "- [ ] \"broken\r\n", "approval_type: terminal_command"] {
                     prop_assert!(done.contains(line), "{:?} is gone from {}", line, done);

@@ -14,7 +14,7 @@ use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
 use super::content::{Content, Reader};
 use super::kind::Kind;
 use super::pin::read_text;
-use super::task_act::{TaskAct, applied, taken_back};
+use super::task_act::{TaskAct, applied, inverse};
 use crate::base::{Id, Problem, Urgency, text};
 use crate::workspace::task_files::columns::{field_text, is_question};
 use crate::workspace::task_files::{Column, Task, TaskFile, carry_over, parse};
@@ -195,7 +195,7 @@ fn word_of(older: &TaskFile, old: &Task, newer: &TaskFile, new: &Task) -> Option
             Column::Done => return Some(changed::DONE),
             Column::Skipped => return Some(changed::SKIPPED),
             Column::InWork => return Some(changed::TAKEN),
-            Column::Open | Column::NeedsPerson if from.is_over() => return Some(changed::REOPENED),
+            Column::Open | Column::NeedsPerson if from.is_closed() => return Some(changed::REOPENED),
             Column::Open | Column::NeedsPerson => {}
         }
     }
@@ -211,7 +211,7 @@ fn own_lines<'a>(file: &'a TaskFile, task: &Task) -> &'a str {
 
 /// Whether changes are only notes, which are not news to those who know the tasks.
 fn are_notes(changes: &[ElementChange]) -> bool {
-    changes.iter().all(|change| [changed::TAKEN, changed::NOTED, changed::LINES].contains(&change.word()))
+    changes.iter().all(|change| [changed::TAKEN, changed::NOTED, changed::LINES].contains(&change.as_str()))
 }
 
 fn follow(older: &TaskFile, text: &str) -> Vec<ElementAct> {
@@ -247,7 +247,7 @@ impl Content for TaskBoard {
 
     fn acts_back_to(&self, before: &dyn Content) -> Vec<ElementAct> {
         let other = before.tasks().filter(|before| before.text != self.file.text);
-        other.map_or_else(Vec::new, |before| vec![taken_back(before, &self.file).into()])
+        other.map_or_else(Vec::new, |before| vec![inverse(before, &self.file).into()])
     }
 
     fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
@@ -277,7 +277,7 @@ impl Content for TaskBoard {
     fn prompt_text(&self, reader: &Reader) -> String {
         let columns: Vec<Column> = self.file.tasks.iter().map(Column::of).collect();
         let is_told = |task: &Task| !is_question(task);
-        let open = self.file.tasks.iter().zip(&columns).filter(|(task, column)| !column.is_over() && is_told(task));
+        let open = self.file.tasks.iter().zip(&columns).filter(|(task, column)| !column.is_closed() && is_told(task));
         let mut lines = String::new();
         for (task, column) in open.clone().take(TASKS_DESCRIBED) {
             let _ = writeln!(lines, "{}", task_line(&self.file, task, *column, reader));
@@ -290,7 +290,7 @@ impl Content for TaskBoard {
             lines.push_str("(no open tasks)\n");
         }
         let questions =
-            self.file.tasks.iter().zip(&columns).filter(|(task, column)| !column.is_over() && !is_told(task));
+            self.file.tasks.iter().zip(&columns).filter(|(task, column)| !column.is_closed() && !is_told(task));
         match questions.count() {
             0 => {}
             1 => lines.push_str("One question waits for the person\n"),
@@ -309,7 +309,7 @@ impl Content for TaskBoard {
             .file
             .tasks
             .iter()
-            .filter(|task| !Column::of(task).is_over() && !is_question(task))
+            .filter(|task| !Column::of(task).is_closed() && !is_question(task))
             .map(|task| text::one_line(&task.title.text))
             .collect();
         let tasks = if titles.len() == 1 { "open task" } else { "open tasks" };
@@ -338,7 +338,7 @@ fn task_line(file: &TaskFile, task: &Task, column: Column, reader: &Reader) -> S
     about.extend(task.priority.as_ref().map(|(priority, _)| format!("priority {}", priority.letter())));
     let names: Vec<String> = task.stakeholders.iter().map(|name| reader.called(&name.text)).collect();
     about.push(if names.is_empty() { "nobody has it".to_owned() } else { format!("for {}", names.join(" and ")) });
-    let waits = waits_for(file, task);
+    let waits = open_dependencies(file, task);
     if !waits.is_empty() {
         about.push(format!("after {}", waits.join(", ")));
     }
@@ -347,7 +347,7 @@ fn task_line(file: &TaskFile, task: &Task, column: Column, reader: &Reader) -> S
 }
 
 /// The ids of unfinished tasks that a task waits for, as far as this file knows.
-pub fn waits_for<'a>(file: &TaskFile, task: &'a Task) -> Vec<&'a str> {
+pub fn open_dependencies<'a>(file: &TaskFile, task: &'a Task) -> Vec<&'a str> {
     let is_done = |id: &&str| file.tasks.iter().any(|task| task.id == *id && Column::of(task) == Column::Done);
     task.dependencies().filter(|id| !is_done(id)).collect()
 }
@@ -366,7 +366,7 @@ mod tests {
         let message = MessageKey::new(0, RunTag::default());
         let context = ActContext { by, now_secs: 0.0, limits: &limits, message };
         let changes = board.apply(&act.into(), &context)?;
-        Ok(changes.iter().map(|change| change.word().to_owned()).collect())
+        Ok(changes.iter().map(|change| change.as_str().to_owned()).collect())
     }
 
     #[test]
@@ -408,14 +408,14 @@ mod tests {
     #[test]
     fn notes_are_no_news_and_other_changes_are() {
         let board = TaskBoard::new(PLAN);
-        let word = |text: String| board.acts_to(&TaskBoard::new(text))[0].word().to_owned();
+        let word = |text: String| board.acts_to(&TaskBoard::new(text))[0].as_str().to_owned();
         assert_eq!(word(PLAN.replace("  id: count\r\n", "  id: count\r\n  status: working\r\n")), "follow_notes");
         assert_eq!(word(PLAN.replace("# Plan", "# Our plan")), "follow_notes");
         assert_eq!(word(PLAN.replace("\"Count\"", "\"Count all\"")), "follow_file");
         assert_eq!(word(format!("{PLAN}- new\r\n")), "follow_file");
         let many: String = (0..100).map(|number| format!("- task {number}\n")).collect();
         let told = changes_between(&parse(PLAN), &parse(many.as_str()));
-        assert_eq!(told.iter().map(ElementChange::word).collect::<Vec<_>>(), [changed::MANY]);
+        assert_eq!(told.iter().map(ElementChange::as_str).collect::<Vec<_>>(), [changed::MANY]);
     }
 
     #[test]

@@ -16,14 +16,14 @@ pub struct Footprint {
 
 impl Footprint {
     /// The rectangle of this size around a point; `None` if the size is not positive.
-    pub fn about(middle: Vec2, size: Vec2) -> Option<Self> {
+    pub fn centered_at(middle: Vec2, size: Vec2) -> Option<Self> {
         let half = size / 2.0;
         let (low, high) = (middle - half, middle + half);
         (low.is_finite() && high.is_finite() && low.cmplt(high).all()).then_some(Self { low, high })
     }
 
     /// The rectangle enlarged by `units` on every side.
-    pub fn grown(self, units: f32) -> Self {
+    pub fn expanded(self, units: f32) -> Self {
         Self { low: self.low - units, high: self.high + units }
     }
 
@@ -96,13 +96,13 @@ mod tests {
     use super::*;
 
     fn table() -> Footprint {
-        Footprint::about(Vec2::ZERO, Vec2::new(100.0, 80.0)).expect("it is a rectangle")
+        Footprint::centered_at(Vec2::ZERO, Vec2::new(100.0, 80.0)).expect("it is a rectangle")
     }
 
     #[test]
     fn invalid_sizes_have_no_footprint() {
         for size in [Vec2::ZERO, Vec2::new(-5.0, 5.0), Vec2::new(f32::NAN, 5.0), Vec2::new(f32::INFINITY, 5.0)] {
-            assert_eq!(Footprint::about(Vec2::ZERO, size), None);
+            assert_eq!(Footprint::centered_at(Vec2::ZERO, size), None);
         }
     }
 

@@ -107,7 +107,7 @@ fn kind_of(decor: &Decor) -> &'static Kind {
 
 /// The area that an element occupies.
 pub fn element_footprint(middle: Vec2) -> Option<Footprint> {
-    Footprint::about(middle, ELEMENT_SIZE)
+    Footprint::centered_at(middle, ELEMENT_SIZE)
 }
 
 /// The area that a piece of decor occupies; `None` if agents can walk over it.
@@ -115,7 +115,7 @@ pub fn decor_footprint(decor: &Decor) -> Option<Footprint> {
     let [left, low, right, high] = kind_of(decor).footprint?;
     let corner = decor.position - decor.size / 2.0;
     let (low, high) = (Vec2::new(left, low) * decor.size, Vec2::new(right, high) * decor.size);
-    Footprint::about(corner + (low + high) / 2.0, high - low)
+    Footprint::centered_at(corner + (low + high) / 2.0, high - low)
 }
 
 /// The seats of a piece of decor, from left to right: side by side in front of it, in the light of a window.
@@ -151,7 +151,7 @@ mod tests {
         }
         for kind in ["shelf", "desk", "bench", "plant", "lamp", "no such kind"] {
             let decor = decor(kind, 80.0, 90.0);
-            let drawn = Footprint::about(decor.position, decor.size).expect("it is a rectangle");
+            let drawn = Footprint::centered_at(decor.position, decor.size).expect("it is a rectangle");
             let footprint = decor_footprint(&decor).expect("it is in the way");
             assert!(footprint.low.cmpge(drawn.low).all() && footprint.high.cmple(drawn.high).all(), "{kind}");
         }

@@ -29,7 +29,7 @@ pub struct Obstacles {
 impl Obstacles {
     /// Creates the obstacles of a room, given in any order.
     pub fn new(footprints: impl IntoIterator<Item = Footprint>) -> Self {
-        let shapes: Vec<Footprint> = footprints.into_iter().map(|shape| shape.grown(CLEARANCE_UNITS)).collect();
+        let shapes: Vec<Footprint> = footprints.into_iter().map(|shape| shape.expanded(CLEARANCE_UNITS)).collect();
         let Some(first) = shapes.first().copied() else { return Self::default() };
         let whole = shapes
             .iter()
@@ -102,7 +102,7 @@ impl Obstacles {
         if near.is_empty() {
             return None;
         }
-        let touch = |index: &u32| self.shapes[*index as usize].grown(TOUCH_UNITS - CLEARANCE_UNITS);
+        let touch = |index: &u32| self.shapes[*index as usize].expanded(TOUCH_UNITS - CLEARANCE_UNITS);
         let shape = near.iter().map(touch).find(|shape| shape.holds(point))?;
         let beside = shape.edge_beside(point);
         let is_free = !self.at(beside).iter().map(touch).any(|other| other.holds(beside));
@@ -158,7 +158,7 @@ impl Obstacles {
 
     /// The other obstacles that leave no path between themselves and this one.
     pub(super) fn leaning_on(&self, index: usize) -> impl Iterator<Item = usize> {
-        let shape = self.shapes[index].grown(2.0 * BESIDE);
+        let shape = self.shapes[index].expanded(2.0 * BESIDE);
         let all = self.shapes.iter().enumerate();
         all.filter(move |(other, it)| *other != index && it.overlaps(&shape)).map(|(other, _)| other)
     }
@@ -185,7 +185,7 @@ mod tests {
 
     fn obstacles(list: &[(f32, f32, f32, f32)]) -> Obstacles {
         let shape = |(x, y, wide, tall): &(f32, f32, f32, f32)| {
-            Footprint::about(Vec2::new(*x, *y), Vec2::new(*wide, *tall)).expect("it is a rectangle")
+            Footprint::centered_at(Vec2::new(*x, *y), Vec2::new(*wide, *tall)).expect("it is a rectangle")
         };
         Obstacles::new(list.iter().map(shape))
     }
@@ -229,7 +229,7 @@ mod tests {
             prop_assert!(!room.blocks(free));
             prop_assert!(by_hand || free == point);
             if let Some(out) = room.pushed_out(point) {
-                let touch = |shape: &Footprint| shape.grown(TOUCH_UNITS - CLEARANCE_UNITS).holds(out);
+                let touch = |shape: &Footprint| shape.expanded(TOUCH_UNITS - CLEARANCE_UNITS).holds(out);
                 prop_assert!(!room.shapes().iter().any(touch));
             }
         }

@@ -150,7 +150,7 @@ mod tests {
 
     fn room(list: &[(f32, f32, f32, f32)]) -> Obstacles {
         let shape = |(x, y, wide, tall): &(f32, f32, f32, f32)| {
-            Footprint::about(Vec2::new(*x, *y), Vec2::new(*wide, *tall)).expect("it is a rectangle")
+            Footprint::centered_at(Vec2::new(*x, *y), Vec2::new(*wide, *tall)).expect("it is a rectangle")
         };
         Obstacles::new(list.iter().map(shape))
     }

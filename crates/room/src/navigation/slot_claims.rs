@@ -107,7 +107,7 @@ impl Claims {
     }
 
     /// The boards with a queue.
-    pub fn with_a_line(&self) -> Vec<ElementKey> {
+    pub fn boards_with_queue(&self) -> Vec<ElementKey> {
         self.boards.iter().filter(|(_, claims)| !claims.waiting.is_empty()).map(|(board, _)| *board).collect()
     }
 

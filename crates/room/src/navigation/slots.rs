@@ -203,7 +203,7 @@ mod tests {
     fn the_nearest_place_is_taken_and_the_back_only_if_the_front_is_blocked() {
         let from_left = reading_places(Vec2::ZERO, Vec2::new(-500.0, 0.0), &board());
         assert_eq!(place(Vec2::ZERO, from_left[0]), Vec2::new(-66.0, 0.0));
-        let shelf = Footprint::about(Vec2::new(0.0, -90.0), Vec2::new(400.0, 200.0));
+        let shelf = Footprint::centered_at(Vec2::new(0.0, -90.0), Vec2::new(400.0, 200.0));
         let blocked = Obstacles::new(element_footprint(Vec2::ZERO).into_iter().chain(shelf));
         let places: Vec<Vec2> = reading_places(Vec2::ZERO, Vec2::new(300.0, 300.0), &blocked)
             .into_iter()

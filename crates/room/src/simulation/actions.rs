@@ -44,7 +44,7 @@ pub(super) fn start_next_actions(
         if body.wants_to_turn_back(sim.now()) {
             let cause = body.activity.state_record;
             end_errand(&mut sim, &mut body, talks.bypass_change_detection(), &[]);
-            sim.shift(&mut body, StateEvent::Done, cause);
+            sim.transition(&mut body, StateEvent::Done, cause);
         }
         if body.reads_with_less_need(sim.now()) {
             match body.activity.awaited {
@@ -54,8 +54,8 @@ pub(super) fn start_next_actions(
                 None => read_later(&mut sim, &mut body),
             }
         }
-        let strolls = body.state.0.under() == State::Wandering && body.walk.course.kind == WalkKind::Stroll;
-        while body.state.0.is_at_leisure() && !strolls {
+        let strolls = body.state.0.lower() == State::Wandering && body.walk.course.kind == WalkKind::Stroll;
+        while body.state.0.is_available() && !strolls {
             if !take_up(&mut sim, &mut body, listener.as_ref(), (&mut due, &mut at_work)) {
                 break;
             }
@@ -95,7 +95,7 @@ fn take_up(
             None => "starting its work".into(),
         };
         body.activity.doing = ActivityKind::Working { activation, cause, from, at };
-        sim.shift(body, StateEvent::WorkStarted { why }, cause);
+        sim.transition(body, StateEvent::WorkStarted { why }, cause);
         body.activity.origin = Provenance::outside(cause, now);
         at_work.write(ArrivedForWork { agent: body.agent.key, activity: begin_activity(body), activation, cause });
         return true;
@@ -107,7 +107,7 @@ fn take_up(
     match next.action.clone() {
         Action::CompactContext => {
             body.activity.doing = ActivityKind::Compacting { cause: next.cause };
-            sim.shift(body, StateEvent::WorkStarted { why: "summing up what it knows".into() }, next.cause);
+            sim.transition(body, StateEvent::WorkStarted { why: "summing up what it knows".into() }, next.cause);
             think(body, Think::Compact, Urgency::Read, next.cause, due);
         }
         Action::ReadElement { element, .. } => start_reading(sim, body, next, element, false),
@@ -145,7 +145,7 @@ fn start_reading(
     let QueuedAction { action, cause, failures, .. } = next;
     body.activity.doing = ActivityKind::Reading { action, element, spot, arrive, waits, version, cause, failures };
     let why = if waits { waiting_at(&sight.label) } else { format!("walking to {} to read it", sight.label) };
-    sim.shift(body, StateEvent::ReadingStarted { why: why.into() }, cause);
+    sim.transition(body, StateEvent::ReadingStarted { why: why.into() }, cause);
     let patience_secs = if waits { sim.attention.place_patience_secs } else { sim.attention.tell_patience_secs };
     let patience = sim.now() + ticks(patience_secs);
     sim.set(body, Timer::GiveUp, patience);
@@ -177,7 +177,7 @@ fn walk_to_tell(
     body.activity.doing = ActivityKind::Telling { to, cause: next.cause };
     let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
     sim.set(body, Timer::GiveUp, patience);
-    sim.shift(body, StateEvent::SetOut { why }, next.cause);
+    sim.transition(body, StateEvent::SetOut { why }, next.cause);
 }
 
 /// Lets an agent turn to an interest: it walks there first if that is somewhere else.
@@ -189,14 +189,14 @@ fn start_attending(
 ) {
     let sentence = pending.interest.why.sentence.clone();
     body.activity.doing = ActivityKind::Attending { pending, cause: next.cause, failures: next.failures };
-    sim.shift(body, StateEvent::WorkStarted { why: sentence.into() }, next.cause);
+    sim.transition(body, StateEvent::WorkStarted { why: sentence.into() }, next.cause);
     let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
     sim.set(body, Timer::GiveUp, patience);
 }
 
 /// Lets an agent think about the interest it turned to, from where it is.
 pub(super) fn attend(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
-    sim.go(body, Course::STAND);
+    sim.walk_to(body, Course::STAND);
     let ActivityKind::Attending { pending, cause, .. } = &body.activity.doing else { return };
     if body.activity.awaited.is_some() {
         return;
@@ -229,7 +229,7 @@ pub(super) fn end_errand(
             let (element, version) = proposal.news?;
             let Proposal { topic: note, cause, origin, .. } = proposal;
             if body.activity.news.is_some() {
-                let action = Some(Action::ApproachAgent { agent: to }.word());
+                let action = Some(Action::ApproachAgent { agent: to }.as_str());
                 let why = "it already has something else to tell".into();
                 sim.write(body, cause, &ActionDropped { action, why, ..ActionDropped::default() });
                 return None;
@@ -297,7 +297,7 @@ pub(super) fn arrive(
             WalkKind::ToElement => arrive_at_element(&mut sim, &mut body, &mut due),
             WalkKind::ToAgent => arrive_at_agent(&mut sim, &mut body, &mut talks, listener.as_ref()),
             _ => {
-                sim.go(&mut body, Course::STAND);
+                sim.walk_to(&mut body, Course::STAND);
                 sim.begin_visit(&mut body);
                 sim.wake(&body);
             }
@@ -321,7 +321,7 @@ fn take_from_board(sim: &mut SimContext, body: &mut AgentQueryItem) {
     // If the reason changed meanwhile, it is newer.
     if let Some(board) = board.filter(|board| body.state.0.why() == on_the_way(&board.label)) {
         let why = format!("working on its task from {}", board.label).into();
-        sim.shift(body, StateEvent::Explain(why), cause);
+        sim.transition(body, StateEvent::Explain(why), cause);
     }
     sim.apply_state(body);
 }
@@ -331,7 +331,7 @@ fn on_the_way(label: &str) -> String {
 }
 
 fn arrive_at_element(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
-    sim.go(body, Course::STAND);
+    sim.walk_to(body, Course::STAND);
     let ActivityKind::Reading { element, spot, waits, .. } = body.activity.doing else { return };
     match sim.space.sight(element).map(|sight| sight.position) {
         Some(_) if waits => {}
@@ -345,7 +345,7 @@ fn arrive_at_element(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut 
 
 /// Lets an agent that has waited long enough for a place read from where it is, so that a crowd never hides news.
 pub(super) fn read_without_place(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
-    sim.go(body, Course::STAND);
+    sim.walk_to(body, Course::STAND);
     let (here, agent) = (body.position.0, body.agent.key);
     let ActivityKind::Reading { element, spot, waits, .. } = &mut body.activity.doing else { return };
     (*spot, *waits) = (here, false);
@@ -360,7 +360,7 @@ fn read_here(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageW
     let Some(sight) = sim.space.sight(element) else {
         body.activity.doing = ActivityKind::Nothing;
         sim.dropped(body, &QueuedAction::new(action, cause), "it no longer exists");
-        sim.shift(body, StateEvent::Done, cause);
+        sim.transition(body, StateEvent::Done, cause);
         return;
     };
     let (seen, why) = (sight.version, format!("reading {}", sight.label).into());
@@ -385,7 +385,7 @@ fn read_here(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageW
         }
     }
     think(body, Think::Read { element }, urgency, cause, due);
-    sim.shift(body, StateEvent::Explain(why), cause);
+    sim.transition(body, StateEvent::Explain(why), cause);
 }
 
 /// Sends an agent that wants to read an element, or waits for a place in front of it, to a free place. If there is no
@@ -402,7 +402,7 @@ pub(super) fn go_to_read(sim: &mut SimContext, body: &mut AgentQueryItem, elemen
             let (action, cause) = (action.clone(), *cause);
             body.activity.doing = ActivityKind::Nothing;
             sim.dropped(body, &QueuedAction::new(action, cause), "it cannot be reached");
-            sim.shift(body, StateEvent::Done, cause);
+            sim.transition(body, StateEvent::Done, cause);
         }
     }
 }
@@ -430,7 +430,7 @@ pub(super) fn release_places(mut sim: SimContext, mut bodies: Query<AgentQuery>)
             is_meant || seat.distance(body.position.0) < BODY_UNITS / 2.0
         })
     });
-    for element in sim.claims.bypass_change_detection().with_a_line() {
+    for element in sim.claims.bypass_change_detection().boards_with_queue() {
         let Some(sight) = sim.space.sight(element) else { continue };
         let label = sight.label.clone();
         let moved = sim.claims.move_up((element, sight.position), &sim.space.obstacles);
@@ -443,7 +443,7 @@ pub(super) fn release_places(mut sim: SimContext, mut bodies: Query<AgentQuery>)
             sim.apply_state(&mut body);
             if is_next {
                 let why = format!("walking to {label} to read it").into();
-                sim.shift(&mut body, StateEvent::Explain(why), cause);
+                sim.transition(&mut body, StateEvent::Explain(why), cause);
                 let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
                 sim.set(&mut body, Timer::GiveUp, patience);
             }
@@ -457,7 +457,7 @@ fn arrive_at_agent(
     talks: &mut ConversationState,
     listener: Option<&Listener>,
 ) {
-    sim.go(body, Course::STAND);
+    sim.walk_to(body, Course::STAND);
     let ActivityKind::Telling { to, cause } = body.activity.doing else { return };
     let action = QueuedAction::new(Action::ApproachAgent { agent: to }, cause);
     let knows = listener.is_some_and(|listener| listener.knows);
@@ -465,7 +465,7 @@ fn arrive_at_agent(
     let Some(news) = body.activity.news.take().filter(|_| !gone && !knows) else {
         body.activity.doing = ActivityKind::Nothing;
         sim.dropped(body, &action, if knows { KNOWS } else { "there is nobody to tell" });
-        sim.shift(body, StateEvent::Done, cause);
+        sim.transition(body, StateEvent::Done, cause);
         return;
     };
     let proposal = Proposal {
@@ -476,7 +476,7 @@ fn arrive_at_agent(
         news: Some((news.element, news.version)),
         deadline: Some(sim.now() + ticks(sim.conversation.gather_secs)),
         cause,
-        origin: news.origin.handed_on(),
+        origin: news.origin.passed_on(),
     };
     body.activity.doing = ActivityKind::Gathering { proposal: proposal.id, to: body.agent.key, tells: true };
     if !talks.switched_on()
@@ -484,6 +484,6 @@ fn arrive_at_agent(
     {
         body.activity.doing = ActivityKind::Nothing;
         sim.dropped(body, &action, "no conversation can start now");
-        sim.shift(body, StateEvent::Done, cause);
+        sim.transition(body, StateEvent::Done, cause);
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn fire_timers(
         match timer {
             Timer::State => {
                 let cause = body.activity.state_record;
-                sim.shift(&mut body, StateEvent::TimerDue, cause);
+                sim.transition(&mut body, StateEvent::TimerDue, cause);
             }
             Timer::Stroll => stroll(&mut sim, &mut body),
             Timer::Heartbeat => {
@@ -46,7 +46,7 @@ pub(super) fn fire_timers(
             }
             Timer::Seek => seek(&mut sim, &mut body),
             Timer::Due => {
-                sim.await_next(&mut body);
+                sim.schedule_next(&mut body);
                 sim.wake(&body);
             }
             Timer::GiveUp => give_up(&mut sim, &mut body, &mut thinks),
@@ -55,7 +55,7 @@ pub(super) fn fire_timers(
 }
 
 fn stroll(sim: &mut SimContext, body: &mut AgentQueryItem) {
-    if !body.state.0.is_at_leisure() || body.state.0.under() != State::Wandering {
+    if !body.state.0.is_available() || body.state.0.lower() != State::Wandering {
         return;
     }
     if sim.stays(body, Timer::Stroll) {
@@ -65,7 +65,7 @@ fn stroll(sim: &mut SimContext, body: &mut AgentQueryItem) {
     sim.set(body, Timer::Stroll, next);
     if body.queue.0.first_due(sim.now()).is_some() || !body.activity.work.is_empty() {
         // A target too far to reach in time must not starve the queue, so the agent stops here.
-        sim.go(body, Course::STAND);
+        sim.walk_to(body, Course::STAND);
         sim.wake(body);
         return;
     }
@@ -91,7 +91,7 @@ fn stroll(sim: &mut SimContext, body: &mut AgentQueryItem) {
     let target = stroll_target(body.home.0, near, &mut body.random, movement);
     let target = beside_others(sim, target, position, key);
     let course = Course::to(WalkKind::Stroll, target, movement.arrive_units);
-    sim.go(body, course);
+    sim.walk_to(body, course);
 }
 
 /// The nearest point to a target at which no agents overlap.
@@ -104,7 +104,7 @@ fn beside_others(sim: &SimContext, target: Vec2, from: Vec2, me: u32) -> Vec2 {
 
 /// Lets an idle agent look around. Returns whom or what it looks at.
 fn heartbeat(sim: &mut SimContext, body: &mut AgentQueryItem) -> Option<Passed> {
-    if !body.state.0.is_at_leisure() || body.state.0.under() != State::Idle {
+    if !body.state.0.is_available() || body.state.0.lower() != State::Idle {
         return None;
     }
     if body.activity.visit.is_some() {
@@ -129,12 +129,12 @@ fn heartbeat(sim: &mut SimContext, body: &mut AgentQueryItem) -> Option<Passed> 
         None => "looking around".into(),
     };
     let until = sim.now() + ticks(sim.attention.heartbeat_lasts_secs);
-    sim.shift(body, StateEvent::Heartbeat { until, why }, None);
+    sim.transition(body, StateEvent::Heartbeat { until, why }, None);
     if let Some(entry) = interest {
         let reach = sim.movement.reading_reach_units;
         let way = (position - entry.position).clamp_length_max(reach);
         let course = Course::to(WalkKind::Notice, entry.position + way, sim.movement.arrive_units);
-        sim.go(body, course);
+        sim.walk_to(body, course);
         return Some(Passed::Element(ElementKey(entry.key)));
     }
     let (units, me) = (sim.attention.heartbeat_units, body.agent.key.0);
@@ -193,13 +193,13 @@ fn give_up(sim: &mut SimContext, body: &mut AgentQueryItem, thinks: &mut Message
             body.activity.doing = ActivityKind::Nothing;
             let cause = read.cause;
             sim.dropped(body, &read, "it could not get there");
-            sim.shift(body, StateEvent::Done, cause);
+            sim.transition(body, StateEvent::Done, cause);
         }
     }
     if let ActivityKind::Telling { to, cause } = body.activity.doing {
         body.activity.doing = ActivityKind::Nothing;
         let action = QueuedAction::new(Action::ApproachAgent { agent: to }, cause);
         sim.dropped(body, &action, "could not be reached in time");
-        sim.shift(body, StateEvent::Done, cause);
+        sim.transition(body, StateEvent::Done, cause);
     }
 }

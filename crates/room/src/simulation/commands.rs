@@ -59,7 +59,7 @@ pub(super) fn apply_behaviour_changes(
         let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
         if body.activity.behaviour != *behaviour {
             body.activity.behaviour = *behaviour;
-            sim.shift(&mut body, StateEvent::Behave(*behaviour), None);
+            sim.transition(&mut body, StateEvent::Behave(*behaviour), None);
         }
     }
 }
@@ -86,7 +86,7 @@ fn apply_command(
     match command {
         AgentCommand::SetBehaviour { behaviour, .. } => {
             body.activity.behaviour = *behaviour;
-            sim.shift(body, StateEvent::Behave(*behaviour), cause);
+            sim.transition(body, StateEvent::Behave(*behaviour), cause);
             writes.write(agent_keys(body, "behaviour", json!(behaviour)));
         }
         AgentCommand::SetHome { position, .. } if position.is_finite() => {
@@ -99,13 +99,13 @@ fn apply_command(
             // An agent that was walking somewhere while idle does not continue there.
             go_home(sim, body);
         }
-        AgentCommand::PickUp { .. } => sim.shift(body, StateEvent::PickedUp, cause),
+        AgentCommand::PickUp { .. } => sim.transition(body, StateEvent::PickedUp, cause),
         AgentCommand::PutDown { .. } if body.state.0.state() == State::Dragged => {
             put_down(sim, body, body.position.0, writes);
-            sim.shift(body, StateEvent::PutDown, cause);
+            sim.transition(body, StateEvent::PutDown, cause);
         }
-        AgentCommand::Pause { .. } => sim.shift(body, StateEvent::Paused, cause),
-        AgentCommand::Resume { .. } => sim.shift(body, StateEvent::Resumed, cause),
+        AgentCommand::Pause { .. } => sim.transition(body, StateEvent::Paused, cause),
+        AgentCommand::Resume { .. } => sim.transition(body, StateEvent::Resumed, cause),
         _ => {}
     }
 }
@@ -122,17 +122,17 @@ fn put_down(sim: &mut SimContext, body: &mut AgentQueryItem, position: Vec2, wri
 
 /// Sends an idle agent home.
 fn go_home(sim: &mut SimContext, body: &mut AgentQueryItem) {
-    if !body.state.0.is_at_leisure() {
+    if !body.state.0.is_available() {
         return;
     }
     sim.apply_state(body);
     let arrive = sim.movement.arrive_units;
-    let kind = match body.state.0.under() {
+    let kind = match body.state.0.lower() {
         State::Wandering => WalkKind::Stroll,
         State::Idle => WalkKind::Home,
         _ => return,
     };
-    sim.go(body, Course::to(kind, body.home.0, arrive));
+    sim.walk_to(body, Course::to(kind, body.home.0, arrive));
 }
 
 fn place(position: Vec2) -> Value {
@@ -197,7 +197,7 @@ pub(super) fn apply_conversation_commands(
             ConversationCommand::Speak { conversation, text } => {
                 let tick = sim.now();
                 if let Some(running) = conversations.running.get_mut(conversation) {
-                    let id = sim.messages.take(&sim.log);
+                    let id = sim.messages.issue(&sim.log);
                     running.said.push(Utterance { by: Author::user(), text: text.clone(), tick, id: Some(id) });
                     if let Some(turn) = talks.turns.get_mut(conversation) {
                         (turn.origin, turn.silences) = (Provenance::outside(cause, tick), 0);

@@ -17,7 +17,7 @@ const ANSWER_CHARS: usize = 2_000;
 pub(super) fn read_later(sim: &mut SimContext, body: &mut AgentQueryItem) {
     let cause = body.activity.state_record;
     let Some(again) = std::mem::take(&mut body.activity.doing).queued_again() else { return };
-    sim.shift(body, StateEvent::Done, cause);
+    sim.transition(body, StateEvent::Done, cause);
     sim.enqueue_later(body, again);
 }
 
@@ -68,7 +68,7 @@ pub(super) fn finish(
         }
         ActivityKind::Attending { pending, cause: asked, failures } => {
             if let Some(text) = said {
-                let id = Some(sim.messages.take(&sim.log).id());
+                let id = Some(sim.messages.issue(&sim.log).id());
                 sim.write(body, cause, &events::Message { by: None, text, id });
             }
             if how == ReadOutcome::Read {
@@ -82,12 +82,12 @@ pub(super) fn finish(
     };
     let ThinkOutcome::Failed { why, passing } = outcome else {
         body.activity.given_up.clear();
-        sim.shift(body, StateEvent::Done, cause);
+        sim.transition(body, StateEvent::Done, cause);
         return;
     };
     if let ActivityKind::Compacting { .. } = doing {
         // The owner of the session gives the reason, and requests it again in time: nothing else waits for it.
-        sim.shift(body, StateEvent::Done, cause);
+        sim.transition(body, StateEvent::Done, cause);
         return;
     }
     let until = now + ticks(sim.attention.error_secs);
@@ -101,5 +101,5 @@ pub(super) fn finish(
             sim.dropped(body, &again, "it failed");
         }
     }
-    sim.shift(body, StateEvent::Failed { why: why.clone().into(), until }, cause);
+    sim.transition(body, StateEvent::Failed { why: why.clone().into(), until }, cause);
 }

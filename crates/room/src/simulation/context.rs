@@ -50,14 +50,14 @@ impl SimContext<'_> {
     }
 
     /// Applies an event to an agent's state, logs the change, and updates its course and timers.
-    pub fn shift(&mut self, body: &mut AgentQueryItem, event: StateEvent, cause: impl Into<Option<Seq>>) {
+    pub fn transition(&mut self, body: &mut AgentQueryItem, event: StateEvent, cause: impl Into<Option<Seq>>) {
         let now = self.now();
         let fsm = &mut body.state.0;
-        let before = (fsm.under(), fsm.is_on_errand(), fsm.is_held());
+        let before = (fsm.lower(), fsm.is_on_errand(), fsm.is_held());
         let transition = fsm.on(event, now);
-        let changed = before != (fsm.under(), fsm.is_on_errand(), fsm.is_held());
+        let changed = before != (fsm.lower(), fsm.is_on_errand(), fsm.is_held());
         if let Some(transition) = transition {
-            let (from, to) = (transition.from.word().into(), transition.to.word().into());
+            let (from, to) = (transition.from.as_str().into(), transition.to.as_str().into());
             let state = events::State { from, to, why: body.state.0.why().to_owned().into() };
             // A change without another cause is caused by the agent's presence.
             let cause = cause.into().unwrap_or(body.agent.added);
@@ -112,13 +112,13 @@ impl SimContext<'_> {
                     let board = at.clone().and_then(|at| self.course_to(body, &Place::Element(at)));
                     let giver = from.and_then(|from| self.roster.id(from)).cloned();
                     let way = giver.and_then(|giver| self.course_to(body, &Place::Agent(giver)));
-                    board.or(way).or_else(|| self.take_desk(body)).unwrap_or(Course::STAND)
+                    board.or(way).or_else(|| self.claim_desk(body)).unwrap_or(Course::STAND)
                 }
                 _ => Course::STAND,
             },
             _ => Course::STAND,
         };
-        self.go(body, course);
+        self.walk_to(body, course);
         self.wake(body);
     }
 
@@ -127,7 +127,7 @@ impl SimContext<'_> {
         let has_something = !body.queue.0.is_empty() || !body.activity.work.is_empty();
         let now = self.now();
         let gives_way = body.wants_to_turn_back(now) || body.reads_with_less_need(now);
-        if has_something && (body.state.0.is_at_leisure() || gives_way) {
+        if has_something && (body.state.0.is_available() || gives_way) {
             self.calendar.awake.push(body.agent.key);
         }
     }
@@ -157,13 +157,13 @@ impl SimContext<'_> {
             Queued::Refused => self.dropped(body, &new, "the queue is full"),
             Queued::AlreadyThere => {}
         }
-        self.await_next(body);
+        self.schedule_next(body);
         self.wake(body);
         !is_refused
     }
 
     /// Sets the timer for the first delayed action.
-    pub fn await_next(&mut self, body: &mut AgentQueryItem) {
+    pub fn schedule_next(&mut self, body: &mut AgentQueryItem) {
         if let Some(due) = body.queue.0.next_due(self.now()) {
             self.set(body, Timer::Due, due);
         }
@@ -173,7 +173,7 @@ impl SimContext<'_> {
     fn write_queued(&mut self, body: &AgentQueryItem, queued: &QueuedAction) -> Seq {
         let QueuedAction { action, cause, not_before, .. } = queued;
         let event = events::ActionQueued {
-            action: action.word(),
+            action: action.as_str(),
             target: self.target(action),
             priority: action.priority().map(Into::into),
             not_before_tick: Some(*not_before).filter(|tick| *tick > self.now()),
@@ -190,7 +190,7 @@ impl SimContext<'_> {
             body.activity.news = None;
         }
         let dropped = events::ActionDropped {
-            action: Some(queued.action.word()),
+            action: Some(queued.action.as_str()),
             target: Some(self.target(&queued.action)),
             why: why.to_owned().into(),
             ..events::ActionDropped::default()

@@ -92,7 +92,12 @@ impl Conversations {
     }
 
     /// Keeps the last utterances of a pair, for a limited number of pairs.
-    pub(super) fn keep(&mut self, pair: (AgentKey, AgentKey), said: &[Utterance], (utterances, pairs): (usize, usize)) {
+    pub(super) fn retain_recent(
+        &mut self,
+        pair: (AgentKey, AgentKey),
+        said: &[Utterance],
+        (utterances, pairs): (usize, usize),
+    ) {
         let (low, high) = (pair.0.min(pair.1), pair.0.max(pair.1));
         let earlier = self.earlier.entry(low).or_default().entry(high).or_default();
         earlier.extend(said.iter().cloned());

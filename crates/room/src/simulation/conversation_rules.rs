@@ -115,7 +115,7 @@ impl TalkLedger {
     }
 
     /// Records that these agents have talked, and the newest origin that one of them had heard of.
-    pub fn talked(&mut self, participants: &[AgentKey], newest: Seq, now: u64) {
+    pub fn record_conversation(&mut self, participants: &[AgentKey], newest: Seq, now: u64) {
         for (index, one) in participants.iter().enumerate() {
             for other in &participants[index + 1..] {
                 let with = self.pairs.entry(*one.min(other)).or_default();
@@ -170,7 +170,7 @@ pub struct TurnState {
 
 /// The result of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TurnTaken {
+pub enum TurnResult {
     /// Something was said.
     Said,
     /// Nothing was said.
@@ -180,11 +180,11 @@ pub enum TurnTaken {
 }
 
 /// Applies the result of a turn: passes the turn to the next participant, or returns why the conversation ended.
-pub fn turn_taken(conversation: &mut Conversation, turn: &mut TurnState, taken: TurnTaken) -> Option<&'static str> {
+pub fn turn_taken(conversation: &mut Conversation, turn: &mut TurnState, taken: TurnResult) -> Option<&'static str> {
     turn.awaited = None;
     let counted = |is_so: bool, before: u32| if is_so { before + 1 } else { 0 };
-    turn.failures = counted(taken == TurnTaken::Failed, turn.failures);
-    turn.silences = counted(taken == TurnTaken::Silent, turn.silences);
+    turn.failures = counted(taken == TurnResult::Failed, turn.failures);
+    turn.silences = counted(taken == TurnResult::Silent, turn.silences);
     conversation.turns_taken += 1;
     if !conversation.participants.is_empty() {
         conversation.speaker = (conversation.speaker + 1) % conversation.participants.len();
@@ -268,7 +268,7 @@ mod tests {
         let over = loop {
             speakers.push(conversation.speaker);
             lasts.push(conversation.is_last_turn());
-            if let Some(over) = turn_taken(&mut conversation, &mut turn, TurnTaken::Said) {
+            if let Some(over) = turn_taken(&mut conversation, &mut turn, TurnResult::Said) {
                 break over;
             }
         };
@@ -278,20 +278,20 @@ mod tests {
     #[test]
     fn one_failure_skips_and_two_in_a_row_end_it() {
         let (mut conversation, mut turn) = (conversation(2, 6), TurnState::default());
-        assert_eq!(turn_taken(&mut conversation, &mut turn, TurnTaken::Failed), None);
+        assert_eq!(turn_taken(&mut conversation, &mut turn, TurnResult::Failed), None);
         assert_eq!(conversation.speaker, 1);
-        assert_eq!(turn_taken(&mut conversation, &mut turn, TurnTaken::Said), None);
-        assert_eq!(turn_taken(&mut conversation, &mut turn, TurnTaken::Failed), None);
-        assert!(turn_taken(&mut conversation, &mut turn, TurnTaken::Failed).is_some());
+        assert_eq!(turn_taken(&mut conversation, &mut turn, TurnResult::Said), None);
+        assert_eq!(turn_taken(&mut conversation, &mut turn, TurnResult::Failed), None);
+        assert!(turn_taken(&mut conversation, &mut turn, TurnResult::Failed).is_some());
     }
 
     #[test]
     fn two_silences_in_a_row_end_it() {
         let (mut conversation, mut turn) = (conversation(2, 10), TurnState::default());
-        for taken in [TurnTaken::Silent, TurnTaken::Said, TurnTaken::Silent] {
+        for taken in [TurnResult::Silent, TurnResult::Said, TurnResult::Silent] {
             assert_eq!(turn_taken(&mut conversation, &mut turn, taken), None);
         }
-        let over = turn_taken(&mut conversation, &mut turn, TurnTaken::Silent);
+        let over = turn_taken(&mut conversation, &mut turn, TurnResult::Silent);
         assert_eq!(over, Some("nobody had anything to say"));
     }
 
@@ -320,13 +320,13 @@ mod tests {
         let long_after = ticks(settings.news_secs) + 101;
         assert!(ledger.fits((a, b), heard(0, 0), 10, &settings), "they never met");
         assert!(!ledger.fits((a, b), heard(0, 100), long_after, &settings), "who came in long ago is no news");
-        ledger.talked(&[b, a], Seq(5), 100);
+        ledger.record_conversation(&[b, a], Seq(5), 100);
         let later = 100 + ticks(settings.pair_secs);
         assert!(!ledger.fits((a, b), heard(5, 150), later, &settings), "both knew it when they talked");
         assert!(!ledger.fits((a, b), heard(6, 150), later - 1, &settings), "too soon");
         assert!(!ledger.fits((a, b), heard(6, 150), 51 + long_after, &settings), "it is no news any more");
         assert!(ledger.fits((a, b), heard(6, 150), later, &settings));
-        ledger.talked(&[a, c], Seq(5), 90);
+        ledger.record_conversation(&[a, c], Seq(5), 90);
         assert_eq!(ledger.choose([(a, b), (a, c)].into_iter()), Some((a, c)));
         assert_eq!(ledger.choose([(a, b), (a, c), (b, c)].into_iter()), Some((b, c)));
         ledger.forget(a);

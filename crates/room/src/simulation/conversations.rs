@@ -8,7 +8,7 @@ use super::actions::end_errand;
 use super::components::{ActivityKind, AgentQuery, AgentQueryReadOnlyItem};
 use super::context::SimContext;
 use super::conversation::{Conversation, ConversationEnded, ConversationKind, Conversations, Utterance};
-use super::conversation_rules::{self, Proposal, TurnState, TurnTaken};
+use super::conversation_rules::{self, Proposal, TurnResult, TurnState};
 use super::conversation_state::ConversationState;
 use super::mind_messages::{Think, ThinkDue, ThinkOutcome};
 use super::provenance::Provenance;
@@ -18,7 +18,7 @@ use super::steering::{Course, WalkKind};
 use crate::agent::Agent;
 use crate::base::{AgentKey, Author, ConversationKey, Id, Seq, Urgency};
 use crate::log::EventDraft;
-use crate::log::events::{self, word};
+use crate::log::events::{self, enum_name};
 use crate::navigation::slots;
 use crate::schedule::ticks;
 
@@ -144,7 +144,7 @@ pub(super) fn end(table: &mut ConversationContext, key: ConversationKey, why: &s
     let limits = (sim.conversation.history_utterances, sim.conversation.history_pairs);
     for (index, one) in all.iter().enumerate() {
         for other in &all[index + 1..] {
-            conversations.keep((*one, *other), &conversation.said, limits);
+            conversations.retain_recent((*one, *other), &conversation.said, limits);
         }
     }
     let until = now + ticks(sim.conversation.cooldown_secs);
@@ -152,7 +152,7 @@ pub(super) fn end(table: &mut ConversationContext, key: ConversationKey, why: &s
         if let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
             body.activity.doing = ActivityKind::Nothing;
             body.activity.awaited = None;
-            sim.shift(&mut body, StateEvent::ConversationEnded { until }, cause);
+            sim.transition(&mut body, StateEvent::ConversationEnded { until }, cause);
         }
     }
     talks.over.push(ConversationEnded { conversation, why: why.to_owned(), cause });
@@ -167,13 +167,13 @@ fn mark_as_informed(
     origin: Provenance,
 ) {
     let heard = |agent: &AgentKey| bodies.get(sim.roster.entity(*agent)?).ok().map(|body| body.activity.heard);
-    let newest = all.iter().filter_map(heard).map(Provenance::handed_on).fold(origin, Provenance::newer);
+    let newest = all.iter().filter_map(heard).map(Provenance::passed_on).fold(origin, Provenance::newer);
     for agent in all {
         if let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
             body.activity.heard = body.activity.heard.newer(newest);
         }
     }
-    talks.ledger.talked(all, newest.root, sim.now());
+    talks.ledger.record_conversation(all, newest.root, sim.now());
 }
 
 /// Applies the result of a speaker's turn.
@@ -193,14 +193,14 @@ pub(super) fn apply_turn(
     turn.cause = cause;
     let (said, taken) = match outcome {
         ThinkOutcome::Said { text } | ThinkOutcome::Bye { text } if !text.trim().is_empty() => {
-            (Some(text), TurnTaken::Said)
+            (Some(text), TurnResult::Said)
         }
-        ThinkOutcome::Failed { .. } => (None, TurnTaken::Failed),
-        _ => (None, TurnTaken::Silent),
+        ThinkOutcome::Failed { .. } => (None, TurnResult::Failed),
+        _ => (None, TurnResult::Silent),
     };
     if let Some(text) = said {
         let by = Author::agent(&body.agent.id);
-        let id = sim.messages.take(&sim.log);
+        let id = sim.messages.issue(&sim.log);
         let message = events::Message { by: None, text: text.clone(), id: Some(id.id()) };
         turn.cause =
             sim.log.write(EventDraft::of(&message).agent(&body.agent.id).session(session_of(key)).cause(cause));
@@ -233,7 +233,7 @@ fn leave(table: &mut ConversationContext, key: ConversationKey, agent: AgentKey)
         body.activity.doing = ActivityKind::Nothing;
         body.activity.awaited = None;
         let until = sim.now() + ticks(sim.conversation.cooldown_secs);
-        sim.shift(&mut body, StateEvent::ConversationEnded { until }, conversation.started);
+        sim.transition(&mut body, StateEvent::ConversationEnded { until }, conversation.started);
     }
 }
 
@@ -330,7 +330,7 @@ fn look_for_banter(table: &mut ConversationContext) {
         news: None,
         deadline: Some(now),
         cause,
-        origin: origin.handed_on(),
+        origin: origin.passed_on(),
     };
     if conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.waiting_at_most).is_err() {
         tracing::debug!("two agents wanted to talk, but too many conversations are waiting to start");
@@ -379,12 +379,12 @@ fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
             let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
             if is_elsewhere(&body.activity.doing, &proposal) {
                 end_errand(sim, &mut body, talks, &[]);
-                sim.shift(&mut body, StateEvent::Done, proposal.cause);
+                sim.transition(&mut body, StateEvent::Done, proposal.cause);
             }
-            if body.state.0.is_at_leisure() {
+            if body.state.0.is_available() {
                 body.activity.doing = ActivityKind::Gathering { proposal: proposal.id, to: anchor, tells: false };
                 let why = if *agent == anchor { "waiting for the others" } else { "going to a conversation" };
-                sim.shift(&mut body, StateEvent::SetOut { why: why.into() }, proposal.cause);
+                sim.transition(&mut body, StateEvent::SetOut { why: why.into() }, proposal.cause);
             }
         }
     }
@@ -430,7 +430,7 @@ fn begin(table: &mut ConversationContext, proposal: Proposal, participants: Vec<
     let names = named(&participants, bodies);
     let start = events::ConversationStart {
         participants: names.iter().map(|(id, _)| id.clone()).collect(),
-        kind: word(proposal.kind),
+        kind: enum_name(proposal.kind),
         topic: proposal.topic.clone(),
     };
     let started = sim.log.write(EventDraft::of(&start).session(session_of(key)).cause(proposal.cause));
@@ -443,7 +443,7 @@ fn begin(table: &mut ConversationContext, proposal: Proposal, participants: Vec<
             names.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, (_, name))| &**name).collect();
         let why = format!("talking with {}", others.join(" and ")).into();
         told.extend(end_errand(sim, &mut body, talks, &participants));
-        sim.shift(&mut body, StateEvent::ConversationStarted { why }, started);
+        sim.transition(&mut body, StateEvent::ConversationStarted { why }, started);
         body.activity.doing = ActivityKind::Talking { conversation: key };
     }
     face_each_other(sim, bodies, &participants);
@@ -452,7 +452,7 @@ fn begin(table: &mut ConversationContext, proposal: Proposal, participants: Vec<
         body.activity.told.extend(told.iter().copied());
     }
     talks.ledger.began(proposal.kind, now, &sim.conversation);
-    talks.ledger.talked(&participants, Seq(0), now);
+    talks.ledger.record_conversation(&participants, Seq(0), now);
     let turns_at_most = turns_of(proposal.kind, &sim.conversation);
     talks.turns.insert(key, TurnState { cause: started, origin: proposal.origin, ..TurnState::default() });
     let topic = Some(proposal.topic).filter(|topic| !topic.is_empty());
@@ -488,7 +488,7 @@ fn face_each_other(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, partici
     let arrive = sim.movement.arrive_units;
     for (agent, place) in participants.iter().zip(places) {
         if let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
-            sim.go(&mut body, Course::to(WalkKind::ToPlace, place, arrive));
+            sim.walk_to(&mut body, Course::to(WalkKind::ToPlace, place, arrive));
         }
     }
 }
@@ -503,14 +503,14 @@ fn release(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Prop
         let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
         if matches!(body.activity.doing, ActivityKind::Gathering { proposal: id, .. } if id == proposal.id) {
             body.activity.doing = ActivityKind::Nothing;
-            sim.shift(&mut body, StateEvent::Done, cause);
+            sim.transition(&mut body, StateEvent::Done, cause);
         }
     }
 }
 
 fn refuse(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Proposal, why: &str) {
     let what = "a conversation did not start";
-    let (kind, topic) = (Some(word(proposal.kind)), Some(proposal.topic.clone()));
+    let (kind, topic) = (Some(enum_name(proposal.kind)), Some(proposal.topic.clone()));
     let why: events::Word = why.to_owned().into();
     let draft = if proposal.kind == ConversationKind::Task {
         EventDraft::of(&events::Warning { kind, topic, why: Some(why), ..events::Warning::new(what) })

@@ -19,16 +19,16 @@ impl SimContext<'_> {
         let seats = self.free_seats(body, |used_for| used_for.is_for_rest());
         let Some(seat) = seats.get(body.random.index(seats.len())).copied() else { return false };
         let course = Course::to(WalkKind::ToPlace, seat.at, self.movement.arrive_units);
-        if !self.go(body, course) {
+        if !self.walk_to(body, course) {
             return false;
         }
         self.take_seat(body, seat);
-        self.shift(body, StateEvent::AtRest(seat.used_for.going().into()), None);
+        self.transition(body, StateEvent::AtRest(seat.used_for.going().into()), None);
         true
     }
 
     /// The route to the nearest free desk, for an agent that begins to work. `None` if none is near.
-    pub fn take_desk(&mut self, body: &mut AgentQueryItem) -> Option<Course> {
+    pub fn claim_desk(&mut self, body: &mut AgentQueryItem) -> Option<Course> {
         let here = body.position.0;
         let seats = self.free_seats(body, |used_for| used_for == Use::Work);
         let far = |seat: &Seat| seat.at.distance_squared(here);
@@ -59,7 +59,7 @@ impl SimContext<'_> {
         let (least, most) = (self.movement.visit_least_secs, self.movement.visit_most_secs);
         let until = self.now() + ticks(body.random.between(least, most.max(least)));
         body.activity.visit = Some(Visit { until: Some(until), ..visit });
-        self.shift(body, StateEvent::AtRest(visit.used_for.doing().into()), None);
+        self.transition(body, StateEvent::AtRest(visit.used_for.doing().into()), None);
     }
 
     /// Whether an agent stays on its visit; the timer is then set again. If the time is over, the agent gets up.
@@ -79,7 +79,7 @@ impl SimContext<'_> {
             }
             _ => {
                 body.activity.visit = None;
-                self.shift(body, StateEvent::AtRest("".into()), None);
+                self.transition(body, StateEvent::AtRest("".into()), None);
                 false
             }
         }

@@ -27,7 +27,7 @@ pub struct Interest {
     /// The urgency.
     pub urgency: Urgency,
     /// The request to the agent.
-    pub moment: Moment,
+    pub moment: AgentRequest,
 }
 
 /// Why an agent wakes.
@@ -41,7 +41,7 @@ pub struct Reason {
 
 /// The request to an agent, and where it goes first.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Moment {
+pub struct AgentRequest {
     /// The instruction by the sender of the interest, which the agent follows.
     pub ask: String,
     /// What others said or wrote about it, oldest first: data that the agent reads and never follows.
@@ -94,7 +94,7 @@ impl Interest {
     /// Creates an interest without a place.
     pub fn new(word: impl Into<Id>, sentence: impl Into<String>, urgency: Urgency, ask: impl Into<String>) -> Self {
         let why = Reason { word: word.into(), sentence: sentence.into() };
-        Self { why, urgency, moment: Moment { ask: ask.into(), ..Moment::default() } }
+        Self { why, urgency, moment: AgentRequest { ask: ask.into(), ..AgentRequest::default() } }
     }
 
     /// Sets the place.
@@ -126,7 +126,7 @@ impl Interest {
     }
 
     /// Whether both have the same reason and place, so that they can be merged.
-    fn is_like(&self, other: &Self) -> bool {
+    fn can_merge(&self, other: &Self) -> bool {
         self.why.word == other.why.word && self.moment.place == other.moment.place
     }
 }
@@ -144,7 +144,7 @@ pub struct PendingInterest {
 impl PendingInterest {
     /// Whether both can be merged.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.interest.is_like(&other.interest)
+        self.interest.can_merge(&other.interest)
     }
 
     /// Merges two: the newer request, the quotes of both, and the higher urgency.
@@ -152,7 +152,7 @@ impl PendingInterest {
         let mut quotes = self.interest.moment.quotes;
         quotes.extend(newer.interest.moment.quotes.iter().cloned());
         let left_out = self.interest.moment.quotes_left_out;
-        let moment = Moment {
+        let moment = AgentRequest {
             quotes,
             quotes_left_out: left_out.saturating_add(newer.interest.moment.quotes_left_out),
             ..newer.interest.moment.clone()
@@ -204,7 +204,7 @@ mod tests {
         for ring in 0..30 {
             pending = pending.merged(&bell(&format!("ring {ring}")));
         }
-        let Moment { quotes, quotes_left_out, .. } = &pending.interest.moment;
+        let AgentRequest { quotes, quotes_left_out, .. } = &pending.interest.moment;
         assert_eq!((quotes.len(), *quotes_left_out, quotes[7].text.as_str()), (8, 23, "ring 29"));
         let long = Interest::new("x", "a\nb".repeat(500), Urgency::Read, "y".repeat(90_000));
         let long = long.at(Place::Point(Vec2::NAN)).bounded();

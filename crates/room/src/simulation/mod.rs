@@ -40,7 +40,7 @@ pub use conversation::{
 };
 pub use conversations::session_of;
 pub use furniture::FurnishCommand;
-pub use interest::{Interest, Moment, PendingInterest, Place, Quote, Reason, WakeAgent};
+pub use interest::{AgentRequest, Interest, PendingInterest, Place, Quote, Reason, WakeAgent};
 pub use mind_messages::{
     ActivityId, ArrivedForWork, CompactionWanted, Explain, NewsHeard, TaskCommand, Think, ThinkDone, ThinkDue,
     ThinkOutcome, ThinkPutOff, WorkRequestWithdrawn, WorkRequested,
@@ -62,7 +62,7 @@ use crate::agent::{AgentCommand, BehaviourFollows};
 pub use crate::base::Urgency;
 use crate::element::{ElementChanged, Elements};
 use crate::schedule::inputs::InputExt;
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, room_goes_on, saved as sections};
+use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, room_is_running, saved as sections};
 use crate::workspace::{SceneEdit, SceneWrite, SettingsExt};
 
 /// Registers the systems, resources and messages of the simulation.
@@ -132,7 +132,7 @@ pub fn plugin(app: &mut App) {
             motion::walk.pipe(actions::arrive),
         )
             .chain()
-            .run_if(room_goes_on)
+            .run_if(room_is_running)
             .in_set(during(WorkshopSystems::Simulate)),
     );
     app.add_systems(
@@ -179,7 +179,7 @@ fn is_idle_but(world: &mut World, is_left_out: impl Fn(State) -> bool) -> bool {
 }
 
 /// Whether agents may talk to each other: the master switch.
-pub fn talk_is_on(world: &World) -> bool {
+pub fn conversations_enabled(world: &World) -> bool {
     world.resource::<conversation_state::ConversationState>().switched_on()
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::components::{AgentQuery, AgentState, AttentionCalendar, Position, SpatialIndex, Walk};
 use super::context::SimContext;
 use super::settings::{AttentionSettings, MovementSettings};
-use super::steering::{Course, WalkKind, aside_of, push_of, step};
+use super::steering::{Course, WalkKind, push_of, side_step, step};
 use crate::agent::Roster;
 use crate::base::{AgentKey, ElementKey};
 use crate::schedule::{SimClock, TICKS_PER_SEC, ticks};
@@ -121,7 +121,7 @@ pub(super) fn step_out(mut sim: SimContext, mut bodies: Query<AgentQuery>) {
             continue;
         }
         let course = Course::to(WalkKind::ToPlace, body.position.0, sim.movement.arrive_units);
-        sim.go(&mut body, course);
+        sim.walk_to(&mut body, course);
     }
 }
 
@@ -173,7 +173,7 @@ pub(super) fn part(
         let mut push = Vec2::ZERO;
         space.agents.within(here, near, |other, distance| {
             if other.key != agent.0 && free(&bodies, AgentKey(other.key)).is_some() {
-                push += aside_of(here, agent.0, other.position, distance, gap);
+                push += side_step(here, agent.0, other.position, distance, gap);
             }
         });
         let moved = here + push.clamp_length_max(movement.push_units / TICKS_PER_SEC as f32);

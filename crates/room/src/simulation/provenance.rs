@@ -28,7 +28,7 @@ impl Provenance {
     }
 
     /// The origin after an agent passed it on.
-    pub fn handed_on(self) -> Self {
+    pub fn passed_on(self) -> Self {
         Self { hops: self.hops.saturating_add(1), ..self }
     }
 
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(origin(5, 1).newer(origin(5, 0)), origin(5, 0));
         assert_eq!(origin(5, 1).newer(origin(5, 2)), origin(5, 1));
         assert_eq!((origin(5, 0).newer(origin(9, 3)), origin(9, 3).newer(origin(5, 0))), (origin(9, 3), origin(9, 3)));
-        assert_eq!(Provenance::outside(Seq(5), 50).handed_on(), origin(5, 1));
+        assert_eq!(Provenance::outside(Seq(5), 50).passed_on(), origin(5, 1));
     }
 
     #[test]

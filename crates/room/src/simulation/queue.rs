@@ -74,7 +74,7 @@ impl Action {
     }
 
     /// The word in the log.
-    pub fn word(&self) -> Word {
+    pub fn as_str(&self) -> Word {
         match self {
             Self::CompactContext => "compactContext".into(),
             Self::ReadElement { .. } => "readElement".into(),

@@ -18,7 +18,7 @@ use super::provenance::Provenance;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
 use crate::agent::Agent;
-use crate::base::text_normalization::Words;
+use crate::base::text_normalization::NormalizedWords;
 use crate::base::{AgentKey, Author, Id, Seq};
 use crate::element::kinds::kind;
 use crate::element::{Element, ElementChange, ElementChanged, Elements, HeldContent, Wake, owns};
@@ -46,7 +46,7 @@ pub(super) fn apply_think_results(
             } else {
                 StateEvent::Explain(explain.why.clone())
             };
-            sim.shift(&mut body, event, explain.cause);
+            sim.transition(&mut body, event, explain.cause);
         }
     }
     for thought in done.read() {
@@ -132,7 +132,7 @@ pub(super) fn wake_on_element_changes(
         let wake = kind.map_or(Wake::Nobody, |kind| kind.wakes(&changed.change));
         let item = changed.change.item().and_then(|id| held?.0.item(id));
         let change = Change { changed, element, wake, origin, author: item.map(|(author, _)| author) };
-        let words = item.map(|(_, text)| Words::of(text));
+        let words = item.map(|(_, text)| NormalizedWords::of(text));
         wake_readers(&mut sim, &mut bodies, &change, words.as_ref());
     }
 }
@@ -141,7 +141,7 @@ pub(super) fn wake_on_element_changes(
 fn origin_of(sim: &SimContext, bodies: &Query<AgentQuery>, by: &Author, cause: Seq) -> Provenance {
     let agent = sim.roster.key(&by.0).and_then(|key| sim.roster.entity(key));
     match agent.and_then(|entity| bodies.get(entity).ok()) {
-        Some(body) => body.activity.origin.handed_on(),
+        Some(body) => body.activity.origin.passed_on(),
         None => Provenance::outside(cause, sim.now()),
     }
 }
@@ -189,7 +189,7 @@ fn wakes(change: &Change, agent: &Agent, sight: &Sight) -> Option<bool> {
 
 /// The earliest time to read a change: at once if it came from outside or concerns the reader, otherwise some time
 /// after its last look, so that changes are collected.
-fn not_before(sim: &SimContext, body: &AgentQueryItem, change: &Change, words: Option<&Words>) -> u64 {
+fn not_before(sim: &SimContext, body: &AgentQueryItem, change: &Change, words: Option<&NormalizedWords>) -> u64 {
     let concerns = matches!(change.wake, Wake::Owner(_) | Wake::Author(_))
         || words.is_some_and(|words| words.name(&body.agent.name) || words.name(&body.agent.id));
     match body.activity.read.get(&change.element.key) {
@@ -198,7 +198,12 @@ fn not_before(sim: &SimContext, body: &AgentQueryItem, change: &Change, words: O
     }
 }
 
-fn wake_readers(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, change: &Change, words: Option<&Words>) {
+fn wake_readers(
+    sim: &mut SimContext,
+    bodies: &mut Query<AgentQuery>,
+    change: &Change,
+    words: Option<&NormalizedWords>,
+) {
     let Change { changed, element, wake, origin, .. } = *change;
     if matches!(wake, Wake::Nobody) {
         return;
@@ -237,7 +242,7 @@ fn stop_walking_to(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, changed
             let read = QueuedAction::new(action.clone(), *cause);
             body.activity.doing = ActivityKind::Nothing;
             sim.dropped(&mut body, &read, "it no longer exists");
-            sim.shift(&mut body, StateEvent::Done, changed.cause);
+            sim.transition(&mut body, StateEvent::Done, changed.cause);
         }
     }
 }
@@ -299,7 +304,7 @@ pub(super) fn apply_news_and_compactions(
             continue;
         }
         if body.activity.news.is_some() {
-            let (action, why) = (Some(action.action.word()), "it already has something else to tell".into());
+            let (action, why) = (Some(action.action.as_str()), "it already has something else to tell".into());
             let dropped = events::ActionDropped { action, why, ..events::ActionDropped::default() };
             sim.write(&body, heard.cause, &dropped);
             continue;

@@ -51,7 +51,7 @@ impl State {
     ];
 
     /// The word in the log.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Idle => "idle",
             Self::Wandering => "wandering",
@@ -202,7 +202,7 @@ impl Fsm {
     }
 
     /// The state of the lower layer.
-    pub fn under(&self) -> State {
+    pub fn lower(&self) -> State {
         self.under
     }
 
@@ -236,7 +236,7 @@ impl Fsm {
     }
 
     /// Whether it is idle and not held, so that it may start its next action.
-    pub fn is_at_leisure(&self) -> bool {
+    pub fn is_available(&self) -> bool {
         !self.is_held() && !self.errand && self.under.is_rest()
     }
 
@@ -272,7 +272,7 @@ impl Fsm {
                     self.rest();
                 }
             }
-            StateEvent::Heartbeat { until, why } if self.is_at_leisure() && self.under == State::Idle => {
+            StateEvent::Heartbeat { until, why } if self.is_available() && self.under == State::Idle => {
                 self.enter(State::Heartbeat, Some(until), why);
             }
             StateEvent::ConversationStarted { why } if self.may_converse() || (self.errand && !self.is_held()) => {
@@ -282,9 +282,9 @@ impl Fsm {
             StateEvent::ConversationEnded { until } if self.under == State::Conversing => {
                 self.enter(State::Cooldown, Some(until), "after a conversation".into());
             }
-            StateEvent::ReadingStarted { why } if self.is_at_leisure() => self.enter(State::Reading, None, why),
-            StateEvent::WorkStarted { why } if self.is_at_leisure() => self.enter(State::Working, None, why),
-            StateEvent::SetOut { why } if self.is_at_leisure() => {
+            StateEvent::ReadingStarted { why } if self.is_available() => self.enter(State::Reading, None, why),
+            StateEvent::WorkStarted { why } if self.is_available() => self.enter(State::Working, None, why),
+            StateEvent::SetOut { why } if self.is_available() => {
                 self.enter(State::Wandering, None, why);
                 self.errand = true;
             }
@@ -304,7 +304,7 @@ impl Fsm {
             // The person that it waited for has decided.
             StateEvent::Explain(why) if self.under == State::Waiting => self.enter(State::Working, None, why),
             StateEvent::Explain(why) if !self.under.is_rest() || self.errand => self.why = why,
-            StateEvent::AtRest(why) if self.is_at_leisure() => {
+            StateEvent::AtRest(why) if self.is_available() => {
                 self.why = if why.is_empty() { rest_why(self.under) } else { why };
             }
             // A timer that was set for another state finds no due `until` and changes nothing.
@@ -496,7 +496,7 @@ mod tests {
     fn an_errand_looks_like_wandering_and_is_not_leisure() {
         let mut fsm = start(Behaviour::Stationary);
         fsm.on(StateEvent::SetOut { why: "going to tell Ada about News".into() }, 1);
-        assert_eq!((fsm.state(), fsm.is_at_leisure(), fsm.may_converse()), (State::Wandering, false, false));
+        assert_eq!((fsm.state(), fsm.is_available(), fsm.may_converse()), (State::Wandering, false, false));
         assert_eq!(fsm.on(StateEvent::Behave(Behaviour::Patrol), 2), None);
         fsm.on(StateEvent::Done, 3);
         assert_eq!(fsm.state(), State::Patrolling);
@@ -536,10 +536,10 @@ mod tests {
                 }
                 fsm.on(event, now as u64);
                 prop_assert_eq!(fsm.remembered(), State::of(behaviour));
-                prop_assert!(!matches!(fsm.under(), State::Dragged | State::Paused));
+                prop_assert!(!matches!(fsm.lower(), State::Dragged | State::Paused));
                 prop_assert_eq!(
                     fsm.until().is_some(),
-                    matches!(fsm.under(), State::Cooldown | State::Heartbeat | State::Error)
+                    matches!(fsm.lower(), State::Cooldown | State::Heartbeat | State::Error)
                 );
             }
             // Only pending answers of the person, the model and the timers bring it back.
@@ -547,7 +547,7 @@ mod tests {
                 fsm.on(event, 2000);
             }
             prop_assert_eq!(fsm.state(), State::of(behaviour));
-            prop_assert!(fsm.is_at_leisure());
+            prop_assert!(fsm.is_available());
         }
     }
 }

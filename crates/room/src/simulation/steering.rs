@@ -118,7 +118,7 @@ pub fn push_of(position: Vec2, key: u32, other: Vec2, distance_squared: f32, bot
 }
 
 /// The step aside of one of two agents that are closer than `gap`: half of the missing distance.
-pub fn aside_of(position: Vec2, key: u32, other: Vec2, distance_squared: f32, gap: f32) -> Vec2 {
+pub fn side_step(position: Vec2, key: u32, other: Vec2, distance_squared: f32, gap: f32) -> Vec2 {
     if distance_squared < 1.0e-4 {
         let angle = key as f32 * GOLDEN_ANGLE;
         return Vec2::new(ops::cos(angle), ops::sin(angle)) * gap / 2.0;
@@ -201,10 +201,10 @@ mod tests {
     #[test]
     fn two_agents_that_stand_too_near_each_step_aside_by_half_of_the_missing_distance() {
         let (one, other) = (Vec2::ZERO, Vec2::new(30.0, 0.0));
-        let step = aside_of(one, 1, other, 900.0, 44.0);
+        let step = side_step(one, 1, other, 900.0, 44.0);
         assert!((step - Vec2::new(-7.0, 0.0)).length() < 1.0e-4, "{step}");
-        assert_eq!(aside_of(other, 2, one, 900.0, 44.0), -step);
-        assert!(aside_of(one, 1, one, 0.0, 44.0).distance(aside_of(one, 2, one, 0.0, 44.0)) > 10.0);
+        assert_eq!(side_step(other, 2, one, 900.0, 44.0), -step);
+        assert!(side_step(one, 1, one, 0.0, 44.0).distance(side_step(one, 2, one, 0.0, 44.0)) > 10.0);
     }
 
     #[test]

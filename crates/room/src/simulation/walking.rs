@@ -78,15 +78,15 @@ impl SimContext<'_> {
             phase = (phase + core::f32::consts::TAU / LAP_POINTS as f32) % core::f32::consts::TAU;
             let target = slots::round_point(home, radius, phase, &self.space.obstacles);
             let course = Course { phase, ..Course::to(WalkKind::Lap, target, LAP_UNITS) };
-            if body.position.0.distance(target) > LAP_UNITS && self.go(body, course) {
+            if body.position.0.distance(target) > LAP_UNITS && self.walk_to(body, course) {
                 return;
             }
         }
-        self.go(body, Course::STAND);
+        self.walk_to(body, Course::STAND);
     }
 
     /// Sends an agent somewhere, around obstacles. Returns whether there is a route; the agent stands if there is none.
-    pub fn go(&mut self, body: &mut AgentQueryItem, mut course: Course) -> bool {
+    pub fn walk_to(&mut self, body: &mut AgentQueryItem, mut course: Course) -> bool {
         body.route.points.clear();
         let mut is_open = true;
         if course.moves() && course.kind != WalkKind::Round && !self.space.obstacles.is_empty() {
@@ -140,7 +140,7 @@ impl SimContext<'_> {
             }
             kind => Course { phase: course.phase, ..Course::to(kind, goal, arrive) },
         };
-        if !self.go(body, again) {
+        if !self.walk_to(body, again) {
             self.wake(body);
         }
     }

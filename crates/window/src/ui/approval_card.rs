@@ -15,7 +15,7 @@ use super::texts;
 use crate::base::{AllowScope, TimeLimit};
 use crate::gate::RiskLevel;
 use crate::kernel::ApprovalId;
-use crate::tools::{Mark, Preview, PreviewLine};
+use crate::tools::{Preview, PreviewLine, PreviewLineKind};
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::server_form::{FormValues, form_ui};
 use crate::ui::state::approvals::InputLock;
@@ -253,17 +253,17 @@ fn preview_ui(ui: &mut Ui, cx: &ViewerContext<'_>, question: &QuestionView, heig
 }
 
 fn lines_text(lines: &[PreviewLine], theme: &Theme) -> RichText {
-    let mark = lines.first().map_or(Mark::Plain, |line| line.mark);
+    let mark = lines.first().map_or(PreviewLineKind::Plain, |line| line.mark);
     let (sign, colour) = match mark {
-        Mark::Heading => ("", theme.text_soft),
-        Mark::Plain => ("  ", theme.text),
-        Mark::Added => ("+ ", theme.good),
-        Mark::Removed => ("- ", theme.bad),
-        Mark::Gap => ("", theme.text_soft),
+        PreviewLineKind::Heading => ("", theme.text_soft),
+        PreviewLineKind::Plain => ("  ", theme.text),
+        PreviewLineKind::Added => ("+ ", theme.good),
+        PreviewLineKind::Removed => ("- ", theme.bad),
+        PreviewLineKind::Gap => ("", theme.text_soft),
     };
     let text: Vec<String> = lines.iter().map(|line| format!("{sign}{}", line.text)).collect();
     let text = RichText::new(text.join("\n")).size(TYPE[0]).color(colour);
-    if mark == Mark::Heading { text } else { text.text_style(TextStyle::Monospace).size(TYPE[0]) }
+    if mark == PreviewLineKind::Heading { text } else { text.text_style(TextStyle::Monospace).size(TYPE[0]) }
 }
 
 /// Returns the lines of the preview, compared with the current file content once it has been read.
@@ -366,7 +366,8 @@ fn answers_ui(
             .margin(Margin::symmetric(8, 5));
         let comment = ui.add_sized(field, comment);
         name(&comment, texts::message_to(agent_name));
-        let misfit = question.approval.of_server.as_ref().and_then(|_| question.approval.misfit(&memory.form.values()));
+        let misfit =
+            question.approval.of_server.as_ref().and_then(|_| question.approval.form_error(&memory.form.values()));
         let label = if question.approval.of_server.is_some() { texts::ANSWER } else { texts::ALLOW };
         let allow = sized(ui, &mut |ui| primary(ui, !is_locked && misfit.is_none(), label, theme));
         let allow = allow.on_disabled_hover_text(misfit.unwrap_or_default());

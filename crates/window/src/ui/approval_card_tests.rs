@@ -12,14 +12,14 @@ use crate::kernel::KernelCommand;
 use crate::ui::UiState;
 use crate::ui::panes::canvas::CARD as CANVAS_CARD;
 use crate::ui::shell::run_bar::CARD as RUN_BAR_CARD;
-use crate::ui::testing::{Stage, asking_piece, drawings, stage_pane};
+use crate::ui::testing::{PaneHarness, asking_piece, drawings, stage_pane};
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 use crate::view::art::Art;
 
 const SIZE: CardSize = CardSize { head: 44.0, preview: 90.0 };
 
 /// A card of this width with the first approval of the room.
-fn cards(width: f32) -> Harness<'static, Stage> {
+fn cards(width: f32) -> Harness<'static, PaneHarness> {
     let mut window = stage_pane(UiState::default(), move |ui, cx, _| {
         ui.set_max_width(width);
         match cx.ui.questions.front(cx.room) {
@@ -31,21 +31,21 @@ fn cards(width: f32) -> Harness<'static, Stage> {
     window
 }
 
-fn ask(window: &mut Harness<'static, Stage>, activation: u64, wants: &str) {
+fn ask(window: &mut Harness<'static, PaneHarness>, activation: u64, wants: &str) {
     window.state_mut().room.work.pieces = vec![asking_piece(activation, "ada-1", wants)];
     window.step();
 }
 
 /// Steps until a new card accepts clicks.
-fn wait_until_unlocked(window: &mut Harness<'static, Stage>) {
+fn wait_until_unlocked(window: &mut Harness<'static, PaneHarness>) {
     window.run_steps(40);
 }
 
-fn place(window: &Harness<'static, Stage>, label: &str) -> Rect {
+fn place(window: &Harness<'static, PaneHarness>, label: &str) -> Rect {
     window.get_by_label(label).rect()
 }
 
-fn decisions(window: &Harness<'static, Stage>) -> Vec<KernelCommand> {
+fn decisions(window: &Harness<'static, PaneHarness>) -> Vec<KernelCommand> {
     let work = |command: &Command| match command {
         Command::Act(RoomAct::Work(command), None) => Some(command.clone()),
         _ => None,
@@ -58,7 +58,7 @@ fn the_answer_buttons_never_move() {
     for width in [280.0, 420.0, 1100.0] {
         let mut window = cards(width);
         wait_until_unlocked(&mut window);
-        let places = |window: &Harness<'static, Stage>| {
+        let places = |window: &Harness<'static, PaneHarness>| {
             ["Refuse Ada", "Allow Ada", "Message Ada", "Allow for this task"].map(|label| place(window, label))
         };
         let first = places(&window);
@@ -79,7 +79,7 @@ fn the_answer_buttons_never_move() {
 fn a_new_approval_ignores_clicks_meant_for_the_previous_one() {
     let mut window = cards(420.0);
     let is_off =
-        |window: &Harness<'static, Stage>, label: &str| window.get_by_label(label).accesskit_node().is_disabled();
+        |window: &Harness<'static, PaneHarness>, label: &str| window.get_by_label(label).accesskit_node().is_disabled();
     assert!(is_off(&window, "Allow Ada") && is_off(&window, "Refuse Ada"));
     wait_until_unlocked(&mut window);
     assert!(!is_off(&window, "Allow Ada") && !is_off(&window, "Refuse Ada"));
@@ -138,7 +138,7 @@ fn an_answer_has_the_chosen_scope_and_the_comment() {
     let mut window = cards(420.0);
     wait_until_unlocked(&mut window);
     let shown =
-        |window: &Harness<'static, Stage>, part: &str| window.query_all_by_label_contains(part).next().is_some();
+        |window: &Harness<'static, PaneHarness>, part: &str| window.query_all_by_label_contains(part).next().is_some();
     assert!(shown(&window, "Ada wants to write notes.md") && shown(&window, "Because its safety mode is safe."));
     assert!(shown(&window, "At the end of notes.md") && shown(&window, "+ one"));
     for (choice, explanation, scope) in [

@@ -22,19 +22,19 @@ mod tests {
     use super::*;
     use crate::ui::panes::{conversations, inspector, shelf};
     use crate::ui::shell::pane_states::PaneStates;
-    use crate::ui::testing::{Stage, drawings, stage_pane};
+    use crate::ui::testing::{PaneHarness, drawings, stage_pane};
     use crate::ui::{Command, UiState};
     use crate::view::art::Art;
-    use crate::view::pick::Thing;
+    use crate::view::pick::RoomObject;
 
     type Pane = fn(&mut Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command>;
 
     /// A pane with artwork and with both agents selected.
-    fn pane(draw: Pane) -> Harness<'static, Stage> {
+    fn pane(draw: Pane) -> Harness<'static, PaneHarness> {
         let mut window = stage_pane(UiState::default(), draw);
         let art = Art::load(&window.ctx, 1.0).0;
         window.state_mut().art = Some(art);
-        let both = ["ada-1", "bram-1"].map(|id| Thing::Agent(id.into()));
+        let both = ["ada-1", "bram-1"].map(|id| RoomObject::Agent(id.into()));
         window.state_mut().state.selection.select(both);
         window.run_steps(4);
         window

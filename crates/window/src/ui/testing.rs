@@ -13,25 +13,25 @@ use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, State};
 use crate::tools::Preview;
 use crate::ui::commands::file_targets::FileTargets;
-use crate::ui::commands::keys::{self, KeyReach};
+use crate::ui::commands::keys::{self, ShortcutScope};
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::shell::window_commands;
 use crate::ui::state::dock::Tab;
-use crate::ui::state::furniture_editing::Arranging;
+use crate::ui::state::furniture_editing::FurnitureEditing;
 use crate::ui::{Command, UiState, ViewerContext};
 use crate::view::art::Art;
 use crate::view::model::{
     AgentDetail, AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, TalkView,
 };
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::recent_events::{PastTalk, Recent};
 use crate::view::theme::LIGHT;
 use crate::view::work::{PieceView, QuestionView};
 use crate::view::workflows::{WorkflowView, WorkflowsView};
 
 /// The input of a pane and the commands it returned.
-pub struct Stage {
+pub struct PaneHarness {
     /// The room.
     pub room: RoomModel,
     /// The recent events.
@@ -48,7 +48,7 @@ pub struct Stage {
     pub art: Option<Art>,
 }
 
-impl Stage {
+impl PaneHarness {
     /// A new stage.
     pub fn new(room: RoomModel, state: UiState) -> Self {
         let (panes, commands, asked) = Default::default();
@@ -56,7 +56,7 @@ impl Stage {
     }
 
     /// Calls `look` with the context of a pane and the states of all panes.
-    pub fn look<T>(&mut self, look: impl FnOnce(&ViewerContext<'_>, &mut PaneStates) -> T) -> T {
+    pub fn with_context<T>(&mut self, look: impl FnOnce(&ViewerContext<'_>, &mut PaneStates) -> T) -> T {
         let unsaved = self.panes.unsaved();
         self.state.notices.update(&self.room, self.state.time.now_secs);
         self.state.questions.update(&self.room, self.state.time.now_secs);
@@ -75,7 +75,7 @@ impl Stage {
     }
 
     /// Runs the window's own commands and keeps the rest.
-    pub fn take(&mut self, commands: Vec<Command>) {
+    pub fn run(&mut self, commands: Vec<Command>) {
         for command in commands {
             self.asked.push(command.clone());
             match command {
@@ -98,7 +98,7 @@ fn art() -> &'static Art {
 }
 
 /// Returns the rectangles of all portraits and other artwork in the last frame.
-pub fn drawings(window: &Harness<'static, Stage>) -> Vec<Rect> {
+pub fn drawings(window: &Harness<'static, PaneHarness>) -> Vec<Rect> {
     fn collect(shape: &Shape, into: &mut Vec<Rect>) {
         match shape {
             // Everything else is drawn with the font texture.
@@ -116,29 +116,38 @@ pub fn drawings(window: &Harness<'static, Stage>) -> Vec<Rect> {
 pub fn stage_pane(
     state: UiState,
     draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command> + 'static,
-) -> Harness<'static, Stage> {
-    pane_of(Stage::new(sample_room(), state), draw)
+) -> Harness<'static, PaneHarness> {
+    pane_of(PaneHarness::new(sample_room(), state), draw)
 }
 
 /// Returns a harness that draws a pane with this stage.
 pub fn pane_of(
-    stage: Stage,
+    stage: PaneHarness,
     draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command> + 'static,
-) -> Harness<'static, Stage> {
-    let app = move |ui: &mut egui::Ui, stage: &mut Stage| {
-        let commands = stage.look(|cx, panes| draw(ui, cx, panes));
-        stage.take(commands);
+) -> Harness<'static, PaneHarness> {
+    let app = move |ui: &mut egui::Ui, stage: &mut PaneHarness| {
+        let commands = stage.with_context(|cx, panes| draw(ui, cx, panes));
+        stage.run(commands);
     };
     Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
 }
 
 /// Returns a harness that handles keyboard shortcuts and then calls `draw`.
-pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'static) -> Harness<'static, Stage> {
-    let app = move |ui: &mut egui::Ui, stage: &mut Stage| {
+pub fn stage_keys(
+    state: UiState,
+    draw: impl Fn(&mut egui::Ui, &mut PaneHarness) + 'static,
+) -> Harness<'static, PaneHarness> {
+    let app = move |ui: &mut egui::Ui, stage: &mut PaneHarness| {
         let pressed = {
-            let Stage { state, panes: PaneStates { explorer, canvas, .. }, .. } = stage;
+            let PaneHarness { state, panes: PaneStates { explorer, canvas, .. }, .. } = stage;
             let is_taken = |focused, id: &str| explorer.takes_key(focused, id);
-            keys::pressed(ui.ctx(), CommandTable::standard(), KeyReach::of(&state.dock), canvas.space_bar(), is_taken)
+            keys::pressed(
+                ui.ctx(),
+                CommandTable::standard(),
+                ShortcutScope::of(&state.dock),
+                canvas.space_bar(),
+                is_taken,
+            )
         };
         for command in pressed {
             let commands = command.run(&CommandContext {
@@ -147,11 +156,11 @@ pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'st
                 at: None,
                 files: &FileTargets::default(),
             });
-            stage.take(commands);
+            stage.run(commands);
         }
         draw(ui, stage);
     };
-    let stage = Stage::new(sample_room(), state);
+    let stage = PaneHarness::new(sample_room(), state);
     Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
 }
 
@@ -213,13 +222,13 @@ pub fn room_for(command: &CommandInfo) -> RoomModel {
 /// Returns a window state in which this command applies, and the commands that it results in.
 pub fn run_where_it_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
     let mut state = UiState::default();
-    state.transfer.copied = vec![Thing::Element("news".into())];
-    state.selection.select([Thing::Element("rules".into())]);
+    state.transfer.copied = vec![RoomObject::Element("news".into())];
+    state.selection.select([RoomObject::Element("rules".into())]);
     if command.id.starts_with("file.") {
         state.dock.show(&Tab::File("agents/ada.md".into()), |_| false);
     }
     if command.id.starts_with("furniture.") {
-        state.view.arranging = Some(Arranging { chosen: Some(rug()) });
+        state.view.arranging = Some(FurnitureEditing { chosen: Some(rug()) });
     }
     let room = room_for(command);
     // An approval takes no answer until it has been visible for a moment.

@@ -44,7 +44,7 @@ impl AgentCache {
         let roster = world.resource::<Roster>();
         let Some(profiles) = world.get_resource_ref::<Profiles>() else { return Default::default() };
         let look = |agent: &Agent| profiles.get(&agent.profile).map_or_else(|| agent.profile.clone(), look_of);
-        let thinking: HashSet<AgentKey> = world.resource::<PendingRequests>().asking().collect();
+        let thinking: HashSet<AgentKey> = world.resource::<PendingRequests>().agents_with_requests().collect();
         let looks_changed = self.looks.replace(profiles.last_changed()) != Some(profiles.last_changed());
         let now = room.tick;
         let mut seen = std::mem::take(&mut self.agents);

@@ -15,16 +15,16 @@ const GROWS_FROM: f64 = 0.9;
 
 /// How long something is shown, in seconds of real time.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Life(f64);
+pub struct Lifetime(f64);
 
-impl Life {
+impl Lifetime {
     /// The lifetime of a speech bubble.
     pub const BUBBLE: Self = Self(5.0);
     /// The lifetime of the sign above an agent whose request was refused.
     pub const REFUSAL: Self = Self(2.0 * Self::BUBBLE.0);
 
     /// Whether something that appeared at `born_secs` is no longer shown.
-    pub fn is_over(self, born_secs: f64, now_secs: f64) -> bool {
+    pub fn has_expired(self, born_secs: f64, now_secs: f64) -> bool {
         now_secs - born_secs >= self.0
     }
 
@@ -53,13 +53,13 @@ pub struct Bubble {
 
 impl Bubble {
     /// Whether the bubble is no longer shown.
-    pub fn is_over(&self, now_secs: f64) -> bool {
-        Life::BUBBLE.is_over(self.born_secs, now_secs)
+    pub fn has_expired(&self, now_secs: f64) -> bool {
+        Lifetime::BUBBLE.has_expired(self.born_secs, now_secs)
     }
 
     /// Opacity, from 0 to 1.
     pub fn strength(&self, now_secs: f64) -> f32 {
-        Life::BUBBLE.strength(self.born_secs, now_secs)
+        Lifetime::BUBBLE.strength(self.born_secs, now_secs)
     }
 
     /// Scale, growing to 1 while the bubble appears.
@@ -68,7 +68,7 @@ impl Bubble {
     }
 
     /// Whether the speaker's mouth moves at this moment.
-    pub fn is_spoken(&self, now_secs: f64) -> bool {
+    pub fn is_mouth_moving(&self, now_secs: f64) -> bool {
         self.aloud && now_secs - self.born_secs < SPEAKS_SECS
     }
 }
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_bubble_fades_in_and_is_gone_after_five_seconds() {
-        let at = |age_secs: f64| (bubble(true).strength(10.0 + age_secs), bubble(true).is_over(10.0 + age_secs));
+        let at = |age_secs: f64| (bubble(true).strength(10.0 + age_secs), bubble(true).has_expired(10.0 + age_secs));
         assert!(at(0.0).0 < 0.01);
         assert_eq!(at(1.0), (1.0, false));
         assert!((0.01..1.0).contains(&at(4.6).0));
@@ -99,15 +99,15 @@ mod tests {
 
     #[test]
     fn a_refusal_sign_stays_twice_as_long_as_a_bubble() {
-        assert_eq!(Life::REFUSAL.strength(0.0, 5.0), 1.0);
-        assert!(!Life::REFUSAL.is_over(0.0, 9.9) && Life::REFUSAL.is_over(0.0, 10.0));
-        assert_eq!(Life::REFUSAL.strength(0.0, 10.0), 0.0);
+        assert_eq!(Lifetime::REFUSAL.strength(0.0, 5.0), 1.0);
+        assert!(!Lifetime::REFUSAL.has_expired(0.0, 9.9) && Lifetime::REFUSAL.has_expired(0.0, 10.0));
+        assert_eq!(Lifetime::REFUSAL.strength(0.0, 10.0), 0.0);
     }
 
     #[test]
     fn the_mouth_moves_only_for_speech_and_stops_before_the_bubble_disappears() {
-        assert!(bubble(true).is_spoken(12.0) && !bubble(true).is_spoken(13.0));
-        assert!(!bubble(false).is_spoken(12.0));
+        assert!(bubble(true).is_mouth_moving(12.0) && !bubble(true).is_mouth_moving(13.0));
+        assert!(!bubble(false).is_mouth_moving(12.0));
     }
 
     #[test]

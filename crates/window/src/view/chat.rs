@@ -214,7 +214,7 @@ fn format_arguments(arguments: &Value) -> String {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ChatView {
     /// The current piece of work; `None` if the agent only reads and talks.
-    pub work: Option<PieceFacts>,
+    pub work: Option<WorkFacts>,
     /// All completed lines.
     pub lines: Arc<Vec<ChatLine>>,
     /// The answer that is being streamed.
@@ -223,7 +223,7 @@ pub struct ChatView {
 
 /// Facts about a running piece of work.
 #[derive(Clone, PartialEq, Debug)]
-pub struct PieceFacts {
+pub struct WorkFacts {
     /// Identifies the piece.
     pub activation: ActivationKey,
     /// The task.
@@ -270,7 +270,7 @@ pub struct Chats(BTreeMap<Id, CachedChat>);
 
 impl Chats {
     /// Drops the chats of agents that are no longer inspected.
-    pub fn keep(&mut self, looked_at: &BTreeSet<&Id>) {
+    pub fn retain(&mut self, looked_at: &BTreeSet<&Id>) {
         self.0.retain(|agent, _| looked_at.contains(agent));
     }
 
@@ -296,7 +296,7 @@ impl Chats {
         }
         let Some(known) = self.0.get_mut(agent) else { return ChatView::default() };
         let live = live_answer(world.resource::<LiveText>(), agent, &mut known.live);
-        let facts = work.map(|work| PieceFacts {
+        let facts = work.map(|work| WorkFacts {
             activation: work.key,
             task: known.task.clone(),
             stage: stage(work),
@@ -338,7 +338,7 @@ fn source_of(work: Option<&Activation>, entity: EntityRef) -> Source {
 fn live_answer(live: &LiveText, agent: &Id, known: &mut (Arc<str>, Arc<str>)) -> Option<LiveAnswer> {
     let (_, text) = live.iter().find(|(id, _)| *id == agent)?;
     let (known, known_thought) = known;
-    for (known, now) in [(&mut *known, text), (&mut *known_thought, live.thought(agent))] {
+    for (known, now) in [(&mut *known, text), (&mut *known_thought, live.reasoning(agent))] {
         if **known != *now {
             *known = now.into();
         }

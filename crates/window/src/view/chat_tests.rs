@@ -264,6 +264,6 @@ fn lines_are_rebuilt_only_after_new_messages() {
         (ActivationKey::numbered(12), "Write the plan", "queued")
     );
     assert!(chats.read(&world, world.entity(entity), &"bram-1".into()).work.is_none());
-    chats.keep(&BTreeSet::new());
+    chats.retain(&BTreeSet::new());
     assert!(chats.0.is_empty(), "nobody is looked at");
 }

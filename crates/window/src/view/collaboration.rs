@@ -9,8 +9,8 @@ use crate::base::text::{first_paragraph, one_line, truncate};
 use crate::base::{ActivationKey, Id};
 use crate::gateway::{ExchangeCounts, RequestQueue};
 use crate::kernel::Kernel;
-use crate::orchestration::blackboard::Written;
-use crate::orchestration::{ArchivedEntry, Blackboards, BoardArchive, Channel, Channels, RunBoard, Shown};
+use crate::orchestration::blackboard::EntryVersion;
+use crate::orchestration::{ArchivedEntry, Blackboards, BoardArchive, BoardChannels, Channel, Channels, RunBoard};
 
 /// Number of messages shown per channel, newest ones.
 const MESSAGES_SHOWN: usize = 20;
@@ -27,14 +27,14 @@ pub struct CollaborationView {
     /// The blackboards, those of running runs first, newest first.
     pub boards: Vec<BoardView>,
     /// Entries kept from ended runs, newest first.
-    pub kept: Vec<KeptView>,
+    pub kept: Vec<ArchivedEntryView>,
     /// The channel shown on each message board, by element id.
     pub shown: BTreeMap<Id, String>,
 }
 
 /// An entry kept from an ended run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct KeptView {
+pub struct ArchivedEntryView {
     /// The archived entry.
     pub entry: ArchivedEntry,
     /// Its value as editable text.
@@ -96,8 +96,8 @@ impl CollaborationView {
         let channels = world.get_resource::<Channels>();
         let channels = channels.into_iter().flat_map(Channels::iter).map(|(name, channel)| channel_view(name, channel));
         let kept = world.get_resource::<BoardArchive>().into_iter().flat_map(|kept| kept.entries().iter().rev());
-        let kept = kept.map(|entry| KeptView { entry: entry.clone(), value: edited(&entry.value) });
-        let shown = world.get_resource::<Shown>().into_iter().flat_map(Shown::iter);
+        let kept = kept.map(|entry| ArchivedEntryView { entry: entry.clone(), value: edited(&entry.value) });
+        let shown = world.get_resource::<BoardChannels>().into_iter().flat_map(BoardChannels::iter);
         let shown = shown.map(|(board, channel)| (board.clone(), channel.to_owned())).collect();
         let mut all = Self { channels: channels.collect(), boards: Vec::new(), kept: kept.collect(), shown };
         let (Some(boards), Some(kernel)) = (world.get_resource::<Blackboards>(), world.get_resource::<Kernel>()) else {
@@ -133,7 +133,7 @@ fn channel_view(name: &str, channel: &Channel) -> ChannelView {
 
 fn board_view(run: ActivationKey, board: &RunBoard, kernel: &Kernel) -> BoardView {
     let entries = board.entries().filter(|(_, entry)| entry.value().is_some()).map(|(key, entry)| {
-        let before = |one: &Written| (one.version, one.by.clone(), one.tick, short(&one.value));
+        let before = |one: &EntryVersion| (one.version, one.by.clone(), one.tick, short(&one.value));
         EntryView {
             key: key.to_owned(),
             value: edited(&entry.now.value),

@@ -106,7 +106,7 @@ impl Dates {
     }
 
     /// A full date, to the second: `3 Feb 2024, 14:05:09`.
-    pub fn in_full(&self, time_ms: u64) -> String {
+    pub fn full(&self, time_ms: u64) -> String {
         let Some(at) = self.moment(time_ms) else { return unknown() };
         let between = if self.language == DateLanguage::Numbers { " " } else { ", " };
         format!("{}{between}{}", self.day(&at, true), self.clock(time_ms))
@@ -160,14 +160,14 @@ mod tests {
         assert_eq!(formatted("2026-01-31T00:00:00Z"), "31 Jan, 00:00");
         assert_eq!(formatted("2024-02-29T12:00:00Z"), "29 Feb 2024, 12:00");
         assert_eq!(formatted("2026-03-02T01:00:00Z"), "2 Mar, 01:00", "a clock that was wrong once");
-        assert_eq!(Dates::default().in_full(0), "1 Jan 1970, 00:00:00");
-        assert_eq!(Dates::default().in_full(u64::MAX), "at an unknown time");
+        assert_eq!(Dates::default().full(0), "1 Jan 1970, 00:00:00");
+        assert_eq!(Dates::default().full(u64::MAX), "at an unknown time");
     }
 
     #[test]
     fn every_language_says_the_same_day() {
         let at = moment("2024-02-03T14:05:09Z");
-        let formatted = DateLanguage::ALL.map(|(language, _)| Dates { language, ..Dates::default() }.in_full(at));
+        let formatted = DateLanguage::ALL.map(|(language, _)| Dates { language, ..Dates::default() }.full(at));
         assert_eq!(
             formatted,
             [
@@ -184,6 +184,6 @@ mod tests {
     fn dates_use_the_person_s_time_zone() {
         let zone = TimeZone::fixed(jiff::tz::offset(9));
         let tokyo = Dates { language: DateLanguage::English, zone };
-        assert_eq!(tokyo.in_full(moment("2024-02-03T20:00:00Z")), "4 Feb 2024, 05:00:00");
+        assert_eq!(tokyo.full(moment("2024-02-03T20:00:00Z")), "4 Feb 2024, 05:00:00");
     }
 }

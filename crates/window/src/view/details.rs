@@ -9,8 +9,8 @@ use bevy::platform::collections::HashSet;
 
 use super::camera::Camera;
 use super::chat::Chats;
-use super::model::{AgentDetail, AgentView, KnownBy, Knows, ProfileFacts, ReaderView, RoomModel};
-use super::pick::Thing;
+use super::model::{AgentDetail, AgentView, ElementReaders, KnownElement, ProfileFacts, ReaderView, RoomModel};
+use super::pick::RoomObject;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id};
 use crate::element::kinds::kind;
@@ -33,11 +33,11 @@ const ELEMENTS_KNOWN: usize = 2;
 const KNOWN_TICKS: u64 = 15;
 
 /// What to read in detail.
-pub struct Wanted<'a> {
+pub struct DetailRequest<'a> {
     /// The camera.
     pub camera: &'a Camera,
     /// Everything that is selected or hovered.
-    pub things: &'a BTreeSet<Thing>,
+    pub things: &'a BTreeSet<RoomObject>,
     /// Whether the overlay is on, which shows details of all visible agents.
     pub overlay: bool,
     /// The share of the time from the last tick to the next that has passed, from 0 to 1.
@@ -49,7 +49,7 @@ pub struct Wanted<'a> {
 pub(super) struct DetailCache {
     chats: Chats,
     profiles: Option<(ChangeTick, BTreeMap<Id, Arc<ProfileFacts>>)>,
-    known: BTreeMap<Id, (ReadersVersion, Arc<KnownBy>)>,
+    known: BTreeMap<Id, (ReadersVersion, Arc<ElementReaders>)>,
 }
 
 /// When readers were looked up: version of the element, time in units of `KNOWN_TICKS`, and number of agents.
@@ -60,10 +60,10 @@ type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Activity, &'a Home);
 impl DetailCache {
     /// Reads details of selected and hovered agents, and with the overlay on of the visible agents nearest to the
     /// centre.
-    pub(super) fn look(&mut self, world: &World, wanted: &Wanted, room: &mut RoomModel) {
+    pub(super) fn update(&mut self, world: &World, wanted: &DetailRequest, room: &mut RoomModel) {
         let roster = world.resource::<Roster>();
-        let close: BTreeSet<&Id> = wanted.things.iter().filter_map(Thing::agent).collect();
-        self.chats.keep(&close);
+        let close: BTreeSet<&Id> = wanted.things.iter().filter_map(RoomObject::agent).collect();
+        self.chats.retain(&close);
         let close: HashSet<AgentKey> = close.into_iter().filter_map(|id| roster.key(id)).collect();
         let (low, high) = wanted.camera.visible(0.0);
         let is_seen = |agent: &AgentView| agent.position.cmpge(low).all() && agent.position.cmple(high).all();
@@ -128,12 +128,12 @@ impl DetailCache {
     }
 
     /// The readers of the elements among these things, by element id.
-    pub(super) fn known(&mut self, world: &World, things: &BTreeSet<Thing>) -> BTreeMap<Id, Arc<KnownBy>> {
+    pub(super) fn known(&mut self, world: &World, things: &BTreeSet<RoomObject>) -> BTreeMap<Id, Arc<ElementReaders>> {
         let ids: Vec<&Id> = things
             .iter()
             .filter_map(|thing| match thing {
-                Thing::Element(id) => Some(id),
-                Thing::Agent(_) => None,
+                RoomObject::Element(id) => Some(id),
+                RoomObject::Agent(_) => None,
             })
             .collect();
         self.known.retain(|id, _| ids.contains(&id));
@@ -164,13 +164,13 @@ fn profile_facts(tools: &Tools, profiles: &Profiles, id: &Id) -> Option<ProfileF
         description: profile.description.clone(),
         model: profile.model.clone().unwrap_or_default(),
         tools: authority.tools.into_iter().collect(),
-        safety: authority.safety.word().to_owned(),
+        safety: authority.safety.as_str().to_owned(),
         reads: authority.reads,
         writes: authority.writes,
     })
 }
 
-fn known_by(world: &World, element: &Element) -> KnownBy {
+fn known_by(world: &World, element: &Element) -> ElementReaders {
     let is_private = kind(&element.kind).is_some_and(|kind| kind.private);
     let is_owner = |agent: &Agent| owns(element.owner.as_ref(), agent);
     let agents = world.resource::<Roster>().iter().filter_map(|(_, entity)| {
@@ -187,23 +187,23 @@ fn known_by(world: &World, element: &Element) -> KnownBy {
 
 /// Sorts agents by what they know: the newest version, an older one, nothing. The tuple in `agents` is id, name, and
 /// the version and tick of the last reading.
-fn readers(version: u32, agents: impl IntoIterator<Item = (Id, Id, Option<(u32, u64)>)>) -> KnownBy {
+fn readers(version: u32, agents: impl IntoIterator<Item = (Id, Id, Option<(u32, u64)>)>) -> ElementReaders {
     let knows = |seen| match seen {
-        None => Knows::Nothing,
-        Some((seen, read_tick)) if seen == version => Knows::Newest { read_tick },
-        Some((version, read_tick)) => Knows::Older { version, read_tick },
+        None => KnownElement::Nothing,
+        Some((seen, read_tick)) if seen == version => KnownElement::Newest { read_tick },
+        Some((version, read_tick)) => KnownElement::Older { version, read_tick },
     };
     let readers = agents.into_iter().map(|(agent, name, seen)| ReaderView { agent, name, knows: knows(seen) });
     let mut readers: Vec<ReaderView> = readers.collect();
     let rank = |knows| match knows {
-        Knows::Newest { .. } => 0,
-        Knows::Older { .. } => 1,
-        Knows::Nothing => 2,
+        KnownElement::Newest { .. } => 0,
+        KnownElement::Older { .. } => 1,
+        KnownElement::Nothing => 2,
     };
     readers.sort_by(|one, other| {
         (rank(one.knows), &one.name, &one.agent).cmp(&(rank(other.knows), &other.name, &other.agent))
     });
-    KnownBy { version, readers }
+    ElementReaders { version, readers }
 }
 
 fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> AgentDetail {
@@ -275,12 +275,13 @@ mod tests {
                 agent("cleo", Some((3, 7))),
             ],
         );
-        let actual: Vec<(&str, Knows)> = known.readers.iter().map(|reader| (&*reader.name, reader.knows)).collect();
+        let actual: Vec<(&str, KnownElement)> =
+            known.readers.iter().map(|reader| (&*reader.name, reader.knows)).collect();
         let wanted = [
-            ("cleo", Knows::Newest { read_tick: 7 }),
-            ("zoe", Knows::Newest { read_tick: 40 }),
-            ("bram", Knows::Older { version: 2, read_tick: 90 }),
-            ("ada", Knows::Nothing),
+            ("cleo", KnownElement::Newest { read_tick: 7 }),
+            ("zoe", KnownElement::Newest { read_tick: 40 }),
+            ("bram", KnownElement::Older { version: 2, read_tick: 90 }),
+            ("ada", KnownElement::Nothing),
         ];
         assert_eq!(actual, wanted);
         assert_eq!(known.counts(), [2, 1, 1]);

@@ -67,7 +67,7 @@ impl EventRow {
 
     /// The record, without the fields that were derived from it.
     pub fn record(&self) -> EventRecord {
-        let mut draft = EventDraft::kept(self.kind.clone(), self.data.clone());
+        let mut draft = EventDraft::from_stored(self.kind.clone(), self.data.clone());
         (draft.agent, draft.activation) = (self.agent.clone(), self.activation.clone());
         (draft.session, draft.cause) = (self.session.clone(), self.cause);
         EventRecord { seq: self.seq, tick: self.tick, time_ms: self.time_ms, run: self.run.clone(), draft }
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn a_row_converts_back_to_its_record() {
         let draft = EventDraft::of(&FileChange::new("a.md", "ada")).agent(&"ada".into()).session("s").cause(Seq(3));
-        let record = record(4, draft.enclose("beside it"));
+        let record = record(4, draft.attach("beside it"));
         let text = |record: &EventRecord| serde_json::to_string(record).expect("a record is plain data");
         let back = EventRow::of(&record).record();
         assert_eq!((text(&back), &back.draft.enclosure), (text(&record), &None));

@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use super::agent_cache::AgentCache;
 use super::collaboration::CollaborationView;
-pub use super::details::Wanted;
+pub use super::details::DetailRequest;
 use super::details::{DetailCache, provider_label};
 use super::model::{
-    AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, ServerView,
-    SettingsView, TalkView, TasksView, TieView, look_of,
+    AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RelationshipView, RoomModel,
+    ServerView, SettingsView, TalkView, TasksView, look_of,
 };
 use super::work::WorkView;
 use super::workflows::{WorkflowReader, WorkflowsView};
@@ -27,10 +27,10 @@ use crate::gateway::{
 };
 use crate::log::AddedEvents;
 use crate::orchestration::workflow::{WorkflowRuns, Workflows};
-use crate::orchestration::{Blackboards, BoardArchive, Channels, Shown};
+use crate::orchestration::{Blackboards, BoardArchive, BoardChannels, Channels};
 use crate::schedule::SimClock;
 use crate::simulation::settings::ConversationSettings;
-use crate::simulation::{Conversations, relationships, talk_is_on};
+use crate::simulation::{Conversations, conversations_enabled, relationships};
 use crate::tools::document_runtime::{DocumentRunner, DocumentSettings};
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
@@ -69,7 +69,7 @@ fn shared<T, When: PartialEq>(known: &mut Shared<T, When>, changed: When, make: 
 
 impl RoomExtractor {
     /// The current state of the room.
-    pub fn read(&mut self, world: &mut World, wanted: &Wanted) -> RoomModel {
+    pub fn read(&mut self, world: &mut World, wanted: &DetailRequest) -> RoomModel {
         let clock = world.resource::<SimClock>().clone();
         self.agents_cache.update(world, clock.tick());
         let start = world.get_resource::<RoomStart>();
@@ -92,7 +92,7 @@ impl RoomExtractor {
             settings: settings_view(world),
             servers: self.servers(world),
             provider,
-            talk_on: talk_is_on(world),
+            talk_on: conversations_enabled(world),
             spawn_above: world.get_resource::<AgentSettings>().and_then(AgentSettings::spawn_margin),
             problems: self.problems(world),
             scenes: self.scenes(world),
@@ -109,7 +109,7 @@ impl RoomExtractor {
         room.talks = talks(world);
         let (agents, agents_changed) = self.agents_cache.read(world, wanted.share, &room);
         room.agents = agents;
-        self.details_cache.look(world, wanted, &mut room);
+        self.details_cache.update(world, wanted, &mut room);
         room.provider_faults = self.provider_faults(world);
         room.failing_agents = failing_agents(world, &room.provider_faults);
         room.ties = ties(world);
@@ -196,7 +196,7 @@ impl RoomExtractor {
                 written: written.clone(),
                 standing: servers.status(&written.key).clone(),
             };
-            servers.written().iter().map(view).collect()
+            servers.configured().iter().map(view).collect()
         })
     }
 
@@ -212,7 +212,8 @@ impl RoomExtractor {
         let (channels, boards) = (world.get_resource_ref::<Channels>(), world.get_resource_ref::<Blackboards>());
         let (Some(channels), Some(boards)) = (channels, boards) else { return Arc::default() };
         let kept = world.get_resource_ref::<BoardArchive>().map_or_else(Default::default, |kept| kept.last_changed());
-        let shown = world.get_resource_ref::<Shown>().map_or_else(Default::default, |shown| shown.last_changed());
+        let shown =
+            world.get_resource_ref::<BoardChannels>().map_or_else(Default::default, |shown| shown.last_changed());
         let changed = [channels.last_changed(), boards.last_changed(), kept, shown];
         shared(&mut self.together, changed, || CollaborationView::read(world))
     }
@@ -297,10 +298,10 @@ fn talks(world: &World) -> Vec<TalkView> {
         .collect()
 }
 
-fn ties(world: &World) -> Vec<TieView> {
+fn ties(world: &World) -> Vec<RelationshipView> {
     let roster = world.resource::<Roster>();
     let known = relationships(world).iter().filter_map(|tie| {
-        Some(TieView { from: roster.key(&tie.from)?, to: roster.key(&tie.to)?, label: tie.label.clone() })
+        Some(RelationshipView { from: roster.key(&tie.from)?, to: roster.key(&tie.to)?, label: tie.label.clone() })
     });
     known.collect()
 }
@@ -378,7 +379,7 @@ mod tests {
             let scene: Value = serde_yaml::from_slice(text).expect("starter scenes are YAML");
             let decor: Vec<DecorView> = DecorView::all_of(&scene);
             assert!(decor.len() > 5, "{path} is furnished");
-            let standing = decor.iter().filter(|decor| !crate::view::furniture::lies(&decor.kind));
+            let standing = decor.iter().filter(|decor| !crate::view::furniture::is_flat(&decor.kind));
             let furniture: Vec<Place> = standing.map(|decor| (decor.position, decor.size / 2.0)).collect();
             let elements = pairs(&scene, "elements", Vec2::new(52.0, 46.0));
             // With a margin, so that agents at their homes are completely visible.

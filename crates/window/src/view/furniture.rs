@@ -34,7 +34,7 @@ pub fn layer(kind: &str) -> Layer {
 }
 
 /// Whether a kind lies flat, below everything that stands.
-pub fn lies(kind: &str) -> bool {
+pub fn is_flat(kind: &str) -> bool {
     layer(kind) != Layer::Standing
 }
 
@@ -50,7 +50,7 @@ pub fn decor_at(all: &[DecorView], place: Vec2) -> Option<&DecorView> {
         from_middle.x <= decor.size.x && from_middle.y <= decor.size.y
     };
     // The depth used for drawing: standing pieces by their lower edge, lying ones by their centre.
-    let height = |decor: &DecorView| decor.position.y - if lies(&decor.kind) { 0.0 } else { decor.size.y / 2.0 };
+    let height = |decor: &DecorView| decor.position.y - if is_flat(&decor.kind) { 0.0 } else { decor.size.y / 2.0 };
     let topmost = |one: &&DecorView, other: &&DecorView| {
         let layers = (layer(&one.kind), layer(&other.kind));
         layers.0.cmp(&layers.1).then_with(|| match layers.0 {
@@ -118,7 +118,7 @@ pub fn resized(decor: &DecorView, corner: Vec2, to: Vec2, exactly: bool) -> Deco
 }
 
 /// Turns a piece: kinds drawn from above by 90°, kinds drawn from the front by mirroring.
-pub fn turned(decor: &DecorView) -> DecorView {
+pub fn rotated(decor: &DecorView) -> DecorView {
     match &*decor.kind {
         "rug" | "wall" | "tiles" | "stone" | "carpet" => {
             DecorView { size: Vec2::new(decor.size.y, decor.size.x), ..decor.clone() }
@@ -195,8 +195,8 @@ mod tests {
         #[test]
         fn turning_twice_restores_a_piece(kind in prop::sample::select(vec!["rug", "wall", "desk", "shelf", "stone"])) {
             let before = piece(kind, 3.0, 4.0);
-            prop_assert_ne!(turned(&before), before.clone());
-            prop_assert_eq!(turned(&turned(&before)), before);
+            prop_assert_ne!(rotated(&before), before.clone());
+            prop_assert_eq!(rotated(&rotated(&before)), before);
         }
     }
 }

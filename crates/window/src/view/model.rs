@@ -44,7 +44,7 @@ pub struct RoomModel {
     /// Running conversations, sorted by key.
     pub talks: Vec<TalkView>,
     /// Relationships, drawn as labelled ropes.
-    pub ties: Vec<TieView>,
+    pub ties: Vec<RelationshipView>,
     /// Minimum height above the topmost element at which new agents are placed, in world units; `None` if they stay
     /// where they are dropped.
     pub spawn_above: Option<f32>,
@@ -91,7 +91,7 @@ pub struct RoomModel {
     /// Wording of events that extensions added to the log.
     pub added_events: AddedEvents,
     /// Who has read the selected or hovered elements, by element id.
-    pub known: BTreeMap<Id, Arc<KnownBy>>,
+    pub known: BTreeMap<Id, Arc<ElementReaders>>,
 }
 
 /// The settings that the window shows and changes.
@@ -171,7 +171,7 @@ impl RoomModel {
     }
 
     /// The relationship behind a tie, by agent id; `None` if an agent has left.
-    pub fn relationship(&self, tie: &TieView) -> Option<Relationship> {
+    pub fn relationship(&self, tie: &RelationshipView) -> Option<Relationship> {
         let (from, to) = (self.agent_of(tie.from)?, self.agent_of(tie.to)?);
         Some(Relationship { from: from.id.clone(), to: to.id.clone(), label: tie.label.clone() })
     }
@@ -277,22 +277,22 @@ pub struct ProfileFacts {
 
 /// Which agents have read an element, those with the newest version first.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct KnownBy {
+pub struct ElementReaders {
     /// The current version of the element.
     pub version: u32,
     /// All agents that may read it.
     pub readers: Vec<ReaderView>,
 }
 
-impl KnownBy {
+impl ElementReaders {
     /// Numbers of agents that know the newest version, an older one, and none.
     pub fn counts(&self) -> [usize; 3] {
         let mut counts = [0; 3];
         for reader in &self.readers {
             let index = match reader.knows {
-                Knows::Newest { .. } => 0,
-                Knows::Older { .. } => 1,
-                Knows::Nothing => 2,
+                KnownElement::Newest { .. } => 0,
+                KnownElement::Older { .. } => 1,
+                KnownElement::Nothing => 2,
             };
             counts[index] += 1;
         }
@@ -308,12 +308,12 @@ pub struct ReaderView {
     /// The agent's display name.
     pub name: Id,
     /// The version it knows.
-    pub knows: Knows,
+    pub knows: KnownElement,
 }
 
 /// The version of an element that an agent knows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Knows {
+pub enum KnownElement {
     /// The current version.
     Newest {
         /// The tick of the last reading.
@@ -455,7 +455,7 @@ pub struct TalkView {
 
 /// A relationship between two agents, drawn as a labelled rope.
 #[derive(Clone, PartialEq, Debug)]
-pub struct TieView {
+pub struct RelationshipView {
     /// The agent the relationship starts at.
     pub from: AgentKey,
     /// The agent it points to.

@@ -19,14 +19,14 @@ const GRASP_POINTS: f32 = 10.0;
 
 /// Something in the room that can be clicked, by id.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Thing {
+pub enum RoomObject {
     /// An agent.
     Agent(Id),
     /// An element.
     Element(Id),
 }
 
-impl Thing {
+impl RoomObject {
     /// The id of the agent or element.
     pub fn id(&self) -> &Id {
         match self {
@@ -47,7 +47,7 @@ impl Thing {
 
 /// Returns what a click at `place` selects. Faces come first, then figures, then elements; among overlapping agents the
 /// one lower on screen wins.
-pub fn thing_at(room: &RoomModel, place: Vec2, zoom: f32) -> Option<Thing> {
+pub fn hit_test(room: &RoomModel, place: Vec2, zoom: f32) -> Option<RoomObject> {
     let grasp = GRASP_POINTS / zoom.max(0.01);
     let half = FIGURE.max(Vec2::splat(grasp));
     let foremost = |lift: f32, half: Vec2| {
@@ -55,34 +55,34 @@ pub fn thing_at(room: &RoomModel, place: Vec2, zoom: f32) -> Option<Thing> {
         agents.min_by(|one, other| one.position.y.total_cmp(&other.position.y))
     };
     if let Some(agent) = foremost(FACE_LIFT, Vec2::splat(FACE_HALF)).or_else(|| foremost(FIGURE_LIFT, half)) {
-        return Some(Thing::Agent(agent.id.clone()));
+        return Some(RoomObject::Agent(agent.id.clone()));
     }
     element_at(room, place)
 }
 
-fn element_at(room: &RoomModel, place: Vec2) -> Option<Thing> {
+fn element_at(room: &RoomModel, place: Vec2) -> Option<RoomObject> {
     let element = room.elements.iter().rev().find(|element| contains(element.position, ELEMENT_HALF, place));
-    element.map(|element| Thing::Element(element.id.clone()))
+    element.map(|element| RoomObject::Element(element.id.clone()))
 }
 
 /// Returns what a double click at `place` opens. Unlike [`thing_at`], an element wins over an agent in front of it
 /// unless the click is on a face.
-pub fn opened_at(room: &RoomModel, place: Vec2, zoom: f32) -> Option<Thing> {
+pub fn opened_at(room: &RoomModel, place: Vec2, zoom: f32) -> Option<RoomObject> {
     let is_face =
         |agent: &AgentView| contains(agent.position + Vec2::new(0.0, FACE_LIFT), Vec2::splat(FACE_HALF), place);
     let behind = if room.agents.iter().any(is_face) { None } else { element_at(room, place) };
-    behind.or_else(|| thing_at(room, place, zoom))
+    behind.or_else(|| hit_test(room, place, zoom))
 }
 
 /// Everything whose position is inside the box with these two opposite corners.
-pub fn things_in(room: &RoomModel, one: Vec2, other: Vec2) -> Vec<Thing> {
+pub fn hit_test_rect(room: &RoomModel, one: Vec2, other: Vec2) -> Vec<RoomObject> {
     let (low, high) = (one.min(other), one.max(other));
     let inside = |place: Vec2| place.cmpge(low).all() && place.cmple(high).all();
     let agents = room.agents.iter().filter(|agent| inside(agent.position));
     let elements = room.elements.iter().filter(|element| inside(element.position));
     agents
-        .map(|agent: &AgentView| Thing::Agent(agent.id.clone()))
-        .chain(elements.map(|element: &ElementView| Thing::Element(element.id.clone())))
+        .map(|agent: &AgentView| RoomObject::Agent(agent.id.clone()))
+        .chain(elements.map(|element: &ElementView| RoomObject::Element(element.id.clone())))
         .collect()
 }
 
@@ -102,7 +102,7 @@ mod tests {
         let board = ContentView::Text("All is well".into());
         let elements = vec![element(0, "news", "News", Vec2::ZERO, board)];
         let room = RoomModel { agents: vec![agent(1, "Ada", State::Idle)], elements, ..RoomModel::default() };
-        let (ada, news) = (Some(Thing::Agent("ada-1".into())), Some(Thing::Element("news".into())));
+        let (ada, news) = (Some(RoomObject::Agent("ada-1".into())), Some(RoomObject::Element("news".into())));
         for (place, opened, clicked) in [
             (Vec2::new(0.0, FACE_LIFT), &ada, &ada),
             (Vec2::new(0.0, 5.0), &news, &ada),
@@ -111,7 +111,7 @@ mod tests {
             (Vec2::new(0.0, -60.0), &None, &None),
         ] {
             assert_eq!(opened_at(&room, place, 1.0), *opened, "{place}");
-            assert_eq!(thing_at(&room, place, 1.0), *clicked, "a single click means whoever is in front: {place}");
+            assert_eq!(hit_test(&room, place, 1.0), *clicked, "a single click means whoever is in front: {place}");
         }
     }
 }

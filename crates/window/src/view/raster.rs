@@ -77,7 +77,7 @@ impl Rasteriser {
             let mut output = context.run_ui(input, &mut ui);
             self.text.finish(context, &mut output);
             self.update(&mut output.textures_delta);
-            if let (Some(find), Some(wanted)) = (self.find_fonts, self.text.take_wanted()) {
+            if let (Some(find), Some(wanted)) = (self.find_fonts, self.text.take_missing_characters()) {
                 self.text.add(context, find().find(&wanted));
                 // One frame to load the fonts, one to measure with them.
                 last = last.max(frame + 3);

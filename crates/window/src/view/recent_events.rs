@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use bevy::platform::collections::HashMap;
 
-use super::bubble::{Bubble, Life};
+use super::bubble::{Bubble, Lifetime};
 use super::event_list::{EventList, EventRow};
 use crate::base::Id;
 use crate::base::ids::USER;
@@ -80,7 +80,7 @@ const SHEETS_SHOWN: usize = 24;
 
 /// A file that an agent has just written.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Sheet {
+pub struct WrittenFile {
     /// The writer's id.
     pub agent: Id,
     /// The file name, without folders.
@@ -96,7 +96,7 @@ const LETTERS_SHOWN: usize = 32;
 
 /// A message from one agent to another during work.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Letter {
+pub struct WorkMessage {
     /// The sender's id.
     pub from: Id,
     /// The recipient's id.
@@ -110,7 +110,7 @@ pub const THOUGHT_SECS: f64 = 4.0;
 
 /// A memory that an agent has just recalled.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Thought {
+pub struct RecentRecall {
     /// The ids of the agents it came from: who shared it, or took part in the conversation.
     pub from: Vec<Id>,
     /// When it was recalled, in seconds of real time.
@@ -131,11 +131,11 @@ pub struct Recent {
     /// The last refusal of each agent, by agent id, and when in real time.
     pub refusals: HashMap<Id, (String, f64)>,
     /// Memories that agents have just recalled, by agent id.
-    pub thoughts: BTreeMap<Id, Thought>,
+    pub thoughts: BTreeMap<Id, RecentRecall>,
     /// Files that agents have just written, oldest first.
-    pub sheets: Vec<Sheet>,
+    pub sheets: Vec<WrittenFile>,
     /// Messages in flight between agents, oldest first.
-    pub letters: Vec<Letter>,
+    pub letters: Vec<WorkMessage>,
     /// The slash commands that coding agents last reported, by agent id.
     pub own_commands: BTreeMap<Id, Vec<OwnCommand>>,
     /// Refusals to show to the person, oldest first; whoever shows one removes it.
@@ -162,14 +162,14 @@ impl Recent {
     }
 
     /// Records the outcomes of file orders.
-    pub fn take_in_orders(&mut self, told: impl IntoIterator<Item = (Id, Result<(), String>)>) {
+    pub fn record_file_outcomes(&mut self, told: impl IntoIterator<Item = (Id, Result<(), String>)>) {
         self.orders.extend(told);
         let surplus = self.orders.len().saturating_sub(ORDERS_KEPT);
         self.orders.drain(..surplus);
     }
 
     /// Records the reaction signs that agents showed.
-    pub fn take_in_reactions(&mut self, shown: BTreeMap<Id, &'static str>, now_secs: f64) {
+    pub fn record_reactions(&mut self, shown: BTreeMap<Id, &'static str>, now_secs: f64) {
         self.reactions.extend(shown.into_iter().map(|(agent, sign)| (agent, (sign, now_secs))));
     }
 
@@ -180,10 +180,10 @@ impl Recent {
 
     /// Removes what has faded. Returns whether something is still fading.
     pub fn fade(&mut self, now_secs: f64) -> bool {
-        self.bubbles.retain(|_, bubble| !bubble.is_over(now_secs));
+        self.bubbles.retain(|_, bubble| !bubble.has_expired(now_secs));
         self.pulses.retain(|_, (_, since)| now_secs - *since < PULSE_SECS);
         self.reactions.retain(|_, (_, since)| now_secs - *since < PULSE_SECS);
-        self.refusals.retain(|_, (_, since)| !Life::REFUSAL.is_over(*since, now_secs));
+        self.refusals.retain(|_, (_, since)| !Lifetime::REFUSAL.has_expired(*since, now_secs));
         self.sheets.retain(|sheet| now_secs - sheet.since_secs < SHEET_SECS);
         self.letters.retain(|letter| now_secs - letter.since_secs < LETTER_SECS);
         self.thoughts.retain(|_, thought| now_secs - thought.since_secs < THOUGHT_SECS);
@@ -285,13 +285,13 @@ impl Recent {
         from.sort_unstable();
         from.dedup();
         from.retain(|other| other != agent);
-        self.thoughts.insert(agent.clone(), Thought { from, since_secs: now_secs });
+        self.thoughts.insert(agent.clone(), RecentRecall { from, since_secs: now_secs });
     }
 
     fn note_file(&mut self, event: &EventRecord, change: &FileChange, now_secs: f64) {
         let Some(agent) = event.draft.agent.clone().filter(|_| !change.gone) else { return };
         let name = change.path.rsplit('/').next().unwrap_or_default().to_owned();
-        self.sheets.push(Sheet { agent, name, since_secs: now_secs });
+        self.sheets.push(WrittenFile { agent, name, since_secs: now_secs });
         let surplus = self.sheets.len().saturating_sub(SHEETS_SHOWN);
         self.sheets.drain(..surplus);
     }
@@ -309,7 +309,11 @@ impl Recent {
     }
 
     fn post<'a>(&mut self, ways: impl Iterator<Item = (&'a Id, &'a Id)>, now_secs: f64) {
-        self.letters.extend(ways.map(|(from, to)| Letter { from: from.clone(), to: to.clone(), since_secs: now_secs }));
+        self.letters.extend(ways.map(|(from, to)| WorkMessage {
+            from: from.clone(),
+            to: to.clone(),
+            since_secs: now_secs,
+        }));
         let surplus = self.letters.len().saturating_sub(LETTERS_SHOWN);
         self.letters.drain(..surplus);
     }

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::simulation::State;
     use crate::view::paint::tests::agent;
-    use crate::view::pick::{Thing, thing_at};
+    use crate::view::pick::{RoomObject, hit_test};
 
     fn cluster(places: &[(f32, f32)]) -> RoomModel {
         let agents = places
@@ -149,8 +149,8 @@ mod tests {
             let (_, shown) = spread(&room, Vec2::new(1.0, WAIST_UNITS), zoom);
             for agent in &shown.agents {
                 let face = agent.position + Vec2::new(0.0, crate::view::pick::FACE_LIFT);
-                let under = thing_at(&shown, if zoom < 0.25 { agent.position } else { face }, zoom);
-                assert_eq!(under, Some(Thing::Agent(agent.id.clone())), "{count} at {zoom}");
+                let under = hit_test(&shown, if zoom < 0.25 { agent.position } else { face }, zoom);
+                assert_eq!(under, Some(RoomObject::Agent(agent.id.clone())), "{count} at {zoom}");
             }
         }
     }

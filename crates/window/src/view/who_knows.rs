@@ -18,7 +18,7 @@ const KEPT: usize = 20_000;
 
 /// How an agent knows something.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum KnownBy {
+pub enum KnowledgeSource {
     /// It is in its own memory.
     Remembers,
     /// It shared it with everybody.
@@ -44,7 +44,7 @@ pub struct WhoKnows {
     /// What they know, in a few words.
     pub what: String,
     /// Every agent that knows it, and how.
-    pub knowers: BTreeMap<Id, BTreeSet<KnownBy>>,
+    pub knowers: BTreeMap<Id, BTreeSet<KnowledgeSource>>,
     /// Its routes: from an agent id or file path, to an agent id.
     pub ways: BTreeSet<(Id, Id, Travel)>,
 }
@@ -123,18 +123,18 @@ impl KnowledgeTrail {
     }
 
     fn note_own(&self, known: &mut WhoKnows, memory: &Memory, agent: &Id) {
-        known.knowers.entry(agent.clone()).or_default().insert(KnownBy::Remembers);
+        known.knowers.entry(agent.clone()).or_default().insert(KnowledgeSource::Remembers);
         self.note_origin(known, memory, agent);
     }
 
     fn note_shared(&self, known: &mut WhoKnows, memory: &Memory) {
         let author = Some(&memory.agent).filter(|author| ***author != *USER);
         if let Some(author) = author {
-            known.knowers.entry(author.clone()).or_default().insert(KnownBy::Shared);
+            known.knowers.entry(author.clone()).or_default().insert(KnowledgeSource::Shared);
             self.note_origin(known, memory, author);
         }
         for agent in self.reminded(&memory.id).filter(|agent| Some(*agent) != author) {
-            known.knowers.entry(agent.clone()).or_default().insert(KnownBy::Reminded);
+            known.knowers.entry(agent.clone()).or_default().insert(KnowledgeSource::Reminded);
             known.ways.extend(author.map(|author| (author.clone(), agent.clone(), Travel::Recalled)));
         }
     }
@@ -199,11 +199,15 @@ mod tests {
         let shared = Memory { shared: true, ..memory("k-shared", "cy", Some("act-7")) };
         let (ada, all) = (Owner::Agent("ada".into()), Owner::Shared);
         let known = trail.who_knows("ports".to_owned(), [(&conversation_memory, &ada), (&shared, &all)]);
-        let knowers: Vec<(&str, Vec<KnownBy>)> =
+        let knowers: Vec<(&str, Vec<KnowledgeSource>)> =
             known.knowers.iter().map(|(agent, how)| (&**agent, how.iter().copied().collect())).collect();
         assert_eq!(
             knowers,
-            [("ada", vec![KnownBy::Remembers]), ("cy", vec![KnownBy::Shared]), ("dana", vec![KnownBy::Reminded]),]
+            [
+                ("ada", vec![KnowledgeSource::Remembers]),
+                ("cy", vec![KnowledgeSource::Shared]),
+                ("dana", vec![KnowledgeSource::Reminded]),
+            ]
         );
         let ways: Vec<(&str, &str, Travel)> = known.ways.iter().map(|(from, to, how)| (&**from, &**to, *how)).collect();
         assert_eq!(

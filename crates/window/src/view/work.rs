@@ -88,7 +88,7 @@ impl WorkView {
             return Self::default();
         };
         let now = world.resource::<SimClock>().tick();
-        let going_on = kernel.going_on();
+        let going_on = kernel.slots_in_use();
         let all = kernel.activations().count();
         let asking: BTreeSet<&Id> = kernel
             .approvals()
@@ -109,7 +109,7 @@ impl WorkView {
             }
         };
         let in_room = kernel.resume_tick().map(|tick| tick.saturating_sub(now) as f32 / TICKS_PER_SEC as f32);
-        let outside = gateway::rests_for(world);
+        let outside = gateway::longest_cooldown(world);
         Self {
             going_on,
             waiting: all - going_on,

@@ -7,7 +7,7 @@ use bevy::ecs::change_detection::Tick;
 use bevy::ecs::prelude::*;
 
 use crate::base::{Id, Problem, Severity};
-use crate::orchestration::workflow::definition::{Assignee, Output, PersonWants, Step};
+use crate::orchestration::workflow::definition::{AnswerKind, Assignee, Output, Step};
 use crate::orchestration::workflow::edit::StepAssignee;
 use crate::orchestration::workflow::format::{NO_STEPS, WorkflowFile};
 use crate::orchestration::workflow::{Run, RunKey, RunStatus, StepStatus, WorkflowRuns, Workflows};
@@ -208,8 +208,8 @@ impl WorkflowsView {
 fn who(doer: &Assignee) -> String {
     match doer {
         Assignee::Agent { agent } => agent.to_string(),
-        Assignee::Person { wants: PersonWants::Approval } => "You approve".to_owned(),
-        Assignee::Person { wants: PersonWants::Form } => "You fill in".to_owned(),
+        Assignee::Person { wants: AnswerKind::Approval } => "You approve".to_owned(),
+        Assignee::Person { wants: AnswerKind::Form } => "You fill in".to_owned(),
         Assignee::Workflow { workflow, .. } => format!("Workflow {workflow}"),
         Assignee::Join => String::new(),
     }

@@ -148,11 +148,11 @@ impl CheckInContext<'_, '_> {
         let session = self.session(file.as_ref(), planner);
         let open = self.open_work(session);
         own.open_since_secs = match own.open_since_secs {
-            _ if open.is_nothing() => None,
+            _ if open.is_empty() => None,
             Some(since) if since <= now_secs => Some(since),
             _ => Some(now_secs),
         };
-        if let Some(kept) = own.kept.take_if(|_| open.is_nothing()) {
+        if let Some(kept) = own.kept.take_if(|_| open.is_empty()) {
             self.orders.write(WorkOrder::LetGo { thread: kept });
         }
         if is_broken {
@@ -163,7 +163,7 @@ impl CheckInContext<'_, '_> {
             CheckInStep::Wait => {}
             CheckInStep::Begin(reason) => {
                 let named = session.and_then(|session| self.kernel.session_id(session)).map(file_name);
-                let text = checkins::written(&text, now_secs, &reason, None, named.as_deref());
+                let text = checkins::updated_text(&text, now_secs, &reason, None, named.as_deref());
                 self.writes.write(SceneWrite::File { path: CHECK_IN_FILE.to_owned(), text });
             }
             CheckInStep::Ask(reason) => {
@@ -235,7 +235,8 @@ impl CheckInContext<'_, '_> {
     fn write(&mut self, ordered: &CheckInOrder, session: Option<String>) {
         let text = self.known.text(CHECK_IN_FILE).unwrap_or_default();
         let session = session.map(file_name);
-        let text = checkins::written(text, ordered.now_secs, &ordered.reason, Some(ordered.count), session.as_deref());
+        let text =
+            checkins::updated_text(text, ordered.now_secs, &ordered.reason, Some(ordered.count), session.as_deref());
         self.writes.write(SceneWrite::File { path: CHECK_IN_FILE.to_owned(), text });
     }
 }

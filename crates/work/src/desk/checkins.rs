@@ -44,7 +44,7 @@ pub struct OpenWork {
 
 impl OpenWork {
     /// Whether no work is open.
-    pub fn is_nothing(self) -> bool {
+    pub fn is_empty(self) -> bool {
         self == Self::default()
     }
 
@@ -135,7 +135,7 @@ pub fn step(file: Option<&CheckInFile>, open: OpenWork, open_since_secs: Option<
     }
     let interval = file.map_or(USUAL_INTERVAL_SECS, |file| file.interval_secs);
     let from = open_since_secs.map_or(last, |since| since.max(last));
-    if open.is_nothing() || now_secs - from < interval {
+    if open.is_empty() || now_secs - from < interval {
         return CheckInStep::Wait;
     }
     CheckInStep::Ask(format!("{}s since last check-in (threshold: {interval}s)", now_secs - last))
@@ -148,7 +148,7 @@ pub fn message(count: u64, reason: &str, open: OpenWork) -> String {
 
 /// The text of the file after a check-in. `count` and `session` do not change if they are `None`; unknown keys and
 /// comments are kept.
-pub fn written(text: &str, now_secs: i64, reason: &str, count: Option<u64>, session: Option<&str>) -> String {
+pub fn updated_text(text: &str, now_secs: i64, reason: &str, count: Option<u64>, session: Option<&str>) -> String {
     let is_new = text.trim().is_empty();
     let mut text = with_key(text, "last_checkin", &stamp(now_secs).into());
     if is_new {
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!((read.last_secs, read.interval_secs, read.count), (Some(1_759_651_324), 90, 3));
         let CheckInStep::Ask(reason) = step(Some(&read), BUSY, Some(0), NOW + 60) else { panic!("it is due") };
         assert_eq!(reason, "120s since last check-in (threshold: 90s)");
-        let next = written(text, NOW + 60, &reason, Some(4), Some("planner-001.act-9.session.yaml"));
+        let next = updated_text(text, NOW + 60, &reason, Some(4), Some("planner-001.act-9.session.yaml"));
         assert_eq!(
             next,
             "# ours\nlast_checkin: \"2025-10-05T08:04:04\" # by the room\ninterval_seconds: 90\nteam: red\n\
@@ -193,7 +193,7 @@ mod tests {
              last_reason: \"120s since last check-in (threshold: 90s)\"\n# end\n"
         );
         assert_eq!(file(&next).last_secs, Some(NOW + 60));
-        assert!(written(&text.replace('\n', "\r\n"), NOW, "x", None, None).matches("\r\n").count() == 8);
+        assert!(updated_text(&text.replace('\n', "\r\n"), NOW, "x", None, None).matches("\r\n").count() == 8);
         let words = message(4, &reason, BUSY);
         assert!(words.starts_with(CHECK_IN) && words.contains("Check-in 4: 120s"), "{words}");
         assert!(words.contains("1 active session, 2 open tasks."), "{words}");
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn the_first_check_only_starts_the_interval() {
         assert!(matches!(step(None, BUSY, Some(0), NOW), CheckInStep::Begin(_)));
-        let text = written("", NOW, "counting starts now", None, None);
+        let text = updated_text("", NOW, "counting starts now", None, None);
         let begun = file(&text);
         assert_eq!(
             (begun.last_secs, begun.interval_secs, begun.count, begun.session.clone()),
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn clock_changes_and_invalid_values_are_tolerated() {
-        let begun = file(&written("", NOW, "x", None, None));
+        let begun = file(&updated_text("", NOW, "x", None, None));
         assert!(matches!(step(Some(&begun), BUSY, Some(NOW), NOW - 5), CheckInStep::Begin(_)));
         assert_eq!(file("").interval_secs, 60);
         for odd in ["0", "-5", "soon", "1e12", ".nan", "[1]"] {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::heartbeats::{BY_HEARTBEAT, HEARTBEAT_FILE, Heartbeats, heartbeat_path, missed_in_all, wake_message};
+use super::heartbeats::{BY_HEARTBEAT, HEARTBEAT_FILE, Heartbeats, heartbeat_path, total_missed, wake_message};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::mdx_file::problem_of;
 use crate::agent::{Agent, Profiles, Roster};
@@ -129,7 +129,7 @@ impl HeartbeatContext<'_, '_> {
         }
         own.newest += 1;
         let order: Id = format!("{BY_HEARTBEAT}/{}/{}", RunTag::of(self.log.run()), own.newest).into();
-        let missed = missed_in_all(&due);
+        let missed = total_missed(&due);
         let cause = match missed {
             0 => Seq(0),
             missed => {

@@ -24,7 +24,7 @@ const LEAD: &str = "Your heartbeat woke you.";
 
 /// The state of an agent's heartbeat. All dates are simulated and in seconds.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Beat {
+pub struct HeartbeatState {
     /// The date when the heartbeat was first seen, from which intervals are counted.
     pub began_secs: i64,
     /// The date up to which all due entries are done.
@@ -64,7 +64,7 @@ pub struct Wake {
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Heartbeats {
-    pub(super) beats: BTreeMap<Id, Beat>,
+    pub(super) beats: BTreeMap<Id, HeartbeatState>,
     pub(super) newest: u64,
 }
 
@@ -72,7 +72,7 @@ impl Heartbeats {
     /// The due entries of an agent's heartbeat. There are none while its last wake-up is pending or running; entries
     /// that become due meanwhile are done once afterwards.
     pub fn due(&mut self, agent: &Id, heartbeat: &Heartbeat, now_secs: i64, tick: u64) -> Vec<Due> {
-        let beat = self.beats.entry(agent.clone()).or_insert_with(|| Beat::new(now_secs));
+        let beat = self.beats.entry(agent.clone()).or_insert_with(|| HeartbeatState::new(now_secs));
         beat.note_date(now_secs);
         if beat.live.is_some() || tick < beat.not_before {
             return Vec::new();
@@ -125,7 +125,7 @@ impl Heartbeats {
     }
 }
 
-impl Beat {
+impl HeartbeatState {
     fn new(now_secs: i64) -> Self {
         Self {
             began_secs: now_secs,
@@ -178,7 +178,7 @@ pub fn wake_message(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
 }
 
 /// A one-line summary of the message to an agent, for people.
-pub fn what_for(message: &str) -> String {
+pub fn summary(message: &str) -> String {
     let items = message.lines().filter_map(|line| line.strip_prefix("- "));
     let items: Vec<&str> = items.collect();
     if items.is_empty() { message.trim_start_matches(LEAD).trim().to_owned() } else { items.join("; ") }
@@ -193,7 +193,7 @@ fn missed(times: u32) -> String {
 }
 
 /// The maximum number of times that one of these entries was missed, for the log.
-pub fn missed_in_all(due: &[Due]) -> u32 {
+pub fn total_missed(due: &[Due]) -> u32 {
     due.iter().map(|due| due.missed).max().unwrap_or(0)
 }
 
@@ -266,7 +266,7 @@ mod tests {
         for line in ["It is Thursday.", "- Read state/now.md", "- Look around", "- Sum up (Every morning at 09:00)"] {
             assert!(told.contains(line), "{line}: {told}");
         }
-        assert_eq!(what_for(&told), "Read state/now.md; Look around; Sum up (Every morning at 09:00)");
+        assert_eq!(summary(&told), "Read state/now.md; Look around; Sum up (Every morning at 09:00)");
         let days_later = due_by_clock(&heartbeat, 0, 3 * 86_400 + 9 * 3_600, 0);
         assert!(wake_message(&heartbeat, &days_later, "Sunday").contains("missed 3 times before: do it once"));
         let only_routine = [Due { routine: Some(0), ..at_nine[0].clone() }];

@@ -12,7 +12,7 @@ use crate::kernel::session::path;
 use crate::kernel::{EditedSession, SessionEditTiming, file_message};
 use crate::log::narration::counted;
 use crate::mind::PromptMessage;
-use crate::tools::{DESK, DeskOrder, OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use crate::tools::{DESK, DeskOrder, OrderKey, OrderReport, PendingToolOrders, ToolOrder, ToolOutcome, ToolOutput};
 use crate::workspace::session_files::{MessageRole, SessionMessage, SessionText, parse};
 use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
 
@@ -46,9 +46,9 @@ pub(super) fn advance_session_edits(
             Ok((edited, text)) => {
                 let changed = vec![place(&sessions, &edited)];
                 edits.write(edited);
-                ToolNews::Done { output: ToolOutput { text, changed, ..ToolOutput::default() } }
+                OrderReport::Done { output: ToolOutput { text, changed, ..ToolOutput::default() } }
             }
-            Err(why) => ToolNews::Failed { why },
+            Err(why) => OrderReport::Failed { why },
         };
         answers.write(ToolOutcome { key, news });
     }
@@ -60,7 +60,7 @@ pub(super) fn advance_session_edits(
         asked.insert(order.key);
         // An edit that is refused now needs no version.
         match edit(&sessions, order, 0) {
-            Err(why) => drop(answers.write(ToolOutcome { key: order.key, news: ToolNews::Failed { why } })),
+            Err(why) => drop(answers.write(ToolOutcome { key: order.key, news: OrderReport::Failed { why } })),
             Ok((edited, _)) => drop(files.write(FileOrder {
                 key: format!("{ORDERS}{}", order.key).into(),
                 author: Author(ROOM.into()),
@@ -137,6 +137,6 @@ fn with_guidance<'a>(
     let said: Vec<PromptMessage> = one.map_or_else(|| thread.messages.clone(), |one| one.messages_so_far());
     let mut messages: Vec<SessionMessage> = said.iter().map(file_message).collect();
     let written = Some(messages.len());
-    messages.push(SessionMessage::words(MessageRole::User, guidance));
+    messages.push(SessionMessage::from_text(MessageRole::User, guidance));
     SessionText { agent_id: thread.agent.to_string(), written, messages, ..SessionText::default() }
 }

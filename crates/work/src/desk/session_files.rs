@@ -57,7 +57,7 @@ struct Waiting {
 
 impl SessionEdits {
     /// Whether a text will be applied without any other event. `now` is the current tick.
-    pub fn is_taking(&self, now: u64) -> bool {
+    pub fn has_pending_edit(&self, now: u64) -> bool {
         self.waiting.values().any(|waiting| waiting.not_before <= now && !waiting.is_lost)
     }
 }

@@ -194,7 +194,7 @@ impl TaskAssignments {
 
     /// Whether anything will happen without a turn of an agent or a person. `is_over` returns whether all work of a
     /// session has ended.
-    pub fn goes_on_by_itself(&self, now: u64, is_over: impl Fn(ActivationKey) -> bool) -> bool {
+    pub fn can_continue_unattended(&self, now: u64, is_over: impl Fn(ActivationKey) -> bool) -> bool {
         let moves = |assignment: &TaskAssignment| match &assignment.stage {
             AssignmentStage::Marking | AssignmentStage::Ordered | AssignmentStage::Closing => true,
             AssignmentStage::Ready { not_before } => now >= *not_before,
@@ -334,7 +334,7 @@ impl TaskAssignments {
     }
 
     /// The ids of the sessions that are waiting for a task.
-    pub fn awaited_in(&self) -> BTreeSet<&str> {
+    pub fn waiting_sessions(&self) -> BTreeSet<&str> {
         let asked = self.asked.iter().map(|one| one.session.as_str());
         asked.chain(self.all.iter().filter_map(|assignment| assignment.asked_in.as_deref())).collect()
     }

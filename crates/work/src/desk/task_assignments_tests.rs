@@ -108,14 +108,14 @@ fn the_requester_of_a_task_is_notified_once_however_it_ends() {
     ] {
         let mut assignments = TaskAssignments::default();
         assignments.watch(&files(&[(PLAN, &task(" ", ""))]));
-        assert_eq!(assignments.awaited_in(), BTreeSet::from(["planner.act-7"]));
+        assert_eq!(assignments.waiting_sessions(), BTreeSet::from(["planner.act-7"]));
         assert_eq!(assignments.take_notices(), []);
         assignments.watch(&files(&[(PLAN, &ended)]));
         assignments.watch(&files(&[(PLAN, &ended)]));
         let told = assignments.take_notices();
         assert_eq!(told.len(), 1, "{ended}");
         assert!(told[0].text == format!("Your task yes “Say yes” {words}"), "{}", told[0].text);
-        assert!(assignments.awaited_in().is_empty());
+        assert!(assignments.waiting_sessions().is_empty());
     }
 }
 
@@ -136,7 +136,7 @@ fn the_requester_gets_the_conclusion_of_a_task_once() {
     assignments.watch(&files(&[(PLAN, &task("x", "  status: completed\n"))]));
     let told: Vec<String> = assignments.take_notices().into_iter().map(|told| told.text).collect();
     assert_eq!(told, ["Your task count “Count” was done by ada. Its result:\nTwelve."]);
-    assert!(!assignments.is_at_work() && assignments.awaited_in().is_empty());
+    assert!(!assignments.is_at_work() && assignments.waiting_sessions().is_empty());
 }
 
 #[test]

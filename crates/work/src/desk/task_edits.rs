@@ -99,7 +99,7 @@ fn change(file: &TaskFile, id: &str, update: &TaskUpdate) -> Result<Edited, Stri
     };
     let mut changes = Vec::new();
     if let Some(status) = &update.status {
-        let status = Status::of_word(status).ok_or_else(|| format!("there is no status {status:?}"))?;
+        let status = Status::from_name(status).ok_or_else(|| format!("there is no status {status:?}"))?;
         changes.push(Change::Status(status));
     }
     if let Some(priority) = priority(update.priority.as_deref())? {
@@ -118,7 +118,7 @@ fn change(file: &TaskFile, id: &str, update: &TaskUpdate) -> Result<Edited, Stri
 
 fn priority(letter: Option<&str>) -> Result<Option<Priority>, String> {
     let Some(letter) = letter else { return Ok(None) };
-    let found = Priority::of_letter(&letter.to_uppercase());
+    let found = Priority::from_letter(&letter.to_uppercase());
     found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; use A to D"))
 }
 

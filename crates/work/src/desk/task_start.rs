@@ -155,7 +155,7 @@ fn outcome(ending: &Ending) -> Outcome {
         Ending::Aborted { by_person: true, .. } => "stopped",
         _ => "failed",
     };
-    Outcome { status: status.to_owned(), text: ending.words().to_owned() }
+    Outcome { status: status.to_owned(), text: ending.text().to_owned() }
 }
 
 impl TaskContext<'_, '_> {
@@ -278,7 +278,7 @@ impl TaskContext<'_, '_> {
                 // Work that ended in this tick is reported later in the tick.
                 Some(known) => last
                     .clone()
-                    .filter(|(ended, _)| known.earlier.last() == Some(ended) && self.kernel.is_over(*thread))
+                    .filter(|(ended, _)| known.earlier.last() == Some(ended) && self.kernel.has_ended(*thread))
                     .map(|(_, outcome)| outcome),
             };
             over.extend(outcome.map(|outcome| (assignment.clone(), *thread, outcome)));
@@ -358,7 +358,7 @@ impl TaskContext<'_, '_> {
     /// Keeps the sessions in which an agent waits for a task, and releases all others.
     fn keep_sessions(&mut self) {
         let threads =
-            self.assignments.awaited_in().into_iter().filter_map(|session| self.kernel.session_named(session));
+            self.assignments.waiting_sessions().into_iter().filter_map(|session| self.kernel.session_named(session));
         let wanted: BTreeSet<ActivationKey> = threads.collect();
         if wanted == self.assignments.kept {
             return;

@@ -10,7 +10,7 @@ use super::task_assignments::TaskAssignments;
 use super::task_edits::{Edited, TaskEdit, apply};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Id, Problem, Seq};
-use crate::tools::{OrderKey, PendingToolOrders, ToolNews, ToolOutcome, ToolOutput};
+use crate::tools::{OrderKey, OrderReport, PendingToolOrders, ToolOutcome, ToolOutput};
 use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
 use crate::workspace::{KnownFiles, SaveReport, Unsaved};
 
@@ -304,9 +304,11 @@ fn answer(key: OrderKey, write: &TaskWrite, result: Result<Edited, String>) -> T
         Ok(edited) => {
             let did = if matches!(write.edit, TaskEdit::Create { .. }) { "Written" } else { "Changed" };
             let text = format!("{did}: task {} “{}” in {}.", edited.id, edited.title, write.path);
-            ToolNews::Done { output: ToolOutput { text, changed: vec![write.path.clone()], ..ToolOutput::default() } }
+            OrderReport::Done {
+                output: ToolOutput { text, changed: vec![write.path.clone()], ..ToolOutput::default() },
+            }
         }
-        Err(why) => ToolNews::Failed { why },
+        Err(why) => OrderReport::Failed { why },
     };
     ToolOutcome { key, news }
 }

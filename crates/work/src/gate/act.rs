@@ -8,7 +8,7 @@ use super::commands::{self, ALLOWLIST_FILE, CommandRules, CommandVerdict};
 use super::paths;
 use super::touch::{DeclaredTouch, TouchEffect, TouchKind};
 use crate::agent::agent_file::longer_ids_of_path;
-use crate::agent::{AgentProfile, Former, McpEntry, Profiles};
+use crate::agent::{AgentProfile, McpEntry, Profiles, RemovedProfile};
 use crate::base::Id;
 use crate::gateway::acp::PROVIDER;
 use crate::gateway::mcp::McpHints;
@@ -148,7 +148,7 @@ pub trait GateContext {
     /// The profile with this id and the path of its file, also if the file was deleted but an agent still uses it.
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)>;
     /// The former permissions of an id whose file was deleted and that no agent uses any more.
-    fn former(&self, id: &str) -> Former<'_>;
+    fn former(&self, id: &str) -> RemovedProfile<'_>;
     /// Whether a sandbox is available for the programs that agents run.
     fn keeps_programs_in(&self) -> bool {
         false
@@ -179,8 +179,8 @@ impl GateContext for RoomGateContext<'_> {
         Some((self.profiles.path(id)?, self.profiles.get(id)?))
     }
 
-    fn former(&self, id: &str) -> Former<'_> {
-        self.profiles.former(id)
+    fn former(&self, id: &str) -> RemovedProfile<'_> {
+        self.profiles.removed_profile(id)
     }
 
     fn keeps_programs_in(&self) -> bool {
@@ -400,13 +400,15 @@ impl TouchResolver<'_> {
         let names_coding_agent = named.is_some() && old_profile.as_ref().and_then(&coding_agent) != named;
         let current = match (existing, &old_profile, former) {
             (Some((path, profile)), _, _) => Some(authority(path, profile)),
-            (None, Some(profile), _) | (None, None, Former::Known(profile)) => Some(authority(place.as_str(), profile)),
-            (None, None, Former::Never | Former::Unknown) => None,
+            (None, Some(profile), _) | (None, None, RemovedProfile::Known(profile)) => {
+                Some(authority(place.as_str(), profile))
+            }
+            (None, None, RemovedProfile::Never | RemovedProfile::Unknown) => None,
         };
         Some(Touch::Profile(Box::new(ProfileChange {
             defines_servers,
             names_coding_agent,
-            may_be_forgotten: current.is_none() && matches!(former, Former::Unknown),
+            may_be_forgotten: current.is_none() && matches!(former, RemovedProfile::Unknown),
             current,
             holder: existing.map(|(held, _)| held.to_owned()).filter(|held| !is_own(held)),
             authority: authority(place.as_str(), &profile),

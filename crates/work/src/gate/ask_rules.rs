@@ -68,9 +68,9 @@ impl AskSource {
     /// The reason as a clause about the agent, such as "its safety mode is safe".
     pub fn because(&self) -> String {
         match self {
-            Self::SafetyMode { mode, is_own: true } => format!("its safety mode is {}", mode.word()),
+            Self::SafetyMode { mode, is_own: true } => format!("its safety mode is {}", mode.as_str()),
             Self::SafetyMode { mode, is_own: false } => {
-                format!("the safety mode is {} for an agent that started it", mode.word())
+                format!("the safety mode is {} for an agent that started it", mode.as_str())
             }
             Self::Setting { key, word } => format!("the workspace's settings say {key}: {word}"),
             Self::Listed { glob } => format!("the workspace's settings list {glob} under ask"),
@@ -170,7 +170,7 @@ pub fn granted_words<'a>(granted: impl IntoIterator<Item = &'a AskRule>) -> Stri
 
 /// The narrowest useful rules for a permanent permission; `None` if any rule requires approval each time or cannot be
 /// expressed.
-pub fn for_good(tool: &str, rules: &[AskRule]) -> Option<Vec<String>> {
+pub fn permanent_rules(tool: &str, rules: &[AskRule]) -> Option<Vec<String>> {
     let mut written: Vec<String> = Vec::new();
     // A rule for new agents also covers their files.
     let starts_first = rules.iter().filter(|rule| rule.kind == TouchKind::AGENT_SPAWN);
@@ -249,13 +249,13 @@ mod tests {
     #[test]
     fn approvals_required_each_time_can_only_be_given_once() {
         let rules = [safe(TouchKind::FILE_WRITE, "scenes/a.yaml"), each_time("scenes/a.yaml")];
-        assert_eq!((for_task(&rules), for_good("vfs_write", &rules)), (None, None));
-        assert_eq!((for_task(&[]), for_good("vfs_write", &[])), (None, None));
+        assert_eq!((for_task(&rules), permanent_rules("vfs_write", &rules)), (None, None));
+        assert_eq!((for_task(&[]), permanent_rules("vfs_write", &[])), (None, None));
     }
 
     #[test]
     fn permanent_permissions_are_as_narrow_as_is_useful() {
-        let rules = |tool: &str, rules: &[AskRule]| for_good(tool, rules);
+        let rules = |tool: &str, rules: &[AskRule]| permanent_rules(tool, rules);
         let write = rules("vfs_write", &[safe(TouchKind::FILE_WRITE, "artifacts/a.md")]);
         assert_eq!(write, Some(vec!["vfs_write(artifacts/a.md)".to_owned()]));
         let new = [safe(TouchKind::PROFILE_WRITE, "agents/a.md"), safe(TouchKind::AGENT_SPAWN, "agents/a.md")];

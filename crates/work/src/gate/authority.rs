@@ -92,7 +92,7 @@ pub enum ToolScope {
 
 impl ToolScope {
     /// Whether an agent may have tools of both scopes.
-    pub fn meets(&self, other: &Self) -> bool {
+    pub fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Profile(one), Self::Profile(other)) => one == other,
             (Self::Session(one), Self::Session(other)) => one == other,
@@ -144,7 +144,7 @@ impl ToolNames {
     }
 
     /// The name of the tool that a name in a profile stands for, ignoring case and treating dashes as underscores.
-    pub fn meant(&self, name: &str) -> Option<&str> {
+    pub fn resolve(&self, name: &str) -> Option<&str> {
         self.tool(name).map(|tool| tool.name.as_str())
     }
 
@@ -193,7 +193,7 @@ impl ToolNames {
         let names = self.of_profile(&profile.id, profile.role.as_deref());
         let listed = profile.tools.iter().flatten();
         let listed = listed.filter(|name| !servers::is_known(name, profile, &names.1));
-        let is_nowhere = |name: &&String| names.meant(name).is_none() && names.nearest(name).is_none();
+        let is_nowhere = |name: &&String| names.resolve(name).is_none() && names.nearest(name).is_none();
         let missing = listed.filter(is_nowhere).filter(|name| self.roles_of(name).is_empty());
         missing.map(|name| names.describe(name)).collect()
     }
@@ -201,7 +201,7 @@ impl ToolNames {
     /// Describes an unknown tool name. A tool with conditions counts as unknown.
     fn describe(&self, name: &str) -> String {
         let plain = name.split('(').next().unwrap_or(name).trim();
-        let told = if self.meant(plain).is_some() { format!("{plain}(…)") } else { plain.to_owned() };
+        let told = if self.resolve(plain).is_some() { format!("{plain}(…)") } else { plain.to_owned() };
         text::truncate(&text::one_line(&told), 60)
     }
 
@@ -291,7 +291,7 @@ impl fmt::Display for ExcessPermission {
             Self::Reads(None) => f.write_str("reading everything"),
             Self::Writes(Some(glob)) => write!(f, "writing {glob:?}"),
             Self::Writes(None) => f.write_str("writing everything"),
-            Self::Safety(mode) => write!(f, "the safety mode {}", mode.word()),
+            Self::Safety(mode) => write!(f, "the safety mode {}", mode.as_str()),
             Self::McpServer(grant) => {
                 let (server, tool) =
                     grant.split_once('/').map_or((grant.as_str(), None), |(key, tool)| (key, Some(tool)));
@@ -359,7 +359,7 @@ impl Authority {
         };
         let safety = match profile.safety_mode.as_deref() {
             None => SafetyMode::default(),
-            Some(word) => SafetyMode::of_word(word).unwrap_or_else(|| {
+            Some(word) => SafetyMode::from_name(word).unwrap_or_else(|| {
                 let what = format!("unknown safety mode {word:?}; every change needs approval");
                 let remedy = "write safe, balanced or auto; for a read-only agent, write writes: []";
                 problems.push(Problem::warning(place, what, remedy).at_line(profile.lines.of("safety_mode")));
@@ -392,7 +392,7 @@ impl Authority {
     }
 
     /// The authority of a profile that cannot be trusted.
-    pub fn least() -> Self {
+    pub fn minimal() -> Self {
         Self {
             tools: BTreeSet::new(),
             called: BTreeMap::new(),
@@ -422,8 +422,8 @@ impl Authority {
     }
 
     /// Whether this is the authority of a malformed agent file.
-    pub fn is_least(&self) -> bool {
-        *self == Self::least()
+    pub fn is_minimal(&self) -> bool {
+        *self == Self::minimal()
     }
 
     /// Checks that `other` does not exceed this authority. The error lists everything in which it does, in order.
@@ -576,8 +576,8 @@ mod tests {
     fn a_malformed_file_has_the_least_authority() {
         let malformed = markdown::read("agents/ada.md", "---\ntools: [\n");
         assert!(malformed.malformed);
-        assert!(Authority::of("agents/ada.md", &malformed.profile, &names()).0.is_least());
-        assert!(!of("name: x").is_least());
+        assert!(Authority::of("agents/ada.md", &malformed.profile, &names()).0.is_minimal());
+        assert!(!of("name: x").is_minimal());
     }
 
     #[test]
@@ -602,7 +602,7 @@ mod tests {
         );
         for authority in [&own, &other] {
             assert_eq!(authority.allows(authority), Ok(()));
-            assert_eq!(authority.allows(&Authority::least()), Ok(()));
+            assert_eq!(authority.allows(&Authority::minimal()), Ok(()));
         }
     }
 

@@ -49,7 +49,7 @@ impl Bounds {
 
     /// The bounds of code in the agent's own tools: it may read the files that the agent may read and send requests to
     /// servers, each of which is checked.
-    pub fn of_own_code(mut self) -> Self {
+    pub fn for_own_code(mut self) -> Self {
         for authority in &mut self.authorities {
             // The code uses paths relative to the workspace.
             authority.folder = None;
@@ -175,7 +175,7 @@ mod tests {
 
     fn reading(reads: Option<&[&str]>) -> Authority {
         let reads = reads.map(|globs| globs.iter().map(ToString::to_string).collect());
-        Authority { reads, writes: None, tools: ["a".to_owned()].into(), ..Authority::least() }
+        Authority { reads, writes: None, tools: ["a".to_owned()].into(), ..Authority::minimal() }
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(bounds.tools(), ["a"].into());
         assert_eq!(bounds.safety(), SafetyMode::Safe);
         assert!(bounds.allows(&more).is_err());
-        assert_eq!(bounds.allows(&Authority::least()), Ok(()));
+        assert_eq!(bounds.allows(&Authority::minimal()), Ok(()));
         assert_eq!(bounds.file_rights().reads, [vec!["x".to_owned()]]);
     }
 

@@ -8,7 +8,7 @@ use super::authority::{Authority, ExcessPermission};
 use super::bounds::Bounds;
 use super::commands::CommandVerdict;
 use super::paths;
-use super::policy::{GatePolicy, Ruling};
+use super::policy::{GatePolicy, VerdictSource};
 use super::safety::SafetyMode;
 use super::servers::called;
 use super::touch::TouchKind;
@@ -194,10 +194,10 @@ fn class_rules(
         findings.add(verdict, doing, AskRule { source, kind: kind.clone(), target: target.to_owned() });
     };
     let judged = if *kind == TouchKind::AGENT_START { &TouchKind::AGENT_SPAWN } else { kind };
-    let (verdict, ruling) = policy.ruling(judged);
+    let (verdict, ruling) = policy.verdict_and_source(judged);
     let source = match ruling {
-        Ruling::Setting { key, word } => AskSource::Setting { key, word },
-        Ruling::Unset { why } => AskSource::Unset { why: why.to_owned() },
+        VerdictSource::Setting { key, word } => AskSource::Setting { key, word },
+        VerdictSource::Unset { why } => AskSource::Unset { why: why.to_owned() },
     };
     add(verdict, source);
     add(policy.strictness(judged), AskSource::NotUnderstood);
@@ -229,12 +229,12 @@ fn judge_command(
             findings.add(verdict, &doing, AskRule { source, kind: kind.clone(), target: line.to_owned() });
         }
     };
-    let (verdict, ruling) = policy.ruling(&kind);
+    let (verdict, ruling) = policy.verdict_and_source(&kind);
     add(
         verdict,
         match ruling {
-            Ruling::Setting { key, word } => AskSource::Setting { key, word },
-            Ruling::Unset { .. } => AskSource::Unset { why: judged.why.clone() },
+            VerdictSource::Setting { key, word } => AskSource::Setting { key, word },
+            VerdictSource::Unset { .. } => AskSource::Unset { why: judged.why.clone() },
         },
     );
     add(policy.strictness(&kind), AskSource::NotUnderstood);
@@ -257,7 +257,7 @@ fn judge_call(
     }
     let kind = TouchKind::MCP_CALL;
     let (verdict, ruling) = policy.ruling_of_call((server, tool), hints);
-    let is_said = matches!(&ruling, Ruling::Setting { key, .. } if key.starts_with("mcp:"));
+    let is_said = matches!(&ruling, VerdictSource::Setting { key, .. } if key.starts_with("mcp:"));
     let is_allowed = bounds.is_allowed(&act.tool, &kind, &target);
     let mut add = |verdict: Verdict, source: AskSource| {
         if verdict != Verdict::Ask || !is_allowed || source.asks_each_time() {
@@ -267,8 +267,8 @@ fn judge_call(
     add(
         verdict,
         match ruling {
-            Ruling::Setting { key, word } => AskSource::Setting { key, word },
-            Ruling::Unset { why } => AskSource::Unset { why: why.to_owned() },
+            VerdictSource::Setting { key, word } => AskSource::Setting { key, word },
+            VerdictSource::Unset { why } => AskSource::Unset { why: why.to_owned() },
         },
     );
     add(policy.strictness(&kind), AskSource::NotUnderstood);

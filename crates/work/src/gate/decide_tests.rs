@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::testing::{Files, authority, names, one};
 use super::*;
-use crate::agent::{AgentProfile, Former};
+use crate::agent::{AgentProfile, RemovedProfile};
 use crate::gate::act::GateContext;
 use crate::gate::commands::{self, ALLOWLIST_FILE, Command, CommandRules, pattern_for, with_rule, words};
 use crate::gate::touch::DeclaredTouch;
@@ -177,7 +177,7 @@ fn code_in_an_agents_file_needs_a_person() {
         path: WorkspacePath::new("agents/x/agent.mdx").unwrap_or_else(|refusal| panic!("{refusal}")),
         id: "x".into(),
         reserved_id: None,
-        authority: Authority::least(),
+        authority: Authority::minimal(),
         current: None,
         may_be_forgotten: false,
         holder: None,
@@ -239,7 +239,7 @@ impl GateContext for KeptIn {
         self.0.profile(id)
     }
 
-    fn former(&self, id: &str) -> Former<'_> {
+    fn former(&self, id: &str) -> RemovedProfile<'_> {
         self.0.former(id)
     }
 
@@ -271,7 +271,7 @@ fn no_hostile_command_passes_the_gate_without_approval() {
     let (mut judged, mut run) = (0_usize, Vec::new());
     for (rules, line) in &cases {
         // The decision is about what would be started, as the tool requests it.
-        let started = words::written(&Command::parse(line.trim()).started_as(line.trim()));
+        let started = words::join(&Command::parse(line.trim()).started_as(line.trim()));
         for rules in forms_of(rules) {
             let there = KeptIn(Files::new(&[(ALLOWLIST_FILE, &rules)]));
             let touch = DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started);

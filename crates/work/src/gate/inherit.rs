@@ -10,7 +10,7 @@ use super::safety::SafetyMode;
 use crate::agent::agent_file::AgentFile;
 use crate::agent::formats::format_of;
 use crate::agent::front_matter;
-use crate::agent::markdown::is_no_model;
+use crate::agent::markdown::leaves_model_open;
 use crate::agent::{AgentProfile, McpEntry};
 use crate::workspace::yaml;
 
@@ -69,7 +69,7 @@ fn absent_keys(profile: &AgentProfile, text: &str, bounds: &Bounds, names: &Tool
         keys.push(("writes", json!(writes)));
     }
     if profile.safety_mode.is_none() && bounds.safety() != SafetyMode::default() {
-        keys.push(("safety_mode", json!(bounds.safety().word())));
+        keys.push(("safety_mode", json!(bounds.safety().as_str())));
     }
     if let (None, Some(model)) = (&profile.model, bounds.model()) {
         keys.push(("model", json!(model)));
@@ -139,7 +139,7 @@ fn empty_key(text: &str, key: &str) -> Result<Option<(usize, usize)>, InheritErr
             let from = start + key.len() + 1;
             return match value.trim() {
                 "" | "~" | "null" | "Null" | "NULL" => Ok(Some((from, from + value.trim_end().len()))),
-                word if key == "model" && is_no_model(word.trim_matches(['"', '\''])) => {
+                word if key == "model" && leaves_model_open(word.trim_matches(['"', '\''])) => {
                     Ok(Some((from, from + value.trim_end().len())))
                 }
                 _ => Err(other_form()),

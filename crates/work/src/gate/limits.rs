@@ -116,9 +116,9 @@ impl ToolNames {
         if let Some((_, powers)) = OTHER_PRODUCT_TOOLS.iter().find(|(names, _)| names.contains(&folded.as_str())) {
             let taken = self.0.iter().filter(|tool| powers.contains(&tool.power)).map(|tool| tool.name.as_str());
             // Also include a tool that somebody added here under its name in another product.
-            return Some(taken.chain(self.meant(name)).collect());
+            return Some(taken.chain(self.resolve(name)).collect());
         }
-        match self.meant(name) {
+        match self.resolve(name) {
             Some(tool) => Some([tool].into()),
             None => is_of_server(name).then(BTreeSet::new),
         }
@@ -145,7 +145,7 @@ impl Authority {
             match limit {
                 Limit::OnlyTools(only) => {
                     self.keep_servers(only, &nameable);
-                    let only: BTreeSet<&str> = only.iter().filter_map(|name| names.meant(name)).collect();
+                    let only: BTreeSet<&str> = only.iter().filter_map(|name| names.resolve(name)).collect();
                     self.tools.retain(|tool| only.contains(tool.as_str()));
                 }
                 Limit::NotTools(not) => {
@@ -181,10 +181,10 @@ impl Authority {
                     self.writes = Some(Vec::new());
                 }
                 Limit::Safety(word) => {
-                    self.safety = self.safety.min(SafetyMode::of_word(word).unwrap_or(SafetyMode::Safe))
+                    self.safety = self.safety.min(SafetyMode::from_name(word).unwrap_or(SafetyMode::Safe))
                 }
                 Limit::NotTheBoards => self.sees_workspace = false,
-                Limit::Nothing => self = Self { model: self.model, ..Self::least() },
+                Limit::Nothing => self = Self { model: self.model, ..Self::minimal() },
             }
         }
         // A restriction that was not understood is reported with its line.
@@ -261,7 +261,7 @@ mod tests {
     fn an_unreadable_restriction_removes_everything_and_is_reported_with_its_line() {
         let file = markdown::read("agents/ada.md", "---\nname: Ada\nrestrictions: { files: few }\n---\nHi");
         let (authority, _) = Authority::of("agents/ada.md", &file.profile, &names());
-        assert!(authority.is_least(), "{authority:?}");
+        assert!(authority.is_minimal(), "{authority:?}");
         assert_eq!((file.problems.len(), file.problems[0].line), (1, Some(3)), "{:?}", file.problems);
         let file = markdown::read("agents/ada.md", "---\nname: Ada\ndisallowedTools: Wrte\n---\nHi");
         let (_, problems) = Authority::of("agents/ada.md", &file.profile, &names());

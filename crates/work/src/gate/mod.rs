@@ -43,7 +43,7 @@ pub use bounds::Bounds;
 pub use commands::CommandRules;
 pub use decide::{Decision, decide};
 pub use inherit::{InheritError, inherit};
-pub use policy::{GatePolicy, Rule, Ruling};
+pub use policy::{GatePolicy, Rule, VerdictSource};
 pub use risk::{Risk, RiskLevel};
 pub use safety::SafetyMode;
 pub use servers::called;
@@ -88,7 +88,7 @@ fn report_commands(
 /// Records the paths that occur in the command lines of MCP servers.
 fn note_servers(servers: Res<McpServers>, mut policy: ResMut<GatePolicy>) {
     if servers.is_changed() || policy.is_changed() {
-        let paths = servers.written().iter().flat_map(|written| named_paths(&written.server)).collect();
+        let paths = servers.configured().iter().flat_map(|written| named_paths(&written.server)).collect();
         policy.bypass_change_detection().server_paths = paths;
     }
 }

@@ -56,7 +56,7 @@ impl Rule {
 
 /// The source of a verdict on a kind of touch.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Ruling {
+pub enum VerdictSource {
     /// A rule in the settings.
     Setting {
         /// The key of the setting.
@@ -242,24 +242,24 @@ impl GatePolicy {
     }
 
     /// The verdict on a kind of touch and its source: the strictest rule in the settings, otherwise the default.
-    pub fn ruling(&self, kind: &TouchKind) -> (Verdict, Ruling) {
+    pub fn verdict_and_source(&self, kind: &TouchKind) -> (Verdict, VerdictSource) {
         let listed = self.touches.iter().filter(|(name, _)| TouchKind::new(name) == *kind);
         let said = self.own_rule(kind).into_iter().chain(listed.map(|(name, rule)| (name.as_str(), rule)));
         match said.max_by_key(|(_, rule)| rule.verdict()) {
-            Some((key, rule)) => (rule.verdict(), Ruling::Setting { key: key.to_owned(), word: rule.0.clone() }),
-            None => (kind.defaults().rule, Ruling::Unset { why: kind.defaults().why }),
+            Some((key, rule)) => (rule.verdict(), VerdictSource::Setting { key: key.to_owned(), word: rule.0.clone() }),
+            None => (kind.defaults().rule, VerdictSource::Unset { why: kind.defaults().why }),
         }
     }
 
     /// The verdict on a call of an MCP server and its source: a rule of `mcp`, otherwise the rule for all such calls.
-    pub fn ruling_of_call(&self, call: (&str, &str), hints: McpHints) -> (Verdict, Ruling) {
+    pub fn ruling_of_call(&self, call: (&str, &str), hints: McpHints) -> (Verdict, VerdictSource) {
         let rules = self.mcp.iter().map(|(text, rule)| (text.as_str(), rule.verdict()));
-        match servers::ruling(rules, call, hints) {
+        match servers::verdict(rules, call, hints) {
             Some((verdict, key)) => {
                 let word = self.mcp.get(key).map(|rule| rule.0.clone()).unwrap_or_default();
-                (verdict, Ruling::Setting { key: key.to_owned(), word })
+                (verdict, VerdictSource::Setting { key: key.to_owned(), word })
             }
-            None => self.ruling(&TouchKind::MCP_CALL),
+            None => self.verdict_and_source(&TouchKind::MCP_CALL),
         }
     }
 
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn the_default_policy_allows_everything() {
         let policy = GatePolicy::default();
-        assert!(SETTING_KEYS.iter().all(|(kind, _)| policy.ruling(kind).0 == Verdict::Allow));
+        assert!(SETTING_KEYS.iter().all(|(kind, _)| policy.verdict_and_source(kind).0 == Verdict::Allow));
         assert_eq!(policy.at_path(&path("agents/ada.md")), None);
         assert!(policy.problems().is_empty());
     }
@@ -356,9 +356,9 @@ mod tests {
     fn every_kind_can_be_set_by_its_key() {
         for (kind, key) in &SETTING_KEYS {
             let policy: GatePolicy = serde_json::from_value(json!({ *key: "Deny" })).unwrap();
-            assert_eq!(policy.ruling(kind).0, Verdict::Deny);
+            assert_eq!(policy.verdict_and_source(kind).0, Verdict::Deny);
             let policy: GatePolicy = serde_json::from_value(json!({ "touches": { kind.as_str(): "deny" } })).unwrap();
-            assert_eq!(policy.ruling(kind).0, Verdict::Deny, "the stricter of two rules counts");
+            assert_eq!(policy.verdict_and_source(kind).0, Verdict::Deny, "the stricter of two rules counts");
         }
     }
 
@@ -366,7 +366,7 @@ mod tests {
     fn any_kind_can_have_a_rule_and_an_invalid_rule_asks_and_is_reported() {
         let rules = json!({ "touches": { "net.fetch": "allow", "Process.Run": "deny", "door.open": "alow" } });
         let policy: GatePolicy = serde_json::from_value(rules).unwrap();
-        let said = |kind: &str| policy.ruling(&TouchKind::new(kind)).0;
+        let said = |kind: &str| policy.verdict_and_source(&TouchKind::new(kind)).0;
         assert_eq!(
             ["net.fetch", "process.run", "door.open", "mcp.call", "door.close"].map(said),
             [Verdict::Allow, Verdict::Deny, Verdict::Ask, Verdict::Ask, Verdict::Ask]
@@ -405,7 +405,7 @@ mod tests {
             ("spawn", json!({ "max": 3 }), TouchKind::AGENT_SPAWN, Verdict::Ask),
             ("file_write", json!("dney"), TouchKind::FILE_WRITE, Verdict::Deny),
         ] {
-            assert_eq!(policy_with(key, value).ruling(&class).0, verdict, "{key}");
+            assert_eq!(policy_with(key, value).verdict_and_source(&class).0, verdict, "{key}");
         }
         for (key, value, verdict) in [
             ("everything", json!("ask"), Verdict::Ask),

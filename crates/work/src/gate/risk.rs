@@ -19,7 +19,7 @@ pub enum RiskLevel {
 
 impl RiskLevel {
     /// The name of the level.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",
             Self::Medium => "medium",
@@ -58,8 +58,8 @@ impl Risk {
     /// A one-line summary, such as "high: a program runs on this computer".
     pub fn summary(&self) -> String {
         match self.reasons.is_empty() {
-            true => self.level.word().to_owned(),
-            false => format!("{}: {}", self.level.word(), self.reasons.join("; ")),
+            true => self.level.as_str().to_owned(),
+            false => format!("{}: {}", self.level.as_str(), self.reasons.join("; ")),
         }
     }
 }

@@ -26,7 +26,7 @@ pub enum SafetyMode {
 
 impl SafetyMode {
     /// The mode with this name in any case; `None` if there is none.
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn from_name(word: &str) -> Option<Self> {
         match word.trim().to_lowercase().as_str() {
             "safe" | "ask" => Some(Self::Safe),
             "balanced" => Some(Self::Balanced),
@@ -36,7 +36,7 @@ impl SafetyMode {
     }
 
     /// The name of the mode in a profile.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Safe => "safe",
             Self::Balanced => "balanced",
@@ -53,9 +53,9 @@ mod tests {
     #[test]
     fn safety_modes_round_trip_through_their_names() {
         for mode in [SafetyMode::Safe, SafetyMode::Balanced, SafetyMode::Auto] {
-            assert_eq!(SafetyMode::of_word(&mode.word().to_uppercase()), Some(mode));
+            assert_eq!(SafetyMode::from_name(&mode.as_str().to_uppercase()), Some(mode));
         }
-        assert_eq!(SafetyMode::of_word(LEAST_SAFETY_MODE), Some(SafetyMode::Safe));
-        assert_eq!(SafetyMode::of_word("yolo"), None);
+        assert_eq!(SafetyMode::from_name(LEAST_SAFETY_MODE), Some(SafetyMode::Safe));
+        assert_eq!(SafetyMode::from_name("yolo"), None);
     }
 }

@@ -173,7 +173,7 @@ pub(super) fn fits_pattern(pattern: &str, text: &str) -> bool {
 
 /// The verdict of the rules on a call. The most specific rule applies, and the strictest of equally specific ones. An
 /// unreadable rule allows nothing, and applies to every call if it does more than allow.
-pub(super) fn ruling<'a>(
+pub(super) fn verdict<'a>(
     rules: impl Iterator<Item = (&'a str, Verdict)>,
     (server, tool): (&str, &str),
     hints: McpHints,
@@ -208,14 +208,14 @@ mod tests {
         ];
         let says = |server: &str, tool: &str, read_only| {
             let hints = McpHints { read_only, destructive: !read_only };
-            ruling(rules.into_iter(), (server, tool), hints).map(|(verdict, ..)| verdict)
+            verdict(rules.into_iter(), (server, tool), hints).map(|(verdict, ..)| verdict)
         };
         assert_eq!(says("time", "now", true), Some(Verdict::Allow));
         assert_eq!(says("time", "set", false), None);
         assert_eq!(says("git", "log", true), Some(Verdict::Ask));
         assert_eq!(says("git", "push_force", false), Some(Verdict::Deny));
         assert_eq!(says("git", "status", false), Some(Verdict::Allow));
-        let odd = |verdict| ruling([("git:*", verdict)].into_iter(), ("x", "y"), McpHints::default());
+        let odd = |rule| verdict([("git:*", rule)].into_iter(), ("x", "y"), McpHints::default());
         assert_eq!((odd(Verdict::Deny).is_some(), odd(Verdict::Allow)), (true, None));
     }
 

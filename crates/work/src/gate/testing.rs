@@ -6,7 +6,7 @@ use super::act::GateContext;
 use super::authority::{Authority, Power, ToolName, ToolNames, ToolScope};
 use super::bounds::Bounds;
 use crate::agent::formats::format_of;
-use crate::agent::{AgentProfile, Former, markdown};
+use crate::agent::{AgentProfile, RemovedProfile, markdown};
 
 /// Typical tools.
 pub fn names() -> ToolNames {
@@ -90,7 +90,7 @@ impl GateContext for Files {
         self.profiles.get(id).map(|(path, profile)| (path.as_str(), profile))
     }
 
-    fn former(&self, id: &str) -> Former<'_> {
-        self.former.get(id).map_or(Former::Never, Former::Known)
+    fn former(&self, id: &str) -> RemovedProfile<'_> {
+        self.former.get(id).map_or(RemovedProfile::Never, RemovedProfile::Known)
     }
 }

@@ -15,9 +15,11 @@ use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, RoomGateContext};
 use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
-use crate::gateway::{ExchangeKind, Exchanged, GatewaySettings, HasSandbox, McpServers, McpWanted, RequestQueue};
+use crate::gateway::{
+    ExchangeAccepted, ExchangeKind, GatewaySettings, HasSandbox, McpServers, McpWanted, RequestQueue,
+};
 use crate::log::{EventData, EventDraft, EventLog, events};
-use crate::mind::{PromptAdditions, SideRequestDue, SideRequestWithdrawn, WorkDue, WorkOver};
+use crate::mind::{PromptAdditions, SideRequestDue, SideRequestWithdrawn, WorkDue, WorkEnded};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, ThinkDone, WorkRequestWithdrawn, WorkRequested};
 use crate::tools::{CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
@@ -69,12 +71,12 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) work_requests: MessageWriter<'w, WorkRequested>,
     pub(super) work_requests_withdrawn: MessageWriter<'w, WorkRequestWithdrawn>,
     pub(super) due: MessageWriter<'w, WorkDue>,
-    pub(super) work_over: MessageWriter<'w, WorkOver>,
+    pub(super) work_over: MessageWriter<'w, WorkEnded>,
     pub(super) think_done: MessageWriter<'w, ThinkDone>,
     pub(super) settings_edits: MessageWriter<'w, SettingsEdit>,
     pub(super) file_writes: MessageWriter<'w, SceneWrite>,
     pub(super) work_answers: MessageWriter<'w, WorkAnswer>,
-    exchanged: MessageWriter<'w, Exchanged>,
+    exchanged: MessageWriter<'w, ExchangeAccepted>,
     pub(super) servers: Res<'w, McpServers>,
     pub(super) servers_wanted: MessageWriter<'w, McpWanted>,
     explain: MessageWriter<'w, Explain>,
@@ -138,7 +140,7 @@ impl RoomAccess<'_, '_> {
     /// Counts an exchange of this work with another agent.
     pub(super) fn count_exchange(&mut self, kernel: &Kernel, one: &Activation, kind: ExchangeKind) {
         let run = kernel.run_of(one.thread).map(|run| run.id());
-        self.exchanged.write(Exchanged { run, kind });
+        self.exchanged.write(ExchangeAccepted { run, kind });
     }
 
     /// The authority of an activation: that of its agent, limited by that of all agents above it.
@@ -147,14 +149,14 @@ impl RoomAccess<'_, '_> {
         let profile = &one.profile;
         let mut own = match (self.profiles.path(profile), self.profiles.get(profile)) {
             (Some(path), Some(profile)) => self.tools.authority(path, profile).0,
-            _ => Authority::least(),
+            _ => Authority::minimal(),
         };
         // Session tools and lent tools are not listed in the profile. An agent without any rights gets none of them.
-        if !own.is_least() {
+        if !own.is_minimal() {
             own.tools.extend(self.tools.names().of_session(one.thread).map(str::to_owned));
             own.tools.extend(thread.into_iter().flat_map(|thread| thread.terms.tools.iter().cloned()));
         }
-        if !own.is_least() && self.is_coding_agent(profile, work_model) {
+        if !own.is_minimal() && self.is_coding_agent(profile, work_model) {
             own.tools.extend([OWN_TOOL, OPEN_TERMINAL].map(str::to_owned));
             if own.tools.contains("vfs_read") {
                 own.tools.insert(READ_TEXT.to_owned());
@@ -162,7 +164,7 @@ impl RoomAccess<'_, '_> {
         }
         let starters = thread.into_iter().flat_map(|thread| thread.starters.iter().cloned());
         let has_worktree = own.has_worktree || starters.clone().any(|starter| starter.has_worktree);
-        if has_worktree && !own.is_least() {
+        if has_worktree && !own.is_minimal() {
             own.tools.insert(PROPOSE_CHANGES.to_owned());
         }
         Authority::chain(own, starters).allowing(self.policy.allowed_to(profile))
@@ -181,7 +183,7 @@ impl RoomAccess<'_, '_> {
     /// The authority of a call. Nested calls have the authority of a tool's own code.
     pub(super) fn bounds_for(&self, kernel: &Kernel, activation: &Activation, call: &Call) -> Bounds {
         let bounds = self.bounds_of(kernel, activation);
-        if call.within.is_some() { bounds.of_own_code() } else { bounds }
+        if call.within.is_some() { bounds.for_own_code() } else { bounds }
     }
 
     /// The caller of the tools of an activation.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::approval_question::CallQuestion;
-use super::hand_over_result::{Given, Handed};
+use super::hand_over_result::{DelegatedOutcome, DelegatedTask};
 use super::message_notes::{Attached, MessageNote, ReplyNote};
 use super::thread_file::ThreadFile;
 use super::work_orders::WorkTerms;
@@ -444,7 +444,7 @@ pub struct RunNode {
     pub report: Option<Report>,
     /// The result that the agent owes, if its task was delegated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handed: Option<Box<Handed>>,
+    pub handed: Option<Box<DelegatedTask>>,
     /// The terms set by whoever ordered the work.
     #[serde(default, skip_serializing_if = "WorkTerms::is_default")]
     pub terms: WorkTerms,
@@ -462,7 +462,7 @@ pub struct Report {
     pub words: String,
     /// The result, if the task was delegated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub given: Option<Given>,
+    pub given: Option<DelegatedOutcome>,
 }
 
 /// An ended piece of work.

@@ -10,7 +10,7 @@ use super::activation::{Activation, CallProgress, Phase};
 use super::command::KernelCommand;
 use super::core::Kernel;
 use crate::base::hash::content_hash;
-use crate::base::{ActivationKey, AllowScope, AnsweredIn, Id, TimeLimit};
+use crate::base::{ActivationKey, AllowScope, AnswerPlace, Id, TimeLimit};
 use crate::gate::commands::ALLOWLIST_FILE;
 use crate::gate::{GateContext, GatePolicy, Risk, RiskLevel, ask_rules};
 use crate::gateway::mcp::{FormField, McpElicitation};
@@ -120,14 +120,14 @@ impl Approval {
             scope,
             because,
             form: Map::new(),
-            answered_in: AnsweredIn::Window,
+            answered_in: AnswerPlace::Window,
         }
     }
 
     /// The command for an approval with form values, which have been validated.
     pub fn fill(&self, form: Map<String, Value>, because: Option<String>) -> KernelCommand {
         let (activation, turn, call) = (self.activation, self.turn, self.call);
-        let answered_in = AnsweredIn::Window;
+        let answered_in = AnswerPlace::Window;
         let scope = AllowScope::Once;
         KernelCommand::Decide { activation, turn, call, allow: true, scope, because, form, answered_in }
     }
@@ -143,7 +143,7 @@ impl Approval {
     }
 
     /// Returns why an approval with this form is invalid, or `None` if it is valid.
-    pub fn misfit(&self, form: &Map<String, Value>) -> Option<String> {
+    pub fn form_error(&self, form: &Map<String, Value>) -> Option<String> {
         match &self.of_server {
             Some(question) => question.content(form).err(),
             None => (!form.is_empty()).then(|| "there is no form to fill in".to_owned()),
@@ -151,7 +151,7 @@ impl Approval {
     }
 
     /// The settings edit that makes a permanent permission.
-    pub fn for_good(&self) -> SettingsEdit {
+    pub fn permanent_permission_edit(&self) -> SettingsEdit {
         SettingsEdit::add(GatePolicy::NAME, "allow", json!({ (&*self.profile): self.always }))
     }
 
@@ -257,7 +257,7 @@ impl Activation {
             wants: question.wants,
             because: question.because,
             for_task: for_task.map(|granted| ask_rules::granted_words(&granted)),
-            always: ask_rules::for_good(&asked.name, &question.rules).unwrap_or_default(),
+            always: ask_rules::permanent_rules(&asked.name, &question.rules).unwrap_or_default(),
             pattern: ask_rules::pattern(&question.rules),
             risk: Risk::of(&question.rules, question.of_server.is_some()),
             of_server: question.of_server,

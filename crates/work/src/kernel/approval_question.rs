@@ -23,7 +23,7 @@ pub struct CallQuestion {
 
 impl CallQuestion {
     /// The text of the question without the agent's name.
-    pub fn what(&self) -> String {
+    pub fn text(&self) -> String {
         match self.because.as_str() {
             "" => self.wants.clone(),
             because => format!("{}, because {because}", self.wants),

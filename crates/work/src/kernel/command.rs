@@ -4,7 +4,7 @@ use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::base::{ActivationKey, AllowScope, AnsweredIn, Id};
+use crate::base::{ActivationKey, AllowScope, AnswerPlace, Id};
 use crate::schedule::Input;
 
 /// A person's decision about work.
@@ -56,21 +56,21 @@ pub enum KernelCommand {
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         form: Map<String, Value>,
         /// Where the person answered.
-        #[serde(default, skip_serializing_if = "AnsweredIn::is_window")]
-        answered_in: AnsweredIn,
+        #[serde(default, skip_serializing_if = "AnswerPlace::is_window")]
+        answered_in: AnswerPlace,
     },
 }
 
 impl KernelCommand {
     /// A decision about this call only, without a message.
     pub fn decide(activation: ActivationKey, turn: u32, call: usize, allow: bool) -> Self {
-        let (scope, because, form, answered_in) = (AllowScope::Once, None, Map::new(), AnsweredIn::Window);
+        let (scope, because, form, answered_in) = (AllowScope::Once, None, Map::new(), AnswerPlace::Window);
         Self::Decide { activation, turn, call, allow, scope, because, form, answered_in }
     }
 
     /// Sets where the decision was made.
     #[must_use]
-    pub fn answered_in(mut self, place: AnsweredIn) -> Self {
+    pub fn answered_in(mut self, place: AnswerPlace) -> Self {
         if let Self::Decide { answered_in, .. } = &mut self {
             *answered_in = place;
         }

@@ -11,7 +11,7 @@ use crate::schedule::ticks;
 impl Kernel {
     /// Turns on single-step mode: each piece of work takes one more turn with its tool calls and then waits. A running
     /// turn counts.
-    pub fn give_one_turn_each(&mut self) {
+    pub fn enable_single_step(&mut self) {
         let under_way = self.activations().filter(|one| one.phase == Phase::Asking).map(|one| one.key);
         self.had_turn = Some(under_way.collect());
         self.is_unsettled = true;
@@ -24,7 +24,7 @@ impl Kernel {
     }
 
     /// Whether single-step mode is on.
-    pub fn gives_one_turn_each(&self) -> bool {
+    pub fn is_single_step(&self) -> bool {
         self.had_turn.is_some()
     }
 
@@ -35,7 +35,7 @@ impl Kernel {
     }
 
     /// Whether any work can continue without another turn being granted and without a person.
-    pub fn goes_on_by_itself(&self, is_paused: impl Fn(&Id) -> bool) -> bool {
+    pub fn can_continue_unattended(&self, is_paused: impl Fn(&Id) -> bool) -> bool {
         let had_turn = |key: ActivationKey| self.had_turn.as_ref().is_some_and(|had| had.contains(&key));
         let begun: BTreeMap<&Id, ActivationKey> =
             self.activations().filter(|one| one.has_begun()).map(|one| (&one.agent, one.key)).collect();
@@ -56,7 +56,7 @@ impl Kernel {
     }
 
     /// Resumes the work that was stopped by a cap of the run, because no such cap is exceeded any more.
-    pub fn lift_stop(&mut self) {
+    pub fn resume_capped_work(&mut self) {
         if self.stopped_by.take().is_some() {
             self.is_unsettled = true;
         }

@@ -18,7 +18,7 @@ fn a_cap_of_the_room_stops_all_work_until_it_allows_more() {
     bench.kernel.set_paused(false);
     bench.tick();
     assert_eq!(*bench.phase(key), Phase::Due, "to ask again would be refused again");
-    bench.kernel.lift_stop();
+    bench.kernel.resume_capped_work();
     bench.tick();
     assert_eq!(*bench.phase(key), Phase::Asking);
 }
@@ -38,7 +38,7 @@ fn a_cap_of_an_agent_or_activation_ends_only_that_work() {
         // Hourly caps for which waiting does not help.
         bench.fail(greedy, over(scope, None));
         let limited = Ending::Aborted { why: "the cap is reached".into(), by_person: false };
-        assert_eq!((bench.ending(greedy), bench.ending(greedy).word()), (&limited, "limited"), "{scope:?}");
+        assert_eq!((bench.ending(greedy), bench.ending(greedy).as_str()), (&limited, "limited"), "{scope:?}");
         assert_eq!(bench.sent_reports(), [("greedy", "boss", "was stopped: the cap is reached")], "{scope:?}");
         assert_eq!(bench.kernel.stopped_by(), None, "{scope:?}");
         bench.say(modest, "Done.", &[]);
@@ -187,10 +187,10 @@ fn paused_work_releases_its_slot_and_continues_when_resumed() {
         bench.answer(key, 0);
     }
     assert_eq!(*bench.phase(late), Phase::Asking);
-    assert_eq!((bench.kernel.going_on(), bench.performed(keys[0])), (1, vec![0]));
+    assert_eq!((bench.kernel.slots_in_use(), bench.performed(keys[0])), (1, vec![0]));
     bench.tick();
     bench.held.clear();
     bench.tick();
     assert_eq!(bench.performed(keys[0]), [0, 1], "nothing else had to happen");
-    assert_eq!(bench.kernel.going_on(), 3);
+    assert_eq!(bench.kernel.slots_in_use(), 3);
 }

@@ -252,7 +252,7 @@ impl Kernel {
     }
 
     /// The number of activations that have a slot.
-    pub fn going_on(&self) -> usize {
+    pub fn slots_in_use(&self) -> usize {
         self.activations.values().filter(|activation| activation.has_slot).count()
     }
 
@@ -407,7 +407,7 @@ impl Kernel {
     }
 
     /// Ends all work of an agent that left the room.
-    pub fn left(&mut self, agent: AgentKey, cause: Option<Seq>) {
+    pub fn remove_agent(&mut self, agent: AgentKey, cause: Option<Seq>) {
         let gone = self.activations.values().filter(|activation| activation.agent_key == Some(agent));
         for key in gone.map(|activation| activation.key).collect::<Vec<_>>() {
             self.end_because(key, Ending::Aborted { why: "the agent left the room".into(), by_person: true }, cause);
@@ -436,7 +436,7 @@ impl Kernel {
             thread.earlier.push(key);
             thread.messages = activation.messages.clone();
             thread.is_stopped = matches!(ending, Ending::Aborted { by_person: true, .. });
-            let words = ending.report_words().filter(|_| thread.parent.is_some() && !activation.has_signalled);
+            let words = ending.report_text().filter(|_| thread.parent.is_some() && !activation.has_signalled);
             thread.report = match &mut thread.handed {
                 None => words.map(|words| Report { activation: key, words, given: None }),
                 // The delegating agent receives a result however the work ended.
@@ -522,7 +522,7 @@ impl Kernel {
 
     /// Returns the sessions that are due to be saved, and marks them as saved. A session is saved at once the first
     /// time, then every `every` ticks, and less often the longer it is because it is always written whole.
-    pub fn take_unwritten(&mut self, now: u64, every: u64) -> Vec<ActivationKey> {
+    pub fn take_sessions_to_save(&mut self, now: u64, every: u64) -> Vec<ActivationKey> {
         let is_due = |one: &Activation| {
             let size = 1 + one.written_bytes / SESSION_BYTES_PER_WRITE;
             one.is_unwritten && (one.written_tick == 0 || now >= one.written_tick.saturating_add(every * size))

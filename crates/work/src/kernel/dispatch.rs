@@ -21,7 +21,7 @@ use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
 use crate::simulation::WorkRequested;
 use crate::tools::{
-    CallAnswer, FILES, OrderAnswered, OrderKey, Planned, ToolImage, ToolNews, ToolOrder, ToolOrdersWithdrawn,
+    CallAnswer, FILES, OrderAnswered, OrderKey, OrderReport, Planned, ToolImage, ToolOrder, ToolOrdersWithdrawn,
     ToolOutcome, ToolOutput, ToolPlan, Work, result_text, wants,
 };
 use crate::workspace::SceneWrite;
@@ -172,14 +172,7 @@ impl RoomAccess<'_, '_> {
             }
         }
         if !self.tools.has_executor(&plan.executor) {
-            return self.answer(
-                kernel,
-                at,
-                &call.call,
-                record,
-                result_text::nobody_carries_out(&plan.tool),
-                CallEnd::NotDone,
-            );
+            return self.answer(kernel, at, &call.call, record, result_text::no_executor(&plan.tool), CallEnd::NotDone);
         }
         self.execute(kernel, outbox, (at, &one, &call.call), plan, bounds, record);
     }
@@ -200,7 +193,7 @@ impl RoomAccess<'_, '_> {
         let requested = events::ApprovalRequested { tool, what, wants: wants.clone(), why, turn, call: index };
         let asked = self.record(one, record, &requested);
         let question = CallQuestion { wants, because, rules, of_server: None };
-        self.explain(one, format!("waiting for a person: it wants to {}", question.what()), true, asked);
+        self.explain(one, format!("waiting for a person: it wants to {}", question.text()), true, asked);
         kernel.ask_person(key, turn, index, question);
     }
 
@@ -342,21 +335,21 @@ impl RoomAccess<'_, '_> {
             Err(text) => return self.answer(kernel, at, &call.call, cause, text, CallEnd::NotDone),
         };
         let (text, end) = match &outcome.news {
-            ToolNews::Progress { text } => {
+            OrderReport::Progress { text } => {
                 let how_far =
                     truncate(&one_line(&text.chars().take(PROGRESS_CHARS * 4).collect::<String>()), PROGRESS_CHARS);
                 return self.explain(&one, format!("{}: {how_far}", plan.doing), false, cause);
             }
-            ToolNews::Asks { question } => {
+            OrderReport::Asks { question } => {
                 return self.ask_for_server(kernel, at, &one, &plan, question, cause);
             }
-            ToolNews::Samples { question } => {
+            OrderReport::Samples { question } => {
                 return self.sample_for_server(kernel, (at, outcome.key), &one, &plan, question, cause);
             }
-            ToolNews::Calls { number, call } => {
+            OrderReport::Calls { number, call } => {
                 return self.call_for_code(kernel, at, outcome.key, *number, call);
             }
-            ToolNews::Done { output } => {
+            OrderReport::Done { output } => {
                 if !output.is_otherwise {
                     self.answer_code(kernel, at, CallAnswer::Done(output.text.clone()));
                 }
@@ -376,12 +369,12 @@ impl RoomAccess<'_, '_> {
                     _ => (result_text::output(output, &kept), end),
                 }
             }
-            ToolNews::Refused { output } => {
+            OrderReport::Refused { output } => {
                 let kept = attach(kernel, at, output);
                 (result_text::error_output(output, &kept), CallEnd::NotDone)
             }
-            ToolNews::Failed { why } => (result_text::error(why), CallEnd::NotDone),
-            ToolNews::Aborted { why } => {
+            OrderReport::Failed { why } => (result_text::error(why), CallEnd::NotDone),
+            OrderReport::Aborted { why } => {
                 kernel.note_interruption(at);
                 (result_text::aborted(why), CallEnd::NotDone)
             }
@@ -407,7 +400,7 @@ impl RoomAccess<'_, '_> {
             events::ApprovalRequested { tool, what, wants: wants.clone(), why: because.clone(), turn, call };
         let record = self.record(one, cause, &requested);
         let question = CallQuestion { wants, because, rules: Vec::new(), of_server: Some(Box::new(asked.clone())) };
-        self.explain(one, format!("waiting for a person: it wants to {}", question.what()), true, record);
+        self.explain(one, format!("waiting for a person: it wants to {}", question.text()), true, record);
         kernel.ask_for_server(at, question);
     }
 
@@ -499,7 +492,7 @@ impl RoomAccess<'_, '_> {
             }
             AllowScope::Pattern => self.allow_pattern(approval.pattern.as_deref().unwrap_or_default(), decided),
             AllowScope::Always => {
-                self.settings_edits.write(approval.for_good());
+                self.settings_edits.write(approval.permanent_permission_edit());
             }
         }
     }

@@ -53,7 +53,7 @@ pub enum Refusal {
 
 /// The effect of a signal.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Signalled {
+pub struct SignalEffect {
     /// The file name of the agent that received the signal.
     pub to: String,
     /// The id of that agent.
@@ -76,7 +76,7 @@ pub struct Reported {
     /// For delegated work: whether there is a result, and the result or the reason why there is none.
     pub gave: Option<(bool, String)>,
     /// The effect of the report.
-    pub delivered: Signalled,
+    pub delivered: SignalEffect,
 }
 
 impl Kernel {
@@ -145,7 +145,7 @@ impl Kernel {
         terms: &Terms,
         (key, now, cause): (ActivationKey, u64, crate::base::Seq),
         settings: &KernelSettings,
-    ) -> Result<Signalled, Refusal> {
+    ) -> Result<SignalEffect, Refusal> {
         let (parent, above, thread) = self.parent_of(from)?;
         let (to, agent, root) = (above.file_name.clone(), above.agent.clone(), above.root);
         let described = terms.describe("It needs an answer within", "The answer should be");
@@ -163,7 +163,7 @@ impl Kernel {
             activation.has_signalled = true;
         }
         self.deliver(parent, text, terms.rank(), (key, now, cause));
-        Ok(Signalled { to, agent, woke: !is_running && !is_kept, is_kept })
+        Ok(SignalEffect { to, agent, woke: !is_running && !is_kept, is_kept })
     }
 
     /// Delivers a message to an agent, with its next request or as new work that continues its session. If a person
@@ -222,7 +222,7 @@ impl Kernel {
         let mut at = ended;
         loop {
             let thread = self.threads.get(&at)?;
-            if !self.is_over(at) {
+            if !self.has_ended(at) {
                 return None;
             }
             if thread.report.is_some() {
@@ -233,7 +233,7 @@ impl Kernel {
     }
 
     /// Whether a thread and everything that it started have ended, and no report to it is outstanding.
-    pub fn is_over(&self, top: ActivationKey) -> bool {
+    pub fn has_ended(&self, top: ActivationKey) -> bool {
         let is_busy =
             |key: ActivationKey, thread: &RunNode| thread.live.is_some() || (key != top && thread.report.is_some());
         !self.threads.iter().any(|(key, thread)| is_busy(*key, thread) && self.is_below(*key, top))
@@ -265,7 +265,7 @@ impl Kernel {
         let above = self.threads.get(&parent)?;
         let is_kept = above.live.is_none() && above.is_stopped;
         let woke = above.live.is_none() && !is_kept;
-        let delivered = Signalled { to: above.file_name.clone(), agent: above.agent.clone(), woke, is_kept };
+        let delivered = SignalEffect { to: above.file_name.clone(), agent: above.agent.clone(), woke, is_kept };
         self.deliver(parent, format!("Signal from {from}: {words}"), 0, at);
         Some(Reported { from, activation, words, gave, delivered })
     }

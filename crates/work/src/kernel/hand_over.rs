@@ -4,7 +4,7 @@
 use super::activation::{Origin, RunNode};
 use super::core::{Kernel, NewWork, request_hash};
 use super::guards::Refusal;
-use super::hand_over_result::{Handed, invalid_format_message};
+use super::hand_over_result::{DelegatedTask, invalid_format_message};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Id};
 use crate::gate::Authority;
@@ -70,7 +70,7 @@ impl Kernel {
         let above = self.threads.get_mut(&parent).ok_or(Refusal::Over)?;
         above.children += 1;
         let root = above.root;
-        let handed = Some(Box::new(Handed::new(task, terms)));
+        let handed = Some(Box::new(DelegatedTask::new(task, terms)));
         let thread = RunNode { parent: Some(parent), root, depth, starters, handed, ..RunNode::of(&work) };
         self.asked.entry(root).or_default().insert(request_hash(&work.agent, task));
         let key = work.key;
@@ -89,7 +89,7 @@ impl Kernel {
         }
     }
 
-    fn handed(&self, key: ActivationKey) -> Option<(&Handed, u32)> {
+    fn handed(&self, key: ActivationKey) -> Option<(&DelegatedTask, u32)> {
         let one = self.activations.get(&key)?;
         Some((self.threads.get(&one.thread)?.handed.as_deref()?, one.turn))
     }

@@ -13,7 +13,7 @@ const FROM: &str = "of a task that you handed over";
 
 /// What a thread owes to the agent that delegated the task.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Handed {
+pub struct DelegatedTask {
     /// A short version of the task.
     pub task: String,
     /// The deadline, priority and format of the result.
@@ -28,14 +28,14 @@ pub struct Handed {
 
 /// The outcome of a delegated task, before its format is checked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Given {
+pub struct DelegatedOutcome {
     /// Whether the agent concluded.
     pub is_done: bool,
     /// The final text, or the reason why there is none.
     pub text: String,
 }
 
-impl Handed {
+impl DelegatedTask {
     /// Creates the record of a task that is delegated on these terms.
     pub fn new(task: &str, terms: &Terms) -> Self {
         let terms = Terms { context: String::new(), ..terms.clone() };
@@ -43,7 +43,7 @@ impl Handed {
     }
 
     /// The message to the delegating agent, whether there is a result, and the result or the reason why there is none.
-    pub(super) fn report_for(&self, given: &Given) -> (String, bool, String) {
+    pub(super) fn report_for(&self, given: &DelegatedOutcome) -> (String, bool, String) {
         let expected = self.terms.expected.as_ref();
         let result = match (given.is_done, expected.map(|expected| expected.fit(&given.text))) {
             (false, _) => Err(given.text.clone()),
@@ -65,6 +65,6 @@ pub(super) fn invalid_format_message(fault: &str) -> String {
 }
 
 /// The outcome of delegated work.
-pub(super) fn given(ending: &Ending) -> Given {
-    Given { is_done: matches!(ending, Ending::Completed { .. }), text: ending.words().to_owned() }
+pub(super) fn given(ending: &Ending) -> DelegatedOutcome {
+    DelegatedOutcome { is_done: matches!(ending, Ending::Completed { .. }), text: ending.text().to_owned() }
 }

@@ -12,7 +12,7 @@ use crate::gate::Bounds;
 use crate::gateway::ExchangeKind;
 use crate::log::events;
 use crate::log::events::TaskPriority;
-use crate::tools::result_text::{self, HandedOver};
+use crate::tools::result_text::{self, HandOverOutcome};
 use crate::tools::{Terms, started};
 
 /// The maximum number of agents suggested if a name is unknown.
@@ -34,7 +34,9 @@ impl RoomAccess<'_, '_> {
             .or_else(|| others().find(|agent| profile.as_deref() == Some(&*agent.profile)))
             .or_else(|| all().find(|agent| agent.name.eq_ignore_ascii_case(name)));
         match meant {
-            Some(agent) if agent.id == one.agent => Err(result_text::handed_over(name, &HandedOver::Itself).words),
+            Some(agent) if agent.id == one.agent => {
+                Err(result_text::hand_over_result(name, &HandOverOutcome::Itself).words)
+            }
             Some(agent) => Ok((agent.id.clone(), agent.profile.clone())),
             None => {
                 let mut there: Vec<String> = others().map(|agent| agent.id.to_string()).collect();
@@ -42,7 +44,7 @@ impl RoomAccess<'_, '_> {
                 there.retain(|id| Some(id) != near.as_ref());
                 there.truncate(AGENTS_NAMED);
                 there.splice(0..0, near);
-                Err(result_text::handed_over(name, &HandedOver::Unknown { there }).words)
+                Err(result_text::hand_over_result(name, &HandOverOutcome::Unknown { there }).words)
             }
         }
     }
@@ -59,7 +61,7 @@ impl RoomAccess<'_, '_> {
     ) -> result_text::Outcome {
         let depth = match kernel.may_hand_over(one.key, &agent, task, &self.settings) {
             Ok(depth) => depth,
-            Err(refusal) => return result_text::handed_over(&agent, &refused(refusal)),
+            Err(refusal) => return result_text::hand_over_result(&agent, &refused(refusal)),
         };
         let by = self.agent(&one.agent).map_or_else(|| one.agent.clone(), |agent| agent.name.clone());
         let input = task_and_terms(&by, task, terms);
@@ -91,15 +93,15 @@ impl RoomAccess<'_, '_> {
             Ok(_) => {
                 self.count_exchange(kernel, one, ExchangeKind::HandOver);
                 match kernel.stopped_by() {
-                    Some(_) => HandedOver::Deferred { why: "token budget reached".to_owned() },
-                    None => HandedOver::Queued { is_busy },
+                    Some(_) => HandOverOutcome::Deferred { why: "token budget reached".to_owned() },
+                    None => HandOverOutcome::Queued { is_busy },
                 }
             }
         };
-        result_text::handed_over(&agent, &outcome)
+        result_text::hand_over_result(&agent, &outcome)
     }
 }
 
-fn refused(refusal: Refusal) -> HandedOver {
-    HandedOver::Refused { why: refusal.to_string() }
+fn refused(refusal: Refusal) -> HandOverOutcome {
+    HandOverOutcome::Refused { why: refusal.to_string() }
 }

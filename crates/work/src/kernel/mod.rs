@@ -66,10 +66,10 @@ pub use approval::{Approval, ApprovalId, Hold, QuestionKey};
 pub use approval_question::{CallQuestion, Grant};
 pub use command::{KernelCommand, WorkDropped};
 pub use core::{Kernel, KernelAction, NewWork, NoReply};
-pub use guards::{Refusal, Reported, Signalled};
+pub use guards::{Refusal, Reported, SignalEffect};
 pub use hand_over::task_and_terms;
-pub use hand_over_result::{Given, Handed};
-pub use overview::{UnfinishedHandOver, UnfinishedPiece, UnfinishedRun};
+pub use hand_over_result::{DelegatedOutcome, DelegatedTask};
+pub use overview::{UnfinishedActivation, UnfinishedHandOver, UnfinishedRun};
 pub use recording::sessions_at_rest;
 pub use session_edit::{EditedSession, SessionEditTiming, file_message, prompt_message};
 pub use settings::KernelSettings;
@@ -81,8 +81,8 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::agent::{AgentCommand, AgentRemoved};
-use crate::gateway::{Exchanged, MinutePassed};
-use crate::mind::{SideRequestDue, SideRequestReplied, SideRequestWithdrawn, WorkDue, WorkOver, WorkReplied};
+use crate::gateway::{ExchangeAccepted, MinutePassed};
+use crate::mind::{SideRequestDue, SideRequestReplied, SideRequestWithdrawn, WorkDue, WorkEnded, WorkReplied};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{ArrivedForWork, Explain, TaskCommand, ThinkDone, WorkRequestWithdrawn, WorkRequested};
@@ -97,7 +97,7 @@ pub fn begin_run(world: &mut World) {
 
 /// The system set in `Ingest` that processes a person's decisions. Systems that create decisions run before it.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct TakeDecisions;
+pub struct DecisionSystems;
 
 /// Registers the kernel's settings, resources, messages and systems.
 pub fn plugin(app: &mut App) {
@@ -114,7 +114,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<Explain>()
         .add_tick_message::<WorkDue>()
         .add_tick_message::<WorkReplied>()
-        .add_tick_message::<WorkOver>()
+        .add_tick_message::<WorkEnded>()
         .add_tick_message::<SideRequestDue>()
         .add_tick_message::<SideRequestReplied>()
         .add_tick_message::<SideRequestWithdrawn>()
@@ -130,12 +130,12 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
         .add_tick_message::<EditedSession>()
-        .add_tick_message::<Exchanged>();
+        .add_tick_message::<ExchangeAccepted>();
     app.add_systems(
         Tick,
         (
             outbox::flush.in_set(CollectInputs),
-            (recording::note_dropped, systems::ingest.in_set(TakeDecisions), systems::watch_caps)
+            (recording::note_dropped, systems::ingest.in_set(DecisionSystems), systems::watch_caps)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)),
             (work_order_systems::apply_orders, systems::run_kernel)

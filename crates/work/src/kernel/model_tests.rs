@@ -315,10 +315,10 @@ impl World {
             Act::Minute => self.is.kernel.minute_passed(),
             Act::Caps(caps) => {
                 self.is.kernel.note_caps(u64::from(*caps));
-                self.is.kernel.lift_stop();
+                self.is.kernel.resume_capped_work();
             }
             Act::Concurrency(most) => self.is.kernel.set_limits(Some(u32::from(*most)), None),
-            Act::Leave(agent) => self.is.kernel.left(AgentKey(u32::from(agent % 12)), None),
+            Act::Leave(agent) => self.is.kernel.remove_agent(AgentKey(u32::from(agent % 12)), None),
             Act::Save => self.disk = self.is.clone(),
             Act::Crash => {
                 // Saving goes through the serialized form.
@@ -499,7 +499,7 @@ proptest! {
         for act in &acts {
             world.happen(act);
             world.settle();
-            let going_on = world.is.kernel.going_on();
+            let going_on = world.is.kernel.slots_in_use();
             // A lowered limit does not stop running work; otherwise the limit holds.
             if !acts.iter().any(|act| matches!(act, Act::Concurrency(_))) {
                 prop_assert!(going_on <= world.settings.concurrency as usize);
@@ -521,7 +521,7 @@ proptest! {
                 break;
             }
             world.is.now += 20;
-            world.is.kernel.lift_stop();
+            world.is.kernel.resume_capped_work();
             world.is.kernel.minute_passed();
             world.happen(&Act::Decide(0, true, false));
             world.happen(&Act::Outcome(0));
@@ -529,7 +529,7 @@ proptest! {
             world.settle();
         }
         prop_assert!(world.is.kernel.is_idle(), "something was stuck");
-        prop_assert_eq!(world.is.kernel.going_on(), 0);
+        prop_assert_eq!(world.is.kernel.slots_in_use(), 0);
         prop_assert!(world.is.kernel.threads().next().is_none());
     }
 }

@@ -17,7 +17,7 @@ pub struct UnfinishedRun {
     /// The task text.
     pub task: String,
     /// The queued and running work of the run, oldest first.
-    pub pieces: Vec<UnfinishedPiece>,
+    pub pieces: Vec<UnfinishedActivation>,
     /// The permissions for tasks of this run: agent and description.
     pub granted: Vec<(Id, String)>,
     /// All known activations of the run, including ended ones; the cost of the run is their sum.
@@ -26,7 +26,7 @@ pub struct UnfinishedRun {
 
 /// A queued or running piece of work.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct UnfinishedPiece {
+pub struct UnfinishedActivation {
     /// The id of the activation.
     pub activation: Id,
     /// The id of the agent.
@@ -91,7 +91,7 @@ impl Kernel {
             let live: Vec<&Activation> = self.activations().filter(is_its).collect();
             let over = self.finished().filter(|one| one.root == root).map(|one| one.key);
             let activations = over.chain(live.iter().map(|one| one.key)).collect();
-            let pieces: Vec<UnfinishedPiece> = live.into_iter().map(|one| self.piece(one)).collect();
+            let pieces: Vec<UnfinishedActivation> = live.into_iter().map(|one| self.piece(one)).collect();
             let task = self.task_of(root).unwrap_or_default();
             let granted = self.granted_in(root);
             let run = UnfinishedRun { root, agent: thread.agent.clone(), task, pieces, granted, activations };
@@ -101,7 +101,7 @@ impl Kernel {
     }
 
     /// The run in which this agent is working at this exact task, or waiting for agents that it started for the task.
-    pub fn under_way(&self, agent: &str, task: &str) -> Option<ActivationKey> {
+    pub fn activation_for_task(&self, agent: &str, task: &str) -> Option<ActivationKey> {
         let words = task_words(task);
         let runs = self.unfinished_runs().into_iter().map(|run| run.root);
         let mut its = runs.filter(|root| self.thread(*root).is_some_and(|thread| *thread.agent == *agent));
@@ -125,7 +125,7 @@ impl Kernel {
         Some(words.strip_prefix(headings::TASK).unwrap_or(words).trim().to_owned())
     }
 
-    fn piece(&self, one: &Activation) -> UnfinishedPiece {
+    fn piece(&self, one: &Activation) -> UnfinishedActivation {
         let approval = one.approval();
         let held_up = match (self.is_paused(), self.stopped_by(), self.resume_tick()) {
             (true, ..) => Some("paused with all work".to_owned()),
@@ -142,7 +142,7 @@ impl Kernel {
             (.., Phase::Due | Phase::Asking | Phase::Calling { .. }) => format!("at work, turn {}", one.turn.max(1)),
         };
         let approval = approval.map(|approval| approval.id.to_string());
-        UnfinishedPiece { activation: one.key.id(), agent: one.agent.clone(), state, approval }
+        UnfinishedActivation { activation: one.key.id(), agent: one.agent.clone(), state, approval }
     }
 }
 
@@ -166,12 +166,12 @@ mod tests {
         assert_eq!(runs[0].pieces.len(), 1, "the boss waits for the kid");
         assert!(runs[0].pieces[0].state.contains("waits for a person: it wants to read a.md"), "{runs:?}");
         assert!(runs[0].pieces[0].approval.is_some());
-        assert_eq!(bench.kernel.under_way("boss", "Plan\nit"), Some(key));
-        assert_eq!(bench.kernel.under_way("ada", "Write"), Some(other));
-        assert_eq!(bench.kernel.under_way("boss", "Plan"), None);
+        assert_eq!(bench.kernel.activation_for_task("boss", "Plan\nit"), Some(key));
+        assert_eq!(bench.kernel.activation_for_task("ada", "Write"), Some(other));
+        assert_eq!(bench.kernel.activation_for_task("boss", "Plan"), None);
         bench.say(other, "Written.", &[]);
         bench.kernel.forget_finished_runs();
-        assert_eq!(bench.kernel.under_way("ada", "Write"), None, "it is over");
+        assert_eq!(bench.kernel.activation_for_task("ada", "Write"), None, "it is over");
         bench.kernel.set_paused(true);
         bench.kernel.decided((child, 1, 0), Some("no".into()), &bench.settings.clone());
         assert_eq!(bench.kernel.unfinished_runs()[0].pieces[0].state, "paused with all work");

@@ -14,7 +14,7 @@ use crate::base::{ActivationKey, Author, Id, RunTag, Seq};
 use crate::log::events::{self, Warning, WorkInput};
 use crate::log::{EventDraft, EventLog};
 use crate::mind::transcript::work_transcript;
-use crate::mind::{Ending, WorkOver};
+use crate::mind::{Ending, WorkEnded};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{ArrivedForWork, ThinkDone, ThinkOutcome, WorkRequestWithdrawn};
 use crate::workspace::RoomStart;
@@ -65,7 +65,7 @@ impl RoomAccess<'_, '_> {
                 true => Vec::new(),
                 false => work_transcript(&one.messages_so_far(), &name),
             };
-            self.work_over.write(WorkOver {
+            self.work_over.write(WorkEnded {
                 activation: one.key,
                 agent,
                 task: one.input.clone(),
@@ -184,7 +184,7 @@ fn session_order(
     let work = SessionWork::of(one, parent, ending, kernel.may_sleep(one.thread));
     let content = session::to_yaml(about, &work, thread);
     let bytes = content.len() as u64;
-    let named = format!("{SESSION_ORDERS}{}/{run}/{tick}{}", one.key, ending.map_or("", Ending::word));
+    let named = format!("{SESSION_ORDERS}{}/{run}/{tick}{}", one.key, ending.map_or("", Ending::as_str));
     let mut order = record_order(named, &one.agent, (one.thread, one.cause), thread, content);
     order.activation = Some(one.key.id());
     (order, bytes)

@@ -34,7 +34,7 @@ impl ServersNeeded {
 impl RoomAccess<'_, '_> {
     /// Requests the servers that work needs, if they changed. Returns the agents whose work waits for a server.
     pub(super) fn servers_needed(&mut self, kernel: &Kernel, known: &mut ServersNeeded) -> BTreeSet<AgentKey> {
-        if self.servers.written().is_empty() && self.servers.wanted().is_empty() {
+        if self.servers.configured().is_empty() && self.servers.wanted().is_empty() {
             return BTreeSet::new();
         }
         let lent_tools = |thread| kernel.thread(thread).map_or(0, |thread| thread.terms.tools.len());

@@ -60,7 +60,7 @@ impl<'a> SessionWork<'a> {
             None if one.question().is_some() => ("waiting", one.question().map(|(_, _, why)| why)),
             None if one.has_begun() => ("running", one.cap_hold.as_ref().map(|hold| hold.why.as_str())),
             None => ("queued", None),
-            Some(ending) => (ending.word(), ending.why()),
+            Some(ending) => (ending.as_str(), ending.why()),
         };
         let status = match ending {
             None => "active",

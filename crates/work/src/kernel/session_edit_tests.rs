@@ -39,7 +39,7 @@ fn file(kernel: &Kernel, key: ActivationKey) -> Vec<SessionMessage> {
 }
 
 fn add(mut messages: Vec<SessionMessage>, text: &str) -> Vec<SessionMessage> {
-    messages.push(SessionMessage::words(MessageRole::User, text));
+    messages.push(SessionMessage::from_text(MessageRole::User, text));
     messages
 }
 
@@ -61,7 +61,7 @@ fn a_message_to_an_idle_agent_wakes_it_in_its_session() {
     let key = bench.start("ada", "Write");
     bench.say(key, "Done.", &[]);
     let mut messages = file(&bench.kernel, key);
-    messages.push(SessionMessage::words(MessageRole::System, "Be brief."));
+    messages.push(SessionMessage::from_text(MessageRole::System, "Be brief."));
     let (asked, _) = bench.kernel.apply_session_edit(&taken(key, messages, 2), (GIVEN, 9, Seq(1)));
     assert_eq!((asked, texts(&bench.kernel, key).last().map(String::as_str)), (None, Some("Be brief.")));
 }
@@ -81,7 +81,7 @@ fn during_a_turn_changed_text_applies_and_reordering_waits() {
     assert_eq!((one.messages[0].text.as_str(), one.mail.len()), ("Write in verse", 1));
     // A message inserted before the others waits until the turn is over.
     let mut put_in = file(&bench.kernel, key);
-    put_in.insert(0, SessionMessage::words(MessageRole::User, "Before all"));
+    put_in.insert(0, SessionMessage::from_text(MessageRole::User, "Before all"));
     let edit = taken(key, put_in, 2);
     assert_eq!(bench.kernel.check_session_edit(&edit, &bench.settings), SessionEditTiming::Later);
     bench.say(key, "", &["a.md"]);
@@ -110,7 +110,7 @@ fn every_call_is_followed_by_a_result_whatever_is_removed() {
 
 fn talk() -> impl Strategy<Value = Vec<SessionMessage>> {
     let role = prop_oneof![Just(MessageRole::User), Just(MessageRole::Assistant), Just(MessageRole::System)];
-    let message = (role, "[a-d]{1,3}").prop_map(|(role, text)| SessionMessage::words(role, text));
+    let message = (role, "[a-d]{1,3}").prop_map(|(role, text)| SessionMessage::from_text(role, text));
     proptest::collection::vec(message, 0..7)
 }
 

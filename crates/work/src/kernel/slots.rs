@@ -99,7 +99,7 @@ impl Kernel {
 
     fn assign_slots(&mut self, now: u64, settings: &KernelSettings) {
         let slots = self.concurrency(settings) as usize;
-        let free = slots.saturating_sub(self.going_on());
+        let free = slots.saturating_sub(self.slots_in_use());
         if free == 0 {
             return;
         }

@@ -5,7 +5,7 @@ use bevy::math::Vec2;
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
 use super::core::{Kernel, NewWork};
-use super::guards::{Refusal, Reported, Signalled};
+use super::guards::{Refusal, Reported, SignalEffect};
 use super::outbox::Outbox;
 use crate::agent::AgentCommand;
 use crate::base::text::{nearest, truncate};
@@ -162,18 +162,18 @@ impl RoomAccess<'_, '_> {
         match kernel.signal(one.key, message, terms, at, &self.settings) {
             Err(refusal) => match refusal {
                 Refusal::Loop { agent } => {
-                    result_text::signalled(&self.file_name(&agent), &result_text::Signalled::Again)
+                    result_text::signalled(&self.file_name(&agent), &result_text::SignalOutcome::Again)
                 }
-                Refusal::NoParent | Refusal::Over => result_text::signalled("", &result_text::Signalled::NoParent),
+                Refusal::NoParent | Refusal::Over => result_text::signalled("", &result_text::SignalOutcome::NoParent),
                 other => result_text::Outcome::error(&other.to_string()),
             },
             Ok(delivered) => {
                 self.count_exchange(kernel, one, ExchangeKind::Signal);
                 self.record_signal(kernel, (&one.agent, one.key), &delivered, (key, message), cause);
                 let outcome = match kernel.stopped_by() {
-                    _ if delivered.is_kept => result_text::Signalled::Kept,
-                    Some(_) => result_text::Signalled::Deferred { why: "token budget reached".to_owned() },
-                    None => result_text::Signalled::Sent,
+                    _ if delivered.is_kept => result_text::SignalOutcome::Kept,
+                    Some(_) => result_text::SignalOutcome::Deferred { why: "token budget reached".to_owned() },
+                    None => result_text::SignalOutcome::Sent,
                 };
                 result_text::signalled(&delivered.to, &outcome)
             }
@@ -185,7 +185,7 @@ impl RoomAccess<'_, '_> {
         &mut self,
         kernel: &mut Kernel,
         (from, activation): (&Id, ActivationKey),
-        delivered: &Signalled,
+        delivered: &SignalEffect,
         (key, message): (ActivationKey, &str),
         cause: Seq,
     ) {

@@ -19,7 +19,7 @@ use crate::base::hash::content_hash;
 use crate::gateway::{BudgetSettings, MinutePassed, RequestQueue};
 use crate::log::EventDraft;
 use crate::log::events::{self, Warning};
-use crate::mind::{AgentImage, CapScope, FailureKind, ModelFailure, SideRequestReplied, WorkReplied, WorkTaken};
+use crate::mind::{AgentImage, CapScope, FailureKind, ModelFailure, ReplyUsage, SideRequestReplied, WorkReplied};
 use crate::schedule::{Standstill, ticks};
 use crate::simulation::{AgentState, ArrivedForWork, State, TaskCommand};
 use crate::tools::{ToolImage, ToolOutcome, ToolOutput};
@@ -42,7 +42,7 @@ pub(super) fn ingest(
     (mut removed, mut minutes): (MessageReader<AgentRemoved>, MessageReader<MinutePassed>),
 ) {
     for removal in removed.read() {
-        kernel.left(removal.agent, Some(removal.cause));
+        kernel.remove_agent(removal.agent, Some(removal.cause));
     }
     for MinutePassed {} in minutes.read() {
         kernel.minute_passed();
@@ -87,7 +87,7 @@ pub(super) fn ingest(
 }
 
 /// Creates the note of a reply. `room_bytes` is the remaining attachment capacity of the session.
-fn note_of(taken: &WorkTaken, room_bytes: usize) -> ReplyNote {
+fn note_of(taken: &ReplyUsage, room_bytes: usize) -> ReplyNote {
     let image = |image: &AgentImage| ToolImage { media_type: image.media_type.clone(), base64: image.base64.clone() };
     let images = taken.images.iter().map(image).collect();
     ReplyNote {
@@ -201,7 +201,7 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
                 room.log.write(EventDraft::of(&warning).cause(cause));
             }
         }
-        KernelCommand::OneTurnEach => kernel.give_one_turn_each(),
+        KernelCommand::OneTurnEach => kernel.enable_single_step(),
         KernelCommand::Kill { activation } => {
             kernel.kill(*activation, BY, Some(cause));
         }
@@ -222,7 +222,7 @@ pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>
         kernel.note_caps(content_hash(caps.as_bytes()));
     }
     if kernel.stopped_by().is_some() && request_queue.run_cap_reached().is_none() {
-        kernel.lift_stop();
+        kernel.resume_capped_work();
     }
 }
 
@@ -280,7 +280,7 @@ pub(super) fn run_kernel(
     kernel.note_messages(now, room.now_secs());
     room.explain_waits(&mut kernel);
     let every = ticks(settings.session_write_secs.clamp(0.0, SESSION_WRITE_SECS_AT_MOST));
-    for key in kernel.take_unwritten(now, every.max(1)) {
+    for key in kernel.take_sessions_to_save(now, every.max(1)) {
         room.write_session(&mut kernel, key);
     }
     if has_ended {

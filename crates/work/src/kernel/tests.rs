@@ -211,16 +211,16 @@ fn slots_limit_concurrency_and_go_to_the_most_urgent_work() {
     let urgent_key = urgent.key;
     bench.kernel.start(urgent);
     bench.tick();
-    assert_eq!(bench.kernel.going_on(), 3);
+    assert_eq!(bench.kernel.slots_in_use(), 3);
     assert_eq!((bench.phase(late), bench.phase(urgent_key)), (&Phase::Due, &Phase::Due));
     bench.say(first[0], "done", &[]);
     assert_eq!((bench.phase(late), bench.phase(urgent_key)), (&Phase::Due, &Phase::Asking));
     bench.kernel.set_limits(Some(1), None);
     bench.say(first[1], "done", &[]);
-    assert_eq!(bench.kernel.going_on(), 2, "what goes on is not stopped by a lower number");
+    assert_eq!(bench.kernel.slots_in_use(), 2, "what goes on is not stopped by a lower number");
     bench.kernel.set_limits(Some(5), None);
     bench.tick();
-    assert_eq!(bench.kernel.going_on(), 3);
+    assert_eq!(bench.kernel.slots_in_use(), 3);
 }
 
 #[test]

@@ -349,7 +349,7 @@ impl Kernel {
     /// Pauses a call until a person decides about it. Its slot is free meanwhile.
     pub fn ask_person(&mut self, key: ActivationKey, turn: u32, index: usize, question: CallQuestion) -> bool {
         let Some(call) = self.running_call_mut(key, turn, index) else { return false };
-        call.progress = CallProgress::Asked(question.what());
+        call.progress = CallProgress::Asked(question.text());
         call.question = Some(Box::new(question));
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.has_slot = false;
@@ -363,7 +363,7 @@ impl Kernel {
     /// kernel.
     pub(super) fn ask_for_server(&mut self, (key, turn, index): (ActivationKey, u32, usize), question: CallQuestion) {
         let Some(call) = self.running_call_mut(key, turn, index) else { return };
-        call.progress = CallProgress::Asked(question.what());
+        call.progress = CallProgress::Asked(question.text());
         call.question = Some(Box::new(question));
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.is_unwritten = true;

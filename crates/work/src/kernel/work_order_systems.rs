@@ -35,14 +35,14 @@ impl Kernel {
     }
 
     /// Keeps a thread after its work has ended, because it will be continued.
-    pub fn keep(&mut self, thread: ActivationKey) {
+    pub fn retain_thread(&mut self, thread: ActivationKey) {
         if let Some(thread) = self.threads.get_mut(&thread) {
             thread.terms.is_kept = true;
         }
     }
 
     /// Stops keeping a thread, so that it is removed with its run.
-    pub fn let_go(&mut self, thread: ActivationKey) {
+    pub fn release_thread(&mut self, thread: ActivationKey) {
         if let Some(thread) = self.threads.get_mut(&thread) {
             thread.terms.is_kept = false;
         }
@@ -75,9 +75,9 @@ pub(super) fn apply_orders(
                 let answer = continue_work(&mut room, &mut kernel, (order, *thread), text, (by, *cause));
                 room.work_answers.write(answer);
             }
-            WorkOrder::Keep { thread } => kernel.keep(*thread),
+            WorkOrder::Keep { thread } => kernel.retain_thread(*thread),
             WorkOrder::LetGo { thread } => {
-                kernel.let_go(*thread);
+                kernel.release_thread(*thread);
                 is_freed = true;
             }
             WorkOrder::End { activation, why } => {

@@ -145,7 +145,7 @@ impl KnowledgeFiles {
     }
 
     /// Why another embedding model is used than the one in the settings, if so.
-    pub fn instead(&self) -> Option<&str> {
+    pub fn fallback_reason(&self) -> Option<&str> {
         self.instead.as_deref()
     }
 
@@ -250,7 +250,7 @@ impl KnowledgeFiles {
     }
 
     /// Writes a file beside the memory files, replacing an existing one, and returns its path.
-    pub fn write_beside(&self, name: &str, text: &str) -> Result<String, KnowledgeFilesError> {
+    pub fn write_extra_file(&self, name: &str, text: &str) -> Result<String, KnowledgeFilesError> {
         let path = WorkspacePath::new(&format!("{KNOWLEDGE_FOLDER}/{name}"))?;
         for _ in 0..ATTEMPTS {
             let before = self.files.read(&path, BYTES_AT_MOST)?;

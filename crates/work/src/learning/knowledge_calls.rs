@@ -8,12 +8,12 @@ use super::settings::KnowledgeSettings;
 use crate::base::calendar::stamp;
 use crate::base::text::{one_line, truncate};
 use crate::base::{Author, Id};
-use crate::knowledge::consolidation::{Act, Candidate, Case, Decision, Similar, decide_offline};
+use crate::knowledge::consolidation::{Candidate, CandidateAction, Case, Decision, Similar, decide_offline};
 use crate::knowledge::memory::made_id;
 use crate::knowledge::{Edge, Filter, Memory, MemoryKind, Owner, Recalled, Relation, ScoreParts, Source, Viewer};
-use crate::log::events::{Knowledge, RecalledScore, word};
+use crate::log::events::{Knowledge, RecalledScore, enum_name};
 use crate::memory::{RecalledMemory, Reminder};
-use crate::tools::{KnowledgeOrder, ToolNews, ToolOutput};
+use crate::tools::{KnowledgeOrder, OrderReport, ToolOutput};
 
 /// The maximum length of a memory in the log, in characters.
 pub(super) const LOGGED_CHARS: usize = 300;
@@ -113,7 +113,7 @@ pub(super) struct Caller {
 }
 
 /// Executes a tool call and returns its result.
-pub(super) fn execute(files: &mut KnowledgeFiles, caller: &Caller, order: &KnowledgeOrder) -> ToolNews {
+pub(super) fn execute(files: &mut KnowledgeFiles, caller: &Caller, order: &KnowledgeOrder) -> OrderReport {
     let done = match order {
         KnowledgeOrder::Query { question, kinds, limit } => Ok(find(files, caller, question, kinds, *limit)),
         KnowledgeOrder::Contribute { content, kind, tags, importance, is_private, relations } => {
@@ -122,13 +122,13 @@ pub(super) fn execute(files: &mut KnowledgeFiles, caller: &Caller, order: &Knowl
             let candidate = Candidate { kind: *kind, tags: tags.clone(), importance, ..usual };
             match edges(files, caller, relations, *is_private) {
                 Ok(edges) => contribute(files, caller, (candidate, edges), *is_private),
-                Err(why) => return ToolNews::Failed { why },
+                Err(why) => return OrderReport::Failed { why },
             }
         }
     };
     match done {
-        Ok(output) => ToolNews::Done { output },
-        Err(error) => ToolNews::Failed { why: error.to_string() },
+        Ok(output) => OrderReport::Done { output },
+        Err(error) => OrderReport::Failed { why: error.to_string() },
     }
 }
 
@@ -215,19 +215,19 @@ fn contribute(
     }
     let similar = similar_of(files, &Owner::of(&memory), &caller.agent, &candidate);
     let act = decide_offline(&[Case { candidate, similar }]).into_iter().next().map(|decision| decision.act);
-    match act.unwrap_or(Act::Skip) {
-        Act::Keep { id } => {
+    match act.unwrap_or(CandidateAction::Skip) {
+        CandidateAction::Keep { id } => {
             let known = content_of(files, &id);
             let event = Knowledge::Known { id: id.clone(), text: logged(&memory.content) };
             Ok(output(format!("This is already known, as {id}: {known}"), &event))
         }
-        Act::Update { id, candidate } => {
+        CandidateAction::Update { id, candidate } => {
             let event = rewrite(files, &id, &candidate, caller.now, &by)?;
             Ok(output(format!("It adds to {id}, which is now: {}", candidate.content), &event))
         }
         // The agent asked for it, so it is saved however short it is.
-        act @ (Act::Add { .. } | Act::Skip | Act::Delete { .. }) => {
-            let found = if let Act::Add { edges, .. } = act { edges } else { Vec::new() };
+        act @ (CandidateAction::Add { .. } | CandidateAction::Skip | CandidateAction::Delete { .. }) => {
+            let found = if let CandidateAction::Add { edges, .. } = act { edges } else { Vec::new() };
             // The agent's own statement about two memories takes precedence over their similarity.
             let found = found.into_iter().filter(|edge| stated.iter().all(|one| one.target != edge.target));
             let mut edges: Vec<Edge> = stated.iter().cloned().chain(found).collect();
@@ -249,7 +249,7 @@ fn contribute(
 pub(super) fn added(memory: &Memory) -> Knowledge {
     Knowledge::Added {
         id: memory.id.clone(),
-        kind: word(memory.kind),
+        kind: enum_name(memory.kind),
         text: logged(&memory.content),
         shared: memory.shared,
     }
@@ -305,7 +305,7 @@ pub(super) fn apply_decisions(
     };
     for decision in decisions {
         match &decision.act {
-            Act::Add { candidate, edges } => {
+            CandidateAction::Add { candidate, edges } => {
                 let memory = Memory {
                     id: made_id(&caller.call, &candidate.content, caller.now),
                     source: caller.source.clone(),
@@ -318,16 +318,19 @@ pub(super) fn apply_decisions(
                 contradictions.extend(contradictions_of(files, &memory));
                 events.push(added(&memory));
             }
-            Act::Update { id, candidate } if may_change(files, id) => {
+            CandidateAction::Update { id, candidate } if may_change(files, id) => {
                 events.push(rewrite(files, id, candidate, caller.now, &by)?);
             }
-            Act::Delete { id } if may_change(files, id) => {
+            CandidateAction::Delete { id } if may_change(files, id) => {
                 let text = logged(&content_of(files, id));
                 files.forget(id, &by)?;
                 events.push(Knowledge::Forgotten { id: id.clone(), text });
             }
             // Memories that a person pinned or removed meanwhile stay as they are.
-            Act::Update { .. } | Act::Delete { .. } | Act::Keep { .. } | Act::Skip => {}
+            CandidateAction::Update { .. }
+            | CandidateAction::Delete { .. }
+            | CandidateAction::Keep { .. }
+            | CandidateAction::Skip => {}
         }
     }
     Ok((events, contradictions))

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{AgentKey, Id, Seq};
 use crate::knowledge::Source;
-use crate::knowledge::consolidation::{Act, Candidate, Case, Decision, decide, parse_candidates};
+use crate::knowledge::consolidation::{Candidate, CandidateAction, Case, Decision, decide, parse_candidates};
 use crate::log::events::Knowledge;
 use crate::mind::context::{CurrentRequest, Line};
 use crate::mind::{FailureKind, ModelFailure};
@@ -128,7 +128,7 @@ pub enum LessonAnswer {
 
 /// A finished lesson.
 #[derive(Clone, PartialEq, Debug)]
-pub struct LessonOver {
+pub struct FinishedLesson {
     /// The lesson.
     pub lesson: Lesson,
     /// Its log events, in order.
@@ -209,7 +209,7 @@ impl Lessons {
     }
 
     /// Applies a model reply. Returns the finished lesson, if it ended.
-    pub(super) fn replied(&mut self, key: &str, outcome: &Result<String, ModelFailure>) -> Option<LessonOver> {
+    pub(super) fn replied(&mut self, key: &str, outcome: &Result<String, ModelFailure>) -> Option<FinishedLesson> {
         let lesson = self.queue.front_mut()?;
         let step = lesson.stage.question()?;
         if !self.is_asked || *key != *format!("lesson-{}-{step}", lesson.number) {
@@ -251,14 +251,14 @@ impl Lessons {
     }
 
     /// Applies the result of a memory operation. Returns the finished lesson, if it ended.
-    pub(super) fn answered(&mut self, answered: &LessonAnswered) -> Option<LessonOver> {
+    pub(super) fn answered(&mut self, answered: &LessonAnswered) -> Option<FinishedLesson> {
         let lesson = self.queue.front_mut().filter(|lesson| lesson.number == answered.number)?;
         match (&lesson.stage, &answered.answer) {
             (Stage::Comparing { .. }, LessonAnswer::Compared { cases }) => {
                 if cases.iter().all(|case| case.similar.is_empty()) {
                     // No memory is similar: all candidates are new.
                     let add = |(case, of): (usize, &Case)| {
-                        let act = Act::Add { candidate: of.candidate.clone(), edges: Vec::new() };
+                        let act = CandidateAction::Add { candidate: of.candidate.clone(), edges: Vec::new() };
                         Decision { case, act, told: None }
                     };
                     let decisions = cases.iter().enumerate().map(add).collect();
@@ -281,10 +281,10 @@ impl Lessons {
         }
     }
 
-    fn finish(&mut self, told: Vec<Knowledge>, contradictions: Vec<String>) -> Option<LessonOver> {
+    fn finish(&mut self, told: Vec<Knowledge>, contradictions: Vec<String>) -> Option<FinishedLesson> {
         self.is_asked = false;
         let lesson = self.queue.pop_front()?;
-        Some(LessonOver { lesson, told, contradictions })
+        Some(FinishedLesson { lesson, told, contradictions })
     }
 }
 

@@ -61,7 +61,7 @@ fn candidates_are_compared_weighed_and_applied() {
     let Some(Lesson { stage: Stage::TakingIn { decisions, but: None }, .. }) = lessons.first() else {
         panic!("{lessons:?}")
     };
-    assert!(matches!(&decisions[0].act, Act::Update { id: updated, .. } if *updated == id));
+    assert!(matches!(&decisions[0].act, CandidateAction::Update { id: updated, .. } if *updated == id));
     let told = vec![Knowledge::Updated { id, text: "Port 8080 is taken.".into(), before: "Port 8080 is free.".into() }];
     let answer = LessonAnswer::TakenIn { told, contradictions: Vec::new() };
     let over = lessons.answered(&LessonAnswered { number: 1, answer }).expect("it is over");
@@ -96,7 +96,7 @@ fn if_weighing_fails_all_candidates_are_added_and_it_is_reported() {
     let Some(Lesson { stage: Stage::TakingIn { decisions, but: Some(but) }, .. }) = lessons.first() else {
         panic!("{lessons:?}")
     };
-    assert!(matches!(&decisions[0].act, Act::Add { .. }) && but.contains("nobody answered"));
+    assert!(matches!(&decisions[0].act, CandidateAction::Add { .. }) && but.contains("nobody answered"));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::log::{EventDraft, EventLog};
 use crate::memory::Reminder;
 use crate::mind::parts::REMEMBERED;
 use crate::mind::{PartGathered, PendingRequests};
-use crate::tools::{KNOWLEDGE, PendingToolOrders, ToolNews, ToolOutcome};
+use crate::tools::{KNOWLEDGE, OrderReport, PendingToolOrders, ToolOutcome};
 use crate::workspace::ProblemReport;
 use crate::workspace::vfs::OutsideChange;
 
@@ -50,7 +50,7 @@ pub(super) fn log_calls(
     mut log: ResMut<EventLog>,
 ) {
     for outcome in outcomes.read() {
-        let ToolNews::Done { output } = &outcome.news else { continue };
+        let OrderReport::Done { output } = &outcome.news else { continue };
         let Some(order) = orders.get(outcome.key).filter(|order| *order.plan.executor == *KNOWLEDGE) else { continue };
         let told = output.data.as_ref().and_then(|data| data.get(EVENT)).cloned();
         let Some(Ok(told)) = told.map(serde_json::from_value::<Knowledge>) else { continue };

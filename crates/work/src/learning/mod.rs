@@ -29,7 +29,7 @@ pub use settings::KnowledgeSettings;
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
-use crate::mind::{PartGathered, SideRequestDue, SideRequestReplied, WorkOver};
+use crate::mind::{PartGathered, SideRequestDue, SideRequestReplied, WorkEnded};
 use crate::orchestration::workflow::RunReview;
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
@@ -43,7 +43,7 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<KnowledgeSettings>();
     app.init_resource::<KnowledgeBridge>().init_resource::<Lessons>().add_input::<LessonAnswered>();
     app.init_resource::<EmbedderInUse>().add_input::<EmbedderInUse>();
-    app.add_tick_message::<WorkOver>().add_tick_message::<ConversationEnded>();
+    app.add_tick_message::<WorkEnded>().add_tick_message::<ConversationEnded>();
     app.add_tick_message::<SideRequestDue>().add_tick_message::<SideRequestReplied>();
     // Owned by lower floors, which also register them.
     app.add_tick_message::<PartGathered>().add_tick_message::<ToolOutcome>().add_tick_message::<OutsideChange>();

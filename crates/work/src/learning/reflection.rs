@@ -4,7 +4,7 @@
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::lessons::{Lesson, LessonAnswered, LessonOver, Lessons, Stage};
+use super::lessons::{FinishedLesson, Lesson, LessonAnswered, Lessons, Stage};
 use super::log_events::contradiction;
 use super::settings::KnowledgeSettings;
 use crate::agent::{Agent, Profiles, Roster};
@@ -15,7 +15,7 @@ use crate::log::events::{Knowledge, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::mind::context::Line;
 use crate::mind::transcript::{TOPIC, bounded, line};
-use crate::mind::{CallKind, Ending, PendingRequests, SideQuestion, SideRequestDue, SideRequestReplied, WorkOver};
+use crate::mind::{CallKind, Ending, PendingRequests, SideQuestion, SideRequestDue, SideRequestReplied, WorkEnded};
 use crate::orchestration::workflow::RunReview;
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Conversation, ConversationEnded, session_of};
@@ -58,7 +58,7 @@ impl ReviewParams<'_, '_> {
 /// Queues lessons for agents whose work, workflow or conversation ended.
 pub(super) fn queue_lessons(
     (mut work, mut workflows, mut talks): (
-        MessageReader<WorkOver>,
+        MessageReader<WorkEnded>,
         MessageReader<RunReview>,
         MessageReader<ConversationEnded>,
     ),
@@ -94,7 +94,7 @@ pub(super) fn queue_lessons(
 }
 
 /// Whether the work has content to learn from and was not aborted by a person or a limit.
-fn is_reviewable(over: &WorkOver) -> bool {
+fn is_reviewable(over: &WorkEnded) -> bool {
     !matches!(over.ending, Ending::Aborted { .. }) && !over.said.is_empty()
 }
 
@@ -162,8 +162,8 @@ pub(super) fn advance_lessons(
 }
 
 /// Logs the result of a lesson, and warns a person about contradictions.
-fn log_lesson(log: &mut EventLog, over: &LessonOver) {
-    let LessonOver { lesson, told, contradictions } = over;
+fn log_lesson(log: &mut EventLog, over: &FinishedLesson) {
+    let FinishedLesson { lesson, told, contradictions } = over;
     let draft = |knowledge: &Knowledge| EventDraft::of(knowledge).agent(&lesson.id).cause(lesson.cause);
     for one in told {
         log.write(draft(one));

@@ -21,7 +21,7 @@ use crate::knowledge::consolidation::{Candidate, Decision};
 use crate::memory::MemoryCounts;
 use crate::mind::GatherKey;
 use crate::schedule::Input;
-use crate::tools::{KnowledgeOrder, OrderKey, ToolNews};
+use crate::tools::{KnowledgeOrder, OrderKey, OrderReport};
 use crate::workspace::vfs::FileHandle;
 
 /// The maximum number of requests queued in the service; further ones wait in the world.
@@ -55,7 +55,7 @@ impl ServiceRequest {
     pub(super) fn refused(self, why: String) -> Option<Answer> {
         match self {
             Self::Recall { key, .. } => Some(Answer::Part(key, Err(why))),
-            Self::Tool { key, .. } => Some(Answer::Tool(key, ToolNews::Failed { why })),
+            Self::Tool { key, .. } => Some(Answer::Tool(key, OrderReport::Failed { why })),
             Self::Compare { lesson: number, .. } | Self::ApplyDecisions { lesson: number, .. } => {
                 Some(Answer::Lesson(LessonAnswered { number, answer: LessonAnswer::Failed { why } }))
             }
@@ -79,7 +79,7 @@ pub(super) enum Answer {
     /// To a prompt: the text of its part, or the reason why there is none.
     Part(GatherKey, Result<String, String>),
     /// To a tool call.
-    Tool(OrderKey, ToolNews),
+    Tool(OrderKey, OrderReport),
     /// To a lesson.
     Lesson(LessonAnswered),
     /// The new number of memories.
@@ -274,7 +274,7 @@ impl ServiceState {
             }
             ServiceRequest::Tool { key, caller, order } => {
                 let news = self.with(|files| Ok(knowledge_calls::execute(files, &caller, &order)));
-                let news = news.unwrap_or_else(|error| ToolNews::Failed { why: error.to_string() });
+                let news = news.unwrap_or_else(|error| OrderReport::Failed { why: error.to_string() });
                 self.send(Answer::Tool(key, news))
             }
             ServiceRequest::Compare { lesson, agent, candidates } => {
@@ -310,7 +310,7 @@ impl ServiceState {
     }
 
     fn schedule_retry(&mut self) {
-        let is_other = self.opened.as_ref().is_some_and(|opened| opened.instead().is_some());
+        let is_other = self.opened.as_ref().is_some_and(|opened| opened.fallback_reason().is_some());
         // A wrong setting stays wrong until it is changed.
         let may_come = is_other && !matches!(self.wanted.wanted(), WantedEmbedder::Unknown(_));
         self.retry_at = may_come.then(|| Instant::now() + MODEL_RETRY_DELAY);
@@ -326,7 +326,7 @@ impl ServiceState {
     fn report_embedder(&mut self) -> bool {
         let Some(opened) = &self.opened else { return true };
         let embedder = opened.known().embedder();
-        let trouble = opened.instead().map(str::to_owned).or_else(|| embedder.trouble());
+        let trouble = opened.fallback_reason().map(str::to_owned).or_else(|| embedder.trouble());
         let in_use = EmbedderInUse { model: embedder.model().to_string(), trouble };
         if self.in_use.as_ref() == Some(&in_use) {
             return true;

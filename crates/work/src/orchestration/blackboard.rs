@@ -16,7 +16,7 @@ const SHOWN_CHARS: usize = 400;
 
 /// One version of an entry's value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Written {
+pub struct EntryVersion {
     /// The value; null if the entry was removed.
     pub value: Value,
     /// The id of its author.
@@ -31,10 +31,10 @@ pub struct Written {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// The current version; its value is null if the entry was removed.
-    pub now: Written,
+    pub now: EntryVersion,
     /// Earlier versions, the newest last.
     #[serde(default)]
-    pub before: VecDeque<Written>,
+    pub before: VecDeque<EntryVersion>,
     /// Whether it is archived when the run ends.
     #[serde(default)]
     pub shared: bool,
@@ -185,7 +185,7 @@ impl Blackboards {
                 None => return Err(WriteRefusal::TooMany { most: settings.entries_at_most }),
             };
         }
-        let written = |version| Written { value, by, tick, version };
+        let written = |version| EntryVersion { value, by, tick, version };
         let entry = match board.entries.entry(key) {
             std::collections::btree_map::Entry::Vacant(place) => {
                 place.insert(Entry { now: written(1), before: VecDeque::new(), shared: shared.unwrap_or_default() })

@@ -80,7 +80,7 @@ pub(super) fn follow_file(
         None => theirs.clone(),
     };
     for entry in std::mem::take(&mut unkept.0) {
-        merged.put(entry, settings.kept_at_most);
+        merged.insert(entry, settings.kept_at_most);
     }
     if merged != theirs {
         writes.write(write_of(&merged));
@@ -89,7 +89,7 @@ pub(super) fn follow_file(
 }
 
 /// Ends the blackboards of finished runs and archives their shared entries. After the kernel dropped the runs.
-pub(super) fn keep(
+pub(super) fn archive_finished(
     mut boards: ResMut<Blackboards>,
     (mut kept, mut unkept): (ResMut<BoardArchive>, ResMut<UnarchivedEntries>),
     kernel: Res<Kernel>,
@@ -110,7 +110,7 @@ pub(super) fn keep(
                 let surplus = unkept.0.len().saturating_sub(settings.kept_at_most);
                 dropped.extend(unkept.0.drain(..surplus).map(|entry| entry.key));
             } else {
-                dropped.extend(kept.entries.put(entry, settings.kept_at_most));
+                dropped.extend(kept.entries.insert(entry, settings.kept_at_most));
                 is_changed = true;
             }
         }
@@ -181,7 +181,7 @@ fn write_kept(
         Some(_) if was.is_none() && kept.entries.iter().len() >= most => {
             return Err(format!("{most} entries are already kept; remove one first"));
         }
-        Some(entry) => drop(kept.entries.put(entry.clone(), most)),
+        Some(entry) => drop(kept.entries.insert(entry.clone(), most)),
         None => drop(kept.entries.remove(key)),
     }
     Ok(())

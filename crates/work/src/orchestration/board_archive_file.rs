@@ -61,7 +61,7 @@ impl ArchivedEntries {
         for mut entry in read.entries {
             entry.key = name(&entry.key).map_err(|why| problem(why, None))?;
             if !entry.value.is_null() {
-                all.put(entry, usize::MAX);
+                all.insert(entry, usize::MAX);
             }
         }
         Ok(all)
@@ -88,7 +88,7 @@ impl ArchivedEntries {
     }
 
     /// Adds or replaces an entry; returns the names of the oldest entries that were dropped beyond the limit `most`.
-    pub fn put(&mut self, entry: ArchivedEntry, most: usize) -> Vec<String> {
+    pub fn insert(&mut self, entry: ArchivedEntry, most: usize) -> Vec<String> {
         self.entries.retain(|there| there.key != entry.key);
         self.entries.push(entry);
         let surplus = self.entries.len().saturating_sub(most);
@@ -107,7 +107,7 @@ impl ArchivedEntries {
     pub fn merge(base: &Self, ours: &Self, theirs: &Self) -> Self {
         let mut merged = theirs.clone();
         for entry in ours.iter().filter(|entry| base.get(&entry.key) != Some(*entry)) {
-            merged.put(entry.clone(), usize::MAX);
+            merged.insert(entry.clone(), usize::MAX);
         }
         for gone in base.iter().filter(|entry| ours.get(&entry.key).is_none()) {
             if merged.get(&gone.key) == Some(gone) {
@@ -131,7 +131,7 @@ mod tests {
     fn all(entries: &[(&str, i64)]) -> ArchivedEntries {
         let mut all = ArchivedEntries::default();
         for (key, value) in entries {
-            all.put(entry(key, json!(value)), 99);
+            all.insert(entry(key, json!(value)), 99);
         }
         all
     }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn the_file_is_readable_yaml_and_round_trips() {
         let mut kept = all(&[("plan", 1)]);
-        kept.put(entry("found", json!({ "chairs": 12 })), 99);
+        kept.insert(entry("found", json!({ "chairs": 12 })), 99);
         let text = kept.to_yaml();
         assert!(text.ends_with(
             "entries:\n- key: plan\n  value: 1\n  by: ada\n  run: act-7\n  secs: 3\n- key: found\n  value:\n    chairs: 12\n  by: ada\n  run: act-7\n  secs: 3\n"
@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn the_newest_entry_of_a_name_stays_and_the_oldest_are_dropped() {
         let mut kept = all(&[("a", 1), ("b", 2)]);
-        assert_eq!(kept.put(entry("a", json!(3)), 2), Vec::<String>::new());
-        assert_eq!(kept.put(entry("c", json!(4)), 2), ["b"]);
+        assert_eq!(kept.insert(entry("a", json!(3)), 2), Vec::<String>::new());
+        assert_eq!(kept.insert(entry("c", json!(4)), 2), ["b"]);
         assert_eq!(kept.iter().map(|entry| &*entry.key).collect::<Vec<_>>(), ["a", "c"]);
         assert!(kept.remove("a") && !kept.remove("a"));
     }

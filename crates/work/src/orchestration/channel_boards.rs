@@ -26,7 +26,7 @@ const SHOWN_CHARS: usize = 160;
 /// The channel of each message board, by the board's id. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Shown(BTreeMap<Id, ShownChannel>);
+pub struct BoardChannels(BTreeMap<Id, ShownChannel>);
 
 /// The channel shown on one board.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ struct ShownChannel {
     not_before: u64,
 }
 
-impl Shown {
+impl BoardChannels {
     /// Each board with the name of its channel.
     pub fn iter(&self) -> impl Iterator<Item = (&Id, &str)> {
         self.0.iter().map(|(board, one)| (board, one.channel.as_str()))
@@ -58,7 +58,7 @@ impl Shown {
 
 /// Follows which boards show which channel, from edits of the scene by people and by the room.
 pub(super) fn apply_scene_edits(
-    mut shown: ResMut<Shown>,
+    mut shown: ResMut<BoardChannels>,
     mut edits: MessageReader<SceneEdit>,
     mut writes: MessageReader<SceneWrite>,
 ) {
@@ -89,7 +89,7 @@ pub(super) fn apply_scene_edits(
 
 /// Shows new messages on the boards, limited in frequency.
 pub(super) fn show(
-    mut shown: ResMut<Shown>,
+    mut shown: ResMut<BoardChannels>,
     (channels, settings, clock): (Res<Channels>, Res<ChannelSettings>, Res<SimClock>),
     (elements, roster): (Res<Elements>, Res<Roster>),
     agents: Query<&Agent>,

@@ -170,7 +170,7 @@ impl Channel {
     }
 
     /// Whether the last message was refused as part of a loop.
-    pub fn goes_in_circles(&self) -> bool {
+    pub fn is_looping(&self) -> bool {
         self.goes_in_circles
     }
 

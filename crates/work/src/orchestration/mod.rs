@@ -21,7 +21,7 @@ pub mod workflow;
 pub use blackboard::{Blackboards, Entry, RunBoard};
 pub use board_archive::BoardArchive;
 pub use board_archive_file::{ArchivedEntries, ArchivedEntry};
-pub use channel_boards::Shown;
+pub use channel_boards::BoardChannels;
 pub use channels::{Channel, ChannelMessage, Channels};
 pub use command::CollaborationCommand;
 pub use settings::{BlackboardSettings, ChannelSettings};
@@ -33,7 +33,7 @@ use bevy::ecs::prelude::*;
 
 use crate::agent::AgentRemoved;
 use crate::element::ElementEdit;
-use crate::gateway::Exchanged;
+use crate::gateway::ExchangeAccepted;
 use crate::kernel::WorkNotice;
 use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
@@ -44,7 +44,7 @@ use crate::workspace::{FileChanged, ProblemReport, SceneEdit, SceneWrite, Settin
 /// Registers the systems, resources and messages of channels, blackboards and workflows.
 pub fn plugin(app: &mut App) {
     app.add_settings::<ChannelSettings>().add_settings::<BlackboardSettings>();
-    app.init_resource::<Channels>().init_resource::<Blackboards>().init_resource::<channel_boards::Shown>();
+    app.init_resource::<Channels>().init_resource::<Blackboards>().init_resource::<channel_boards::BoardChannels>();
     app.init_resource::<BoardArchive>().init_resource::<board_archive::UnarchivedEntries>();
     app.add_input::<CollaborationCommand>();
     // Owned by lower floors, which also register them.
@@ -57,7 +57,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<FileChanged>()
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneWrite>()
-        .add_tick_message::<Exchanged>();
+        .add_tick_message::<ExchangeAccepted>();
     app.world_mut().resource_mut::<Tools>().add_executor(TOGETHER);
     let during = |phase| InPhase(phase, Floor::Orchestration);
     app.add_systems(
@@ -75,7 +75,7 @@ pub fn plugin(app: &mut App) {
                 .in_set(during(WorkshopSystems::Ingest))
                 .in_set(BeforeWorkflows::Ingest),
             // The kernel has dropped ended runs by now; element edits are received in the last phase.
-            (board_archive::keep, channel_boards::show)
+            (board_archive::archive_finished, channel_boards::show)
                 .chain()
                 .in_set(during(WorkshopSystems::Decide))
                 .in_set(BeforeWorkflows::Decide),

@@ -14,14 +14,14 @@ use crate::agent::{AgentRemoved, Roster};
 use crate::base::ids::USER;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id, Seq};
-use crate::gateway::{ExchangeKind, Exchanged};
+use crate::gateway::{ExchangeAccepted, ExchangeKind};
 use crate::kernel::{Kernel, LOGGED_CHARS};
 use crate::log::events::{self, Warning};
 use crate::log::{EventData, EventDraft, EventLog};
 use crate::schedule::SimClock;
 use crate::tools::collaboration::{MESSAGE_CHARS_AT_MOST, VALUE_CHARS_AT_MOST, name, value_of};
 use crate::tools::{
-    CollaborationOrder, Condition, PendingToolOrders, TOGETHER, ToolNews, ToolOrder, ToolOutcome, ToolOutput, Work,
+    CollaborationOrder, Condition, OrderReport, PendingToolOrders, TOGETHER, ToolOrder, ToolOutcome, ToolOutput, Work,
 };
 
 /// How many receivers of a message the log names.
@@ -39,7 +39,7 @@ pub(super) struct CollaborationContext<'w> {
     channel_settings: Res<'w, ChannelSettings>,
     board_settings: Res<'w, BlackboardSettings>,
     log: ResMut<'w, EventLog>,
-    exchanged: MessageWriter<'w, Exchanged>,
+    exchanged: MessageWriter<'w, ExchangeAccepted>,
 }
 
 /// The initiator of an operation: a working agent, or a person.
@@ -64,8 +64,8 @@ pub(super) fn answer(
 ) {
     for order in orders.of(TOGETHER) {
         let news = match room.execute(order) {
-            Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
-            Err(why) => ToolNews::Failed { why },
+            Ok(text) => OrderReport::Done { output: ToolOutput { text, ..ToolOutput::default() } },
+            Err(why) => OrderReport::Failed { why },
         };
         answers.write(ToolOutcome { key: order.key, news });
     }
@@ -136,7 +136,7 @@ impl CollaborationContext<'_> {
                 let shared = shared.then_some(true);
                 self.write(initiator, run, (&key, value, only_if, shared))?;
                 let entry = self.boards.get(run).and_then(|board| board.entries().find(|(name, _)| *name == key));
-                Ok(entry.map_or_else(String::new, |(_, entry)| result_text::wrote(&key, entry)))
+                Ok(entry.map_or_else(String::new, |(_, entry)| result_text::entry_written(&key, entry)))
             }
             CollaborationOrder::BlackboardRead { key, history } => {
                 let board = run.and_then(|run| self.boards.get(run));
@@ -211,7 +211,7 @@ impl CollaborationContext<'_> {
             tick: self.clock.tick(),
             cause: initiator.cause.unwrap_or(Seq(0)),
         };
-        let was_circling = self.channels.get(channel).is_some_and(Channel::goes_in_circles);
+        let was_circling = self.channels.get(channel).is_some_and(Channel::is_looping);
         let settings = &*self.channel_settings;
         let number = self.channels.publish(channel, new, settings).map_err(|refusal| {
             if matches!(refusal, ChannelRefusal::Circle { .. }) && !was_circling {
@@ -234,7 +234,7 @@ impl CollaborationContext<'_> {
         self.channels.note_record(channel, number, record);
         let thread = initiator.work.and_then(|work| self.kernel.activation(work)).map(|one| one.thread);
         let run = thread.and_then(|thread| self.kernel.run_of(thread)).map(ActivationKey::id);
-        self.exchanged.write(Exchanged { run, kind: ExchangeKind::Message });
+        self.exchanged.write(ExchangeAccepted { run, kind: ExchangeKind::Message });
         Ok(number)
     }
 
@@ -291,7 +291,7 @@ impl CollaborationContext<'_> {
         let (version, shared) = (entry.now.version, entry.shared);
         let by = initiator.is_person().then(|| initiator.agent.clone());
         self.record(initiator, &events::Blackboard { run: run.id(), key, value: said, version, shared, by });
-        self.exchanged.write(Exchanged { run: Some(run.id()), kind: ExchangeKind::Entry });
+        self.exchanged.write(ExchangeAccepted { run: Some(run.id()), kind: ExchangeKind::Entry });
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::blackboard::{Entry, RunBoard, Written};
+use super::blackboard::{Entry, EntryVersion, RunBoard};
 use super::board_archive_file::{ArchivedEntries, ArchivedEntry};
 use super::channels::{Channel, Delivered};
 use crate::base::text::{one_line, truncate};
@@ -74,7 +74,7 @@ pub fn unsubscribed(name: &str, did: bool) -> String {
 }
 
 /// The result of writing or removing an entry.
-pub fn wrote(key: &str, entry: &Entry) -> String {
+pub fn entry_written(key: &str, entry: &Entry) -> String {
     let version = entry.now.version;
     match entry.value() {
         Some(_) => {
@@ -127,7 +127,7 @@ fn minutes(secs: u64) -> String {
     format!("{}:{:02}", secs / 60, secs % 60)
 }
 
-fn by_whom(written: &Written) -> String {
+fn by_whom(written: &EntryVersion) -> String {
     let at = minutes(written.tick / TICKS_PER_SEC);
     format!("version {}, by {}, {at} into the room's time", written.version, written.by)
 }
@@ -185,7 +185,7 @@ mod tests {
         let mut kept = ArchivedEntries::default();
         for (key, by, run) in [("plan", "ada", "act-7"), ("mine", "", "")] {
             let (by, run) = (by.into(), run.into());
-            kept.put(ArchivedEntry { key: key.into(), value: json!("count"), by, run, secs: 75 }, 9);
+            kept.insert(ArchivedEntry { key: key.into(), value: json!("count"), by, run, secs: 75 }, 9);
         }
         kept
     }

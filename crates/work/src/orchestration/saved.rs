@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blackboard::Blackboards;
 use super::board_archive::{BoardArchive, UnarchivedEntries};
-use super::channel_boards::Shown;
+use super::channel_boards::BoardChannels;
 use super::channels::Channels;
 use crate::schedule::Section;
 
@@ -16,7 +16,7 @@ use crate::schedule::Section;
 pub(super) struct OrchestrationSaved {
     channels: Channels,
     blackboards: Blackboards,
-    shown: Shown,
+    shown: BoardChannels,
     kept: BoardArchive,
     unkept: UnarchivedEntries,
 }
@@ -28,7 +28,7 @@ impl Section for OrchestrationSaved {
         Self {
             channels: world.resource::<Channels>().clone(),
             blackboards: world.resource::<Blackboards>().clone(),
-            shown: world.resource::<Shown>().clone(),
+            shown: world.resource::<BoardChannels>().clone(),
             kept: world.resource::<BoardArchive>().clone(),
             unkept: world.resource::<UnarchivedEntries>().clone(),
         }

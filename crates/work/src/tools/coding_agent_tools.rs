@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::commands::EXECUTE_COMMAND;
 use super::files::{PATH_CHARS_AT_MOST, object};
-use super::order::{PendingToolOrders, ToolNews, ToolOutcome, ToolOutput};
+use super::order::{OrderReport, PendingToolOrders, ToolOutcome, ToolOutput};
 use super::plan::{Excerpt, Planned};
 use super::tool::{Arguments, Planning, Tool};
 use crate::gate::commands::{Command, words};
@@ -89,7 +89,7 @@ pub(super) fn open_terminal() -> Tool {
         if words.first().is_none_or(|program| program.trim().is_empty()) {
             return Err("the command is empty".to_owned());
         }
-        let started = words::written(&words);
+        let started = words::join(&words);
         if started.chars().count() > COMMAND_CHARS_AT_MOST {
             return Err(format!("the command is longer than {COMMAND_CHARS_AT_MOST} characters"));
         }
@@ -146,7 +146,7 @@ fn plan(arguments: &Arguments, planning: &Planning<'_>) -> Result<Planned, Strin
         "move" => of_files(TouchKind::FILE_DELETE).into_iter().chain(of_files(TouchKind::FILE_WRITE)).collect(),
         "execute" => {
             let line = command.clone().unwrap_or_default();
-            let started = words::written(&Command::parse(&line).started_as(&line));
+            let started = words::join(&Command::parse(&line).started_as(&line));
             if line.trim().is_empty() { Vec::new() } else { vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, started)] }
         }
         "fetch" => {
@@ -186,6 +186,6 @@ pub(super) fn answer(orders: Res<PendingToolOrders>, mut answers: MessageWriter<
             _ => ALLOWED.to_owned(),
         };
         let output = ToolOutput { text, ..ToolOutput::default() };
-        answers.write(ToolOutcome { key: order.key, news: ToolNews::Done { output } });
+        answers.write(ToolOutcome { key: order.key, news: OrderReport::Done { output } });
     }
 }

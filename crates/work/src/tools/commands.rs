@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::files::object;
-use super::order::{OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use super::order::{OrderKey, OrderReport, PendingToolOrders, ToolOrder, ToolOutcome, ToolOutput};
 use super::plan::{Planned, Work};
 use super::result_text::readable;
 use super::started_orders::StartedOrders;
@@ -16,7 +16,7 @@ use super::tool::{Arguments, Planning, Tool};
 use crate::base::Author;
 use crate::gate::commands::{Command, words};
 use crate::gate::{DeclaredTouch, TouchKind};
-use crate::gateway::{HowEnded, ProgramCalls, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
+use crate::gateway::{ProgramCalls, ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};
 use crate::schedule::{InputJournal, InputQueue};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
 use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, WorkspacePath};
@@ -117,7 +117,7 @@ fn planned(line: &str, cwd: String, timeout_secs: Option<u64>) -> Result<Planned
         return Err("'command' contains a character that cannot be passed to a program".to_owned());
     }
     let words = Command::parse(line).started_as(line);
-    let started = words::written(&words);
+    let started = words::join(&words);
     let touches = vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started)];
     let order = CommandOrder { words, cwd, timeout_secs };
     let order = serde_json::to_value(order).expect("an order is plain data with text keys");
@@ -143,7 +143,7 @@ pub(super) fn keep_copies(
     under_way: Res<PendingToolOrders>,
     mut files: MessageWriter<FileOrder>,
 ) {
-    for outcome in outcomes.read().filter(|outcome| outcome.news.is_last()) {
+    for outcome in outcomes.read().filter(|outcome| outcome.news.is_final()) {
         if let Some(order) = under_way.get(outcome.key).filter(|order| *order.plan.executor == *COMMANDS) {
             files.write_batch(file_order(order, KEEP, format!("run {}", order.plan.doing.target)));
         }
@@ -212,9 +212,9 @@ pub(super) fn execute_orders(
             _ => None,
         };
         let news = match read {
-            None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
+            None => OrderReport::Failed { why: "the call can no longer be read".to_owned() },
             // It may have run, at least partly, so it is not run again without being asked for.
-            Some(_) if is_first_look => ToolNews::Aborted {
+            Some(_) if is_first_look => OrderReport::Aborted {
                 why: "the workshop was stopped while the command was running; its outcome is unknown".to_owned(),
             },
             Some(_) if order.worktree.is_some() && is_opened.is_none() => {
@@ -223,7 +223,7 @@ pub(super) fn execute_orders(
             }
             Some(_) if matches!(is_opened, Some(Err(_))) => {
                 begun.waiting.remove(&order.key);
-                ToolNews::Failed { why: is_opened.and_then(|opened| opened.clone().err()).unwrap_or_default() }
+                OrderReport::Failed { why: is_opened.and_then(|opened| opened.clone().err()).unwrap_or_default() }
             }
             Some(CommandOrder { words, cwd, timeout_secs }) => {
                 begun.waiting.remove(&order.key);
@@ -240,7 +240,7 @@ pub(super) fn execute_orders(
     }
 }
 
-fn news_of(ended: ProgramEnded) -> ToolNews {
+fn news_of(ended: ProgramEnded) -> OrderReport {
     let ProgramEnded { how, secs, said, complained, .. } = ended;
     let told = |head: String| {
         let mut text = head;
@@ -252,22 +252,22 @@ fn news_of(ended: ProgramEnded) -> ToolNews {
         text
     };
     match how {
-        HowEnded::NotStarted(why) => ToolNews::Failed { why },
-        HowEnded::Stopped => ToolNews::Aborted { why: "the command was stopped while it was running".to_owned() },
-        HowEnded::Exited(code) => {
+        ProgramEnd::NotStarted(why) => OrderReport::Failed { why },
+        ProgramEnd::Stopped => OrderReport::Aborted { why: "the command was stopped while it was running".to_owned() },
+        ProgramEnd::Exited(code) => {
             let data = json!({ "exit_code": code, "secs": secs });
             let mut text = told(format!("exit code {code} after {secs:.1} s"));
             if code != 0 && MEETING_A_LIMIT.iter().any(|sign| said.contains(sign) || complained.contains(sign)) {
                 text.push_str("\n\n");
                 text.push_str(WHAT_PROGRAMS_WRITE);
             }
-            ToolNews::Done { output: ToolOutput { text, data: Some(data), ..ToolOutput::default() } }
+            OrderReport::Done { output: ToolOutput { text, data: Some(data), ..ToolOutput::default() } }
         }
-        HowEnded::Killed => ToolNews::Failed { why: told(format!("the command was killed after {secs:.1} s")) },
-        HowEnded::TimedOut => {
-            ToolNews::Failed { why: told(format!("the command was stopped: it took longer than {secs:.0} s")) }
+        ProgramEnd::Killed => OrderReport::Failed { why: told(format!("the command was killed after {secs:.1} s")) },
+        ProgramEnd::TimedOut => {
+            OrderReport::Failed { why: told(format!("the command was stopped: it took longer than {secs:.0} s")) }
         }
-        HowEnded::SaidTooMuch => ToolNews::Failed {
+        ProgramEnd::SaidTooMuch => OrderReport::Failed {
             why: told(format!("the command was stopped after {secs:.1} s: it wrote too much output")),
         },
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::files::path_from;
-use super::order::{CallAnswer, ToolNews, ToolOutput};
+use super::order::{CallAnswer, OrderReport, ToolOutput};
 use super::web::ReadAnswer;
 use crate::engine::{CallEvent, FailureKind, HostAnswer, HostRequest, RunningCall};
 use crate::gate::WEB_FETCH;
@@ -29,13 +29,13 @@ pub(super) struct OpenCall {
 
 impl OpenCall {
     /// Passes its messages to `say`; returns whether it is still running.
-    pub(super) fn poll(&mut self, mut say: impl FnMut(ToolNews)) -> bool {
+    pub(super) fn poll(&mut self, mut say: impl FnMut(OrderReport)) -> bool {
         while let Some(news) = self.engine.poll() {
             match news {
                 CallEvent::Asks(asked) => match call_for(&self.folder, &asked.request) {
                     Ok((tool, arguments)) => {
                         let call = Box::new(ToolCall::new("", tool, arguments));
-                        say(ToolNews::Calls { number: asked.id, call });
+                        say(OrderReport::Calls { number: asked.id, call });
                         self.asked.insert(asked.id, asked.request);
                     }
                     Err(reason) => self.engine.answer(asked.id, HostAnswer::Refused { reason }),
@@ -43,19 +43,19 @@ impl OpenCall {
                 CallEvent::Logged(line) => {
                     self.lines_seen += 1;
                     if self.lines_seen <= LINES_TOLD_AT_MOST {
-                        say(ToolNews::Progress { text: line.text });
+                        say(OrderReport::Progress { text: line.text });
                     }
                 }
                 CallEvent::Finished(outcome) => {
                     for line in outcome.log.into_iter().take(LINES_TOLD_AT_MOST).skip(self.lines_seen) {
-                        say(ToolNews::Progress { text: line.text });
+                        say(OrderReport::Progress { text: line.text });
                     }
                     say(match outcome.result {
-                        Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
+                        Ok(text) => OrderReport::Done { output: ToolOutput { text, ..ToolOutput::default() } },
                         Err(failure) if failure.kind == FailureKind::Cancelled => {
-                            ToolNews::Aborted { why: failure.text }
+                            OrderReport::Aborted { why: failure.text }
                         }
-                        Err(failure) => ToolNews::Failed { why: failure.text },
+                        Err(failure) => OrderReport::Failed { why: failure.text },
                     });
                     return false;
                 }

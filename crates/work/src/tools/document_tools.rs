@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::commands::BASH;
 use super::document_calls::OpenCall;
 use super::document_runtime::{DocumentRunner, DocumentSettings};
-use super::order::{CallAnswered, OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome};
+use super::order::{CallAnswered, OrderKey, OrderReport, PendingToolOrders, ToolOrder, ToolOutcome};
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
 use super::{Tools, commands};
@@ -181,7 +181,7 @@ pub(super) fn execute_orders(
                 calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), lines_seen: 0, engine });
             }
             None => {
-                let news = ToolNews::Failed { why: "the call can no longer be read".to_owned() };
+                let news = OrderReport::Failed { why: "the call can no longer be read".to_owned() };
                 outcomes.push(ToolOutcome { key: order.key, news });
             }
         }

@@ -71,7 +71,7 @@ impl Room {
     }
 
     /// Executes a call of the agent Ada to its end.
-    fn call(&mut self, arguments: Value) -> ToolNews {
+    fn call(&mut self, arguments: Value) -> OrderReport {
         let plan = self.plan("ada", arguments.clone()).unwrap();
         let call = ModelCall::new("1", "add", arguments);
         let key = OrderKey::new(RunTag::default(), (ActivationKey::numbered(1), 1, 0), &call);
@@ -90,7 +90,7 @@ impl Room {
     }
 
     /// The next event of a call.
-    fn next_news(&mut self) -> ToolNews {
+    fn next_news(&mut self) -> OrderReport {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(20) {
             self.world.run_system(self.execute_orders).unwrap();
@@ -98,7 +98,7 @@ impl Room {
                 self.world.resource::<InputQueue<ToolOutcome>>().waiting().next().map(|outcome| outcome.news.clone());
             if let Some(news) = said {
                 self.world.insert_resource(InputQueue::<ToolOutcome>::default());
-                if news.is_last() {
+                if news.is_final() {
                     self.world.insert_resource(PendingToolOrders::default());
                 }
                 return news;
@@ -165,10 +165,10 @@ fn a_tool_whose_name_is_taken_is_reported_and_the_others_are_added() {
 fn a_call_runs_and_its_result_enters_as_an_input() {
     let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
     for (arguments, text) in [(json!({ "a": 1 }), "2"), (json!({ "a": 1, "b": 5 }), "6")] {
-        let ToolNews::Done { output } = room.call(arguments) else { panic!("it was not done") };
+        let OrderReport::Done { output } = room.call(arguments) else { panic!("it was not done") };
         assert_eq!(output.text, text);
     }
-    let ToolNews::Failed { why } = room.call(json!({ "a": -1 })) else { panic!("it was done") };
+    let OrderReport::Failed { why } = room.call(json!({ "a": -1 })) else { panic!("it was done") };
     assert!(why.starts_with("RangeError: too small\n    at execute (agents/ada/agent.mdx:13:"), "{why}");
 }
 
@@ -177,17 +177,17 @@ fn requests_of_code_become_calls_of_its_agent() {
     let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
     let ask = |room: &mut Room| {
         let news = room.call(json!({ "a": 101 }));
-        let ToolNews::Calls { number, call } = news else { panic!("{news:?}") };
+        let OrderReport::Calls { number, call } = news else { panic!("{news:?}") };
         assert_eq!((&*call.name, &call.arguments), ("read_text", &json!({ "path": "agents/ada/x" })));
         number
     };
     let number = ask(&mut room);
     room.answer(number, CallAnswer::Done("{\"content\":\"what stands there\"}".into()));
-    let ToolNews::Done { output } = room.next_news() else { panic!("it was not done") };
+    let OrderReport::Done { output } = room.next_news() else { panic!("it was not done") };
     assert_eq!(output.text, "what stands there");
     let number = ask(&mut room);
     room.answer(number, CallAnswer::NotDone("Error: not allowed: secret.".into()));
-    let ToolNews::Failed { why } = room.next_news() else { panic!("it was done") };
+    let OrderReport::Failed { why } = room.next_news() else { panic!("it was done") };
     assert!(why.contains("not allowed: secret"), "{why}");
 }
 

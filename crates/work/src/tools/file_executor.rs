@@ -2,7 +2,7 @@
 
 use bevy::ecs::prelude::*;
 
-use super::order::{OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use super::order::{OrderKey, OrderReport, PendingToolOrders, ToolOrder, ToolOutcome, ToolOutput};
 use super::plan::{FILES, Work};
 use super::result_text;
 use crate::base::Author;
@@ -36,13 +36,13 @@ pub(super) fn answer(
     for outcome in outcomes.read() {
         let Ok(key) = outcome.key.parse::<OrderKey>() else { continue };
         let news = match &outcome.result {
-            Err(failure) => ToolNews::Failed { why: failure.what.clone() },
+            Err(failure) => OrderReport::Failed { why: failure.what.clone() },
             Ok(answer) => {
                 let work = under_way.get(key).map(|order| &order.plan.work);
                 let kept_out = kept_out(outcome, &refused);
-                let text = result_text::files(work, &outcome.result) + &result_text::kept_out(&kept_out);
+                let text = result_text::files(work, &outcome.result) + &result_text::refused_part(&kept_out);
                 let (changed, is_otherwise) = (changed(answer), !kept_out.is_empty());
-                ToolNews::Done { output: ToolOutput { text, changed, is_otherwise, ..ToolOutput::default() } }
+                OrderReport::Done { output: ToolOutput { text, changed, is_otherwise, ..ToolOutput::default() } }
             }
         };
         answers.write(ToolOutcome { key, news });

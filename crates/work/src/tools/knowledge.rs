@@ -64,7 +64,7 @@ fn order(order: &KnowledgeOrder, touch: DeclaredTouch, doing: (&str, &str)) -> P
 }
 
 fn kinds() -> Vec<&'static str> {
-    MemoryKind::ALL.iter().map(|kind| kind.word()).collect()
+    MemoryKind::ALL.iter().map(|kind| kind.as_str()).collect()
 }
 
 /// The relations of an added memory that a call names.
@@ -142,7 +142,7 @@ pub(super) fn contribute() -> Tool {
                                 "description": "Its importance; default 0.5." },
                 "private": { "type": "boolean", "description": "Whether only you should know it." },
                 "relations": { "type": "array", "maxItems": RELATIONS_AT_MOST, "items": { "type": "object", "properties": {
-                        "relation": { "type": "string", "enum": Relation::ALL.map(Relation::word), "maxLength": KIND_CHARS_AT_MOST },
+                        "relation": { "type": "string", "enum": Relation::ALL.map(Relation::as_str), "maxLength": KIND_CHARS_AT_MOST },
                         "to": { "type": "string", "minLength": 1, "maxLength": ID_CHARS_AT_MOST } },
                     "required": ["relation", "to"], "additionalProperties": false },
                     "description": "How it relates to memories found with knowledge_query, by their ids; for example, \

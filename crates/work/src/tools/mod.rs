@@ -43,11 +43,11 @@ pub use hand_over::{Expected, Terms};
 pub use knowledge::{KNOWLEDGE, KnowledgeOrder};
 pub use mcp::SERVERS;
 pub use order::{
-    CallAnswer, CallAnswered, OrderAnswered, OrderKey, PendingToolOrders, ToolImage, ToolNews, ToolOrder,
+    CallAnswer, CallAnswered, OrderAnswered, OrderKey, OrderReport, PendingToolOrders, ToolImage, ToolOrder,
     ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash, must_wait,
 };
 pub use plan::{AGENTS, CallDescription, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
-pub use proposal::{Mark, Preview, PreviewLine, wants};
+pub use proposal::{Preview, PreviewLine, PreviewLineKind, wants};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
 pub use slack::{SLACK_INBOX, SLACK_OUTBOX};
 pub use tool::{Arguments, Planner, Planning, Tool};

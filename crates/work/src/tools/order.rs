@@ -49,7 +49,7 @@ pub struct OrderKey {
 /// The error for a text that is not the key of a tool order.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{0:?} is not the key of a tool call")]
-pub struct NoOrderKey(String);
+pub struct InvalidOrderKey(String);
 
 impl OrderKey {
     /// Creates the key of the order for a call in this turn and this run.
@@ -76,9 +76,9 @@ impl fmt::Display for OrderKey {
 }
 
 impl FromStr for OrderKey {
-    type Err = NoOrderKey;
+    type Err = InvalidOrderKey;
 
-    fn from_str(text: &str) -> Result<Self, NoOrderKey> {
+    fn from_str(text: &str) -> Result<Self, InvalidOrderKey> {
         let parse = || {
             let mut parts = text.split('/');
             let activation = ActivationKey::parse(parts.next()?)?;
@@ -91,14 +91,14 @@ impl FromStr for OrderKey {
             };
             parts.next().is_none().then_some(Self { activation, turn, call, hash, run })
         };
-        parse().ok_or_else(|| NoOrderKey(text.chars().take(80).collect()))
+        parse().ok_or_else(|| InvalidOrderKey(text.chars().take(80).collect()))
     }
 }
 
 impl TryFrom<String> for OrderKey {
-    type Error = NoOrderKey;
+    type Error = InvalidOrderKey;
 
-    fn try_from(text: String) -> Result<Self, NoOrderKey> {
+    fn try_from(text: String) -> Result<Self, InvalidOrderKey> {
         text.parse()
     }
 }
@@ -135,7 +135,7 @@ pub struct ToolOutcome {
     /// The order.
     pub key: OrderKey,
     /// The report.
-    pub news: ToolNews,
+    pub news: OrderReport,
 }
 
 impl Input for ToolOutcome {
@@ -145,7 +145,7 @@ impl Input for ToolOutcome {
 /// A report about an order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
-pub enum ToolNews {
+pub enum OrderReport {
     /// It is running.
     Progress {
         /// The progress in a few words.
@@ -191,9 +191,9 @@ pub enum ToolNews {
     },
 }
 
-impl ToolNews {
+impl OrderReport {
     /// Whether this is the final report.
-    pub fn is_last(&self) -> bool {
+    pub fn is_final(&self) -> bool {
         match self {
             Self::Progress { .. } | Self::Asks { .. } | Self::Samples { .. } | Self::Calls { .. } => false,
             Self::Done { .. } | Self::Refused { .. } | Self::Failed { .. } | Self::Aborted { .. } => true,
@@ -332,10 +332,10 @@ pub(super) fn close(
     let orphaned = under_way.0.iter().filter(|order| !tools.has_executor(&order.plan.executor));
     for order in orphaned {
         let why = format!("the tool {} is no longer available", order.plan.tool);
-        outcomes.p0().write(ToolOutcome { key: order.key, news: ToolNews::Aborted { why } });
+        outcomes.p0().write(ToolOutcome { key: order.key, news: OrderReport::Aborted { why } });
     }
     for outcome in outcomes.p1().read() {
-        if outcome.news.is_last() {
+        if outcome.news.is_final() {
             under_way.0.retain(|order| order.key != outcome.key);
         }
     }

@@ -109,7 +109,7 @@ pub enum Preview {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PreviewLine {
     /// The kind of line.
-    pub mark: Mark,
+    pub mark: PreviewLineKind,
     /// The text.
     pub text: String,
 }
@@ -119,18 +119,18 @@ impl PreviewLine {
     pub fn marked(&self) -> String {
         let text = &self.text;
         match self.mark {
-            Mark::Heading => format!("{text}:"),
-            Mark::Plain => format!("  | {text}"),
-            Mark::Added => format!("  + {text}"),
-            Mark::Removed => format!("  - {text}"),
-            Mark::Gap => format!("  {text}"),
+            PreviewLineKind::Heading => format!("{text}:"),
+            PreviewLineKind::Plain => format!("  | {text}"),
+            PreviewLineKind::Added => format!("  + {text}"),
+            PreviewLineKind::Removed => format!("  - {text}"),
+            PreviewLineKind::Gap => format!("  {text}"),
         }
     }
 }
 
 /// The kind of a preview line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mark {
+pub enum PreviewLineKind {
     /// A heading for the lines below it.
     Heading,
     /// An unchanged line.
@@ -342,7 +342,7 @@ impl Preview {
         match self {
             Self::Write { path, text } => {
                 heading(&mut lines, format!("The whole text of {path}"));
-                put(&mut lines, Mark::Added, text);
+                put(&mut lines, PreviewLineKind::Added, text);
             }
             Self::Change { path, old, new } => {
                 heading(&mut lines, path.clone());
@@ -350,38 +350,38 @@ impl Preview {
             }
             Self::Addition { path, text } => {
                 heading(&mut lines, format!("At the end of {path}"));
-                put(&mut lines, Mark::Added, text);
+                put(&mut lines, PreviewLineKind::Added, text);
             }
             Self::Deletion { path, text } => {
                 heading(&mut lines, format!("{path} is deleted; its versions are kept"));
-                put(&mut lines, Mark::Removed, text.as_deref().unwrap_or_default());
+                put(&mut lines, PreviewLineKind::Removed, text.as_deref().unwrap_or_default());
             }
             Self::Rename { from, to } => {
                 heading(&mut lines, "The file is called".to_owned());
-                put(&mut lines, Mark::Removed, from);
-                put(&mut lines, Mark::Added, to);
+                put(&mut lines, PreviewLineKind::Removed, from);
+                put(&mut lines, PreviewLineKind::Added, to);
             }
             Self::Patch { text } => patch(&mut lines, text),
             Self::NewAgent { path, text, task } => {
                 heading(&mut lines, "Its task".to_owned());
-                put(&mut lines, Mark::Plain, task);
+                put(&mut lines, PreviewLineKind::Plain, task);
                 heading(&mut lines, format!("Its file {path}"));
-                put(&mut lines, Mark::Added, text);
+                put(&mut lines, PreviewLineKind::Added, text);
             }
             Self::Task { agent, task } => {
                 heading(&mut lines, format!("The task for {agent}"));
-                put(&mut lines, Mark::Plain, task);
+                put(&mut lines, PreviewLineKind::Plain, task);
             }
             Self::Command { line, folder } => {
                 heading(&mut lines, "Command".to_owned());
-                put(&mut lines, Mark::Plain, line);
+                put(&mut lines, PreviewLineKind::Plain, line);
                 let folder = folder.as_deref().filter(|folder| !folder.is_empty());
                 heading(&mut lines, "In the folder".to_owned());
-                put(&mut lines, Mark::Plain, folder.unwrap_or("of the workspace"));
+                put(&mut lines, PreviewLineKind::Plain, folder.unwrap_or("of the workspace"));
             }
             Self::Address { address, details } => {
                 heading(&mut lines, "Address".to_owned());
-                put(&mut lines, Mark::Plain, address);
+                put(&mut lines, PreviewLineKind::Plain, address);
                 list(&mut lines, details);
             }
             Self::Arguments { rows } => list(&mut lines, rows),
@@ -391,17 +391,17 @@ impl Preview {
 }
 
 fn heading(lines: &mut Vec<PreviewLine>, text: String) {
-    lines.push(PreviewLine { mark: Mark::Heading, text });
+    lines.push(PreviewLine { mark: PreviewLineKind::Heading, text });
 }
 
-fn put(lines: &mut Vec<PreviewLine>, mark: Mark, text: &str) {
+fn put(lines: &mut Vec<PreviewLine>, mark: PreviewLineKind, text: &str) {
     lines.extend(text.lines().map(|line| PreviewLine { mark, text: line.to_owned() }));
 }
 
 fn list(lines: &mut Vec<PreviewLine>, rows: &[(String, String)]) {
     for (name, value) in rows {
         heading(lines, name.clone());
-        put(lines, Mark::Plain, value);
+        put(lines, PreviewLineKind::Plain, value);
     }
 }
 
@@ -416,9 +416,9 @@ fn patch(lines: &mut Vec<PreviewLine>, text: &str) {
             left.0 = left.0.saturating_sub(usize::from(sign != Some('+')));
             left.1 = left.1.saturating_sub(usize::from(sign != Some('-')));
             let mark = match sign {
-                Some('+') => Mark::Added,
-                Some('-') => Mark::Removed,
-                _ => Mark::Plain,
+                Some('+') => PreviewLineKind::Added,
+                Some('-') => PreviewLineKind::Removed,
+                _ => PreviewLineKind::Plain,
             };
             lines.push(PreviewLine { mark, text: line[1..].trim_end_matches('\r').to_owned() });
         } else if let Some(path) = line.strip_prefix("--- ") {
@@ -434,9 +434,9 @@ fn patch(lines: &mut Vec<PreviewLine>, text: &str) {
             );
         } else if let Some(numbers) = line.strip_prefix("@@ -") {
             left = lines_of_hunk(numbers).unwrap_or_default();
-            lines.push(PreviewLine { mark: Mark::Gap, text: "…".to_owned() });
+            lines.push(PreviewLine { mark: PreviewLineKind::Gap, text: "…".to_owned() });
         } else {
-            lines.push(PreviewLine { mark: Mark::Gap, text: line.to_owned() });
+            lines.push(PreviewLine { mark: PreviewLineKind::Gap, text: line.to_owned() });
         }
     }
 }
@@ -454,13 +454,13 @@ fn changed(lines: &mut Vec<PreviewLine>, old: &str, new: &str) {
     let diff = TextDiff::from_lines(old, new);
     for (index, group) in diff.grouped_ops(LINES_AROUND).iter().enumerate() {
         if index > 0 {
-            lines.push(PreviewLine { mark: Mark::Gap, text: "…".to_owned() });
+            lines.push(PreviewLine { mark: PreviewLineKind::Gap, text: "…".to_owned() });
         }
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             let mark = match change.tag() {
-                ChangeTag::Equal => Mark::Plain,
-                ChangeTag::Delete => Mark::Removed,
-                ChangeTag::Insert => Mark::Added,
+                ChangeTag::Equal => PreviewLineKind::Plain,
+                ChangeTag::Delete => PreviewLineKind::Removed,
+                ChangeTag::Insert => PreviewLineKind::Added,
             };
             lines.push(PreviewLine { mark, text: change.value().trim_end_matches(['\n', '\r']).to_owned() });
         }

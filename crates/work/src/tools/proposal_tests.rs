@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::agent::{AgentProfile, Former, markdown};
+use crate::agent::{AgentProfile, RemovedProfile, markdown};
 use crate::base::ActivationKey;
 use crate::gate::{Authority, ToolScope, TouchKind};
 use crate::mind::ToolCall;
@@ -35,8 +35,8 @@ impl GateContext for Texts {
         (id == "ada").then_some(("agents/ada.md", &self.ada))
     }
 
-    fn former(&self, _: &str) -> Former<'_> {
-        Former::Never
+    fn former(&self, _: &str) -> RemovedProfile<'_> {
+        RemovedProfile::Never
     }
 }
 
@@ -165,11 +165,11 @@ fn a_change_is_shown_as_removed_and_added_lines() {
     let shown = |tool: &str, arguments: Value| {
         let lines = Preview::of(&plan(tool, &arguments), &arguments, &Texts::new()).lines();
         let mark = |mark| match mark {
-            Mark::Heading => "#",
-            Mark::Plain => " ",
-            Mark::Added => "+",
-            Mark::Removed => "-",
-            Mark::Gap => "~",
+            PreviewLineKind::Heading => "#",
+            PreviewLineKind::Plain => " ",
+            PreviewLineKind::Added => "+",
+            PreviewLineKind::Removed => "-",
+            PreviewLineKind::Gap => "~",
         };
         lines.iter().map(|line| format!("{}{}", mark(line.mark), line.text)).collect::<Vec<_>>()
     };
@@ -202,7 +202,7 @@ fn knowing_the_current_text_adds_details() {
     let known = written.knowing("x\nz");
     assert_eq!(known.unknown_file(), None);
     let added: Vec<String> =
-        known.lines().into_iter().filter(|line| line.mark == Mark::Added).map(|line| line.text).collect();
+        known.lines().into_iter().filter(|line| line.mark == PreviewLineKind::Added).map(|line| line.text).collect();
     assert_eq!(added, ["y"]);
 }
 

@@ -133,9 +133,9 @@ impl Tools {
         if tool.name.is_empty() || tool.name.len() > NAME_CHARS_AT_MOST || !is_plain(&tool.name) {
             return Err(ToolRefusal::Name(text::truncate(&text::one_line(&tool.name), NAME_CHARS_AT_MOST)));
         }
-        let others = self.names.0.iter().filter(|other| other.scope.meets(&tool.scope)).cloned().collect();
+        let others = self.names.0.iter().filter(|other| other.scope.overlaps(&tool.scope)).cloned().collect();
         let others = ToolNames(others, std::collections::BTreeMap::new());
-        if std::iter::once(&tool.name).chain(&tool.aliases).any(|name| others.meant(name).is_some()) {
+        if std::iter::once(&tool.name).chain(&tool.aliases).any(|name| others.resolve(name).is_some()) {
             return Err(ToolRefusal::Taken(tool.name));
         }
         if self.tools.len() >= TOOLS_AT_MOST {
@@ -249,7 +249,7 @@ impl Tools {
         if names.0.iter().any(|tool| tool.name == name) {
             return format!("Error: you do not have the tool '{name}'. {yours}");
         }
-        let meant = names.meant(name).map(|tool| bounds.called(tool)).filter(|tool| listed.contains(tool));
+        let meant = names.resolve(name).map(|tool| bounds.called(tool)).filter(|tool| listed.contains(tool));
         let meant = meant.or_else(|| text::nearest(name, listed.iter().copied()));
         let meant = meant.map(|tool| format!(" Did you mean '{tool}'?")).unwrap_or_default();
         let name = text::truncate(&text::one_line(name), 60);

@@ -63,7 +63,7 @@ pub fn files(work: Option<&Work>, result: &Result<FileAnswer, FileFailure>) -> S
 
 /// The note that an element refused part of a changed file; empty if it refused nothing. The file is then written again
 /// from the element.
-pub fn kept_out(reasons: &[String]) -> String {
+pub fn refused_part(reasons: &[String]) -> String {
     if reasons.is_empty() {
         return String::new();
     }
@@ -175,7 +175,7 @@ fn found(operation: Option<&FileOperation>, matches: &[TextMatch], more: usize) 
 
 /// What a search skipped, on a line of its own; empty if it skipped nothing.
 fn not_searched(unsearched: &Unsearched) -> String {
-    if unsearched.is_nothing() {
+    if unsearched.is_empty() {
         return String::new();
     }
     let reasons = [
@@ -377,7 +377,7 @@ pub fn spawned(path: &str, outcome: &Spawned) -> Outcome {
 
 /// The outcome of handing a task over.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum HandedOver {
+pub enum HandOverOutcome {
     /// It is queued as the agent's next work.
     Queued {
         /// Whether the agent has other work.
@@ -403,39 +403,39 @@ pub enum HandedOver {
 }
 
 /// The result of handing a task over; `agent` is the intended receiver.
-pub fn handed_over(agent: &str, outcome: &HandedOver) -> Outcome {
+pub fn hand_over_result(agent: &str, outcome: &HandOverOutcome) -> Outcome {
     let name = quoted(agent);
     let words = match outcome {
-        HandedOver::Queued { is_busy } => {
+        HandOverOutcome::Queued { is_busy } => {
             let when = if *is_busy { "It has other work and will start this when it is free" } else { "It starts now" };
             format!(
                 "Handed over to {name}. {when}, and you will receive the result automatically: you can end your turn, \
                  and you will be activated again with it."
             )
         }
-        HandedOver::Deferred { why } => format!("Handed over to {name}, but work is on hold: {}.", reason(why)),
-        HandedOver::Unknown { there } => {
+        HandOverOutcome::Deferred { why } => format!("Handed over to {name}, but work is on hold: {}.", reason(why)),
+        HandOverOutcome::Unknown { there } => {
             let there = match list(there) {
                 _ if there.is_empty() => " Nobody else is in the room.".to_owned(),
                 (listed, _) => format!(" Available agents: {listed}."),
             };
             format!("Error: there is no agent {name} in the room.{there}")
         }
-        HandedOver::Itself => format!("Error: {name} is you; do it yourself, or name somebody else."),
-        HandedOver::Refused { why } => {
+        HandOverOutcome::Itself => format!("Error: {name} is you; do it yourself, or name somebody else."),
+        HandOverOutcome::Refused { why } => {
             format!(
                 "Error: this cannot be handed over to {name}: {}. Do it yourself, or find another way.",
                 reason(why)
             )
         }
     };
-    let is_done = matches!(outcome, HandedOver::Queued { .. } | HandedOver::Deferred { .. });
+    let is_done = matches!(outcome, HandOverOutcome::Queued { .. } | HandOverOutcome::Deferred { .. });
     Outcome::of(words, is_done)
 }
 
 /// The outcome of a signal to the parent.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Signalled {
+pub enum SignalOutcome {
     /// The parent is activated again with it.
     Sent,
     /// No agent started this one.
@@ -452,23 +452,23 @@ pub enum Signalled {
 }
 
 /// The result of a signal; `parent` is the file of the parent's profile.
-pub fn signalled(parent: &str, outcome: &Signalled) -> Outcome {
+pub fn signalled(parent: &str, outcome: &SignalOutcome) -> Outcome {
     let name = quoted(file_name(parent));
     let words = match outcome {
-        Signalled::Sent => format!("Message sent to parent {name}. Re-activating."),
-        Signalled::NoParent => "Error: no agent started you; there is nobody to signal.".to_owned(),
-        Signalled::Deferred { why } => {
+        SignalOutcome::Sent => format!("Message sent to parent {name}. Re-activating."),
+        SignalOutcome::NoParent => "Error: no agent started you; there is nobody to signal.".to_owned(),
+        SignalOutcome::Deferred { why } => {
             format!("Message sent to parent {name}, but its activation is deferred: {}.", reason(why))
         }
-        Signalled::Kept => {
+        SignalOutcome::Kept => {
             format!(
                 "Message saved. A person stopped {name}, so it will not act on it; finish what you can by \
                 yourself."
             )
         }
-        Signalled::Again => format!("Error: loop: you already told {name} exactly this in this piece of work."),
+        SignalOutcome::Again => format!("Error: loop: you already told {name} exactly this in this piece of work."),
     };
-    let is_done = matches!(outcome, Signalled::Sent | Signalled::Deferred { .. } | Signalled::Kept);
+    let is_done = matches!(outcome, SignalOutcome::Sent | SignalOutcome::Deferred { .. } | SignalOutcome::Kept);
     Outcome::of(words, is_done)
 }
 
@@ -534,7 +534,7 @@ pub fn image(image: &ToolImage, more: &str) -> String {
 }
 
 /// The error for a tool whose executor no longer exists.
-pub fn nobody_carries_out(tool: &str) -> String {
+pub fn no_executor(tool: &str) -> String {
     error(&format!("the tool {} is no longer available; continue without it", quoted(tool)))
 }
 

@@ -67,10 +67,10 @@ fn starting_and_signalling_say_how_they_went() {
         let told = spawned(path, &outcome);
         assert_eq!((told.words.as_str(), told.end == CallEnd::Done), (words, is_done));
     }
-    let sent = signalled("agents/orchestrator.md", &Signalled::Sent).words;
+    let sent = signalled("agents/orchestrator.md", &SignalOutcome::Sent).words;
     assert_eq!(sent, "Message sent to parent 'orchestrator.md'. Re-activating.");
-    assert!(signalled("", &Signalled::NoParent).words.starts_with("Error: "));
-    let kept = signalled("boss.md", &Signalled::Kept).words;
+    assert!(signalled("", &SignalOutcome::NoParent).words.starts_with("Error: "));
+    let kept = signalled("boss.md", &SignalOutcome::Kept).words;
     assert!(kept.contains("A person stopped 'boss.md'"), "{kept}");
     let full = spawned(path, &Spawned::TooMany { fan_out_limit: 5 }).words;
     assert!(full.starts_with("Error: fan-out limit 5/5: ") && full.contains("yourself"), "{full}");

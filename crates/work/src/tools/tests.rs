@@ -90,7 +90,7 @@ fn tool_names_are_unique_and_their_schemas_are_supported() {
     for tool in builtin().iter().filter(|tool| !others.contains(&tool.scope)) {
         for name in [&tool.name].into_iter().chain(&tool.aliases) {
             assert!(seen.insert(name.to_lowercase()), "{name} is taken");
-            assert_eq!(builtin().names().meant(name), Some(tool.name.as_str()));
+            assert_eq!(builtin().names().resolve(name), Some(tool.name.as_str()));
         }
         let parameters = &tool.parameters;
         assert_eq!(parameters["type"], "object");
@@ -364,8 +364,8 @@ impl crate::gate::GateContext for Empty {
         None
     }
 
-    fn former(&self, _: &str) -> crate::agent::Former<'_> {
-        crate::agent::Former::Never
+    fn former(&self, _: &str) -> crate::agent::RemovedProfile<'_> {
+        crate::agent::RemovedProfile::Never
     }
 }
 

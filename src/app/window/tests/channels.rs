@@ -5,7 +5,7 @@ use serde_json::{Map, json};
 use super::{Fixture, SCENE};
 use crate::base::Id;
 use crate::element::ElementCommand;
-use crate::orchestration::{CollaborationCommand, Shown};
+use crate::orchestration::{BoardChannels, CollaborationCommand};
 use crate::ui::Command;
 use crate::ui::commands::RoomAct;
 use crate::view::model::ContentView;
@@ -81,8 +81,14 @@ fn a_new_channel_board_is_added_and_undone_in_one_step() {
     fixture.act(Command::Undo);
     fixture.let_speak();
     assert_eq!(fixture.saved("scenes/test.yaml"), SCENE);
-    let shown: Vec<Id> =
-        fixture.room.world().expect("it is open").resource::<Shown>().iter().map(|(id, _)| id.clone()).collect();
+    let shown: Vec<Id> = fixture
+        .room
+        .world()
+        .expect("it is open")
+        .resource::<BoardChannels>()
+        .iter()
+        .map(|(id, _)| id.clone())
+        .collect();
     assert!(shown.is_empty(), "{shown:?}");
 }
 

@@ -43,7 +43,7 @@ fn a_database_from_before_versions_lost_their_empty_column_keeps_every_version()
     .unwrap();
     drop(old);
     let (store, problems) = Store::open(dir.path()).unwrap();
-    assert!(problems.is_empty() && store.aside().is_none(), "{problems:?}");
+    assert!(problems.is_empty() && store.quarantined().is_none(), "{problems:?}");
     drop(store);
     assert_eq!(version(&path), MIGRATIONS.len() as i64);
     let new = Connection::open(&path).unwrap();
@@ -131,7 +131,10 @@ fn internal_damage_is_found_after_an_interrupted_run() {
     fs::write(&path, bytes).unwrap();
     let (store, problems) = Store::open(dir.path()).unwrap();
     assert_eq!(problems.len(), 1, "{problems:?}");
-    assert!(store.aside().is_some_and(|aside| aside.path().exists() && !aside.is_whole()), "{problems:?}");
+    assert!(
+        store.quarantined().is_some_and(|aside| aside.path().exists() && !aside.is_fully_salvaged()),
+        "{problems:?}"
+    );
     assert!(
         problems[0].what.contains(" inputs and 0 file versions were copied"),
         "it says what was kept: {problems:?}"

@@ -130,11 +130,11 @@ fn exported_lines_keep_their_format() {
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 412, 1829)).unwrap();
     let long = "x".repeat(1 << 20);
-    let broken = EventJson::kept("{ \"text\":\n\"Grüße 東京 🦀\\n\" }".to_owned()).unwrap();
+    let broken = EventJson::from_stored("{ \"text\":\n\"Grüße 東京 🦀\\n\" }".to_owned()).unwrap();
     let act = Id::from("act-9");
     let drafts = [
         EventDraft::of(&RunEnd { why: "done".into() }).agent(&act).activation(&act).session("s"),
-        EventDraft::kept(EventKind::Message, broken).cause(Seq(412)),
+        EventDraft::from_stored(EventKind::Message, broken).cause(Seq(412)),
         EventDraft::of(&Message { by: None, text: long.clone(), id: None }).cause(Seq(3)),
     ];
     let stamped = |(n, draft): (u64, EventDraft)| EventRecord { draft, ..event("r-1", 412 + n, 1830) };
@@ -168,14 +168,14 @@ fn attachments_are_stored_beside_their_record_and_not_exported() {
     let dir = tempfile::tempdir().unwrap();
     let long = "what was asked ".repeat(500);
     let mut record = tick("r-1", 1, 1);
-    record.events[0].draft = record.events[0].draft.clone().enclose(long.as_str());
+    record.events[0].draft = record.events[0].draft.clone().attach(long.as_str());
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 1, 0)).unwrap();
     store.send_tick(record).unwrap();
     drop(store);
     let reader = Reader::open(dir.path()).unwrap();
-    assert_eq!(reader.enclosure(Seq(1)).unwrap(), Some(long));
-    assert_eq!(reader.enclosure(Seq(2)).unwrap(), None);
+    assert_eq!(reader.attachment(Seq(1)).unwrap(), Some(long));
+    assert_eq!(reader.attachment(Seq(2)).unwrap(), None);
     let mut exported = Vec::new();
     assert_eq!(export_events(&reader, None, &mut exported, &JobControl::default()).unwrap(), 1);
     assert!(!String::from_utf8(exported).unwrap().contains("what was asked"));

@@ -28,7 +28,7 @@ fn damage(dir: &tempfile::TempDir, sql: &str) -> Reader {
 
 /// Returns the tick of each usable point, the best first; 0 for the start of the run.
 fn usable(reader: &Reader) -> Vec<u64> {
-    let ways = reader.ways_back("studio").unwrap();
+    let ways = reader.recovery_points("studio").unwrap();
     let read = ways.iter().filter_map(|way| reader.go_back(way).ok());
     read.map(|reopening| match reopening.from {
         ReopenFrom::Snapshot(snapshot) => snapshot.tick,
@@ -83,7 +83,7 @@ fn a_first_tick_is_limited_to_what_was_recorded() {
         let run = reader.run("r-1").unwrap();
         assert_eq!((run.first_tick, run.last_tick), (0, 12), "{wrong}");
         assert_eq!(reader.runs().unwrap(), [run], "{wrong}");
-        let from_start = reader.go_back(reader.ways_back("studio").unwrap().last().unwrap()).unwrap();
+        let from_start = reader.go_back(reader.recovery_points("studio").unwrap().last().unwrap()).unwrap();
         assert_eq!((from_start.inputs.len(), from_start.last_tick), (12, 12), "{wrong}");
     }
 }
@@ -120,7 +120,7 @@ fn an_implausible_number_anywhere_neither_stops_nor_delays_recording() {
             let next = store.last_seq_at_open().0 + 1;
             assert!(next < 100_000, "{table}.{column}: records are counted from {next}");
             let reader = Reader::open(dir.path()).unwrap();
-            for way in reader.ways_back("studio").unwrap() {
+            for way in reader.recovery_points("studio").unwrap() {
                 let Ok(back) = reader.go_back(&way) else { continue };
                 assert!(back.last_tick <= 12 && back.run.first_tick <= 12, "{table}.{column} {wrong}: {back:?}");
             }
@@ -144,9 +144,9 @@ fn an_impossibly_high_number_is_damage_and_not_continued() {
     let (store, problems) = Store::open(dir.path()).unwrap();
     assert!(problems[0].what.contains("set aside"), "{problems:?}");
     assert!(store.last_seq_at_open() >= Seq(12), "what follows does not use their numbers again");
-    let aside = store.aside().unwrap();
-    assert!(aside.is_whole(), "{aside:?}");
-    for reader in [Reader::open_aside(aside.path()).unwrap(), Reader::open(dir.path()).unwrap()] {
+    let aside = store.quarantined().unwrap();
+    assert!(aside.is_fully_salvaged(), "{aside:?}");
+    for reader in [Reader::open_quarantined(aside.path()).unwrap(), Reader::open(dir.path()).unwrap()] {
         assert_eq!(usable(&reader), [8, 4, 0]);
     }
 }
@@ -199,11 +199,11 @@ fn records_that_cannot_be_written_on_closing_are_counted_and_closing_is_fast() {
 #[test]
 fn numbers_continue_above_those_of_a_history_that_was_set_aside() {
     let dir = cut_off();
-    for put_away in [crate::store::put_away, crate::store::put_away_whole] {
+    for put_away in [crate::store::quarantine, crate::store::quarantine_without_salvage] {
         let aside = put_away(dir.path(), "it is odd").unwrap();
-        let (store, problems) = Store::open_in_place_of(dir.path(), Some(&aside)).unwrap();
+        let (store, problems) = Store::open_after_quarantine(dir.path(), Some(&aside)).unwrap();
         assert!(store.last_seq_at_open() > Seq(12), "{problems:?}");
-        assert_eq!(store.aside(), Some(&aside));
+        assert_eq!(store.quarantined(), Some(&aside));
     }
 }
 

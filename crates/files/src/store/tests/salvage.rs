@@ -70,7 +70,7 @@ fn opened(bytes: &[u8]) -> (tempfile::TempDir, Store, String) {
 fn events_of(dir: &Path) -> BTreeMap<u64, String> {
     let mut events = BTreeMap::new();
     let visit = |event: EventRecord| {
-        events.insert(event.seq.0, format!("{} {}", event.tick, event.draft.data().as_kept()));
+        events.insert(event.seq.0, format!("{} {}", event.tick, event.draft.data().as_json()));
         Ok::<_, crate::store::StoreError>(())
     };
     Reader::open(dir).unwrap().for_each_event(None, visit).unwrap();
@@ -82,7 +82,7 @@ fn check_ways_back(dir: &Path) -> Result<usize, TestCaseError> {
     let reader = Reader::open(dir).unwrap();
     let mut usable = 0;
     for (scene, ticks) in [("studio", FIRST_TICKS), ("other", SECOND_TICKS)] {
-        for way in reader.ways_back(scene).unwrap() {
+        for way in reader.recovery_points(scene).unwrap() {
             let Ok(reopening) = reader.go_back(&way) else { continue };
             let from = match &reopening.from {
                 ReopenFrom::Snapshot(snapshot) => snapshot.tick,
@@ -119,7 +119,7 @@ proptest! {
             prop_assert_eq!(Some(&text), whole.get(&seq));
         }
         check_ways_back(dir.path())?;
-        prop_assert!(store.aside().is_none() || told.contains("copied into a new history") || told.contains("new history was started"), "{}", told);
+        prop_assert!(store.quarantined().is_none() || told.contains("copied into a new history") || told.contains("new history was started"), "{}", told);
         let mut versions = FileVersions::open(dir.path()).unwrap();
         for head in versions.heads().unwrap() {
             prop_assert!(versions.versions(head.file).unwrap().len() <= 1);
@@ -183,10 +183,10 @@ fn lost_inputs_stop_a_replay_and_a_later_snapshot_is_used_completely() {
         .execute_batch("UPDATE inputs SET data = CAST(x'ff' AS TEXT) WHERE run = 1 AND tick BETWEEN 100 AND 120")
         .unwrap();
     drop(connection);
-    let aside = crate::store::put_away(dir.path(), "it is odd").unwrap();
-    assert!(!aside.is_whole() && aside.is_copied());
+    let aside = crate::store::quarantine(dir.path(), "it is odd").unwrap();
+    assert!(!aside.is_fully_salvaged() && aside.is_copied());
     let reader = Reader::open(dir.path()).unwrap();
-    let ways = reader.ways_back("studio").unwrap();
+    let ways = reader.recovery_points("studio").unwrap();
     let to: Vec<(bool, u64)> = ways
         .iter()
         .filter_map(|way| reader.go_back(way).ok())

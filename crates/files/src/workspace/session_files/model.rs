@@ -19,7 +19,7 @@ pub enum MessageRole {
 
 impl MessageRole {
     /// Returns the name of the role in session files.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Assistant => "assistant",
@@ -29,8 +29,8 @@ impl MessageRole {
     }
 
     /// Parses the name of a role.
-    pub fn of_word(word: &str) -> Option<Self> {
-        [Self::User, Self::Assistant, Self::Tool, Self::System].into_iter().find(|role| role.word() == word)
+    pub fn from_name(word: &str) -> Option<Self> {
+        [Self::User, Self::Assistant, Self::Tool, Self::System].into_iter().find(|role| role.as_str() == word)
     }
 }
 
@@ -60,7 +60,7 @@ pub struct SessionMessage {
 
 impl SessionMessage {
     /// Creates a message that consists of text only.
-    pub fn words(role: MessageRole, content: impl Into<String>) -> Self {
+    pub fn from_text(role: MessageRole, content: impl Into<String>) -> Self {
         Self { role, content: content.into(), tool_calls: Vec::new(), tool_call_id: None }
     }
 
@@ -70,7 +70,7 @@ impl SessionMessage {
         let role = if self.role == MessageRole::System { MessageRole::User } else { self.role };
         let calls: Vec<_> = self.tool_calls.iter().map(|call| (&call.id, &call.name, &call.arguments)).collect();
         let content = self.content.replace("\r\n", "\n");
-        serde_json::json!([role.word(), content.trim_end(), calls, self.tool_call_id]).to_string()
+        serde_json::json!([role.as_str(), content.trim_end(), calls, self.tool_call_id]).to_string()
     }
 }
 

@@ -78,7 +78,7 @@ fn message(value: &Value) -> Result<SessionMessage, (String, &'static str)> {
         return Err(("has no keys".to_owned(), "give it a role and a content"));
     };
     let role = map.get("role").and_then(Value::as_str).unwrap_or_default().trim().to_lowercase();
-    let Some(role) = MessageRole::of_word(&role) else {
+    let Some(role) = MessageRole::from_name(&role) else {
         return Err((format!("has an unknown role: {role:?}"), "write role: user, assistant, tool or system"));
     };
     let content = content_of(map.get("content")).ok_or_else(|| {

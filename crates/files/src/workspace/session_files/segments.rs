@@ -5,7 +5,7 @@ use super::super::yaml;
 
 /// A key with everything below it, up to the next key at the same depth.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Piece<'a> {
+pub struct Segment<'a> {
     /// The key; empty for the text before the first key.
     pub key: &'a str,
     /// The text, including line breaks.
@@ -13,7 +13,7 @@ pub struct Piece<'a> {
 }
 
 /// Splits a mapping whose keys are indented by `indent`. Comments and empty lines belong to the key above them.
-pub fn pieces(text: &str, indent: usize) -> Vec<Piece<'_>> {
+pub fn pieces(text: &str, indent: usize) -> Vec<Segment<'_>> {
     let mut found: Vec<(usize, &str)> = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -25,11 +25,11 @@ pub fn pieces(text: &str, indent: usize) -> Vec<Piece<'_>> {
     let mut pieces = Vec::with_capacity(found.len() + 1);
     let first = found.first().map_or(text.len(), |(start, _)| *start);
     if first > 0 {
-        pieces.push(Piece { key: "", text: &text[..first] });
+        pieces.push(Segment { key: "", text: &text[..first] });
     }
     for (place, (start, key)) in found.iter().enumerate() {
         let end = found.get(place + 1).map_or(text.len(), |(next, _)| *next);
-        pieces.push(Piece { key, text: &text[*start..end] });
+        pieces.push(Segment { key, text: &text[*start..end] });
     }
     pieces
 }

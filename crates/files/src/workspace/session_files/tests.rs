@@ -11,7 +11,7 @@ fn ours(messages: &[(MessageRole, &str)], status: &str) -> String {
     let list: String = messages
         .iter()
         .map(|(role, text)| {
-            format!("  - timestamp: 2026-01-02T03:04:05\n    role: {}\n    content: {text}\n", role.word())
+            format!("  - timestamp: 2026-01-02T03:04:05\n    role: {}\n    content: {text}\n", role.as_str())
         })
         .collect();
     sealed(format!(
@@ -125,7 +125,7 @@ fn a_persons_text_is_preserved() {
 }
 
 fn message(role: MessageRole, text: &str) -> SessionMessage {
-    SessionMessage::words(role, text)
+    SessionMessage::from_text(role, text)
 }
 
 #[test]

@@ -7,7 +7,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::super::yaml;
 use super::own_checksum::{is_own, sealed};
 use super::parse::{parse, parse_message};
-use super::segments::{Piece, entries, moved, pieces};
+use super::segments::{Segment, entries, moved, pieces};
 
 /// The keys of the head that the room updates; the others are written once.
 const KEPT: [&str; 2] = ["status", "updated"];
@@ -132,7 +132,7 @@ fn metadata(there: &str, ours: &str) -> String {
     let (old, new) = (pieces(there, indent), pieces(&moved_ours, indent));
     let of = |key: &str| new.iter().find(|piece| piece.key == key);
     let is_others =
-        |piece: &&Piece<'_>| piece.key.is_empty() || of(piece.key).is_some() || !OWN_METADATA.contains(&piece.key);
+        |piece: &&Segment<'_>| piece.key.is_empty() || of(piece.key).is_some() || !OWN_METADATA.contains(&piece.key);
     let kept = old.iter().filter(is_others).map(|piece| match of(piece.key) {
         Some(wanted) if !piece.key.is_empty() && !is_same(piece.text, wanted.text) => wanted.text,
         _ => piece.text,
@@ -162,7 +162,7 @@ fn with_others(there: &str, ours: &str) -> String {
 pub fn with_status(text: &str, status: &str, work: &str, why: &str) -> String {
     let was_own = is_own(text);
     let why = format!("  why: {}", yaml::block(&Value::String(why.replace('\n', " ")), 4).trim_start());
-    let piece = |piece: &Piece<'_>| match piece.key {
+    let piece = |piece: &Segment<'_>| match piece.key {
         "status" => format!("status: {status}\n"),
         "metadata" => {
             let mut lines = String::new();

@@ -12,7 +12,7 @@ use crate::workspace::text_merge::TextMerge;
 
 /// A file after a change was applied to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CarriedOver {
+pub struct AppliedChange {
     /// The new text.
     pub text: String,
     /// The changes that could not be applied: the task, and why not.
@@ -20,8 +20,8 @@ pub struct CarriedOver {
 }
 
 /// Applies the change from `base` to `changed` to `onto`.
-pub fn carry_over(base: &str, changed: &str, onto: &str) -> CarriedOver {
-    let whole = |text: &str| CarriedOver { text: text.to_owned(), left: Vec::new() };
+pub fn carry_over(base: &str, changed: &str, onto: &str) -> AppliedChange {
+    let whole = |text: &str| AppliedChange { text: text.to_owned(), left: Vec::new() };
     if base == onto || changed == onto {
         return whole(changed);
     }
@@ -31,7 +31,7 @@ pub fn carry_over(base: &str, changed: &str, onto: &str) -> CarriedOver {
     let joined = TextMerge::new(base, changed, onto).text();
     let is_sound = |text: &String| errors(&parse(text.as_str())) <= errors(&parse(changed)).max(errors(&parse(onto)));
     match joined.filter(is_sound) {
-        Some(text) => CarriedOver { text, left: Vec::new() },
+        Some(text) => AppliedChange { text, left: Vec::new() },
         None => task_by_task(&parse(base), &parse(changed), onto),
     }
 }
@@ -40,8 +40,8 @@ fn errors(file: &TaskFile) -> usize {
     file.issues.iter().filter(|issue| issue.severity == Severity::Error).count()
 }
 
-fn task_by_task(base: &TaskFile, changed: &TaskFile, onto: &str) -> CarriedOver {
-    let mut carried = CarriedOver { text: onto.to_owned(), left: Vec::new() };
+fn task_by_task(base: &TaskFile, changed: &TaskFile, onto: &str) -> AppliedChange {
+    let mut carried = AppliedChange { text: onto.to_owned(), left: Vec::new() };
     let (before, after) = (by_id(base), by_id(changed));
     // In file order, so that parents come before their children.
     for (place, task) in changed.tasks.iter().enumerate().filter(|(place, task)| after[task.id.as_str()] == *place) {
@@ -82,7 +82,7 @@ fn insert(file: &TaskFile, changed: &TaskFile, place: usize, is_taken: bool) -> 
     edit::insert(file, parent, &new).map(|(text, _)| text).map_err(|error| error.to_string())
 }
 
-impl CarriedOver {
+impl AppliedChange {
     fn take(&mut self, id: &str, done: Result<String, String>) {
         match done {
             Ok(text) => self.text = text,

@@ -51,7 +51,7 @@ impl Column {
     }
 
     /// Whether the task is finished or skipped.
-    pub fn is_over(self) -> bool {
+    pub fn is_closed(self) -> bool {
         matches!(self, Self::Done | Self::Skipped)
     }
 

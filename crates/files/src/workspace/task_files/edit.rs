@@ -258,7 +258,7 @@ fn change_field(file: &TaskFile, task: &Task, key: &str, value: Option<&Value>, 
     match (task.field(key), value) {
         (Some(field), Some(value)) => {
             let indent = (!field.is_inline).then_some(task.indent + 2);
-            let written = value.written(&field.key, indent, line_end);
+            let written = value.formatted(&field.key, indent, line_end);
             let blank = if written.is_empty() { "" } else { " " };
             splices.replace(field.value_span.clone(), format!("{blank}{written}"));
         }

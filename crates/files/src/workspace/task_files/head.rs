@@ -76,7 +76,7 @@ fn mark(text: &str) -> Option<(Mark, usize)> {
         "-" => Mark::Status(Status::Skipped),
         _ if named('@') => Mark::Stakeholder,
         _ if named('#') => Mark::Tag,
-        word => Mark::Priority(Priority::of_letter(word)?),
+        word => Mark::Priority(Priority::from_letter(word)?),
     };
     Some((mark, word.len()))
 }

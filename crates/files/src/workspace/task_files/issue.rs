@@ -38,7 +38,7 @@ pub enum Code {
 
 impl Code {
     /// Returns the code as it is printed.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::UnclosedQuote => "unclosed-quote",
             Self::MisplacedToken => "misplaced-token",

@@ -15,14 +15,14 @@ pub const PEOPLE: [&str; 3] = ["human", "user", "me"];
 
 /// What exists outside of the file: agents and other tasks.
 #[derive(Clone, Default, Debug)]
-pub struct Known {
+pub struct LintContext {
     /// The possible stakeholders, in lower case; `None` if they are not known.
     pub stakeholders: Option<BTreeSet<String>>,
     /// The ids of tasks in other files; `None` if they are not known, so that any could exist.
     pub other_ids: Option<BTreeSet<String>>,
 }
 
-impl Known {
+impl LintContext {
     /// Creates the context from the agents of the workspace and the ids of tasks in other files.
     pub fn of(agents: impl IntoIterator<Item = String>, other_ids: Option<BTreeSet<String>>) -> Self {
         let agents = agents.into_iter().map(|agent| agent.to_lowercase());
@@ -31,10 +31,10 @@ impl Known {
 }
 
 /// Returns all problems of a file, each with its line, column and code.
-pub fn problems(path: &str, file: &TaskFile, known: &Known) -> Vec<Problem> {
+pub fn problems(path: &str, file: &TaskFile, known: &LintContext) -> Vec<Problem> {
     let problem = |issue: Issue| {
         let (line, column) = file.position(issue.at);
-        let what = format!("{} (column {column}, {})", issue.what, issue.code.word());
+        let what = format!("{} (column {column}, {})", issue.what, issue.code.as_str());
         let remedy = issue.code.remedy().to_owned();
         Problem { severity: issue.severity, place: path.to_owned(), line: Some(line), column: None, what, remedy }
     };
@@ -50,7 +50,7 @@ pub fn problems_by_file(
     files: &BTreeMap<String, TaskFile>,
     agents: impl IntoIterator<Item = String>,
 ) -> BTreeMap<String, Vec<Problem>> {
-    let mut known = Known::of(agents, None);
+    let mut known = LintContext::of(agents, None);
     let ids = files.values().flat_map(|file| file.tasks.iter().map(|task| task.id.clone()));
     known.other_ids = Some(ids.collect());
     let found = files.iter().filter(|(path, _)| *path != APPROVALS_FILE).map(|(path, file)| {
@@ -62,7 +62,7 @@ pub fn problems_by_file(
 }
 
 /// Returns all issues of a file, sorted by position.
-pub fn lint(file: &TaskFile, known: &Known) -> Vec<Issue> {
+pub fn lint(file: &TaskFile, known: &LintContext) -> Vec<Issue> {
     let mut issues = file.issues.clone();
     let mut warn = |code, task, at, what| {
         issues.push(Issue { code, severity: Severity::Warning, task: Some(task), at, what });

@@ -25,7 +25,7 @@ pub enum Status {
 
 impl Status {
     /// Returns its name in queries and results.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
             Self::Completed => "completed",
@@ -34,7 +34,7 @@ impl Status {
     }
 
     /// Parses a name that a person may use for a status.
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn from_name(word: &str) -> Option<Self> {
         match word.to_ascii_lowercase().as_str() {
             "open" | "todo" | "[ ]" | "[_]" | "_" => Some(Self::Open),
             "completed" | "done" | "x" | "[x]" => Some(Self::Completed),
@@ -75,7 +75,7 @@ impl Priority {
     }
 
     /// Parses the letter of a priority.
-    pub fn of_letter(letter: &str) -> Option<Self> {
+    pub fn from_letter(letter: &str) -> Option<Self> {
         match letter {
             "A" => Some(Self::A),
             "B" => Some(Self::B),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::issue::Code;
-use super::lint::{Known, lint, problems_by_file};
+use super::lint::{LintContext, lint, problems_by_file};
 use super::model::{Priority, Status, Task, TaskFile, Value};
 use super::parse;
 use super::spacing::normalise;
@@ -26,7 +26,7 @@ fn text(text: &str) -> Value {
 }
 
 fn codes(text: &str) -> Vec<Code> {
-    lint(&parse(text), &Known::default()).into_iter().map(|issue| issue.code).collect()
+    lint(&parse(text), &LintContext::default()).into_iter().map(|issue| issue.code).collect()
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn every_mistake_is_reported_with_its_position() {
         ("- a\n<<<<<<< HEAD\n", Code::ConflictMarker, 2, 1),
     ] {
         let file = parse(text);
-        let known = Known { other_ids: Some(Default::default()), ..Known::default() };
+        let known = LintContext { other_ids: Some(Default::default()), ..LintContext::default() };
         let issues = lint(&file, &known);
         let found: Vec<_> = issues.iter().map(|issue| (issue.code, file.position(issue.at))).collect();
         assert_eq!(found, [(code, (line, column))], "{text}");
@@ -179,7 +179,7 @@ fn every_mistake_is_reported_with_its_position() {
 
 #[test]
 fn stakeholders_are_checked_if_the_agents_are_known() {
-    let known = Known {
+    let known = LintContext {
         stakeholders: Some(["ada".to_owned(), "human".to_owned()].into()),
         other_ids: Some(["far".to_owned()].into()),
     };

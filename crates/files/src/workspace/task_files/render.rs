@@ -65,7 +65,7 @@ pub fn render(task: &NewTask, indent: usize, line_end: &str) -> String {
 
 /// Returns a key on a line of its own, without the line break at its end. `indent` is that of its task.
 pub(super) fn field_line(key: &str, value: &Value, indent: usize, line_end: &str) -> String {
-    let written = value.written(key, Some(indent + 2), line_end);
+    let written = value.formatted(key, Some(indent + 2), line_end);
     let blank = if written.is_empty() { "" } else { " " };
     format!("{}{key}:{blank}{written}", " ".repeat(indent + 2))
 }

@@ -40,7 +40,7 @@ pub fn number(text: &str) -> Option<f64> {
 impl Value {
     /// Returns the value as it is written after its colon and a space. `indent` is that of its key; `None` on the
     /// title's line.
-    pub(super) fn written(&self, key: &str, indent: Option<usize>, line_end: &str) -> String {
+    pub(super) fn formatted(&self, key: &str, indent: Option<usize>, line_end: &str) -> String {
         match self {
             Self::Empty => String::new(),
             Self::Bool(value) => value.to_string(),

@@ -110,7 +110,7 @@ impl AgentHistories {
         let mut plan = UndoPlan { agent: agent.to_owned(), files: Vec::new() };
         for story in self.stories.iter().filter(|story| story.acts.iter().any(is_undone)) {
             let path = &story.path;
-            let now = match self.history.look(path) {
+            let now = match self.history.read_if_exists(path) {
                 Ok(now) => now,
                 Err(why) => {
                     let outcome = Outcome::Stays { why: format!("'{path}' stays: {why}") };
@@ -121,7 +121,7 @@ impl AgentHistories {
             // A version that cannot be read counts as not stored.
             let text = |version| self.history.text(path, version).ok().flatten();
             // A path that cannot be examined counts as taken.
-            let is_taken = |path: &str| !matches!(self.history.look(path), Ok(None));
+            let is_taken = |path: &str| !matches!(self.history.read_if_exists(path), Ok(None));
             plan.files.extend(plan_file(story, now.as_deref(), is_undone, text, is_taken));
         }
         plan

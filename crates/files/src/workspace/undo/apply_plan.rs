@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
 use super::super::vfs::{
-    DirectFiles, FileAnswer, FileHandle, FileOperation, FileService, FileServiceError, FileServiceOptions, Reach,
+    DirectFiles, FileAnswer, FileHandle, FileOperation, FileService, FileServiceError, FileServiceOptions, PathAccess,
     WorkspacePath,
 };
-use super::plan::{FilePlan, Outcome, UndoPlan, reverted};
+use super::plan::{FilePlan, Outcome, UndoPlan, revert};
 use crate::base::hash::content_hash;
 use crate::safe_fs;
 use crate::store::{StoreError, while_closed};
@@ -30,7 +30,7 @@ const LINES_AROUND: usize = 3;
 
 /// The record of one undo. A stored format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Undone {
+pub struct UndoRecord {
     /// The number of the record, counted from 1.
     pub number: u64,
     /// The time of the undo, in milliseconds since 1970.
@@ -96,7 +96,7 @@ pub fn apply_plan(
     dir: &Path,
     plan: &UndoPlan,
     open: Option<FileHandle>,
-) -> Result<(Undone, Vec<SkippedFile>), UndoError> {
+) -> Result<(UndoRecord, Vec<SkippedFile>), UndoError> {
     let files = plan.files.iter().filter(|file| file.changes()).map(|file: &FilePlan| UndoneFile {
         path: file.path.clone(),
         to: match &file.outcome {
@@ -107,8 +107,13 @@ pub fn apply_plan(
         after: file.after().map(str::to_owned),
     });
     let number = numbers(dir).last().map_or(1, |last| last + 1);
-    let undone =
-        Undone { number, time_ms: now_ms(), agent: plan.agent.clone(), files: files.collect(), is_taken_back: false };
+    let undone = UndoRecord {
+        number,
+        time_ms: now_ms(),
+        agent: plan.agent.clone(),
+        files: files.collect(),
+        is_taken_back: false,
+    };
     keep(dir, &undone).map_err(UndoError::Record)?;
     let not_done = with_access(root, dir, open, |access| {
         let done = undone.files.iter().map(|file| (file, put(access, file)));
@@ -119,13 +124,13 @@ pub fn apply_plan(
 }
 
 /// Returns the latest undo that was not reverted.
-pub fn last_undone(dir: &Path) -> Option<Undone> {
+pub fn last_undone(dir: &Path) -> Option<UndoRecord> {
     numbers(dir).into_iter().rev().filter_map(|number| read(dir, number)).find(|undone| !undone.is_taken_back)
 }
 
 /// Reverts the latest undo. Later changes by others are kept; a file in which both changed the same lines is left alone
 /// and named.
-pub fn take_back(root: &Path, dir: &Path) -> Result<(Undone, Vec<SkippedFile>), UndoError> {
+pub fn revert_latest(root: &Path, dir: &Path) -> Result<(UndoRecord, Vec<SkippedFile>), UndoError> {
     turn(root, dir, last_undone(dir).ok_or(UndoError::Nothing)?, None)
 }
 
@@ -136,22 +141,22 @@ pub fn turn_undone(
     dir: &Path,
     number: u64,
     open: Option<FileHandle>,
-) -> Result<(Undone, Vec<SkippedFile>), UndoError> {
+) -> Result<(UndoRecord, Vec<SkippedFile>), UndoError> {
     turn(root, dir, read(dir, number).ok_or(UndoError::Nothing)?, open)
 }
 
 fn turn(
     root: &Path,
     dir: &Path,
-    undone: Undone,
+    undone: UndoRecord,
     open: Option<FileHandle>,
-) -> Result<(Undone, Vec<SkippedFile>), UndoError> {
+) -> Result<(UndoRecord, Vec<SkippedFile>), UndoError> {
     let is_redone = undone.is_taken_back;
     let not_done = with_access(root, dir, open, |access| {
         let done = undone.files.iter().map(|file| (file, turn_file(access, file, is_redone)));
         done.filter_map(|(file, done)| Some(SkippedFile { path: file.path.clone(), why: done.err()? })).collect()
     })?;
-    let undone = Undone { is_taken_back: !is_redone, ..undone };
+    let undone = UndoRecord { is_taken_back: !is_redone, ..undone };
     keep(dir, &undone).map_err(UndoError::Record)?;
     Ok((undone, not_done))
 }
@@ -219,7 +224,7 @@ fn turn_file(access: &FileAccess, file: &UndoneFile, is_redone: bool) -> Result<
         // The undo was interrupted before this file.
         return Ok(());
     }
-    match reverted(texts.0, texts.1, now.as_deref()) {
+    match revert(texts.0, texts.1, now.as_deref()) {
         Some(text) => {
             let text = text.map(std::borrow::Cow::into_owned);
             access.replace((places.0, now.as_deref()), (places.1, text.as_deref()))
@@ -299,7 +304,7 @@ fn crossed(path: &str) -> String {
 
 fn workspace_path(path: &str) -> Result<WorkspacePath, String> {
     let path = WorkspacePath::new(path).map_err(|why| why.to_string())?;
-    if path.reach() == Reach::Closed { Err(format!("'{path}' belongs to the program.")) } else { Ok(path) }
+    if path.reach() == PathAccess::Closed { Err(format!("'{path}' belongs to the program.")) } else { Ok(path) }
 }
 
 fn now_ms() -> u64 {
@@ -320,12 +325,12 @@ fn numbers(dir: &Path) -> Vec<u64> {
     numbers
 }
 
-fn read(dir: &Path, number: u64) -> Option<Undone> {
+fn read(dir: &Path, number: u64) -> Option<UndoRecord> {
     let text = safe_fs::read_text(&dir.join(FOLDER).join(name(number)), RECORD_BYTES_AT_MOST).ok()??;
     serde_json::from_str(&text).ok()
 }
 
-fn keep(dir: &Path, undone: &Undone) -> io::Result<()> {
+fn keep(dir: &Path, undone: &UndoRecord) -> io::Result<()> {
     let folder = dir.join(FOLDER);
     std::fs::create_dir_all(&folder)?;
     safe_fs::replace_text(&folder.join(name(undone.number)), &serde_json::to_string(undone)?)

@@ -116,7 +116,7 @@ pub struct UndoPlan {
 
 impl UndoPlan {
     /// Whether no file changes.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         !self.files.iter().any(FilePlan::changes)
     }
 }
@@ -149,7 +149,7 @@ impl Obstacle {
 
 /// Reverts a change from `before` to `after` in the current text `now`. `None` if both changed the same lines, if one
 /// deleted what the other changed, or if both created the file.
-pub fn reverted<'a>(
+pub fn revert<'a>(
     after: Option<&'a str>,
     before: Option<&'a str>,
     now: Option<&'a str>,
@@ -216,7 +216,7 @@ fn text_without(
         let (State::Known(after), State::Known(before)) = (after, before) else {
             return Err(Obstacle::NotKept);
         };
-        let reverted = reverted(after.as_deref(), before.as_deref(), goal.as_deref());
+        let reverted = revert(after.as_deref(), before.as_deref(), goal.as_deref());
         goal = match reverted {
             Some(text) => text.map(Cow::into_owned),
             None => {

@@ -223,7 +223,7 @@ proptest! {
     fn reverting_an_undo_restores_everything(turns in turns(), since in 0..8_u64) {
         let life = lived(&turns);
         let Some(plan) = life.undo_from(since) else { return Ok(()) };
-        let back = reverted(plan.after(), plan.now.as_deref(), plan.after());
+        let back = revert(plan.after(), plan.now.as_deref(), plan.after());
         let back = back.flatten();
         prop_assert_eq!(back.as_deref(), life.now.as_deref());
     }
@@ -326,13 +326,13 @@ fn files_are_restored_as_the_person_and_that_can_be_reverted() {
         assert_eq!(fixture.text("notes/new.md"), None);
 
         fs::write(fixture.root().join("notes/a.md"), "one\ntwo\nthree\nmine\nand more\n").expect("it can be written");
-        let (back, not_done) = take_back(fixture.root(), &fixture.dir()).expect("it should be undoable");
+        let (back, not_done) = revert_latest(fixture.root(), &fixture.dir()).expect("it should be undoable");
         assert_eq!(back.number, undone.number);
         assert_eq!(not_done.len(), 1, "{not_done:?}");
         assert_eq!(fixture.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\nand more\n"));
         assert_eq!(fixture.text("notes/b.md").as_deref(), Some("edited meanwhile\n"));
         assert_eq!(fixture.text("notes/new.md").as_deref(), Some("hers\n"));
-        assert!(matches!(take_back(fixture.root(), &fixture.dir()), Err(UndoError::Nothing)));
+        assert!(matches!(revert_latest(fixture.root(), &fixture.dir()), Err(UndoError::Nothing)));
         let (again, _) =
             turn_undone(fixture.root(), &fixture.dir(), undone.number, None).expect("it can be done again");
         assert!(!again.is_taken_back);
@@ -349,7 +349,7 @@ fn a_kill_between_two_files_is_repaired_by_undoing_again() {
     apply_plan(fixture.root(), &fixture.dir(), &only, None).expect("it can be undone");
     // As if all files had been recorded, and the program had been killed before it changed the last one.
     let record = fixture.dir().join("undone/000001.json");
-    let mut undone: Undone =
+    let mut undone: UndoRecord =
         serde_json::from_str(&fs::read_to_string(&record).expect("it should exist")).expect("json");
     undone.files.extend(plan.files[1..].iter().map(|file| UndoneFile {
         path: file.path.clone(),
@@ -358,7 +358,7 @@ fn a_kill_between_two_files_is_repaired_by_undoing_again() {
         after: file.after().map(str::to_owned),
     }));
     fs::write(&record, serde_json::to_string(&undone).expect("json")).expect("files can be written");
-    let (_, not_done) = take_back(fixture.root(), &fixture.dir()).expect("it should be undoable");
+    let (_, not_done) = revert_latest(fixture.root(), &fixture.dir()).expect("it should be undoable");
     assert_eq!(not_done, []);
     assert_eq!(fixture.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\n"));
     assert_eq!(fixture.text("notes/new.md").as_deref(), Some("hers\n"));

@@ -52,7 +52,7 @@ impl FileBridge {
     }
 
     /// Whether the service still owes an answer.
-    pub fn owes(&self) -> bool {
+    pub fn has_pending(&self) -> bool {
         self.owed > 0
     }
 
@@ -181,7 +181,7 @@ pub fn must_wait(world: &mut World) -> bool {
         if is_recorded {
             bridge.send(under_way);
         }
-        bridge.owes() || (!is_recorded && bridge.has_unsent(under_way))
+        bridge.has_pending() || (!is_recorded && bridge.has_unsent(under_way))
     })
 }
 

@@ -240,7 +240,7 @@ fn an_external_save_at_any_step_of_an_order_is_never_lost() {
 
 #[test]
 fn leftovers_of_an_interrupted_exchange_are_removed_or_set_aside() {
-    use crate::safe_fs::{name_beside, placing_name};
+    use crate::safe_fs::{placing_name, temporary_name};
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     let theirs = "saved at that moment";
     // Which text is in the hidden file, and which in the file itself, when the process is killed.
@@ -259,7 +259,7 @@ fn leftovers_of_an_interrupted_exchange_are_removed_or_set_aside() {
         std::fs::write(notes.join(placing_name(&beside)), left).expect("files can be written");
         put_outside(&fixture.folder, "notes/b.md", there);
         // The room's saver may have been killed as well, while it saved another file.
-        std::fs::write(notes.join(placing_name(&name_beside("c.md"))), theirs).expect("files can be written");
+        std::fs::write(notes.join(placing_name(&temporary_name("c.md"))), theirs).expect("files can be written");
         let mut fixture = fixture.reopen();
         assert_eq!(fixture.on_disk("notes/b.md").as_deref(), Some(now), "{left} and {there}");
         assert_eq!(hidden(&fixture), Vec::<String>::new());

@@ -8,7 +8,7 @@ use super::path::WorkspacePath;
 use super::resolve::{PathError, Root, beside_name};
 use crate::base::globs;
 use crate::base::hash::content_hash;
-use crate::safe_fs::{EntryKind, Folder, Placing};
+use crate::safe_fs::{EntryKind, Folder, Replacement};
 
 /// The maximum number of files and folders examined for a glob.
 const ENTRIES_AT_MOST: usize = 100_000;
@@ -45,17 +45,17 @@ impl DirectFiles {
         let failure = |trouble: PathError| DirectFileError(trouble.message(path.as_str()));
         // Concurrent commands use temporary files of different names.
         let beside = beside_name(&format!("command {} {path}", std::process::id()));
-        self.0.write_beside(path, &beside, text).map_err(failure)?;
+        self.0.write_temporary(path, &beside, text).map_err(failure)?;
         let over = over.map(|text| content_hash(text.as_bytes()));
         let placed = self.0.put_in_place(path, &beside, over).map_err(failure)?;
-        Ok(placed == Placing::Placed)
+        Ok(placed == Replacement::Placed)
     }
 
     /// Deletes a file if its text is still `text`. Returns whether it did.
     pub fn remove(&self, path: &WorkspacePath, text: &str) -> Result<bool, DirectFileError> {
         let beside = beside_name(&format!("command {} {path}", std::process::id()));
         match self.0.take_away(path, &beside, content_hash(text.as_bytes())) {
-            Ok(placing) => Ok(placing == Placing::Placed),
+            Ok(placing) => Ok(placing == Replacement::Placed),
             Err(PathError::Missing) => Ok(false),
             Err(trouble) => Err(DirectFileError(trouble.message(path.as_str()))),
         }
@@ -63,7 +63,7 @@ impl DirectFiles {
 
     /// Renames a file. The new path must not exist.
     pub fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), DirectFileError> {
-        match self.0.look(to) {
+        match self.0.metadata(to) {
             Err(PathError::Missing) => {}
             Ok(_) => return Err(DirectFileError(format!("'{to}' already exists."))),
             Err(trouble) => return Err(DirectFileError(trouble.message(to.as_str()))),

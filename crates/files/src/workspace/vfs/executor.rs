@@ -16,7 +16,7 @@ use super::is_agent;
 use super::large_files;
 use super::limits::FileLimits;
 use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, TextMatch, Unsearched};
-use super::path::{Reach, WorkspacePath, quoted};
+use super::path::{PathAccess, WorkspacePath, quoted};
 use super::readers::Readers;
 use super::recent_answers::Recent;
 use super::resolve::{PathError, Root};
@@ -185,7 +185,7 @@ impl Executor {
                     Err(error) => Err(history(&error)),
                 };
                 let result = result.map(|answer| self.masked(order, answer));
-                self.recent.keep(&order.key, what, &result);
+                self.recent.insert(&order.key, what, &result);
                 result
             }
         };
@@ -217,7 +217,7 @@ impl Executor {
     /// Performs the next task for idle moments; `false` if there is none.
     pub(super) fn do_idle_task(&mut self) -> bool {
         match self.later.pop_front() {
-            Some(IdleTask::Look(path)) => self.look(&path),
+            Some(IdleTask::Look(path)) => self.examine(&path),
             Some(IdleTask::Fetch(path)) => {
                 if let Ok(path) = WorkspacePath::new(&path) {
                     // Errors are ignored: they are reported when the file is requested.
@@ -258,7 +258,7 @@ impl Executor {
                 let bytes = content.len() as u64;
                 self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(invalid_request)?;
                 // The reason for a failure may reveal the content of the file.
-                let put = self.put(order, what, &path, |_, _| Ok(content.clone()));
+                let put = self.write_text(order, what, &path, |_, _| Ok(content.clone()));
                 put.map_err(
                     |why| if may_know { why } else { invalid_request(format!("'{path}' could not be written.")) },
                 )
@@ -268,7 +268,7 @@ impl Executor {
             }
             FileOperation::Save { path, base, content } => {
                 let path = open(path, PathUse::Change)?;
-                self.put(order, what, &path, |_, now| {
+                self.write_text(order, what, &path, |_, now| {
                     let now = now.map(|text| content_hash(text.as_bytes()));
                     // The text is already there, whoever wrote it: that is what was wanted.
                     if now == *base || now == Some(content_hash(content.as_bytes())) {
@@ -286,14 +286,14 @@ impl Executor {
             }
             FileOperation::Edit { path, old, new } => {
                 let path = open(path, PathUse::Change)?;
-                self.put(order, what, &path, |files, now| match now {
+                self.write_text(order, what, &path, |files, now| match now {
                     Some(text) => error_messages::edit(path.as_str(), text, old, new).map_err(invalid_request),
                     None => Err(files.missing(path.as_str(), &rights)),
                 })
             }
             FileOperation::Append { path, text } => {
                 let path = open(path, PathUse::Change)?;
-                self.put(order, what, &path, |_, now| Ok([now.unwrap_or_default(), text].concat()))
+                self.write_text(order, what, &path, |_, now| Ok([now.unwrap_or_default(), text].concat()))
             }
             FileOperation::CreateFolder { path } => {
                 let path = open(path, PathUse::Change)?;
@@ -334,7 +334,7 @@ impl Executor {
                 }
                 let path = open(path, PathUse::Change)?;
                 let text = self.text_of_version(&path, *version, &rights)?;
-                self.put(order, what, &path, |_, _| Ok(text.clone()))
+                self.write_text(order, what, &path, |_, _| Ok(text.clone()))
             }
             FileOperation::CommitWorktree { .. } | FileOperation::MergeWorktree { .. } => {
                 let what = "this needs a worktree, and there is none here.".to_owned();
@@ -393,7 +393,7 @@ impl Executor {
 
     fn missing(&mut self, wanted: &str, rights: &Rights) -> FileFailure {
         self.refresh("");
-        let paths: Vec<&str> = self.index.under("").filter(|path| rights.may_read(path)).collect();
+        let paths: Vec<&str> = self.index.paths_under("").filter(|path| rights.may_read(path)).collect();
         invalid_request(error_messages::not_found(wanted, &paths, self.limits.listed_at_most.div_ceil(10)))
     }
 
@@ -401,7 +401,7 @@ impl Executor {
         let prefix = plain_prefix(prefix)?;
         self.refresh(&prefix);
         let (mut paths, mut more) = (Vec::new(), 0);
-        for path in self.index.under(&prefix).filter(|path| rights.may_read(path)) {
+        for path in self.index.paths_under(&prefix).filter(|path| rights.may_read(path)) {
             if paths.len() < self.limits.listed_at_most {
                 paths.push(path.to_owned());
             } else {
@@ -411,7 +411,7 @@ impl Executor {
         let mut prefixes = Vec::new();
         if paths.is_empty() {
             self.refresh("");
-            let readable = self.index.under("").filter(|path| rights.may_read(path));
+            let readable = self.index.paths_under("").filter(|path| rights.may_read(path));
             for folder in readable.filter_map(|path| path.split_once('/')).map(|(folder, _)| folder) {
                 if prefixes.last().is_none_or(|last: &String| last.strip_suffix('/') != Some(folder)) {
                     prefixes.push(format!("{folder}/"));
@@ -442,7 +442,7 @@ impl Executor {
         self.refresh("");
         let is_wanted =
             |path: &&str| wanted.as_ref().is_none_or(|globs| globs::any_matches(globs, path)) && rights.may_read(path);
-        let paths: Vec<String> = self.index.under("").filter(is_wanted).map(str::to_owned).collect();
+        let paths: Vec<String> = self.index.paths_under("").filter(is_wanted).map(str::to_owned).collect();
         let (mut matches, mut more) = (Vec::new(), 0);
         let mut unsearched =
             Unsearched { has_unknown_folders: self.index.has_unknown_folders(), ..Unsearched::default() };
@@ -532,7 +532,7 @@ fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Resu
     let refusal = |what: String| FileFailure { what, is_refusal: true };
     let path = WorkspacePath::new(given).map_err(|why| refusal(format!("{why}.")))?;
     let reach = path.reach();
-    if reach == Reach::Closed {
+    if reach == PathAccess::Closed {
         return Err(refusal(format!("{} is closed to file tools.", quoted(path.as_str()))));
     }
     let reads = matches!(want, PathUse::Read | PathUse::Change);
@@ -561,13 +561,15 @@ fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Resu
         return Err(refusal(format!("{} is outside what you may write.", quoted(path.as_str()))));
     }
     let why = match (want, reach) {
-        (PathUse::Read, _) | (PathUse::Write | PathUse::Change, Reach::Open) | (PathUse::Record, Reach::Records) => {
+        (PathUse::Read, _)
+        | (PathUse::Write | PathUse::Change, PathAccess::Open)
+        | (PathUse::Record, PathAccess::Records) => {
             return Ok(path);
         }
         // Settings and the like belong to the person; outgoing messages are written by the room.
-        (PathUse::Write | PathUse::Change, Reach::ReadOnly) if is_no_agent => return Ok(path),
+        (PathUse::Write | PathUse::Change, PathAccess::ReadOnly) if is_no_agent => return Ok(path),
         (PathUse::Record, _) => "is not a place for the program's records; they are in sessions/.",
-        (_, Reach::Records) => "is a record of the program; file tools can only read it.",
+        (_, PathAccess::Records) => "is a record of the program; file tools can only read it.",
         _ => "cannot be changed by file tools; a person can change it in an editor.",
     };
     Err(refusal(format!("{} {why}", quoted(path.as_str()))))

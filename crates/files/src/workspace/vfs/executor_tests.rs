@@ -532,7 +532,7 @@ fn external_changes_are_noticed_and_reported_once() {
     assert_eq!(fixture.history("notes/new.md"), [version(1, OUTSIDE, "new")]);
     assert_eq!(fixture.history("agents/ada.md"), [version(1, OUTSIDE, "another")]);
     fixture.files.examine_everything();
-    fixture.files.look("notes/a.md");
+    fixture.files.examine("notes/a.md");
     assert_eq!(fixture.outside_changes(), []);
     put_outside(&fixture.folder, "notes/later.md", "later");
     fixture.run("ada", list("notes/")).expect("it can be listed");
@@ -568,7 +568,7 @@ fn the_rooms_own_saves_are_versions_and_not_edits() {
     assert!(fixture.files.save("boards/rules.md", &save).is_ok());
     let saved = fixture.files.news.take(9);
     assert!(matches!(&saved[..], [ServiceEvent::Saved(_)]), "{saved:?}");
-    fixture.files.look("boards/rules.md");
+    fixture.files.examine("boards/rules.md");
     assert!(fixture.files.news.is_empty());
     let before = [version(1, OUTSIDE, "start"), version(2, ROOM, "the room's")];
     assert_eq!(fixture.history("boards/rules.md"), before);

@@ -8,7 +8,7 @@ use super::super::layout;
 use super::super::session_files::is_session_file;
 use super::executor::{Executor, IdleTask};
 use super::order::{FileOperation, FileOrder};
-use super::path::{FileKind, Reach, WorkspacePath};
+use super::path::{FileKind, PathAccess, WorkspacePath};
 use super::resolve::PathError;
 use super::room_files::fingerprint;
 use super::service_events::{OutsideChange, ServiceEvent};
@@ -88,12 +88,12 @@ impl Executor {
     }
 
     /// Examines one file that someone else may have changed.
-    pub(super) fn look(&mut self, path: &str) {
+    pub(super) fn examine(&mut self, path: &str) {
         if layout::matters(path) && self.room.as_ref().is_some_and(|room| room.is_watched) {
             return self.look_for_room(path);
         }
         let Ok(path) = WorkspacePath::new(path) else { return };
-        let is_hidden = path.reach() == Reach::Closed || path.parts().any(|part| part.starts_with('.'));
+        let is_hidden = path.reach() == PathAccess::Closed || path.parts().any(|part| part.starts_with('.'));
         if is_hidden || self.ignored.contains(path.as_str()) {
             return;
         }
@@ -184,7 +184,7 @@ impl Executor {
         let settled: Vec<String> =
             self.unsettled.iter().filter(|(_, since)| is_settled(since)).map(|(path, _)| path.clone()).collect();
         for path in settled {
-            self.look(&path);
+            self.examine(&path);
             // Files that changed again meanwhile have to be examined again.
             if self.unsettled.get(&path).is_some_and(is_settled) {
                 self.unsettled.remove(&path);
@@ -203,20 +203,20 @@ impl Executor {
             let stamp = room.stamp(path);
             stamp.is_none() || stamp != room.stamps.get(path).copied() || self.unsettled.contains_key(path)
         });
-        paths.iter().for_each(|path| self.look(path));
+        paths.iter().for_each(|path| self.examine(path));
     }
 
     /// Examines every file.
     pub(super) fn examine_everything(&mut self) {
         for path in self.index.compare(&self.root) {
-            self.look(&path);
+            self.examine(&path);
         }
     }
 
     /// Whether a file is missing or empty, as it is for a moment while other programs write it.
     pub(super) fn is_missing_or_empty(&self, path: &str) -> bool {
         let Ok(path) = WorkspacePath::new(path) else { return false };
-        match self.root.look(&path) {
+        match self.root.metadata(&path) {
             Ok(found) => found.size == 0,
             Err(trouble) => matches!(trouble, PathError::Missing),
         }
@@ -252,7 +252,7 @@ impl Executor {
 
     /// Records that something other than text was put at this path.
     fn no_text(&mut self, path: &WorkspacePath) {
-        let Ok(found) = self.root.look(path) else { return };
+        let Ok(found) = self.root.metadata(path) else { return };
         self.note_changed(path.as_str());
         let entry = self.index.get(path.as_str());
         self.index.note(path.as_str(), &found);

@@ -88,11 +88,11 @@ fn moving_the_workspace_is_no_edit_and_nothing_is_created_in_its_place() {
     fs::rename(&here, &there).expect("it can be moved");
     for _ in 0..2 {
         files.examine_room_files();
-        files.look(ADA);
+        files.examine(ADA);
     }
     assert_eq!(files.news.take(9), []);
     let mut saves = Saves::default();
-    saves.orders.put(ADA, SaveOrder { text: "ours".into(), over: None, number: 1 });
+    saves.orders.queue(ADA, SaveOrder { text: "ours".into(), over: None, number: 1 });
     let told = saves.write_all_or_keep(&mut files);
     assert!(told[0].what.contains("moved or deleted") && !here.exists(), "{told:?}");
     let kept = fs::read_to_string(there.join(".workshop/unsaved/agents_ada.md"));
@@ -103,15 +103,15 @@ fn moving_the_workspace_is_no_edit_and_nothing_is_created_in_its_place() {
 fn a_file_that_is_being_written_is_not_considered_empty() {
     let (folder, mut files) = workspace();
     write(&folder, ADA, "");
-    files.look(ADA);
+    files.examine(ADA);
     assert_eq!(files.news.take(9), []);
     write(&folder, ADA, "two");
-    files.look(ADA);
+    files.examine(ADA);
     assert_eq!(files.news.take(9), [text(ADA, 1, "two")]);
     assert!(files.unsettled.is_empty());
     write(&folder, ADA, "");
     files.unsettled.insert(ADA.into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
-    files.look(ADA);
+    files.examine(ADA);
     assert_eq!(files.news.take(9), [text(ADA, 2, "")]);
 }
 
@@ -119,7 +119,7 @@ fn a_file_that_is_being_written_is_not_considered_empty() {
 fn our_own_writes_are_not_reported() {
     let (_folder, mut files) = workspace();
     let mut saves = Saves::default();
-    saves.orders.put(ADA, SaveOrder { text: "ours".into(), over: None, number: 1 });
+    saves.orders.queue(ADA, SaveOrder { text: "ours".into(), over: None, number: 1 });
     assert_eq!(saves.write_all(&mut files), []);
     files.examine_room_files();
     assert!(matches!(&files.news.take(9)[..], [ServiceEvent::Saved(_)]));
@@ -176,7 +176,7 @@ fn every_change_by_anyone_is_in_the_change_feed() {
     done(&mut files, "k2", FileOperation::Read { path: path() });
     assert_eq!(told(&mut files), [], "reading changes nothing");
     write(&folder, "notes/a.md", "by hand");
-    files.look("notes/a.md");
+    files.examine("notes/a.md");
     assert_eq!(told(&mut files), [there("notes/a.md", 2, "by hand")]);
     done(&mut files, "k3", FileOperation::Rename { from: path(), to: "notes/b.md".into() });
     assert_eq!(told(&mut files), [gone("notes/a.md", 0), there("notes/b.md", 2, "by hand")]);

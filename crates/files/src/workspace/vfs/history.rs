@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::change_feed::FileInfo;
 use super::executor::{Executor, FileServiceError};
 use super::index::{Entry, Index};
-use super::path::{Reach, WorkspacePath};
+use super::path::{PathAccess, WorkspacePath};
 use super::readers::is_agent;
 use super::resolve::{PathError, Root};
 use crate::base::hash::content_hash;
@@ -45,7 +45,7 @@ impl FileHistory {
 
     /// Returns every file that exists, and every deleted file that has versions, sorted by path.
     pub fn files(&self) -> Result<Vec<FileInfo>, FileServiceError> {
-        let index = Index::look(&Root::open(&self.root)?);
+        let index = Index::scan_read_only(&Root::open(&self.root)?);
         let heads = self.versions.as_ref().map_or(Ok(Vec::new()), FileVersions::heads)?;
         let listed = |(path, entry): (&str, Entry)| (path.to_owned(), FileInfo::of(path, Some(entry), None));
         let mut files: BTreeMap<String, FileInfo> = index.files().map(listed).collect();
@@ -90,13 +90,13 @@ impl FileHistory {
 
     /// Reads the current content of a file. The error is a message that says why it cannot be shown.
     pub fn read(&self, path: &str) -> Result<String, String> {
-        self.look(path)?.ok_or_else(|| PathError::Missing.message(path))
+        self.read_if_exists(path)?.ok_or_else(|| PathError::Missing.message(path))
     }
 
     /// Like [`Self::read`], but `None` if there is no such file.
-    pub fn look(&self, path: &str) -> Result<Option<String>, String> {
+    pub fn read_if_exists(&self, path: &str) -> Result<Option<String>, String> {
         let path = WorkspacePath::new(path).map_err(|refusal| refusal.to_string())?;
-        if path.reach() == Reach::Closed {
+        if path.reach() == PathAccess::Closed {
             return Err(format!("'{path}' is not available here."));
         }
         let root = Root::open(&self.root).map_err(|error| error.to_string())?;

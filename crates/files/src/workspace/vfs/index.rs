@@ -75,7 +75,7 @@ impl Index {
     }
 
     /// Scans every folder without changing anything, for processes that do not own the files.
-    pub(super) fn look(root: &Root) -> Self {
+    pub(super) fn scan_read_only(root: &Root) -> Self {
         Self::look_with(root, ScanDepth::Sizes)
     }
 
@@ -108,7 +108,7 @@ impl Index {
     }
 
     /// Iterates over the paths that start with `prefix`, sorted.
-    pub(super) fn under<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+    pub(super) fn paths_under<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
         let from = self.files.range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
         from.map(|(path, _)| path.as_str()).take_while(move |path| path.starts_with(prefix))
     }
@@ -154,7 +154,7 @@ impl Index {
 
     /// Examines every file again. Returns the paths that were added, deleted or appear changed.
     pub(super) fn compare(&mut self, root: &Root) -> Vec<String> {
-        let now = Self::look(root);
+        let now = Self::scan_read_only(root);
         let mut changed: Vec<String> = now
             .files
             .iter()
@@ -189,12 +189,12 @@ impl Index {
         }
         let (text, found) = root.read(path, most)?;
         let text: Arc<str> = text.into();
-        self.keep(path.as_str(), text.clone(), found);
+        self.cache(path.as_str(), text.clone(), found);
         Ok((text, found))
     }
 
     /// Adds a text to the cache.
-    pub(super) fn keep(&mut self, path: &str, text: Arc<str>, found: EntryMetadata) {
+    pub(super) fn cache(&mut self, path: &str, text: Arc<str>, found: EntryMetadata) {
         let is_settled = now_ns().saturating_sub(found.modified_ns) > CLOCK_COARSE_NS;
         self.texts.put(path, CachedText { text, found, is_settled, used: 0 });
     }
@@ -213,7 +213,7 @@ impl Index {
 
     fn forget_folder(&mut self, folder: &str, difference: &mut Difference) {
         let prefix = format!("{folder}/");
-        let gone: Vec<String> = self.under(&prefix).map(str::to_owned).collect();
+        let gone: Vec<String> = self.paths_under(&prefix).map(str::to_owned).collect();
         for path in gone {
             self.forget(&path);
             difference.went.push(path);
@@ -250,7 +250,7 @@ impl Index {
             }
             match kind {
                 EntryKind::File if depth != ScanDepth::Names => {
-                    if let Ok(found) = opened.look(&name)
+                    if let Ok(found) = opened.metadata(&name)
                         && found.kind == EntryKind::File
                         && found.names == 1
                     {
@@ -274,7 +274,7 @@ impl Index {
 
     /// Removes what an interrupted write left behind. A text that may belong to somebody else is always kept.
     fn clear_hidden(&mut self, root: &Root, folder: &Folder, prefix: &str, name: &str) {
-        if safe_fs::is_left_over(name) {
+        if safe_fs::is_incomplete_temporary(name) {
             // Nothing refers to this file; if it cannot be removed, the next start tries again.
             let _ = folder.remove(name);
             return;
@@ -295,8 +295,11 @@ impl Index {
     fn compare_names(&mut self, prefix: &str, files: &[String], folders: &[String], difference: &mut Difference) {
         let names: std::collections::BTreeSet<&str> = files.iter().map(String::as_str).collect();
         let is_direct = |path: &str| !path[prefix.len()..].contains('/');
-        let gone: Vec<String> =
-            self.under(prefix).filter(|path| is_direct(path) && !names.contains(path)).map(str::to_owned).collect();
+        let gone: Vec<String> = self
+            .paths_under(prefix)
+            .filter(|path| is_direct(path) && !names.contains(path))
+            .map(str::to_owned)
+            .collect();
         for path in gone {
             self.forget(&path);
             difference.went.push(path);
@@ -409,7 +412,7 @@ mod tests {
     }
 
     fn paths(index: &Index, prefix: &str) -> Vec<String> {
-        index.under(prefix).map(str::to_owned).collect()
+        index.paths_under(prefix).map(str::to_owned).collect()
     }
 
     #[test]
@@ -459,14 +462,14 @@ mod tests {
         let mut index = Index::walk(&root);
         index.limit_memory(80);
         let found =
-            root.look(&WorkspacePath::new("artifacts/plan.md").expect("it is a path")).expect("it should exist");
+            root.metadata(&WorkspacePath::new("artifacts/plan.md").expect("it is a path")).expect("it should exist");
         for number in 0..20 {
-            index.keep(&format!("{number}"), "ten bytes.".into(), found);
+            index.cache(&format!("{number}"), "ten bytes.".into(), found);
             index.texts.get("0");
         }
         assert_eq!(index.memory(), 80);
         assert!(index.texts.kept.contains_key("0") && !index.texts.kept.contains_key("5"));
-        index.keep("large", "eleven byte".into(), found);
+        index.cache("large", "eleven byte".into(), found);
         assert!(!index.texts.kept.contains_key("large"));
     }
 }

@@ -42,7 +42,7 @@ pub mod worktrees;
 mod write_ahead;
 
 pub use super::path;
-pub use super::path::{FileKind, PathRefusal, Reach, WorkspacePath};
+pub use super::path::{FileKind, PathAccess, PathRefusal, WorkspacePath};
 pub use crate::base::ids::{OUTSIDE, ROOM};
 pub use bridge::{FileBridge, hand_over, has_news, must_wait, send_all, wait_before_tick, wait_for_answer};
 pub(super) use bridge::{collect, send};

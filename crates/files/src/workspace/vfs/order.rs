@@ -215,7 +215,7 @@ pub struct Unsearched {
 
 impl Unsearched {
     /// Whether nothing was skipped.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self == &Self::default()
     }
 
@@ -267,7 +267,7 @@ pub enum FileAnswer {
         /// The number of matches that were left out.
         more: usize,
         /// The files that were skipped.
-        #[serde(default, skip_serializing_if = "Unsearched::is_nothing")]
+        #[serde(default, skip_serializing_if = "Unsearched::is_empty")]
         unsearched: Unsearched,
     },
     /// A file changed.

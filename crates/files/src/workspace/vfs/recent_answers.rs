@@ -26,7 +26,7 @@ impl Recent {
         self.answers.get(key).filter(|(asked, _)| *asked == what).map(|(_, answer)| answer.clone())
     }
 
-    pub(super) fn keep(&mut self, key: &Id, what: u64, answer: &Answer) {
+    pub(super) fn insert(&mut self, key: &Id, what: u64, answer: &Answer) {
         let bytes = match answer {
             Ok(FileAnswer::Text { content, .. }) => content.len(),
             _ => 256,

@@ -54,7 +54,7 @@ pub fn is_unfinished(status: &str) -> bool {
 }
 
 /// Returns the activation in the name of a record, such as `sessions/ada.act-7-3kq9x2mf.session.yaml`.
-pub fn work_of_record(path: &str) -> Option<ActivationKey> {
+pub fn activation_of_record(path: &str) -> Option<ActivationKey> {
     let name = path.strip_suffix(".session.yaml")?;
     ActivationKey::parse(name.rsplit_once('.')?.1)
 }
@@ -116,7 +116,7 @@ pub fn change_record(workspace: &Path, path: &str, change: impl FnOnce(&str) -> 
     let root = Root::open(workspace)?;
     let (text, _) = root.read(&normal, RECORD_BYTES_AT_MOST).map_err(|trouble| odd(trouble.message(path)))?;
     let beside = beside_name(path);
-    let written = root.write_beside(&normal, &beside, &change(&text));
+    let written = root.write_temporary(&normal, &beside, &change(&text));
     written.and_then(|()| root.put_over(&normal, &beside)).map_err(|trouble| odd(trouble.message(path)))
 }
 
@@ -135,12 +135,12 @@ mod tests {
     fn the_status_of_a_record_is_not_confused_with_its_messages() {
         assert_eq!(record_status(&record("running", "x")), Some("running"));
         assert_eq!(record_status("agent: ada\nmessages:\nstatus: running\n"), None);
-        assert_eq!(work_of_record("sessions/ada.act-12.session.yaml"), Some(ActivationKey::numbered(12)));
+        assert_eq!(activation_of_record("sessions/ada.act-12.session.yaml"), Some(ActivationKey::numbered(12)));
         let newer = ActivationKey::new(12, RunTag::of("r-1"));
-        assert_eq!(work_of_record(&format!("sessions/ada.{newer}.session.yaml")), Some(newer));
-        assert_eq!(work_of_record("sessions/a.act-1.act-9.session.yaml"), Some(ActivationKey::numbered(9)));
+        assert_eq!(activation_of_record(&format!("sessions/ada.{newer}.session.yaml")), Some(newer));
+        assert_eq!(activation_of_record("sessions/a.act-1.act-9.session.yaml"), Some(ActivationKey::numbered(9)));
         for other in ["sessions/notes.md", "sessions/ada.session.yaml", "sessions/ada.act-x.session.yaml"] {
-            assert_eq!(work_of_record(other), None, "{other}");
+            assert_eq!(activation_of_record(other), None, "{other}");
         }
     }
 

@@ -9,7 +9,7 @@ use super::super::layout::SETTINGS_FILE;
 use super::super::unsaved_copies;
 use super::path::{WorkspacePath, quoted};
 use crate::base::text_normalization::nfc;
-use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder, Placing};
+use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder, Replacement};
 
 /// Why the text at a path cannot be read.
 #[derive(Debug)]
@@ -93,7 +93,8 @@ pub(super) struct Root {
 impl Root {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let folder = Folder::open(path)?;
-        let is_case_blind = folder.look(SETTINGS_FILE).is_ok() && folder.look(&SETTINGS_FILE.to_uppercase()).is_ok();
+        let is_case_blind =
+            folder.metadata(SETTINGS_FILE).is_ok() && folder.metadata(&SETTINGS_FILE.to_uppercase()).is_ok();
         Ok(Self { folder, path: path.to_owned(), is_case_blind })
     }
 
@@ -120,7 +121,7 @@ impl Root {
     /// Checks that `name` is spelled as on disk. If the file system ignores case, one file has many paths, and
     /// permissions name only one of them.
     fn check_spelling(&self, folder: &Folder, name: &str) -> Result<(), PathError> {
-        if !self.is_case_blind || folder.look(name).is_err() {
+        if !self.is_case_blind || folder.metadata(name).is_err() {
             return Ok(());
         }
         let entries = folder.entries()?;
@@ -129,7 +130,7 @@ impl Root {
     }
 
     /// Calls `act` with the folder that contains the file.
-    pub(super) fn beside<T>(
+    pub(super) fn with_folder_of<T>(
         &self,
         path: &WorkspacePath,
         act: impl FnOnce(&Folder) -> Result<T, PathError>,
@@ -178,15 +179,15 @@ impl Root {
     }
 
     /// Returns the metadata of a path if it is a regular file.
-    pub(super) fn look(&self, path: &WorkspacePath) -> Result<EntryMetadata, PathError> {
-        let found = self.beside(path, |folder| Ok(folder.look(path.name())?))?;
+    pub(super) fn metadata(&self, path: &WorkspacePath) -> Result<EntryMetadata, PathError> {
+        let found = self.with_folder_of(path, |folder| Ok(folder.metadata(path.name())?))?;
         check(&found)?;
         Ok(found)
     }
 
     /// Reads the text of a file of at most `most` bytes.
     pub(super) fn read(&self, path: &WorkspacePath, most: u64) -> Result<(String, EntryMetadata), PathError> {
-        let (file, found) = self.beside(path, |folder| open_checked(folder, path.name()))?;
+        let (file, found) = self.with_folder_of(path, |folder| open_checked(folder, path.name()))?;
         if found.size > most {
             return Err(PathError::TooLarge { most });
         }
@@ -204,7 +205,7 @@ impl Root {
 
     /// Reads a file that need not be text, of at most `most` bytes. Also returns whether it is executable.
     pub(super) fn read_bytes(&self, path: &WorkspacePath, most: u64) -> Result<(Vec<u8>, bool), PathError> {
-        let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
+        let (file, _) = self.with_folder_of(path, |folder| open_checked(folder, path.name()))?;
         let is_program = file.metadata().is_ok_and(|metadata| is_program(&metadata));
         let mut bytes = Vec::new();
         file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -221,7 +222,7 @@ impl Root {
         is_program: bool,
     ) -> Result<(), PathError> {
         self.beside_new(path, |folder| {
-            safe_fs::write_beside(folder, beside, bytes, None)?;
+            safe_fs::write_temporary(folder, beside, bytes, None)?;
             if is_program {
                 let (file, _) = folder.open_file(beside)?;
                 make_program(&file)?;
@@ -232,14 +233,14 @@ impl Root {
 
     /// Opens one of the program's own records. Also returns when it was last written.
     pub(super) fn open_record(&self, path: &WorkspacePath) -> Result<(File, Option<SystemTime>), PathError> {
-        let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
+        let (file, _) = self.with_folder_of(path, |folder| open_checked(folder, path.name()))?;
         let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
         Ok((file, modified))
     }
 
     /// Writes a text under a hidden name in the folder of `path`, with the permissions of an existing file, and waits
     /// until it is on disk.
-    pub(super) fn write_beside(&self, path: &WorkspacePath, beside: &str, text: &str) -> Result<(), PathError> {
+    pub(super) fn write_temporary(&self, path: &WorkspacePath, beside: &str, text: &str) -> Result<(), PathError> {
         self.beside_new(path, |folder| {
             let old = match open_checked(folder, path.name()) {
                 Ok((_, found)) if found.is_read_only => {
@@ -249,7 +250,7 @@ impl Root {
                 Err(PathError::Missing) => None,
                 Err(trouble) => return Err(trouble),
             };
-            Ok(safe_fs::write_beside(folder, beside, text.as_bytes(), old.as_ref())?)
+            Ok(safe_fs::write_temporary(folder, beside, text.as_bytes(), old.as_ref())?)
         })
     }
 
@@ -260,13 +261,13 @@ impl Root {
         path: &WorkspacePath,
         beside: &str,
         over: Option<u64>,
-    ) -> Result<Placing, PathError> {
-        self.beside(path, |folder| Ok(safe_fs::atomic_replace(folder, beside, path.name(), over)?))
+    ) -> Result<Replacement, PathError> {
+        self.with_folder_of(path, |folder| Ok(safe_fs::atomic_replace(folder, beside, path.name(), over)?))
     }
 
     /// Like [`Self::put_in_place`], but replaces whatever exists, for the program's own records.
     pub(super) fn put_over(&self, path: &WorkspacePath, beside: &str) -> Result<(), PathError> {
-        self.beside(path, |folder| {
+        self.with_folder_of(path, |folder| {
             folder.replace(beside, path.name())?;
             Ok(folder.sync()?)
         })
@@ -282,7 +283,7 @@ impl Root {
         ours: Option<u64>,
         known: &[u64],
     ) -> Result<Option<String>, PathError> {
-        let cleared = self.beside(path, |folder| {
+        let cleared = self.with_folder_of(path, |folder| {
             let placing = safe_fs::placing_name(beside);
             let Some(left) = safe_fs::hash_of(folder, &placing)? else { return Ok(None) };
             if known.contains(&left) {
@@ -305,7 +306,7 @@ impl Root {
 
     /// Deletes a hidden file that is not needed.
     pub(super) fn drop_beside(&self, path: &WorkspacePath, beside: &str) {
-        let dropped = self.beside(path, |folder| Ok(folder.remove(beside)?));
+        let dropped = self.with_folder_of(path, |folder| Ok(folder.remove(beside)?));
         if let Err(trouble) = dropped
             && !matches!(trouble, PathError::Missing)
         {
@@ -315,20 +316,20 @@ impl Root {
 
     /// Deletes a file permanently if its text still has this hash, and waits until that is on disk. The file is first
     /// moved aside under a hidden name: exactly what was moved is deleted.
-    pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Placing, PathError> {
-        self.beside(path, |folder| {
+    pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Replacement, PathError> {
+        self.with_folder_of(path, |folder| {
             let placing = safe_fs::placing_name(beside);
             folder.move_new(path.name(), folder, &placing)?;
             let taken = if safe_fs::hash_of(folder, &placing)? == Some(over) {
                 folder.remove(&placing)?;
-                Placing::Placed
+                Replacement::Placed
             } else {
                 match folder.move_new(&placing, folder, path.name()) {
                     // Somebody saved once more: that is the newer text.
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => folder.remove(&placing)?,
                     moved => moved?,
                 }
-                Placing::Crossed
+                Replacement::Crossed
             };
             folder.sync()?;
             Ok(taken)
@@ -338,7 +339,7 @@ impl Root {
     /// Moves a file to another path, which must be free, and waits until that is on disk.
     pub(super) fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), PathError> {
         self.beside_new(to, |target| {
-            self.beside(from, |folder| {
+            self.with_folder_of(from, |folder| {
                 folder.move_new(from.name(), target, to.name())?;
                 target.sync()?;
                 Ok(folder.sync()?)
@@ -372,11 +373,11 @@ fn make_program(_: &File) -> io::Result<()> {
 
 /// Returns a hidden file name for the text of an order; no workspace path can address it.
 pub(super) fn beside_name(key: &str) -> String {
-    safe_fs::name_beside(&format!("{:016x}", crate::base::hash::content_hash(key.as_bytes())))
+    safe_fs::temporary_name(&format!("{:016x}", crate::base::hash::content_hash(key.as_bytes())))
 }
 
 fn child(folder: &Folder, name: &str) -> Result<Folder, PathError> {
-    folder.child(name).map_err(|error| match (PathError::from(error), folder.look(name)) {
+    folder.child(name).map_err(|error| match (PathError::from(error), folder.metadata(name)) {
         // `open` reports a link as "not a folder", too.
         (PathError::NotAFolder | PathError::Failed(_), Ok(EntryMetadata { kind: EntryKind::Link, .. })) => {
             PathError::Link
@@ -392,7 +393,7 @@ fn open_checked(folder: &Folder, name: &str) -> Result<(File, EntryMetadata), Pa
             Ok((file, found))
         }
         Err(error) => {
-            if let Ok(found) = folder.look(name) {
+            if let Ok(found) = folder.metadata(name) {
                 check(&found)?;
             }
             Err(error.into())

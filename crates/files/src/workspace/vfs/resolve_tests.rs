@@ -71,12 +71,12 @@ fn links_are_followed_neither_to_read_nor_to_write() {
     ] {
         let path = path(given);
         assert!(matches!(root.read(&path, 1000), Err(PathError::Link)), "{given}");
-        assert!(matches!(root.look(&path), Err(PathError::Link)), "{given}");
-        assert!(matches!(root.write_beside(&path, ".x", "evil"), Err(PathError::Link)), "{given}");
+        assert!(matches!(root.metadata(&path), Err(PathError::Link)), "{given}");
+        assert!(matches!(root.write_temporary(&path, ".x", "evil"), Err(PathError::Link)), "{given}");
         assert!(root.read(&path, 1000).expect_err("it is a link").is_refusal());
     }
     assert!(matches!(root.read(&path("hard.md"), 1000), Err(PathError::OtherName)));
-    assert!(matches!(root.write_beside(&path("hard.md"), ".x", "evil"), Err(PathError::OtherName)));
+    assert!(matches!(root.write_temporary(&path("hard.md"), ".x", "evil"), Err(PathError::OtherName)));
     assert!(matches!(root.rename(&path("artifacts/a.md"), &path("link/a.md")), Err(PathError::Link)));
     assert!(matches!(root.take_away(&path("link/secret.md"), ".x", 0), Err(PathError::Link)));
     assert!(!folder.path().join("out/nothing.md").exists());
@@ -93,7 +93,7 @@ fn links_are_followed_neither_to_read_nor_to_write() {
 fn an_open_folder_stays_the_same_if_its_path_becomes_a_link() {
     let (folder, root) = trap();
     let inside = folder.path().join("in");
-    root.beside(&path("artifacts/a.md"), |opened| {
+    root.with_folder_of(&path("artifacts/a.md"), |opened| {
         fs::rename(inside.join("artifacts"), inside.join("moved")).expect("it can be renamed");
         std::os::unix::fs::symlink(folder.path().join("out"), inside.join("artifacts")).expect("links can be made");
         opened.create("late.md")?;
@@ -113,7 +113,7 @@ fn only_the_exact_name_is_accepted_where_case_is_ignored() {
     let artifacts = root.walk("artifacts").expect("it should exist").expect("it is not the workspace");
     assert!(root.check_spelling(&artifacts, "a.md").is_ok() && root.check_spelling(&artifacts, "A.md").is_ok());
     assert_eq!(root.read(&path("artifacts/a.md"), 100).expect("it should exist").0, "inside");
-    root.write_beside(&path("artifacts/A.md"), ".x", "new").expect("nothing should exist there");
+    root.write_temporary(&path("artifacts/A.md"), ".x", "new").expect("nothing should exist there");
     root.put_in_place(&path("artifacts/A.md"), ".x", None).expect("nothing should exist there");
     assert_eq!(root.read(&path("artifacts/a.md"), 100).expect("it should exist").0, "inside");
 }
@@ -140,10 +140,10 @@ fn a_text_is_replaced_atomically_and_keeps_the_permissions() {
     let (folder, root) = trap();
     let (old, new) = (path("artifacts/a.md"), path("notes/new/b.md"));
     for (path, over) in [(&old, Some(content_hash(b"inside"))), (&new, None)] {
-        root.write_beside(path, ".beside", "new").expect("it can be written");
+        root.write_temporary(path, ".beside", "new").expect("it can be written");
         assert!(folder.path().join("in").join(path.folder()).join(".beside").exists());
         let placed = root.put_in_place(path, ".beside", over).expect("it can be put in place");
-        assert_eq!(placed, Placing::Placed);
+        assert_eq!(placed, Replacement::Placed);
         assert_eq!(root.read(path, 1000).expect("it should exist").0, "new");
     }
     assert!(
@@ -151,9 +151,9 @@ fn a_text_is_replaced_atomically_and_keeps_the_permissions() {
     );
     root.rename(&old, &path("notes/c.md")).expect("nothing should exist there");
     let taken = |over: &str| root.take_away(&path("notes/c.md"), ".x", content_hash(over.as_bytes()));
-    assert_eq!(taken("old").expect("it should exist"), Placing::Crossed, "what changed meanwhile stays");
-    assert_eq!(taken("new").expect("it should exist"), Placing::Placed);
-    assert!(matches!(root.look(&path("notes/c.md")), Err(PathError::Missing)));
+    assert_eq!(taken("old").expect("it should exist"), Replacement::Crossed, "what changed meanwhile stays");
+    assert_eq!(taken("new").expect("it should exist"), Replacement::Placed);
+    assert!(matches!(root.metadata(&path("notes/c.md")), Err(PathError::Missing)));
 }
 
 /// Checks one accepted path in a workspace full of links: everything that is read or written is inside.
@@ -162,7 +162,7 @@ fn stays_inside(folder: &tempfile::TempDir, root: &Root, given: &str) {
     if let Ok((text, _)) = root.read(&path, 10_000) {
         assert_ne!(text, SECRET, "{given:?} reads the secret");
     }
-    if root.write_beside(&path, ".beside", "evil").is_ok() {
+    if root.write_temporary(&path, ".beside", "evil").is_ok() {
         let beside = folder.path().join("in").join(path.folder()).join(".beside");
         let real = beside.canonicalize().expect("it was written");
         assert!(real.starts_with(folder.path().join("in").canonicalize().expect("it should exist")), "{given:?}");
@@ -203,7 +203,7 @@ fn folders_by_path_refuse_links_like_folders_by_handle() {
     with_links(&folder);
     let root = ByPath::open(&folder.path().join("in")).expect("it should exist");
     assert!(root.child("link").is_err() && root.open_file("secret.md").is_err());
-    assert_eq!(root.look("link").map(|found| found.kind).ok(), Some(EntryKind::Link));
+    assert_eq!(root.metadata("link").map(|found| found.kind).ok(), Some(EntryKind::Link));
     let artifacts = root.child("artifacts").expect("it is a folder");
     assert!(artifacts.open_file("same.md").is_err() && artifacts.create("new.md").is_err());
     assert_eq!(artifacts.open_file("a.md").map(|(_, found)| found.size).ok(), Some(6));

@@ -62,7 +62,7 @@ impl RoomFiles {
     }
 
     /// Records that the content of a file is now the room's own text.
-    pub(super) fn wrote(&mut self, path: &str, hash: u64) {
+    pub(super) fn record_written(&mut self, path: &str, hash: u64) {
         self.known.insert(path.to_owned(), hash);
         self.ours.insert(path.to_owned(), hash);
     }

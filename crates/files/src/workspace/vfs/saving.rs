@@ -38,7 +38,7 @@ pub(super) struct SaveOrders(Arc<Mutex<BTreeMap<String, SaveOrder>>>);
 
 impl SaveOrders {
     /// Queues a save, replacing an older one of the same file. Never waits.
-    pub(super) fn put(&self, path: &str, order: SaveOrder) {
+    pub(super) fn queue(&self, path: &str, order: SaveOrder) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), order);
     }
 
@@ -226,7 +226,7 @@ impl Executor {
     /// later changes are known to be based on this text.
     fn saved(&mut self, path: &str, order: &SaveOrder) {
         if let Some(room) = &mut self.room {
-            room.wrote(path, content_hash(order.text.as_bytes()));
+            room.record_written(path, content_hash(order.text.as_bytes()));
         }
         self.note_changed(path);
         self.news.push(ServiceEvent::Saved(SaveReport {

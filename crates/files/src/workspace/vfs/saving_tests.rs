@@ -77,7 +77,7 @@ fn versions_after(save_version_secs: u64, saves: &[Option<&str>]) -> Vec<(String
             None => {
                 over = "theirs\n";
                 fs::write(folder.path().join(RULES), over).expect("files can be written");
-                files.look(RULES);
+                files.examine(RULES);
             }
         }
     }
@@ -168,8 +168,8 @@ fn dropping_the_service_writes_pending_saves() {
 fn a_kill_before_the_rename_leaves_the_old_file_intact() {
     let (folder, service) = workspace("old\n");
     let boards = Folder::open(&folder.path().join("boards")).expect("it should exist");
-    let beside = safe_fs::name_beside("rules.md");
-    safe_fs::write_beside(&boards, &beside, b"half of the n", None).expect("it can be written");
+    let beside = safe_fs::temporary_name("rules.md");
+    safe_fs::write_temporary(&boards, &beside, b"half of the n", None).expect("it can be written");
     assert_eq!(on_disk(&folder), "old\n");
     let (files, problems) = layout::read_folder(folder.path());
     assert_eq!((files.len(), problems.len()), (1, 0));
@@ -178,7 +178,10 @@ fn a_kill_before_the_rename_leaves_the_old_file_intact() {
     assert_eq!(on_disk(&folder), "new\n");
     drop(service);
     drop(open(folder.path(), "new\n"));
-    assert!(boards.look(&beside).is_err() && on_disk(&folder) == "new\n", "what is left over goes with the next start");
+    assert!(
+        boards.metadata(&beside).is_err() && on_disk(&folder) == "new\n",
+        "what is left over goes with the next start"
+    );
 }
 
 #[test]

@@ -117,7 +117,7 @@ impl FileHandle {
     }
 
     /// Deletes a file that was added, if nobody changed it since. The error says why not.
-    pub fn take_back(&self, file: &NewFile) -> Result<(), String> {
+    pub fn delete_added(&self, file: &NewFile) -> Result<(), String> {
         self.change(FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash }).map(drop)
     }
 
@@ -215,13 +215,13 @@ impl FileService {
 
     /// Compares these files with their history, because someone else may have changed them. `false` if the queue is
     /// full.
-    pub fn look(&self, paths: Vec<String>) -> bool {
+    pub fn examine(&self, paths: Vec<String>) -> bool {
         self.try_send(Command::Look(paths)).is_ok()
     }
 
     /// Requests that one of the room's texts be saved shortly. Never waits.
     pub fn save(&self, path: &str, order: SaveOrder) {
-        self.saves.put(path, order);
+        self.saves.queue(path, order);
         // A full queue means that the thread is awake; it checks for pending saves before it sleeps.
         let _ = self.try_send(Command::Save);
     }
@@ -424,7 +424,7 @@ impl ServiceState {
                 }
             }
             Command::Limits(limits) => self.files.set_limits(limits),
-            Command::Look(paths) => paths.iter().for_each(|path| self.files.look(path)),
+            Command::Look(paths) => paths.iter().for_each(|path| self.files.examine(path)),
             // Pending saves are written when they are due.
             Command::Save | Command::Stop => {}
             Command::Create { path, bytes, reply } => {
@@ -479,7 +479,7 @@ impl ServiceState {
         if full.is_dir() {
             return false;
         }
-        self.files.look(&path);
+        self.files.examine(&path);
         true
     }
 

@@ -108,7 +108,7 @@ fn limits_and_examinations_reach_the_service() {
     let failure = service.next(PATIENCE).expect("it is answered").result.expect_err("it is full");
     assert!(failure.what.contains("already has 1 files"), "{}", failure.what);
     fs::write(folder.path().join("notes/a.md"), "by hand again").expect("files can be written");
-    assert!(service.look(vec!["notes/a.md".into(), "../x".into()]));
+    assert!(service.examine(vec!["notes/a.md".into(), "../x".into()]));
     service.send(order("k-2", "ada", read("notes/a.md"))).expect("there is room");
     let outcome = service.next(PATIENCE).expect("it is answered");
     assert!(matches!(outcome.result, Ok(FileAnswer::Text { version: 1, .. })), "{outcome:?}");

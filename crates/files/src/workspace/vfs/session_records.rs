@@ -70,7 +70,7 @@ impl Executor {
         self.sessions.reported.remove(path.as_str());
         if let Some(copy) = self.sessions.copied.remove(path.as_str()) {
             // The copy contains nothing that the file does not contain.
-            let _ = self.root.beside(&copy, |folder| Ok(folder.remove(copy.name())?));
+            let _ = self.root.with_folder_of(&copy, |folder| Ok(folder.remove(copy.name())?));
             self.index.forget(copy.as_str());
             self.note_changed(copy.as_str());
         }
@@ -121,7 +121,7 @@ impl Executor {
         rights: &Rights,
     ) -> Result<FileAnswer, FileFailure> {
         let text = self.text_of_version(path, version, rights)?;
-        if self.root.look(path).is_ok() {
+        if self.root.metadata(path).is_ok() {
             self.keep_record(path)?;
         }
         let answer = self.write_record(path, &text)?;
@@ -133,7 +133,7 @@ impl Executor {
 
     /// Writes one of the program's own records over whatever exists.
     pub(super) fn write_record(&mut self, path: &WorkspacePath, text: &str) -> Result<FileAnswer, FileFailure> {
-        let old = match self.root.look(path) {
+        let old = match self.root.metadata(path) {
             Ok(found) => Some(found.size),
             Err(PathError::Missing) => None,
             Err(trouble) => return Err(path_failure(path, &trouble)),
@@ -141,8 +141,8 @@ impl Executor {
         // The number of records is limited below, and their total size does not limit agents.
         self.limits.allow(path, text.len() as u64, old, 0, 0).map_err(invalid_request)?;
         let beside = beside_name(path.as_str());
-        let put = self.root.write_beside(path, &beside, text).and_then(|()| self.root.put_over(path, &beside));
-        let found = put.and_then(|()| self.root.look(path)).map_err(|trouble| path_failure(path, &trouble))?;
+        let put = self.root.write_temporary(path, &beside, text).and_then(|()| self.root.put_over(path, &beside));
+        let found = put.and_then(|()| self.root.metadata(path)).map_err(|trouble| path_failure(path, &trouble))?;
         self.index.note(path.as_str(), &found);
         self.note_changed(path.as_str());
         if old.is_none() {

@@ -53,7 +53,7 @@ fn told(fixture: &Fixture) -> Vec<(FileContent, Option<String>)> {
 /// Polls until the result has been the same for long enough.
 fn look(fixture: &mut Fixture) {
     let start = Instant::now();
-    fixture.files.look(PATH);
+    fixture.files.examine(PATH);
     while start.elapsed() < SETTLE + Duration::from_millis(50) {
         fixture.files.recheck_unsettled();
         std::thread::yield_now();
@@ -71,7 +71,7 @@ fn the_rooms_writes_are_not_reported_and_a_persons_once() {
     put_outside(&fixture.folder, PATH, &theirs);
     // Half a second may pass between two parts of a save: nothing is reported before the file has been stable for a
     // moment.
-    fixture.files.look(PATH);
+    fixture.files.examine(PATH);
     assert_eq!(told(&fixture), []);
     look(&mut fixture);
     assert_eq!(told(&fixture), [(FileContent::Text(theirs.clone()), Some(first))]);

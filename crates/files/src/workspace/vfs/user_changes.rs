@@ -37,7 +37,7 @@ impl Executor {
     /// Creates a new file for the person, and reports it to the world.
     pub(super) fn create(&mut self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
         let path = WorkspacePath::new(path).map_err(|why| io::Error::new(ErrorKind::InvalidInput, why.to_string()))?;
-        match self.root.look(&path) {
+        match self.root.metadata(&path) {
             Err(PathError::Missing) => {}
             Ok(_) => return Err(ErrorKind::AlreadyExists.into()),
             Err(trouble) => return Err(io::Error::other(trouble.message(path.as_str()))),
@@ -60,7 +60,7 @@ impl Executor {
         match self.change_for_user(save) {
             Ok(FileAnswer::Changed { done: FileDone::Written { version, .. }, .. }) => Ok(Some(version)),
             Ok(_) => Ok(None),
-            Err(_) if self.root.look(path).is_ok() => Err(ErrorKind::AlreadyExists.into()),
+            Err(_) if self.root.metadata(path).is_ok() => Err(ErrorKind::AlreadyExists.into()),
             Err(failure) => Err(io::Error::other(failure.what)),
         }
     }
@@ -71,7 +71,7 @@ impl Executor {
         let allowed = self.limits.allow(path, most.min(bytes.len() as u64), None, count, total + beyond);
         allowed.map_err(io::Error::other)?;
         write_new(self.root.path(), path.as_str(), bytes)?;
-        if let Ok(found) = self.root.look(path) {
+        if let Ok(found) = self.root.metadata(path) {
             self.index.note(path.as_str(), &found);
             self.note_changed(path.as_str());
         }
@@ -170,7 +170,7 @@ mod tests {
         let told: Vec<_> = told.iter().map(|(path, version)| (path.as_str(), *version)).collect();
         assert_eq!(told, [("agents/zoe.md", Some(1)), ("artifacts/plan.md", Some(1)), ("artifacts/cup.png", Some(0))]);
         for path in ["agents/zoe.md", "artifacts/plan.md", "artifacts/cup.png"] {
-            files.look(path);
+            files.examine(path);
         }
         assert!(files.news.is_empty(), "nobody takes it for somebody else's");
         files.limits.count_at_most = 3;

@@ -28,7 +28,7 @@ use crate::base::hash::content_hash;
 use crate::base::text_normalization::folded;
 use crate::base::{Id, Problem};
 use crate::log::now_ms;
-use crate::safe_fs::{EntryMetadata, Placing};
+use crate::safe_fs::{EntryMetadata, Replacement};
 use crate::store::{Durability, FileChanges, FileHead, StoreError, VersionDraft};
 
 /// The number of times that a change is attempted if someone else keeps changing the file.
@@ -66,7 +66,7 @@ enum PendingChange {
 impl Executor {
     /// Writes a text into a file: the result of `text_for` for the current content, computed again if the file changed
     /// in the meantime.
-    pub(super) fn put(
+    pub(super) fn write_text(
         &mut self,
         order: &FileOrder,
         what: u64,
@@ -110,7 +110,7 @@ impl Executor {
             self.limits.allow(path, text.len() as u64, old_bytes, count, total).map_err(invalid_request)?;
         }
         let beside = beside_name(&order.key);
-        self.root.write_beside(path, &beside, text).map_err(|trouble| path_failure(path, &trouble))?;
+        self.root.write_temporary(path, &beside, text).map_err(|trouble| path_failure(path, &trouble))?;
         self.reached(LastStep::WrittenBeside);
         let over = now.as_ref().map(|(old, _)| content_hash(old.as_bytes()));
         let (replaced, saved_ms) = (self.replaced_version(order, path), now_ms());
@@ -121,19 +121,19 @@ impl Executor {
         })?;
         self.reached(LastStep::Recorded);
         let placed = self.root.put_in_place(path, &beside, over);
-        if !matches!(placed, Ok(Placing::Placed)) {
+        if !matches!(placed, Ok(Replacement::Placed)) {
             self.root.drop_beside(path, &beside);
             self.take_write_back(order, path, step, &head)?;
             return placed.map(|_| None).map_err(|trouble| path_failure(path, &trouble));
         }
         self.reached(LastStep::InPlace);
-        let found = self.root.look(path).map_err(|trouble| path_failure(path, &trouble))?;
+        let found = self.root.metadata(path).map_err(|trouble| path_failure(path, &trouble))?;
         if order.is_save_of_room() {
             self.room_saves.insert(head.file, RoomSave { version: head.version, saved_ms });
         }
         self.complete_change(step, &FileHead { size: found.size, modified_ns: found.modified_ns, ..head }, replaced);
         self.index.note(path.as_str(), &found);
-        self.index.keep(path.as_str(), text.into(), found);
+        self.index.cache(path.as_str(), text.into(), found);
         self.readers.note(path.as_str(), &order.author);
         self.reached(LastStep::Settled);
         Ok(Some(with_content(answer, text)))
@@ -192,8 +192,8 @@ impl Executor {
         let before = self.heads.get(path.as_str()).cloned();
         let taken_back = self.versions.change(Durability::Process, |changes| {
             changes.end_step(step)?;
-            changes.take_answer_back(&order.key)?;
-            changes.take_version_back(head.file, head.version, before.as_ref())
+            changes.delete_answer(&order.key)?;
+            changes.remove_newest_version(head.file, head.version, before.as_ref())
         });
         taken_back.map_err(|error| history(&error))
     }
@@ -255,7 +255,7 @@ impl Executor {
         let step = recorded.map_err(|error| history(&error))?;
         self.reached(LastStep::Recorded);
         let taken = self.root.take_away(path, &beside_name(&order.key), head.hash);
-        if !matches!(taken, Ok(Placing::Placed)) {
+        if !matches!(taken, Ok(Replacement::Placed)) {
             self.take_back(order, step, &head, None)?;
             let changed =
                 || invalid_request(format!("'{path}' was just changed; check it again before you delete it."));
@@ -282,7 +282,7 @@ impl Executor {
             self.note_deleted(from);
             return Ok(None);
         };
-        match self.root.look(to) {
+        match self.root.metadata(to) {
             Err(PathError::Missing) => {}
             Ok(_) => {
                 return Err(invalid_request(format!("'{to}' already exists; delete it first or choose another path.")));
@@ -397,7 +397,7 @@ impl Executor {
                 }
                 // A text that is neither the old nor the new one was written by someone else later and is kept.
                 if now == *before && now != Some(ours) {
-                    self.root.write_beside(&path, beside, &text)?;
+                    self.root.write_temporary(&path, beside, &text)?;
                     self.root.put_in_place(&path, beside, *before)?;
                 }
                 self.root.drop_beside(&path, beside);
@@ -450,9 +450,9 @@ impl Executor {
     ) -> Result<(), FileFailure> {
         let taken_back = self.versions.change(Durability::Process, |changes| {
             changes.end_step(step)?;
-            changes.take_answer_back(&order.key)?;
+            changes.delete_answer(&order.key)?;
             changes.set_head(head)?;
-            displaced.map_or(Ok(()), |file| changes.put_back(file))
+            displaced.map_or(Ok(()), |file| changes.restore_path(file))
         });
         taken_back.map_err(|error| history(&error))
     }
@@ -550,17 +550,17 @@ fn keep(
 fn undo(changes: &FileChanges<'_>, step: &PendingChange) -> Result<(), StoreError> {
     match step {
         PendingChange::Write { key, file, version, head, .. } => {
-            changes.take_answer_back(key)?;
-            changes.take_version_back(*file, *version, head.as_ref())
+            changes.delete_answer(key)?;
+            changes.remove_newest_version(*file, *version, head.as_ref())
         }
         PendingChange::Delete { key, head, .. } => {
-            changes.take_answer_back(key)?;
+            changes.delete_answer(key)?;
             changes.set_head(head)
         }
         PendingChange::Rename { key, head, displaced, .. } => {
-            changes.take_answer_back(key)?;
+            changes.delete_answer(key)?;
             changes.set_head(head)?;
-            displaced.map_or(Ok(()), |file| changes.put_back(file))
+            displaced.map_or(Ok(()), |file| changes.restore_path(file))
         }
     }
 }

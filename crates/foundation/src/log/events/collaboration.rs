@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind, is_false};
 use crate::base::Id;
-use crate::log::narration::{NarrationContext, aside, counted, with};
+use crate::log::narration::{NarrationContext, counted, in_brackets, with};
 
 /// A message was published in a channel.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl EventData for Publish {
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let who = context.agent_or(self.by.as_deref().unwrap_or_default());
         let said = with(&with(&format!("{who} said in"), " channel ", &self.channel), ": ", &self.text);
-        aside(&said, &if self.subscribers == 0 { "no listeners yet".to_owned() } else { String::new() })
+        in_brackets(&said, &if self.subscribers == 0 { "no listeners yet".to_owned() } else { String::new() })
     }
 }
 
@@ -57,7 +57,7 @@ impl EventData for Subscribe {
         let verb = if self.ended { "no longer listens to" } else { "listens to" };
         let said = with(&format!("{} {verb}", context.who()), " channel ", &self.channel);
         let by = self.by.as_deref().map(|by| format!("by {}", context.called(by)));
-        aside(&said, &by.unwrap_or_default())
+        in_brackets(&said, &by.unwrap_or_default())
     }
 }
 
@@ -160,7 +160,7 @@ impl EventData for HandOver {
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let handed = format!("{} handed a task over to {}", context.who(), context.called(&self.to));
         let turns = self.deadline_turns.map(|turns| counted(turns.into(), "turn", "turns"));
-        with(&aside(&handed, &with("", "within ", &turns.unwrap_or_default())), ": ", &self.task)
+        with(&in_brackets(&handed, &with("", "within ", &turns.unwrap_or_default())), ": ", &self.task)
     }
 }
 

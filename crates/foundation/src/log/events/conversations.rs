@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind, Word};
 use crate::base::Id;
-use crate::log::narration::{NarrationContext, aside, counted, joined, with};
+use crate::log::narration::{NarrationContext, counted, in_brackets, joined, with};
 
 /// A conversation started.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -168,7 +168,7 @@ impl EventData for Compaction {
             Self::Done { turns, messages_dropped } => {
                 let turns = counted((*turns).into(), "turn", "turns");
                 let dropped = counted(*messages_dropped, "message", "messages") + " dropped";
-                aside(&format!("{who} summed up its session"), &joined([Some(turns), Some(dropped)]))
+                in_brackets(&format!("{who} summed up its session"), &joined([Some(turns), Some(dropped)]))
             }
         }
     }

@@ -170,7 +170,7 @@ impl Error {
     }
 
     /// Returns the description.
-    pub fn what(&self) -> &str {
+    pub fn description(&self) -> &str {
         match self {
             Self::Work(failed) => &failed.what,
             Self::Request(failed) => &failed.what,

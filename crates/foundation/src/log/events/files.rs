@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{EventData, EventKind, is_false};
 use crate::base::Id;
-use crate::log::narration::{NarrationContext, aside, counted, joined, with};
+use crate::log::narration::{NarrationContext, counted, in_brackets, joined, with};
 
 /// A file of the workspace changed.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -71,6 +71,6 @@ impl EventData for FileChange {
             (_, Some(true)) => "created",
             _ => "wrote",
         };
-        aside(&format!("{by} {verb} {path}"), &joined([version, chars]))
+        in_brackets(&format!("{by} {verb} {path}"), &joined([version, chars]))
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind};
-use crate::base::{ActivationKey, AllowScope, AnsweredIn, Behaviour, ConversationKey, Id};
-use crate::log::narration::{NarrationContext, aside, with};
+use crate::base::{ActivationKey, AllowScope, AnswerPlace, Behaviour, ConversationKey, Id};
+use crate::log::narration::{NarrationContext, in_brackets, with};
 
 /// An input from outside.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -107,8 +107,8 @@ pub enum WorkInput {
         scope: AllowScope,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         because: Option<String>,
-        #[serde(default, skip_serializing_if = "AnsweredIn::is_window")]
-        answered_in: AnsweredIn,
+        #[serde(default, skip_serializing_if = "AnswerPlace::is_window")]
+        answered_in: AnswerPlace,
     },
 }
 
@@ -255,16 +255,16 @@ impl WorkInput {
                 let decided = if *allow { "allowed" } else { "refused" };
                 let how_far = if *allow { scope.clause() } else { String::new() };
                 let place = match answered_in {
-                    AnsweredIn::Window => "",
-                    AnsweredIn::Terminal => " on the command line",
-                    AnsweredIn::File => " in the approvals file",
+                    AnswerPlace::Window => "",
+                    AnswerPlace::Terminal => " on the command line",
+                    AnswerPlace::File => " in the approvals file",
                 };
                 match (agent, tool) {
                     (Some(agent), Some(tool)) => {
                         let told = with(&format!("you {decided} {}'s", context.called(agent)), " ", tool) + &how_far;
                         let told = told + place;
                         let told = with(&told, ": ", what.as_deref().unwrap_or_default());
-                        aside(&told, because.as_deref().unwrap_or_default())
+                        in_brackets(&told, because.as_deref().unwrap_or_default())
                     }
                     (Some(agent), None) => {
                         let whose = context.called(agent);
@@ -283,7 +283,7 @@ impl AgentInput {
             Self::Add { profile, .. } => with("you added an agent to the room", ": ", profile),
             Self::Remove { agent } => format!("you removed {} from the room", context.called(agent)),
             Self::SetBehaviour { agent, behaviour } => {
-                format!("you set the behaviour of {} to {}", context.called(agent), super::word(behaviour))
+                format!("you set the behaviour of {} to {}", context.called(agent), super::enum_name(behaviour))
             }
             Self::SetHome { agent, .. } => format!("you gave {} a new home", context.called(agent)),
             Self::Place { agent, .. } => format!("you moved {}", context.called(agent)),

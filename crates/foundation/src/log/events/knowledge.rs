@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind, Word, is_false};
 use crate::base::Id;
-use crate::log::narration::{NarrationContext, aside, counted, joined, with};
+use crate::log::narration::{NarrationContext, counted, in_brackets, joined, with};
 
 /// A change or use of an agent's knowledge.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ impl EventData for Knowledge {
                 let first = memories.first().map(|memory| memory.text.clone()).unwrap_or_default();
                 let more = memories.len().saturating_sub(1) as u64;
                 let more = if more > 0 { format!("and {}", counted(more, "other", "others")) } else { String::new() };
-                aside(&with(&format!("{who} recalled"), ": ", &first), &more)
+                in_brackets(&with(&format!("{who} recalled"), ": ", &first), &more)
             }
             Self::Added { text, shared: false, .. } => with(&format!("{who} learned"), ": ", text),
             Self::Added { text, .. } => with(&format!("{who} shared with everyone"), ": ", text),
@@ -127,7 +127,7 @@ impl EventData for Knowledge {
                 let counts = joined([some(added, "new"), some(updated, "changed"), some(forgotten, "forgotten")]);
                 let counts = if counts.is_empty() { "nothing new".to_owned() } else { counts };
                 let said = format!("{who} reviewed what was said and done");
-                with(&aside(&said, &counts), "; ", but.as_deref().unwrap_or_default())
+                with(&in_brackets(&said, &counts), "; ", but.as_deref().unwrap_or_default())
             }
             Self::Failed { why } => with(&format!("{who} could not learn from what was said and done"), ": ", why),
         }

@@ -43,7 +43,7 @@ pub use work::{
 pub type Word = Cow<'static, str>;
 
 /// Returns the JSON name of a small enum of a higher layer.
-pub fn word(of: impl Serialize) -> Word {
+pub fn enum_name(of: impl Serialize) -> Word {
     match serde_json::to_value(of) {
         Ok(serde_json::Value::String(word)) => word.into(),
         _ => "".into(),
@@ -91,7 +91,7 @@ macro_rules! events {
             }
 
             /// Returns its name in the exported log.
-            pub fn word(&self) -> &str {
+            pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$name => $word,)*
                     Self::Other(word) => word,
@@ -99,7 +99,7 @@ macro_rules! events {
             }
 
             /// Parses a name; [`EventKind::Other`] if this version does not know it.
-            pub fn from_word(word: &str) -> Self {
+            pub fn from_name(word: &str) -> Self {
                 match word {
                     $($word => Self::$name,)*
                     _ => Self::Other(word.to_owned().into()),
@@ -154,7 +154,7 @@ macro_rules! events {
             fn from(event: Event) -> Self {
                 match event {
                     $(Event::$name(event) => Self::of(&event),)*
-                    Event::Unknown(UnknownEvent { kind, data }) => Self::kept(kind, data),
+                    Event::Unknown(UnknownEvent { kind, data }) => Self::from_stored(kind, data),
                 }
             }
         }
@@ -265,11 +265,11 @@ impl UnknownEvent {
     }
 
     fn narrate(&self) -> String {
-        let words = match self.kind.word().replace('_', " ") {
+        let words = match self.kind.as_str().replace('_', " ") {
             words if words.trim().is_empty() => "a record".to_owned(),
             words => super::narration::clip(&words),
         };
-        format!("{words} (this version cannot read its data: {})", super::narration::clip(self.data.as_kept()))
+        format!("{words} (this version cannot read its data: {})", super::narration::clip(self.data.as_json()))
     }
 }
 

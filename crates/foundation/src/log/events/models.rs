@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind, Word, is_false, present};
 use crate::base::Id;
-use crate::log::narration::{NarrationContext, aside, joined, thousands, with};
+use crate::log::narration::{NarrationContext, in_brackets, joined, thousands, with};
 
 /// The kind of calls by which a person tests a provider.
 const TRIAL: &str = "trial";
@@ -103,7 +103,7 @@ impl EventData for ModelCall {
             estimated,
             finish,
         ];
-        aside(&with(&format!("{provider} answered"), " ", &whom), &joined(used))
+        in_brackets(&with(&format!("{provider} answered"), " ", &whom), &joined(used))
     }
 
     fn to_do(&self) -> &str {

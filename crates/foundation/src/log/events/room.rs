@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind, Word, present};
 use crate::base::{Behaviour, Id};
-use crate::log::narration::{NarrationContext, aside, joined, with};
+use crate::log::narration::{NarrationContext, in_brackets, joined, with};
 
 /// A room was opened.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ impl EventData for RunStart {
     fn narrate(&self, _: &NarrationContext<'_>) -> String {
         let began = with("the room was opened", ": scene ", &self.scene);
         let provider = self.provider.as_ref().map(|provider| with("", "answered by ", provider));
-        aside(&began, &joined([Some(format!("seed {}", self.seed)), provider]))
+        in_brackets(&began, &joined([Some(format!("seed {}", self.seed)), provider]))
     }
 }
 
@@ -62,7 +62,7 @@ impl EventData for AgentAdded {
     const KIND: EventKind = EventKind::AgentAdded;
 
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
-        aside(&format!("{} joined the room", context.who()), &with("", "profile ", &self.profile))
+        in_brackets(&format!("{} joined the room", context.who()), &with("", "profile ", &self.profile))
     }
 }
 
@@ -78,7 +78,7 @@ impl EventData for AgentRemoved {
     const KIND: EventKind = EventKind::AgentRemoved;
 
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
-        aside(&format!("{} left the room", context.who()), &with("", "profile ", &self.profile))
+        in_brackets(&format!("{} left the room", context.who()), &with("", "profile ", &self.profile))
     }
 }
 
@@ -208,7 +208,7 @@ impl EventData for ElementChanged {
         let pin = if id.is_empty() { "a pin".to_owned() } else { with("pin", " ", id) };
         let mail = with("mail", " ", id);
         let done = match &self.change {
-            ElementDeed::Added => aside(&format!("{element} was added to the room"), &self.kind),
+            ElementDeed::Added => in_brackets(&format!("{element} was added to the room"), &self.kind),
             ElementDeed::Removed => format!("{element} was removed from the room"),
             ElementDeed::Rearranged => format!("{element} was moved, renamed or reassigned"),
             ElementDeed::TextSet => format!("{by} wrote {element}"),
@@ -256,7 +256,7 @@ impl EventData for ActionQueued {
             Some(why) => with(&format!("{} was woken by {}", context.who(), self.action), ": ", why),
             None => format!("{} decided to {action}", context.who()),
         };
-        aside(&done, priority)
+        in_brackets(&done, priority)
     }
 }
 
@@ -351,7 +351,7 @@ impl EventData for Read {
             None => context.element(self.element.as_deref().unwrap_or_default()),
         };
         let version = self.version.map(|version| format!("version {version}")).unwrap_or_default();
-        let (who, element) = (context.who(), aside(&element, &version));
+        let (who, element) = (context.who(), in_brackets(&element, &version));
         let why = self.why.as_deref().unwrap_or_default();
         match self.outcome {
             ReadOutcome::Failed => with(&format!("{who} could not read {element}"), ": ", why),

@@ -26,18 +26,18 @@ pub(crate) fn record(line: &str) -> EventRecord {
         data: Box<serde_json::value::RawValue>,
     }
     let line: Line = serde_json::from_str(line).expect("it is a line of a log");
-    let mut draft = EventDraft::kept(EventKind::from_word(&line.r#type), EventJson::of(&line.data));
+    let mut draft = EventDraft::from_stored(EventKind::from_name(&line.r#type), EventJson::of(&line.data));
     (draft.agent, draft.activation, draft.session, draft.cause) =
         (line.agent, line.activation, line.session, line.cause);
     EventRecord { seq: line.seq, tick: line.tick, time_ms: 0, run: line.run, draft }
 }
 
 fn kept(data: &str) -> EventJson {
-    EventJson::kept(data.to_owned()).expect("it is JSON")
+    EventJson::from_stored(data.to_owned()).expect("it is JSON")
 }
 
 fn rewritten(record: &EventRecord) -> String {
-    EventDraft::from(record.event()).data().as_kept().to_owned()
+    EventDraft::from(record.event()).data().as_json().to_owned()
 }
 
 #[test]
@@ -55,14 +55,14 @@ fn recorded_events_round_trip_byte_for_byte() {
                 written
             }
         });
-        assert_eq!(written, record.draft.data().as_kept());
+        assert_eq!(written, record.draft.data().as_json());
     }
 }
 
 #[test]
 fn every_kind_is_among_the_recorded_events() {
     for kind in EventKind::ALL {
-        assert_eq!(EventKind::from_word(kind.word()), *kind);
+        assert_eq!(EventKind::from_name(kind.as_str()), *kind);
         assert_eq!(EventKind::ALL_AND_OTHERS[kind.index()], *kind);
         assert!(WRITTEN.lines().any(|line| record(line).draft.kind == *kind), "{kind:?}");
     }
@@ -77,7 +77,7 @@ fn an_error_is_failed_work_or_a_request_or_a_file() {
     let old = read(r#"{"turns":3,"calls":3,"tokens":9,"cost_usd":null,"what":"no answer"}"#);
     assert_eq!(old.work().map(|failed| failed.turns), Some(3));
     let draft = EventDraft::of(&old);
-    let written = draft.data().as_kept();
+    let written = draft.data().as_json();
     assert!(written.starts_with(r#"{"of":"work","turns":3,"#), "{written}");
     assert_eq!(read(written), old);
     let request = read(r#"{"kind":"read","what":"no such model","remedy":"choose another"}"#);
@@ -85,7 +85,7 @@ fn an_error_is_failed_work_or_a_request_or_a_file() {
     let problem = read(r#"{"place":"a.md","line":3,"what":"no YAML","remedy":"write YAML"}"#);
     assert!(matches!(&problem, Error::Problem(problem) if problem.line == Some(Some(3))));
     for error in [request, problem] {
-        assert_eq!(read(EventDraft::of(&error).data().as_kept()), error, "new records say which they are");
+        assert_eq!(read(EventDraft::of(&error).data().as_json()), error, "new records say which they are");
     }
     let newer = r#"{"of":"weather","what":"rain"}"#;
     assert!(matches!(Event::parse(&EventKind::Error, &kept(newer)), Event::Unknown(_)), "a fourth is not known");
@@ -103,19 +103,22 @@ fn unknown_events_are_kept_unchanged() {
     ];
     let long = "x".repeat(10_000);
     for (word, data) in cases.into_iter().chain([(long.as_str(), "{}")]) {
-        let kind = EventKind::from_word(word);
+        let kind = EventKind::from_name(word);
         let event = Event::parse(&kind, &kept(data));
         assert!(matches!(&event, Event::Unknown(_)), "{word}");
         let draft = EventDraft::from(event);
-        assert_eq!((draft.kind.word(), draft.data().as_kept()), (word, data));
+        assert_eq!((draft.kind.as_str(), draft.data().as_json()), (word, data));
     }
 }
 
 #[test]
 fn names_of_unknown_kinds_are_kept_with_their_records() {
     let word = |number: u32| format!("kind_of_another_version_{number}");
-    let kinds: Vec<EventKind> = (0..100_000).map(|number| EventKind::from_word(&word(number))).collect();
-    assert!(kinds.iter().zip(0..).all(|(kind, number)| kind.word() == word(number)), "there may be any number of them");
+    let kinds: Vec<EventKind> = (0..100_000).map(|number| EventKind::from_name(&word(number))).collect();
+    assert!(
+        kinds.iter().zip(0..).all(|(kind, number)| kind.as_str() == word(number)),
+        "there may be any number of them"
+    );
     assert!(kinds.iter().all(|kind| matches!(kind, EventKind::Other(Word::Owned(_)))), "each is its record's own");
     assert!(kinds.iter().all(|kind| kind.index() == EventKind::ALL.len()), "all of them are one entry of a list");
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Error, Event, EventData, EventKind, Word, is_false, yes};
 use crate::base::{AllowScope, Id};
-use crate::log::narration::{NarrationContext, aside, counted, joined, with};
+use crate::log::narration::{NarrationContext, counted, in_brackets, joined, with};
 
 /// An activation was queued for an agent.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ impl EventData for Spawn {
     const KIND: EventKind = EventKind::Spawn;
 
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
-        aside(&format!("{} started {}", context.who(), context.called(&self.child)), &self.path)
+        in_brackets(&format!("{} started {}", context.who(), context.called(&self.child)), &self.path)
     }
 }
 
@@ -83,7 +83,7 @@ impl EventData for Signal {
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let told = format!("{} reported to {}", context.who(), context.called(&self.to));
         let kept = if self.kept { "kept, because you stopped that one" } else { "" };
-        aside(&with(&told, ": ", &self.message), kept)
+        in_brackets(&with(&told, ": ", &self.message), kept)
     }
 }
 
@@ -189,7 +189,7 @@ impl EventData for ToolCall {
             Some(Gate::Deny) => "not allowed",
             Some(Gate::Allow) | None => "",
         };
-        aside(&call, gate)
+        in_brackets(&call, gate)
     }
 }
 
@@ -248,9 +248,9 @@ impl EventData for ApprovalRequested {
 
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
         if self.wants.is_empty() {
-            return aside(&with(&format!("{} asked you", context.who()), " about ", &self.what), &self.why);
+            return in_brackets(&with(&format!("{} asked you", context.who()), " about ", &self.what), &self.why);
         }
-        aside(&with(&context.who(), " wants to ", &self.wants), &with("", "because ", &self.why))
+        in_brackets(&with(&context.who(), " wants to ", &self.wants), &with("", "because ", &self.why))
     }
 }
 
@@ -458,6 +458,6 @@ impl Event {
 /// Describes the end of an activation.
 fn over(context: &NarrationContext<'_>, verb: &str, (turns, tokens): (u32, u64), said: &str) -> String {
     let (turns, tokens) = (counted(turns.into(), "turn", "turns"), counted(tokens, "token", "tokens"));
-    let used = aside(&format!("{} {verb}", context.who()), &joined([Some(turns), Some(tokens)]));
+    let used = in_brackets(&format!("{} {verb}", context.who()), &joined([Some(turns), Some(tokens)]));
     with(&used, ": ", said)
 }

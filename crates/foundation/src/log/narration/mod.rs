@@ -127,7 +127,7 @@ impl<'a> Narrator<'a> {
     }
 
     /// Whether there is a description of this kind, rather than only its data.
-    pub fn knows(&self, kind: &EventKind) -> bool {
+    pub fn describes(&self, kind: &EventKind) -> bool {
         !matches!(kind, EventKind::Other(_)) || self.added.has(kind)
     }
 
@@ -200,7 +200,7 @@ pub fn with(first: &str, between: &str, second: &str) -> String {
 }
 
 /// Adds a remark in brackets, unless it is empty.
-pub fn aside(said: &str, remark: &str) -> String {
+pub fn in_brackets(said: &str, remark: &str) -> String {
     match clip(remark) {
         remark if remark.is_empty() => said.to_owned(),
         remark => format!("{said} ({remark})"),
@@ -219,7 +219,7 @@ pub fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
 
 /// Returns the display name of a kind of record.
 pub fn kind_words(kind: &EventKind) -> String {
-    match truncate(&one_line(&kind.word().replace('_', " ")), KIND_CHARS) {
+    match truncate(&one_line(&kind.as_str().replace('_', " ")), KIND_CHARS) {
         words if words.is_empty() => "Record".to_owned(),
         words => capitalised(&words),
     }

@@ -48,7 +48,7 @@ impl Names {
     }
 
     /// Learns the name of a removed agent, unless it is known. Earlier sentences about the agent change.
-    pub fn learn_former(&mut self, id: &Id, name: Id) {
+    pub fn learn_removed_agent(&mut self, id: &Id, name: Id) {
         if !self.agents.contains_key(id) {
             self.learn_agent(id, &name);
             self.renames += 1;

@@ -21,7 +21,7 @@ fn names() -> Names {
 }
 
 fn said(kind: EventKind, agent: Option<&str>, data: &str) -> String {
-    let data = EventJson::kept(data.to_owned()).expect("it is JSON");
+    let data = EventJson::from_stored(data.to_owned()).expect("it is JSON");
     Narrator::new(&names()).sentence_of(&kind, agent.map(Id::from).as_ref(), &data)
 }
 
@@ -52,10 +52,10 @@ fn unreadable_records_are_shown_as_they_are() {
     }
     let told = said(EventKind::Message, Some("ada-1"), "[1, 2]");
     assert_eq!(told, "Message (this version cannot read its data: [1, 2])");
-    let told = said(EventKind::from_word("tea_break"), None, "{\"biscuits\":3}");
+    let told = said(EventKind::from_name("tea_break"), None, "{\"biscuits\":3}");
     assert_eq!(told, "Tea break (this version cannot read its data: {\"biscuits\":3})");
-    assert_eq!(said(EventKind::from_word(""), None, "{}"), "A record (this version cannot read its data: {})");
-    assert_eq!(kind_words(&EventKind::from_word(&"long_".repeat(1_000))).chars().count(), KIND_CHARS);
+    assert_eq!(said(EventKind::from_name(""), None, "{}"), "A record (this version cannot read its data: {})");
+    assert_eq!(kind_words(&EventKind::from_name(&"long_".repeat(1_000))).chars().count(), KIND_CHARS);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn an_added_event_has_its_own_description_and_a_separate_remedy() {
     let (mut names, mut added) = (names(), AddedEvents::default());
     added.add::<TeaBreak>();
     names.learn_events(&added);
-    let (kind, ada) = (EventKind::from_word("tea_break"), id("ada-1"));
+    let (kind, ada) = (EventKind::from_name("tea_break"), id("ada-1"));
     let told = |biscuits: u32| names.narrator().sentence_of(&kind, Some(&ada), &EventJson::of(&TeaBreak { biscuits }));
     assert_eq!([told(1), told(3)], ["Ada had 1 biscuit", "Ada had 3 biscuits. What to do: buy more"]);
     let draft = crate::log::EventDraft::of(&TeaBreak { biscuits: 3 }).agent(&ada);
@@ -115,7 +115,7 @@ fn removed_agents_keep_their_names_and_only_changes_count() {
     let ada = [(id("ada-1"), id("Ada Lovelace"))];
     names.learn_agents(ada.iter().map(|(id, name)| (id, name)));
     assert_eq!((names.called("ada-1"), names.renames()), ("Ada Lovelace", before.1 + 1));
-    names.learn_former(&id("ada-1"), id("Somebody else"));
+    names.learn_removed_agent(&id("ada-1"), id("Somebody else"));
     assert_eq!(names.called("ada-1"), "Ada Lovelace");
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Act, Candidate, Case, Decision, add};
+use super::{Candidate, CandidateAction, Case, Decision, add};
 use crate::base::Id;
 use crate::base::text_normalization::folded_text;
 use crate::knowledge::memory::{Edge, MemoryKind, Relation, hundredths, tidy};
@@ -99,7 +99,7 @@ pub fn decide(cases: &[Case], answer: &str) -> Vec<Decision> {
 fn once(mut decisions: Vec<Decision>, cases: &[Case]) -> Vec<Decision> {
     let mut changed: Vec<Id> = Vec::new();
     for decision in &mut decisions {
-        let (Act::Update { id, .. } | Act::Delete { id }) = &decision.act else { continue };
+        let (CandidateAction::Update { id, .. } | CandidateAction::Delete { id }) = &decision.act else { continue };
         if changed.contains(id) {
             decision.told = Some(format!("{id} is already changed by another candidate, so this one was added"));
             decision.act = add(&cases[decision.case].candidate);
@@ -122,13 +122,13 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
     let done = |act| Decision { case: index, act, told: None };
     match (word.as_str(), known) {
         ("ADD" | "NEW" | "CREATE", _) => {
-            done(Act::Add { candidate: case.candidate.clone(), edges: edges(case, value) })
+            done(CandidateAction::Add { candidate: case.candidate.clone(), edges: edges(case, value) })
         }
-        ("SKIP" | "IGNORE", _) => done(Act::Skip),
-        ("KEEP" | "NONE" | "NOOP", Some(known)) => done(Act::Keep { id: known.memory.id.clone() }),
+        ("SKIP" | "IGNORE", _) => done(CandidateAction::Skip),
+        ("KEEP" | "NONE" | "NOOP", Some(known)) => done(CandidateAction::Keep { id: known.memory.id.clone() }),
         // The candidate is marked as known without naming the memory: the most similar one is assumed.
         ("KEEP" | "NONE" | "NOOP", None) => match case.similar.first() {
-            Some(first) => done(Act::Keep { id: first.memory.id.clone() }),
+            Some(first) => done(CandidateAction::Keep { id: first.memory.id.clone() }),
             None => instead("the model treated it as known, but nothing similar is known"),
         },
         ("UPDATE" | "DELETE" | "REMOVE", Some(known)) if known.memory.pinned => {
@@ -139,9 +139,9 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
             let content = Some(tidy(content).text).filter(|content| !content.is_empty());
             let candidate = described(case.candidate.clone(), value);
             let candidate = Candidate { content: content.unwrap_or(candidate.content.clone()), ..candidate };
-            done(Act::Update { id: known.memory.id.clone(), candidate })
+            done(CandidateAction::Update { id: known.memory.id.clone(), candidate })
         }
-        ("DELETE" | "REMOVE", Some(known)) => done(Act::Delete { id: known.memory.id.clone() }),
+        ("DELETE" | "REMOVE", Some(known)) => done(CandidateAction::Delete { id: known.memory.id.clone() }),
         ("UPDATE" | "DELETE" | "REMOVE", None) => instead("the model named a memory that it was not shown"),
         _ => instead("the model named no known action"),
     }
@@ -151,7 +151,7 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
 fn edges(case: &Case, value: &Value) -> Vec<Edge> {
     let mut edges = Vec::new();
     for relation in Relation::ALL {
-        let targets = match field(value, &[relation.word()]) {
+        let targets = match field(value, &[relation.as_str()]) {
             Some(Value::Array(targets)) => targets.iter().filter_map(Value::as_str).collect(),
             Some(Value::String(target)) => vec![target.as_str()],
             _ => Vec::new(),

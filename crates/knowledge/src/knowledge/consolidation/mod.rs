@@ -64,7 +64,7 @@ pub struct Case {
 /// What is done with a candidate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
-pub enum Act {
+pub enum CandidateAction {
     /// It is added as a new memory, with edges to known ones sorted by id.
     Add {
         /// The candidate.
@@ -99,12 +99,12 @@ pub struct Decision {
     /// The index of the candidate, from 0.
     pub case: usize,
     /// The action.
-    pub act: Act,
+    pub act: CandidateAction,
     /// Why the model's own decision was not permitted, if that is the case.
     pub told: Option<String>,
 }
 
 /// Returns the action that adds a candidate without edges.
-fn add(candidate: &Candidate) -> Act {
-    Act::Add { candidate: candidate.clone(), edges: Vec::new() }
+fn add(candidate: &Candidate) -> CandidateAction {
+    CandidateAction::Add { candidate: candidate.clone(), edges: Vec::new() }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Act, Case, Decision, add};
+use super::{CandidateAction, Case, Decision, add};
 use crate::base::Id;
 use crate::base::text_normalization::{folded, folded_text};
 use crate::knowledge::memory::{Edge, Relation, hundredths};
@@ -22,8 +22,12 @@ pub fn decide_offline(cases: &[Case]) -> Vec<Decision> {
     let mut changed: BTreeSet<Id> = BTreeSet::new();
     let mut contents: BTreeSet<String> = BTreeSet::new();
     let decisions = cases.iter().enumerate().map(|(index, case)| {
-        let act = if contents.insert(folded_text(&case.candidate.content)) { act(case, &changed) } else { Act::Skip };
-        if let Act::Update { id, .. } = &act {
+        let act = if contents.insert(folded_text(&case.candidate.content)) {
+            act(case, &changed)
+        } else {
+            CandidateAction::Skip
+        };
+        if let CandidateAction::Update { id, .. } = &act {
             changed.insert(id.clone());
         }
         Decision { case: index, act, told: None }
@@ -31,10 +35,10 @@ pub fn decide_offline(cases: &[Case]) -> Vec<Decision> {
     decisions.collect()
 }
 
-fn act(case: &Case, changed: &BTreeSet<Id>) -> Act {
+fn act(case: &Case, changed: &BTreeSet<Id>) -> CandidateAction {
     let words = words(&case.candidate.content);
     if words.len() < WORDS_AT_LEAST && case.candidate.content.is_ascii() {
-        return Act::Skip;
+        return CandidateAction::Skip;
     }
     let candidate = folded_text(&case.candidate.content);
     for similar in &case.similar {
@@ -44,15 +48,15 @@ fn act(case: &Case, changed: &BTreeSet<Id>) -> Act {
         // Different numbers and names make two texts say different things, however similar they are.
         let says_nothing_new = words.is_subset(&known);
         if is_same || (similar.similarity >= ONE_THING_FROM && says_nothing_new) {
-            return Act::Keep { id: id() };
+            return CandidateAction::Keep { id: id() };
         }
         let says_more = known.is_subset(&words) && similar.similarity >= ONE_THING_FROM;
         let is_free = !similar.memory.pinned && !changed.contains(&similar.memory.id);
         if is_free && says_more && similar.memory.kind == case.candidate.kind {
-            return Act::Update { id: id(), candidate: case.candidate.clone() };
+            return CandidateAction::Update { id: id(), candidate: case.candidate.clone() };
         }
         if similar.similarity >= SAME_FROM && numbers(&words) == numbers(&known) && words.len() == known.len() {
-            return Act::Keep { id: id() };
+            return CandidateAction::Keep { id: id() };
         }
     }
     let related = case.similar.iter().filter(|similar| similar.similarity >= RELATED_FROM);
@@ -65,7 +69,7 @@ fn act(case: &Case, changed: &BTreeSet<Id>) -> Act {
         .collect();
     edges.sort_by(|one, other| one.target.cmp(&other.target));
     match add(&case.candidate) {
-        Act::Add { candidate, .. } => Act::Add { candidate, edges },
+        CandidateAction::Add { candidate, .. } => CandidateAction::Add { candidate, edges },
         other => other,
     }
 }

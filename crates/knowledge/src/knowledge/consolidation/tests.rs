@@ -27,11 +27,11 @@ fn cases() -> Vec<Case> {
 
 fn words(decisions: &[Decision]) -> Vec<&'static str> {
     let word = |decision: &Decision| match decision.act {
-        Act::Add { .. } => "add",
-        Act::Update { .. } => "update",
-        Act::Delete { .. } => "delete",
-        Act::Keep { .. } => "keep",
-        Act::Skip => "skip",
+        CandidateAction::Add { .. } => "add",
+        CandidateAction::Update { .. } => "update",
+        CandidateAction::Delete { .. } => "delete",
+        CandidateAction::Keep { .. } => "keep",
+        CandidateAction::Skip => "skip",
     };
     decisions.iter().map(word).collect()
 }
@@ -48,7 +48,7 @@ fn answers_are_parsed_in_any_wrapping() {
         assert_eq!(words(&decisions), ["update", "skip", "add"], "{answer}");
         assert!(decisions.iter().all(|decision| decision.told.is_none()));
     }
-    let Act::Update { id, candidate } = &decide(&cases(), bare)[0].act else { panic!("it is an update") };
+    let CandidateAction::Update { id, candidate } = &decide(&cases(), bare)[0].act else { panic!("it is an update") };
     assert_eq!((&**id, candidate.content.as_str()), ("k-1", "The preview runs on port 8199 now"));
 }
 
@@ -107,7 +107,7 @@ fn without_a_model_known_texts_are_kept_longer_ones_merged_and_other_numbers_add
         case("the preview runs on port 8199!", vec![]),
     ]);
     assert_eq!(words(&decisions), ["add", "skip"]);
-    let Act::Add { edges, .. } = &decisions[0].act else { panic!("it is added") };
+    let CandidateAction::Add { edges, .. } = &decisions[0].act else { panic!("it is added") };
     assert_eq!(edges.len(), 1);
     assert_eq!((edges[0].relation, &*edges[0].target, edges[0].weight), (Relation::RelatesTo, "k-1", 0.9));
     let mut pinned = known("k-1", port, 0.9);
@@ -130,7 +130,7 @@ proptest! {
         for decisions in [decide(&cases(), &answer), decide_offline(&cases())] {
             prop_assert_eq!(decisions.iter().map(|decision| decision.case).collect::<Vec<_>>(), vec![0, 1, 2]);
             for decision in &decisions {
-                if let Act::Update { id, .. } | Act::Delete { id } | Act::Keep { id } = &decision.act {
+                if let CandidateAction::Update { id, .. } | CandidateAction::Delete { id } | CandidateAction::Keep { id } = &decision.act {
                     let shown = cases()[decision.case].similar.iter().any(|similar| similar.memory.id == *id);
                     prop_assert!(shown);
                 }

@@ -122,7 +122,7 @@ impl Embedding {
     }
 
     /// Restores a stored vector.
-    pub fn kept(model: &ModelId, wanted: usize, scale: f32, levels: &[i8]) -> Result<Self, EmbeddingError> {
+    pub fn from_stored(model: &ModelId, wanted: usize, scale: f32, levels: &[i8]) -> Result<Self, EmbeddingError> {
         if levels.len() != wanted {
             return Err(EmbeddingError::Dimensions { model: model.clone(), given: levels.len(), wanted });
         }
@@ -173,8 +173,8 @@ mod tests {
         assert!(matches!(new(&[1.0, f32::INFINITY, 0.0]), Err(EmbeddingError::NoNumber { .. })));
         assert!(matches!(new(&[0.0; 3]), Err(EmbeddingError::Zero { .. })));
         assert!(new(&[f32::MAX, f32::MAX, 1.0]).is_ok());
-        assert!(Embedding::kept(&model("m"), 3, f32::NAN, &[1, 2, 3]).is_err());
-        assert!(Embedding::kept(&model("m"), 2, 1.0, &[1, 2, 3]).is_err());
+        assert!(Embedding::from_stored(&model("m"), 3, f32::NAN, &[1, 2, 3]).is_err());
+        assert!(Embedding::from_stored(&model("m"), 2, 1.0, &[1, 2, 3]).is_err());
     }
 
     #[test]

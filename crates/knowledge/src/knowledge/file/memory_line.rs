@@ -196,7 +196,7 @@ fn machine(memory: &Memory, unknown: &[String]) -> String {
         let edges = memory.edges.iter().filter(|edge| edge.relation == relation);
         let edges: Vec<String> = edges.map(word_of).collect();
         if !edges.is_empty() {
-            words.push(format!("{}={}", relation.word(), list(edges)));
+            words.push(format!("{}={}", relation.as_str(), list(edges)));
         }
     }
     words.extend(memory.pinned.then(|| "pinned".to_owned()));

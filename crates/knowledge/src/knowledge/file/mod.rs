@@ -14,7 +14,7 @@ use std::fmt;
 use memory_line::{MemoryLine, Parsed, parse, render, rendered_again};
 pub use owner::{KNOWLEDGE_FOLDER, Owner, SHARED_FILE};
 
-use super::memory::{CONTENT_BYTES_AT_MOST, Memory, Tidied, made_id, tidy};
+use super::memory::{CONTENT_BYTES_AT_MOST, Memory, NormalizedMemory, made_id, tidy};
 use crate::base::{Id, Problem};
 
 /// The maximum number of problems of one file; the others are counted.
@@ -175,7 +175,7 @@ impl KnowledgeFile {
         if self.index_of(&memory.id).is_ok() {
             return Err(FileError::Taken { place: self.owner.place(), id: memory.id.clone() });
         }
-        let (memory, Tidied { cut_from, .. }) = self.tidied(memory)?;
+        let (memory, NormalizedMemory { cut_from, .. }) = self.tidied(memory)?;
         let end = if self.lines.first().is_some_and(|line| line.raw.ends_with("\r\n")) { "\r\n" } else { "\n" };
         let mut appended = String::new();
         if let Some(last) = self.lines.last_mut().filter(|last| !last.raw.ends_with('\n')) {
@@ -195,7 +195,7 @@ impl KnowledgeFile {
     /// Rewrites the line of a memory. Returns the original length of the content if it was shortened.
     pub fn update(&mut self, memory: &Memory) -> Result<Option<usize>, FileError> {
         let index = self.index_of(&memory.id)?;
-        let (memory, Tidied { cut_from, .. }) = self.tidied(memory)?;
+        let (memory, NormalizedMemory { cut_from, .. }) = self.tidied(memory)?;
         let line = &mut self.lines[index];
         let Some(old) = line.memory.take() else { return Ok(None) };
         if old.memory == memory {
@@ -220,7 +220,7 @@ impl KnowledgeFile {
     }
 
     /// Returns a memory in the form that it has in this file.
-    fn tidied(&self, memory: &Memory) -> Result<(Memory, Tidied), FileError> {
+    fn tidied(&self, memory: &Memory) -> Result<(Memory, NormalizedMemory), FileError> {
         let tidied = tidy(&memory.content);
         if tidied.text.is_empty() {
             return Err(FileError::Empty { place: self.owner.place() });

@@ -59,7 +59,7 @@ impl Collection {
     }
 
     /// Adds a memory, or replaces the one with the same id.
-    pub(super) fn put(&mut self, entry: Entry, embedding: Option<&Embedding>, dimensions: usize) {
+    pub(super) fn insert(&mut self, entry: Entry, embedding: Option<&Embedding>, dimensions: usize) {
         let scale = embedding.map_or(0.0, Embedding::scale);
         let place = match self.places.get(&entry.memory.id) {
             Some(place) => {

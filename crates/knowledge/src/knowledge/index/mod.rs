@@ -73,7 +73,7 @@ impl Index {
 
     /// Adds a memory, or replaces one. If its owner changed, it is removed from the previous one. A vector of another
     /// model or length is an error.
-    pub fn put(
+    pub fn insert(
         &mut self,
         memory: Memory,
         recalls: RecallCount,
@@ -90,7 +90,7 @@ impl Index {
                 collection.remove(&memory.id, self.dimensions);
             }
         }
-        self.collections.entry(owner).or_default().put(Entry { memory, recalls }, embedding, self.dimensions);
+        self.collections.entry(owner).or_default().insert(Entry { memory, recalls }, embedding, self.dimensions);
         Ok(())
     }
 

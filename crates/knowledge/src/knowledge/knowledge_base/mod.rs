@@ -132,7 +132,7 @@ impl KnowledgeBase {
                 let entry = index.get(&Viewer::Person, &memory.id);
                 let recalls = entry.map(|entry| entry.recalls).or_else(|| counts.remove(&memory.id));
                 // Cannot fail: the vector is of the index's model.
-                let _ = index.put(memory, recalls.unwrap_or_default(), embedding.as_ref());
+                let _ = index.insert(memory, recalls.unwrap_or_default(), embedding.as_ref());
             }
             Ok(())
         })?;
@@ -327,7 +327,7 @@ impl KnowledgeBase {
         note_due(&mut self.due, &memory.id, vector.is_due);
         let recalls = self.index.get(&Viewer::Person, id).map(|entry| entry.recalls);
         let recalls = recalls.or_else(|| self.counts.remove(id)).unwrap_or_default();
-        Ok(self.index.put(memory, recalls, vector.embedding.as_ref())?)
+        Ok(self.index.insert(memory, recalls, vector.embedding.as_ref())?)
     }
 }
 

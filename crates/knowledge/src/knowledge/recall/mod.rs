@@ -60,7 +60,7 @@ pub struct Filter {
 
 impl Filter {
     /// Whether a memory matches.
-    pub fn takes(&self, memory: &Memory) -> bool {
+    pub fn matches(&self, memory: &Memory) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&memory.kind))
             && self.tags.iter().all(|tag| memory.tags.contains(tag))
             && self.agent.as_ref().is_none_or(|agent| *agent == memory.agent)
@@ -137,7 +137,7 @@ fn score(parts: &ScoreParts) -> f32 {
 impl Index {
     /// Returns the viewer's memories that match a query, the best first; ties are sorted by id.
     pub fn recall(&self, query: &Query<'_>) -> Vec<Recalled<'_>> {
-        let takes = |memory: &Memory| query.filter.takes(memory);
+        let takes = |memory: &Memory| query.filter.matches(memory);
         let candidates = CANDIDATES.max(query.limit);
         let near = match query.embedding {
             Some(wanted) => self.nearest(&query.viewer, wanted, candidates, &takes),

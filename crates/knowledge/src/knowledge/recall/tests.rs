@@ -19,7 +19,7 @@ fn index() -> Index {
 
 fn put(index: &mut Index, memory: Memory) {
     let embedding = model().embed(&memory.content).ok();
-    index.put(memory, RecallCount::default(), embedding.as_ref()).expect("it is of the model");
+    index.insert(memory, RecallCount::default(), embedding.as_ref()).expect("it is of the model");
 }
 
 fn asked<'a>(index: &'a Index, viewer: &Viewer, text: &str, now: i64) -> Vec<Recalled<'a>> {
@@ -153,7 +153,7 @@ fn filters_apply_and_vectors_of_another_model_are_ignored() {
         Embedding::new(&crate::knowledge::ModelId("other".into()), 256, &[1.0; 256]).expect("it should be valid");
     let query = Query { embedding: Some(&foreign), ..query(Filter::default()) };
     assert!(index.recall(&query).iter().all(|one| one.parts.meaning_rank.is_none()));
-    assert!(index.put(tagged, RecallCount::default(), Some(&foreign)).is_err());
+    assert!(index.insert(tagged, RecallCount::default(), Some(&foreign)).is_err());
 }
 
 /// A change of the memories.
@@ -258,7 +258,7 @@ proptest! {
             let mut alone = super::tests::index();
             for entry in all {
                 let embedding = model().embed(&entry.memory.content).ok();
-                alone.put(entry.memory.clone(), entry.recalls, embedding.as_ref()).expect("it is of the model");
+                alone.insert(entry.memory.clone(), entry.recalls, embedding.as_ref()).expect("it is of the model");
             }
             prop_assert_eq!(learned(&index, &viewer, now), learned(&alone, &viewer, now));
         }

@@ -6,7 +6,7 @@ use agent_client_protocol::v1::schema::{ContentBlock, ToolCallContent, ToolCallS
 
 use super::super::peers::plain;
 use crate::base::text;
-use crate::mind::{OwnCall, OwnChange};
+use crate::mind::{AgentToolCall, OwnChange};
 
 /// The maximum length of the title of a tool call, in characters.
 const TITLE_CHARS: usize = 200;
@@ -18,7 +18,7 @@ const PATH_CHARS: usize = 1_000;
 const CHANGE_CHARS: usize = 4_000;
 
 /// Applies an update to a tool call.
-pub(super) fn apply(call: &mut OwnCall, update: &ToolCallUpdate, workspace: &Path) {
+pub(super) fn apply(call: &mut AgentToolCall, update: &ToolCallUpdate, workspace: &Path) {
     let fields = &update.fields;
     if let Some(title) = &fields.title {
         call.title = plain(title, TITLE_CHARS);
@@ -59,7 +59,7 @@ fn is_image(content: &&ToolCallContent) -> bool {
 }
 
 /// Returns what the screen shows of a tool call, in the form of arguments.
-pub(super) fn shown(call: &OwnCall) -> String {
+pub(super) fn shown(call: &AgentToolCall) -> String {
     call.paths.first().map_or_else(|| "{}".to_owned(), |path| serde_json::json!({ "path": path }).to_string())
 }
 

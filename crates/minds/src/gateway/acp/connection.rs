@@ -125,7 +125,7 @@ impl Connection {
         })?;
         let (gauge, turns, prompts) = (Gauge::accepting(is_update), Turns::default(), Turns::default());
         let (end, gone) = (CancellationToken::new(), CancellationToken::new());
-        let words = started.process.words();
+        let words = started.process.output();
         let transport =
             Lines::new(outgoing(started.stdin, gauge.clone()), Box::pin(incoming(started.stdout, gauge.clone())));
         let to = serve(

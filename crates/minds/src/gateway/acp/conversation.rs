@@ -17,7 +17,7 @@ use super::stop_reason::{finish, micro_usd, usage_of};
 use super::terminals::TerminalEnvironment;
 use crate::agent::McpServer;
 use crate::base::{Id, text};
-use crate::mind::{Completion, Finish, OwnValue, ToolCall, Usage};
+use crate::mind::{AgentOptionValue, Completion, Finish, ToolCall, Usage};
 
 /// The parts of a request that a session needs.
 pub(super) struct SessionRequest<'a> {
@@ -56,7 +56,7 @@ pub(super) struct Conversation {
     /// The kind of its first prompt, until that is sent.
     pub(super) first: Option<First>,
     /// The call by which a person is asked about this mode of the agent, before its first prompt.
-    pub(super) asks_mode: Option<(String, OwnValue)>,
+    pub(super) asks_mode: Option<(String, AgentOptionValue)>,
     /// Why an earlier session could not be continued, as a message that the person has not received yet.
     pub(super) lost: Option<String>,
 }

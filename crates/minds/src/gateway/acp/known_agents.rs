@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::super::process::found;
+use super::super::process::find_program;
 use super::PROVIDER;
 use crate::agent::{McpServer, McpTransport, mcp_server};
 use crate::base::{Problem, text};
@@ -63,7 +63,7 @@ impl KnownAgent {
 
     /// Whether its program is installed.
     pub fn is_installed(&self) -> bool {
-        found(self.program(), Path::new(".")).is_some()
+        find_program(self.program(), Path::new(".")).is_some()
     }
 }
 
@@ -83,7 +83,7 @@ pub fn agent_of(model: &str, own: &BTreeMap<String, Value>) -> Result<McpServer,
     if let Some(known) = KnownAgent::named(model) {
         return read(model, &Value::from(known.command)).map_err(|what| problem(what, String::new()));
     }
-    let is_line = model.contains([' ', '/', '\\']) || found(model, Path::new(".")).is_some();
+    let is_line = model.contains([' ', '/', '\\']) || find_program(model, Path::new(".")).is_some();
     if !is_line {
         let names = || own.keys().map(String::as_str).chain(KNOWN.iter().map(|known| known.name));
         let remedy = match text::nearest(model, names()) {

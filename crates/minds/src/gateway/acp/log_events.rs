@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::narration::NarrationContext;
 use crate::log::{EventData, EventKind, Word};
-use crate::mind::{OwnCall, OwnCommand, OwnOption, PlanStep, RanInTerminal};
+use crate::mind::{AgentOption, AgentToolCall, OwnCommand, PlanStep, RanInTerminal};
 
 /// The maximum number of files that are named in one line.
 const NAMED_AT_MOST: usize = 3;
 
 /// A coding agent reports that it used one of its own tools.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct OwnToolUsed {
+pub struct AgentToolUsed {
     /// The tool call as the agent reports it.
     #[serde(flatten)]
-    pub call: OwnCall,
+    pub call: AgentToolCall,
 }
 
-impl EventData for OwnToolUsed {
+impl EventData for AgentToolUsed {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("own_tool"));
 
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
-        let OwnCall { title, kind, status, paths, .. } = &self.call;
+        let AgentToolCall { title, kind, status, paths, .. } = &self.call;
         let how = match status.as_str() {
             "completed" => "",
             "failed" => ", and says that it failed",
@@ -72,12 +72,12 @@ impl EventData for TerminalRan {
 
 /// A coding agent reports its options and their current values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct OwnOptions {
+pub struct AgentOptionsReported {
     /// All options.
-    pub options: Vec<OwnOption>,
+    pub options: Vec<AgentOption>,
 }
 
-impl EventData for OwnOptions {
+impl EventData for AgentOptionsReported {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("own_options"));
 
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
@@ -114,12 +114,12 @@ impl EventData for OwnCommands {
 
 /// A coding agent reports its plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct OwnPlan {
+pub struct AgentPlanReported {
     /// The steps, in order.
     pub steps: Vec<PlanStep>,
 }
 
-impl EventData for OwnPlan {
+impl EventData for AgentPlanReported {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("own_plan"));
 
     fn narrate(&self, context: &NarrationContext<'_>) -> String {

@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
 };
 
 use super::super::peers::plain;
-use crate::mind::{OwnOption, OwnValue};
+use crate::mind::{AgentOption, AgentOptionValue};
 
 /// The maximum number of options of an agent, and of values of an option.
 const OPTIONS_AT_MOST: usize = 40;
@@ -32,7 +32,7 @@ pub(super) enum Choice {
 /// The options of an agent in a session.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Offer {
-    options: Vec<OwnOption>,
+    options: Vec<AgentOption>,
     /// The ids of options with a known role, such as `model`, if they differ from it.
     meant: BTreeMap<String, String>,
     has_modes: bool,
@@ -46,7 +46,7 @@ impl Offer {
         if let Some(modes) = modes {
             let values = modes.available_modes.iter().take(VALUES_AT_MOST);
             offer.has_modes = true;
-            offer.options.push(OwnOption {
+            offer.options.push(AgentOption {
                 id: MODE.to_owned(),
                 name: "Mode".to_owned(),
                 current: plain(&modes.current_mode_id.0, NAME_CHARS),
@@ -94,34 +94,34 @@ impl Offer {
         if let Some(word) = word {
             self.meant.insert(word.to_owned(), id.clone());
         }
-        self.options.push(OwnOption { id, name: plain(&option.name, NAME_CHARS), current, values });
+        self.options.push(AgentOption { id, name: plain(&option.name, NAME_CHARS), current, values });
     }
 
     /// Returns all options for the log.
-    pub(super) fn own_options(&self) -> Vec<OwnOption> {
+    pub(super) fn own_options(&self) -> Vec<AgentOption> {
         self.options.clone()
     }
 
-    fn option(&self, name: &str) -> Option<&OwnOption> {
+    fn option(&self, name: &str) -> Option<&AgentOption> {
         let id = self.meant.get(name).map_or(name, String::as_str);
         self.options.iter().find(|option| option.id == id)
     }
 
     /// Returns the present mode.
-    pub(super) fn mode(&self) -> Option<OwnValue> {
+    pub(super) fn mode(&self) -> Option<AgentOptionValue> {
         let option = self.option(MODE)?;
         let found = option.values.iter().find(|value| value.id == option.current);
         Some(found.cloned().unwrap_or_else(|| value(&option.current, &option.current, true)))
     }
 
     /// Finds a mode by its id or its name.
-    pub(super) fn mode_named(&self, wanted: &str) -> Option<OwnValue> {
+    pub(super) fn mode_named(&self, wanted: &str) -> Option<AgentOptionValue> {
         self.option(MODE)?.values.iter().find(|value| is_named(value, wanted)).cloned()
     }
 
     /// Returns a mode in which the agent asks as often as possible: the present one if it is such a mode, otherwise the
     /// first.
-    pub(super) fn careful_mode(&self) -> Option<OwnValue> {
+    pub(super) fn careful_mode(&self) -> Option<AgentOptionValue> {
         let current = self.mode().filter(|mode| !mode.asks_less);
         current.or_else(|| self.option(MODE)?.values.iter().find(|value| !value.asks_less).cloned())
     }
@@ -164,14 +164,14 @@ impl Offer {
     }
 }
 
-fn is_named(value: &OwnValue, wanted: &str) -> bool {
+fn is_named(value: &AgentOptionValue, wanted: &str) -> bool {
     value.id == wanted || value.name.eq_ignore_ascii_case(wanted)
 }
 
-fn value(id: &str, name: &str, is_mode: bool) -> OwnValue {
+fn value(id: &str, name: &str, is_mode: bool) -> AgentOptionValue {
     let (id, name) = (plain(id, NAME_CHARS), plain(name, NAME_CHARS));
     let asks_less = is_mode && (asks_less(&id) || asks_less(&name));
-    OwnValue { id, name, asks_less }
+    AgentOptionValue { id, name, asks_less }
 }
 
 /// Whether a mode with this name asks less often than usual: known names, and likely ones. False positives only cause

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::keys::{Environment, Keys};
 use super::super::programs::ProgramPlace;
 use super::super::provider::{
-    AgentFault, AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest,
+    AgentFault, AiProvider, DeltaSink, ErrorCause, ProviderError, ProviderRequest, StreamedPiece,
 };
 use super::agent_tool_calls::shown;
 use super::connection::{AgentPlace, Connection};
@@ -223,15 +223,15 @@ impl AgentRequest {
         loop {
             let TurnNews { words, thought, calls, asked, end, is_too_much, beyond } = session.turn.take();
             if !thought.is_empty() {
-                sink.push(LivePiece::Thought(&thought));
+                sink.push(StreamedPiece::Thought(&thought));
             }
             if !words.is_empty() {
-                sink.push(LivePiece::Text(&words));
+                sink.push(StreamedPiece::Text(&words));
                 answered.words.push_str(&words);
             }
             for (position, call) in calls {
                 let arguments = shown(&call);
-                sink.push(LivePiece::Call { position, name: &call.title, arguments: &arguments });
+                sink.push(StreamedPiece::Call { position, name: &call.title, arguments: &arguments });
             }
             if is_too_much {
                 asked.into_iter().for_each(OpenRequest::withdraw);

@@ -18,7 +18,7 @@ use super::agent_tool_calls::{apply, relative};
 use super::answer_context::AnswerContext;
 use super::room_tools::{OfferedTools, RoomToolCall};
 use super::terminals::{Terminals, command_words};
-use crate::mind::{CallEnd, OwnCall, PromptMessage, ToolCall};
+use crate::mind::{AgentToolCall, CallEnd, PromptMessage, ToolCall};
 
 /// The tool that reads a file for an agent; its result is JSON.
 pub const READ_TEXT: &str = "read_text";
@@ -332,7 +332,7 @@ fn is_of_room(permission: &RequestPermissionRequest, offered: &OfferedTools) -> 
 
 /// Returns a permission request as arguments of the tool that asks for it.
 fn own_tool(permission: &RequestPermissionRequest, workspace: &Path) -> Value {
-    let mut call = OwnCall { kind: "other".to_owned(), ..OwnCall::default() };
+    let mut call = AgentToolCall { kind: "other".to_owned(), ..AgentToolCall::default() };
     apply(&mut call, &permission.tool_call, workspace);
     let input = permission.tool_call.fields.raw_input.as_ref();
     let word = |keys: &[&str]| {

@@ -13,7 +13,7 @@ use super::provider::AgentRequest;
 use super::requests::OWN_TOOL;
 use super::session::Session;
 use super::turn::Broken;
-use crate::mind::{AgentReport, AgentSession, CallEnd, Completion, Finish, OwnValue, ToolCall, Usage};
+use crate::mind::{AgentOptionValue, AgentReport, AgentSession, CallEnd, Completion, Finish, ToolCall, Usage};
 
 impl AgentRequest {
     /// Opens the session of an activation: the stored one if the agent can continue it, otherwise a new one.
@@ -85,7 +85,7 @@ impl AgentRequest {
     }
 
     /// Returns the mode in which the agent is to work: the one of the settings, otherwise its own default.
-    fn mode(&self, offer: &Offer) -> Result<Option<OwnValue>, ProviderError> {
+    fn mode(&self, offer: &Offer) -> Result<Option<AgentOptionValue>, ProviderError> {
         match self.chosen().find(|(option, _)| *option == MODE) {
             None => Ok(offer.mode()),
             Some((_, wanted)) => match offer.mode_named(wanted) {
@@ -98,7 +98,7 @@ impl AgentRequest {
         }
     }
 
-    async fn put_in_mode(&self, session: &Session, mode: &OwnValue) -> Result<(), ProviderError> {
+    async fn put_in_mode(&self, session: &Session, mode: &AgentOptionValue) -> Result<(), ProviderError> {
         let offer = session.turn.offer();
         if offer.mode().is_none_or(|current| current.id != mode.id) {
             let choice = offer.choice(MODE, &mode.id).map_err(|what| self.cannot_be_chosen(&what))?;
@@ -120,7 +120,7 @@ impl AgentRequest {
         }
     }
 
-    fn refused_mode(&self, mode: &OwnValue) -> ProviderError {
+    fn refused_mode(&self, mode: &AgentOptionValue) -> ProviderError {
         let what = format!(
             "{} only works in its mode “{}”, which asks less often and is not allowed",
             self.program.shown(),
@@ -131,7 +131,7 @@ impl AgentRequest {
     }
 
     /// Returns the error for an agent that switched on its own to a mode in which it asks less often.
-    pub(super) fn unallowed_mode_error(&self, mode: &OwnValue) -> ProviderError {
+    pub(super) fn unallowed_mode_error(&self, mode: &AgentOptionValue) -> ProviderError {
         let what = format!(
             "{} switched by itself to its mode “{}”, which asks less often, and was stopped",
             self.program.shown(),

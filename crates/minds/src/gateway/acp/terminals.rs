@@ -11,8 +11,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::super::keys::Keys;
-use super::super::programs::{HowEnded, LAST_WORDS, ProgramPlace, ProgramSettings, SAID_AT_MOST, start};
-use super::super::shell_words::{Command, written};
+use super::super::programs::{LAST_WORDS, ProgramEnd, ProgramPlace, ProgramSettings, SAID_AT_MOST, start};
+use super::super::shell_words::{Command, join};
 use crate::base::text;
 use crate::mind::RanInTerminal;
 
@@ -48,7 +48,7 @@ struct Terminal {
 }
 
 /// How a program ended, and its duration in seconds.
-type Ended = (HowEnded, f64);
+type Ended = (ProgramEnd, f64);
 
 /// The environment in which a program is started.
 pub(super) struct TerminalEnvironment {
@@ -99,7 +99,7 @@ impl Terminals {
         bytes_at_most: Option<u64>,
         terminal_environment: TerminalEnvironment,
     ) -> Result<String, String> {
-        let line = written(&words);
+        let line = join(&words);
         if terminal_environment.keys.redact(&line) != line {
             return Err("the command contains one of the person's keys, so it is not run".to_owned());
         }
@@ -128,8 +128,8 @@ impl Terminals {
                 }
             }
             let note = match &how {
-                HowEnded::TimedOut => format!("[stopped by the room: it took longer than {} s]", longest.as_secs()),
-                HowEnded::SaidTooMuch => "[stopped by the room: it wrote too much]".to_owned(),
+                ProgramEnd::TimedOut => format!("[stopped by the room: it took longer than {} s]", longest.as_secs()),
+                ProgramEnd::SaidTooMuch => "[stopped by the room: it wrote too much]".to_owned(),
                 _ => String::new(),
             };
             if !note.is_empty() {
@@ -159,7 +159,7 @@ impl Terminals {
         let mut ended = self.state().open.get(id)?.ended.clone();
         Some(async move {
             let how = ended.wait_for(Option::is_some).await.ok().and_then(|how| how.clone());
-            status(&how.map_or(HowEnded::Stopped, |(how, _)| how))
+            status(&how.map_or(ProgramEnd::Stopped, |(how, _)| how))
         })
     }
 
@@ -231,14 +231,14 @@ impl Terminal {
         RanInTerminal {
             command: text::truncate(&self.line, LOGGED_CHARS),
             exit_code: match how {
-                Some(HowEnded::Exited(code)) => Some(code),
+                Some(ProgramEnd::Exited(code)) => Some(code),
                 _ => None,
             },
             end: match how {
-                Some(HowEnded::Exited(_)) => "exited",
-                Some(HowEnded::TimedOut) => "timed_out",
-                Some(HowEnded::SaidTooMuch) => "said_too_much",
-                Some(HowEnded::Killed) => "killed",
+                Some(ProgramEnd::Exited(_)) => "exited",
+                Some(ProgramEnd::TimedOut) => "timed_out",
+                Some(ProgramEnd::SaidTooMuch) => "said_too_much",
+                Some(ProgramEnd::Killed) => "killed",
                 _ => "ended_by_the_room_or_the_agent",
             }
             .to_owned(),
@@ -248,9 +248,9 @@ impl Terminal {
     }
 }
 
-fn status(how: &HowEnded) -> TerminalExitStatus {
+fn status(how: &ProgramEnd) -> TerminalExitStatus {
     match how {
-        HowEnded::Exited(code) => TerminalExitStatus::new().exit_code(u32::try_from(*code).ok()),
+        ProgramEnd::Exited(code) => TerminalExitStatus::new().exit_code(u32::try_from(*code).ok()),
         _ => TerminalExitStatus::new().signal("SIGKILL".to_owned()),
     }
 }

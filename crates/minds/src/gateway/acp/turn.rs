@@ -16,7 +16,7 @@ use super::options::Offer;
 use super::requests::{OpenRequest, Request};
 use super::room_tools::OfferedTools;
 use super::terminals::Terminals;
-use crate::mind::{AgentImage, AgentReport, OwnCall, OwnCommand, OwnOption, OwnValue, PlanStep};
+use crate::mind::{AgentImage, AgentOption, AgentOptionValue, AgentReport, AgentToolCall, OwnCommand, PlanStep};
 
 /// The maximum length of an answer in characters.
 const ANSWER_CHARS_AT_MOST: usize = 1_000_000;
@@ -62,7 +62,7 @@ struct SessionChoices {
     /// The id of the mode that a person allowed although the agent asks less often in it.
     allowed: Option<String>,
     /// The options that were last logged.
-    logged: Vec<OwnOption>,
+    logged: Vec<AgentOption>,
     /// The commands of the agent, and whether they were logged.
     commands: (Vec<OwnCommand>, bool),
     /// Whether the agent is in a mode that nobody allowed.
@@ -109,7 +109,7 @@ enum Phase {
 
 /// A call of one of the agent's own tools.
 struct ShownCall {
-    call: OwnCall,
+    call: AgentToolCall,
     /// Whether the screen shows its current state.
     is_shown: bool,
     /// Whether its end was logged.
@@ -124,7 +124,7 @@ pub(super) struct TurnNews {
     /// The new thoughts.
     pub(super) thought: String,
     /// The agent's own tool calls that have changed, each with its index in the turn.
-    pub(super) calls: Vec<(usize, OwnCall)>,
+    pub(super) calls: Vec<(usize, AgentToolCall)>,
     /// The new requests to the room.
     pub(super) asked: Vec<OpenRequest>,
     /// How the turn ended, if it has.
@@ -132,7 +132,7 @@ pub(super) struct TurnNews {
     /// Whether the answer exceeded its maximum length.
     pub(super) is_too_much: bool,
     /// A mode in which the agent asks less often and to which it switched on its own.
-    pub(super) beyond: Option<OwnValue>,
+    pub(super) beyond: Option<AgentOptionValue>,
 }
 
 impl Turn {
@@ -327,7 +327,7 @@ impl Turn {
     }
 
     /// Records that the room put the agent into this mode; if it asks less often in it, a person allowed that.
-    pub(super) fn put_in_mode(&self, mode: &OwnValue) {
+    pub(super) fn put_in_mode(&self, mode: &AgentOptionValue) {
         let mut chosen = self.chosen();
         chosen.offer.set_mode(&mode.id);
         chosen.allowed = mode.asks_less.then(|| mode.id.clone());
@@ -335,7 +335,7 @@ impl Turn {
     }
 
     /// Returns the present mode if the agent switched to it on its own and nobody allowed it.
-    fn beyond(&self) -> Option<OwnValue> {
+    fn beyond(&self) -> Option<AgentOptionValue> {
         let chosen = self.chosen();
         chosen.offer.mode().filter(|_| chosen.is_beyond)
     }
@@ -383,7 +383,7 @@ impl Turn {
             images: std::mem::take(&mut state.images),
             ..AgentReport::default()
         };
-        for known in state.calls.iter_mut().filter(|known| !known.is_logged && (is_end || known.call.is_over())) {
+        for known in state.calls.iter_mut().filter(|known| !known.is_logged && (is_end || known.call.has_ended())) {
             known.is_logged = true;
             logged.calls.push(known.call.clone());
         }
@@ -456,7 +456,12 @@ impl State {
         let at = match self.calls.iter().position(|known| known.call.id == id) {
             Some(at) => at,
             None if self.calls.len() < CALLS_AT_MOST => {
-                let call = OwnCall { id, kind: "other".to_owned(), status: "pending".to_owned(), ..OwnCall::default() };
+                let call = AgentToolCall {
+                    id,
+                    kind: "other".to_owned(),
+                    status: "pending".to_owned(),
+                    ..AgentToolCall::default()
+                };
                 self.calls.push(ShownCall { call, is_shown: false, is_logged: false });
                 self.calls.len() - 1
             }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use crate::base::Problem;
-use crate::gateway::address::{Address, Site};
+use crate::gateway::address::{Address, ServerOwner};
 use crate::gateway::keys::Environment;
 use crate::gateway::prices::{PriceSettings, Rate, rate};
 use crate::gateway::settings::{Choice, GatewaySettings, Terms, parse_spec, sites_of_person};
-use crate::gateway::vendor::Wire;
+use crate::gateway::vendor::WireFormat;
 use crate::gateway::vendors::vendor;
 use crate::knowledge::ModelId;
 
@@ -23,7 +23,7 @@ pub struct EmbeddingAccess {
     pub(super) terms: Terms,
     pub(super) environment: Environment,
     pub(super) rate: Rate,
-    pub(super) site: Site,
+    pub(super) site: ServerOwner,
     pub(super) model: ModelId,
 }
 
@@ -40,16 +40,16 @@ impl EmbeddingAccess {
         let wrong = |what: String| Problem::error(PLACE, what, remedy);
         let (provider, model) = parse_spec(spec).map_err(|problem| wrong(problem.what))?;
         let model = model.ok_or_else(|| wrong(format!("{provider} has several models, but none is given")))?;
-        let known = vendor(&provider).filter(|vendor| vendor.wire != Wire::Anthropic);
+        let known = vendor(&provider).filter(|vendor| vendor.wire != WireFormat::Anthropic);
         let known = known.ok_or_else(|| wrong(format!("{provider} has no embedding models")))?;
         let choice = Choice { provider, model };
         let terms = Terms { total: settings.total_timeout().min(ANSWER_AT_MOST), ..settings.terms(&choice.provider) };
-        let site = settings.site(&choice.provider, &sites_of_person(&environment));
+        let site = settings.server_owner(&choice.provider, &sites_of_person(&environment));
         let rate = rate(&choice, site, prices);
         // Another server with the vendor's protocol may have a different model of the same name.
         let address = Address::of(known, terms.address.as_deref(), &environment);
         let name = format!("{}:{}", choice.provider, choice.model);
-        let model = if Site::of(known, &address.url) == Site::Vendor {
+        let model = if ServerOwner::of(known, &address.url) == ServerOwner::Vendor {
             ModelId(name.into())
         } else {
             ModelId(format!("{name} at {}", address.shown()).into())
@@ -69,7 +69,7 @@ impl EmbeddingAccess {
 
     /// Whether the model is on this computer or its network.
     pub fn is_local(&self) -> bool {
-        self.site == Site::Local
+        self.site == ServerOwner::Local
     }
 }
 

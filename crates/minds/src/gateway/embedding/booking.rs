@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::meter::Reading;
 use super::{EmbeddingAccess, EmbeddingMeter};
-use crate::gateway::address::Site;
+use crate::gateway::address::ServerOwner;
 use crate::gateway::budget::BudgetSettings;
-use crate::gateway::ledger::{Reservation, Tally, Timekeeping};
+use crate::gateway::ledger::{BudgetClock, Reservation, Tally};
 use crate::gateway::request_queue::{RequestQueue, tally};
 use crate::gateway::user_overrides::CallApart;
 use crate::log::EventLog;
@@ -53,7 +53,7 @@ impl EmbeddingUsed {
             model: access.choice.model.clone(),
             used: tally(access.rate, usage, calls),
             duration_ms: millis(duration),
-            is_local: access.site == Site::Local,
+            is_local: access.site == ServerOwner::Local,
             failure,
         })
     }
@@ -73,7 +73,7 @@ pub(in crate::gateway) fn book(
         let call = CallApart {
             kind: "embedding",
             asked: (&used.provider, &used.model),
-            timekeeping: Timekeeping::Outside,
+            timekeeping: BudgetClock::Outside,
             is_local: used.is_local,
             used: used.used,
             duration_ms: used.duration_ms,
@@ -90,10 +90,15 @@ pub fn refusal_by_caps(access: &EmbeddingAccess, questions: &RequestQueue, budge
         agent: "user".into(),
         activation: None,
         kind: CallKind::Learning,
-        timekeeping: Timekeeping::Outside,
+        timekeeping: BudgetClock::Outside,
         is_local: access.is_local(),
         most: tally(access.rate, usage, 1),
     };
     let refusal = questions.ledger.would_refuse(&wanted, &budget.caps_of_room())?;
-    Some(format!("{} was not called: {}. What to do: {}", access.choice.provider, refusal.what(), refusal.remedy()))
+    Some(format!(
+        "{} was not called: {}. What to do: {}",
+        access.choice.provider,
+        refusal.description(),
+        refusal.remedy()
+    ))
 }

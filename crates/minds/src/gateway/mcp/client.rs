@@ -52,7 +52,7 @@ impl McpClient {
         });
         let mut pool = Pool::new(runtime.handle().clone(), environment, says);
         let connect = McpCommand::Connect { server: Box::new(server.clone()), terms: Box::new(terms.clone()) };
-        pool.take(connect);
+        pool.execute(connect);
         let client = Self { pool: Some(pool), events, server, terms, _runtime: runtime };
         let patience = client.terms.connect * 2 + Duration::from_secs(5);
         let offer = client.wait(patience, |event| match event {
@@ -79,7 +79,7 @@ impl McpClient {
         let id: crate::base::Id = "call".into();
         let command = McpCommand::Call { id, key: self.server.key(), request: Box::new(request) };
         if let Some(pool) = &mut self.pool {
-            pool.take(command);
+            pool.execute(command);
         }
         let until = Instant::now() + self.terms.call_total + Duration::from_secs(5);
         while let Ok(event) = self.events.recv_deadline(until) {
@@ -92,7 +92,7 @@ impl McpClient {
                         progress(&format!("the server's question to you was declined: {}", question.message));
                     }
                     if let Some(pool) = &mut self.pool {
-                        pool.take(McpCommand::Answer { id, key, number, reply });
+                        pool.execute(McpCommand::Answer { id, key, number, reply });
                     }
                 }
                 McpEvent::Samples { id, question } => {
@@ -101,7 +101,7 @@ impl McpClient {
                     progress(&format!("the server's question to a model was refused: {why}"));
                     let reply = McpReply::Refused { why: why.to_owned() };
                     if let Some(pool) = &mut self.pool {
-                        pool.take(McpCommand::Answer { id, key, number, reply });
+                        pool.execute(McpCommand::Answer { id, key, number, reply });
                     }
                 }
                 McpEvent::Standing { .. } => {}

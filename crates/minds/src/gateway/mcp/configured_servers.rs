@@ -32,7 +32,7 @@ pub struct ConfiguredServers {
 
 /// Reads the definitions from the section of the settings, the texts of files by their paths, and the agents by id with
 /// their own definitions.
-pub fn written<'a>(
+pub fn parse<'a>(
     section: &BTreeMap<String, Value>,
     file: impl Fn(&str) -> Option<&'a str>,
     profiles: impl Iterator<Item = (&'a Id, &'a AgentProfile, &'a str)>,
@@ -124,7 +124,7 @@ mod tests {
             MCP_FILE => Some(file),
             _ => None,
         };
-        let all = written(&section, file_of, [(&id, &ada, "agents/ada.md")].into_iter());
+        let all = parse(&section, file_of, [(&id, &ada, "agents/ada.md")].into_iter());
         let shown: Vec<String> =
             all.servers.iter().map(|one| format!("{} {}", one.place, one.server.shown())).collect();
         assert_eq!(shown, ["settings.yaml git-server", ".mcp.json time-server", "agents/ada.md vault-server"]);

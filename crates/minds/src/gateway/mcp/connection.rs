@@ -276,7 +276,7 @@ impl Connection {
             tokens: self.tokens.clone(),
             is_over: self.is_over.clone(),
             redactor: self.redactor.clone(),
-            words: self.process.as_ref().map(Process::words).unwrap_or_default(),
+            words: self.process.as_ref().map(Process::output).unwrap_or_default(),
             doubted: self.doubted.clone(),
         }
     }

@@ -33,7 +33,7 @@ pub enum McpFault {
 
 impl McpFault {
     /// Whether an automatic retry is useless until a person has done something.
-    pub fn is_lasting(self) -> bool {
+    pub fn needs_person(self) -> bool {
         matches!(self, Self::NotAllowed | Self::Setup | Self::Credentials)
     }
 }

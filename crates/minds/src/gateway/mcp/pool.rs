@@ -117,7 +117,7 @@ impl Pool {
     }
 
     /// Executes a command without waiting.
-    pub fn take(&mut self, command: McpCommand) {
+    pub fn execute(&mut self, command: McpCommand) {
         match command {
             McpCommand::Connect { server, terms } => self.connect(*server, terms),
             McpCommand::Release { key } => {
@@ -271,7 +271,7 @@ impl ServerTask {
                 }
                 Err(failure) => failure,
             };
-            let tries_again = !failure.fault.is_lasting();
+            let tries_again = !failure.fault.needs_person();
             self.emit(McpNews::Failed { failure: failure.clone(), tries_again });
             let wait = tries_again.then(|| Duration::from_secs_f64(backoff.wait_secs(failures)));
             failures = failures.saturating_add(1);

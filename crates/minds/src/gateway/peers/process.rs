@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::super::process::{Group, USUAL_VARIABLES, found};
+use super::super::process::{Group, USUAL_VARIABLES, find_program};
 use super::super::sandbox::{Confinement, Rights};
 use super::{SetupFailure, expanded, plain};
 use crate::agent::McpTransport;
@@ -66,7 +66,7 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
     let variables =
         env.iter().map(|(name, value)| Ok((name.clone(), put_in(value)?))).collect::<Result<Vec<_>, SetupFailure>>()?;
     let folder = folder_of(place.folder, cwd.as_deref())?;
-    let program = found(&program, &folder).ok_or_else(|| {
+    let program = find_program(&program, &folder).ok_or_else(|| {
         let what = format!("no program {program:?} is installed");
         SetupFailure::new(what, format!("install {program}, or fix the command"))
     })?;
@@ -146,7 +146,7 @@ impl Words {
 
 impl Process {
     /// Returns the output outside of the protocol.
-    pub(in crate::gateway) fn words(&self) -> Words {
+    pub(in crate::gateway) fn output(&self) -> Words {
         self.words.clone()
     }
 

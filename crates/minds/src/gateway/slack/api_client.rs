@@ -9,7 +9,7 @@ use super::super::cooldowns::{Cooldowns, chance};
 use super::super::keys::{Environment, Keys, SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL, Secret};
 use super::super::origin::{Origin, shown};
 use super::super::provider::ErrorCause;
-use super::super::retry::{Tries, parse_retry_after};
+use super::super::retry::{Attempts, parse_retry_after};
 use super::messages::{BASE_URL, OWN_BASE_URL, SlackTerms, SlackTrouble};
 use super::wire::Refusal;
 
@@ -161,7 +161,7 @@ impl Api {
 
     /// Makes a request without side effects, with retries.
     pub(super) async fn ask(&self, method: &str, values: &[(&str, &str)]) -> Result<Map<String, Value>, Fault> {
-        let mut tries = Tries::default();
+        let mut tries = Attempts::default();
         loop {
             let error = match self.try_once(method, &Self::form(values), "application/x-www-form-urlencoded").await {
                 Ok(answer) => return Ok(answer),
@@ -211,13 +211,13 @@ impl Api {
     }
 
     /// Waits after a failed attempt; `false` if there is no retry.
-    pub(super) async fn waits_after(&self, fault: &Fault, tries: &mut Tries) -> bool {
+    pub(super) async fn waits_after(&self, fault: &Fault, tries: &mut Attempts) -> bool {
         waits_after(&self.rests, &self.terms, fault, tries).await
     }
 }
 
 async fn rests_first(rests: &Cooldowns, terms: &SlackTerms) -> Result<(), Fault> {
-    let left = rests.left(SLACK, Instant::now()).as_secs_f64();
+    let left = rests.remaining(SLACK, Instant::now()).as_secs_f64();
     if left > terms.retry.longest_delay_secs {
         return Err(Fault::Http(ErrorCause::Status { status: 429, retry_after_secs: Some(left) }));
     }
@@ -225,11 +225,11 @@ async fn rests_first(rests: &Cooldowns, terms: &SlackTerms) -> Result<(), Fault>
     Ok(())
 }
 
-async fn waits_after(rests: &Cooldowns, terms: &SlackTerms, fault: &Fault, tries: &mut Tries) -> bool {
+async fn waits_after(rests: &Cooldowns, terms: &SlackTerms, fault: &Fault, tries: &mut Attempts) -> bool {
     let Fault::Http(cause) = fault else { return false };
     let now = Instant::now();
     rests.note_refusal(SLACK, *cause, &terms.retry, now);
-    let at_least_secs = rests.left(SLACK, now).as_secs_f64();
+    let at_least_secs = rests.remaining(SLACK, now).as_secs_f64();
     let Some(wait_secs) = terms.retry.after(*cause, false, tries, (at_least_secs, chance())) else { return false };
     tokio::time::sleep(Duration::from_secs_f64(wait_secs)).await;
     true
@@ -266,7 +266,7 @@ impl Webhook {
     }
 
     /// Waits after a failed attempt; `false` if there is no retry.
-    pub(super) async fn waits_after(&self, fault: &Fault, tries: &mut Tries) -> bool {
+    pub(super) async fn waits_after(&self, fault: &Fault, tries: &mut Attempts) -> bool {
         waits_after(&self.rests, &self.terms, fault, tries).await
     }
 }

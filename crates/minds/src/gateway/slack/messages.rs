@@ -6,7 +6,7 @@ use std::time::Duration;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::super::genai_client::Patience;
+use super::super::genai_client::Timeouts;
 use super::super::keys::{Environment, SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL};
 use super::super::retry::RetryPolicy;
 use super::super::settings::GatewaySettings;
@@ -57,7 +57,7 @@ impl SlackAccess {
     }
 
     /// Whether both have the same connections.
-    pub fn is_like(&self, other: &Self) -> bool {
+    pub fn has_same_connections(&self, other: &Self) -> bool {
         (self.sends, self.reads) == (other.sends, other.reads)
     }
 
@@ -144,7 +144,7 @@ pub struct SlackTrouble {
 /// The result of checking the channels.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct SlackLook {
+pub struct SlackPoll {
     /// The new messages, oldest first.
     pub arrived: Vec<SlackArrival>,
     /// The timestamp of the newest message that was seen, by channel.
@@ -157,7 +157,7 @@ pub struct SlackLook {
 #[derive(Clone, PartialEq, Debug)]
 pub struct SlackTerms {
     /// The timeouts of one attempt.
-    pub(in crate::gateway) patience: Patience,
+    pub(in crate::gateway) patience: Timeouts,
     /// Its time limit in total.
     pub(in crate::gateway) total: Duration,
     /// The retry policy.
@@ -170,7 +170,7 @@ impl SlackTerms {
     /// Creates the terms from the settings.
     pub fn of(gateway: &GatewaySettings, slack: &SlackSettings) -> Self {
         Self {
-            patience: Patience { stall: slack.timeout(), ..gateway.patience() },
+            patience: Timeouts { stall: slack.timeout(), ..gateway.timeouts() },
             total: gateway.total_timeout(),
             retry: gateway.retry_policy(),
             settings: slack.clone(),
@@ -210,5 +210,5 @@ pub enum SlackEvent {
         post: SlackPost,
     },
     /// The result of checking the channels.
-    Looked(Box<SlackLook>),
+    Looked(Box<SlackPoll>),
 }

@@ -18,7 +18,7 @@ mod wire;
 mod worker;
 
 pub use messages::{
-    SlackAccess, SlackArrival, SlackLook, SlackMessage, SlackPost, SlackSends, SlackTerms, SlackTrouble,
+    SlackAccess, SlackArrival, SlackMessage, SlackPoll, SlackPost, SlackSends, SlackTerms, SlackTrouble,
 };
 pub use settings::SlackSettings;
 pub use wire::is_newer;

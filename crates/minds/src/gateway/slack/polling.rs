@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use super::api_client::{Api, Fault, trouble_of};
-use super::messages::{SlackArrival, SlackLook, SlackTrouble};
+use super::messages::{SlackArrival, SlackPoll, SlackTrouble};
 use super::names::{Names, next_page};
 use super::wire::{PolledMessage, moment, plain};
 
@@ -16,8 +16,8 @@ const MESSAGES_IN_A_PAGE: &str = "200";
 const PAGES_AT_MOST: usize = 10;
 
 /// Reads the new messages of these channels, each after the newest known message.
-pub(super) async fn look(api: &Api, names: &Names, place: &str, channels: &BTreeMap<String, String>) -> SlackLook {
-    let mut look = SlackLook::default();
+pub(super) async fn look(api: &Api, names: &Names, place: &str, channels: &BTreeMap<String, String>) -> SlackPoll {
+    let mut look = SlackPoll::default();
     let own = match names.own(api).await {
         Ok(own) => own,
         Err(fault) => {
@@ -46,7 +46,7 @@ async fn look_into(
     channel: &str,
     known: &str,
     own: &(String, String),
-    look: &mut SlackLook,
+    look: &mut SlackPoll,
 ) -> Result<(), Fault> {
     let id = names.channel(api, channel).await?;
     let oldest = if known.is_empty() { begin(api.terms.settings.first_look_back()) } else { known.to_owned() };

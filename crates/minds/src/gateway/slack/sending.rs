@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::cooldowns::Cooldowns;
 use super::super::keys::{Environment, Keys};
-use super::super::retry::Tries;
+use super::super::retry::Attempts;
 use super::api_client::{Api, Fault, Webhook};
 use super::messages::{SlackMessage, SlackPost, SlackSends, SlackTerms};
 use super::names::Names;
@@ -57,7 +57,7 @@ impl Sending<'_> {
         if let Some(thread) = &message.thread {
             body["thread_ts"] = thread.as_str().into();
         }
-        let mut tries = Tries::default();
+        let mut tries = Attempts::default();
         loop {
             let fault = match webhook.post_once(&body).await {
                 Ok(()) => return SlackPost::Sent { ts: None, via: SlackSends::Webhook },
@@ -93,7 +93,7 @@ async fn send_over_api(api: &Api, names: &Names, place: &str, id: &str, message:
         body["thread_ts"] = thread.as_str().into();
     }
     let sent = |ts: Option<String>| SlackPost::Sent { ts, via: SlackSends::WebApi };
-    let mut tries = Tries::default();
+    let mut tries = Attempts::default();
     loop {
         let fault = match api.post_once("chat.postMessage", &body).await {
             Ok(answer) => return sent(answer.get("ts").and_then(Value::as_str).map(str::to_owned)),

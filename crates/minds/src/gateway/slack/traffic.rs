@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::messages::{SlackCommand, SlackEvent, SlackLook, SlackPost};
+use super::messages::{SlackCommand, SlackEvent, SlackPoll, SlackPost};
 use crate::base::Id;
 
 /// The messages to and from Slack.
@@ -44,7 +44,7 @@ impl SlackTraffic {
             self.events.push_back(SlackEvent::Posted { id, post });
         }
         if std::mem::take(&mut self.is_looking) {
-            self.events.push_back(SlackEvent::Looked(Box::<SlackLook>::default()));
+            self.events.push_back(SlackEvent::Looked(Box::<SlackPoll>::default()));
         }
     }
 
@@ -55,7 +55,7 @@ impl SlackTraffic {
 
     /// Whether something is outstanding that a room without a window waits for: results of messages, and the first
     /// poll.
-    pub(in crate::gateway) fn owes(&self) -> bool {
+    pub(in crate::gateway) fn has_pending(&self) -> bool {
         !self.sending.is_empty() || (self.is_looking && !self.has_looked)
     }
 

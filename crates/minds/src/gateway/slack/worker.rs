@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::cooldowns::Cooldowns;
 use super::super::keys::{Environment, Keys};
 use super::api_client::{Api, trouble_of};
-use super::messages::{SlackCommand, SlackEvent, SlackLook, SlackPost, SlackTrouble};
+use super::messages::{SlackCommand, SlackEvent, SlackPoll, SlackPost, SlackTrouble};
 use super::names::Names;
 use super::polling::look;
 use super::sending::Sending;
@@ -71,7 +71,7 @@ impl SlackWork {
                     }
                 };
                 let mut found = tokio::select! {
-                    () = cancel.cancelled() => SlackLook::default(),
+                    () = cancel.cancelled() => SlackPoll::default(),
                     found = tokio::time::timeout(total, looking) => found.unwrap_or_else(|_| of_trouble(SlackTrouble {
                         what: format!("{place} did not finish within {} s", total.as_secs()),
                         remedy: "it is retried later".to_owned(),
@@ -109,6 +109,6 @@ fn unknown(what: &str) -> SlackPost {
     SlackPost::Unknown { what: what.to_owned() }
 }
 
-fn of_trouble(trouble: SlackTrouble) -> SlackLook {
-    SlackLook { troubles: vec![trouble], ..SlackLook::default() }
+fn of_trouble(trouble: SlackTrouble) -> SlackPoll {
+    SlackPoll { troubles: vec![trouble], ..SlackPoll::default() }
 }

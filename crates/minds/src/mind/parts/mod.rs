@@ -218,7 +218,7 @@ impl PartProvider {
 /// The error that a part is already registered, with its id.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is already a part {0:?}; choose another id")]
-pub struct PartTaken(Id);
+pub struct DuplicatePart(Id);
 
 /// The registry of all prompt parts, in the order of the prompt.
 #[derive(Resource, Clone, Debug)]
@@ -240,9 +240,9 @@ impl Default for PromptParts {
 
 impl PromptParts {
     /// Registers a part.
-    pub fn register(&mut self, provider: PartProvider) -> Result<(), PartTaken> {
+    pub fn register(&mut self, provider: PartProvider) -> Result<(), DuplicatePart> {
         if &*provider.id == MOMENT || self.get(&provider.id).is_some() {
-            return Err(PartTaken(provider.id));
+            return Err(DuplicatePart(provider.id));
         }
         self.insert(provider);
         self.note_headings();
@@ -342,7 +342,7 @@ mod tests {
         let own = |rank| PartProvider::new(("weather", "The weather", "## Weather"), Slot::Now, |_, _| {}).ranked(rank);
         parts.register(own(150)).unwrap();
         assert_eq!(ids(&parts)[ids(&parts).len() - 3..], ["surroundings", "weather", "feedback"]);
-        assert_eq!(parts.register(own(1)), Err(PartTaken("weather".into())));
+        assert_eq!(parts.register(own(1)), Err(DuplicatePart("weather".into())));
         let moment = PartProvider::new((MOMENT, "", ""), Slot::Now, |_, _| {});
         assert!(parts.register(moment).is_err(), "the moment is no part of anybody's");
         assert!(parts.remove("weather") && !parts.remove("weather"));

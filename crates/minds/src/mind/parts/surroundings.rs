@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{PartProvider, Privacy, Slot};
-use crate::mind::context::{CurrentRequest, Near};
+use crate::mind::context::{CurrentRequest, NearbyAgent};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::prompts::{TEXTS, filled, push};
@@ -44,7 +44,7 @@ pub(super) fn part() -> PartProvider {
     .at(|moment| !(moment.is_retrospective() || matches!(moment, CurrentRequest::Work)))
 }
 
-fn item(person: &Near) -> PartItem {
+fn item(person: &NearbyAgent) -> PartItem {
     let (name, by) = (person.name.to_string(), person.profile.to_string());
     PartItem { name, by, text: person.doing.clone(), ..PartItem::default() }
 }

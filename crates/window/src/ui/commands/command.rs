@@ -17,10 +17,13 @@ use crate::orchestration::workflow::WorkflowCommand;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, FurnishCommand, RelationshipCommand, TaskCommand};
 use crate::ui::state::dock::Tab;
-use crate::ui::state::{Dialog, DropPlace, FrontPanel, ImportQuestion, Light, Naming, Outcome, Purpose, ShelfItem};
+use crate::ui::state::{
+    Dialog, DropPlace, FileDialogPurpose, FrontPanel, ImportQuestion, Outcome, RelationshipNaming, ShelfItem,
+    ThemeChoice,
+};
 use crate::view::dates::DateLanguage;
 use crate::view::model::DecorView;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::who_knows::WhoKnows;
 use crate::workspace::undo::UndoPlan;
 use crate::workspace::vfs::FileCommand;
@@ -59,7 +62,7 @@ pub enum RoomAct {
 #[derive(Clone, PartialEq, Debug)]
 pub enum WindowCommand {
     /// Selects these things instead of the selected ones; an empty list deselects all.
-    Select(Vec<Thing>),
+    Select(Vec<RoomObject>),
     /// Selects everything in the room.
     SelectAll,
     /// Selects the next or the previous thing of the room.
@@ -82,13 +85,13 @@ pub enum WindowCommand {
     /// Opens the selected thing.
     OpenSelected,
     /// Opens an element, or zooms to an agent.
-    OpenThing(Thing),
+    OpenThing(RoomObject),
     /// Opens the overlay of an element.
     OpenElement(Id),
     /// Closes the overlay of an element.
     CloseElement,
     /// Selects a thing and moves the camera to it.
-    GoTo(Thing),
+    GoTo(RoomObject),
     /// Opens the context menu of the selection.
     OpenMenu,
     /// Moves the next or the previous waiting approval to the front, and scrolls its agent into view.
@@ -105,7 +108,7 @@ pub enum WindowCommand {
     /// Shows a conversation, by its session id.
     ShowConversation(Id),
     /// Starts editing the label of a relationship.
-    Name(Naming),
+    Name(RelationshipNaming),
     /// Starts dragging a shelf item; `None` stops.
     Drag(Option<ShelfItem>),
     /// Shows a tab, or hides it if it is in front.
@@ -147,7 +150,7 @@ pub enum WindowCommand {
     /// Switches between the light and the dark theme.
     ToggleTheme,
     /// Sets the theme: light, dark, or that of the operating system.
-    SetLight(Light),
+    SetLight(ThemeChoice),
     /// Sets the language of dates.
     SetDates(DateLanguage),
     /// Sets whether motion is reduced.
@@ -159,7 +162,7 @@ pub enum WindowCommand {
     /// Opens a dialog.
     Ask(Dialog),
     /// Opens the dialog that chooses a file or folder of the computer.
-    Browse(Purpose),
+    Browse(FileDialogPurpose),
     /// Adds a task to the recent tasks.
     RememberTask(String),
     /// Begins a task in the bar below the room, for the person to complete.
@@ -254,11 +257,11 @@ pub enum Command {
     /// Moves elements by a small offset.
     Nudge(Vec<Id>, Vec2),
     /// Removes things from the room.
-    Delete(Vec<Thing>),
+    Delete(Vec<RoomObject>),
     /// Duplicates things, each beside the original.
-    Duplicate(Vec<Thing>),
+    Duplicate(Vec<RoomObject>),
     /// Copies things.
-    Copy(Vec<Thing>),
+    Copy(Vec<RoomObject>),
     /// Pastes the copied things at this position.
     Paste(Vec2),
     /// Undoes the last change.

@@ -100,7 +100,7 @@ fn with_own_file(room: &RoomModel, word: &str, mut keys: Map<String, Value>) -> 
         };
         keys.insert(
             "file".to_owned(),
-            json!(unique_names::first_free(unique_names::alike("tasks/board.task.md"), is_taken)),
+            json!(unique_names::first_free(unique_names::candidates("tasks/board.task.md"), is_taken)),
         );
     }
     keys

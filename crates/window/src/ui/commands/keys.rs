@@ -19,7 +19,7 @@ const TAB_COMMANDS: [&str; 2] = ["room.next", "room.previous"];
 
 /// The scope in which shortcuts apply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KeyReach {
+pub enum ShortcutScope {
     /// A dialog is open: only the shortcut that closes it applies.
     Question,
     /// A panel is in front: only global shortcuts apply, and the one that closes it.
@@ -30,10 +30,10 @@ pub enum KeyReach {
     WithRoom,
 }
 
-impl KeyReach {
+impl ShortcutScope {
     /// Returns the scope when neither a dialog nor a panel is open.
     pub fn of(dock: &Dock) -> Self {
-        if dock.is_seen(&Tab::Room) { Self::WithRoom } else { Self::Window }
+        if dock.is_visible(&Tab::Room) { Self::WithRoom } else { Self::Window }
     }
 }
 
@@ -47,7 +47,7 @@ pub fn room_widget() -> Id {
 pub fn pressed<'t>(
     ctx: &Context,
     table: &'t CommandTable,
-    reach: KeyReach,
+    reach: ShortcutScope,
     space: &mut SpaceBar,
     is_taken: impl Fn(Option<Id>, &str) -> bool,
 ) -> Vec<&'t CommandInfo> {
@@ -56,7 +56,8 @@ pub fn pressed<'t>(
     // An open menu gets the keys alone; it is closed before anything else.
     let menu_open = egui::Popup::is_any_open(ctx);
     // The room's commands apply only while it is visible.
-    let in_room = reach == KeyReach::WithRoom && !menu_open && focused.is_none_or(|widget| widget == room_widget());
+    let in_room =
+        reach == ShortcutScope::WithRoom && !menu_open && focused.is_none_or(|widget| widget == room_widget());
     let pause = ctx.input_mut(|input| space_bar(input, in_room, space));
     let mut invoked = Vec::from_iter(table.find(PAUSE).filter(|_| pause));
     let is_room_focused = focused == Some(room_widget());
@@ -64,9 +65,9 @@ pub fn pressed<'t>(
         let applies_here = match command.context {
             _ if menu_open => false,
             // An open dialog is answered or closed first.
-            _ if reach == KeyReach::Question => command.id == ESCAPE,
+            _ if reach == ShortcutScope::Question => command.id == ESCAPE,
             KeyContext::Everywhere => true,
-            KeyContext::NotWriting => !is_typing && (reach != KeyReach::Panel || command.id == KEYS),
+            KeyContext::NotWriting => !is_typing && (reach != ShortcutScope::Panel || command.id == KEYS),
             KeyContext::Room => in_room,
             // The code that draws these panes handles their keys itself.
             KeyContext::Files | KeyContext::Editor | KeyContext::Finding | KeyContext::Graph => false,
@@ -76,7 +77,7 @@ pub fn pressed<'t>(
             && (is_room_focused || !TAB_COMMANDS.contains(&command.id))
             && !is_taken(focused, command.id)
     };
-    let is_covered = menu_open || matches!(reach, KeyReach::Question | KeyReach::Panel);
+    let is_covered = menu_open || matches!(reach, ShortcutScope::Question | ShortcutScope::Panel);
     let of_id = |id: &str| table.find(id).filter(|_| !is_typing && !is_covered);
     let command_for = |event: &Event| match event {
         // egui turns these two shortcuts into events of their own.
@@ -110,7 +111,7 @@ pub fn are_active(ui: &Ui) -> bool {
 
 /// Whether the shortcut of this command is pressed, which is consumed; for panes that handle it while they have the
 /// focus.
-pub fn take(ui: &Ui, id: &str) -> bool {
+pub fn consume(ui: &Ui, id: &str) -> bool {
     if !are_active(ui) {
         return false;
     }
@@ -215,7 +216,7 @@ mod tests {
         let input = egui::RawInput { events, ..egui::RawInput::default() };
         let table = CommandTable::standard();
         let mut output = context.run_ui(input, |ui| {
-            let invoked = pressed(ui.ctx(), table, KeyReach::WithRoom, &mut SpaceBar::default(), |_, _| false);
+            let invoked = pressed(ui.ctx(), table, ShortcutScope::WithRoom, &mut SpaceBar::default(), |_, _| false);
             ids.extend(invoked.into_iter().map(|command| command.id));
         });
         output.textures_delta.clear();

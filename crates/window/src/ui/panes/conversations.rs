@@ -163,7 +163,7 @@ fn conversation(
         }
     });
     if !entry.topic.is_empty() {
-        ui.label(widgets::soft(texts::about(entry.topic), theme));
+        ui.label(widgets::secondary_text(texts::about(entry.topic), theme));
     }
     let foot = if entry.running.is_some() { 124.0 } else { 34.0 };
     let height = (ui.available_height() - foot).max(120.0);
@@ -264,7 +264,7 @@ fn start_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut ConversationsPane, c
     let title = RichText::new(texts::NEW_CONVERSATION).color(theme.accent);
     egui::CollapsingHeader::new(title).id_salt("start").show_unindented(ui, |ui| {
         if room.agents.len() < 2 {
-            ui.label(widgets::soft(texts::NEEDS_TWO_AGENTS, theme));
+            ui.label(widgets::secondary_text(texts::NEEDS_TWO_AGENTS, theme));
             return;
         }
         pane.talk_with.retain(|id| room.agent(id).is_some());
@@ -303,18 +303,18 @@ fn start_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut ConversationsPane, c
 mod tests {
     use super::*;
     use crate::ui::UiState;
-    use crate::ui::testing::{Stage, stage_pane};
+    use crate::ui::testing::{PaneHarness, stage_pane};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
-    fn sidebar() -> Harness<'static, Stage> {
+    fn sidebar() -> Harness<'static, PaneHarness> {
         let state = UiState::default();
         let mut window = stage_pane(state, |ui, cx, panes| sidebar_ui(ui, cx, &mut panes.conversations));
         window.run_steps(4);
         window
     }
 
-    fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
         window.get_by_label(label).click();
         window.run_steps(12);
     }

@@ -12,7 +12,7 @@ use crate::ui::context::ViewerContext;
 /// A pane that holds its own state.
 pub trait Pane: Send {
     /// Returns the permanent id of the pane, which appears in saved layouts and in the ids of its commands.
-    fn word(&self) -> &'static str;
+    fn id(&self) -> &'static str;
 
     /// Returns the title of its tab.
     fn title(&self) -> &'static str;
@@ -53,14 +53,14 @@ impl Clone for AddedPanes {
 
 impl fmt::Debug for AddedPanes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|pane| pane.word())).finish()
+        f.debug_list().entries(self.0.iter().map(|pane| pane.id())).finish()
     }
 }
 
 impl AddedPanes {
     /// Adds a pane, replacing one with the same word.
     pub fn add(&mut self, pane: Box<dyn Pane>) {
-        self.0.retain(|other| other.word() != pane.word());
+        self.0.retain(|other| other.id() != pane.id());
         self.0.push(pane);
     }
 
@@ -71,11 +71,11 @@ impl AddedPanes {
 
     /// Returns the pane with this word.
     pub fn find(&mut self, word: &str) -> Option<&mut (dyn Pane + 'static)> {
-        self.0.iter_mut().find(|pane| pane.word() == word).map(|pane| &mut **pane)
+        self.0.iter_mut().find(|pane| pane.id() == word).map(|pane| &mut **pane)
     }
 
     /// Returns the tab title of the pane with this word.
     pub fn title(&self, word: &str) -> Option<&'static str> {
-        self.0.iter().find(|pane| pane.word() == word).map(|pane| pane.title())
+        self.0.iter().find(|pane| pane.id() == word).map(|pane| pane.title())
     }
 }

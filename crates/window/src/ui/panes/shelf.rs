@@ -135,7 +135,7 @@ fn row_words(ui: &Ui, rect: egui::Rect, (title, about, here): (&str, &str, &str)
     };
     let here = painter.layout_no_wrap(here.to_owned(), FontId::proportional(TYPE[0]), theme.text_soft);
     let room_for_title = rect.width() - here.size().x - SPACE[0];
-    let title = lay(title, fonts::strong(ui.ctx(), TYPE[1]), theme.text, room_for_title, 1);
+    let title = lay(title, fonts::semibold(ui.ctx(), TYPE[1]), theme.text, room_for_title, 1);
     let below = rect.min + vec2(0.0, title.size().y + 1.0);
     let about = lay(about, FontId::proportional(TYPE[0]), theme.text_soft, rect.width(), 2);
     let aside = rect.right_top() + vec2(-here.size().x, 0.5 * (title.size().y - here.size().y));
@@ -151,11 +151,11 @@ mod tests {
     use crate::element::ElementCommand;
     use crate::ui::UiState;
     use crate::ui::commands::RoomAct;
-    use crate::ui::testing::{Stage, stage_pane};
+    use crate::ui::testing::{PaneHarness, stage_pane};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
-    fn shelf() -> Harness<'static, Stage> {
+    fn shelf() -> Harness<'static, PaneHarness> {
         stage_pane(UiState::default(), |ui, cx, panes| shelf_ui(ui, cx, &mut panes.shelf))
     }
 

@@ -8,7 +8,7 @@ use crate::gateway::acp::{AvailableAgent, PROVIDER};
 use crate::gateway::peers::Consent;
 use crate::gateway::server_status_text;
 use crate::ui::shell::texts::coding_agent_dialog as texts;
-use crate::ui::state::file_texts::Want;
+use crate::ui::state::file_texts::FileTextRequest;
 use crate::ui::state::{CodingAgents, DropPlace};
 use crate::ui::widgets::{self, dialog, text_format};
 use crate::ui::{Command, ViewerContext};
@@ -46,9 +46,9 @@ pub(super) fn add_coding_agent(
     commands: &mut Vec<Command>,
 ) -> Option<Vec<Command>> {
     let ViewerContext { theme, ui: state, .. } = *cx;
-    state.texts.want(Want::CodingAgents(own.line.clone()));
+    state.texts.want(FileTextRequest::CodingAgents(own.line.clone()));
     dialog::scrolled(ui, |ui| {
-        ui.add(Label::new(widgets::soft(texts::ABOUT, theme)).wrap());
+        ui.add(Label::new(widgets::secondary_text(texts::ABOUT, theme)).wrap());
         ui.add_space(SPACE[1]);
         choose(ui, &state.coding_agents, own, theme);
         if let Some(agent) = own.of(&state.coding_agents) {
@@ -167,24 +167,24 @@ mod tests {
     use crate::ui::UiState;
     use crate::ui::shell::dialogs::dialogs_ui;
     use crate::ui::state::Dialog;
-    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing::{PaneHarness, pane_of, sample_room};
 
     fn agent(name: &str, is_installed: bool, consent: Consent) -> AvailableAgent {
         let agent = AvailableAgent::of(name, &AcpSettings::default(), &Environment::default()).expect("it can be read");
         AvailableAgent { is_installed, consent, ..agent }
     }
 
-    fn open_dialog(listed: Vec<AvailableAgent>) -> Harness<'static, Stage> {
+    fn open_dialog(listed: Vec<AvailableAgent>) -> Harness<'static, PaneHarness> {
         let mut state = UiState::default();
         state.front.ask(Dialog::AddCodingAgent);
         state.coding_agents.listed = listed;
         let mut window =
-            pane_of(Stage::new(sample_room(), state), |ui, cx, panes| dialogs_ui(ui, cx, &mut panes.dialogs));
+            pane_of(PaneHarness::new(sample_room(), state), |ui, cx, panes| dialogs_ui(ui, cx, &mut panes.dialogs));
         window.run_steps(3);
         window
     }
 
-    fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
         window.get_by_label(label).click();
         window.run_steps(3);
     }

@@ -84,7 +84,7 @@ pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec
 }
 
 fn about(ui: &mut Ui, text: impl Into<String>, theme: &Theme) {
-    ui.add(egui::Label::new(widgets::soft(text, theme)).wrap());
+    ui.add(egui::Label::new(widgets::secondary_text(text, theme)).wrap());
 }
 
 /// Draws the row of buttons, each with its result. Returns the result of the clicked one.
@@ -220,13 +220,13 @@ fn close(ui: &mut Ui, cx: &ViewerContext<'_>) -> Answer {
 mod tests {
     use super::*;
     use crate::ui::UiState;
-    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing::{PaneHarness, pane_of, sample_room};
     use egui_kittest::kittest::Queryable;
 
-    fn open_dialog(room: RoomModel, dialog: Dialog) -> egui_kittest::Harness<'static, Stage> {
+    fn open_dialog(room: RoomModel, dialog: Dialog) -> egui_kittest::Harness<'static, PaneHarness> {
         let mut state = UiState::default();
         state.front.ask(dialog);
-        let mut window = pane_of(Stage::new(room, state), |ui, cx, panes| dialogs_ui(ui, cx, &mut panes.dialogs));
+        let mut window = pane_of(PaneHarness::new(room, state), |ui, cx, panes| dialogs_ui(ui, cx, &mut panes.dialogs));
         window.run_steps(4);
         window
     }
@@ -270,7 +270,7 @@ mod tests {
             assert!(window.query_by_label_contains("1 task is not finished").is_some());
             window.get_by_label(answer).click();
             window.run_steps(4);
-            let Stage { state, commands, .. } = window.state();
+            let PaneHarness { state, commands, .. } = window.state();
             assert_eq!((&commands[..], state.front.dialog()), (&[expected][..], None), "{answer}");
         }
     }

@@ -7,7 +7,7 @@ use egui_file_dialog::{DialogState, FileDialog};
 
 use crate::ui::Command;
 use crate::ui::shell::texts::dialogs as texts;
-use crate::ui::state::Purpose;
+use crate::ui::state::FileDialogPurpose;
 
 /// The id of the dialog window.
 const WINDOW: &str = "file dialog";
@@ -16,7 +16,7 @@ const WINDOW: &str = "file dialog";
 #[derive(Default)]
 pub struct FilePicker {
     dialog: Option<FileDialog>,
-    purpose: Option<Purpose>,
+    purpose: Option<FileDialogPurpose>,
 }
 
 impl FilePicker {
@@ -47,13 +47,13 @@ impl FilePicker {
     }
 
     /// Opens the dialog.
-    pub fn open(&mut self, purpose: Purpose) {
+    pub fn open(&mut self, purpose: FileDialogPurpose) {
         let (title, open, name): (_, fn(&mut FileDialog), _) = match &purpose {
-            Purpose::ImportFiles(_) => (texts::IMPORT_FILES, FileDialog::pick_multiple, ""),
-            Purpose::ImportFolder(_) => (texts::IMPORT_A_FOLDER, FileDialog::pick_directory, ""),
-            Purpose::OpenWorkspace => (texts::OPEN_A_WORKSPACE, FileDialog::pick_directory, ""),
-            Purpose::ExportZip(name) => (texts::EXPORT_THE_WORKSPACE, FileDialog::save_file, name.as_str()),
-            Purpose::ExportLog(name) => (texts::EXPORT_THE_LOG, FileDialog::save_file, name.as_str()),
+            FileDialogPurpose::ImportFiles(_) => (texts::IMPORT_FILES, FileDialog::pick_multiple, ""),
+            FileDialogPurpose::ImportFolder(_) => (texts::IMPORT_A_FOLDER, FileDialog::pick_directory, ""),
+            FileDialogPurpose::OpenWorkspace => (texts::OPEN_A_WORKSPACE, FileDialog::pick_directory, ""),
+            FileDialogPurpose::ExportZip(name) => (texts::EXPORT_THE_WORKSPACE, FileDialog::save_file, name.as_str()),
+            FileDialogPurpose::ExportLog(name) => (texts::EXPORT_THE_LOG, FileDialog::save_file, name.as_str()),
         };
         let mut dialog = FileDialog::new()
             .id(WINDOW)
@@ -74,15 +74,17 @@ impl FilePicker {
 }
 
 /// Returns the command for the chosen files or folder.
-fn command_for(purpose: Purpose, mut picked: Vec<PathBuf>) -> Option<Command> {
+fn command_for(purpose: FileDialogPurpose, mut picked: Vec<PathBuf>) -> Option<Command> {
     if picked.is_empty() {
         return None;
     }
     Some(match purpose {
-        Purpose::ImportFiles(folder) | Purpose::ImportFolder(folder) => Command::ImportFiles { paths: picked, folder },
-        Purpose::OpenWorkspace => Command::OpenWorkspace(picked.remove(0)),
-        Purpose::ExportZip(_) => Command::ExportZip(Some(picked.remove(0))),
-        Purpose::ExportLog(_) => Command::ExportLog(Some(picked.remove(0))),
+        FileDialogPurpose::ImportFiles(folder) | FileDialogPurpose::ImportFolder(folder) => {
+            Command::ImportFiles { paths: picked, folder }
+        }
+        FileDialogPurpose::OpenWorkspace => Command::OpenWorkspace(picked.remove(0)),
+        FileDialogPurpose::ExportZip(_) => Command::ExportZip(Some(picked.remove(0))),
+        FileDialogPurpose::ExportLog(_) => Command::ExportLog(Some(picked.remove(0))),
     })
 }
 
@@ -98,16 +100,22 @@ mod tests {
         let paths = vec![path.clone()];
         let folder = Some("memory".to_owned());
         let import = Command::ImportFiles { paths: paths.clone(), folder: folder.clone() };
-        assert_eq!(command_for(Purpose::ImportFiles(folder), paths.clone()), Some(import));
-        assert_eq!(command_for(Purpose::OpenWorkspace, paths.clone()), Some(Command::OpenWorkspace(path.clone())));
-        assert_eq!(command_for(Purpose::ExportZip("a.zip".into()), paths), Some(Command::ExportZip(Some(path))));
-        assert_eq!(command_for(Purpose::OpenWorkspace, Vec::new()), None);
+        assert_eq!(command_for(FileDialogPurpose::ImportFiles(folder), paths.clone()), Some(import));
+        assert_eq!(
+            command_for(FileDialogPurpose::OpenWorkspace, paths.clone()),
+            Some(Command::OpenWorkspace(path.clone()))
+        );
+        assert_eq!(
+            command_for(FileDialogPurpose::ExportZip("a.zip".into()), paths),
+            Some(Command::ExportZip(Some(path)))
+        );
+        assert_eq!(command_for(FileDialogPurpose::OpenWorkspace, Vec::new()), None);
     }
 
     #[test]
     fn tab_and_enter_stay_in_the_dialog() {
         let mut picker = FilePicker::default();
-        picker.open(Purpose::ExportZip("a.zip".into()));
+        picker.open(FileDialogPurpose::ExportZip("a.zip".into()));
         let pressed = std::rc::Rc::new(std::cell::Cell::new(false));
         let log = pressed.clone();
         let mut window = Harness::builder().with_size(egui::vec2(1000.0, 700.0)).build_ui(move |ui| {
@@ -128,7 +136,7 @@ mod tests {
     #[test]
     fn the_dialog_opens_and_can_be_cancelled() {
         let mut picker = FilePicker::default();
-        picker.open(Purpose::OpenWorkspace);
+        picker.open(FileDialogPurpose::OpenWorkspace);
         let mut window = Harness::new_ui(move |ui| {
             let command = picker.show(ui.ctx());
             assert_eq!(command, None);

@@ -107,7 +107,7 @@ pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<
     // An open element, an open panel and a waiting approval take precedence.
     let is_approval_waiting = cx.ui.questions.front(cx.room).is_some();
     let is_hidden = cx.ui.front.element().is_some() || cx.ui.front.is_covered() || is_approval_waiting;
-    if cx.ui.notices.is_hint_closed || !cx.ui.dock.is_seen(&Tab::Room) || !fits || is_hidden {
+    if cx.ui.notices.is_hint_closed || !cx.ui.dock.is_visible(&Tab::Room) || !fits || is_hidden {
         return commands;
     }
     let next = own.next(cx.room);
@@ -170,7 +170,7 @@ fn place_of(step: Step, cx: &ViewerContext<'_>) -> Option<Pos2> {
     let view = cx.ui.view.camera.viewport;
     match step {
         Step::Drop => {
-            let shelf = cx.ui.dock.rect(&Tab::Shelf).filter(|_| cx.ui.dock.is_seen(&Tab::Shelf))?;
+            let shelf = cx.ui.dock.rect(&Tab::Shelf).filter(|_| cx.ui.dock.is_visible(&Tab::Shelf))?;
             Some(Pos2::new(shelf.right() - SPACE[4], (shelf.top() + 90.0).min(shelf.bottom() - SPACE[3])))
         }
         Step::Rules => {
@@ -207,16 +207,16 @@ mod tests {
     use super::*;
     use crate::base::Author;
     use crate::element::{ElementEdit, TextAct};
-    use crate::ui::testing::{Stage, asking_piece, pane_of, sample_room};
+    use crate::ui::testing::{PaneHarness, asking_piece, pane_of, sample_room};
 
-    fn card_of(state: UiState) -> Harness<'static, Stage> {
+    fn card_of(state: UiState) -> Harness<'static, PaneHarness> {
         let mut window =
-            pane_of(Stage::new(sample_room(), state), |ui, cx, panes| first_steps_ui(ui, cx, &panes.first_steps));
+            pane_of(PaneHarness::new(sample_room(), state), |ui, cx, panes| first_steps_ui(ui, cx, &panes.first_steps));
         window.run_steps(4);
         window
     }
 
-    fn ticked(window: &Harness<'static, Stage>) -> [bool; 3] {
+    fn ticked(window: &Harness<'static, PaneHarness>) -> [bool; 3] {
         Step::ALL.map(|step| window.query_by_label(&format!("Step: {}, done", step.title_and_help()[0])).is_some())
     }
 
@@ -238,7 +238,7 @@ mod tests {
         let mut window = card_of(UiState::default());
         assert_eq!(ticked(&window), [false; 3]);
         let mut complete = |command: &Command| {
-            let Stage { panes, room, .. } = window.state_mut();
+            let PaneHarness { panes, room, .. } = window.state_mut();
             panes.first_steps.note(command, room);
             window.run_steps(2);
             ticked(&window)
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(complete(&write("news")), [false; 3], "a message board is no rulebook");
         assert_eq!(complete(&write("rules")), [false, true, false]);
         assert_eq!(complete(&Command::Act(RoomAct::Agent(add), None)), [true, true, false]);
-        let Stage { panes, state, .. } = window.state_mut();
+        let PaneHarness { panes, state, .. } = window.state_mut();
         state.view.debug_overlay = true;
         panes.first_steps.update(state);
         window.run_steps(2);

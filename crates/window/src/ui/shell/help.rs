@@ -48,7 +48,7 @@ fn row(ui: &mut Ui, keys: &str, what: &str, width: f32, theme: &Theme) {
         let (rect, _) = ui.allocate_exact_size(egui::vec2(width, 18.0), egui::Sense::hover());
         let mut cell = ui.new_child(egui::UiBuilder::new().max_rect(rect));
         cell.add(egui::Label::new(RichText::new(keys).size(TYPE[1] - 1.0).color(theme.accent)).extend());
-        ui.add(egui::Label::new(widgets::soft(what, theme)).wrap());
+        ui.add(egui::Label::new(widgets::secondary_text(what, theme)).wrap());
     });
 }
 

@@ -33,7 +33,7 @@ use self::pane_area::Panes;
 use self::pane_states::PaneStates;
 use crate::ui::commands::WindowCommand;
 use crate::ui::commands::file_targets::FileTargets;
-use crate::ui::commands::keys::{self, KeyReach};
+use crate::ui::commands::keys::{self, ShortcutScope};
 use crate::ui::commands::table::{CommandContext, CommandTable};
 use crate::ui::context::ViewerContext;
 use crate::ui::panes::pane::Pane;
@@ -43,7 +43,7 @@ use crate::ui::widgets::focus::FocusRing;
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::recent_events::Recent;
 use crate::view::theme::{SPACE, Theme};
 
@@ -99,7 +99,7 @@ impl Shell {
         let unsaved = self.panes.unsaved();
         // Outside the file list, only the palette shows file commands.
         let is_palette_open = state.front.is_open(FrontPanel::Palette);
-        let files = if is_palette_open { self.panes.explorer.meant_now(room) } else { FileTargets::default() };
+        let files = if is_palette_open { self.panes.explorer.current_targets(room) } else { FileTargets::default() };
         let (dock, view) = {
             let Self { panes, table, .. } = &mut *self;
             let draw_context =
@@ -143,7 +143,7 @@ impl Shell {
             return;
         }
         if let Some(agent) = state.questions.take_to_reveal() {
-            state.view.reveal(room, &Thing::Agent(agent), state.move_start());
+            state.view.reveal(room, &RoomObject::Agent(agent), state.move_start());
         }
     }
 
@@ -163,11 +163,11 @@ impl Shell {
     fn take_keys(&mut self, root: &Ui, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
         let has_dialog = state.front.dialog().is_some() || self.file_picker.is_open();
         let reach = if has_dialog || self.panes.explorer.is_asking() {
-            KeyReach::Question
+            ShortcutScope::Question
         } else if state.front.is_covered() {
-            KeyReach::Panel
+            ShortcutScope::Panel
         } else {
-            KeyReach::of(&state.dock)
+            ShortcutScope::of(&state.dock)
         };
         let PaneStates { explorer, canvas, .. } = &mut self.panes;
         let is_taken = |focused, id: &str| !has_dialog && explorer.takes_key(focused, id);

@@ -5,11 +5,11 @@ use egui::{RichText, Ui};
 use crate::ui::Command;
 use crate::ui::commands::WindowCommand;
 use crate::ui::shell::texts::notices as texts;
-use crate::ui::state::Place;
+use crate::ui::state::NoticeTarget;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::theme::{MARK_RADIUS, SPACE, TYPE, Theme};
 
 /// Draws a card with a coloured edge. Returns whether it is dismissed.
@@ -46,15 +46,17 @@ pub(super) fn card(
 }
 
 /// Draws a button that opens a place, unless its agent or element no longer exists. Returns whether it was clicked.
-pub fn place_button(ui: &mut Ui, place: &Place, room: &RoomModel, commands: &mut Vec<Command>) -> bool {
+pub fn place_button(ui: &mut Ui, place: &NoticeTarget, room: &RoomModel, commands: &mut Vec<Command>) -> bool {
     let (shown, whole) = match place {
-        Place::File(file, _) => (texts::OPEN_FILE, texts::open_file(file)),
-        Place::Setting(setting) => (texts::SHOW_SETTING, texts::show_setting(setting)),
-        Place::Thing(Thing::Agent(id)) if room.agent(id).is_some() => (texts::SHOW_AGENT, texts::show_agent(id)),
-        Place::Thing(Thing::Element(id)) if room.element(id).is_some() => {
+        NoticeTarget::File(file, _) => (texts::OPEN_FILE, texts::open_file(file)),
+        NoticeTarget::Setting(setting) => (texts::SHOW_SETTING, texts::show_setting(setting)),
+        NoticeTarget::Thing(RoomObject::Agent(id)) if room.agent(id).is_some() => {
+            (texts::SHOW_AGENT, texts::show_agent(id))
+        }
+        NoticeTarget::Thing(RoomObject::Element(id)) if room.element(id).is_some() => {
             (texts::SHOW_ELEMENT, texts::show_element(id))
         }
-        Place::Thing(_) => return false,
+        NoticeTarget::Thing(_) => return false,
     };
     let button = ui.button(shown);
     widgets::name(&button, whole);
@@ -65,10 +67,12 @@ pub fn place_button(ui: &mut Ui, place: &Place, room: &RoomModel, commands: &mut
     clicked
 }
 
-fn go_to(place: &Place) -> Vec<Command> {
+fn go_to(place: &NoticeTarget) -> Vec<Command> {
     match place {
-        Place::File(file, line) => vec![Command::OpenFile(file.clone(), *line)],
-        Place::Setting(setting) => vec![WindowCommand::ShowSettings(Some(setting.clone())).into()],
-        Place::Thing(thing) => vec![WindowCommand::Select(vec![thing.clone()]).into(), WindowCommand::Frame.into()],
+        NoticeTarget::File(file, line) => vec![Command::OpenFile(file.clone(), *line)],
+        NoticeTarget::Setting(setting) => vec![WindowCommand::ShowSettings(Some(setting.clone())).into()],
+        NoticeTarget::Thing(thing) => {
+            vec![WindowCommand::Select(vec![thing.clone()]).into(), WindowCommand::Frame.into()]
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::ui::commands::WindowCommand;
 use crate::ui::shell::notice_card::place_button;
 use crate::ui::shell::texts::notices as texts;
 use crate::ui::state::notice_board::{place_of, place_text};
-use crate::ui::state::{FrontPanel, Place};
+use crate::ui::state::{FrontPanel, NoticeTarget};
 use crate::ui::widgets;
 use crate::ui::widgets::dialog::DialogFrame;
 use crate::ui::widgets::text_format::{self, sentence};
@@ -45,7 +45,7 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec
     let (theme, all) = (cx.theme, cx.ui.notices.board().all());
     widgets::section(ui, &texts::problems(all.len()), theme);
     if all.is_empty() {
-        ui.label(widgets::soft(texts::NO_PROBLEMS, theme));
+        ui.label(widgets::secondary_text(texts::NO_PROBLEMS, theme));
     }
     let area = ScrollArea::vertical().id_salt("problems").max_height(height).auto_shrink([false, true]);
     area.show_rows(ui, LINE_POINTS, all.len(), |ui, range| {
@@ -61,7 +61,7 @@ fn recent(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<C
     let (theme, outcomes) = (cx.theme, cx.ui.notices.recent());
     widgets::section(ui, texts::RECENT, theme);
     if outcomes.is_empty() {
-        ui.label(widgets::soft(texts::NO_NOTICES_YET, theme));
+        ui.label(widgets::secondary_text(texts::NO_NOTICES_YET, theme));
         return;
     }
     let area = ScrollArea::vertical().id_salt("recent").max_height(height).auto_shrink([false, true]);
@@ -82,7 +82,7 @@ fn line(
     ui: &mut Ui,
     (place, what, remedy): (String, String, String),
     colour: egui::Color32,
-    target: Option<&Place>,
+    target: Option<&NoticeTarget>,
     cx: &ViewerContext<'_>,
     commands: &mut Vec<Command>,
 ) {
@@ -115,7 +115,7 @@ mod tests {
     use crate::ui::UiState;
     use crate::ui::commands::NoticeCommand;
     use crate::ui::shell::notices::notices_ui;
-    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing::{PaneHarness, pane_of, sample_room};
     use crate::view::model::RoomModel;
     use egui_kittest::kittest::Queryable;
 
@@ -126,7 +126,7 @@ mod tests {
         let mut state = UiState::default();
         state.notices.is_hint_closed = true;
         state.front.open(FrontPanel::Notices);
-        let mut window = pane_of(Stage::new(room, state), |ui, cx, _| {
+        let mut window = pane_of(PaneHarness::new(room, state), |ui, cx, _| {
             let mut commands = notices_ui(ui, cx);
             commands.extend(notice_list_ui(ui, cx));
             commands
@@ -134,9 +134,9 @@ mod tests {
         window.state_mut().state.notify("gemini answered", true);
         window.run_steps(3);
         window.run_steps(1);
-        window.state_mut().take(vec![WindowCommand::Notice(NoticeCommand::PutAllAside).into()]);
+        window.state_mut().run(vec![WindowCommand::Notice(NoticeCommand::PutAllAside).into()]);
         let outcome = window.state().state.notices.outcomes()[0].clone();
-        window.state_mut().take(vec![WindowCommand::Notice(NoticeCommand::PutOutcomeAside(outcome)).into()]);
+        window.state_mut().run(vec![WindowCommand::Notice(NoticeCommand::PutOutcomeAside(outcome)).into()]);
         window.run_steps(3);
         assert!(window.state().state.notices.outcomes().is_empty());
         for shown in ["Problems (1)", "agents/ada.md, line 4", "Unknown key.", "gemini answered"] {

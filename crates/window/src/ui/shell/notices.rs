@@ -32,7 +32,7 @@ fn notice(command: NoticeCommand) -> Command {
 pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
     let mut commands = Vec::new();
     let notices = &cx.ui.notices;
-    let cap = cx.room.cap_reached.as_deref().filter(|cap| !notices.is_cap_aside(cap));
+    let cap = cx.room.cap_reached.as_deref().filter(|cap| !notices.is_cap_dismissed(cap));
     let is_empty = notices.board().groups.is_empty()
         && notices.outcomes().is_empty()
         && cap.is_none()
@@ -96,7 +96,7 @@ fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut
     let place = place_text(problem);
     let what = sentence(&problem.what);
     card(ui, (&place, &what), colour, theme, &texts::dismiss(&place), |ui| {
-        ui.add(egui::Label::new(widgets::soft(sentence(&problem.remedy), theme)).wrap());
+        ui.add(egui::Label::new(widgets::secondary_text(sentence(&problem.remedy), theme)).wrap());
         ui.horizontal(|ui| {
             if let Some(place) = place_of(problem) {
                 place_button(ui, &place, cx.room, commands);
@@ -117,7 +117,7 @@ fn cap_card(ui: &mut Ui, cap: &str, cx: &ViewerContext<'_>, commands: &mut Vec<C
     let title =
         setting.as_ref().map_or_else(|| texts::A_LIMIT_WAS_REACHED.to_owned(), |name| texts::limit_was_reached(name));
     let closed = card(ui, (&title, &sentence(cap)), cx.theme.warn, cx.theme, texts::DISMISS_LIMIT, |ui| {
-        ui.add(egui::Label::new(widgets::soft(texts::LIMIT_ABOUT, cx.theme)).wrap());
+        ui.add(egui::Label::new(widgets::secondary_text(texts::LIMIT_ABOUT, cx.theme)).wrap());
         if ui.button(texts::CHANGE_LIMIT).clicked() {
             let setting = setting.clone().unwrap_or_else(|| "budget.cost_per_run_usd".to_owned());
             commands.push(WindowCommand::ShowSettings(Some(setting)).into());
@@ -175,18 +175,18 @@ mod tests {
     use crate::base::Problem;
     use crate::ui::UiState;
     use crate::ui::state::FrontPanel;
-    use crate::ui::state::Place;
+    use crate::ui::state::NoticeTarget;
     use crate::ui::state::notice_board::NoticeBoard;
-    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing::{PaneHarness, pane_of, sample_room};
     use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
     use crate::view::model::RoomModel;
-    use crate::view::pick::Thing;
+    use crate::view::pick::RoomObject;
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
-    fn notices(problems: Vec<Problem>) -> Harness<'static, Stage> {
+    fn notices(problems: Vec<Problem>) -> Harness<'static, PaneHarness> {
         let room = RoomModel { problems: problems.into(), ..sample_room() };
-        let mut window = pane_of(Stage::new(room, UiState::default()), |ui, cx, _| notices_ui(ui, cx));
+        let mut window = pane_of(PaneHarness::new(room, UiState::default()), |ui, cx, _| notices_ui(ui, cx));
         window.run_steps(4);
         window
     }
@@ -195,7 +195,7 @@ mod tests {
         Problem::error("agents/ada.md", "unknown key \"modle\"", "did you mean \"model\"?").at_line(Some(4))
     }
 
-    fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
         window.get_by_label(label).click();
         window.run_steps(3);
     }
@@ -239,10 +239,10 @@ mod tests {
     #[test]
     fn a_place_is_a_file_a_setting_an_agent_or_an_element() {
         let place = |place: &str| place_of(&Problem::error(place, "x", "y"));
-        assert_eq!(place("scenes/main.yaml, element rules"), Some(Place::File("scenes/main.yaml".into(), None)));
-        assert_eq!(place("gateway.provider"), Some(Place::Setting("gateway.provider".into())));
-        assert_eq!(place("agent ada-1"), Some(Place::Thing(Thing::Agent("ada-1".into()))));
-        assert_eq!(place("element ideas"), Some(Place::Thing(Thing::Element("ideas".into()))));
+        assert_eq!(place("scenes/main.yaml, element rules"), Some(NoticeTarget::File("scenes/main.yaml".into(), None)));
+        assert_eq!(place("gateway.provider"), Some(NoticeTarget::Setting("gateway.provider".into())));
+        assert_eq!(place("agent ada-1"), Some(NoticeTarget::Thing(RoomObject::Agent("ada-1".into()))));
+        assert_eq!(place("element ideas"), Some(NoticeTarget::Thing(RoomObject::Element("ideas".into()))));
         assert_eq!(place("history"), None);
     }
 
@@ -253,7 +253,7 @@ mod tests {
         let mut window = notices(vec![existing, missing]);
         assert!(window.query_by_label("Show agent nobody").is_none());
         click(&mut window, "Show element ideas");
-        assert_eq!(*window.state().state.selection.things(), [Thing::Element("ideas".into())].into());
+        assert_eq!(*window.state().state.selection.things(), [RoomObject::Element("ideas".into())].into());
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::ui::state::dock::Tab;
 use crate::ui::widgets::{self, fuzzy_search, menu, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::paint;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::theme::{DIALOG, SPACE, TYPE};
 use crate::workspace::vfs::FileInfo;
 
@@ -45,7 +45,7 @@ impl Palette {
 
     /// Returns the search text.
     #[cfg(test)]
-    pub fn typed(&self) -> &str {
+    pub fn query(&self) -> &str {
         &self.typed
     }
 }
@@ -169,7 +169,8 @@ fn entries(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEn
         ));
     }
     for agent in &room.agents {
-        let action = window(vec![WindowCommand::Select(vec![Thing::Agent(agent.id.clone())]), WindowCommand::Frame]);
+        let action =
+            window(vec![WindowCommand::Select(vec![RoomObject::Agent(agent.id.clone())]), WindowCommand::Frame]);
         entries.push(with_face(&agent.look, entry(agent.name.to_string(), texts::AGENT, action)));
     }
     for agent in &room.agents {
@@ -182,7 +183,7 @@ fn entries(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEn
     }
     for element in &room.elements {
         let action =
-            window(vec![WindowCommand::Select(vec![Thing::Element(element.id.clone())]), WindowCommand::Frame]);
+            window(vec![WindowCommand::Select(vec![RoomObject::Element(element.id.clone())]), WindowCommand::Frame]);
         entries.push(entry(element.label.to_string(), &text_format::capitalised(&element.kind), action));
     }
     for profile in room.profiles.iter() {
@@ -247,7 +248,7 @@ pub fn palette_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Palette) -> Vec
             }
             ui.add_space(SPACE[0]);
             if entries.is_empty() {
-                ui.label(widgets::soft(texts::NO_RESULTS, theme));
+                ui.label(widgets::secondary_text(texts::NO_RESULTS, theme));
             }
             ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
@@ -307,15 +308,15 @@ mod tests {
     use super::*;
     use crate::mind::OwnCommand;
     use crate::ui::UiState;
-    use crate::ui::testing::{Stage, drawings, pane_of, sample_room};
+    use crate::ui::testing::{PaneHarness, drawings, pane_of, sample_room};
     use crate::view::art::Art;
     use crate::view::model::RoomModel;
     use crate::view::workflows::{WorkflowView, WorkflowsView};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
-    fn palette_in(room: RoomModel, typed: &str) -> Harness<'static, Stage> {
-        let mut stage = Stage::new(room, UiState::default());
+    fn palette_in(room: RoomModel, typed: &str) -> Harness<'static, PaneHarness> {
+        let mut stage = PaneHarness::new(room, UiState::default());
         stage.state.front.open(FrontPanel::Palette);
         typed.clone_into(&mut stage.panes.palette.typed);
         let mut window = pane_of(stage, |ui, cx, panes| palette_ui(ui, cx, &mut panes.palette));
@@ -323,11 +324,11 @@ mod tests {
         window
     }
 
-    fn palette(typed: &str) -> Harness<'static, Stage> {
+    fn palette(typed: &str) -> Harness<'static, PaneHarness> {
         palette_in(sample_room(), typed)
     }
 
-    fn is_open(window: &Harness<'static, Stage>) -> bool {
+    fn is_open(window: &Harness<'static, PaneHarness>) -> bool {
         window.state().state.front.is_open(FrontPanel::Palette)
     }
 
@@ -346,7 +347,7 @@ mod tests {
         window.get_by_label("Do: Bram").click();
         window.run_steps(3);
         let state = &window.state().state;
-        assert_eq!(*state.selection.things(), [Thing::Agent("bram-1".into())].into());
+        assert_eq!(*state.selection.things(), [RoomObject::Agent("bram-1".into())].into());
         assert_eq!(state.view.camera.middle, window.state().room.agents[1].position);
     }
 
@@ -385,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_slash_command_begins_a_task_in_the_run_bar() {
-        let mut stage = Stage::new(sample_room(), UiState::default());
+        let mut stage = PaneHarness::new(sample_room(), UiState::default());
         let agent = stage.room.agents[1].id.clone();
         let review = OwnCommand { name: "review".into(), about: "Looks at what changed".into() };
         stage.recent.own_commands.insert(agent.clone(), vec![review]);

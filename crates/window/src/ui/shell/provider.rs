@@ -8,7 +8,7 @@ use crate::gateway::keys::Secret;
 use crate::gateway::vendors::VENDORS;
 use crate::ui::shell::texts::provider as texts;
 use crate::ui::state::TrialView;
-use crate::ui::state::file_texts::Want;
+use crate::ui::state::file_texts::FileTextRequest;
 use crate::ui::widgets;
 use crate::ui::widgets::text_format;
 use crate::ui::{Command, ViewerContext};
@@ -58,7 +58,7 @@ pub fn provider_ui(
     commands: &mut Vec<Command>,
 ) -> bool {
     let ViewerContext { room, theme, ui: state, .. } = *cx;
-    state.texts.want(Want::Providers);
+    state.texts.want(FileTextRequest::Providers);
     provider_override(ui, room, theme, commands);
     let (current_provider, current_model) = current(room);
     let chosen = choice.chosen.clone().unwrap_or_else(|| current_provider.to_owned());
@@ -114,7 +114,7 @@ pub fn provider_ui(
 fn provider_override(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
     let Some(provider_override) = &room.settings.provider_override else { return };
     widgets::in_card(ui, theme, |ui| {
-        ui.add(egui::Label::new(widgets::soft(texts::provider_override(provider_override), theme)).wrap());
+        ui.add(egui::Label::new(widgets::secondary_text(texts::provider_override(provider_override), theme)).wrap());
         if ui.button(texts::USE_SETTINGS).clicked() {
             commands.push(Command::EndProviderOverride);
         }
@@ -186,12 +186,12 @@ mod tests {
     use crate::gateway::ProviderStatus;
     use crate::ui::UiState;
     use crate::ui::state::TrialOutcome;
-    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing::{PaneHarness, pane_of, sample_room};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
-    fn choice(room: RoomModel, state: UiState) -> Harness<'static, Stage> {
-        let mut window = pane_of(Stage::new(room, state), |ui, cx, panes| {
+    fn choice(room: RoomModel, state: UiState) -> Harness<'static, PaneHarness> {
+        let mut window = pane_of(PaneHarness::new(room, state), |ui, cx, panes| {
             widgets::dress(ui.style_mut(), cx.theme);
             let mut commands = Vec::new();
             provider_ui(ui, cx, &mut panes.provider, &mut commands);
@@ -201,7 +201,7 @@ mod tests {
         window
     }
 
-    fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
         window.get_by_label(label).click();
         window.run_steps(3);
     }

@@ -7,7 +7,7 @@ use crate::mind::FailureKind;
 use crate::ui::commands::{NoticeCommand, WindowCommand};
 use crate::ui::shell::notice_card::card;
 use crate::ui::shell::texts::provider as texts;
-use crate::ui::widgets::provider_health::{long, short};
+use crate::ui::widgets::provider_health::{long, summary};
 use crate::ui::widgets::{self, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
@@ -29,8 +29,9 @@ pub fn has_notice(cx: &ViewerContext<'_>) -> bool {
 
 fn notices<'a>(cx: &ViewerContext<'a>) -> impl Iterator<Item = &'a ProviderFault> {
     let notices = &cx.ui.notices;
-    let is_open =
-        |fault: &&ProviderFault| fault.kind != FailureKind::OverBudget && !notices.is_fault_aside(&fault_key(fault));
+    let is_open = |fault: &&ProviderFault| {
+        fault.kind != FailureKind::OverBudget && !notices.is_fault_dismissed(&fault_key(fault))
+    };
     cx.room.provider_faults.iter().filter(is_open)
 }
 
@@ -38,13 +39,13 @@ fn notices<'a>(cx: &ViewerContext<'a>) -> impl Iterator<Item = &'a ProviderFault
 pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     for fault in notices(cx) {
-        let title = text_format::capitalised(&short(fault));
-        let label = texts::dismiss_fault(&short(fault));
+        let title = text_format::capitalised(&summary(fault));
+        let label = texts::dismiss_fault(&summary(fault));
         let closed = card(ui, (&title, &long(fault, room)), theme.bad, theme, &label, |ui| {
             let affected =
                 room.failing_agents.values().filter(|index| room.provider_faults.get(**index) == Some(fault));
             let note = texts::agents_concerned(affected.count());
-            ui.add(egui::Label::new(widgets::soft(note, theme)).wrap());
+            ui.add(egui::Label::new(widgets::secondary_text(note, theme)).wrap());
             if ui.button(texts::CHANGE_PROVIDER).clicked() {
                 commands.push(WindowCommand::ShowSettings(Some("gateway.provider".to_owned())).into());
             }
@@ -90,7 +91,7 @@ mod tests {
         let status = room_status::status(&room);
         assert!(!status.to_lowercase().contains("quiet"), "{status}");
         assert!(status.contains("openai cannot be reached"), "{status}");
-        let why = room_status::why_quiet(&room).expect("the provider fails");
+        let why = room_status::quiet_reason(&room).expect("the provider fails");
         assert_eq!(
             why.long,
             "Openai could not be reached at http://127.0.0.1:9. For 12 s, 3 failures in a row. Start the server."
@@ -105,7 +106,7 @@ mod tests {
         window.state_mut().room = room_with_a_fault();
         window.run_steps(3);
         assert!(window.query_by_label_contains("3 failures in a row").is_some());
-        let set_failures = |window: &mut egui_kittest::Harness<'static, crate::ui::testing::Stage>, failures| {
+        let set_failures = |window: &mut egui_kittest::Harness<'static, crate::ui::testing::PaneHarness>, failures| {
             let mut faults = (*window.state().room.provider_faults).clone();
             faults[0].failures = failures;
             window.state_mut().room.provider_faults = faults.into();

@@ -10,7 +10,7 @@ use crate::simulation::TaskCommand;
 use crate::ui::approval_card::{CardSize, Turn, approval_card};
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::faces::face_ui;
-use crate::ui::panes::canvas::shows_what_happens;
+use crate::ui::panes::canvas::shows_preview;
 use crate::ui::shell::texts::run_bar as texts;
 use crate::ui::slash_commands;
 use crate::ui::widgets;
@@ -109,7 +109,7 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
     waiting_step::waiting_step_ui(ui, cx, &mut commands);
     if let Some((_, question, at, count)) = cx.ui.questions.front(room) {
         // The preview is shown in one place only.
-        let size = if shows_what_happens(cx) { CardSize { preview: 0.0, ..CARD } } else { CARD };
+        let size = if shows_preview(cx) { CardSize { preview: 0.0, ..CARD } } else { CARD };
         commands.extend(approval_card(ui, cx, question, ("run bar", size, Some(Turn { at, count }))));
     }
     let known_commands = assignee(cx, own).map_or(&[][..], |agent| slash_commands::known(cx, &agent));
@@ -225,7 +225,7 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, reserved: f32,
     );
     widgets::name(&field, texts::TASK_TO_RUN);
     if std::mem::take(&mut own.continue_task) {
-        widgets::go_on_writing(ui, &field, &own.task);
+        widgets::focus_at_end(ui, &field, &own.task);
     }
     history_ui(ui, cx, own);
     let can_run = agent.is_some() && !own.task.trim().is_empty();

@@ -7,15 +7,15 @@ use super::*;
 use crate::base::ActivationKey;
 use crate::mind::OwnCommand;
 use crate::ui::UiState;
-use crate::ui::testing::{Stage, asking_piece, drawings, stage_pane};
+use crate::ui::testing::{PaneHarness, asking_piece, drawings, stage_pane};
 use crate::view::art::Art;
 use crate::view::work::PieceView;
 
-fn bar() -> Harness<'static, Stage> {
+fn bar() -> Harness<'static, PaneHarness> {
     stage_pane(UiState::default(), |ui, cx, panes| run_bar_ui(ui, cx, &mut panes.run_bar))
 }
 
-fn click(window: &mut Harness<'static, Stage>, label: &str) {
+fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
     window.get_by_label(label).click();
     window.run_steps(3);
 }
@@ -83,7 +83,7 @@ fn the_task_keeps_its_width_in_narrow_windows_and_limits_are_behind_a_gear() {
 }
 
 /// The parts of the bar in reading order, with their rectangles.
-fn parts(window: &Harness<'static, Stage>) -> Vec<(String, egui::Rect)> {
+fn parts(window: &Harness<'static, PaneHarness>) -> Vec<(String, egui::Rect)> {
     let status = window.state().room.work.sentence();
     let named = [texts::ASSIGN_TO, texts::TASK_TO_RUN, texts::EARLIER_TASKS, texts::RUN];
     let controls = [texts::PAUSE_WORK, texts::STOP_ALL, texts::LIMITS_OF_WORK];
@@ -133,7 +133,7 @@ fn changes_of_the_status_move_nothing() {
         window.set_size(egui::vec2(width, 800.0));
         window.run_steps(3);
         let names = [texts::ASSIGN_TO, texts::TASK_TO_RUN, texts::RUN];
-        let places = |window: &Harness<'static, Stage>| names.map(|name| window.get_by_label(name).rect());
+        let places = |window: &Harness<'static, PaneHarness>| names.map(|name| window.get_by_label(name).rect());
         let before = places(&window);
         for (going_on, waiting) in [(1, 0), (12, 3), (1_000, 10_000)] {
             let work = &mut window.state_mut().room.work;
@@ -223,7 +223,7 @@ fn approvals_are_answered_in_the_bar_and_counted_in_the_status() {
 #[test]
 fn a_blocker_does_not_move_the_answer_buttons() {
     let mut window = bar();
-    let from_the_bottom = |window: &Harness<'static, Stage>| {
+    let from_the_bottom = |window: &Harness<'static, PaneHarness>| {
         let run = window.get_by_label("Run").rect();
         let allow = window.get_by_label("Allow Ada").rect();
         (run.min - allow.min, allow.size())

@@ -6,7 +6,7 @@ use crate::gateway::mcp::McpOffer;
 use crate::gateway::peers::Consent;
 use crate::gateway::{McpServerStatus, server_status_text};
 use crate::ui::shell::texts::settings as texts;
-use crate::ui::state::file_texts::Want;
+use crate::ui::state::file_texts::FileTextRequest;
 use crate::ui::widgets;
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::ServerView;
@@ -17,10 +17,10 @@ pub(super) fn servers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec
     let ViewerContext { room, theme, ui: state, .. } = *cx;
     widgets::group(ui, texts::MCP_SERVERS, texts::MCP_SERVERS_ABOUT, theme);
     if room.servers.is_empty() {
-        ui.label(widgets::soft(texts::NO_MCP_SERVERS, theme));
+        ui.label(widgets::secondary_text(texts::NO_MCP_SERVERS, theme));
         return;
     }
-    state.texts.want(Want::ServerConsents);
+    state.texts.want(FileTextRequest::ServerConsents);
     for server in room.servers.iter() {
         let consent = state.server_consents.get(&server.written.key).copied();
         widgets::in_card(ui, theme, |ui| server_ui(ui, server, consent, theme, commands));
@@ -125,7 +125,7 @@ mod tests {
     use crate::gateway::mcp::configured_servers::ConfiguredServer;
     use crate::gateway::mcp::{McpFailure, McpFault, McpHints, McpTool};
     use crate::ui::UiState;
-    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing::{PaneHarness, pane_of, sample_room};
 
     fn server(name: &str, standing: McpServerStatus) -> ServerView {
         let defined = json!({ name: { "command": format!("{name}-server"), "args": ["--all"] } });
@@ -145,13 +145,13 @@ mod tests {
         server("git", McpServerStatus::Ready(Arc::new(offer)))
     }
 
-    fn list(servers: Vec<ServerView>, consents: &[Option<Consent>]) -> Harness<'static, Stage> {
+    fn list(servers: Vec<ServerView>, consents: &[Option<Consent>]) -> Harness<'static, PaneHarness> {
         let mut state = UiState::default();
         for (server, consent) in servers.iter().zip(consents) {
             consent.map(|consent| state.server_consents.insert(server.written.key.clone(), consent));
         }
         let room = crate::view::model::RoomModel { servers: Arc::new(servers), ..sample_room() };
-        let mut window = pane_of(Stage::new(room, state), |ui, cx, _| {
+        let mut window = pane_of(PaneHarness::new(room, state), |ui, cx, _| {
             let mut commands = Vec::new();
             servers_ui(ui, cx, &mut commands);
             commands

@@ -12,7 +12,7 @@ use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::shell::provider::{ProviderChoice, provider_ui};
 use crate::ui::shell::server_settings::servers_ui;
 use crate::ui::shell::texts::settings as texts;
-use crate::ui::state::{FrontPanel, Light};
+use crate::ui::state::{FrontPanel, ThemeChoice};
 use crate::ui::widgets::dialog::{DialogFrame, scrolled};
 use crate::ui::widgets::{self, group, menu, text_format};
 use crate::ui::{Command, ViewerContext};
@@ -335,7 +335,7 @@ fn caps_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, command
     let now = serde_json::to_value(&room.settings.budget).unwrap_or_default();
     for (title, rows) in CAPS {
         ui.add_space(SPACE[1]);
-        ui.label(widgets::soft(title, theme).strong());
+        ui.label(widgets::secondary_text(title, theme).strong());
         for cap in rows {
             let used = usage_of(cap, room);
             let about = used.map_or_else(|| cap.about.to_owned(), |used| texts::with_used(cap.about, &used));
@@ -377,7 +377,7 @@ fn appearance_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command
     let mut send = |command: WindowCommand| commands.push(command.into());
     group(ui, texts::APPEARANCE, texts::APPEARANCE_ABOUT, theme);
     row(ui, texts::THEME, texts::THEME_ABOUT, theme, |ui| {
-        let lights = [Light::System, Light::Day, Light::Evening];
+        let lights = [ThemeChoice::System, ThemeChoice::Day, ThemeChoice::Evening];
         let choices =
             [(texts::SYSTEM, texts::SYSTEM_NAME), (texts::LIGHT, texts::LIGHT_NAME), (texts::DARK, texts::DARK_NAME)]
                 .map(|(shown, name)| (shown.to_owned(), name.to_owned()));

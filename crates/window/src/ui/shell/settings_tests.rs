@@ -7,12 +7,12 @@ use egui_kittest::kittest::Queryable;
 use super::*;
 use crate::simulation::settings::ConversationSettings;
 use crate::ui::UiState;
-use crate::ui::testing::{Stage, pane_of, sample_room};
+use crate::ui::testing::{PaneHarness, pane_of, sample_room};
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 
-fn settings(room: RoomModel, scroll_to: Option<&str>) -> Harness<'static, Stage> {
-    let mut stage = Stage::new(room, UiState::default());
-    stage.take(vec![WindowCommand::ShowSettings(scroll_to.map(str::to_owned)).into()]);
+fn settings(room: RoomModel, scroll_to: Option<&str>) -> Harness<'static, PaneHarness> {
+    let mut stage = PaneHarness::new(room, UiState::default());
+    stage.run(vec![WindowCommand::ShowSettings(scroll_to.map(str::to_owned)).into()]);
     (stage.commands, stage.asked) = Default::default();
     let mut window = pane_of(stage, |ui, cx, panes| settings_ui(ui, cx, &mut panes.settings, &mut panes.provider));
     window.run_steps(6);
@@ -24,7 +24,7 @@ fn room() -> RoomModel {
     RoomModel { settings, ..sample_room() }
 }
 
-fn click(window: &mut Harness<'static, Stage>, label: &str) {
+fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
     window.get_by_label(label).scroll_to_me();
     window.run_steps(4);
     window.get_by_label(label).click();
@@ -32,7 +32,7 @@ fn click(window: &mut Harness<'static, Stage>, label: &str) {
 }
 
 /// Replaces the text of the focused field and presses Enter.
-fn enter(window: &mut Harness<'static, Stage>, text: &str) {
+fn enter(window: &mut Harness<'static, PaneHarness>, text: &str) {
     window.key_press_modifiers(egui::Modifiers::COMMAND, Key::A);
     window.run_steps(1);
     if text.is_empty() {
@@ -149,7 +149,7 @@ fn the_appearance_is_not_a_workspace_setting() {
         click(&mut window, label);
     }
     let look = window.state().state.appearance.look;
-    assert_eq!((look.light, look.text_size, look.calm), (Light::Evening, 1.2, true));
+    assert_eq!((look.light, look.text_size, look.calm), (ThemeChoice::Evening, 1.2, true));
     click(&mut window, "Reset");
     assert_eq!(window.state().state.appearance.look.text_size, 1.0);
     assert!(window.state().commands.is_empty(), "the workspace does not change");

@@ -12,10 +12,10 @@ use crate::kernel::KernelCommand;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::table::KeyContext;
 use crate::ui::state::dock::Tab;
-use crate::ui::state::{Dialog, Purpose};
-use crate::ui::testing::{Stage, asking_piece, pane_of, sample_recent, sample_room};
+use crate::ui::state::{Dialog, FileDialogPurpose};
+use crate::ui::testing::{PaneHarness, asking_piece, pane_of, sample_recent, sample_room};
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, name_of, tab_stops};
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 
 /// A window, and its commands that concern more than the window.
 struct WholeWindow {
@@ -33,7 +33,7 @@ fn open_window() -> Harness<'static, WholeWindow> {
         commands.extend(shell.show(ui, room, recent, art, state));
     };
     let mut state = UiState::default();
-    state.selection.select([Thing::Element("rules".into())]);
+    state.selection.select([RoomObject::Element("rules".into())]);
     let window_state = WholeWindow { shell: Shell::default(), room: sample_room(), state, commands: Vec::new() };
     let mut window =
         Harness::builder().with_size(egui::vec2(1280.0, 800.0)).with_max_steps(64).build_ui_state(app, window_state);
@@ -74,7 +74,7 @@ fn shortcuts_do_not_reach_what_is_behind_an_open_panel() {
         ("the keys", |window| window.state_mut().state.front.open(FrontPanel::Keys)),
         ("the notices", |window| window.state_mut().state.front.open(FrontPanel::Notices)),
         ("a question", |window| window.state_mut().state.front.ask(Dialog::ResetScene)),
-        ("a dialog for files", |window| window.state_mut().shell.file_picker.open(Purpose::OpenWorkspace)),
+        ("a dialog for files", |window| window.state_mut().shell.file_picker.open(FileDialogPurpose::OpenWorkspace)),
         ("the menu of the scene", |window| click(window, "Scene menu")),
         ("the menu of the workspace", |window| click(window, "Workspace menu")),
     ];
@@ -120,7 +120,7 @@ fn an_open_menu_is_closed_before_anything_else() {
 #[test]
 fn tab_follows_the_reading_order_of_the_run_bar() {
     for width in [1200.0, 700.0] {
-        let mut stage = Stage::new(sample_room(), UiState::default());
+        let mut stage = PaneHarness::new(sample_room(), UiState::default());
         stage.room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
         stage.room.work.is_paused = true;
         let mut window = pane_of(stage, |ui, cx, panes| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar));
@@ -136,7 +136,7 @@ fn tab_follows_the_reading_order_of_the_run_bar() {
 #[test]
 fn tab_follows_the_reading_order_of_the_top_bar() {
     for width in [1280.0, 800.0, 480.0] {
-        let stage = Stage::new(sample_room(), UiState::default());
+        let stage = PaneHarness::new(sample_room(), UiState::default());
         let mut window = pane_of(stage, |ui, cx, panes| top_bar::top_bar_ui(ui, cx, &mut panes.provider));
         window.set_size(egui::vec2(width, 800.0));
         window.run_steps(4);

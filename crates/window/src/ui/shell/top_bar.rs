@@ -168,10 +168,10 @@ fn time_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
 fn status(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let room = cx.room;
     let mut show = |setting: Option<String>| commands.push(WindowCommand::ShowSettings(setting).into());
-    let sentence = widgets::soft(room_status::status(room), cx.theme);
+    let sentence = widgets::secondary_text(room_status::status(room), cx.theme);
     let text = ui.add(egui::Label::new(sentence).truncate().sense(egui::Sense::click()));
     let calls = text_format::tally(&room.spent);
-    let why = room_status::why_quiet(room).map(|why| why.long);
+    let why = room_status::quiet_reason(room).map(|why| why.long);
     let text = text.on_hover_text(texts::usage(why.as_deref(), &calls, room.questions, price_source()));
     let setting = room.cap_name.as_ref().map(|name| format!("budget.{name}"));
     if text.clicked() {
@@ -220,15 +220,15 @@ mod tests {
     use crate::gateway::vendors::VENDORS;
     use crate::ui::UiState;
     use crate::ui::state::Dialog;
-    use crate::ui::testing::{Stage, stage_pane};
+    use crate::ui::testing::{PaneHarness, stage_pane};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
-    fn bar() -> Harness<'static, Stage> {
+    fn bar() -> Harness<'static, PaneHarness> {
         stage_pane(UiState::default(), |ui, cx, panes| top_bar_ui(ui, cx, &mut panes.provider))
     }
 
-    fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
         window.get_by_label(label).click();
         window.run_steps(3);
     }
@@ -307,7 +307,11 @@ mod tests {
                     .into_iter()
                     .all(|panel| state.front.is_open(panel))
         );
-        assert_eq!(state.appearance.look.light, crate::ui::state::Light::Evening, "it was chosen, so it is remembered");
+        assert_eq!(
+            state.appearance.look.light,
+            crate::ui::state::ThemeChoice::Evening,
+            "it was chosen, so it is remembered"
+        );
         assert!(window.state().commands.is_empty());
     }
 

@@ -20,7 +20,7 @@ const TASK_CHARS: usize = 60;
 pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> Option<Vec<Command>> {
     let mut answer = None;
     dialog::scrolled(ui, |ui| {
-        ui.add(Label::new(widgets::soft(texts::UNDO_ABOUT, theme)).wrap());
+        ui.add(Label::new(widgets::secondary_text(texts::UNDO_ABOUT, theme)).wrap());
         ui.add_space(SPACE[1]);
         ScrollArea::vertical().id_salt("points").max_height(POINTS_HEIGHT).show(ui, |ui| {
             for (index, point) in question.points.iter().enumerate() {
@@ -39,7 +39,7 @@ pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> 
     });
     ui.add_space(SPACE[2]);
     ui.horizontal_wrapped(|ui| {
-        let plan = question.plan.as_ref().map(|(_, plan)| plan).filter(|plan| !plan.is_nothing());
+        let plan = question.plan.as_ref().map(|(_, plan)| plan).filter(|plan| !plan.is_empty());
         if widgets::primary(ui, plan.is_some(), texts::RESTORE_THESE_FILES, theme).clicked()
             && let Some(plan) = plan
         {
@@ -60,11 +60,11 @@ fn point_label(index: usize, point: &RestorePoint) -> String {
 
 fn plan_ui(ui: &mut Ui, plan: &UndoPlan, theme: &Theme) {
     if plan.files.is_empty() {
-        ui.label(widgets::soft(texts::NOTHING_TO_UNDO, theme));
+        ui.label(widgets::secondary_text(texts::NOTHING_TO_UNDO, theme));
     }
     for (index, file) in plan.files.iter().enumerate() {
         if let Outcome::Stays { why } = &file.outcome {
-            ui.add(Label::new(widgets::soft(why.as_str(), theme)).wrap());
+            ui.add(Label::new(widgets::secondary_text(why.as_str(), theme)).wrap());
             continue;
         }
         CollapsingHeader::new(file_label(file)).id_salt(("undo", index)).default_open(index == 0).show(ui, |ui| {
@@ -92,7 +92,7 @@ mod tests {
     use crate::ui::UiState;
     use crate::ui::shell::dialogs::dialogs_ui;
     use crate::ui::state::Dialog;
-    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing::{PaneHarness, pane_of, sample_room};
 
     fn question(plan: Option<(u64, UndoPlan)>) -> UndoQuestion {
         let point = |task: &str, first_ms| RestorePoint {
@@ -113,10 +113,10 @@ mod tests {
         UndoPlan { agent: "ada-1".into(), files: vec![file("notes/plan.md", put), file("notes/b.md", stays)] }
     }
 
-    fn open_dialog(question: UndoQuestion) -> egui_kittest::Harness<'static, Stage> {
+    fn open_dialog(question: UndoQuestion) -> egui_kittest::Harness<'static, PaneHarness> {
         let mut state = UiState::default();
         state.front.ask(Dialog::UndoWork(Box::new(question)));
-        let stage = Stage::new(sample_room(), state);
+        let stage = PaneHarness::new(sample_room(), state);
         let mut window = pane_of(stage, |ui, cx, panes| dialogs_ui(ui, cx, &mut panes.dialogs));
         window.run_steps(4);
         window

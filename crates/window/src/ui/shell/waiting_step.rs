@@ -40,7 +40,7 @@ mod tests {
     use crate::base::RunTag;
     use crate::orchestration::workflow::{RunKey, RunStatus};
     use crate::ui::UiState;
-    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing::{PaneHarness, pane_of, sample_room};
     use crate::view::workflows::WorkflowsView;
 
     #[test]
@@ -57,7 +57,7 @@ mod tests {
             asked: vec![asked],
         };
         room.workflows = WorkflowsView { runs: vec![Arc::new(run)], ..WorkflowsView::default() }.into();
-        let mut window = pane_of(Stage::new(room, UiState::default()), |ui, cx, _| {
+        let mut window = pane_of(PaneHarness::new(room, UiState::default()), |ui, cx, _| {
             let mut commands = Vec::new();
             waiting_step_ui(ui, cx, &mut commands);
             commands

@@ -4,10 +4,10 @@ use crate::ui::commands::{Command, NoticeCommand, WindowCommand};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::shell::provider_notices;
 use crate::ui::state::dock::Tab;
-use crate::ui::state::furniture_editing::Arranging;
+use crate::ui::state::furniture_editing::FurnitureEditing;
 use crate::ui::state::{Dialog, FrontPanel, UiState};
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 
 /// Runs a command. Returns the resulting commands that concern more than the window.
 pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
@@ -23,7 +23,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::ChooseFile(path) => ui.selection.choose_file(path),
         WindowCommand::Frame => ui.frame(room),
         WindowCommand::ShowActive => ui.view.frame_active(room),
-        WindowCommand::NextInNeed => ui.next_in_need(room),
+        WindowCommand::NextInNeed => ui.select_next_in_need(room),
         WindowCommand::Zoom(factor) => ui.view.camera.zoom_at(ui.view.camera.viewport.center(), factor),
         WindowCommand::OpenSelected => open_selected(room, ui, panes),
         WindowCommand::OpenThing(thing) => ui.open_thing(&thing, room),
@@ -46,7 +46,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         }
         WindowCommand::ShowQuestion => {
             if let Some((piece, ..)) = ui.questions.front(room) {
-                ui.selection.select([Thing::Agent(piece.agent.clone())]);
+                ui.selection.select([RoomObject::Agent(piece.agent.clone())]);
             }
             ui.show_question(room);
         }
@@ -80,10 +80,10 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::ToggleDebugOverlay => ui.view.debug_overlay ^= true,
         WindowCommand::ToggleStory => ui.view.is_story_folded ^= true,
         WindowCommand::ToggleArranging => {
-            ui.view.arranging = if ui.view.arranging.is_some() { None } else { Some(Arranging::default()) };
+            ui.view.arranging = if ui.view.arranging.is_some() { None } else { Some(FurnitureEditing::default()) };
             ui.selection.select([]);
         }
-        WindowCommand::ChooseFurniture(piece) => ui.view.arranging = Some(Arranging { chosen: Some(piece) }),
+        WindowCommand::ChooseFurniture(piece) => ui.view.arranging = Some(FurnitureEditing { chosen: Some(piece) }),
         WindowCommand::ToggleTheme => ui.appearance.toggle_light(),
         WindowCommand::SetLight(light) => ui.appearance.set_light(light),
         WindowCommand::SetDates(language) => ui.appearance.look.dates = language,
@@ -125,11 +125,11 @@ fn open_selected(room: &RoomModel, ui: &mut UiState, panes: &mut PaneStates) {
 fn dismiss(notice: NoticeCommand, room: &RoomModel, ui: &mut UiState) {
     let notices = &mut ui.notices;
     match notice {
-        NoticeCommand::PutAside(problems) => notices.put_aside(&problems),
-        NoticeCommand::PutAllAside => notices.put_all_aside(),
-        NoticeCommand::PutOutcomeAside(outcome) => notices.put_outcome_aside(&outcome),
-        NoticeCommand::PutCapAside(cap) => drop(notices.put_cap_aside(cap)),
-        NoticeCommand::PutFaultAside(fault) => notices.put_fault_aside(&fault, provider_notices::fault_keys(room)),
+        NoticeCommand::PutAside(problems) => notices.dismiss(&problems),
+        NoticeCommand::PutAllAside => notices.dismiss_all(),
+        NoticeCommand::PutOutcomeAside(outcome) => notices.dismiss_outcome(&outcome),
+        NoticeCommand::PutCapAside(cap) => drop(notices.dismiss_cap(cap)),
+        NoticeCommand::PutFaultAside(fault) => notices.dismiss_fault(&fault, provider_notices::fault_keys(room)),
         NoticeCommand::CloseHint => notices.is_hint_closed = true,
     }
 }

@@ -7,7 +7,7 @@ use crate::view::dates::{DateLanguage, Dates};
 /// The theme of the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Light {
+pub enum ThemeChoice {
     /// The theme of the operating system.
     #[default]
     System,
@@ -20,9 +20,9 @@ pub enum Light {
 /// The person's preferences for the appearance of the window.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Look {
+pub struct AppearancePreferences {
     /// The theme.
-    pub light: Light,
+    pub light: ThemeChoice,
     /// The scale of text and everything else; 1.0 is the default.
     pub text_size: f32,
     /// Whether motion is reduced.
@@ -31,13 +31,13 @@ pub struct Look {
     pub dates: DateLanguage,
 }
 
-impl Default for Look {
+impl Default for AppearancePreferences {
     fn default() -> Self {
-        Self { light: Light::System, text_size: 1.0, calm: false, dates: DateLanguage::English }
+        Self { light: ThemeChoice::System, text_size: 1.0, calm: false, dates: DateLanguage::English }
     }
 }
 
-impl Look {
+impl AppearancePreferences {
     /// The range of text sizes.
     pub const TEXT_SIZES: std::ops::RangeInclusive<f32> = 0.8..=2.0;
 
@@ -57,7 +57,7 @@ impl Look {
 #[derive(Clone, Debug, Default)]
 pub struct Appearance {
     /// The person's preferences.
-    pub look: Look,
+    pub look: AppearancePreferences,
     /// The format of dates, in the language of `look`.
     pub dates: Dates,
     is_dark: bool,
@@ -75,22 +75,22 @@ impl Appearance {
     }
 
     /// Sets the theme.
-    pub fn set_light(&mut self, light: Light) {
+    pub fn set_light(&mut self, light: ThemeChoice) {
         self.look.light = light;
         self.follow_light(None);
     }
 
     /// Switches between light and dark.
     pub fn toggle_light(&mut self) {
-        self.set_light(if self.is_dark { Light::Day } else { Light::Evening });
+        self.set_light(if self.is_dark { ThemeChoice::Day } else { ThemeChoice::Evening });
     }
 
     /// Follows the theme of the operating system if the preference is [`Light::System`].
     pub fn follow_light(&mut self, system_is_dark: Option<bool>) {
         self.is_dark = match self.look.light {
-            Light::Day => false,
-            Light::Evening => true,
-            Light::System => system_is_dark.unwrap_or(self.is_dark),
+            ThemeChoice::Day => false,
+            ThemeChoice::Evening => true,
+            ThemeChoice::System => system_is_dark.unwrap_or(self.is_dark),
         };
     }
 }

@@ -122,7 +122,7 @@ pub enum Dialog {
 
 /// What a file dialog is opened for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Purpose {
+pub enum FileDialogPurpose {
     /// Choosing files to import into this folder, or by their kinds if absent.
     ImportFiles(Option<String>),
     /// Choosing a folder to import into this folder, or by the kinds of its files if absent.

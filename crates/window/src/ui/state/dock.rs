@@ -51,7 +51,7 @@ impl Tab {
         [Self::Room, Self::Graph, Self::Files, Self::Shelf, Self::Inspector, Self::Talks, Self::Log];
 
     /// Returns the name on the command line; empty for files and added panes.
-    pub fn word(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Shelf => "shelf",
             Self::Files => "files",
@@ -197,7 +197,7 @@ impl Dock {
     }
 
     /// Whether a pane is visible in this window.
-    pub fn is_seen(&self, tab: &Tab) -> bool {
+    pub fn is_visible(&self, tab: &Tab) -> bool {
         if self.is_narrow { self.alone == *tab } else { self.is_in_front(tab) }
     }
 

@@ -12,7 +12,7 @@ use crate::workspace::vfs::FileInfo;
 
 /// Something that a pane wants to show.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Want {
+pub enum FileTextRequest {
     /// The list of files. Loaded again whenever files change.
     Files,
     /// The current content of a file. Loaded again whenever it changes.
@@ -61,7 +61,7 @@ impl TextRead {
 pub struct FileTexts {
     /// What panes requested in this frame. They request it in every frame, and unused contents are dropped. In a cell,
     /// because read-only code requests.
-    wants: RefCell<BTreeSet<Want>>,
+    wants: RefCell<BTreeSet<FileTextRequest>>,
     /// All files in order of paths, including deleted ones that can be restored.
     pub files: Option<Read<Arc<Vec<FileInfo>>>>,
     /// The contents of files; `Ok(None)` means that there is no such file.
@@ -80,31 +80,31 @@ pub struct FileTexts {
 
 impl FileTexts {
     /// Requests something for this frame.
-    pub fn want(&self, want: Want) {
+    pub fn want(&self, want: FileTextRequest) {
         self.wants.borrow_mut().insert(want);
     }
 
     /// Whether something was requested in this frame.
-    pub fn is_wanted(&self, want: &Want) -> bool {
+    pub fn has_requests(&self, want: &FileTextRequest) -> bool {
         self.wants.borrow().contains(want)
     }
 
     /// Returns the command line whose status is requested as a coding agent.
     pub fn wanted_coding_agent(&self) -> Option<String> {
         self.wants.borrow().iter().find_map(|want| match want {
-            Want::CodingAgents(line) => Some(line.clone()),
+            FileTextRequest::CodingAgents(line) => Some(line.clone()),
             _ => None,
         })
     }
 
     /// Takes all requests of the frame.
-    pub fn take_wants(&mut self) -> BTreeSet<Want> {
+    pub fn take_requests(&mut self) -> BTreeSet<FileTextRequest> {
         std::mem::take(self.wants.get_mut())
     }
 
     /// Returns all files, including deleted ones; empty until they are read.
     pub fn files(&self) -> Arc<Vec<FileInfo>> {
-        self.want(Want::Files);
+        self.want(FileTextRequest::Files);
         match &self.files {
             Some(Ok(files)) => files.clone(),
             _ => Arc::default(),
@@ -113,31 +113,31 @@ impl FileTexts {
 
     /// Returns the content of a file.
     pub fn text(&self, path: &str) -> Option<&Read<Option<TextRead>>> {
-        self.want(Want::Text(path.to_owned()));
+        self.want(FileTextRequest::Text(path.to_owned()));
         self.texts.get(path)
     }
 
     /// Returns the versions of a file, newest first.
     pub fn versions(&self, path: &str) -> Option<&Read<Arc<Vec<FileVersion>>>> {
-        self.want(Want::Versions(path.to_owned()));
+        self.want(FileTextRequest::Versions(path.to_owned()));
         self.versions.get(path)
     }
 
     /// Returns the content of a version of a file.
     pub fn version(&self, path: &str, version: u64) -> Option<&Read<Option<Arc<str>>>> {
-        self.want(Want::Version(path.to_owned(), version));
+        self.want(FileTextRequest::Version(path.to_owned(), version));
         self.version_texts.get(&(path.to_owned(), version))
     }
 
     /// Returns the session file of an activation.
     pub fn session(&self, activation: &Id) -> Option<&Read<Option<Arc<str>>>> {
-        self.want(Want::Session(activation.clone()));
+        self.want(FileTextRequest::Session(activation.clone()));
         self.sessions.get(activation)
     }
 
     /// Returns the prompt of a call.
     pub fn prompt(&self, call: Seq) -> Option<&Read<Option<Arc<Prompt>>>> {
-        self.want(Want::Prompt(call));
+        self.want(FileTextRequest::Prompt(call));
         self.prompts.get(&call)
     }
 }

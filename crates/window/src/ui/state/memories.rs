@@ -111,7 +111,7 @@ impl KnownMemories {
     }
 
     /// Returns the memories that contradict this one or that this one contradicts.
-    pub fn against<'a>(&'a self, memory: &'a Memory) -> impl Iterator<Item = &'a MemoryRow> {
+    pub fn contradictions<'a>(&'a self, memory: &'a Memory) -> impl Iterator<Item = &'a MemoryRow> {
         let contradicts = |edge: &&Edge| edge.relation == Relation::Contradicts;
         let names =
             move |one: &Memory, other: &Id| one.edges.iter().filter(contradicts).any(|edge| edge.target == *other);
@@ -175,7 +175,7 @@ mod tests {
             [("k-1", 3), ("k-2", 1)]
         );
         let free = known.find("k-2").expect("it should exist");
-        let against: Vec<&str> = known.against(&free.memory).map(|row| &*row.memory.id).collect();
+        let against: Vec<&str> = known.contradictions(&free.memory).map(|row| &*row.memory.id).collect();
         assert_eq!(against, ["k-1"], "a contradiction counts in both directions");
         assert_eq!(known.problems.len(), 1, "{:?}", known.problems);
         assert_eq!(known.counts_of("ada"), (1, 1));

@@ -20,10 +20,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use self::appearance::{Appearance, Light, Look};
+pub use self::appearance::{Appearance, AppearancePreferences, ThemeChoice};
 pub use self::approvals::Questions;
-pub use self::dialogs::{Dialog, DropPlace, Front, FrontPanel, ImportQuestion, Purpose, UndoQuestion};
-pub use self::notices::{Notices, Outcome, Place};
+pub use self::dialogs::{Dialog, DropPlace, FileDialogPurpose, Front, FrontPanel, ImportQuestion, UndoQuestion};
+pub use self::notices::{NoticeTarget, Notices, Outcome};
 pub use self::room_view::{MoveStart, RoomView};
 pub use self::selection::Selection;
 
@@ -36,7 +36,7 @@ use crate::gateway::ProviderStatus;
 use crate::gateway::acp::AvailableAgent;
 use crate::gateway::peers::Consent;
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::who_knows::WhoKnows;
 use crate::workspace::Relationship;
 use crate::workspace::vfs::{FileCommand, FileOperation};
@@ -105,7 +105,7 @@ pub struct Transfer {
     /// The shelf item that is being dragged.
     pub dragging: Option<ShelfItem>,
     /// The copied agents and elements.
-    pub copied: Vec<Thing>,
+    pub copied: Vec<RoomObject>,
     /// The names of files dragged over the window.
     pub hanging: Vec<String>,
 }
@@ -183,7 +183,7 @@ pub enum ShelfItem {
 
 /// A relationship that is being created or renamed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Naming {
+pub struct RelationshipNaming {
     /// The two agents, and the current label if the relationship exists.
     pub relationship: Relationship,
     /// Whether the relationship does not exist yet.
@@ -194,7 +194,7 @@ pub struct Naming {
     pub asked: bool,
 }
 
-impl Naming {
+impl RelationshipNaming {
     /// Creates a relationship; renames the first existing one between these two agents.
     pub fn of(from: &Id, to: &Id, ties: impl IntoIterator<Item = Relationship>) -> Self {
         let existing = ties.into_iter().find(|tie| tie.from == *from && tie.to == *to);
@@ -246,7 +246,7 @@ impl UiState {
     }
 
     /// Shows a notice that links to a place.
-    pub fn notify_at(&mut self, text: impl Into<String>, good: bool, place: Option<Place>) {
+    pub fn notify_at(&mut self, text: impl Into<String>, good: bool, place: Option<NoticeTarget>) {
         self.notices.notify(text, good, place, self.time.now_secs);
     }
 
@@ -256,7 +256,7 @@ impl UiState {
     }
 
     /// Returns the things whose details are needed: the selection and what the pointer is over.
-    pub fn looked_at(&self) -> BTreeSet<Thing> {
+    pub fn detail_targets(&self) -> BTreeSet<RoomObject> {
         self.selection.things().iter().chain(&self.view.hovered).cloned().collect()
     }
 
@@ -287,27 +287,27 @@ impl UiState {
     }
 
     /// Selects the next agent that needs the person, after the selected one, and zooms to it.
-    pub fn next_in_need(&mut self, room: &RoomModel) {
+    pub fn select_next_in_need(&mut self, room: &RoomModel) {
         let now = self.selection.things().iter().find_map(|thing| room.agent(thing.agent()?)).map(|agent| agent.key);
-        if let Some(next) = room_view::next_in_need(room, now) {
-            let thing = Thing::Agent(next.id.clone());
+        if let Some(next) = room_view::next_needing_attention(room, now) {
+            let thing = RoomObject::Agent(next.id.clone());
             self.selection.select([thing.clone()]);
             self.view.zoom_to(room, &thing, self.move_start());
         }
     }
 
     /// Opens an element, or zooms to an agent.
-    pub fn open_thing(&mut self, thing: &Thing, room: &RoomModel) {
+    pub fn open_thing(&mut self, thing: &RoomObject, room: &RoomModel) {
         match thing {
-            Thing::Element(id) => self.front.open_element(id.clone()),
-            Thing::Agent(_) => self.view.zoom_to(room, thing, self.move_start()),
+            RoomObject::Element(id) => self.front.open_element(id.clone()),
+            RoomObject::Agent(_) => self.view.zoom_to(room, thing, self.move_start()),
         }
     }
 
     /// Scrolls the agent whose approval is in front into view.
     pub fn show_question(&mut self, room: &RoomModel) {
         if let Some((piece, ..)) = self.questions.front(room) {
-            let asker = Thing::Agent(piece.agent.clone());
+            let asker = RoomObject::Agent(piece.agent.clone());
             self.view.reveal(room, &asker, self.move_start());
         }
     }

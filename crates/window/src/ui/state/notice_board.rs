@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Place, texts};
+use super::{NoticeTarget, texts};
 use crate::base::hash::content_hash;
 use crate::base::{Problem, Severity};
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 
 /// The current problems, sorted only when they change, because there may be thousands.
 #[derive(Clone, Debug, Default)]
@@ -90,18 +90,18 @@ pub(in crate::ui) fn file_or_place(problem: &Problem) -> &str {
 }
 
 /// Returns the place that a problem links to, if there is one.
-pub fn place_of(problem: &Problem) -> Option<Place> {
+pub fn place_of(problem: &Problem) -> Option<NoticeTarget> {
     let place = file_or_place(problem);
     if [".md", ".mdx", ".yaml", ".yml"].iter().any(|ending| place.ends_with(ending)) {
-        return Some(Place::File(place.to_owned(), problem.line));
+        return Some(NoticeTarget::File(place.to_owned(), problem.line));
     }
     if let Some(id) = place.strip_prefix("element ") {
-        return Some(Place::Thing(Thing::Element(id.trim_matches('"').into())));
+        return Some(NoticeTarget::Thing(RoomObject::Element(id.trim_matches('"').into())));
     }
     if let Some(id) = place.strip_prefix("agent ") {
-        return Some(Place::Thing(Thing::Agent(id.trim_matches('"').into())));
+        return Some(NoticeTarget::Thing(RoomObject::Agent(id.trim_matches('"').into())));
     }
-    (place.starts_with("budget.") || place.starts_with("gateway.")).then(|| Place::Setting(place.to_owned()))
+    (place.starts_with("budget.") || place.starts_with("gateway.")).then(|| NoticeTarget::Setting(place.to_owned()))
 }
 
 /// Returns the place of a problem, with its line.

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::notice_board::NoticeBoard;
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 
 /// Seconds after which the notice of a success disappears; that of a failure stays until it is dismissed.
 pub const OUTCOME_SECS: f64 = 6.0;
@@ -22,20 +22,20 @@ pub struct Outcome {
     /// Whether it succeeded.
     pub good: bool,
     /// The place that it links to.
-    pub place: Option<Place>,
+    pub place: Option<NoticeTarget>,
     /// When it was shown, in seconds since the window opened.
     pub born_secs: f64,
 }
 
 /// A place that a notice links to.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Place {
+pub enum NoticeTarget {
     /// A file of the workspace, and a line in it.
     File(String, Option<usize>),
     /// A setting, by section and key: `budget.calls_per_run`.
     Setting(String),
     /// An agent or an element.
-    Thing(Thing),
+    Thing(RoomObject),
 }
 
 /// The notices for the person.
@@ -52,7 +52,7 @@ pub struct Notices {
 
 impl Notices {
     /// Shows a result, at this time, with the place that it links to.
-    pub fn notify(&mut self, text: impl Into<String>, good: bool, place: Option<Place>, now_secs: f64) {
+    pub fn notify(&mut self, text: impl Into<String>, good: bool, place: Option<NoticeTarget>, now_secs: f64) {
         let outcome = Outcome { text: text.into(), good, place, born_secs: now_secs };
         // A repeated message renews its card.
         self.outcomes.retain(|other| (&other.text, &other.place) != (&outcome.text, &outcome.place));
@@ -86,39 +86,39 @@ impl Notices {
     }
 
     /// Dismisses a result.
-    pub fn put_outcome_aside(&mut self, outcome: &Outcome) {
+    pub fn dismiss_outcome(&mut self, outcome: &Outcome) {
         self.outcomes.retain(|other| other != outcome);
     }
 
     /// Dismisses these problems, by their indices on the board, until they change.
-    pub fn put_aside(&mut self, problems: &[usize]) {
+    pub fn dismiss(&mut self, problems: &[usize]) {
         self.board.dismiss(problems);
     }
 
     /// Dismisses all problems.
-    pub fn put_all_aside(&mut self) {
+    pub fn dismiss_all(&mut self) {
         self.board.dismiss_all();
     }
 
     /// Dismisses the notice that a cap was reached, by its text. Returns whether it was not dismissed before.
-    pub fn put_cap_aside(&mut self, cap: impl Into<String>) -> bool {
+    pub fn dismiss_cap(&mut self, cap: impl Into<String>) -> bool {
         self.dismissed_caps.insert(cap.into())
     }
 
     /// Whether the notice of this cap was dismissed.
-    pub fn is_cap_aside(&self, cap: &str) -> bool {
+    pub fn is_cap_dismissed(&self, cap: &str) -> bool {
         self.dismissed_caps.contains(cap)
     }
 
     /// Dismisses a provider's failures; `known` are all current ones, and others are forgotten.
-    pub fn put_fault_aside(&mut self, fault: &str, known: impl Iterator<Item = String>) {
+    pub fn dismiss_fault(&mut self, fault: &str, known: impl Iterator<Item = String>) {
         let known: BTreeSet<String> = known.collect();
         self.dismissed_faults.retain(|dismissed| known.contains(dismissed));
         self.dismissed_faults.insert(fault.to_owned());
     }
 
     /// Whether these failures of a provider were dismissed.
-    pub fn is_fault_aside(&self, fault: &str) -> bool {
+    pub fn is_fault_dismissed(&self, fault: &str) -> bool {
         self.dismissed_faults.contains(fault)
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use bevy::math::Vec2;
 
-use super::furniture_editing::Arranging;
+use super::furniture_editing::FurnitureEditing;
 use crate::base::AgentKey;
 use crate::view::activity_text::Importance;
 use crate::view::camera::Camera;
 use crate::view::model::{AgentView, RoomModel};
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 
 /// The smallest zoom at which faces can be distinguished and words on boards can be read.
 const LEGIBLE_ZOOM: f32 = 0.55;
@@ -25,10 +25,10 @@ const ZOOM_SETTLE_SECS: f64 = 0.15;
 const EDGE_POINTS: f32 = 40.0;
 
 /// Returns the position of a thing.
-pub fn place_of(room: &RoomModel, thing: &Thing) -> Option<Vec2> {
+pub fn place_of(room: &RoomModel, thing: &RoomObject) -> Option<Vec2> {
     match thing {
-        Thing::Agent(id) => room.agent(id).map(|agent| agent.position),
-        Thing::Element(id) => room.element(id).map(|element| element.position),
+        RoomObject::Agent(id) => room.agent(id).map(|agent| agent.position),
+        RoomObject::Element(id) => room.element(id).map(|element| element.position),
     }
 }
 
@@ -38,14 +38,14 @@ pub fn active(room: &RoomModel) -> impl Iterator<Item = &AgentView> {
 }
 
 /// Returns all agents that need the person.
-pub fn in_need(room: &RoomModel) -> impl Iterator<Item = &AgentView> {
+pub fn needing_attention(room: &RoomModel) -> impl Iterator<Item = &AgentView> {
     room.agents.iter().filter(|agent| Importance::of(agent) == Importance::NeedsYou)
 }
 
 /// Returns the next agent after this one that needs the person; after the last, the first again.
-pub fn next_in_need(room: &RoomModel, after: Option<AgentKey>) -> Option<&AgentView> {
-    let later = in_need(room).find(|agent| after.is_some_and(|after| agent.key > after));
-    later.or_else(|| in_need(room).next())
+pub fn next_needing_attention(room: &RoomModel, after: Option<AgentKey>) -> Option<&AgentView> {
+    let later = needing_attention(room).find(|agent| after.is_some_and(|after| agent.key > after));
+    later.or_else(|| needing_attention(room).next())
 }
 
 /// The view of the room. The canvas returns it changed after each frame.
@@ -54,7 +54,7 @@ pub struct RoomView {
     /// The camera.
     pub camera: Camera,
     /// The thing under the pointer.
-    pub hovered: Option<Thing>,
+    pub hovered: Option<RoomObject>,
     /// Whether the camera was set for this room; otherwise the room is fitted into the view once.
     pub is_framed: bool,
     /// Whether the debug overlay is on.
@@ -62,7 +62,7 @@ pub struct RoomView {
     /// Whether the story strip is collapsed.
     pub is_story_folded: bool,
     /// The state while furniture is being arranged.
-    pub arranging: Option<Arranging>,
+    pub arranging: Option<FurnitureEditing>,
     /// The current camera movement.
     pub(in crate::ui) movement: Option<CameraMove>,
     /// The zoom of the last frame, and since when it has had this value.
@@ -92,10 +92,10 @@ pub(in crate::ui) struct CameraMove {
 
 impl RoomView {
     /// Fits these things into the view, or everything if there are none.
-    pub fn frame(&mut self, room: &RoomModel, things: &BTreeSet<Thing>) {
-        let chosen = |thing: Thing| things.is_empty() || things.contains(&thing);
-        let agents = room.agents.iter().filter(|agent| chosen(Thing::Agent(agent.id.clone())));
-        let elements = room.elements.iter().filter(|element| chosen(Thing::Element(element.id.clone())));
+    pub fn frame(&mut self, room: &RoomModel, things: &BTreeSet<RoomObject>) {
+        let chosen = |thing: RoomObject| things.is_empty() || things.contains(&thing);
+        let agents = room.agents.iter().filter(|agent| chosen(RoomObject::Agent(agent.id.clone())));
+        let elements = room.elements.iter().filter(|element| chosen(RoomObject::Element(element.id.clone())));
         let places: Vec<_> =
             agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).collect();
         let mut with_furniture = self.camera;
@@ -110,11 +110,11 @@ impl RoomView {
 
     /// Fits all agents that work, talk, read or need the person into the view; does nothing if there are none.
     pub fn frame_active(&mut self, room: &RoomModel) {
-        self.camera.frame(active(room).chain(in_need(room)).map(|agent| agent.position));
+        self.camera.frame(active(room).chain(needing_attention(room)).map(|agent| agent.position));
     }
 
     /// Moves the camera to a thing that is not visible, or will not be at the end of the current movement.
-    pub fn reveal(&mut self, room: &RoomModel, thing: &Thing, move_start: MoveStart) {
+    pub fn reveal(&mut self, room: &RoomModel, thing: &RoomObject, move_start: MoveStart) {
         let Some(place) = place_of(room, thing) else { return };
         let (middle, zoom) = self.movement.map_or((self.camera.middle, self.camera.zoom), |movement| movement.to);
         let target = Camera { middle, zoom, ..self.camera };
@@ -124,14 +124,14 @@ impl RoomView {
     }
 
     /// Moves the camera to a thing, near enough to see an agent's face.
-    pub fn zoom_to(&mut self, room: &RoomModel, thing: &Thing, move_start: MoveStart) {
+    pub fn zoom_to(&mut self, room: &RoomModel, thing: &RoomObject, move_start: MoveStart) {
         if let Some(place) = place_of(room, thing) {
             self.start_move((place, self.camera.zoom.max(AGENT_ZOOM)), move_start);
         }
     }
 
     /// Moves the camera to a thing, near enough to recognise it, and never farther than now.
-    pub fn glide_to(&mut self, room: &RoomModel, thing: &Thing, move_start: MoveStart) {
+    pub fn glide_to(&mut self, room: &RoomModel, thing: &RoomObject, move_start: MoveStart) {
         if let Some(place) = place_of(room, thing) {
             self.start_move((place, self.camera.zoom.max(THING_ZOOM)), move_start);
         }
@@ -217,9 +217,9 @@ mod tests {
 
     const AT_10: MoveStart = MoveStart { now_secs: 10.0, is_still: false };
 
-    fn bram() -> (RoomModel, Thing, Vec2) {
+    fn bram() -> (RoomModel, RoomObject, Vec2) {
         let room = sample_room();
-        let thing = Thing::Agent("bram-1".into());
+        let thing = RoomObject::Agent("bram-1".into());
         let place = place_of(&room, &thing).expect("he is in the room");
         (room, thing, place)
     }
@@ -245,7 +245,7 @@ mod tests {
         view.camera.viewport = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(800.0, 600.0));
         view.camera.middle = place + Vec2::new(5_000.0, 0.0);
         view.reveal(&room, &thing, AT_10);
-        let ada = Thing::Agent("ada-1".into());
+        let ada = RoomObject::Agent("ada-1".into());
         view.reveal(&room, &ada, MoveStart { now_secs: 10.1, is_still: false });
         view.glide(12.0);
         for thing in [ada, thing] {
@@ -283,9 +283,9 @@ mod tests {
         for (key, state) in [State::Waiting, State::Idle, State::Error, State::Working].into_iter().enumerate() {
             room.agents.push(AgentView { state, ..agent(key as u32, &format!("ada-{key}"), "Ada") });
         }
-        let next = |after: Option<u32>| next_in_need(&room, after.map(AgentKey)).map(|agent| agent.key.0);
+        let next = |after: Option<u32>| next_needing_attention(&room, after.map(AgentKey)).map(|agent| agent.key.0);
         assert_eq!([None, Some(0), Some(1), Some(2), Some(3)].map(next), [0, 2, 2, 0, 0].map(Some));
-        assert_eq!(next_in_need(&RoomModel::default(), None).map(|agent| agent.key), None);
+        assert_eq!(next_needing_attention(&RoomModel::default(), None).map(|agent| agent.key), None);
     }
 
     #[test]

@@ -3,26 +3,26 @@
 use std::collections::BTreeSet;
 
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::workspace::Relationship;
 
 /// The selection.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Selection {
-    things: BTreeSet<Thing>,
+    things: BTreeSet<RoomObject>,
     rope: Option<Relationship>,
     file: Option<String>,
 }
 
 /// Returns everything in the room, agents first.
-fn things(room: &RoomModel) -> impl Iterator<Item = Thing> {
-    let agents = room.agents.iter().map(|agent| Thing::Agent(agent.id.clone()));
-    agents.chain(room.elements.iter().map(|element| Thing::Element(element.id.clone())))
+fn things(room: &RoomModel) -> impl Iterator<Item = RoomObject> {
+    let agents = room.agents.iter().map(|agent| RoomObject::Agent(agent.id.clone()));
+    agents.chain(room.elements.iter().map(|element| RoomObject::Element(element.id.clone())))
 }
 
 impl Selection {
     /// Returns the selected things.
-    pub fn things(&self) -> &BTreeSet<Thing> {
+    pub fn things(&self) -> &BTreeSet<RoomObject> {
         &self.things
     }
 
@@ -37,7 +37,7 @@ impl Selection {
     }
 
     /// Selects these things instead of the selected ones.
-    pub fn select(&mut self, things: impl IntoIterator<Item = Thing>) {
+    pub fn select(&mut self, things: impl IntoIterator<Item = RoomObject>) {
         self.things = things.into_iter().collect();
         self.rope = None;
     }
@@ -54,8 +54,8 @@ impl Selection {
     }
 
     /// Selects the next or the previous thing of the room; none after the last and before the first.
-    pub fn select_next(&mut self, room: &RoomModel, forward: bool) -> Option<Thing> {
-        let things: Vec<Thing> = things(room).collect();
+    pub fn select_next(&mut self, room: &RoomModel, forward: bool) -> Option<RoomObject> {
+        let things: Vec<RoomObject> = things(room).collect();
         let last = things.len().wrapping_sub(1);
         let now = self.things.first().and_then(|selected| things.iter().position(|thing| thing == selected));
         let next = match (now, forward) {
@@ -85,7 +85,7 @@ impl Selection {
     }
 
     /// Deselects things that were removed from the room.
-    pub fn remove(&mut self, removed: &[Thing]) {
+    pub fn remove(&mut self, removed: &[RoomObject]) {
         self.things.retain(|thing| !removed.contains(thing));
     }
 

@@ -69,7 +69,7 @@ pub fn small(text: impl Into<String>, theme: &Theme) -> RichText {
 }
 
 /// Returns secondary text.
-pub fn soft(text: impl Into<String>, theme: &Theme) -> RichText {
+pub fn secondary_text(text: impl Into<String>, theme: &Theme) -> RichText {
     RichText::new(text).size(TYPE[1]).color(theme.text_soft)
 }
 
@@ -245,7 +245,7 @@ pub fn area(ui: &mut Ui, text: &mut String, label: &str, hint: &str, rows: usize
 }
 
 /// Focuses a text field, with the cursor at the end of its text.
-pub fn go_on_writing(ui: &Ui, field: &Response, text: &str) {
+pub fn focus_at_end(ui: &Ui, field: &Response, text: &str) {
     use egui::text::{CCursor, CCursorRange};
     field.request_focus();
     let mut edit = egui::text_edit::TextEditState::load(ui.ctx(), field.id).unwrap_or_default();
@@ -332,7 +332,7 @@ pub fn line_parts<R>(
 
 /// Content that fills a panel and a footer below, added in this order, so that Tab follows the reading order. The
 /// height of the footer is that of the previous frame.
-pub fn above_foot<R>(ui: &mut Ui, salt: &str, above: impl FnOnce(&mut Ui), foot: impl FnOnce(&mut Ui) -> R) -> R {
+pub fn with_footer<R>(ui: &mut Ui, salt: &str, above: impl FnOnce(&mut Ui), foot: impl FnOnce(&mut Ui) -> R) -> R {
     let id = ui.id().with(("height of the foot", salt));
     let previous = ui.data(|data| data.get_temp::<f32>(id));
     let whole = ui.available_rect_before_wrap();

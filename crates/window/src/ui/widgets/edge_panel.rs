@@ -34,7 +34,7 @@ pub struct EdgePanel {
 impl EdgePanel {
     /// Returns the `Ui` for the rest of the pane, to be drawn first. The size of the panel is that of the previous
     /// frame.
-    pub fn beside(&self, ui: &mut Ui) -> Ui {
+    pub fn remaining_ui(&self, ui: &mut Ui) -> Ui {
         let whole = ui.available_rect_before_wrap();
         let size = self.size(ui).clamp(0.0, self.along(whole.size()).max(0.0));
         let left = match self.edge {
@@ -94,7 +94,7 @@ mod tests {
     fn pane(edge: Edge) -> Harness<'static, Parts> {
         let app = move |ui: &mut Ui, parts: &mut Parts| {
             let panel = EdgePanel { name: "tested", edge, points: 120.0, range: 80.0..=200.0 };
-            let beside = panel.beside(ui);
+            let beside = panel.remaining_ui(ui);
             parts[0] = Some(beside.max_rect());
             parts[1] = Some(panel.show(ui, |ui| {
                 ui.take_available_space();

@@ -21,7 +21,7 @@ pub fn markdown(ui: &mut Ui, text: &str, theme: &Theme) -> Option<String> {
         ui.style_mut().visuals.hyperlink_color = theme.accent;
         ui.style_mut().visuals.code_bg_color = crate::ui::widgets::mix(theme.card, theme.line, 0.6);
         ui.style_mut().visuals.extreme_bg_color = crate::ui::widgets::mix(theme.card, theme.line, 0.4);
-        let heading = crate::view::text::fonts::strong(ui.ctx(), TYPE[1] * 1.35);
+        let heading = crate::view::text::fonts::semibold(ui.ctx(), TYPE[1] * 1.35);
         let styles = &mut ui.style_mut().text_styles;
         styles.insert(TextStyle::Heading, heading);
         styles.insert(TextStyle::Body, FontId::new(TYPE[1], FontFamily::Proportional));

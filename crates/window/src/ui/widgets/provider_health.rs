@@ -11,7 +11,7 @@ use crate::view::model::RoomModel;
 use crate::view::theme::Theme;
 
 /// Returns the fault of a provider in a few words: “openai has no valid key”.
-pub fn short(fault: &ProviderFault) -> String {
+pub fn summary(fault: &ProviderFault) -> String {
     let what = match fault.kind {
         FailureKind::Unauthorised => texts::NO_VALID_KEY,
         FailureKind::RateLimited => texts::RATE_LIMITING,
@@ -34,7 +34,7 @@ pub fn long(fault: &ProviderFault, room: &RoomModel) -> String {
 }
 
 /// Returns the most important fault: of a provider that one of the agents uses, otherwise of the room's provider.
-pub fn foremost(room: &RoomModel) -> Option<&ProviderFault> {
+pub fn most_important(room: &RoomModel) -> Option<&ProviderFault> {
     let of_agents = room.failing_agents.values().min().and_then(|index| room.provider_faults.get(*index));
     of_agents.or_else(|| of_room(room))
 }
@@ -47,6 +47,6 @@ pub fn of_room(room: &RoomModel) -> Option<&ProviderFault> {
 
 /// Draws a line about the failing provider of an agent.
 pub fn agent_ui(ui: &mut Ui, fault: &ProviderFault, room: &RoomModel, theme: &Theme) {
-    let text = RichText::new(text_format::capitalised(&short(fault))).color(theme.bad);
+    let text = RichText::new(text_format::capitalised(&summary(fault))).color(theme.bad);
     ui.add(egui::Label::new(text).wrap()).on_hover_text(long(fault, room));
 }

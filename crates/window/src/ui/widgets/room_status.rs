@@ -9,7 +9,7 @@ use crate::view::model::RoomModel;
 
 /// The reason why no agent is active.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Quiet {
+pub struct QuietReason {
     /// A few words, for the status.
     pub short: String,
     /// A sentence with what to do.
@@ -19,8 +19,8 @@ pub struct Quiet {
 }
 
 /// Returns the reason why no agent is active, or a fault that prevents answers.
-pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
-    let quiet = |short: &str, long: String| Some(Quiet { short: short.to_owned(), long, is_fault: false });
+pub fn quiet_reason(room: &RoomModel) -> Option<QuietReason> {
+    let quiet = |short: &str, long: String| Some(QuietReason { short: short.to_owned(), long, is_fault: false });
     if room.paused {
         return quiet(texts::PAUSED, texts::ROOM_IS_PAUSED.into());
     }
@@ -28,9 +28,9 @@ pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
         return quiet(texts::LIMIT_REACHED, texts::no_more_calls(cap));
     }
     let (waiting, in_flight) = room.questions;
-    if let Some(fault) = provider_health::foremost(room) {
-        let (short, long) = (provider_health::short(fault), provider_health::long(fault, room));
-        return Some(Quiet { short, long, is_fault: true });
+    if let Some(fault) = provider_health::most_important(room) {
+        let (short, long) = (provider_health::summary(fault), provider_health::long(fault, room));
+        return Some(QuietReason { short, long, is_fault: true });
     }
     if room_view::active(room).next().is_some() {
         return None;
@@ -66,7 +66,7 @@ pub fn status(room: &RoomModel) -> String {
         0 => {}
         stuck => parts.push(texts::stuck(stuck)),
     }
-    let why = why_quiet(room).filter(|_| !room.paused);
+    let why = quiet_reason(room).filter(|_| !room.paused);
     parts.push(match (working, &why) {
         (0, Some(why)) if queued == 0 && !why.is_fault => texts::quiet_because(&why.short),
         (0, None) if queued == 0 => texts::QUIET.to_owned(),
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_reason_for_quiet_is_found() {
         let mut room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
-        let why = |room: &RoomModel| why_quiet(room).unwrap().short;
+        let why = |room: &RoomModel| quiet_reason(room).unwrap().short;
         assert_eq!(why(&room), texts::NOTHING_NEW);
         room.questions = (3, 0);
         assert_eq!(why(&room), "waiting for a free slot");
@@ -130,6 +130,6 @@ mod tests {
         assert_eq!(why(&room), "the room is paused");
         room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
         room.agents[0].thinking = true;
-        assert_eq!(why_quiet(&room), None);
+        assert_eq!(quiet_reason(&room), None);
     }
 }

@@ -74,7 +74,7 @@ pub struct Outfit {
 
 impl Outfit {
     /// The same outfit, desaturated toward `grey` by `share` (0 to 1).
-    pub fn faded(self, grey: Color32, share: f32) -> Self {
+    pub fn desaturated(self, grey: Color32, share: f32) -> Self {
         let fade = |colour: Color32| colour.lerp_to_gamma(grey, share);
         Self {
             skin: fade(self.skin),

@@ -5,7 +5,7 @@ use egui::{Rect, Vec2};
 
 use super::label::{self, Label, Measure, Style, Wanted};
 use super::label_input::LabelInput;
-use super::label_layout::{self, Ground, Owner, Placed, Places, Reach, Wish};
+use super::label_layout::{self, LabelObstacles, LabelPlaces, LabelReach, LabelRequest, Owner, PlacedLabel};
 use super::occupancy::Occupancy;
 use super::{Detail, element};
 use crate::simulation::State;
@@ -44,8 +44,8 @@ pub(super) fn wanted<'a>(input: &LabelInput<'a>, areas: &[Area], measure: Measur
             continue;
         }
         let home = body.center_bottom() + egui::vec2(0.0, 2.0);
-        let (size, distance, reach) = (label.size(measure), input.distance(home), Reach::Around);
-        wanted.push(Wish { owner, body, home, size, importance, distance, reach }, label);
+        let (size, distance, reach) = (label.size(measure), input.distance(home), LabelReach::Around);
+        wanted.push(LabelRequest { owner, body, home, size, importance, distance, reach }, label);
     }
     wanted
 }
@@ -61,7 +61,12 @@ fn look(area: &Area) -> (Style, Importance) {
 
 /// Places the labels near their areas. In a crowd, every place covers a face; labels may then cover faces but never
 /// another area's label.
-pub(super) fn place(wanted: &Wanted<'_>, ground: Ground<'_>, taken: &mut Occupancy, previous: &Places) -> Vec<Placed> {
+pub(super) fn place(
+    wanted: &Wanted<'_>,
+    ground: LabelObstacles<'_>,
+    taken: &mut Occupancy,
+    previous: &LabelPlaces,
+) -> Vec<PlacedLabel> {
     let mut placed = label_layout::place(&wanted.wishes, ground, taken, previous);
     let mut is_placed = vec![false; wanted.wishes.len()];
     placed.iter().for_each(|label| is_placed[label.wish] = true);
@@ -70,9 +75,9 @@ pub(super) fn place(wanted: &Wanted<'_>, ground: Ground<'_>, taken: &mut Occupan
         return placed;
     }
     let nobody = Occupancy::new(ground.view);
-    let crowded = Ground { faces: &nobody, bodies: ground.faces, ..ground };
-    let wish = |index: &usize| Wish { reach: Reach::Anywhere, ..wanted.wishes[*index] };
-    let wishes: Vec<Wish> = rest.iter().map(wish).collect();
+    let crowded = LabelObstacles { faces: &nobody, bodies: ground.faces, ..ground };
+    let wish = |index: &usize| LabelRequest { reach: LabelReach::Anywhere, ..wanted.wishes[*index] };
+    let wishes: Vec<LabelRequest> = rest.iter().map(wish).collect();
     let mut more = label_layout::place(&wishes, crowded, taken, previous);
     more.iter_mut().for_each(|label| label.wish = rest[label.wish]);
     placed.extend(more);
@@ -90,7 +95,7 @@ mod tests {
     use crate::view::camera::Camera;
     use crate::view::model::{ContentView, RoomModel};
     use crate::view::paint::tests::{agent, element as board};
-    use crate::view::paint::{Chosen, Look, Seen, clusters};
+    use crate::view::paint::{Chosen, PaintParameters, Seen, clusters};
     use crate::view::recent_events::Recent;
     use crate::view::theme::Theme;
 
@@ -99,7 +104,7 @@ mod tests {
 
     fn shown(room: &RoomModel, camera: Camera) -> Vec<Shown> {
         let (selected, recent) = (BTreeSet::new(), Recent::default());
-        let scene = Look {
+        let scene = PaintParameters {
             camera,
             theme: Theme::of(false),
             now_secs: 0.0,
@@ -126,9 +131,9 @@ mod tests {
         let mut measure = |text: &str| egui::vec2(0.55 * text.chars().count() as f32, 1.3);
         let wanted = wanted(&input, &areas(room, camera.zoom), &mut measure);
         let (faces, bodies) = (input.faces(), input.bodies());
-        let ground = Ground { view: camera.viewport.shrink(2.0), faces: &faces, bodies: &bodies };
-        let placed = place(&wanted, ground, &mut Occupancy::new(camera.viewport), &Places::default());
-        let label = |one: &Placed| {
+        let ground = LabelObstacles { view: camera.viewport.shrink(2.0), faces: &faces, bodies: &bodies };
+        let placed = place(&wanted, ground, &mut Occupancy::new(camera.viewport), &LabelPlaces::default());
+        let label = |one: &PlacedLabel| {
             let owner = wanted.wishes[one.wish].owner;
             (owner, wanted.labels[one.wish].text(), one.rect)
         };

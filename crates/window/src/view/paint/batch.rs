@@ -36,7 +36,7 @@ impl Placement {
     }
 
     /// Rotated clockwise about a canvas point, in radians.
-    pub(super) fn turned(self, about: Vec2, angle: f32) -> Self {
+    pub(super) fn rotated(self, about: Vec2, angle: f32) -> Self {
         let (sin, cos) = angle.sin_cos();
         let fixed = self.point(about);
         let right = self.right * cos + self.down * sin;
@@ -173,7 +173,7 @@ mod tests {
     fn rotation_keeps_its_centre_fixed() {
         let place = Placement::new(pos2(100.0, 50.0), 2.0, vec2(24.0, 60.0));
         assert_eq!(place.point(vec2(24.0, 60.0)), pos2(100.0, 50.0));
-        let turned = place.turned(vec2(10.0, 20.0), 1.0);
+        let turned = place.rotated(vec2(10.0, 20.0), 1.0);
         assert!(turned.point(vec2(10.0, 20.0)).distance(place.point(vec2(10.0, 20.0))) < 1e-3);
         let mirrored = place.mirrored(24.0);
         assert_eq!(mirrored.point(vec2(24.0, 60.0)), pos2(100.0, 50.0));

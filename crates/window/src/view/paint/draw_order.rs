@@ -29,7 +29,7 @@ pub(super) fn back_to_front(room: &RoomModel, seen: &Seen, with_agents: bool) ->
         let element = &room.elements[*index];
         (hidden_from_y(element.position, SIZE), DrawItem::Element(*index), element.position, SIZE)
     });
-    let decor = seen.decor.iter().filter(|index| !furniture::lies(&room.decor[**index].kind)).map(|index| {
+    let decor = seen.decor.iter().filter(|index| !furniture::is_flat(&room.decor[**index].kind)).map(|index| {
         let decor = &room.decor[*index];
         (hidden_from_y(decor.position, decor.size), DrawItem::Decor(*index), decor.position, decor.size)
     });

@@ -165,7 +165,7 @@ fn notes(batch: &mut Batch, pins: &[PinView], place: &Placement, light: Color32)
         let corner = vec2(9.5 + 16.7 * column as f32, 9.5 + 17.0 * row as f32) + jitter;
         let tilt = ((hash / 64 % 9) as f32 - 4.0) * 0.035;
         let paper = mixed(word_colour(&pin.author), Color32::WHITE, 0.5);
-        batch.draw(Sprite::Note, &place.moved(corner).turned(vec2(7.0, 1.5), tilt), lit(paper, light));
+        batch.draw(Sprite::Note, &place.moved(corner).rotated(vec2(7.0, 1.5), tilt), lit(paper, light));
     }
 }
 
@@ -209,7 +209,7 @@ fn book_lines(batch: &mut Batch, text: &str, place: &Placement, light: Color32) 
         let size = if heading { vec2(18.0, 2.0) } else { vec2(width, 1.2) };
         // Pages slope toward the fold.
         let slope = if page == 0 { 0.05 } else { -0.05 };
-        let line = place.turned(vec2(left, top), slope);
+        let line = place.rotated(vec2(left, top), slope);
         batch.plain(Rect::from_min_size(pos2(left, top), size), &line, ink);
     }
 }

@@ -155,7 +155,7 @@ pub(super) fn paint(batch: &mut Batch, agent: &AgentView, at: Pos2, talks: bool,
     let ground = if agent.heading.x < -0.05 { upright.mirrored(AXIS) } else { upright };
     let light = if agent.state == State::Paused { mixed(scene.light, FADED, 0.5) } else { scene.light };
     if scene.coarse {
-        let outfit = scene.grey.map_or(outfit, |grey| outfit.faded(grey, GREYED));
+        let outfit = scene.grey.map_or(outfit, |grey| outfit.desaturated(grey, GREYED));
         coarse(batch, &outfit, &ground.moved(vec2(0.0, -pose.bob)), light);
         return;
     }
@@ -177,7 +177,7 @@ pub(super) fn portrait(batch: &mut Batch, look: &str, rect: Rect, light: Color32
 /// Paints the face of a look word, for a badge of this radius.
 pub(super) fn badge(batch: &mut Batch, look: &str, at: Pos2, radius: f32, grey: Option<Color32>) {
     let outfit = Outfit::of(look);
-    let outfit = grey.map_or(outfit, |grey| outfit.faded(grey, GREYED));
+    let outfit = grey.map_or(outfit, |grey| outfit.desaturated(grey, GREYED));
     let place = Placement::new(at, radius / FACE.1, FACE.0);
     batch.disc(at, radius, mixed(outfit.cloth, Color32::WHITE, 0.35));
     batch.draw(Sprite::Head, &place, outfit.skin);
@@ -235,14 +235,14 @@ fn draw_figure(batch: &mut Batch, figure: &FigureParts, ground: Placement, light
     }
     // A raised arm is stretched, a hanging one slightly bent.
     let reach = |angle: f32| vec2(1.0, if angle > RAISED { 1.45 } else { 1.0 });
-    let arm = |side: Placement, angle: f32| side.turned(SHOULDER, angle).scaled(SHOULDER, reach(angle));
+    let arm = |side: Placement, angle: f32| side.rotated(SHOULDER, angle).scaled(SHOULDER, reach(angle));
     let arms = [(arm(body, pose.arms[0]), pose.arms[0]), (arm(body.mirrored(AXIS), pose.arms[1]), pose.arms[1])];
     // A raised arm is in front of the head, a hanging one behind it.
     for (index, (place, angle)) in arms.iter().enumerate().filter(|(_, (_, angle))| *angle <= RAISED) {
         part(Sprite::Arm, place, outfit.cloth);
         if let Some(sprite) = in_hand.filter(|_| index == 1) {
             // The object stays upright however the arm is turned.
-            part(sprite, &place.turned(HAND, -angle), Color32::WHITE);
+            part(sprite, &place.rotated(HAND, -angle), Color32::WHITE);
         }
         part(Sprite::Hand, place, outfit.skin);
     }

@@ -4,7 +4,7 @@
 use bevy::math::Vec2 as World;
 use egui::{Color32, Painter, Rect, Stroke, vec2};
 
-use super::Look;
+use super::PaintParameters;
 use super::batch::{Batch, fade};
 use super::figure::HEIGHT;
 use super::floor::sign_ground;
@@ -13,7 +13,7 @@ use crate::base::Id;
 use crate::simulation::State;
 use crate::view::art::Sprite;
 use crate::view::model::RoomModel;
-use crate::view::recent_events::{Recent, THOUGHT_SECS, Thought};
+use crate::view::recent_events::{Recent, RecentRecall, THOUGHT_SECS};
 use crate::view::theme::{Theme, state_colour};
 use crate::view::who_knows::{Travel, WhoKnows};
 
@@ -21,7 +21,7 @@ use crate::view::who_knows::{Travel, WhoKnows};
 const HEIGHT_UNITS: f32 = 26.0;
 
 /// The colour of a line, by how the knowledge travelled.
-pub fn way_colour(travel: Travel, theme: Theme) -> Color32 {
+pub fn travel_colour(travel: Travel, theme: Theme) -> Color32 {
     match travel {
         Travel::Told => state_colour(State::Conversing),
         Travel::Read => state_colour(State::Reading),
@@ -30,8 +30,8 @@ pub fn way_colour(travel: Travel, theme: Theme) -> Color32 {
 }
 
 /// Paints light under all agents that know it, and lines for how it spread, below the figures.
-pub(super) fn who_knows(batch: &mut Batch, room: &RoomModel, known: &WhoKnows, scene: &Look) {
-    let Look { camera, theme, .. } = *scene;
+pub(super) fn who_knows(batch: &mut Batch, room: &RoomModel, known: &WhoKnows, scene: &PaintParameters) {
+    let PaintParameters { camera, theme, .. } = *scene;
     // At least this large, to be visible when zoomed out.
     let zoom = camera.zoom.max(0.3);
     for agent in known.knowers.keys().filter_map(|agent| room.agent(agent)) {
@@ -50,7 +50,7 @@ pub(super) fn who_knows(batch: &mut Batch, room: &RoomModel, known: &WhoKnows, s
         if !rope.seen_in(camera.viewport) {
             continue;
         }
-        let colour = way_colour(*travel, theme);
+        let colour = travel_colour(*travel, theme);
         rope.draw(batch, (2.4 * camera.zoom).clamp(1.4, 4.0), colour.gamma_multiply(0.9));
         batch.disc(rope.point(0.97), (4.0 * camera.zoom).clamp(2.5, 7.0), colour);
     }
@@ -66,8 +66,8 @@ fn place(room: &RoomModel, id: &Id, travel: Travel) -> Option<World> {
 }
 
 /// Paints lines from agents that recall something to its source, below the figures.
-pub(super) fn thought_threads(batch: &mut Batch, room: &RoomModel, recent: &Recent, scene: &Look) {
-    let Look { camera, theme, now_secs, .. } = *scene;
+pub(super) fn thought_threads(batch: &mut Batch, room: &RoomModel, recent: &Recent, scene: &PaintParameters) {
+    let PaintParameters { camera, theme, now_secs, .. } = *scene;
     for (agent, thought) in &recent.thoughts {
         let Some(agent) = room.agent(agent) else { continue };
         let strength = strength(thought, now_secs);
@@ -81,8 +81,8 @@ pub(super) fn thought_threads(batch: &mut Batch, room: &RoomModel, recent: &Rece
 }
 
 /// Paints thought bubbles over agents that have just recalled something.
-pub(super) fn thoughts(painter: &Painter, room: &RoomModel, recent: &Recent, scene: &Look) {
-    let Look { camera, theme, now_secs, .. } = *scene;
+pub(super) fn thoughts(painter: &Painter, room: &RoomModel, recent: &Recent, scene: &PaintParameters) {
+    let PaintParameters { camera, theme, now_secs, .. } = *scene;
     let size = camera.zoom.sqrt().clamp(0.7, 1.6);
     for (agent, thought) in &recent.thoughts {
         let Some(agent) = room.agent(agent) else { continue };
@@ -107,7 +107,7 @@ pub(super) fn thoughts(painter: &Painter, room: &RoomModel, recent: &Recent, sce
     }
 }
 
-fn strength(thought: &Thought, now_secs: f64) -> f32 {
+fn strength(thought: &RecentRecall, now_secs: f64) -> f32 {
     let share = ((now_secs - thought.since_secs) / THOUGHT_SECS).clamp(0.0, 1.0) as f32;
     fade(0.0, 0.06, share) * (1.0 - fade(0.8, 1.0, share))
 }

@@ -8,7 +8,7 @@ use egui::{Color32, Context, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKi
 
 use super::batch::mixed;
 use super::label_input::LabelInput;
-use super::label_layout::{Owner, Placed, Places, Reach, Wish};
+use super::label_layout::{LabelPlaces, LabelReach, LabelRequest, Owner, PlacedLabel};
 use super::text_scaling;
 use super::{Detail, body, element, figure_scale, talk};
 use crate::base::text::truncate;
@@ -37,7 +37,7 @@ const PADDING: Vec2 = vec2(6.0, 1.5);
 /// Label state kept between frames, so that none jumps and nothing is measured twice.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
-    pub(super) places: Places,
+    pub(super) places: LabelPlaces,
     /// Counts of agents by area, for the zoomed-out view.
     pub(super) areas: AreaCache,
     /// Screen rectangles of all labels.
@@ -52,7 +52,7 @@ pub struct Labels {
 
 impl Labels {
     /// Keeps labels and bubbles out of this part of the screen.
-    pub fn keep_clear_of(&mut self, covered: Option<Rect>) {
+    pub fn reserve(&mut self, covered: Option<Rect>) {
         self.covered = covered;
     }
 
@@ -145,12 +145,12 @@ impl<'a> Label<'a> {
 /// Wanted labels, each with its layout request.
 #[derive(Default)]
 pub(super) struct Wanted<'a> {
-    pub(super) wishes: Vec<Wish>,
+    pub(super) wishes: Vec<LabelRequest>,
     pub(super) labels: Vec<Label<'a>>,
 }
 
 impl<'a> Wanted<'a> {
-    pub(super) fn push(&mut self, wish: Wish, label: Label<'a>) {
+    pub(super) fn push(&mut self, wish: LabelRequest, label: Label<'a>) {
         self.wishes.push(wish);
         self.labels.push(label);
     }
@@ -189,11 +189,11 @@ pub(super) fn of_agents<'a>(
         }
         let body = body(agent, camera, figure_scale(agent, detail));
         let reach = match importance {
-            Importance::Rest => Reach::Under,
-            Importance::Reading => Reach::Around,
-            _ if scene.quiet => Reach::Around,
-            _ if camera.viewport.contains(body.center()) => Reach::Anywhere,
-            _ => Reach::Around,
+            Importance::Rest => LabelReach::Under,
+            Importance::Reading => LabelReach::Around,
+            _ if scene.quiet => LabelReach::Around,
+            _ if camera.viewport.contains(body.center()) => LabelReach::Anywhere,
+            _ => LabelReach::Around,
         };
         let label = Label::new(&agent.name, name_size, style(agent, is_chosen));
         let is_short = match importance {
@@ -204,7 +204,7 @@ pub(super) fn of_agents<'a>(
         let label = if is_short || scene.quiet { label } else { label.with_line(doings.line(agent), line_size) };
         let home = camera.to_screen(agent.position - World::new(0.0, 9.0));
         let (size, distance) = (label.size(measure), input.distance(home));
-        let wish = Wish { owner: Owner::Agent(agent.key), body, home, size, importance, distance, reach };
+        let wish = LabelRequest { owner: Owner::Agent(agent.key), body, home, size, importance, distance, reach };
         if importance.is_always_shown() { always.push(wish, label) } else { rather.push(wish, label) }
     }
 }
@@ -228,12 +228,15 @@ pub(super) fn of_elements<'a>(input: &LabelInput<'a>, measure: Measure<'_>, want
         let body = camera.rect_to_screen(element.position, element::SIZE);
         let home = camera.to_screen(element.position - World::new(0.0, 0.5 * element::SIZE.y + 12.0));
         let (style, importance, reach) = match is_chosen {
-            true => (Style::Selected, Importance::Selected, Reach::Anywhere),
-            false => (Style::Element, Importance::Reading, Reach::Around),
+            true => (Style::Selected, Importance::Selected, LabelReach::Anywhere),
+            false => (Style::Element, Importance::Reading, LabelReach::Around),
         };
         let label = Label::new(&element.label, type_size(12.0, camera.zoom), style);
         let (size, distance) = (label.size(measure), input.distance(home));
-        wanted.push(Wish { owner: Owner::Element(element.key), body, home, size, importance, distance, reach }, label);
+        wanted.push(
+            LabelRequest { owner: Owner::Element(element.key), body, home, size, importance, distance, reach },
+            label,
+        );
     }
 }
 
@@ -243,8 +246,8 @@ pub(super) fn of_ropes<'a>(input: &LabelInput<'a>, measure: Measure<'_>, wanted:
     for (rope, text, home, colour) in talk::tie_labels(input.room, camera, theme) {
         let label = Label::new(text, talk::tie_label_size(camera), Style::Rope(colour));
         let (size, body) = (label.size(measure), Rect::from_center_size(home, Vec2::ZERO));
-        let (owner, importance, reach) = (Owner::Rope(rope), Importance::Rest, Reach::Home);
-        wanted.push(Wish { owner, body, home, size, importance, distance: 0.0, reach }, label);
+        let (owner, importance, reach) = (Owner::Rope(rope), Importance::Rest, LabelReach::Home);
+        wanted.push(LabelRequest { owner, body, home, size, importance, distance: 0.0, reach }, label);
     }
 }
 
@@ -260,7 +263,7 @@ fn on_one_line(text: &str) -> String {
 }
 
 /// Paints the leader line from a label to its owner.
-pub(super) fn paint_leader(painter: &Painter, placed: &Placed, label: &Label<'_>, theme: Theme) {
+pub(super) fn paint_leader(painter: &Painter, placed: &PlacedLabel, label: &Label<'_>, theme: Theme) {
     let Some(line) = placed.leader else { return };
     let (ground, colour) = match label.style {
         Style::Selected => (theme.bubble, theme.accent),

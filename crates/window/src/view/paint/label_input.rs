@@ -5,7 +5,7 @@ use egui::{Pos2, Rect, Vec2, vec2};
 
 use super::clusters::{self, Cluster};
 use super::occupancy::Occupancy;
-use super::{Chosen, Detail, Look, Seen, body, figure_scale};
+use super::{Chosen, Detail, PaintParameters, Seen, body, figure_scale};
 use crate::view::model::{AgentView, RoomModel};
 use crate::view::pick::{FACE_HALF, FACE_LIFT};
 use crate::view::recent_events::Recent;
@@ -20,7 +20,7 @@ pub(super) struct LabelInput<'a> {
     pub(super) recent: &'a Recent,
     pub(super) seen: &'a Seen,
     pub(super) chosen: &'a Chosen<'a>,
-    pub(super) scene: &'a Look<'a>,
+    pub(super) scene: &'a PaintParameters<'a>,
     pub(super) detail: Detail,
     /// The clusters, if agents are drawn as dots.
     pub(super) clusters: &'a [Cluster],

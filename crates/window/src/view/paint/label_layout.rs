@@ -44,7 +44,7 @@ pub enum Owner {
 
 /// A request to show a label.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish {
+pub struct LabelRequest {
     /// The owner.
     pub owner: Owner,
     /// The screen rectangle of the owner.
@@ -58,12 +58,12 @@ pub struct Wish {
     /// Distance from the pointer, which decides between equally important labels.
     pub distance: f32,
     /// How far the label may be from its owner.
-    pub reach: Reach,
+    pub reach: LabelReach,
 }
 
 /// How far a label may be from its owner.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Reach {
+pub enum LabelReach {
     /// Only at the preferred place.
     Home,
     /// Only below its owner.
@@ -76,7 +76,7 @@ pub enum Reach {
 
 /// A placed label.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Placed {
+pub struct PlacedLabel {
     /// Index of its wish.
     pub wish: usize,
     /// The screen rectangle.
@@ -103,24 +103,24 @@ impl Spot {
     }
 
     /// Whether this place is within the given reach.
-    fn is_within(self, reach: Reach) -> bool {
+    fn is_within(self, reach: LabelReach) -> bool {
         let is_beside = self.index < spots(reach) && self.by.length() <= NUDGED_AT_MOST;
         match reach {
-            Reach::Home => self == Self::HOME,
-            Reach::Under => is_beside && self.by.y == 0.0,
-            Reach::Around => is_beside,
-            Reach::Anywhere => true,
+            LabelReach::Home => self == Self::HOME,
+            LabelReach::Under => is_beside && self.by.y == 0.0,
+            LabelReach::Around => is_beside,
+            LabelReach::Anywhere => true,
         }
     }
 }
 
 /// The places of all labels in the last frame.
 #[derive(Clone, Debug, Default)]
-pub struct Places(HashMap<Owner, Spot>);
+pub struct LabelPlaces(HashMap<Owner, Spot>);
 
-impl Places {
+impl LabelPlaces {
     /// Records the places of labels.
-    pub fn remember<'a>(&mut self, wishes: &[Wish], placed: impl IntoIterator<Item = &'a Placed>) {
+    pub fn remember<'a>(&mut self, wishes: &[LabelRequest], placed: impl IntoIterator<Item = &'a PlacedLabel>) {
         self.0.extend(placed.into_iter().map(|label| (wishes[label.wish].owner, label.spot)));
     }
 }
@@ -129,16 +129,16 @@ impl Places {
 const NEAR_SPOTS: usize = 7;
 const UNDER_SPOTS: usize = 3;
 
-fn spots(reach: Reach) -> usize {
+fn spots(reach: LabelReach) -> usize {
     match reach {
-        Reach::Home => 1,
-        Reach::Under => UNDER_SPOTS,
-        Reach::Around | Reach::Anywhere => NEAR_SPOTS,
+        LabelReach::Home => 1,
+        LabelReach::Under => UNDER_SPOTS,
+        LabelReach::Around | LabelReach::Anywhere => NEAR_SPOTS,
     }
 }
 
-fn near(wish: &Wish, index: usize) -> Rect {
-    let Wish { body, size, .. } = *wish;
+fn near(wish: &LabelRequest, index: usize) -> Rect {
+    let LabelRequest { body, size, .. } = *wish;
     let home = home(wish);
     let beside = body.top() + 0.6 * body.height() - 0.5 * size.y;
     match index {
@@ -152,13 +152,13 @@ fn near(wish: &Wish, index: usize) -> Rect {
     }
 }
 
-fn home(wish: &Wish) -> Rect {
+fn home(wish: &LabelRequest) -> Rect {
     Rect::from_center_size(wish.home + vec2(0.0, 0.5 * wish.size.y), wish.size)
 }
 
 /// Obstacles for labels.
 #[derive(Clone, Copy)]
-pub struct Ground<'a> {
+pub struct LabelObstacles<'a> {
     /// The view; labels that are always shown stay within it.
     pub view: Rect,
     /// Faces, which no label may cover.
@@ -168,18 +168,23 @@ pub struct Ground<'a> {
 }
 
 /// Places labels and marks their rectangles as taken. Labels without a place are missing from the result.
-pub fn place(wishes: &[Wish], ground: Ground<'_>, taken: &mut Occupancy, previous: &Places) -> Vec<Placed> {
+pub fn place(
+    wishes: &[LabelRequest],
+    ground: LabelObstacles<'_>,
+    taken: &mut Occupancy,
+    previous: &LabelPlaces,
+) -> Vec<PlacedLabel> {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
     let rank = |index: usize| {
         let wish = &wishes[index];
-        (wish.importance, wish.reach == Reach::Home, !previous.0.contains_key(&wish.owner))
+        (wish.importance, wish.reach == LabelReach::Home, !previous.0.contains_key(&wish.owner))
     };
     order.sort_by(|one, other| {
         let (here, there) = (&wishes[*one], &wishes[*other]);
         rank(*one).cmp(&rank(*other)).then(here.distance.total_cmp(&there.distance)).then(here.owner.cmp(&there.owner))
     });
     let mut search = Search { ground, taken, wide_left: WIDE_SEARCHES, is_full: false };
-    let mut placed: Vec<Placed> = Vec::with_capacity(wishes.len());
+    let mut placed: Vec<PlacedLabel> = Vec::with_capacity(wishes.len());
     let mut rest = order.as_slice();
     while let Some(first) = rest.first() {
         let importance = wishes[*first].importance;
@@ -208,19 +213,19 @@ pub fn place(wishes: &[Wish], ground: Ground<'_>, taken: &mut Occupancy, previou
     placed
 }
 
-fn label(wishes: &[Wish], wish: usize, rect: Rect, spot: Spot) -> Placed {
-    let Wish { body, reach, .. } = wishes[wish];
+fn label(wishes: &[LabelRequest], wish: usize, rect: Rect, spot: Spot) -> PlacedLabel {
+    let LabelRequest { body, reach, .. } = wishes[wish];
     let to = pos2(body.center().x, body.bottom() - 0.25 * body.height());
     let from = rect.clamp(to);
     let is_under = spot.index < UNDER_SPOTS && spot.by.length() <= CLOSE;
-    let is_close = is_under || (spot.is_within(Reach::Around) && rect.intersects(body.expand(CLOSE)));
-    let leader = (!is_close && reach > Reach::Under).then_some([from, to]);
-    Placed { wish, rect, leader, spot }
+    let is_close = is_under || (spot.is_within(LabelReach::Around) && rect.intersects(body.expand(CLOSE)));
+    let leader = (!is_close && reach > LabelReach::Under).then_some([from, to]);
+    PlacedLabel { wish, rect, leader, spot }
 }
 
 /// The search for places in one frame.
 struct Search<'a> {
-    ground: Ground<'a>,
+    ground: LabelObstacles<'a>,
     taken: &'a mut Occupancy,
     wide_left: usize,
     /// Whether the whole view was searched without success.
@@ -234,16 +239,16 @@ impl Search<'_> {
 
     /// Takes a place if it is free.
     fn take(&mut self, rect: Rect, spot: Spot) -> Option<(Rect, Spot)> {
-        self.taken.take(rect).then_some((rect, spot))
+        self.taken.occupy(rect).then_some((rect, spot))
     }
 
     /// The rectangle, moved into the view if the label is always shown.
-    fn held(&self, wish: &Wish, rect: Rect) -> Rect {
-        if wish.reach == Reach::Anywhere { inside(rect, self.ground.view) } else { rect }
+    fn held(&self, wish: &LabelRequest, rect: Rect) -> Rect {
+        if wish.reach == LabelReach::Anywhere { inside(rect, self.ground.view) } else { rect }
     }
 
     /// The previous place, or one close to it, if it is still free and within reach.
-    fn keep(&mut self, wish: &Wish, spot: Spot) -> Option<(Rect, Spot)> {
+    fn keep(&mut self, wish: &LabelRequest, spot: Spot) -> Option<(Rect, Spot)> {
         if !spot.is_within(wish.reach) {
             return None;
         }
@@ -266,7 +271,7 @@ impl Search<'_> {
     }
 
     /// Finds a new place: the standard place with the lowest cost, else one farther away.
-    fn find(&mut self, wish: &Wish) -> Option<(Rect, Spot)> {
+    fn find(&mut self, wish: &LabelRequest) -> Option<(Rect, Spot)> {
         let mut best: Option<(usize, usize)> = None;
         for index in 0..spots(wish.reach) {
             let rect = self.held(wish, near(wish, index));
@@ -275,7 +280,7 @@ impl Search<'_> {
             }
             let covered = self.ground.bodies.crowding(rect);
             // The name of a resting agent covers no figures at all.
-            if wish.reach == Reach::Under && covered > 0 {
+            if wish.reach == LabelReach::Under && covered > 0 {
                 continue;
             }
             let cost = covered + 3 * index;
@@ -286,11 +291,11 @@ impl Search<'_> {
         if let Some((_, index)) = best {
             return self.take(self.held(wish, near(wish, index)), Spot::near(index));
         }
-        if wish.reach == Reach::Anywhere { self.find_away(wish) } else { None }
+        if wish.reach == LabelReach::Anywhere { self.find_away(wish) } else { None }
     }
 
     /// Searches in rings around the owner, then in the whole view.
-    fn find_away(&mut self, wish: &Wish) -> Option<(Rect, Spot)> {
+    fn find_away(&mut self, wish: &LabelRequest) -> Option<(Rect, Spot)> {
         if self.wide_left == 0 || self.is_full {
             return None;
         }
@@ -347,14 +352,14 @@ impl Search<'_> {
     }
 
     /// Moves a label back to its preferred place if there is enough free space for it to stay there.
-    fn go_home(&mut self, wish: &Wish, shown: &Placed) -> Option<Rect> {
+    fn go_home(&mut self, wish: &LabelRequest, shown: &PlacedLabel) -> Option<Rect> {
         if shown.spot == Spot::HOME {
             return None;
         }
-        self.taken.give_back(shown.rect);
+        self.taken.free(shown.rect);
         let home = self.held(wish, near(wish, 0));
         let is_roomy = self.is_free(home.expand(HOME_AIR)) && self.ground.bodies.crowding(home) == 0;
-        self.taken.take(if is_roomy { home } else { shown.rect });
+        self.taken.occupy(if is_roomy { home } else { shown.rect });
         is_roomy.then_some(home)
     }
 }
@@ -383,24 +388,24 @@ mod tests {
 
     const VIEW: Rect = Rect { min: Pos2::ZERO, max: pos2(1_280.0, 800.0) };
 
-    fn wish(key: u32, x: f32, importance: Importance) -> Wish {
+    fn wish(key: u32, x: f32, importance: Importance) -> LabelRequest {
         let reach = match importance {
-            Importance::Rest => Reach::Under,
-            Importance::Reading => Reach::Around,
-            _ => Reach::Anywhere,
+            Importance::Rest => LabelReach::Under,
+            Importance::Reading => LabelReach::Around,
+            _ => LabelReach::Anywhere,
         };
         let body = Rect::from_min_size(pos2(x - 12.0, 252.0), vec2(24.0, 48.0));
         let (home, size) = (pos2(x, 309.0), vec2(60.0, 18.0));
-        Wish { owner: Owner::Agent(AgentKey(key)), body, home, size, importance, distance: 0.0, reach }
+        LabelRequest { owner: Owner::Agent(AgentKey(key)), body, home, size, importance, distance: 0.0, reach }
     }
 
-    fn laid(wishes: &[Wish], faces: &Occupancy, previous: &Places) -> Vec<Placed> {
+    fn laid(wishes: &[LabelRequest], faces: &Occupancy, previous: &LabelPlaces) -> Vec<PlacedLabel> {
         let bodies = Occupancy::new(VIEW);
-        place(wishes, Ground { view: VIEW, faces, bodies: &bodies }, &mut Occupancy::new(VIEW), previous)
+        place(wishes, LabelObstacles { view: VIEW, faces, bodies: &bodies }, &mut Occupancy::new(VIEW), previous)
     }
 
-    fn remembered(wishes: &[Wish], placed: &[Placed]) -> Places {
-        let mut places = Places::default();
+    fn remembered(wishes: &[LabelRequest], placed: &[PlacedLabel]) -> LabelPlaces {
+        let mut places = LabelPlaces::default();
         places.remember(wishes, placed);
         places
     }
@@ -411,13 +416,13 @@ mod tests {
         let faces = Occupancy::new(VIEW);
         for (more, less) in [(NeedsYou, Selected), (Selected, Working), (Working, Talking), (Talking, Reading)] {
             let wishes = [wish(0, 400.0, less), wish(1, 410.0, more)];
-            let placed = laid(&wishes, &faces, &Places::default());
+            let placed = laid(&wishes, &faces, &LabelPlaces::default());
             assert_eq!(placed[0].wish, 1, "{more:?} before {less:?}");
             assert_eq!((placed[0].rect, placed[0].leader), (home(&wishes[1]), None));
             assert_eq!(placed.len(), 2, "{less:?} finds another place");
         }
         let wishes = [wish(0, 400.0, Rest), wish(1, 402.0, Rest), wish(2, 398.0, Rest), wish(3, 401.0, Rest)];
-        assert!(laid(&wishes, &faces, &Places::default()).len() < 4, "those at rest may have none");
+        assert!(laid(&wishes, &faces, &LabelPlaces::default()).len() < 4, "those at rest may have none");
     }
 
     #[test]
@@ -425,15 +430,15 @@ mod tests {
         let mut faces = Occupancy::new(VIEW);
         let worker = [wish(0, 400.0, Importance::Working)];
         faces.claim(Rect::from_center_size(pos2(400.0, 300.0), vec2(300.0, 200.0)));
-        let placed = laid(&worker, &faces, &Places::default());
+        let placed = laid(&worker, &faces, &LabelPlaces::default());
         let [from, to] = placed[0].leader.expect("it stands away from its owner");
         assert!(placed[0].rect.expand(0.1).contains(from) && worker[0].body.contains(to));
         assert!(faces.is_free(placed[0].rect));
         faces.claim(Rect::from_min_max(pos2(0.0, 40.0), VIEW.max));
-        let placed = laid(&worker, &faces, &Places::default());
+        let placed = laid(&worker, &faces, &LabelPlaces::default());
         assert!(placed[0].rect.bottom() < 40.0 && VIEW.contains_rect(placed[0].rect), "the last free corner is found");
         let resting = [wish(0, 400.0, Importance::Rest)];
-        assert!(laid(&resting, &faces, &Places::default()).is_empty());
+        assert!(laid(&resting, &faces, &LabelPlaces::default()).is_empty());
     }
 
     #[test]
@@ -442,7 +447,7 @@ mod tests {
         let wishes = [wish(0, 400.0, Importance::Working)];
         let face = |x: f32| Rect::from_center_size(pos2(x, 318.0), vec2(12.0, 12.0));
         faces.claim(face(400.0));
-        let away = laid(&wishes, &faces, &Places::default());
+        let away = laid(&wishes, &faces, &LabelPlaces::default());
         assert_ne!(away[0].rect, home(&wishes[0]));
         let mut beside = Occupancy::new(VIEW);
         beside.claim(face(442.0));
@@ -455,9 +460,9 @@ mod tests {
     fn resting_agents_keep_the_names_they_have() {
         let faces = Occupancy::new(VIEW);
         let mut wishes = [wish(0, 400.0, Importance::Rest), wish(1, 404.0, Importance::Rest)];
-        wishes.iter_mut().for_each(|wish| wish.reach = Reach::Home);
+        wishes.iter_mut().for_each(|wish| wish.reach = LabelReach::Home);
         wishes[0].distance = 5.0;
-        let first = laid(&wishes, &faces, &Places::default());
+        let first = laid(&wishes, &faces, &LabelPlaces::default());
         assert_eq!(first.iter().map(|label| label.wish).collect::<Vec<_>>(), [1], "the nearest to the pointer");
         wishes[0].distance = 1.0;
         wishes[1].distance = 5.0;

@@ -4,10 +4,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::super::label_input::face;
-use super::super::label_layout::{self, Ground};
+use super::super::label_layout::{self, LabelObstacles};
 use super::super::tests::{agent, element};
 use super::super::text_layer;
-use super::super::{Chosen, Look, Occupancy, Seen, clusters};
+use super::super::{Chosen, Occupancy, PaintParameters, Seen, clusters};
 use super::*;
 use crate::simulation::State;
 use crate::view::camera::Camera;
@@ -82,10 +82,10 @@ impl Walk {
 /// A label as shown: its owner, importance, rectangle and leader line.
 type Shown = (Owner, Importance, Rect, Option<[Pos2; 2]>);
 
-fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown>, Vec<Wish>, Vec<Rect>) {
+fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown>, Vec<LabelRequest>, Vec<Rect>) {
     let (selected, recent) = (BTreeSet::new(), Recent::default());
     let theme = Theme::of(false);
-    let scene = Look {
+    let scene = PaintParameters {
         camera,
         theme,
         now_secs: 0.0,
@@ -104,10 +104,10 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
         LabelInput { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, clusters: &clusters };
     let [first, later] = text_layer::wanted(&input, &mut |text| vec2(0.55 * text.chars().count() as f32, 1.3));
     let (faces, bodies) = (input.faces(), Occupancy::new(camera.viewport));
-    let ground = Ground { view: camera.viewport, faces: &faces, bodies: &bodies };
+    let ground = LabelObstacles { view: camera.viewport, faces: &faces, bodies: &bodies };
     let mut taken = Occupancy::new(camera.viewport);
     let mut shown = Vec::new();
-    let mut places = Places::default();
+    let mut places = LabelPlaces::default();
     for wanted in [&first, &later] {
         let placed = label_layout::place(&wanted.wishes, ground, &mut taken, &labels.places);
         places.remember(&wanted.wishes, &placed);
@@ -132,7 +132,11 @@ fn overlap(one: Rect, other: Rect) -> bool {
 }
 
 /// Simulates a minute with five label layouts per second, and passes each to `look`.
-fn for_a_minute(count: u32, zoom: f32, mut look: impl FnMut(&RoomModel, Camera, (Vec<Shown>, Vec<Wish>, Vec<Rect>))) {
+fn for_a_minute(
+    count: u32,
+    zoom: f32,
+    mut look: impl FnMut(&RoomModel, Camera, (Vec<Shown>, Vec<LabelRequest>, Vec<Rect>)),
+) {
     let mut walk = Walk::of(count, zoom);
     let camera = Camera { zoom, ..Camera::default() };
     let mut labels = Labels::default();
@@ -156,7 +160,9 @@ fn no_label_covers_a_face_or_label_and_no_important_agent_lacks_one() {
                 assert!(leader.is_none_or(|[from, _]| rect.expand(0.5).contains(from)));
             }
             let input: BTreeSet<Owner> = shown.iter().map(|label| label.0).collect();
-            let in_view = |wish: &&Wish| wish.reach == Reach::Anywhere && camera.viewport.contains(wish.body.center());
+            let in_view = |wish: &&LabelRequest| {
+                wish.reach == LabelReach::Anywhere && camera.viewport.contains(wish.body.center())
+            };
             for wish in wishes.iter().filter(in_view) {
                 assert!(input.contains(&wish.owner), "{count} at {zoom}: {:?} has no label", wish.owner);
             }
@@ -235,10 +241,10 @@ fn selected_agents_always_show_name_and_activity() {
     let mut room = Walk::of(30, 1.0).room;
     room.agents[3].state = State::Idle;
     room.agents[3].position = World::new(0.0, 0.0);
-    let selected = BTreeSet::from([crate::view::pick::Thing::Agent(room.agents[3].id.clone())]);
+    let selected = BTreeSet::from([crate::view::pick::RoomObject::Agent(room.agents[3].id.clone())]);
     let (recent, camera) = (Recent::default(), Camera { zoom: 0.3, ..Camera::default() });
     let theme = Theme::of(true);
-    let scene = Look {
+    let scene = PaintParameters {
         camera,
         theme,
         now_secs: 0.0,

@@ -19,13 +19,13 @@ const FRAME_POINTS: f32 = 8.0;
 
 /// The mapping between the room and the minimap.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Small {
+pub struct MinimapTransform {
     middle: World,
     scale: f32,
     rect: Rect,
 }
 
-impl Small {
+impl MinimapTransform {
     /// Fits the whole room and the camera's view into a rectangle.
     pub fn of(rect: Rect, room: &RoomModel, camera: Camera) -> Self {
         let (mut low, mut high) = camera.visible(0.0);
@@ -58,7 +58,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
     let painter = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
     let corners = CornerRadius::same(RADIUS[0]);
     painter.rect_filled(rect, corners, mixed(theme.floor, theme.panel, 0.25));
-    let small = Small::of(rect.shrink(3.0), room, camera);
+    let small = MinimapTransform::of(rect.shrink(3.0), room, camera);
     let lying = |decor: &DecorView| {
         Rect::from_center_size(small.to_screen(decor.position), vec2(decor.size.x, decor.size.y) * small.scale)
     };
@@ -96,7 +96,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
 }
 
 /// Paints a square for each agent, resting ones first, so that they do not cover important ones.
-fn everybody(mesh: &mut Mesh, room: &RoomModel, small: Small, theme: Theme) {
+fn everybody(mesh: &mut Mesh, room: &RoomModel, small: MinimapTransform, theme: Theme) {
     for stands_out in [false, true] {
         let all = room.agents.iter().map(|agent| (agent, Importance::of(agent)));
         for (agent, importance) in all.filter(|(_, importance)| importance.stands_out() == stands_out) {
@@ -147,7 +147,8 @@ mod tests {
     fn resting_agents_never_cover_important_ones() {
         let agents = (0..500).map(|key| agent(key, "Ada", if key == 0 { State::Waiting } else { State::Idle }));
         let room = RoomModel { agents: agents.collect(), ..RoomModel::default() };
-        let small = Small::of(Rect::from_min_size(pos2(0.0, 0.0), vec2(150.0, 100.0)), &room, Camera::default());
+        let small =
+            MinimapTransform::of(Rect::from_min_size(pos2(0.0, 0.0), vec2(150.0, 100.0)), &room, Camera::default());
         let mut mesh = Mesh::default();
         everybody(&mut mesh, &room, small, Theme::of(false));
         assert_eq!(mesh.vertices.len(), 4 * room.agents.len());
@@ -160,7 +161,7 @@ mod tests {
         far.position = World::new(-3000.0, 900.0);
         let room = RoomModel { agents: vec![far], ..RoomModel::default() };
         let rect = Rect::from_min_size(pos2(1000.0, 600.0), vec2(180.0, 120.0));
-        let small = Small::of(rect, &room, Camera::default());
+        let small = MinimapTransform::of(rect, &room, Camera::default());
         let at = small.to_screen(room.agents[0].position);
         assert!(rect.contains(at));
         assert!(small.to_world(at).distance(room.agents[0].position) < 1.0);

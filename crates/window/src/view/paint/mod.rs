@@ -38,12 +38,12 @@ use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2,
 pub use appearance::Outfit;
 pub use clusters::square_side;
 pub use ghost::{Ghost, ghost};
-pub use knowledge_overlay::way_colour;
+pub use knowledge_overlay::travel_colour;
 pub use label::Labels;
 pub use label_layout::inside;
 pub use minimap::minimap;
 pub use occupancy::Occupancy;
-pub use talk::{chosen_tie, handle, handle_place, rope_in_hand, tie_middle, tie_under};
+pub use talk::{chosen_tie, handle, handle_place, relationship_at, relationship_midpoint, rope_in_hand};
 #[cfg(test)]
 pub(crate) use text_scaling::in_rows;
 pub use zoomed_out::DOT_INK;
@@ -53,7 +53,7 @@ use super::art::{Art, Sprite};
 use super::camera::Camera;
 use super::furniture;
 use super::model::{AgentView, DecorView, RoomModel};
-use super::pick::Thing;
+use super::pick::RoomObject;
 use super::recent_events::Recent;
 use super::theme::{Theme, state_colour};
 use super::who_knows::WhoKnows;
@@ -67,7 +67,7 @@ const MARGIN: f32 = 130.0;
 
 /// The parameters of a painted frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Look<'a> {
+pub struct PaintParameters<'a> {
     /// The camera.
     pub camera: Camera,
     /// The colours.
@@ -75,9 +75,9 @@ pub struct Look<'a> {
     /// Real time, in seconds.
     pub now_secs: f64,
     /// The selection.
-    pub selected: &'a BTreeSet<Thing>,
+    pub selected: &'a BTreeSet<RoomObject>,
     /// The hovered agent or element.
-    pub hovered: Option<&'a Thing>,
+    pub hovered: Option<&'a RoomObject>,
     /// The pointer, if it is over the room.
     pub pointer: Option<Pos2>,
     /// Whether details are shown beside each agent, for which bubbles make room.
@@ -113,8 +113,15 @@ impl Detail {
 }
 
 /// Paints the room into the camera's viewport. `labels` keeps label places between frames.
-pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, scene: &Look, labels: &mut Labels) {
-    let Look { camera, theme, now_secs, .. } = *scene;
+pub fn room(
+    painter: &Painter,
+    room: &RoomModel,
+    recent: &Recent,
+    art: &Art,
+    scene: &PaintParameters,
+    labels: &mut Labels,
+) {
+    let PaintParameters { camera, theme, now_secs, .. } = *scene;
     let painter = painter.with_clip_rect(camera.viewport.intersect(painter.clip_rect()));
     floor::floor(&painter, camera, theme, art);
     let Some(sheet) = art.sheet(camera.zoom) else { return };
@@ -140,7 +147,7 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     let mut batch = Batch::new(sheet, 18 * seen.agents.len() + 24 * seen.elements.len() + 256);
     floor::grid(&mut batch, camera, theme);
     floor::lamp_pools(&mut batch, room, camera, theme);
-    for decor in seen.decor.iter().map(|index| &room.decor[*index]).filter(|decor| !furniture::lies(&decor.kind)) {
+    for decor in seen.decor.iter().map(|index| &room.decor[*index]).filter(|decor| !furniture::is_flat(&decor.kind)) {
         element::shadow(&mut batch, decor.position, decor.size, camera, theme);
     }
     for element in seen.elements.iter().map(|index| &room.elements[*index]) {
@@ -193,10 +200,10 @@ fn stand(
     recent: &Recent,
     seen: &Seen,
     chosen: &Chosen,
-    scene: &Look,
+    scene: &PaintParameters,
     detail: Detail,
 ) {
-    let Look { camera, theme, now_secs, .. } = *scene;
+    let PaintParameters { camera, theme, now_secs, .. } = *scene;
     let light = floor::light_of(theme);
     // With reduced motion, pens rest.
     let room_secs = if scene.still { 0.0 } else { room.tick as f64 / TICKS_PER_SEC as f64 };
@@ -223,7 +230,7 @@ fn stand(
                     footing(batch, agent, chosen, scene, detail);
                 }
                 let said = recent.bubbles.get(&agent.id);
-                let talks = said.is_some_and(|bubble| bubble.is_spoken(now_secs));
+                let talks = said.is_some_and(|bubble| bubble.is_mouth_moving(now_secs));
                 let own = figure::Scene {
                     zoom: camera.zoom * figure_scale(agent, detail),
                     grey: at_rest(agent, detail, theme),
@@ -292,8 +299,8 @@ pub fn furniture_picture(painter: &Painter, rect: Rect, decor: &DecorView, art: 
 }
 
 /// Paints the shadow of an agent and the ring in its state's colour.
-fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look, detail: Detail) {
-    let Look { camera, theme, now_secs, .. } = *scene;
+fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &PaintParameters, detail: Detail) {
+    let PaintParameters { camera, theme, now_secs, .. } = *scene;
     let zoom = camera.zoom * figure_scale(agent, detail);
     let at = camera.to_screen(agent.position);
     let around = |width: f32| Rect::from_center_size(at - vec2(0.0, zoom), vec2(width, 0.45 * width) * zoom);
@@ -353,7 +360,7 @@ fn figure_rect(agent: &AgentView, camera: Camera) -> Rect {
 }
 
 /// Paints the outline of a selected or hovered thing.
-fn outline(painter: &Painter, rect: Rect, id: &str, chosen: &HashSet<&str>, scene: &Look) {
+fn outline(painter: &Painter, rect: Rect, id: &str, chosen: &HashSet<&str>, scene: &PaintParameters) {
     if !chosen.contains(id) {
         return;
     }
@@ -374,11 +381,11 @@ struct Chosen<'a> {
 }
 
 impl<'a> Chosen<'a> {
-    fn of(scene: &Look<'a>) -> Self {
+    fn of(scene: &PaintParameters<'a>) -> Self {
         let things = || scene.selected.iter().chain(scene.hovered);
         Self {
-            agents: things().filter_map(Thing::agent).map(|id| &**id).collect(),
-            elements: things().filter_map(Thing::element).map(|id| &**id).collect(),
+            agents: things().filter_map(RoomObject::agent).map(|id| &**id).collect(),
+            elements: things().filter_map(RoomObject::element).map(|id| &**id).collect(),
         }
     }
 }

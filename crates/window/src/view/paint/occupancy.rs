@@ -29,7 +29,7 @@ impl Occupancy {
     }
 
     /// Occupies a rectangle if it is free and in view. Returns whether it did.
-    pub fn take(&mut self, rect: Rect) -> bool {
+    pub fn occupy(&mut self, rect: Rect) -> bool {
         let free = self.cells_of(rect).is_some() && self.is_free(rect);
         if free {
             self.claim(rect);
@@ -54,7 +54,7 @@ impl Occupancy {
     }
 
     /// Frees a rectangle that was occupied by [`Occupancy::take`], so that no other rectangle shares its squares.
-    pub fn give_back(&mut self, rect: Rect) {
+    pub fn free(&mut self, rect: Rect) {
         self.change(rect, |word, mask| word & !mask);
     }
 
@@ -106,10 +106,10 @@ mod tests {
         for place in [(100.0, 100.0, 900.0, 14.0), (50.0, 60.0, 20.0, 20.0), (1_300.0, 820.0, 90.0, 90.0)] {
             let mut taken = Occupancy::new(VIEW);
             let rect = Rect::from_min_size(pos2(place.0, place.1), vec2(place.2, place.3));
-            assert!(taken.take(rect) && !taken.is_free(rect) && !taken.take(rect), "{place:?}");
+            assert!(taken.occupy(rect) && !taken.is_free(rect) && !taken.occupy(rect), "{place:?}");
             assert!(taken.crowding(rect) > 0);
             assert!(taken.is_free(rect.translate(vec2(0.0, -2.0 * CELL - rect.height()))));
-            taken.give_back(rect);
+            taken.free(rect);
             assert!(taken.is_free(rect) && taken.crowding(VIEW) == 0);
         }
     }
@@ -118,6 +118,6 @@ mod tests {
     fn rectangles_outside_the_view_cannot_be_taken() {
         let gone = Rect::from_min_size(pos2(2_000.0, 0.0), vec2(10.0, 10.0));
         let mut taken = Occupancy::new(VIEW);
-        assert!(!taken.take(gone) && taken.is_free(gone));
+        assert!(!taken.occupy(gone) && taken.is_free(gone));
     }
 }

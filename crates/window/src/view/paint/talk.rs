@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bevy::math::Vec2 as World;
 use egui::{Align2, Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
 
-use super::Look;
+use super::PaintParameters;
 use super::batch::{Batch, fade, mixed};
 use super::figure::HEIGHT;
 use super::floor::sign_ground;
@@ -14,9 +14,9 @@ use super::markdown_text::bubble_text;
 use super::occupancy::Occupancy;
 use super::text_scaling;
 use crate::simulation::State;
-use crate::view::bubble::{Bubble, Life};
+use crate::view::bubble::{Bubble, Lifetime};
 use crate::view::camera::Camera;
-use crate::view::model::{AgentView, RoomModel, TieView};
+use crate::view::model::{AgentView, RelationshipView, RoomModel};
 use crate::view::recent_events::PULSE_SECS;
 use crate::view::theme::{RADIUS, Theme, state_colour, word_colour};
 
@@ -133,7 +133,7 @@ pub(super) fn tie_labels(
 }
 
 /// The visible relationship ropes, each with the index of its tie.
-fn ties(room: &RoomModel, camera: Camera) -> impl Iterator<Item = (usize, Rope, &TieView)> {
+fn ties(room: &RoomModel, camera: Camera) -> impl Iterator<Item = (usize, Rope, &RelationshipView)> {
     let mut between = HashMap::new();
     room.ties.iter().enumerate().filter_map(move |(index, tie)| {
         let before = between.entry((tie.from.min(tie.to), tie.from.max(tie.to))).or_insert(0_u32);
@@ -143,7 +143,7 @@ fn ties(room: &RoomModel, camera: Camera) -> impl Iterator<Item = (usize, Rope, 
     })
 }
 
-fn tie_rope(room: &RoomModel, camera: Camera, tie: &TieView) -> Option<Rope> {
+fn tie_rope(room: &RoomModel, camera: Camera, tie: &RelationshipView) -> Option<Rope> {
     let (from, to) = (room.agent_of(tie.from)?, room.agent_of(tie.to)?);
     Some(Rope::between(from.position, to.position, camera, 0.55 * ROPE_HEIGHT))
 }
@@ -152,12 +152,12 @@ fn tie_rope(room: &RoomModel, camera: Camera, tie: &TieView) -> Option<Rope> {
 const GRASPED_FROM_ZOOM: f32 = 0.15;
 
 /// The index of the tie whose rope or label is under a screen point.
-pub fn tie_under(room: &RoomModel, camera: Camera, point: Pos2) -> Option<usize> {
+pub fn relationship_at(room: &RoomModel, camera: Camera, point: Pos2) -> Option<usize> {
     const NEAR_POINTS: f32 = 7.0;
     if camera.zoom < GRASPED_FROM_ZOOM {
         return None;
     }
-    let distance = |rope: &Rope, tie: &TieView| {
+    let distance = |rope: &Rope, tie: &RelationshipView| {
         let on_label = !tie.label.is_empty() && label_place(rope, tie, camera).contains(point);
         if on_label { 0.0 } else { rope.distance(point) }
     };
@@ -167,7 +167,7 @@ pub fn tie_under(room: &RoomModel, camera: Camera, point: Pos2) -> Option<usize>
 }
 
 /// The approximate rectangle of a rope's label.
-fn label_place(rope: &Rope, tie: &TieView, camera: Camera) -> Rect {
+fn label_place(rope: &Rope, tie: &RelationshipView, camera: Camera) -> Rect {
     let size = tie_label_size(camera);
     let wide = 0.55 * size * tie.label.chars().count().min(28) as f32 + 10.0;
     let top = rope.point(0.5) - vec2(0.0, 8.0);
@@ -179,7 +179,7 @@ pub(super) fn tie_label_size(camera: Camera) -> f32 {
 }
 
 /// The screen position of the middle of the rope between two agents, whether or not they are related.
-pub fn tie_middle(room: &RoomModel, camera: Camera, from: &str, to: &str) -> Option<Pos2> {
+pub fn relationship_midpoint(room: &RoomModel, camera: Camera, from: &str, to: &str) -> Option<Pos2> {
     let (from, to) = (room.agent(from)?, room.agent(to)?);
     let known = ties(room, camera).find(|(_, _, tie)| tie.from == from.key && tie.to == to.key);
     let new = || Rope::between(from.position, to.position, camera, 0.55 * ROPE_HEIGHT);
@@ -199,7 +199,14 @@ pub fn chosen_tie(painter: &Painter, room: &RoomModel, camera: Camera, theme: Th
         painter.rect_filled(place, corners, theme.accent);
         let shown = crate::base::text::truncate(&tie.label, 28);
         let size = tie_label_size(camera);
-        text_scaling::word(painter, (place.center(), Align2::CENTER_CENTER), shown, size, theme.on_accent, camera);
+        text_scaling::paint_line(
+            painter,
+            (place.center(), Align2::CENTER_CENTER),
+            shown,
+            size,
+            theme.on_accent,
+            camera,
+        );
     }
 }
 
@@ -235,7 +242,7 @@ fn distance_to_line(one: Pos2, other: Pos2, point: Pos2) -> f32 {
     (one + along * share).distance(point)
 }
 
-fn tie_colour(tie: &TieView, theme: Theme) -> Color32 {
+fn tie_colour(tie: &RelationshipView, theme: Theme) -> Color32 {
     let ground = if theme.dark { theme.bubble } else { Color32::BLACK };
     mixed(word_colour(&tie.label), ground, if theme.dark { 0.15 } else { 0.3 })
 }
@@ -274,12 +281,12 @@ pub(super) fn bubble(
     painter: &Painter,
     agent: &AgentView,
     bubble: &Bubble,
-    scene: &Look,
+    scene: &PaintParameters,
     air: Air<'_>,
     taken: &mut Occupancy,
     is_chosen: bool,
 ) -> bool {
-    let Look { camera, theme, now_secs, .. } = *scene;
+    let PaintParameters { camera, theme, now_secs, .. } = *scene;
     let strength = bubble.strength(now_secs);
     if strength <= 0.01 {
         return true;
@@ -372,13 +379,13 @@ pub(super) fn reaction(
     let size = (15.0 * camera.zoom.sqrt()).clamp(10.0, 24.0);
     painter.circle_filled(at, 0.78 * size, sign_ground(theme).gamma_multiply(0.85 * strength));
     let colour = theme.accent.gamma_multiply(strength);
-    text_scaling::word(painter, (at, Align2::CENTER_CENTER), sign, size, colour, camera);
+    text_scaling::paint_line(painter, (at, Align2::CENTER_CENTER), sign, size, colour, camera);
 }
 
 /// Paints the refusal sign beside an agent's head: a ring with a bar.
-pub(super) fn refusal(painter: &Painter, agent: &AgentView, since_secs: f64, scene: &Look) {
-    let Look { camera, theme, now_secs, .. } = *scene;
-    let strength = Life::REFUSAL.strength(since_secs, now_secs);
+pub(super) fn refusal(painter: &Painter, agent: &AgentView, since_secs: f64, scene: &PaintParameters) {
+    let PaintParameters { camera, theme, now_secs, .. } = *scene;
+    let strength = Lifetime::REFUSAL.strength(since_secs, now_secs);
     let radius = (6.5 * camera.zoom.sqrt()).clamp(5.0, 11.0);
     let at = camera.to_screen(agent.position + World::new(-19.0, HEIGHT - 9.0));
     let colour = theme.bad.gamma_multiply(strength);
@@ -390,9 +397,9 @@ pub(super) fn refusal(painter: &Painter, agent: &AgentView, since_secs: f64, sce
 }
 
 /// Paints the refusal text of a selected agent, with its upper edge at `top`.
-pub(super) fn refusal_words(painter: &Painter, top: Pos2, refused: &(String, f64), scene: &Look) -> Rect {
-    let Look { camera, theme, now_secs, .. } = *scene;
-    let strength = Life::REFUSAL.strength(refused.1, now_secs);
+pub(super) fn refusal_words(painter: &Painter, top: Pos2, refused: &(String, f64), scene: &PaintParameters) -> Rect {
+    let PaintParameters { camera, theme, now_secs, .. } = *scene;
+    let strength = Lifetime::REFUSAL.strength(refused.1, now_secs);
     let size = (11.0 * camera.zoom.powf(0.35)).clamp(11.0, 15.0);
     let text = format!("Not done: {}", bubble_text(&refused.0));
     let galley = text_scaling::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX, camera);
@@ -443,19 +450,19 @@ mod tests {
         other.position = World::new(300.0, 0.0);
         let agents = vec![super::super::tests::agent(0, "Ada", State::Idle), other];
         let mut room = RoomModel { agents, ..RoomModel::default() };
-        let tie = |from: u32, to: u32, label: &str| TieView {
+        let tie = |from: u32, to: u32, label: &str| RelationshipView {
             from: crate::base::AgentKey(from),
             to: crate::base::AgentKey(to),
             label: label.into(),
         };
         room.ties = vec![tie(0, 1, "mentors"), tie(1, 0, "")];
         let camera = Camera::default();
-        let middle = |from, to| tie_middle(&room, camera, from, to).expect("both are here");
+        let middle = |from, to| relationship_midpoint(&room, camera, from, to).expect("both are here");
         let (first, second) = (middle("ada-0", "bram-1"), middle("bram-1", "ada-0"));
         assert!(second.y > first.y + 10.0, "{first} {second}");
-        assert_eq!(tie_under(&room, camera, first), Some(0));
-        assert_eq!(tie_under(&room, camera, second + vec2(0.0, 5.0)), Some(1));
-        assert_eq!(tie_under(&room, camera, first - vec2(0.0, 40.0)), None);
+        assert_eq!(relationship_at(&room, camera, first), Some(0));
+        assert_eq!(relationship_at(&room, camera, second + vec2(0.0, 5.0)), Some(1));
+        assert_eq!(relationship_at(&room, camera, first - vec2(0.0, 40.0)), None);
     }
 
     proptest! {

@@ -58,7 +58,7 @@ fn card(column: usize, row: usize) -> Rect {
 /// Colour of the mark at the edge of a card.
 fn mark(task: &Task, column: Column) -> Color32 {
     match task.priority.as_ref().map(|(priority, _)| *priority) {
-        _ if column.is_over() => LIGHT.good,
+        _ if column.is_closed() => LIGHT.good,
         Some(Priority::A) => LIGHT.bad,
         Some(Priority::B) => LIGHT.warn,
         _ => LIGHT.text_soft,
@@ -78,7 +78,7 @@ pub(super) fn cards(
             let rect = card(index, row);
             let name = task.stakeholders.first().map(|name| name.text.as_str());
             let tint = name.map_or(Color32::WHITE, |name| mixed(word_colour(name), Color32::WHITE, 0.82));
-            let fill = if column.is_over() { mixed(tint, LIGHT.line, 0.45) } else { tint };
+            let fill = if column.is_closed() { mixed(tint, LIGHT.line, 0.45) } else { tint };
             batch.plain(rect.translate(vec2(0.5, 0.8)), place, CARD_SHADOW);
             batch.plain(rect, place, lit(fill, light));
             batch.plain(rect.with_max_x(rect.left() + 1.3), place, lit(mark(task, column), light));
@@ -89,7 +89,7 @@ pub(super) fn cards(
             }
             // Strokes stand for the title until it is legible.
             if zoom < TITLES_ZOOM {
-                let ink = lit(LIGHT.text, light).gamma_multiply(if column.is_over() { 0.3 } else { 0.5 });
+                let ink = lit(LIGHT.text, light).gamma_multiply(if column.is_closed() { 0.3 } else { 0.5 });
                 let wide = rect.width() - if look.is_some() { 9.6 } else { 4.6 };
                 let chars = task.title.text.chars().take(TITLE_CHARS).count() as f32;
                 for line in 0..if chars > 14.0 { 2_u8 } else { 1 } {
@@ -126,7 +126,7 @@ pub(super) fn writing(painter: &Painter, board: &TasksView, place: &Placement, c
             let title = truncate(&one_line(&task.title.text), TITLE_CHARS);
             let galley = text_scaling::rows(painter, title, TITLE_SIZE * zoom, wide / TITLE_SIZE, 2, camera);
             let top = rect.center().y - galley.size().y / zoom / 2.0;
-            let ink = if column.is_over() { LIGHT.text_soft } else { LIGHT.text };
+            let ink = if column.is_closed() { LIGHT.text_soft } else { LIGHT.text };
             galley.paint(painter, place.point(vec2(rect.left() + 2.6, top)), ink);
         }
     }

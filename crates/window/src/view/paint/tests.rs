@@ -10,7 +10,7 @@ use super::*;
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
 use crate::simulation::{ConversationKind, Held, Posture, Seated};
 use crate::view::bubble::Bubble;
-use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView, TalkView, TieView};
+use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView, RelationshipView, TalkView};
 use crate::view::raster::{Rasteriser, write_png};
 use crate::view::recent_events::PulseKind;
 use crate::view::text::fonts;
@@ -145,8 +145,8 @@ fn made_up_room() -> (RoomModel, Recent) {
         turns: (1, 6),
     };
     let ties = vec![
-        TieView { from: AgentKey(5), to: AgentKey(2), label: "mentors".to_owned() },
-        TieView { from: AgentKey(3), to: AgentKey(6), label: "feeds".to_owned() },
+        RelationshipView { from: AgentKey(5), to: AgentKey(2), label: "mentors".to_owned() },
+        RelationshipView { from: AgentKey(3), to: AgentKey(6), label: "feeds".to_owned() },
     ];
     let room =
         RoomModel { agents, elements, decor: decor.to_vec().into(), talks: vec![talk], ties, ..RoomModel::default() };
@@ -176,7 +176,7 @@ impl Studio {
         Self { context, rasteriser: Rasteriser::default(), art: None }
     }
 
-    fn picture(&mut self, name: &str, room: &RoomModel, recent: &Recent, look: &Look) -> ColorImage {
+    fn picture(&mut self, name: &str, room: &RoomModel, recent: &Recent, look: &PaintParameters) -> ColorImage {
         let Self { context, rasteriser, art } = self;
         let art = art.get_or_insert_with(|| Art::load(context, 1.0).0);
         let size = look.camera.viewport.size();
@@ -190,9 +190,9 @@ impl Studio {
     }
 }
 
-fn look(selected: &BTreeSet<Thing>, zoom: f32, middle: World, dark: bool) -> Look<'_> {
+fn look(selected: &BTreeSet<RoomObject>, zoom: f32, middle: World, dark: bool) -> PaintParameters<'_> {
     let camera = Camera { zoom, middle, ..Camera::default() };
-    Look {
+    PaintParameters {
         camera,
         theme: Theme::of(dark),
         now_secs: 10.0,
@@ -219,7 +219,7 @@ fn colours_in(picture: &ColorImage) -> usize {
 #[test]
 fn all_agents_are_visible_in_both_themes() {
     let (room, recent) = made_up_room();
-    let selected = BTreeSet::from([Thing::Agent("cleo-2".into()), Thing::Element("rulebook".into())]);
+    let selected = BTreeSet::from([RoomObject::Agent("cleo-2".into()), RoomObject::Element("rulebook".into())]);
     let mut studio = Studio::new();
     for dark in [false, true] {
         let look = look(&selected, 1.0, World::new(20.0, 110.0), dark);
@@ -240,7 +240,7 @@ fn all_agents_are_visible_in_both_themes() {
 fn a_refusal_shows_a_sign_and_its_text_when_selected() {
     let (room, mut recent) = made_up_room();
     let mut studio = Studio::new();
-    let (none, finn) = (BTreeSet::new(), BTreeSet::from([Thing::Agent("finn-5".into())]));
+    let (none, finn) = (BTreeSet::new(), BTreeSet::from([RoomObject::Agent("finn-5".into())]));
     for dark in [false, true] {
         let name = if dark { "refused-evening" } else { "refused-day" };
         let mut picture = |name: &str, recent: &Recent, selected| {
@@ -275,12 +275,12 @@ fn laid_out(shape: &egui::Shape, into: &mut Vec<egui::text::LayoutJob>) {
 fn text_has_few_sizes_and_fading_does_not_lay_it_out_again() {
     let (room, mut recent) = made_up_room();
     recent.refusals.insert("finn-5".into(), ("there is no pin called p9 on Ideas".to_owned(), 9.0));
-    let finn = BTreeSet::from([Thing::Agent("finn-5".into())]);
+    let finn = BTreeSet::from([RoomObject::Agent("finn-5".into())]);
     let context = Context::default();
     fonts::install(&context);
     let art = Art::load(&context, 1.0).0;
     let texts = |zoom: f32, now_secs: f64, is_zooming: bool| {
-        let mut look = Look { now_secs, ..look(&finn, zoom, World::new(20.0, 110.0), false) };
+        let mut look = PaintParameters { now_secs, ..look(&finn, zoom, World::new(20.0, 110.0), false) };
         look.camera.is_zooming = is_zooming;
         let mut output = context.run_ui(egui::RawInput::default(), |ui| {
             super::room(ui.painter(), &room, &recent, &art, &look, &mut Labels::default());

@@ -10,7 +10,7 @@ use super::area_labels;
 use super::batch::Batch;
 use super::label::{self, Labels, Measure, Wanted};
 use super::label_input::LabelInput;
-use super::label_layout::{self, Ground, Owner, Placed, Places};
+use super::label_layout::{self, LabelObstacles, LabelPlaces, Owner, PlacedLabel};
 use super::talk::{self, Air};
 use super::zoomed_out;
 use super::{Detail, Occupancy};
@@ -41,7 +41,7 @@ pub(super) fn wanted<'a>(input: &LabelInput<'a>, measure: Measure<'_>) -> [Wante
 pub(super) fn paint(painter: &Painter, input: &LabelInput<'_>, sheet: &Sheet, labels: &mut Labels) {
     let (camera, theme) = (input.scene.camera, input.scene.theme);
     let (faces, bodies) = (input.faces(), input.bodies());
-    let ground = Ground { view: camera.viewport.shrink(2.0), faces: &faces, bodies: &bodies };
+    let ground = LabelObstacles { view: camera.viewport.shrink(2.0), faces: &faces, bodies: &bodies };
     labels.begin_frame(painter.ctx());
     let [first, later] = wanted(input, &mut |text| labels.measure(painter, text));
     let mut taken = Occupancy::new(camera.viewport);
@@ -58,7 +58,7 @@ pub(super) fn paint(painter: &Painter, input: &LabelInput<'_>, sheet: &Sheet, la
         signs(painter, input, (&first, &placed), &mut taken);
     }
     let placed_later = label_layout::place(&later.wishes, ground, &mut taken, &labels.places);
-    labels.places = Places::default();
+    labels.places = LabelPlaces::default();
     labels.places.remember(&about.wishes, &placed_about);
     labels.places.remember(&first.wishes, &placed);
     labels.places.remember(&later.wishes, &placed_later);
@@ -79,7 +79,13 @@ pub(super) fn paint(painter: &Painter, input: &LabelInput<'_>, sheet: &Sheet, la
 
 /// Paints bubbles: those of selected agents first, then the nearest to the pointer, or the newest. An agent whose
 /// bubble has no room gets three dots.
-fn bubbles(painter: &Painter, input: &LabelInput<'_>, ground: Ground<'_>, taken: &mut Occupancy, sheet: &Sheet) {
+fn bubbles(
+    painter: &Painter,
+    input: &LabelInput<'_>,
+    ground: LabelObstacles<'_>,
+    taken: &mut Occupancy,
+    sheet: &Sheet,
+) {
     let LabelInput { recent, chosen, scene, detail, .. } = *input;
     let camera = scene.camera;
     let speakers = input.agents().filter_map(|agent| Some((agent, recent.bubbles.get(&agent.id)?)));
@@ -116,7 +122,12 @@ fn bubbles(painter: &Painter, input: &LabelInput<'_>, ground: Ground<'_>, taken:
 }
 
 /// Paints temporary signs over heads, and the refusal texts of selected agents.
-fn signs(painter: &Painter, input: &LabelInput<'_>, (wanted, placed): (&Wanted<'_>, &[Placed]), taken: &mut Occupancy) {
+fn signs(
+    painter: &Painter,
+    input: &LabelInput<'_>,
+    (wanted, placed): (&Wanted<'_>, &[PlacedLabel]),
+    taken: &mut Occupancy,
+) {
     let LabelInput { recent, chosen, scene, detail, .. } = *input;
     if detail < Detail::Names || (recent.reactions.is_empty() && recent.refusals.is_empty()) {
         return;

@@ -156,7 +156,7 @@ pub(super) fn measure(painter: &Painter, text: &str, size: f32) -> Vec2 {
 }
 
 /// Paints a line of text.
-pub(super) fn word(
+pub(super) fn paint_line(
     painter: &Painter,
     (at, align): (Pos2, Align2),
     text: impl Into<String>,

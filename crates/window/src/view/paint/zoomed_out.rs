@@ -7,7 +7,7 @@ use super::batch::{Batch, mixed};
 use super::clusters::{Cluster, radius};
 use super::label::{self, Label, Measure, Style, Wanted};
 use super::label_input::LabelInput;
-use super::label_layout::{Owner, Reach, Wish};
+use super::label_layout::{LabelReach, LabelRequest, Owner};
 use super::text_scaling;
 use super::{MARGIN, figure, pulse};
 use crate::view::activity_text::{ActivityTexts, Importance};
@@ -65,7 +65,7 @@ pub(super) fn counts(painter: &Painter, clusters: &[Cluster], camera: Camera) {
         let at: Pos2 = camera.to_screen(cluster.middle);
         let text = if cluster.count < 1000 { cluster.count.to_string() } else { "999+".to_owned() };
         let size = if text.len() > 2 { 9.0 } else { 10.0 };
-        text_scaling::word(painter, (at, Align2::CENTER_CENTER), text, size, DOT_INK, camera);
+        text_scaling::paint_line(painter, (at, Align2::CENTER_CENTER), text, size, DOT_INK, camera);
     }
 }
 
@@ -97,14 +97,14 @@ pub(super) fn wanted<'a>(
         let at = camera.to_screen(cluster.middle);
         let body = Rect::from_center_size(at, Vec2::splat(2.0 * radius(cluster, true)));
         let is_needed = cluster.importance == Importance::NeedsYou && camera.viewport.contains(at);
-        let wish = Wish {
+        let wish = LabelRequest {
             owner: Owner::Single(cluster.square.0, cluster.square.1),
             body,
             home: body.center_bottom() + vec2(0.0, 7.0),
             size: label.size(measure),
             importance: cluster.importance,
             distance: input.distance(at),
-            reach: if is_needed { Reach::Anywhere } else { Reach::Around },
+            reach: if is_needed { LabelReach::Anywhere } else { LabelReach::Around },
         };
         wanted.push(wish, label);
     }

@@ -90,7 +90,7 @@ fn is_letter(letter: char) -> bool {
 
 /// The semibold font, for names and headings. Falls back to the regular one if the bundled fonts are not installed,
 /// because `egui` panics on an unknown family.
-pub fn strong(context: &Context, size: f32) -> FontId {
+pub fn semibold(context: &Context, size: f32) -> FontId {
     FontId::new(size, strong_family(context))
 }
 
@@ -129,7 +129,7 @@ mod tests {
         with_fonts(|context| {
             let line = "The room, as it is";
             let text = width(context, line, FontId::proportional(14.0));
-            let strong = width(context, line, strong(context, 14.0));
+            let strong = width(context, line, semibold(context, 14.0));
             assert!(strong > text * 1.01, "the heavier cut is wider: {strong} and {text}");
             let code = |line: &str| width(context, line, FontId::monospace(14.0));
             assert!((code("iiii") - code("MMMM")).abs() < 0.5, "letters of code are equally wide");
@@ -140,7 +140,7 @@ mod tests {
     fn latin_greek_and_cyrillic_are_complete() {
         with_fonts(|context| {
             let letters = "Straße, Łódź, Œuvre, naïve, Ἀθῆναι Ωμέγα, Привіт, Ђурђевак, ₿ € – “”…";
-            for font in [FontId::proportional(14.0), strong(context, 14.0)] {
+            for font in [FontId::proportional(14.0), semibold(context, 14.0)] {
                 assert!(context.fonts_mut(|fonts| fonts.has_glyphs(&font, letters)));
             }
             assert!(context.fonts_mut(|fonts| fonts.has_glyphs(&FontId::monospace(12.0), "fn main() → 'ß'")));
@@ -164,6 +164,6 @@ mod tests {
     #[test]
     fn without_the_bundled_fonts_strong_text_is_regular() {
         let context = Context::default();
-        assert_eq!(strong(&context, 12.0), FontId::proportional(12.0));
+        assert_eq!(semibold(&context, 12.0), FontId::proportional(12.0));
     }
 }

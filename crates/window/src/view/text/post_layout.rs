@@ -10,7 +10,7 @@ use egui::{Context, FontId, FullOutput, Galley, Shape};
 use super::bidi;
 use super::emoji::{Emoji, Spot};
 use super::fonts::{self, Fallbacks};
-use super::system_fonts::{Found, Wanted};
+use super::system_fonts::{FontSearchResult, MissingCharacters};
 
 /// Maximum number of characters that are searched for, so that a file with all of Unicode does not cause endless
 /// searches.
@@ -29,7 +29,7 @@ pub struct ShownText {
     /// Characters that were already searched for.
     asked: BTreeSet<char>,
     asked_for_emoji: bool,
-    wanted: Wanted,
+    wanted: MissingCharacters,
     frame: u64,
 }
 
@@ -56,14 +56,14 @@ impl ShownText {
     }
 
     /// The characters shown since the last call that no font contains. Each is returned once.
-    pub fn take_wanted(&mut self) -> Option<Wanted> {
+    pub fn take_missing_characters(&mut self) -> Option<MissingCharacters> {
         let wanted = std::mem::take(&mut self.wanted);
-        (wanted != Wanted::default()).then_some(wanted)
+        (wanted != MissingCharacters::default()).then_some(wanted)
     }
 
     /// Uses these fonts from the next frame on.
-    pub fn add(&mut self, context: &Context, found: Found) {
-        let Found { fonts, emoji } = found;
+    pub fn add(&mut self, context: &Context, found: FontSearchResult) {
+        let FontSearchResult { fonts, emoji } = found;
         let is_new = |name: &str, there: &Fallbacks| !there.fonts.iter().any(|font| font.name == name);
         let before = self.fallbacks.fonts.len();
         for font in fonts {

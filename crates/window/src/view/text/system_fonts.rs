@@ -25,7 +25,7 @@ pub struct FoundFont {
 
 /// Characters that were shown but that no loaded font contains.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct Wanted {
+pub struct MissingCharacters {
     /// The missing letters.
     pub letters: BTreeSet<char>,
     /// Whether a colour emoji font is needed.
@@ -34,7 +34,7 @@ pub struct Wanted {
 
 /// The result of a font search.
 #[derive(Clone, Default, Debug)]
-pub struct Found {
+pub struct FontSearchResult {
     /// The fonts that contain the letters, as few as possible.
     pub fonts: Vec<FoundFont>,
     /// A colour emoji font.
@@ -72,9 +72,9 @@ impl SystemFonts {
     }
 
     /// Finds fonts that contain these letters. Reads files until every letter is found or all files were read.
-    pub fn find(&self, wanted: &Wanted) -> Found {
+    pub fn find(&self, wanted: &MissingCharacters) -> FontSearchResult {
         let mut left = wanted.letters.clone();
-        let mut found = Found::default();
+        let mut found = FontSearchResult::default();
         for id in &self.faces {
             if left.is_empty() {
                 break;

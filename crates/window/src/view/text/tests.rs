@@ -11,7 +11,7 @@ use super::bidi::in_reading_order;
 use super::emoji::decode;
 use super::fonts::{self, Fallbacks};
 use super::post_layout::ShownText;
-use super::system_fonts::{FoundFont, SystemFonts, Wanted};
+use super::system_fonts::{FoundFont, MissingCharacters, SystemFonts};
 use crate::view::paint::{Labels, in_rows};
 use crate::view::raster::{Rasteriser, write_png};
 
@@ -95,7 +95,7 @@ fn every_script_matches_the_reference_pictures() {
 
 #[test]
 fn a_system_font_is_loaded_once_for_all_contexts() {
-    let wanted = Wanted { letters: "工م".chars().collect(), emoji: true };
+    let wanted = MissingCharacters { letters: "工م".chars().collect(), emoji: true };
     let places = || -> Vec<*const u8> {
         let found = system_fonts().find(&wanted);
         let bytes = |font: &FoundFont| match &font.data.font {
@@ -112,7 +112,7 @@ fn a_system_font_is_loaded_once_for_all_contexts() {
 /// Runs `ask` in a context with all fonts of the test folder.
 fn with_all_fonts(mut ask: impl FnMut(&Context)) {
     let letters: BTreeSet<char> = LINES.iter().flat_map(|(_, text)| text.chars()).filter(|c| !c.is_ascii()).collect();
-    let found = system_fonts().find(&Wanted { letters, emoji: true });
+    let found = system_fonts().find(&MissingCharacters { letters, emoji: true });
     let context = Context::default();
     fonts::install_with(&context, &Fallbacks { emoji: found.emoji, fonts: found.fonts });
     let mut output = context.run_ui(RawInput::default(), |ui| ask(ui.ctx()));
@@ -243,22 +243,22 @@ fn each_missing_letter_is_searched_for_once() {
         });
         shown.finish(&context, &mut output);
         output.textures_delta.clear();
-        shown.take_wanted()
+        shown.take_missing_characters()
     };
     assert_eq!(show("Straße · Ωμέγα – “Привіт” … → ✓"), None);
     let wanted = show("工作 and 🦊").expect("nothing has these");
-    assert_eq!(wanted, Wanted { letters: ['工', '作', '🦊'].into(), emoji: true });
+    assert_eq!(wanted, MissingCharacters { letters: ['工', '作', '🦊'].into(), emoji: true });
     assert_eq!(show("工作 and 🦊"), None, "they were asked for");
-    assert_eq!(show("工作坊"), Some(Wanted { letters: ['坊'].into(), emoji: false }));
+    assert_eq!(show("工作坊"), Some(MissingCharacters { letters: ['坊'].into(), emoji: false }));
 }
 
 #[test]
 fn a_letter_that_no_font_has_is_searched_for_only_once() {
-    let found = system_fonts().find(&Wanted { letters: ['\u{1e900}', '工'].into(), emoji: false });
+    let found = system_fonts().find(&MissingCharacters { letters: ['\u{1e900}', '工'].into(), emoji: false });
     assert_eq!(found.fonts.len(), 1, "{:?}", found.fonts.iter().map(|font| &font.name).collect::<Vec<_>>());
     assert!(found.emoji.is_none());
     let nowhere = SystemFonts::of_folder(Path::new("/nowhere"), "");
-    assert!(nowhere.find(&Wanted { letters: ['工'].into(), emoji: true }).fonts.is_empty());
+    assert!(nowhere.find(&MissingCharacters { letters: ['工'].into(), emoji: true }).fonts.is_empty());
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn installing_fonts_invalidates_measurements() {
         size
     };
     let letters = "أهلا بكم".chars().filter(|letter| *letter != ' ').collect();
-    let found = system_fonts().find(&Wanted { letters, emoji: false });
+    let found = system_fonts().find(&MissingCharacters { letters, emoji: false });
     let boxes = measure(&Fallbacks::default());
     let written = measure(&Fallbacks { emoji: None, fonts: found.fonts });
     assert!((written.x - boxes.x).abs() > 0.5, "{written} is as wide as {boxes}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::approval_task::{PENDING, QuestionTask, keys};
-use crate::base::{AllowScope, AnsweredIn, Problem};
+use crate::base::{AllowScope, AnswerPlace, Problem};
 use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::task_files::edit::{self, Change, EditError};
 use crate::workspace::task_files::issue::Code;
@@ -55,7 +55,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Approved => "approved",
             Self::Refused => "refused",
@@ -81,7 +81,7 @@ pub struct Decided {
     /// The person's comment.
     pub because: Option<String>,
     /// Where it was answered, if it was.
-    pub answered_in: Option<AnsweredIn>,
+    pub answered_in: Option<AnswerPlace>,
     /// The time of the decision, if known.
     pub time: Option<String>,
 }
@@ -156,14 +156,14 @@ fn answer(
         return Err(problem(what, "remove the wrong one, or answer in the window"));
     }
     if let Some(issue) = file.error_of(index) {
-        let what = format!("{} ({}); the task is ignored", issue.what, issue.code.word());
+        let what = format!("{} ({}); the task is ignored", issue.what, issue.code.as_str());
         return Err(Problem::error(APPROVALS_FILE, what, issue.code.remedy()).at_line(Some(file.position(issue.at).0)));
     }
     if let Some(key) = asked.first_difference(task) {
         let what = format!("the {key} of {:?} was edited; the mark is ignored", task.id);
         return Err(problem(what, "remove the task to be asked again, or answer in the window"));
     }
-    let scope = AllowScope::of_words(value(keys::REACH).as_deref().unwrap_or_default()).map_err(|error| {
+    let scope = AllowScope::parse(value(keys::REACH).as_deref().unwrap_or_default()).map_err(|error| {
         let what = format!("{}: {error}; the mark is ignored", keys::REACH);
         problem(what, "write once, task, always, or a time such as: until 18:00, or remove the line")
     })?;
@@ -251,7 +251,7 @@ pub fn withdraw(text: String, scene: &str, is_known: impl Fn(&str) -> bool) -> S
 }
 
 /// Whether the file contains the decision about this question.
-pub fn says_decided(file: &TaskFile, id: &str) -> bool {
+pub fn contains_decision(file: &TaskFile, id: &str) -> bool {
     let task = file.tasks.iter().find(|task| task.id == id);
     let status = task.and_then(|task| task.field(keys::STATUS)).map(|field| field.value.text());
     status.is_some_and(|status| status != PENDING)
@@ -270,14 +270,14 @@ fn with_task(file: &TaskFile, asked: &QuestionTask) -> Result<String, EditError>
 /// Writes a decision to its task. The text is unchanged if there is no such task or the decision is there already.
 fn decided_text(file: &TaskFile, id: &str, decided: &Decided) -> Result<String, EditError> {
     let Some(index) = file.tasks.iter().position(|task| task.id == id) else { return Ok(file.text.clone()) };
-    if says_decided(file, id) {
+    if contains_decision(file, id) {
         return Ok(file.text.clone());
     }
     let set = |key: &str, value: &str| Change::Field(key.to_owned(), Some(Value::Text(value.into())));
-    let mut changes = vec![Change::Status(decided.outcome.mark()), set(keys::STATUS, decided.outcome.word())];
+    let mut changes = vec![Change::Status(decided.outcome.mark()), set(keys::STATUS, decided.outcome.as_str())];
     if let Some(place) = decided.answered_in {
         changes.push(set("decided_by", "user"));
-        changes.push(set("decided_in", place.word()));
+        changes.push(set("decided_in", place.as_str()));
     }
     changes.extend(decided.time.as_deref().map(|time| set("decided", time)));
     if !decided.scope.is_once() {

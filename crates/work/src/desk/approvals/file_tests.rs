@@ -58,7 +58,7 @@ fn decided(outcome: Outcome) -> Decided {
         outcome,
         scope: AllowScope::Once,
         because: None,
-        answered_in: Some(AnsweredIn::Window),
+        answered_in: Some(AnswerPlace::Window),
         time: Some("2026-11-22T14:06:00".into()),
     }
 }

@@ -14,7 +14,7 @@ pub use sync::ApprovalsFile;
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
-use crate::kernel::{KernelCommand, TakeDecisions};
+use crate::kernel::{DecisionSystems, KernelCommand};
 use crate::orchestration::workflow::WorkflowCommand;
 use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
@@ -34,7 +34,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             // A mark becomes a decision in the same tick, so that no kill can come between them.
-            sync::read_decisions.in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)).before(TakeDecisions),
+            sync::read_decisions.in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)).before(DecisionSystems),
             // The kernel has asked by now; new texts are received in the last phase.
             sync::write_approvals_file.in_set(KeepFile).in_set(InPhase(WorkshopSystems::Decide, Floor::Desk)),
         ),

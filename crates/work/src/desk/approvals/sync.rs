@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::approval_task::QuestionTask;
 use super::file::{self, Decided, MarkedAnswer, Outcome, ParsedAnswers};
 use crate::agent::{Agent, Roster};
-use crate::base::{AllowScope, AnsweredIn, Problem};
+use crate::base::{AllowScope, AnswerPlace, Problem};
 use crate::gateway::HasSandbox;
 use crate::kernel::{Approval, Kernel, KernelCommand, QuestionKey, preview};
 use crate::orchestration::workflow::{PersonAnswer, StepKey, WorkflowCommand, WorkflowRuns, WorkflowSettings};
@@ -103,7 +103,7 @@ impl ApprovalsFile {
     fn note_crossed(&mut self, base: &str) {
         let base = task_files::parse(base);
         for past in &mut self.decided {
-            past.is_written = file::says_decided(&base, &past.asked.id);
+            past.is_written = file::contains_decision(&base, &past.asked.id);
         }
     }
 
@@ -228,7 +228,7 @@ pub(super) fn read_decisions(
             outcome: if ticked.allow { Outcome::Approved } else { Outcome::Refused },
             scope: ticked.scope,
             because: ticked.because.clone(),
-            answered_in: Some(AnsweredIn::File),
+            answered_in: Some(AnswerPlace::File),
             time: date.stamp(&clock),
         };
         let (id, line) = (ticked.id.clone(), ticked.line);
@@ -264,14 +264,14 @@ fn decision(approval: &Approval, ticked: MarkedAnswer) -> Result<KernelCommand, 
     }
     let command = if allow && approval.of_server.is_some() {
         let form = approval.form_of(filled);
-        if let Some(why) = approval.misfit(&form) {
+        if let Some(why) = approval.form_error(&form) {
             return Err(why);
         }
         approval.fill(form, because)
     } else {
         approval.answer(allow, scope, because)
     };
-    Ok(command.answered_in(AnsweredIn::File))
+    Ok(command.answered_in(AnswerPlace::File))
 }
 
 /// Converts a mark to the answer to a workflow step.

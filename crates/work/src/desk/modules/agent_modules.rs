@@ -13,7 +13,7 @@ use crate::base::{ActivationKey, Id, Problem};
 use crate::engine::{HostAnswer, HostCall, HostRequest, LogLine, ModuleCommand, ModuleMessage};
 use crate::modules::{ModuleEvent, ModuleFolder, ModuleSet, ModuleState};
 use crate::tools::document_calls::{LINES_TOLD_AT_MOST, answer_for, call_for};
-use crate::tools::{CallAnswer, OrderKey, ToolNews, ToolOutput};
+use crate::tools::{CallAnswer, OrderKey, OrderReport, ToolOutput};
 
 /// Refusal of a request that a module makes outside of a call.
 const FILES_AND_SERVERS: &str = "a module can only access files and servers during a call of one of its tools";
@@ -73,7 +73,7 @@ pub(super) struct OpenModules {
 /// An output of modules to the world.
 pub(super) enum ModuleOutput {
     Report(ModulesReported),
-    Outcome(OrderKey, ToolNews),
+    Outcome(OrderKey, OrderReport),
 }
 
 impl OpenModules {
@@ -217,7 +217,7 @@ impl OpenModules {
         if let Some(OrderPurpose::Call(key, told)) = self.ordered.get_mut(&(module.clone(), order)) {
             *told += 1;
             let is_told = *told <= LINES_TOLD_AT_MOST;
-            return is_told.then(|| ModuleOutput::Outcome(*key, ToolNews::Progress { text: line.text }));
+            return is_told.then(|| ModuleOutput::Outcome(*key, OrderReport::Progress { text: line.text }));
         }
         let now = Instant::now();
         let allowance = self.log.entry(module.clone()).or_insert_with(|| LogAllowance::new(now));
@@ -258,8 +258,8 @@ impl OpenModules {
                 outputs.push(ModuleOutput::Outcome(
                     key,
                     match result {
-                        Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
-                        Err(why) => ToolNews::Failed { why },
+                        Ok(text) => OrderReport::Done { output: ToolOutput { text, ..ToolOutput::default() } },
+                        Err(why) => OrderReport::Failed { why },
                     },
                 ));
                 // The call may have changed its prompt text.
@@ -302,7 +302,7 @@ impl OpenModules {
             (request, Some(key)) => match call_for(&self.folder, request) {
                 Ok((tool, arguments)) => {
                     let call = Box::new(crate::mind::ToolCall::new("", tool, arguments));
-                    outputs.push(ModuleOutput::Outcome(key, ToolNews::Calls { number: asked.id, call }));
+                    outputs.push(ModuleOutput::Outcome(key, OrderReport::Calls { number: asked.id, call }));
                     self.open_requests.insert((key, asked.id), (module.to_owned(), asked));
                     return;
                 }

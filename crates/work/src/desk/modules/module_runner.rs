@@ -26,7 +26,7 @@ use crate::mind::PromptAdditions;
 use crate::modules::{ModuleFolder, ModuleOptions, ModuleSet, may_be_imported};
 use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::tools::document_runtime::DocumentRunner;
-use crate::tools::{CallAnswered, OrderKey, PendingToolOrders, ToolNews, ToolOutcome, Work};
+use crate::tools::{CallAnswered, OrderKey, OrderReport, PendingToolOrders, ToolOutcome, Work};
 use crate::workspace::layout::read_below;
 use crate::workspace::{FileChanged, KnownFiles};
 
@@ -108,7 +108,7 @@ pub(in crate::desk) fn run(
         match output {
             ModuleOutput::Report(news) => reports.push(news),
             ModuleOutput::Outcome(key, news) => {
-                if news.is_last() {
+                if news.is_final() {
                     running.begun.remove(&key);
                 }
                 outcomes.push(ToolOutcome { key, news });
@@ -186,7 +186,7 @@ impl RunningModules {
         let is_first_look = !std::mem::replace(&mut self.has_looked, true);
         self.begun.retain(|key| under_way.get(*key).is_some());
         for order in under_way.of(MODULES) {
-            let is_answered = outcomes.waiting().any(|outcome| outcome.key == order.key && outcome.news.is_last());
+            let is_answered = outcomes.waiting().any(|outcome| outcome.key == order.key && outcome.news.is_final());
             if is_answered {
                 continue;
             }
@@ -194,7 +194,7 @@ impl RunningModules {
                 let is_held = self.open().any(|modules| modules.has(order.key));
                 if !is_held {
                     let why = "its module was reloaded during this call".to_owned();
-                    outcomes.push(ToolOutcome { key: order.key, news: ToolNews::Aborted { why } });
+                    outcomes.push(ToolOutcome { key: order.key, news: OrderReport::Aborted { why } });
                 }
                 continue;
             }
@@ -203,10 +203,10 @@ impl RunningModules {
                 _ => None,
             };
             let news = match read {
-                None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
+                None => OrderReport::Failed { why: "the call can no longer be read".to_owned() },
                 // The memory of the module is lost, and the effect of the call is unknown.
                 Some(_) if is_first_look => {
-                    ToolNews::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }
+                    OrderReport::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }
                 }
                 Some(call) => match self.all.get_mut(&call.profile).map(|(_, loaded)| loaded) {
                     Some(LoadState::Reading(_)) => continue,
@@ -216,9 +216,9 @@ impl RunningModules {
                             self.begun.insert(order.key);
                             continue;
                         }
-                        Some(Err(why)) => ToolNews::Failed { why },
+                        Some(Err(why)) => OrderReport::Failed { why },
                     },
-                    _ => ToolNews::Failed { why: format!("the module {} no longer exists", call.module) },
+                    _ => OrderReport::Failed { why: format!("the module {} no longer exists", call.module) },
                 },
             };
             outcomes.push(ToolOutcome { key: order.key, news });

@@ -64,7 +64,7 @@ struct MessageWork {
 
 impl Streams {
     /// Whether messages will be delivered without any other event. `now` is the current tick.
-    pub fn is_taking(&self, now: u64) -> bool {
+    pub fn has_pending_messages(&self, now: u64) -> bool {
         !self.due.is_empty() || self.ordered.values().any(|ordered| now >= ordered.not_before)
     }
 
@@ -193,7 +193,7 @@ impl Streams {
             let what = format!("line {} was written by {} and is ignored", line.number, change.by.0);
             let remedy = "remove it; agents send messages with their tools";
             problems.push(Problem::warning(&*change.path, what, remedy).at_line(Some(line.number)));
-            place.take(text, &line);
+            place.mark_read(text, &line);
         }
     }
 }
@@ -234,7 +234,7 @@ impl DeliveryContext<'_, '_> {
                     }
                 },
             }
-            place.take(text, &line);
+            place.mark_read(text, &line);
         }
         if told.is_empty() {
             problems.remove(path);

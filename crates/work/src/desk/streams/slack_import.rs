@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::base::ids::ROOM;
 use crate::base::text::truncate;
 use crate::base::{Author, Id, Problem, RunTag, Seq};
-use crate::gateway::slack::{SlackAccess, SlackArrival, SlackCommand, SlackLook, SlackSettings, SlackTerms, is_newer};
+use crate::gateway::slack::{SlackAccess, SlackArrival, SlackCommand, SlackPoll, SlackSettings, SlackTerms, is_newer};
 use crate::gateway::{GatewaySettings, SlackCalls, SlackNews};
 use crate::log::EventLog;
 use crate::schedule::{InputJournal, SimClock, TICKS_PER_SEC};
@@ -60,12 +60,12 @@ impl Batch {
 
 impl SlackChannels {
     /// Whether a batch will be written without any other event. `now` is the current tick.
-    pub fn is_bringing(&self, now: u64) -> bool {
+    pub fn has_pending_batch(&self, now: u64) -> bool {
         self.bringing.front().is_some_and(|batch| now >= batch.not_before)
     }
 
     /// Queues the new messages of a poll for the end of the file.
-    fn take(&mut self, look: &SlackLook, run: &Id, file: &str) {
+    fn take(&mut self, look: &SlackPoll, run: &Id, file: &str) {
         let mut text = String::new();
         for arrival in &look.arrived {
             let is_new = self.seen.get(&arrival.channel).is_none_or(|seen| is_newer(&arrival.ts, seen));
@@ -191,9 +191,9 @@ mod tests {
         }
     }
 
-    fn look(arrived: &[(&str, &str)]) -> SlackLook {
+    fn look(arrived: &[(&str, &str)]) -> SlackPoll {
         let newest = arrived.last().map(|(ts, _)| ("#ops".to_owned(), (*ts).to_owned()));
-        SlackLook {
+        SlackPoll {
             arrived: arrived.iter().map(|(ts, text)| arrival(ts, text)).collect(),
             seen: newest.into_iter().collect(),
             troubles: Vec::new(),

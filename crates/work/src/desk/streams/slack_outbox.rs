@@ -16,7 +16,7 @@ use crate::gateway::slack::{
 use crate::gateway::{GatewaySettings, SlackCalls, SlackNews};
 use crate::schedule::{InputJournal, InputQueue};
 use crate::tools::{
-    DESK, DeskOrder, OrderKey, PendingToolOrders, SLACK_OUTBOX, ToolNews, ToolOrder, ToolOutcome, ToolOutput,
+    DESK, DeskOrder, OrderKey, OrderReport, PendingToolOrders, SLACK_OUTBOX, ToolOrder, ToolOutcome, ToolOutput,
 };
 use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, PendingFileOrders};
 
@@ -91,7 +91,7 @@ pub(in crate::desk) fn advance_posts(
     let all = all.bypass_change_detection();
     // The orders of these calls are closed later in this tick.
     let mut answered: BTreeSet<OrderKey> = BTreeSet::new();
-    let mut answer = |key: OrderKey, news: ToolNews| {
+    let mut answer = |key: OrderKey, news: OrderReport| {
         answered.insert(key);
         answers.write(ToolOutcome { key, news });
     };
@@ -112,7 +112,7 @@ pub(in crate::desk) fn advance_posts(
         let news = match (all.posted.remove(&key), written) {
             (Some((_, post)), written) => post_result(&post, written),
             (None, Ok(())) => done(format!("Saved in {SLACK_OUTBOX}, to be sent from there.")),
-            (None, Err(why)) => ToolNews::Failed { why: format!("it was not sent: {why}") },
+            (None, Err(why)) => OrderReport::Failed { why: format!("it was not sent: {why}") },
         };
         answer(key, news);
     }
@@ -149,13 +149,13 @@ pub(in crate::desk) fn advance_posts(
     }
 }
 
-fn done(text: String) -> ToolNews {
+fn done(text: String) -> OrderReport {
     let changed = vec![SLACK_OUTBOX.to_owned()];
-    ToolNews::Done { output: ToolOutput { text, changed, ..ToolOutput::default() } }
+    OrderReport::Done { output: ToolOutput { text, changed, ..ToolOutput::default() } }
 }
 
 /// The result of a sent message for the agent. `written` is whether it was recorded in the outbox.
-fn post_result(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
+fn post_result(post: &SlackPost, written: Result<(), &str>) -> OrderReport {
     match post {
         SlackPost::Sent { ts, .. } => {
             let at = ts.as_ref().map(|ts| format!(", as {ts}")).unwrap_or_default();
@@ -163,12 +163,14 @@ fn post_result(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
                 Ok(()) => done(format!("Sent to Slack{at}; it is recorded in {SLACK_OUTBOX}.")),
                 Err(why) => {
                     let text = format!("Sent to Slack{at}; it could not be recorded in {SLACK_OUTBOX}: {why}");
-                    ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } }
+                    OrderReport::Done { output: ToolOutput { text, ..ToolOutput::default() } }
                 }
             }
         }
-        SlackPost::NotSent { what, remedy } => ToolNews::Failed { why: format!("it was not sent: {what}; {remedy}") },
-        SlackPost::Unknown { what } => ToolNews::Aborted {
+        SlackPost::NotSent { what, remedy } => {
+            OrderReport::Failed { why: format!("it was not sent: {what}; {remedy}") }
+        }
+        SlackPost::Unknown { what } => OrderReport::Aborted {
             why: format!("{what}; whether it was sent is unknown, and it is not sent again without asking"),
         },
     }

@@ -107,12 +107,12 @@ impl StreamPosition {
                 *left -= 1;
                 self.passed_over.retain(|_, left| *left > 0);
             }
-            self.take(text, &new);
+            self.mark_read(text, &new);
         }
     }
 
     /// Marks a line as read.
-    pub fn take(&mut self, text: &str, line: &NewLine) {
+    pub fn mark_read(&mut self, text: &str, line: &NewLine) {
         let ended = text.as_bytes().get(..line.end).unwrap_or_default();
         (self.bytes, self.hash) = (line.end, content_hash(ended));
         self.lines += usize::from(ended.ends_with(b"\n"));

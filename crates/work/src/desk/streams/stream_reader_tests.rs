@@ -10,7 +10,7 @@ fn all(place: &mut StreamPosition, text: &str) -> Vec<(usize, Result<String, ()>
     let mut new = Vec::new();
     while let Some(line) = place.next(text) {
         new.push((line.number, line.message.clone().map(|message| message.text).map_err(drop)));
-        place.take(text, &line);
+        place.mark_read(text, &line);
     }
     new
 }

@@ -152,7 +152,7 @@ fn commands_are_split_into_words_like_in_a_shell() {
     ] {
         let Command::Plain(found) = Command::parse(line) else { panic!("{line}") };
         assert_eq!(found, words, "{line}");
-        assert_eq!(Command::parse(&words::written(&found)), Command::Plain(found), "{line}");
+        assert_eq!(Command::parse(&words::join(&found)), Command::Plain(found), "{line}");
     }
 }
 
@@ -167,12 +167,12 @@ proptest! {
         let mut all = vec!["ls".to_owned()];
         all.extend(words);
         let quoted = |word: &String, style: usize| match style {
-            0 => words::written(std::slice::from_ref(word)),
+            0 => words::join(std::slice::from_ref(word)),
             1 => format!("'{}'", word.replace('\'', "'\\''")),
             _ => word.chars().map(|c| if c.is_alphanumeric() { c.to_string() } else { format!("\\{c}") }).collect(),
         };
         let line: Vec<String> = all.iter().zip(styles.iter().cycle()).map(|(word, style)| quoted(word, *style)).collect();
-        let plain = words::written(&all);
+        let plain = words::join(&all);
         prop_assert_eq!(Command::parse(&line.join("   ")), Command::Plain(all));
         prop_assert_eq!(judge(&line.join(" "), &rules).verdict, judge(&plain, &rules).verdict);
     }

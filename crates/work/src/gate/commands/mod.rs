@@ -57,7 +57,7 @@ pub fn judge(line: &str, rules: &CommandRules) -> CommandVerdict {
         Command::NeedsShell(why) => return CommandVerdict::ask(format!("it needs a shell: {why}")),
     };
     let Some(rule) = rules.allowing(words) else {
-        return CommandVerdict::ask(match rules.asking(words) {
+        return CommandVerdict::ask(match rules.approval_rule(words) {
             Some(rule) => format!("the rule {rule:?} of {ALLOWLIST_FILE} requires approval"),
             None => format!("no rule of {ALLOWLIST_FILE} allows it"),
         });
@@ -65,8 +65,8 @@ pub fn judge(line: &str, rules: &CommandRules) -> CommandVerdict {
     if words.len() > 1 && rules.is_exact(rule, words) {
         return allowed(rule);
     }
-    match wrapper_programs::not_covered(words, rule) {
-        Some(why) => CommandVerdict::ask(format!("the rule {:?} does not cover it: {why}", words::written(rule))),
+    match wrapper_programs::uncovered_reason(words, rule) {
+        Some(why) => CommandVerdict::ask(format!("the rule {:?} does not cover it: {why}", words::join(rule))),
         None => allowed(rule),
     }
 }
@@ -75,7 +75,7 @@ pub fn judge(line: &str, rules: &CommandRules) -> CommandVerdict {
 /// `None` for commands that need a shell, start other programs or run given code.
 pub fn pattern_for(line: &str) -> Option<String> {
     let Command::Plain(words) = Command::parse(line) else { return None };
-    let pattern = words::written(wrapper_programs::pattern_of(&words)?);
+    let pattern = words::join(wrapper_programs::pattern_of(&words)?);
     let (rules, problems) = CommandRules::parse(&with_rule("", &pattern).ok()?);
     let is_covered = problems.is_empty() && judge(line, &rules).verdict == Verdict::Allow;
     is_covered.then_some(pattern)
@@ -98,7 +98,7 @@ pub fn with_rule(text: &str, pattern: &str) -> Result<String, String> {
 }
 
 fn allowed(rule: &[String]) -> CommandVerdict {
-    let why = format!("the rule {:?} of {ALLOWLIST_FILE} allows it", words::written(rule));
+    let why = format!("the rule {:?} of {ALLOWLIST_FILE} allows it", words::join(rule));
     CommandVerdict { verdict: Verdict::Allow, why }
 }
 

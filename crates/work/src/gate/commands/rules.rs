@@ -11,7 +11,7 @@
 use serde_yaml::Value;
 
 use super::ALLOWLIST_FILE;
-use super::words::{Command, written};
+use super::words::{Command, join};
 use super::wrapper_programs::name_of;
 use crate::base::Problem;
 use crate::gate::servers::fits_pattern;
@@ -127,8 +127,8 @@ impl CommandRules {
     }
 
     /// The rule that requires approval for a command, as text.
-    pub fn asking(&self, words: &[String]) -> Option<String> {
-        self.longest(RuleEffect::Ask, words).map(written)
+    pub fn approval_rule(&self, words: &[String]) -> Option<String> {
+        self.longest(RuleEffect::Ask, words).map(join)
     }
 
     fn longest(&self, says: RuleEffect, words: &[String]) -> Option<&[String]> {
@@ -147,7 +147,7 @@ impl CommandRules {
             rule.says == RuleEffect::Forbid
                 && (covers(&rule.words, words) || covers(&folded, &named) || covers_in_any_order(&folded, &named))
         };
-        self.rules.iter().find(forbids).map(|rule| written(&rule.words))
+        self.rules.iter().find(forbids).map(|rule| join(&rule.words))
     }
 
     /// Whether a rule is exactly this command, without a wildcard.

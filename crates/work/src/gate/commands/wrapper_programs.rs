@@ -619,11 +619,11 @@ pub fn pattern_of(words: &[String]) -> Option<&[String]> {
     let names_an_act =
         |word: &String| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_.:+".contains(c));
     let is_open = pattern.iter().all(names_an_act) && pattern.iter().skip(1).all(|word| !word.starts_with('-'));
-    (is_open && not_covered(words, pattern).is_none()).then_some(pattern)
+    (is_open && uncovered_reason(words, pattern).is_none()).then_some(pattern)
 }
 
 /// The reason why a rule does not cover a command that begins with its words; `None` if it does.
-pub fn not_covered(words: &[String], rule: &[String]) -> Option<String> {
+pub fn uncovered_reason(words: &[String], rule: &[String]) -> Option<String> {
     let program = words.first()?;
     let name = name_of(program);
     if is_one_of(LAUNCHERS, program) {

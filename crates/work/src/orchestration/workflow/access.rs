@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::check::{self, There};
+use super::check::{self, WorkflowContext};
 use super::engine::WorkflowAction;
 use super::format::NO_STEPS;
 use super::run_record;
@@ -83,7 +83,7 @@ impl RunsAccess<'_> {
     pub(super) fn check_all(&mut self, workflows: &mut Workflows) {
         let agents = self.agents();
         for path in workflows.files.keys().cloned().collect::<Vec<_>>() {
-            let there = There { agents: Some(&agents), workflows: &workflows.files };
+            let there = WorkflowContext { agents: Some(&agents), workflows: &workflows.files };
             let found = workflows.files.get(&path).map(|file| check::check(&file.workflow, there)).unwrap_or_default();
             if workflows.problems.get(&path) != Some(&found) {
                 workflows.problems.insert(path.clone(), found);
@@ -236,7 +236,7 @@ fn state_order(run: &Run, scene: &str, now: u64) -> FileOrder {
     let (as_it_is, scene) = (run.clone(), scene.to_owned());
     let content = RecordText::deferred(move || run_record::to_yaml(&as_it_is, &scene, now));
     FileOrder {
-        key: format!("{STATES}{}/{now}/{}", run.key, run.status.word()).into(),
+        key: format!("{STATES}{}/{now}/{}", run.key, run.status.as_str()).into(),
         author: Author(ROOM.into()),
         activation: None,
         operation: FileOperation::Record { path, content, over: None },
@@ -252,7 +252,7 @@ pub fn runs_at_rest(world: &World) -> Vec<FileOrder> {
         return Vec::new();
     };
     let scene = world.get_resource::<RoomStart>().map_or("", |start| start.scene.as_str());
-    let behind = runs.iter().filter(|run| run.is_going_on());
+    let behind = runs.iter().filter(|run| run.is_running());
     behind.map(|run| state_order(run, scene, clock.tick())).collect()
 }
 

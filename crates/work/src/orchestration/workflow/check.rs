@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::definition::{Assignee, DEPTH_AT_MOST, PersonWants, RESULT, Step, Workflow};
+use super::definition::{AnswerKind, Assignee, DEPTH_AT_MOST, RESULT, Step, Workflow};
 use super::format::{PROBLEMS_AT_MOST, WorkflowFile, limit_problems};
 use super::graph::{self, Graph, Loop, LoopFault, Waiting};
 use super::template::{Template, Token};
@@ -18,14 +18,14 @@ const SUGGESTED_AT_MOST: usize = 20;
 
 /// What exists besides the workflow: agents and other workflows.
 #[derive(Clone, Copy)]
-pub struct There<'a> {
+pub struct WorkflowContext<'a> {
     /// The ids of agents and profiles; `None` if unknown.
     pub agents: Option<&'a BTreeSet<Id>>,
     /// The workflows, by file.
     pub workflows: &'a BTreeMap<String, WorkflowFile>,
 }
 
-impl<'a> There<'a> {
+impl<'a> WorkflowContext<'a> {
     /// The workflow with this path, file name or name.
     pub fn workflow(&self, word: &str) -> Option<&'a WorkflowFile> {
         let word = word.trim();
@@ -46,7 +46,7 @@ impl<'a> There<'a> {
 }
 
 /// Returns all problems of a workflow that parsing did not find.
-pub fn check(workflow: &Workflow, there: There<'_>) -> Vec<Problem> {
+pub fn check(workflow: &Workflow, there: WorkflowContext<'_>) -> Vec<Problem> {
     let graph = Graph::of(&workflow.steps);
     let places = graph::places(&workflow.steps);
     let (waiting, loops) = (graph.waiting(), Vec::new());
@@ -65,7 +65,7 @@ pub fn check(workflow: &Workflow, there: There<'_>) -> Vec<Problem> {
 
 struct Checker<'a> {
     workflow: &'a Workflow,
-    there: There<'a>,
+    there: WorkflowContext<'a>,
     graph: Graph,
     places: BTreeMap<&'a str, usize>,
     /// The transitive dependencies of each step.
@@ -175,7 +175,7 @@ impl<'a> Checker<'a> {
             if self.is_enough() {
                 return;
             }
-            for (key, token) in step.uses() {
+            for (key, token) in step.placeholders() {
                 let line = step.line(key);
                 match token {
                     Token::Item | Token::Index if step.for_each.is_none() => {
@@ -241,13 +241,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn person(&mut self, step: &Step, wants: PersonWants) {
+    fn person(&mut self, step: &Step, wants: AnswerKind) {
         match wants {
-            PersonWants::Form if step.outputs.is_empty() => {
+            AnswerKind::Form if step.outputs.is_empty() => {
                 let what = format!("step {:?} is a form without fields", step.id);
                 self.error(step.line("person"), what, "list its fields under outputs:");
             }
-            PersonWants::Approval => {
+            AnswerKind::Approval => {
                 let own = [super::definition::APPROVED, super::definition::COMMENT];
                 for output in step.outputs.iter().filter(|output| !own.contains(&output.name.as_str())) {
                     let what = format!(
@@ -261,7 +261,7 @@ impl<'a> Checker<'a> {
                     );
                 }
             }
-            PersonWants::Form => {}
+            AnswerKind::Form => {}
         }
     }
 
@@ -319,7 +319,7 @@ impl<'a> Checker<'a> {
         let used: BTreeSet<(&str, &str)> = workflow
             .steps
             .iter()
-            .flat_map(Step::uses)
+            .flat_map(Step::placeholders)
             .filter_map(|(_, token)| match token {
                 Token::Output { step, output } => Some((step.as_str(), output.as_str())),
                 _ => None,
@@ -345,7 +345,7 @@ impl<'a> Checker<'a> {
 
 /// The files on a path through which the first workflow of `path` includes itself.
 fn inclusion_path<'a>(
-    there: There<'a>,
+    there: WorkflowContext<'a>,
     path: &mut Vec<&'a Workflow>,
     seen: &mut BTreeSet<&'a str>,
 ) -> Option<Vec<String>> {

@@ -7,7 +7,7 @@ fn told_among(path: &str, texts: &[(&str, &str)]) -> Vec<String> {
     let agents: BTreeSet<Id> = ["a", "b", "writer"].into_iter().map(Id::from).collect();
     let read = |(path, text): &(&str, &str)| ((*path).to_owned(), read(path, text));
     let workflows: BTreeMap<String, WorkflowFile> = texts.iter().map(read).collect();
-    let there = There { agents: Some(&agents), workflows: &workflows };
+    let there = WorkflowContext { agents: Some(&agents), workflows: &workflows };
     let problems = check(&workflows[path].workflow, there);
     let is_whole = |problem: &Problem| problem.place == path && problem.line.is_some() && !problem.remedy.is_empty();
     assert!(problems.iter().all(is_whole), "each with file, line and remedy: {problems:?}");

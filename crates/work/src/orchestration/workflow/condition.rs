@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::template::Token;
-use super::value::{is_true, text};
+use super::value::{is_truthy, text};
 
 /// The maximum number of lexemes in a condition.
 const PARTS_AT_MOST: usize = 200;
@@ -54,7 +54,7 @@ impl Comparison {
         ("contains", Self::Contains),
     ];
 
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         Self::WORDS.iter().find(|(_, one)| *one == self).map_or("==", |(word, _)| word)
     }
 
@@ -166,7 +166,7 @@ impl Node {
 
     fn holds(&self, value: &mut impl FnMut(&Token) -> Value) -> bool {
         match self {
-            Self::Value(operand) => is_true(&operand.value(value)),
+            Self::Value(operand) => is_truthy(&operand.value(value)),
             Self::Compare(one, comparison, other) => compare(&one.value(value), *comparison, &other.value(value)),
             Self::Not(inner) => !inner.holds(value),
             Self::Both(one, other) => one.holds(value) && other.holds(value),
@@ -347,7 +347,7 @@ impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value(operand) => operand.fmt(f),
-            Self::Compare(one, comparison, other) => write!(f, "{one} {} {other}", comparison.word()),
+            Self::Compare(one, comparison, other) => write!(f, "{one} {} {other}", comparison.as_str()),
             Self::Not(inner) => write!(f, "not {}", Grouped(inner)),
             Self::Both(one, other) => write!(f, "{} and {}", Grouped(one), Grouped(other)),
             Self::Either(one, other) => write!(f, "{} or {}", Grouped(one), Grouped(other)),

@@ -118,7 +118,7 @@ pub enum Assignee {
     /// A person.
     Person {
         /// The kind of answer.
-        wants: PersonWants,
+        wants: AnswerKind,
     },
     /// Another workflow.
     Workflow {
@@ -134,7 +134,7 @@ pub enum Assignee {
 /// The kind of answer that a step wants from a person.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PersonWants {
+pub enum AnswerKind {
     /// Approval: yes or no.
     Approval,
     /// A form with the outputs as fields.
@@ -272,14 +272,14 @@ impl Step {
     /// Whether it has this output.
     pub fn gives(&self, output: &str) -> bool {
         let is_listed = self.outputs.iter().any(|one| one.name == output);
-        let is_person = matches!(self.doer, Assignee::Person { wants: PersonWants::Approval });
+        let is_person = matches!(self.doer, Assignee::Person { wants: AnswerKind::Approval });
         is_listed || output == RESULT || (is_person && [APPROVED, COMMENT].contains(&output))
     }
 
     /// The names of its outputs, separated by commas.
     pub fn given(&self) -> String {
         let mut names: Vec<&str> = self.outputs.iter().map(|output| output.name.as_str()).collect();
-        if matches!(self.doer, Assignee::Person { wants: PersonWants::Approval }) {
+        if matches!(self.doer, Assignee::Person { wants: AnswerKind::Approval }) {
             names.extend([APPROVED, COMMENT]);
         }
         names.push(RESULT);
@@ -287,7 +287,7 @@ impl Step {
     }
 
     /// All placeholders in the step, each with the key that contains it.
-    pub fn uses(&self) -> Vec<(&'static str, &Token)> {
+    pub fn placeholders(&self) -> Vec<(&'static str, &Token)> {
         let mut uses: Vec<(&'static str, &Token)> = self.prompt.tokens().map(|token| ("prompt", token)).collect();
         if let Assignee::Workflow { with, .. } = &self.doer {
             uses.extend(with.values().flat_map(Template::tokens).map(|token| ("with", token)));

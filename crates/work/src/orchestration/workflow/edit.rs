@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::definition::PersonWants;
+use super::definition::AnswerKind;
 use super::format::stem;
 use super::front_matter_keys::quoted_braces;
-use super::template::{self, is_word};
+use super::template::{self, is_identifier};
 use crate::agent::front_matter;
 use crate::base::hash::content_hash;
 use crate::base::text::slug;
@@ -118,7 +118,7 @@ pub enum StepAssignee {
     /// An agent of the room or a profile, by id.
     Agent(String),
     /// A person.
-    Person(PersonWants),
+    Person(AnswerKind),
     /// Another workflow, by file or name.
     Workflow(String),
 }
@@ -137,19 +137,19 @@ impl StepAssignee {
     fn entry(&self) -> (&'static str, &str) {
         match self {
             Self::Agent(agent) => ("agent", agent),
-            Self::Person(PersonWants::Approval) => ("person", "approval"),
-            Self::Person(PersonWants::Form) => ("person", "form"),
+            Self::Person(AnswerKind::Approval) => ("person", "approval"),
+            Self::Person(AnswerKind::Form) => ("person", "form"),
             Self::Workflow(workflow) => ("workflow", workflow),
         }
     }
 
     /// The preferred id of a new step, and its other keys.
     fn first(&self) -> (String, Value) {
-        let named = |name: &str| Some(slug(name)).filter(|id| is_word(id)).unwrap_or_else(|| "step".to_owned());
+        let named = |name: &str| Some(slug(name)).filter(|id| is_identifier(id)).unwrap_or_else(|| "step".to_owned());
         match self {
             Self::Agent(agent) => (named(agent), json!({ "prompt": "Say what to do", "outputs": [] })),
-            Self::Person(PersonWants::Approval) => ("approval".to_owned(), json!({ "prompt": "Is this good?" })),
-            Self::Person(PersonWants::Form) => {
+            Self::Person(AnswerKind::Approval) => ("approval".to_owned(), json!({ "prompt": "Is this good?" })),
+            Self::Person(AnswerKind::Form) => {
                 ("form".to_owned(), json!({ "prompt": "Say what you need to know", "outputs": ["answer"] }))
             }
             Self::Workflow(workflow) => (named(stem(workflow)), json!({})),
@@ -203,7 +203,7 @@ fn with_id(text: &str, data: &Value, step: &str, to: &str) -> (String, Value) {
         let outline = parse_syntax(text).ok()?;
         let id = outline.get("steps")?.items().get(index)?.value.get("id")?;
         steps[index]["id"] = json!(to);
-        Some(format!("{}{}{}", &text[..id.start], yaml::word(to), &text[id.end..]))
+        Some(format!("{}{}{}", &text[..id.start], yaml::scalar(to), &text[id.end..]))
     };
     match write() {
         Some(written) => (written, renamed),
@@ -261,7 +261,7 @@ fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
             Ok(())
         }
         WorkflowEdit::Outputs { step, names } => {
-            if let Some(odd) = names.iter().find(|name| !is_word(name)) {
+            if let Some(odd) = names.iter().find(|name| !is_identifier(name)) {
                 return Err(format!("{odd:?} is not a valid output name: use letters, digits, - and _"));
             }
             let one = find(steps, step)?;
@@ -277,7 +277,7 @@ fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
 fn add_step(steps: &mut Vec<Value>, doer: &StepAssignee, after: Option<&str>) -> Result<(), String> {
     let (base, more) = doer.first();
     let is_taken = |id: &str| steps.iter().any(|step| id_of(step) == Some(id));
-    let id = unique_names::first_free(unique_names::alike(&base), is_taken);
+    let id = unique_names::first_free(unique_names::candidates(&base), is_taken);
     let mut step = Map::from_iter([("id".to_owned(), json!(id))]);
     assign(&mut step, doer);
     step.extend(more.as_object().cloned().unwrap_or_default());
@@ -313,7 +313,7 @@ fn depend(steps: &mut [Value], step: &str, on: &str) -> Result<(), String> {
 
 /// Renames a step, with the dependencies on it and references to its outputs.
 fn rename(steps: &mut [Value], step: &str, to: &str) -> Result<(), String> {
-    if !is_word(to) {
+    if !is_identifier(to) {
         return Err(format!("{to:?} is not a valid step name: use letters, digits, - and _"));
     }
     if step != to && steps.iter().any(|one| id_of(one) == Some(to)) {

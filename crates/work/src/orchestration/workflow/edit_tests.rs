@@ -113,8 +113,8 @@ fn a_workflow_can_be_created_by_edits_alone() {
     let edits = [
         add(agent("ada"), None),
         add(agent("ada"), Some("ada")),
-        add(StepAssignee::Person(PersonWants::Approval), Some("ada-2")),
-        add(StepAssignee::Person(PersonWants::Form), None),
+        add(StepAssignee::Person(AnswerKind::Approval), Some("ada-2")),
+        add(StepAssignee::Person(AnswerKind::Form), None),
         WorkflowEdit::Rename { step: "ada".into(), to: "look".into() },
         WorkflowEdit::Depend { step: "form".into(), on: "look".into() },
         WorkflowEdit::RemoveStep { step: "form".into() },
@@ -165,8 +165,8 @@ fn references_follow_a_renamed_step() {
 fn a_step_has_exactly_one_assignee_key() {
     let assign = |doer: StepAssignee| WorkflowEdit::Assign { step: "look".into(), doer };
     let of = |text: &str| format::read("workflows/tea.md", text).workflow.steps[0].doer.clone();
-    let changed = applied(TEXT, &assign(StepAssignee::Person(PersonWants::Form)));
-    assert_eq!(of(&changed), Assignee::Person { wants: PersonWants::Form });
+    let changed = applied(TEXT, &assign(StepAssignee::Person(AnswerKind::Form)));
+    assert_eq!(of(&changed), Assignee::Person { wants: AnswerKind::Form });
     let changed = apply(&changed, &assign(StepAssignee::Workflow("chain".into()))).expect("it can be changed");
     let with = WorkflowEdit::With { step: "look".into(), variables: [("topic".into(), "{topic}".into())].into() };
     let changed = applied(&changed, &with);
@@ -208,7 +208,7 @@ fn recorded_edits_of_new_steps_can_be_loaded() {
     let edit: WorkflowEdit =
         serde_json::from_value(json!({ "edit": "add_step", "agent": "ada" })).expect("it should be valid");
     assert_eq!(edit, add(StepAssignee::Agent("ada".into()), None));
-    for edit in [edit, add(StepAssignee::Person(PersonWants::Form), Some("look"))] {
+    for edit in [edit, add(StepAssignee::Person(AnswerKind::Form), Some("look"))] {
         let written = serde_json::to_value(&edit).expect("it can be written");
         assert_eq!(serde_json::from_value::<WorkflowEdit>(written).expect("it should be valid"), edit);
     }

@@ -415,12 +415,12 @@ impl Run {
     pub(super) fn end_step(&mut self, at: usize, status: StepStatus, why: String, now: u64) {
         let state = &mut self.steps[at];
         (state.status, state.why, state.ended_tick) = (status, why.clone(), Some(now));
-        self.log_progress(Some(at), status.word(), &why, None);
+        self.log_progress(Some(at), status.as_str(), &why, None);
         let plan = self.plan.clone();
         let mut candidates: BTreeSet<usize> = plan.graph.after[at].iter().copied().collect();
         for index in &plan.loops_of[at] {
             let body = &plan.loops[*index].body;
-            let is_open = |at: &usize| !self.steps[*at].status.is_over();
+            let is_open = |at: &usize| !self.steps[*at].status.has_ended();
             if self.loops[*index].is_over || body.iter().any(is_open) {
                 continue;
             }
@@ -499,7 +499,7 @@ impl Run {
     pub(super) fn is_over_for(&self, step: usize, waits: usize) -> bool {
         let mut loops = self.plan.loops_of[step].iter();
         let is_done = |index: &usize| self.loops[*index].is_over || self.plan.loops[*index].body.contains(&waits);
-        self.steps[step].status.is_over() && loops.all(is_done)
+        self.steps[step].status.has_ended() && loops.all(is_done)
     }
 
     fn finish(&mut self, now: u64) {
@@ -515,7 +515,7 @@ impl Run {
         self.status = if failed.is_empty() { RunStatus::Done } else { RunStatus::Failed };
         self.why.clone_from(&why);
         self.ended_tick = Some(now);
-        self.log_progress(None, self.status.word(), &why, None);
+        self.log_progress(None, self.status.as_str(), &why, None);
     }
 }
 

@@ -144,9 +144,11 @@ fn steps_run_in_order_and_pass_on_their_outputs() {
     assert_eq!(bench.going_on(), ["research"]);
     assert!(bench.begun[0].1.starts_with("Research tea\n"), "{}", bench.begun[0].1);
     let key = bench.at("research");
-    let noted = bench.run.gave(key, "Findings", json!("it is hot"), &LIMITS);
+    let noted = bench.run.store_output(key, "Findings", json!("it is hot"), &LIMITS);
     assert!(noted.is_ok_and(|told| told.contains("last output")));
-    assert!(bench.run.gave(key, "cake", json!("x"), &LIMITS).is_err_and(|told| told.contains("it gives: findings")));
+    assert!(
+        bench.run.store_output(key, "cake", json!("x"), &LIMITS).is_err_and(|told| told.contains("it gives: findings"))
+    );
     bench.says("research", "Done.");
     assert!(bench.begun[1].1.starts_with("Review: it is hot\n"));
     bench.says("review", "```outputs\nreport: fine\n```");
@@ -195,7 +197,7 @@ fn a_failed_step_stops_its_dependants_and_nothing_else_and_the_rest_continues_la
     bench.fails("a");
     bench.says("b", "b is done");
     bench.says("e", "e is done");
-    let statuses = ["a", "b", "c", "d", "e"].map(|step| bench.status(step).word());
+    let statuses = ["a", "b", "c", "d", "e"].map(|step| bench.status(step).as_str());
     assert_eq!(statuses, ["failed", "done", "skipped", "skipped", "done"]);
     assert_eq!(bench.run.status, RunStatus::Failed);
     assert!(bench.run.resume() && !bench.run.resume());
@@ -409,7 +411,7 @@ fn outputs_that_are_too_long_are_refused_with_an_explanation() {
     let mut bench = Bench::with(PIPELINE, &[("topic", "tea")], Limits { output_chars: 10, ..LIMITS });
     bench.step();
     let key = bench.at("research");
-    let refused = bench.run.gave(key, "findings", json!("x".repeat(11)), &bench.limits.clone());
+    let refused = bench.run.store_output(key, "findings", json!("x".repeat(11)), &bench.limits.clone());
     assert!(refused.is_err_and(|why| why.contains("output_chars_at_most")));
 }
 
@@ -537,14 +539,14 @@ fn run_to_end(plan: &Plan, chances: &[u8], parallel: usize, crashes: bool) -> (V
             if let WorkflowAction::Begin { at, order, .. } = effect {
                 let mut before = plan.graph.before[at.0].iter();
                 assert!(
-                    before.all(|before| bench.run.steps[*before].status.is_over()),
+                    before.all(|before| bench.run.steps[*before].status.has_ended()),
                     "begun before what it waits for"
                 );
                 log.push(format!("begin {order}"));
             }
         }
         assert!(bench.work.len() <= parallel, "more at once than may be");
-        if !bench.run.is_going_on() {
+        if !bench.run.is_running() {
             break;
         }
         let chance = *chances.next().unwrap_or(&0);
@@ -558,7 +560,7 @@ fn run_to_end(plan: &Plan, chances: &[u8], parallel: usize, crashes: bool) -> (V
             2 => Ending::Completed { text: "out: no".into() },
             _ => Ending::Completed { text: "out: yes".into() },
         };
-        log.push(format!("end {} {}", plan.steps[at.0].id, ending.word()));
+        log.push(format!("end {} {}", plan.steps[at.0].id, ending.as_str()));
         let (now, limits) = (bench.now, bench.limits);
         bench.run.ended(key, &ending, now, &limits);
     }
@@ -576,8 +578,8 @@ proptest! {
     ) {
         let plan = plan_of(&random);
         let (log, run) = run_to_end(&plan, &chances, parallel, false);
-        prop_assert!(!run.is_going_on(), "it never ends");
-        prop_assert!(run.steps.iter().all(|state| state.status.is_over()), "{:?}", run.steps);
+        prop_assert!(!run.is_running(), "it never ends");
+        prop_assert!(run.steps.iter().all(|state| state.status.has_ended()), "{:?}", run.steps);
         let begun: Vec<&String> = log.iter().filter(|line| line.starts_with("begin")).collect();
         let once: BTreeSet<&String> = begun.iter().copied().collect();
         prop_assert_eq!(begun.len(), once.len(), "something was begun twice");

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::condition::Condition;
-use super::definition::{Assignee, ForEach, Output, PersonWants, Repeat, Step, Trigger, Variable, Workflow};
+use super::definition::{AnswerKind, Assignee, ForEach, Output, Repeat, Step, Trigger, Variable, Workflow};
 use super::front_matter_keys::{Keys, Lines, quoted_braces};
-use super::template::{Template, Token, is_word};
+use super::template::{Template, Token, is_identifier};
 use super::value::OutputKind;
 use crate::agent::front_matter;
 use crate::base::globs;
@@ -140,7 +140,7 @@ impl Reader<'_> {
     }
 
     fn workflow(&mut self, entries: &Map<String, Value>, lines: &Lines, named: Workflow) -> Workflow {
-        let mut keys = Keys::new(entries, lines.of_map(&[]));
+        let mut keys = Keys::new(entries, lines.lines_of_keys(&[]));
         let name = keys.text("name").map(|name| one_line(&name)).filter(|name| !name.is_empty());
         let description = keys.text("description").map(|text| one_line(&text)).unwrap_or_default();
         let trigger = match keys.text("trigger").map(|word| trigger(&word)) {
@@ -156,7 +156,8 @@ impl Reader<'_> {
         let steps = self.steps(&mut keys, lines);
         let mut variables = declared;
         let is_declaring = entries.contains_key("variables");
-        for (step, (key, token)) in steps.iter().flat_map(|step| step.uses().into_iter().map(move |used| (step, used)))
+        for (step, (key, token)) in
+            steps.iter().flat_map(|step| step.placeholders().into_iter().map(move |used| (step, used)))
         {
             let Token::Variable(name) = token else { continue };
             if variables.iter().any(|variable| variable.name == *name) {
@@ -197,7 +198,7 @@ impl Reader<'_> {
     fn note_unused(&mut self, variables: &[Variable], steps: &[Step], line: Option<usize>) {
         let used: std::collections::BTreeSet<&str> = steps
             .iter()
-            .flat_map(Step::uses)
+            .flat_map(Step::placeholders)
             .filter_map(|(_, token)| match token {
                 Token::Variable(name) => Some(name.as_str()),
                 _ => None,
@@ -215,7 +216,7 @@ impl Reader<'_> {
         let Some(value) = keys.value("variables") else { return Vec::new() };
         let mut variables: Vec<Variable> = Vec::new();
         let mut add = |reader: &mut Self, variable: Variable| {
-            if !is_word(&variable.name) || ["item", "index", "round"].contains(&variable.name.as_str()) {
+            if !is_identifier(&variable.name) || ["item", "index", "round"].contains(&variable.name.as_str()) {
                 let what = format!("{:?} is not a valid variable name", variable.name);
                 reader.error(line, what, "use letters, digits, - and _, and not item, index or round");
             } else if variables.iter().any(|known| known.name == variable.name) {
@@ -315,11 +316,11 @@ impl Reader<'_> {
         let id = keys.text("id").map(|id| id.trim().to_owned()).unwrap_or_default();
         if id.is_empty() {
             self.error(first_line, format!("step {} has no id", index + 1), "add `id:` with a unique name");
-        } else if !is_word(&id) {
+        } else if !is_identifier(&id) {
             let remedy = "use letters, digits, - and _";
             self.error(keys.line("id"), format!("{id:?} is not a valid step id"), remedy);
         }
-        let id = if is_word(&id) { id } else { format!("step-{}", index + 1) };
+        let id = if is_identifier(&id) { id } else { format!("step-{}", index + 1) };
         let doer = self.doer(&id, &mut keys);
         let prompt = Template::parse(&keys.text("prompt").unwrap_or_default());
         if prompt.is_blank() && !matches!(doer, Assignee::Workflow { .. } | Assignee::Join) {
@@ -422,12 +423,12 @@ impl Reader<'_> {
         }
         match (agent, person.as_deref()) {
             (Some(agent), _) => Assignee::Agent { agent: agent.as_str().into() },
-            (None, Some("approval")) => Assignee::Person { wants: PersonWants::Approval },
-            (None, Some("form")) => Assignee::Person { wants: PersonWants::Form },
+            (None, Some("approval")) => Assignee::Person { wants: AnswerKind::Approval },
+            (None, Some("form")) => Assignee::Person { wants: AnswerKind::Form },
             (None, Some(other)) => {
                 let what = format!("unknown person step {other:?}");
                 self.error(keys.line("person"), what, "write person: approval, or person: form");
-                Assignee::Person { wants: PersonWants::Approval }
+                Assignee::Person { wants: AnswerKind::Approval }
             }
             // Reported above.
             (None, None) => Assignee::Agent { agent: "".into() },
@@ -457,7 +458,7 @@ impl Reader<'_> {
             }
         };
         for output in found {
-            if !is_word(&output.name) || output.name == super::definition::RESULT {
+            if !is_identifier(&output.name) || output.name == super::definition::RESULT {
                 let what = format!("{:?} is not a valid output name in step {id:?}", output.name);
                 self.error(line, what, "use letters, digits, - and _; every step already has the output result");
             } else if outputs.iter().any(|known| known.name == output.name) {

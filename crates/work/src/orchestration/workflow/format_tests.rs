@@ -93,8 +93,8 @@ steps:
     let dig = step("dig").for_each.as_ref().expect("it is for each");
     assert_eq!((dig.list.to_string(), dig.at_most), ("{plan.topics}".into(), Some(4)));
     assert_eq!(step("dig").when.as_ref().map(ToString::to_string).as_deref(), Some("{plan.topics}"));
-    assert_eq!(step("ask").doer, Assignee::Person { wants: PersonWants::Form });
-    assert_eq!(step("ok").doer, Assignee::Person { wants: PersonWants::Approval });
+    assert_eq!(step("ask").doer, Assignee::Person { wants: AnswerKind::Form });
+    assert_eq!(step("ok").doer, Assignee::Person { wants: AnswerKind::Approval });
     assert!(
         matches!(&step("more").doer, Assignee::Workflow { workflow, with } if workflow == "other" && with.len() == 1)
     );

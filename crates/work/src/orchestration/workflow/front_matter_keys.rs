@@ -61,7 +61,7 @@ impl Lines {
     }
 
     /// The lines of the keys of the mapping at this path.
-    pub fn of_map(&self, path: &[&str]) -> BTreeMap<String, usize> {
+    pub fn lines_of_keys(&self, path: &[&str]) -> BTreeMap<String, usize> {
         let node = path.iter().try_fold(self.root.as_ref(), |node, key| Some(node?.get(key))).flatten();
         node.map(|node| self.keys(node)).unwrap_or_default()
     }

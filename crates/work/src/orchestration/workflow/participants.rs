@@ -17,11 +17,11 @@ impl Run {
     /// The ids of the agents whose results a step continues with, the newest last. In a loop, the result of a later
     /// step from the previous round is the newest.
     pub(super) fn givers(&self, step: usize) -> Vec<Id> {
-        let used = self.plan.steps[step].uses().into_iter().filter_map(|(_, token)| self.plan.output(token));
+        let used = self.plan.steps[step].placeholders().into_iter().filter_map(|(_, token)| self.plan.output(token));
         let used = used.map(|(at, _)| at).filter(|at| *at != step && !self.is_join(*at));
         let sources: BTreeSet<usize> = self.before(step).into_iter().chain(used).collect();
         let mut sources: Vec<usize> = sources.into_iter().collect();
-        sources.sort_by_key(|at| (!self.steps[*at].status.is_over(), self.steps[*at].ended_tick, *at));
+        sources.sort_by_key(|at| (!self.steps[*at].status.has_ended(), self.steps[*at].ended_tick, *at));
         let mut givers: Vec<Id> = Vec::new();
         for agent in sources.into_iter().flat_map(|at| &self.steps[at].by) {
             givers.retain(|known| known != agent);

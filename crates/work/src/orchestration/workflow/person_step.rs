@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::answer::PersonAnswer;
-use super::definition::{APPROVED, Assignee, COMMENT, Output, PersonWants, RESULT};
+use super::definition::{APPROVED, AnswerKind, Assignee, COMMENT, Output, RESULT};
 use super::run_key::RunKey;
 use super::run_state::Run;
 use super::runs::WorkflowRuns;
@@ -27,7 +27,7 @@ pub struct PersonQuestion {
     /// The question.
     pub asks: String,
     /// The kind of answer.
-    pub wants: PersonWants,
+    pub wants: AnswerKind,
     /// The fields of a form; empty for an approval.
     pub fields: Vec<Output>,
 }
@@ -67,17 +67,17 @@ impl PersonQuestion {
         let words: String = answer.comment.chars().take(output_chars).collect();
         let mut outputs: BTreeMap<String, Value> = BTreeMap::from([(RESULT.to_owned(), words.clone().into())]);
         match self.wants {
-            PersonWants::Approval => {
+            AnswerKind::Approval => {
                 let approved = answer.approved.ok_or("say whether it is approved")?;
                 outputs.insert(APPROVED.to_owned(), approved.into());
                 outputs.insert(COMMENT.to_owned(), words.clone().into());
                 Ok(Answered { approved: Some(approved), outputs, words })
             }
             // A person can decline to fill in a form; its step then fails.
-            PersonWants::Form if answer.approved == Some(false) => {
+            AnswerKind::Form if answer.approved == Some(false) => {
                 Ok(Answered { approved: Some(false), outputs, words })
             }
-            PersonWants::Form => {
+            AnswerKind::Form => {
                 let names = self.field_names();
                 if let Some(odd) =
                     answer.fields.keys().find(|name| !names.contains(&name.as_str()) && **name != *COMMENT)
@@ -104,7 +104,7 @@ impl Run {
         let Assignee::Person { wants } = &step.doer else { return None };
         let round = self.steps.get(at)?.round;
         let round = if round > 1 { format!("@{round}") } else { String::new() };
-        let fields = if *wants == PersonWants::Form { step.outputs.clone() } else { Vec::new() };
+        let fields = if *wants == AnswerKind::Form { step.outputs.clone() } else { Vec::new() };
         Some(PersonQuestion {
             id: format!("{}.{}{round}", self.key, step.id.replace('/', ".")),
             run: self.key,
@@ -118,7 +118,7 @@ impl Run {
 
     /// All questions to a person that are open now.
     pub fn questions(&self) -> impl Iterator<Item = PersonQuestion> {
-        let asked = if self.is_going_on() { Some(self.asked()) } else { None };
+        let asked = if self.is_running() { Some(self.asked()) } else { None };
         asked.into_iter().flatten().filter_map(|at| self.question_of(at))
     }
 }
@@ -130,7 +130,7 @@ impl WorkflowRuns {
     /// The keys of all open questions, without rendering them, for checking whether they changed.
     pub fn open_questions(&self) -> impl Iterator<Item = StepKey> {
         self.iter()
-            .filter(|run| run.is_going_on())
+            .filter(|run| run.is_running())
             .flat_map(|run| run.asked().filter_map(|at| Some((run.key, at, run.steps.get(at)?.round))))
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
-use super::definition::{APPROVED, Assignee, DEPTH_AT_MOST, Output, PersonWants, Step, Workflow};
+use super::definition::{APPROVED, AnswerKind, Assignee, DEPTH_AT_MOST, Output, Step, Workflow};
 use super::format::{STEPS_AT_MOST, WorkflowFile};
 use super::graph::{self, Graph, Loop, LoopFault, Waiting};
 use super::template::{Template, Token};
@@ -71,7 +71,7 @@ impl Plan {
             Token::Output { step, output } if output == APPROVED => places.get(step).copied(),
             _ => None,
         };
-        let is_asked = steps.iter().flat_map(Step::uses).filter_map(asked).collect();
+        let is_asked = steps.iter().flat_map(Step::placeholders).filter_map(asked).collect();
         Ok(Self { steps, graph, loops, loops_of, places, is_asked })
     }
 
@@ -126,7 +126,7 @@ fn find_kinds(steps: &mut [Step]) {
                 kinds.entry((step.clone(), name.clone())).or_insert(output.kind);
             }
         }
-        if matches!(step.doer, Assignee::Person { wants: PersonWants::Approval }) {
+        if matches!(step.doer, Assignee::Person { wants: AnswerKind::Approval }) {
             step.outputs.iter_mut().filter(|one| one.name == APPROVED).for_each(|one| one.kind = OutputKind::YesNo);
         }
     }
@@ -198,7 +198,7 @@ impl Expansion<'_> {
                 let what = format!("workflows are nested more than {DEPTH_AT_MOST} deep");
                 return wrong(step, what, "nest fewer of them");
             }
-            let there = super::check::There { agents: None, workflows: self.workflows };
+            let there = super::check::WorkflowContext { agents: None, workflows: self.workflows };
             let Some(inner) = there.workflow(word).filter(|inner| inner.is_usable()) else {
                 return wrong(step, format!("there is no usable workflow {word:?}"), "use a file in workflows/");
             };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::answer::PersonAnswer;
-use super::definition::PersonWants;
+use super::definition::AnswerKind;
 use super::limits::Limits;
 use super::person_step::{Answered, fitted};
 use super::reply_parser;
@@ -26,7 +26,7 @@ pub(super) enum FailedBy {
 
 impl Run {
     /// Stores an output from the agent of this work. Returns the text for the agent, or the error.
-    pub fn gave(
+    pub fn store_output(
         &mut self,
         activation: ActivationKey,
         name: &str,
@@ -178,7 +178,7 @@ impl Run {
         let Answered { approved, outputs, words } = question.answered(answer, limits.output_chars)?;
         // A refusal is not a failure if the workflow itself uses the outcome.
         let is_refused =
-            approved == Some(false) && !(question.wants == PersonWants::Approval && plan.is_asked.contains(&at));
+            approved == Some(false) && !(question.wants == AnswerKind::Approval && plan.is_asked.contains(&at));
         self.asked.remove(&at);
         self.steps[at].outputs = outputs;
         if is_refused {

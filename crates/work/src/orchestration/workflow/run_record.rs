@@ -90,7 +90,7 @@ fn lines(run: &Run) -> Vec<Line<'_>> {
         let given = |output: &Output| Some((output.name.clone(), shown(state.outputs.get(&output.name)?)));
         Line {
             step: &step.id,
-            status: state.status.word(),
+            status: state.status.as_str(),
             why: &state.why,
             by: by.collect(),
             round: state.round,
@@ -109,7 +109,7 @@ pub fn to_yaml(run: &Run, scene: &str, now: u64) -> String {
         "workflow": run.name,
         "file": run.file,
         "scene": scene,
-        "status": run.status.word(),
+        "status": run.status.as_str(),
     });
     if !run.why.is_empty() {
         told["why"] = run.why.as_str().into();
@@ -174,7 +174,7 @@ pub fn result(run: &Run) -> String {
                 let _ = writeln!(text, "*{by}{rounds}{why}*\n\n{}", run.output_text(at).trim());
             }
             status => {
-                let _ = writeln!(text, "*{by}{rounds}. {}{why}*", capitalised(status.word()));
+                let _ = writeln!(text, "*{by}{rounds}. {}{why}*", capitalised(status.as_str()));
             }
         }
     }
@@ -189,13 +189,13 @@ fn capitalised(word: &str) -> String {
 /// A short summary of a run for a terminal.
 pub fn summary(run: &Run) -> String {
     let why = if run.why.is_empty() { String::new() } else { format!(": {}", run.why) };
-    let mut lines = vec![format!("{}  {} ({}), {}{why}", run.key, run.name, run.file, run.status.word())];
+    let mut lines = vec![format!("{}  {} ({}), {}{why}", run.key, run.name, run.file, run.status.as_str())];
     for (at, (step, state)) in run.plan.steps.iter().zip(&run.steps).enumerate() {
         if run.is_join(at) {
             continue;
         }
         let why = if state.why.is_empty() { String::new() } else { format!(": {}", state.why) };
-        lines.push(format!("  {:<8} {}{why}", state.status.word(), step.id));
+        lines.push(format!("  {:<8} {}{why}", state.status.as_str(), step.id));
     }
     lines.extend(run.result.iter().map(|result| format!("  result: {result}")));
     lines.join("\n")

@@ -58,7 +58,7 @@ impl Run {
         let variables: Vec<String> = self.variables.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         let about = if variables.is_empty() { String::new() } else { format!(" ({})", variables.join("; ")) };
         let outcome = if self.why.is_empty() { String::new() } else { format!(", {}", self.why) };
-        format!("{}{about}: {}{outcome}", self.name, self.status.word())
+        format!("{}{about}: {}{outcome}", self.name, self.status.as_str())
     }
 
     /// The task and the result of a step.

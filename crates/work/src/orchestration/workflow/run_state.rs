@@ -34,12 +34,12 @@ pub enum StepStatus {
 
 impl StepStatus {
     /// Whether it has ended, at least in this round.
-    pub fn is_over(self) -> bool {
+    pub fn has_ended(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Skipped)
     }
 
     /// The word for logs and files.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
             Self::Running => "running",
@@ -68,7 +68,7 @@ pub enum RunStatus {
 
 impl RunStatus {
     /// The word for logs and files.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Done => "done",
@@ -285,7 +285,7 @@ pub struct Run {
 
 impl Run {
     /// Whether it is running.
-    pub fn is_going_on(&self) -> bool {
+    pub fn is_running(&self) -> bool {
         self.status == RunStatus::Running
     }
 

@@ -88,14 +88,14 @@ impl WorkflowRuns {
     }
 
     /// Whether a run is running, or waits for a person.
-    pub fn is_going_on(&self) -> bool {
-        self.runs.values().any(Run::is_going_on)
+    pub fn is_running(&self) -> bool {
+        self.runs.values().any(Run::is_running)
     }
 
     /// Whether a run is running that does not only wait for a person.
     pub fn is_at_work(&self) -> bool {
         let is_at_work =
-            |run: &Run| run.is_going_on() && (run.active().next().is_some() || run.asked().next().is_none());
+            |run: &Run| run.is_running() && (run.active().next().is_some() || run.asked().next().is_none());
         self.runs.values().any(is_at_work)
     }
 
@@ -107,7 +107,7 @@ impl WorkflowRuns {
 
     /// Drops the oldest finished runs beyond this number.
     pub(super) fn forget(&mut self, known: usize) {
-        let is_over = |(_, run): &(&RunKey, &Run)| !run.is_going_on() && run.result.is_some();
+        let is_over = |(_, run): &(&RunKey, &Run)| !run.is_running() && run.result.is_some();
         let over: Vec<RunKey> = self.runs.iter().filter(is_over).map(|(key, _)| *key).collect();
         for key in over.iter().take(over.len().saturating_sub(known)) {
             self.runs.remove(key);

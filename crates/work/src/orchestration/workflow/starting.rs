@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::access::{RunsAccess, can_run};
-use super::check::There;
+use super::check::WorkflowContext;
 use super::command::WorkflowCommand;
 use super::definition::{Trigger, Workflow};
 use super::edit::{self, WorkflowEdit};
@@ -30,7 +30,7 @@ fn start_run(
     (word, mut variables): (&str, BTreeMap<String, String>),
     by: Id,
 ) -> Result<(), (String, String)> {
-    let there = There { agents: None, workflows: workflows.files() };
+    let there = WorkflowContext { agents: None, workflows: workflows.files() };
     let Some(WorkflowFile { workflow, .. }) = there.workflow(word) else {
         return Err((format!("there is no workflow {word:?}"), "see: workshop workflow list".to_owned()));
     };
@@ -38,7 +38,7 @@ fn start_run(
     if let Err(problem) = can_run(&workflows.problems(&workflow.path)) {
         return Err((refused(problem.what.clone()).0, problem.remedy.clone()));
     }
-    let going_on = runs.iter().filter(|run| run.is_going_on()).count();
+    let going_on = runs.iter().filter(|run| run.is_running()).count();
     if going_on >= room.settings.runs_at_most as usize {
         let why = format!("{going_on} are already running (workflow.runs_at_most)");
         return Err((refused(why).0, "wait until one ends, or raise the setting".to_owned()));
@@ -105,11 +105,11 @@ pub(super) fn apply_command(
                 (run.result, run.is_written) = (None, false);
                 room.record_progress(run);
                 runs.written.entry(*key).or_default().is_behind = true;
-            } else if !run.is_going_on() {
+            } else if !run.is_running() {
                 room.warn(format!("{key} is already done"), "run the workflow again");
             }
         }
-        WorkflowCommand::Stop { run: key } => match runs.runs.get_mut(key).filter(|run| run.is_going_on()) {
+        WorkflowCommand::Stop { run: key } => match runs.runs.get_mut(key).filter(|run| run.is_running()) {
             Some(run) => {
                 run.stop("a person stopped it", now);
                 room.record_progress(run);
@@ -194,7 +194,7 @@ pub(super) fn start_triggered(
         };
         let Some(why) = why else { continue };
         // A run does not trigger its own workflow again.
-        if runs.iter().any(|run| run.file == *path && run.is_going_on()) {
+        if runs.iter().any(|run| run.file == *path && run.is_running()) {
             continue;
         }
         if !may_begin(room, runs.timers.entry(path.clone()).or_default(), path, now) {

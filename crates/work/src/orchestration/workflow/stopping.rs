@@ -7,7 +7,7 @@ use super::run_state::{Part, PartStage, Run, RunStatus, StepState, StepStatus};
 impl Run {
     /// Stops the run: its work is aborted, and nothing new starts.
     pub fn stop(&mut self, why: &str, now: u64) {
-        if !self.is_going_on() {
+        if !self.is_running() {
             return;
         }
         for at in std::mem::take(&mut self.active) {
@@ -47,7 +47,7 @@ impl Run {
         let mut again: BTreeSet<usize> = BTreeSet::new();
         for (at, state) in self.steps.iter_mut().enumerate() {
             let is_lost = state.status == StepStatus::Failed || state.is_blocked;
-            if !is_lost && state.status.is_over() || state.status == StepStatus::Asked {
+            if !is_lost && state.status.has_ended() || state.status == StepStatus::Asked {
                 continue;
             }
             again.insert(at);

@@ -15,7 +15,7 @@ use crate::base::ids::ROOM;
 use crate::kernel::WorkAnswer;
 use crate::mind::Ending;
 use crate::schedule::{RoomOpened, Standstill};
-use crate::tools::{PendingToolOrders, ToolNews, ToolOutcome, ToolOutput, Work};
+use crate::tools::{OrderReport, PendingToolOrders, ToolOutcome, ToolOutput, Work};
 use crate::workspace::FileChanged;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileOutcome, OutsideChange};
 
@@ -88,7 +88,7 @@ pub(super) fn advance_runs(
         apply_command(&mut room, &mut workflows, &mut runs, command);
     }
     // Views must not see a change in every tick.
-    let (count, goes_on) = (runs.runs.len(), runs.is_going_on());
+    let (count, goes_on) = (runs.runs.len(), runs.is_running());
     advance_all_runs(&mut room, &workflows, runs.bypass_change_detection(), &happened, standstill.as_deref());
     if goes_on || runs.runs.len() != count {
         runs.set_changed();
@@ -115,7 +115,7 @@ fn advance_all_runs(
     let WorkflowRuns { runs: all, written, .. } = runs;
     for (key, run) in all.iter_mut() {
         let (before, written) = ((run.status, run.active.len()), written.entry(*key).or_default());
-        if run.is_going_on() || !run.let_go.is_empty() || !run.to_end.is_empty() {
+        if run.is_running() || !run.let_go.is_empty() || !run.to_end.is_empty() {
             // While all work is paused, nothing new needs to be queued.
             if !room.kernel.is_paused() || run.active.is_empty() {
                 room.advance(run);
@@ -167,7 +167,7 @@ pub(super) fn apply_work_answers(
     let is_paused = room.kernel.is_paused();
     let WorkflowRuns { runs: all, written, .. } = &mut *runs;
     for news in news.read() {
-        for (key, run) in all.iter_mut().filter(|(_, run)| run.is_going_on()) {
+        for (key, run) in all.iter_mut().filter(|(_, run)| run.is_running()) {
             let is_its = match news {
                 WorkAnswer::Begun { order, activation, thread, agent } => {
                     let at = run.of_order(order).map(|(at, _)| at);
@@ -209,12 +209,12 @@ pub(super) fn answer_calls(
         let value = arguments.get("value").cloned().unwrap_or_default();
         let run = runs.runs.values_mut().find(|run| run.at_work(order.key.activation).is_some());
         let given = match run {
-            Some(run) => run.gave(order.key.activation, name, value, &limits),
+            Some(run) => run.store_output(order.key.activation, name, value, &limits),
             None => Err("this work is not a step of a running workflow".to_owned()),
         };
         let news = match given {
-            Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
-            Err(why) => ToolNews::Failed { why },
+            Ok(text) => OrderReport::Done { output: ToolOutput { text, ..ToolOutput::default() } },
+            Err(why) => OrderReport::Failed { why },
         };
         outcomes.write(ToolOutcome { key: order.key, news });
     }

@@ -34,7 +34,7 @@ fn is_name(text: &str, more: &[char]) -> bool {
 }
 
 /// Whether this can be the name of a variable, a step or an output.
-pub fn is_word(text: &str) -> bool {
+pub fn is_identifier(text: &str) -> bool {
     is_name(text, &[])
 }
 
@@ -46,10 +46,10 @@ impl Token {
             ("index", _) => Some(Self::Index),
             ("round", _) => Some(Self::Round),
             // Steps of a nested workflow have the id of the outer step as a prefix.
-            (_, Some((step, output))) if is_name(step, &['/']) && is_word(output) => {
+            (_, Some((step, output))) if is_name(step, &['/']) && is_identifier(output) => {
                 Some(Self::Output { step: step.to_owned(), output: output.to_owned() })
             }
-            (word, None) if is_word(word) => Some(Self::Variable(word.to_owned())),
+            (word, None) if is_identifier(word) => Some(Self::Variable(word.to_owned())),
             _ => None,
         }
     }

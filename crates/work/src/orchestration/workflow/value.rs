@@ -73,7 +73,7 @@ fn yes_or_no(value: &Value) -> Option<bool> {
 }
 
 /// Whether a value counts as true: a non-empty text does, unless it says no.
-pub fn is_true(value: &Value) -> bool {
+pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Array(entries) => !entries.is_empty(),
@@ -150,12 +150,12 @@ mod tests {
         }
         for no in [json!(false), json!("no, because it is short"), json!("Not yet"), json!(0), json!("rejected")] {
             assert_eq!(OutputKind::YesNo.fit(no.clone()), Ok(json!(false)), "{no}");
-            assert!(!is_true(&no), "{no}");
+            assert!(!is_truthy(&no), "{no}");
         }
         for unclear in [json!("maybe"), json!(["yes"]), json!(null), json!("")] {
             assert!(OutputKind::YesNo.fit(unclear.clone()).is_err(), "{unclear}");
         }
-        assert!(is_true(&json!("three findings")) && is_true(&json!(["a"])) && !is_true(&json!([])));
+        assert!(is_truthy(&json!("three findings")) && is_truthy(&json!(["a"])) && !is_truthy(&json!([])));
     }
 
     #[test]

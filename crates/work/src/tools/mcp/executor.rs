@@ -9,7 +9,7 @@ use crate::gateway::mcp::{McpAnswer, McpCommand, McpEvent, McpFailure, McpFault}
 use crate::gateway::{McpCalls, McpServerStatus, McpServers};
 use crate::schedule::{InputJournal, InputQueue};
 use crate::tools::order::{
-    OrderAnswered, OrderKey, PendingToolOrders, ToolImage, ToolNews, ToolOrder, ToolOutcome, ToolOutput,
+    OrderAnswered, OrderKey, OrderReport, PendingToolOrders, ToolImage, ToolOrder, ToolOutcome, ToolOutput,
 };
 use crate::tools::plan::Work;
 use crate::tools::started_orders::StartedOrders;
@@ -42,9 +42,9 @@ pub(in crate::tools) fn execute_orders(
     let heard: Vec<McpEvent> = outside.calls.take().collect();
     for event in heard {
         let (id, news, is_end) = match event {
-            McpEvent::Progress { id, text } => (id, ToolNews::Progress { text }, false),
-            McpEvent::Asks { id, question } => (id, ToolNews::Asks { question }, false),
-            McpEvent::Samples { id, question } => (id, ToolNews::Samples { question }, false),
+            McpEvent::Progress { id, text } => (id, OrderReport::Progress { text }, false),
+            McpEvent::Asks { id, question } => (id, OrderReport::Asks { question }, false),
+            McpEvent::Samples { id, question } => (id, OrderReport::Samples { question }, false),
             McpEvent::Done { id, outcome } => (id, news_of(outcome), true),
             McpEvent::Standing { .. } => continue,
         };
@@ -79,7 +79,7 @@ pub(in crate::tools) fn execute_orders(
 /// The next step for an order that was not started here.
 enum NextStep {
     Call(Box<CallOrder>),
-    Answer(ToolNews),
+    Answer(OrderReport),
     Wait,
 }
 
@@ -87,15 +87,15 @@ enum NextStep {
 /// declares the tool read-only.
 fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> NextStep {
     let Some(call) = call_of(order) else {
-        return NextStep::Answer(ToolNews::Failed { why: "the call can no longer be read".into() });
+        return NextStep::Answer(OrderReport::Failed { why: "the call can no longer be read".into() });
     };
     if is_first_look && !call.hints.read_only {
         let why = "the workshop was stopped during the call; its outcome is unknown".into();
-        return NextStep::Answer(ToolNews::Aborted { why });
+        return NextStep::Answer(OrderReport::Aborted { why });
     }
     match servers.status(&call.key) {
         _ if servers.get(&call.key).is_none() => {
-            NextStep::Answer(ToolNews::Failed { why: "this server is no longer available".into() })
+            NextStep::Answer(OrderReport::Failed { why: "this server is no longer available".into() })
         }
         McpServerStatus::Off | McpServerStatus::Connecting => NextStep::Wait,
         McpServerStatus::Ready(_) | McpServerStatus::Failed(_) => NextStep::Call(Box::new(call)),
@@ -110,12 +110,12 @@ fn call_of(order: &ToolOrder) -> Option<CallOrder> {
     }
 }
 
-fn news_of(outcome: Result<McpAnswer, McpFailure>) -> ToolNews {
+fn news_of(outcome: Result<McpAnswer, McpFailure>) -> OrderReport {
     match outcome {
-        Ok(answer) => ToolNews::Done { output: output_of(answer) },
-        Err(McpFailure { given: Some(answer), .. }) => ToolNews::Refused { output: output_of(*answer) },
-        Err(failure) if failure.fault == McpFault::Stopped => ToolNews::Aborted { why: failure.what },
-        Err(failure) => ToolNews::Failed { why: failure.sentence() },
+        Ok(answer) => OrderReport::Done { output: output_of(answer) },
+        Err(McpFailure { given: Some(answer), .. }) => OrderReport::Refused { output: output_of(*answer) },
+        Err(failure) if failure.fault == McpFault::Stopped => OrderReport::Aborted { why: failure.what },
+        Err(failure) => OrderReport::Failed { why: failure.sentence() },
     }
 }
 
@@ -138,9 +138,9 @@ mod tests {
             images: vec![("image/png".into(), "aGk=".into())],
         };
         let failure = McpFailure { given: Some(Box::new(given)), ..McpFailure::new(McpFault::Refused, "no", "") };
-        let ToolNews::Refused { output } = news_of(Err(failure)) else { panic!("it says that it did not work") };
+        let OrderReport::Refused { output } = news_of(Err(failure)) else { panic!("it says that it did not work") };
         assert_eq!((output.data, output.images.len()), (Some(json!({ "code": 7 })), 1));
         let bare = news_of(Err(McpFailure::new(McpFault::Refused, "no", "")));
-        assert_eq!(bare, ToolNews::Failed { why: "no".into() });
+        assert_eq!(bare, OrderReport::Failed { why: "no".into() });
     }
 }

@@ -98,7 +98,7 @@ const FIELD_LEAD: &str = "field.";
 
 impl Column {
     /// Parses the name of a column.
-    pub fn of_word(word: &str) -> Self {
+    pub fn from_name(word: &str) -> Self {
         match word.to_ascii_lowercase().as_str() {
             "id" => Self::Id,
             "title" => Self::Title,
@@ -119,7 +119,7 @@ impl Column {
     }
 
     /// Returns the name of the column.
-    pub fn word(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Self::Id => "id".into(),
             Self::Title => "title".into(),
@@ -132,7 +132,7 @@ impl Column {
             Self::Depth => "depth".into(),
             Self::Line => "line".into(),
             Self::File => "file".into(),
-            Self::Field(key) if Self::of_word(key) == Self::Field(key.clone()) => key.clone(),
+            Self::Field(key) if Self::from_name(key) == Self::Field(key.clone()) => key.clone(),
             Self::Field(key) => format!("{FIELD_LEAD}{key}"),
         }
     }

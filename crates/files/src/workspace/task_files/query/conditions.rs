@@ -153,11 +153,11 @@ fn text(column: &Column, literal: Literal) -> String {
 fn checked(column: &Column, literal: Literal, at: usize) -> Parsed<Literal> {
     match column {
         Column::Stakeholders | Column::Tags => Ok(Literal::Text(text(column, literal))),
-        Column::Status => match Status::of_word(literal.text()) {
-            Some(status) => Ok(Literal::Text(status.word().to_owned())),
+        Column::Status => match Status::from_name(literal.text()) {
+            Some(status) => Ok(Literal::Text(status.as_str().to_owned())),
             None => Err(fault(at, "a status is open, completed or skipped; for a key of this name, use field.status")),
         },
-        Column::Priority => match Priority::of_letter(&literal.text().to_ascii_uppercase()) {
+        Column::Priority => match Priority::from_letter(&literal.text().to_ascii_uppercase()) {
             Some(priority) => Ok(Literal::Text(priority.letter().to_owned())),
             None => Err(fault(at, "a priority is A, B, C or D; for a key of this name, use field.priority")),
         },

@@ -46,7 +46,7 @@ pub fn cell<'a>(source: &'a Source, task: &'a Task, column: &Column) -> Cell<'a>
     match column {
         Column::Id => Cell::Text(&task.id),
         Column::Title => Cell::Text(&task.title.text),
-        Column::Status => Cell::Text(task.status.word()),
+        Column::Status => Cell::Text(task.status.as_str()),
         Column::Priority => task.priority.as_ref().map_or(Cell::Null, |(priority, _)| Cell::Text(priority.letter())),
         Column::Stakeholders => list(task.stakeholders.iter().map(|name| name.text.as_str()).collect()),
         Column::Tags => list(task.tags.iter().map(|name| name.text.as_str()).collect()),

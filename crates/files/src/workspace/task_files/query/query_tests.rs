@@ -208,13 +208,13 @@ fn any_condition() -> impl Strategy<Value = (String, Condition)> {
     let compare =
         (column.clone(), comparison, literal.clone()).prop_map(|(column, (sign, comparison), (text, literal))| {
             let literal = if column == Column::Tags { Literal::Text(literal.text().to_owned()) } else { literal };
-            (format!("{}{sign}{text}", column.word()), Condition::Compare(column, comparison, literal))
+            (format!("{}{sign}{text}", column.name()), Condition::Compare(column, comparison, literal))
         });
-    let is_null = column.clone().prop_map(|column| (format!("{} is null", column.word()), Condition::IsNull(column)));
+    let is_null = column.clone().prop_map(|column| (format!("{} is null", column.name()), Condition::IsNull(column)));
     let contains = (column.clone(), "[a-c]{0,2}")
-        .prop_map(|(column, part)| (format!("{} Contains '{part}'", column.word()), Condition::Contains(column, part)));
+        .prop_map(|(column, part)| (format!("{} Contains '{part}'", column.name()), Condition::Contains(column, part)));
     let like = (column, "[a-c%_]{0,3}").prop_map(|(column, pattern)| {
-        (format!("{} LIKE '{pattern}'", column.word()), Condition::Like(column, Pattern::new(&pattern)))
+        (format!("{} LIKE '{pattern}'", column.name()), Condition::Like(column, Pattern::new(&pattern)))
     });
     let leaf = prop_oneof![compare, is_null, contains, like];
     leaf.prop_recursive(4, 12, 3, |inner| {

@@ -26,7 +26,7 @@ pub(super) fn assignments(input: &mut Input<'_>) -> Parsed<Vec<Assignment>> {
         let at = input.current_token_start();
         let column = column(input)?;
         if columns.contains(&column) {
-            return Err(fault(at, format!("{} is set twice", column.word())));
+            return Err(fault(at, format!("{} is set twice", column.name())));
         }
         if !has_sign(input, '=')? {
             return Err(fault(input.current_token_start(), "expected ="));
@@ -65,7 +65,7 @@ fn assignment(column: &Column, values: Vec<Literal>, at: usize, value_at: usize)
         Column::Id => Change::Field("id".into(), Some(Value::Text(text.into()))),
         Column::Title if text.trim().is_empty() => return Err(fault(value_at, "a task needs a title")),
         Column::Title => Change::Title(text),
-        Column::Status => match Status::of_word(&text) {
+        Column::Status => match Status::from_name(&text) {
             Some(status) => Change::Status(status),
             None => {
                 let what = "a status is open, completed or skipped; for a key of this name, use field.status";
@@ -73,7 +73,7 @@ fn assignment(column: &Column, values: Vec<Literal>, at: usize, value_at: usize)
             }
         },
         Column::Priority if is_null => Change::Priority(None),
-        Column::Priority => match Priority::of_letter(&text.to_ascii_uppercase()) {
+        Column::Priority => match Priority::from_letter(&text.to_ascii_uppercase()) {
             Some(priority) => Change::Priority(Some(priority)),
             None => return Err(fault(value_at, "a priority is A, B, C, D or NULL")),
         },
@@ -81,7 +81,7 @@ fn assignment(column: &Column, values: Vec<Literal>, at: usize, value_at: usize)
         Column::Tags => Change::Tags(names(&text, '#', value_at)?),
         Column::Parent => return Ok(Assignment::Parent { id: text, at }),
         Column::Depth | Column::Line | Column::File => {
-            return Err(fault(at, format!("{} depends on the place of the task, and cannot be set", column.word())));
+            return Err(fault(at, format!("{} depends on the place of the task, and cannot be set", column.name())));
         }
         Column::DependsOn => Change::Field("depends_on".into(), (!is_null).then_some(Value::Text(text.into()))),
         Column::Field(key) if !is_key(key) => {

@@ -46,7 +46,7 @@ fn columns(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> Vec<C
 
 /// Returns the column of a key, unless another column shows the same.
 fn key_column(key: &str) -> Option<Column> {
-    match Column::of_word(key) {
+    match Column::from_name(key) {
         Column::Id | Column::Parent => None,
         Column::DependsOn => Some(Column::DependsOn),
         Column::Field(key) => Some(Column::Field(key)),
@@ -57,7 +57,7 @@ fn key_column(key: &str) -> Option<Column> {
 /// Prints a table for people.
 pub fn table(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> String {
     let columns = columns(sources, rows, chosen);
-    let mut lines: Vec<Vec<String>> = vec![columns.iter().map(Column::word).collect()];
+    let mut lines: Vec<Vec<String>> = vec![columns.iter().map(Column::name).collect()];
     for row in rows {
         let (source, task) = task(sources, row);
         lines.push(columns.iter().map(|column| shown(&cell(source, task, column))).collect());
@@ -92,7 +92,7 @@ pub fn json(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> Json
             Some(chosen) => chosen.to_vec(),
             None => all_of(task),
         };
-        let pairs = columns.iter().map(|column| (column.word(), to_json(&cell(source, task, column))));
+        let pairs = columns.iter().map(|column| (column.name(), to_json(&cell(source, task, column))));
         Json::Object(pairs.collect::<Map<_, _>>())
     };
     Json::Array(rows.iter().map(object).collect())
@@ -140,7 +140,7 @@ fn reduced(task: &Task, chosen: Option<&[Column]>) -> NewTask {
     new.priority = new.priority.filter(|_| has(&Column::Priority));
     new.stakeholders.retain(|_| has(&Column::Stakeholders));
     new.tags.retain(|_| has(&Column::Tags));
-    let is_chosen = |key: &str| match Column::of_word(key) {
+    let is_chosen = |key: &str| match Column::from_name(key) {
         Column::Field(_) => has_field(chosen, key),
         column @ (Column::Id | Column::DependsOn) => has(&column),
         _ => has_field(chosen, key),

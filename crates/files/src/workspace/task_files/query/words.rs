@@ -66,7 +66,7 @@ pub(super) fn column(input: &mut Input<'_>) -> Parsed<Column> {
         .parse_next(input)
         .map_err(ErrMode::cut)?;
     let is_name = name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_') && !is_keyword(name);
-    if is_name { Ok(Column::of_word(name)) } else { Err(fault(at, "expected the name of a key")) }
+    if is_name { Ok(Column::from_name(name)) } else { Err(fault(at, "expected the name of a key")) }
 }
 
 /// Parses a file or a glob, quoted or up to the next space.

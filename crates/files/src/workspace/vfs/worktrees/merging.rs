@@ -10,7 +10,7 @@ use super::super::executor::{Executor, invalid_request};
 use super::super::order::{
     ChangedInWorktree, FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, WorktreeChanges,
 };
-use super::super::path::{Reach, WorkspacePath};
+use super::super::path::{PathAccess, WorkspacePath};
 use super::scan;
 use super::tree::{TreeFile, differing};
 use super::worktree::{ROOM_NAME, Worktree, WorktreeError, message};
@@ -70,7 +70,7 @@ fn left_out(
     before: Option<&TreeFile>,
     after: Option<&TreeFile>,
 ) -> Result<Option<String>, WorktreeError> {
-    let is_open = WorkspacePath::new(path).is_ok_and(|path| path.reach() == Reach::Open);
+    let is_open = WorkspacePath::new(path).is_ok_and(|path| path.reach() == PathAccess::Open);
     if !is_open || layout::matters(path) {
         return Ok(Some("it belongs to the room or to the person".to_owned()));
     }
@@ -137,9 +137,9 @@ pub(super) fn merge(
         }
         let is_program = after.or(before).is_some_and(|file| file.is_program);
         let bytes = wanted.as_ref().map(|text| (text.as_bytes(), is_program));
-        scan::put(&worktree.files.root, path, bytes)?;
+        scan::write(&worktree.files.root, path, bytes)?;
         let file = match &wanted {
-            Some(text) => Some(TreeFile { blob: worktree.repository.keep(text.as_bytes())?, is_program }),
+            Some(text) => Some(TreeFile { blob: worktree.repository.store_blob(text.as_bytes())?, is_program }),
             None => None,
         };
         base.push((path.clone(), file));

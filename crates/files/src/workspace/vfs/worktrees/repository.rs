@@ -98,7 +98,7 @@ impl Repository {
     }
 
     /// Stores the content of a file as a blob.
-    pub(super) fn keep(&self, bytes: &[u8]) -> Result<Blob, GitError> {
+    pub(super) fn store_blob(&self, bytes: &[u8]) -> Result<Blob, GitError> {
         blob_of(self.0.blob(bytes)?)
     }
 

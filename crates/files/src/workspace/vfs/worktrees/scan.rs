@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::super::layout::MCP_FILE;
-use super::super::path::{Reach, WorkspacePath};
+use super::super::path::{PathAccess, WorkspacePath};
 use super::super::resolve::{PathError, Root, beside_name};
 use super::repository::{GitError, Repository};
 use super::tree::{TreeFile, TreeFiles};
 use crate::base::hash::content_hash;
-use crate::safe_fs::{self, EntryKind, Folder, Placing};
+use crate::safe_fs::{self, EntryKind, Folder, Replacement};
 
 /// The maximum size of a file that is copied, in bytes.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
@@ -49,9 +49,9 @@ struct Stamp {
 /// settings do not.
 pub(super) fn is_copied(path: &WorkspacePath) -> bool {
     match path.reach() {
-        Reach::Open => true,
-        Reach::Closed | Reach::Records => false,
-        Reach::ReadOnly => path.parts().any(|part| part.starts_with('.')) && path.as_str() != MCP_FILE,
+        PathAccess::Open => true,
+        PathAccess::Closed | PathAccess::Records => false,
+        PathAccess::ReadOnly => path.parts().any(|part| part.starts_with('.')) && path.as_str() != MCP_FILE,
     }
 }
 
@@ -102,7 +102,7 @@ impl Scan<'_> {
             }
             let path = format!("{lead}{name}");
             let Ok(path) = WorkspacePath::new(&path) else { continue };
-            if safe_fs::is_left_over(&name) || safe_fs::is_placing(&name).is_some() {
+            if safe_fs::is_incomplete_temporary(&name) || safe_fs::is_placing(&name).is_some() {
                 continue;
             }
             match kind {
@@ -130,7 +130,7 @@ impl Scan<'_> {
 
     fn file(&mut self, path: &WorkspacePath) -> Result<(), ScanError> {
         // Links, files with several names and files that are too large are not copied.
-        let Ok(found) = self.root.look(path) else { return Ok(()) };
+        let Ok(found) = self.root.metadata(path) else { return Ok(()) };
         if found.size > BYTES_AT_MOST {
             return Ok(());
         }
@@ -143,7 +143,7 @@ impl Scan<'_> {
             Some(stamp) => stamp.file,
             None => {
                 let Ok((bytes, is_program)) = self.root.read_bytes(path, BYTES_AT_MOST) else { return Ok(()) };
-                TreeFile { blob: self.repository.keep(&bytes)?, is_program }
+                TreeFile { blob: self.repository.store_blob(&bytes)?, is_program }
             }
         };
         let is_settled = found.modified_ns < self.settled_ns;
@@ -159,7 +159,7 @@ pub(super) fn read(root: &Root, path: &str) -> Option<(Vec<u8>, bool)> {
 }
 
 /// Writes a file of the copy, or deletes it, replacing whatever exists.
-pub(super) fn put(root: &Root, path: &str, bytes: Option<(&[u8], bool)>) -> Result<(), ScanError> {
+pub(super) fn write(root: &Root, path: &str, bytes: Option<(&[u8], bool)>) -> Result<(), ScanError> {
     let disk_error = |trouble: PathError| ScanError::Disk(trouble.message(path));
     let path = WorkspacePath::new(path).map_err(|why| ScanError::Disk(why.to_string()))?;
     let now = match root.read_bytes(&path, u64::MAX - 1) {
@@ -174,8 +174,8 @@ pub(super) fn put(root: &Root, path: &str, bytes: Option<(&[u8], bool)>) -> Resu
         (Some((bytes, is_program)), now) => {
             root.write_bytes_beside(&path, &beside, bytes, is_program).map_err(disk_error)?;
             match root.put_in_place(&path, &beside, now).map_err(disk_error)? {
-                Placing::Placed => Ok(()),
-                Placing::Crossed => Err(ScanError::Disk(format!("'{path}' was just changed"))),
+                Replacement::Placed => Ok(()),
+                Replacement::Crossed => Err(ScanError::Disk(format!("'{path}' was just changed"))),
             }
         }
     }

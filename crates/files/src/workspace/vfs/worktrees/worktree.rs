@@ -151,7 +151,7 @@ impl Worktree {
         let mut changed = Vec::new();
         for path in paths {
             let file = match scan::read(&self.files.root, path) {
-                Some((bytes, is_program)) => Some(TreeFile { blob: self.repository.keep(&bytes)?, is_program }),
+                Some((bytes, is_program)) => Some(TreeFile { blob: self.repository.store_blob(&bytes)?, is_program }),
                 None => None,
             };
             if self.head.get(*path) != file.as_ref() {
@@ -211,13 +211,13 @@ impl Worktree {
                 WorktreeUpdate::Over(file) => {
                     let bytes = file.map(|file| self.repository.bytes(file.blob)).transpose()?;
                     let bytes = bytes.as_deref().zip(file.map(|file| file.is_program));
-                    scan::put(&self.files.root, &path, bytes)?;
+                    scan::write(&self.files.root, &path, bytes)?;
                     taken_paths.push(path.clone());
                 }
                 WorktreeUpdate::Both => match self.merged(&path, theirs)? {
                     Some(text) => {
                         let is_program = theirs.is_some_and(|file| file.is_program);
-                        scan::put(&self.files.root, &path, Some((text.as_bytes(), is_program)))?;
+                        scan::write(&self.files.root, &path, Some((text.as_bytes(), is_program)))?;
                         taken_paths.push(path.clone());
                     }
                     None => {

@@ -2,7 +2,7 @@
 
 use egui::Key;
 
-use super::info::{CommandContext, CommandInfo, KeyContext, Undone, of, plain, shift, window};
+use super::info::{CommandContext, CommandInfo, KeyContext, UndoKind, of, plain, shift, window};
 use crate::base::AllowScope;
 use crate::ui::commands::{Command, RoomAct, WindowCommand};
 
@@ -35,7 +35,7 @@ fn are_several_waiting(cx: &CommandContext<'_>) -> Result<(), &'static str> {
 fn allowable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     answerable(cx)?;
     let question = cx.ui.questions.front(cx.room).map(|(_, question, ..)| question);
-    match question.is_some_and(|question| question.approval.misfit(&serde_json::Map::new()).is_some()) {
+    match question.is_some_and(|question| question.approval.form_error(&serde_json::Map::new()).is_some()) {
         true => Err("Fill in the form on its card"),
         false => Ok(()),
     }
@@ -50,20 +50,20 @@ fn answer(cx: &CommandContext<'_>, allow: bool, scope: AllowScope) -> Vec<Comman
 /// The commands about approvals; they answer the one in front.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("question.allow_for_task", "Approval: allow for the task", |cx| answer(cx, true, AllowScope::Task))
-        .about("This and similar actions, until the task ends")
+        .description("This and similar actions, until the task ends")
         .keys(KeyContext::NotWriting, &[shift(Key::A)])
         .only(allowable_for_task)
-        .undone(Undone::Irreversible),
+        .undone(UndoKind::Irreversible),
     of("question.allow", "Approval: allow once", |cx| answer(cx, true, AllowScope::Once))
         .keys(KeyContext::NotWriting, &[plain(Key::A)])
         .only(allowable)
-        .undone(Undone::Irreversible),
+        .undone(UndoKind::Irreversible),
     of("question.refuse", "Approval: refuse", |cx| answer(cx, false, AllowScope::Once))
         .keys(KeyContext::NotWriting, &[plain(Key::R)])
         .only(answerable)
-        .undone(Undone::Irreversible),
+        .undone(UndoKind::Irreversible),
     of("question.show", "Go to approval", |_| window(WindowCommand::ShowQuestion))
-        .about("Shows the agent that is waiting")
+        .description("Shows the agent that is waiting")
         .only(is_waiting),
     of("question.next", "Next approval", |_| window(WindowCommand::StepQuestion { forward: true }))
         .keys(KeyContext::NotWriting, &[plain(Key::Q)])

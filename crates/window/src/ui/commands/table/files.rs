@@ -2,12 +2,12 @@
 
 use egui::Key;
 
-use super::info::{CommandContext, CommandInfo, KeyContext, Menu, Undone, ctrl, of, of_pane, plain, shift, window};
+use super::info::{CommandContext, CommandInfo, KeyContext, Menu, UndoKind, ctrl, of, of_pane, plain, shift, window};
 use crate::ui::commands::file_targets::{FileUse, FilesRow};
 use crate::ui::commands::{Command, FilesCommand, WindowCommand, create};
-use crate::ui::state::Purpose;
+use crate::ui::state::FileDialogPurpose;
 use crate::ui::state::dock::Tab;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::workspace::layout::is_task_file;
 
 /// Whether a command applies, or why not.
@@ -63,10 +63,10 @@ fn can_be_restored(cx: &CommandContext<'_>) -> Answer {
 }
 
 /// Returns the agent or element in the room that comes from the file.
-fn thing_of_file(cx: &CommandContext<'_>) -> Option<Thing> {
+fn thing_of_file(cx: &CommandContext<'_>) -> Option<RoomObject> {
     match &cx.files.used {
-        FileUse::Agent { agent: Some(agent), .. } => Some(Thing::Agent(agent.clone())),
-        FileUse::Element(Some(element)) => Some(Thing::Element(element.clone())),
+        FileUse::Agent { agent: Some(agent), .. } => Some(RoomObject::Agent(agent.clone())),
+        FileUse::Element(Some(element)) => Some(RoomObject::Element(element.clone())),
         _ => None,
     }
 }
@@ -134,7 +134,7 @@ fn add_as_task_board(cx: &CommandContext<'_>) -> Vec<Command> {
 
 fn import_here(cx: &CommandContext<'_>) -> Vec<Command> {
     let folder = Some(cx.files.folder.clone()).filter(|folder| !folder.is_empty());
-    window(WindowCommand::Browse(Purpose::ImportFiles(folder)))
+    window(WindowCommand::Browse(FileDialogPurpose::ImportFiles(folder)))
 }
 
 fn rename(cx: &CommandContext<'_>) -> Vec<Command> {
@@ -168,7 +168,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("files.restore", "Restore from the bin", |cx| explorer_command(FilesCommand::Restore(cx.files.paths.clone())))
         .menus(&[(Menu::GoneFile, "Restore"), (Menu::Bin, "Restore everything")])
         .only(can_be_restored)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("files.show_in_room", "Show the file's agent or element in the room", show_in_room)
         .menus(&[(Menu::AgentFile, "Show in the room"), (Menu::ElementFile, "Show in the room")])
         .only(is_in_room)
@@ -176,17 +176,17 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("files.put_into_room", "Add the file's agent to the room", add_to_room)
         .menus(&[(Menu::AgentFile, "Add to the room")])
         .only(can_be_added)
-        .undone(Undone::ByUndo)
+        .undone(UndoKind::ByUndo)
         .not_in_palette(),
     of("files.put_as_rulebook", "Add the file to the room as a rulebook", add_as_rulebook)
         .menus(&[(Menu::ElementFile, "Add to the room as a rulebook")])
         .only(can_be_a_rulebook)
-        .undone(Undone::ByUndo)
+        .undone(UndoKind::ByUndo)
         .not_in_palette(),
     of("files.put_as_task_board", "Add the file to the room as a task board", add_as_task_board)
         .menus(&[(Menu::ElementFile, "Add to the room as a task board")])
         .only(can_be_a_task_board)
-        .undone(Undone::ByUndo)
+        .undone(UndoKind::ByUndo)
         .not_in_palette(),
     of("files.open_scene", "Open the file's scene", |cx| match &cx.files.used {
         FileUse::Scene(stem) => vec![Command::OpenScene(stem.clone())],
@@ -200,21 +200,21 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         vec![Command::Show(Tab::Files), WindowCommand::Files(new).into()]
     })
     .menus(&[(Menu::Files, "New file…"), (Menu::Folder, "New file here…"), (Menu::FilesGround, "New file…")])
-    .undone(Undone::ByUndo),
+    .undone(UndoKind::ByUndo),
     of("files.import", "Import files into folder", import_here)
         .menus(&[(Menu::Folder, "Import files here…"), (Menu::FilesGround, "Import files or a folder…")])
-        .undone(Undone::ByUndo)
+        .undone(UndoKind::ByUndo)
         .not_in_palette(),
     of("files.rename", "Rename file", rename)
         .keys(KeyContext::Files, &[plain(Key::F2)])
         .menus(&[(Menu::Files, "Rename…"), (Menu::Folder, "Rename folder…")])
         .only(can_be_renamed)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("files.duplicate", "Duplicate file", |cx| explorer_command(FilesCommand::Duplicate(cx.files.paths.clone())))
         .keys(KeyContext::Files, &[ctrl(Key::D)])
         .menus(&[(Menu::Files, "Duplicate")])
         .only(can_be_duplicated)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("files.copy_path", "Copy file path", |cx| {
         let files = cx.files;
         let paths = if files.row == FilesRow::File { files.paths.clone() } else { vec![files.path.clone()] };
@@ -226,14 +226,14 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .keys(KeyContext::Files, &[plain(Key::Delete), plain(Key::Backspace)])
         .menus(&[(Menu::Files, "Delete"), (Menu::Folder, "Delete contents…")])
         .only(can_be_deleted)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("files.fold_all", "Collapse all folders", |_| explorer_command(FilesCommand::FoldAll(true)))
         .menus(&[(Menu::FilesGround, "Collapse all folders")]),
     of("files.unfold_all", "Expand all folders", |_| explorer_command(FilesCommand::FoldAll(false)))
         .menus(&[(Menu::FilesGround, "Expand all folders")]),
     of_pane("files.select_all", "Select every file", KeyContext::Files, &[ctrl(Key::A)]),
     of_pane("files.menu", "File menu", KeyContext::Files, &[shift(Key::F10)]),
-    of_pane("editor.save", "Save file", KeyContext::Editor, &[ctrl(Key::S)]).undone(Undone::Irreversible),
+    of_pane("editor.save", "Save file", KeyContext::Editor, &[ctrl(Key::S)]).undone(UndoKind::Irreversible),
     of_pane("editor.find", "Find", KeyContext::Editor, &[ctrl(Key::F)]),
     of_pane("editor.replace", "Find and replace", KeyContext::Editor, &[ctrl(Key::H)]),
     of_pane("finding.previous", "Previous match", KeyContext::Finding, &[shift(Key::Enter), shift(Key::F3)]),

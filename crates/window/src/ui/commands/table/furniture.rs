@@ -2,7 +2,7 @@
 
 use egui::Key;
 
-use super::info::{CommandContext, CommandInfo, KeyContext, Menu, Undone, of, plain, window};
+use super::info::{CommandContext, CommandInfo, KeyContext, Menu, UndoKind, of, plain, window};
 use crate::simulation::FurnishCommand;
 use crate::ui::commands::{Command, RoomAct, WindowCommand};
 use crate::view::furniture;
@@ -26,7 +26,7 @@ fn chosen<'a>(cx: &CommandContext<'a>) -> Option<&'a DecorView> {
 
 fn turn(cx: &CommandContext<'_>) -> Vec<Command> {
     let Some(old) = chosen(cx).cloned() else { return Vec::new() };
-    let now = furniture::turned(&old);
+    let now = furniture::rotated(&old);
     vec![furnish(DecorChange::Change { was: old, now: now.clone() }), WindowCommand::ChooseFurniture(now).into()]
 }
 
@@ -37,12 +37,12 @@ fn furnish(change: DecorChange) -> Command {
 /// The furniture commands, in the order of menus.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("furniture.arrange", "Arrange the furniture", |_| window(WindowCommand::ToggleArranging))
-        .about("Add, move, resize, mirror and remove furniture")
+        .description("Add, move, resize, mirror and remove furniture")
         .keys(KeyContext::Room, &[plain(Key::L)])
         .menus(&[(Menu::Floor, "Arrange the furniture")])
-        .undone(Undone::ByItsOpposite),
+        .undone(UndoKind::ByItsOpposite),
     of("furniture.turn", "Mirror selected furniture", turn)
         .keys(KeyContext::Room, &[plain(Key::M)])
         .only(furniture_chosen)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
 ];

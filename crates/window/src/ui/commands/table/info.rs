@@ -91,7 +91,7 @@ pub enum Menu {
 
 /// How a command can be undone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Undone {
+pub enum UndoKind {
     /// With "Undo".
     ByUndo,
     /// With the same command again, or with its opposite.
@@ -102,7 +102,7 @@ pub enum Undone {
     Irreversible,
 }
 
-impl Undone {
+impl UndoKind {
     /// Returns the label for people.
     pub fn label(self) -> &'static str {
         match self {
@@ -152,7 +152,7 @@ pub struct CommandInfo {
     /// For one of several exclusive options: whether it is the current one.
     pub checked: fn(&CommandContext<'_>) -> Option<bool>,
     /// How the command can be undone.
-    pub undone: Undone,
+    pub undone: UndoKind,
     /// Returns the resulting commands; called only if it applies.
     pub make: fn(&CommandContext<'_>) -> Vec<Command>,
 }
@@ -170,7 +170,7 @@ impl CommandInfo {
             is_in_palette: true,
             applies: always,
             checked: |_| None,
-            undone: Undone::NothingToUndo,
+            undone: UndoKind::NothingToUndo,
             make,
         }
     }
@@ -191,7 +191,7 @@ impl CommandInfo {
 
     /// Sets how it can be undone.
     #[must_use]
-    pub const fn undone(mut self, undone: Undone) -> Self {
+    pub const fn undone(mut self, undone: UndoKind) -> Self {
         self.undone = undone;
         self
     }
@@ -212,7 +212,7 @@ impl CommandInfo {
 
     /// Sets the description.
     #[must_use]
-    pub const fn about(mut self, about: &'static str) -> Self {
+    pub const fn description(mut self, about: &'static str) -> Self {
         self.about = about;
         self
     }

@@ -11,7 +11,7 @@ mod workflows;
 
 use std::sync::LazyLock;
 
-pub use self::info::{Applies, CommandContext, CommandInfo, KeyContext, Menu, Undone};
+pub use self::info::{Applies, CommandContext, CommandInfo, KeyContext, Menu, UndoKind};
 
 /// All commands: the built-in ones and those of added panes.
 #[derive(Clone, Debug)]

@@ -4,7 +4,9 @@ use bevy::math::Vec2;
 use egui::Key;
 
 use super::furniture;
-use super::info::{CommandContext, CommandInfo, KeyContext, Menu, Undone, ctrl, ctrl_shift, of, plain, shift, window};
+use super::info::{
+    CommandContext, CommandInfo, KeyContext, Menu, UndoKind, ctrl, ctrl_shift, of, plain, shift, window,
+};
 use crate::agent::AgentCommand;
 use crate::base::{Behaviour, Id};
 use crate::schedule::Speed;
@@ -12,7 +14,7 @@ use crate::simulation::State;
 use crate::ui::commands::{Command, RoomAct, WindowCommand, create};
 use crate::ui::state::room_view;
 use crate::view::model::AgentView;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 
 /// The zoom factor of one key press.
 const ZOOM_STEP: f32 = 1.25;
@@ -32,7 +34,7 @@ fn is_element_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
 }
 
 fn is_anyone_active(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if room_view::active(cx.room).chain(room_view::in_need(cx.room)).next().is_some() {
+    if room_view::active(cx.room).chain(room_view::needing_attention(cx.room)).next().is_some() {
         Ok(())
     } else {
         Err("No one is active")
@@ -40,7 +42,7 @@ fn is_anyone_active(cx: &CommandContext<'_>) -> Result<(), &'static str> {
 }
 
 fn is_anyone_in_need(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if room_view::in_need(cx.room).next().is_some() { Ok(()) } else { Err("No one needs you") }
+    if room_view::needing_attention(cx.room).next().is_some() { Ok(()) } else { Err("No one needs you") }
 }
 
 fn agents<'a>(cx: &CommandContext<'a>) -> impl Iterator<Item = &'a AgentView> {
@@ -102,12 +104,12 @@ fn is_one_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     }
 }
 
-fn selected(cx: &CommandContext<'_>) -> Vec<Thing> {
+fn selected(cx: &CommandContext<'_>) -> Vec<RoomObject> {
     cx.ui.selection.things().iter().cloned().collect()
 }
 
 fn elements(cx: &CommandContext<'_>) -> Vec<Id> {
-    cx.ui.selection.things().iter().filter_map(Thing::element).cloned().collect()
+    cx.ui.selection.things().iter().filter_map(RoomObject::element).cloned().collect()
 }
 
 fn nudge(cx: &CommandContext<'_>, towards: Vec2) -> Vec<Command> {
@@ -130,19 +132,19 @@ fn delete(cx: &CommandContext<'_>) -> Vec<Command> {
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("time.pause", "Pause or resume the room", |cx| vec![Command::SetPaused(!cx.room.paused)])
         .keys(KeyContext::Room, &[plain(Key::Space)])
-        .undone(Undone::ByItsOpposite),
+        .undone(UndoKind::ByItsOpposite),
     of("time.speed_1", "Speed 1×", |_| vec![Command::SetSpeed(Speed::Times(1))])
         .keys(KeyContext::NotWriting, &[plain(Key::Num1)])
-        .undone(Undone::ByItsOpposite),
+        .undone(UndoKind::ByItsOpposite),
     of("time.speed_4", "Speed 4×", |_| vec![Command::SetSpeed(Speed::Times(4))])
         .keys(KeyContext::NotWriting, &[plain(Key::Num2)])
-        .undone(Undone::ByItsOpposite),
+        .undone(UndoKind::ByItsOpposite),
     of("time.speed_16", "Speed 16×", |_| vec![Command::SetSpeed(Speed::Times(16))])
         .keys(KeyContext::NotWriting, &[plain(Key::Num3)])
-        .undone(Undone::ByItsOpposite),
+        .undone(UndoKind::ByItsOpposite),
     of("time.speed_max", "As fast as possible", |_| vec![Command::SetSpeed(Speed::Max)])
         .keys(KeyContext::NotWriting, &[plain(Key::Num4)])
-        .undone(Undone::ByItsOpposite),
+        .undone(UndoKind::ByItsOpposite),
     of("room.zoom_in", "Zoom in", |_| window(WindowCommand::Zoom(ZOOM_STEP)))
         .keys(KeyContext::NotWriting, &[plain(Key::Plus), plain(Key::Equals)]),
     of("room.zoom_out", "Zoom out", |_| window(WindowCommand::Zoom(1.0 / ZOOM_STEP)))
@@ -156,44 +158,44 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     })
     .menus(&[(Menu::Agent, "Pause")])
     .only(can_be_paused)
-    .undone(Undone::ByItsOpposite),
+    .undone(UndoKind::ByItsOpposite),
     of("agent.resume", "Resume the agent", |cx| {
         for_agents(cx, |agent| (AgentCommand::Resume { agent: agent.id.clone() }, None))
     })
     .menus(&[(Menu::Agent, "Resume")])
     .only(can_be_resumed)
-    .undone(Undone::ByItsOpposite),
+    .undone(UndoKind::ByItsOpposite),
     of("agent.undo_work", "Undo agent's work", |cx| {
         agents(cx).take(1).map(|agent| Command::LookBack { agent: agent.id.clone(), since_ms: None }).collect()
     })
     .menus(&[(Menu::Agent, "Undo its work…")])
     .only(is_agent_selected)
-    .undone(Undone::ByUndo),
+    .undone(UndoKind::ByUndo),
     of("agent.stay", "When idle: stay in place", |cx| set_behaviour(cx, Behaviour::Stationary))
         .menus(&[(Menu::WhenIdle, "Stay in place")])
         .only(is_agent_selected)
         .checked(|cx| has_behaviour(cx, Behaviour::Stationary))
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("agent.wander", "When idle: wander", |cx| set_behaviour(cx, Behaviour::Wander))
         .menus(&[(Menu::WhenIdle, "Wander")])
         .only(is_agent_selected)
         .checked(|cx| has_behaviour(cx, Behaviour::Wander))
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("agent.patrol", "When idle: patrol", |cx| set_behaviour(cx, Behaviour::Patrol))
         .menus(&[(Menu::WhenIdle, "Patrol")])
         .only(is_agent_selected)
         .checked(|cx| has_behaviour(cx, Behaviour::Patrol))
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("room.frame", "Show the selection, or everything", |_| window(WindowCommand::Frame))
         .keys(KeyContext::Room, &[plain(Key::F)])
         .menus(&[(Menu::Thing, "Show")]),
     of("room.show_busy", "Show active agents", |_| window(WindowCommand::ShowActive))
-        .about("Everyone who is working, talking, reading or needs you")
+        .description("Everyone who is working, talking, reading or needs you")
         .keys(KeyContext::NotWriting, &[plain(Key::B)])
         .menus(&[(Menu::Floor, "Show active agents")])
         .only(is_anyone_active),
     of("room.next_in_need", "Next agent that needs you", |_| window(WindowCommand::NextInNeed))
-        .about("Selects the next agent that is waiting for you or stuck")
+        .description("Selects the next agent that is waiting for you or stuck")
         .keys(KeyContext::NotWriting, &[plain(Key::N)])
         .menus(&[(Menu::Floor, "Next agent that needs you")])
         .only(is_anyone_in_need),
@@ -207,7 +209,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .keys(KeyContext::Room, &[ctrl(Key::D)])
         .menus(&[(Menu::Thing, "Duplicate")])
         .only(is_anything_selected)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("room.copy", "Copy the selection", |cx| vec![Command::Copy(selected(cx))])
         .keys(KeyContext::Room, &[ctrl(Key::C)])
         .menus(&[(Menu::Thing, "Copy")])
@@ -216,18 +218,18 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .keys(KeyContext::Room, &[plain(Key::Delete), plain(Key::Backspace)])
         .menus(&[(Menu::Thing, "Delete"), (Menu::Rope, "Delete")])
         .only(can_be_deleted)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("room.paste", "Paste", |cx| vec![Command::Paste(cx.at.unwrap_or(cx.ui.view.camera.middle))])
         .keys(KeyContext::Room, &[ctrl(Key::V)])
         .menus(&[(Menu::Floor, "Paste")])
         .only(is_anything_copied)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("edit.redo", "Redo", |_| vec![Command::Redo])
         .keys(KeyContext::NotWriting, &[ctrl_shift(Key::Z), ctrl(Key::Y)])
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("edit.undo", "Undo", |_| vec![Command::Undo])
         .keys(KeyContext::NotWriting, &[ctrl(Key::Z)])
-        .undone(Undone::ByItsOpposite),
+        .undone(UndoKind::ByItsOpposite),
     of("room.menu", "Selection menu", |_| window(WindowCommand::OpenMenu))
         .keys(KeyContext::Room, &[shift(Key::F10)])
         .not_in_palette(),
@@ -240,17 +242,17 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("room.nudge_left", "Move elements to the left", |cx| nudge(cx, Vec2::NEG_X))
         .keys(KeyContext::Room, &[plain(Key::ArrowLeft)])
         .only(is_element_selected)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("room.nudge_right", "Move elements to the right", |cx| nudge(cx, Vec2::X))
         .keys(KeyContext::Room, &[plain(Key::ArrowRight)])
         .only(is_element_selected)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("room.nudge_up", "Move elements up", |cx| nudge(cx, Vec2::Y))
         .keys(KeyContext::Room, &[plain(Key::ArrowUp)])
         .only(is_element_selected)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("room.nudge_down", "Move elements down", |cx| nudge(cx, Vec2::NEG_Y))
         .keys(KeyContext::Room, &[plain(Key::ArrowDown)])
         .only(is_element_selected)
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
 ];

@@ -2,19 +2,19 @@
 
 use egui::Key;
 
-use super::info::{CommandInfo, KeyContext, Menu, Undone, ctrl, ctrl_shift, of, of_pane, plain, window};
+use super::info::{CommandInfo, KeyContext, Menu, UndoKind, ctrl, ctrl_shift, of, of_pane, plain, window};
 use crate::simulation::ConversationCommand;
 use crate::ui::commands::{Command, RoomAct, WindowCommand};
 use crate::ui::state::dock::Tab;
-use crate::ui::state::{Dialog, Purpose};
+use crate::ui::state::{Dialog, FileDialogPurpose};
 
 /// The window commands, in the order of menus.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("view.debug_overlay", "Debug overlay", |_| window(WindowCommand::ToggleDebugOverlay))
-        .about("What everyone has queued, knows and costs")
+        .description("What everyone has queued, knows and costs")
         .keys(KeyContext::NotWriting, &[plain(Key::F3), plain(Key::Backtick)]),
     of("view.story", "Story strip", |_| window(WindowCommand::ToggleStory))
-        .about("Recent key events and what they led to")
+        .description("Recent key events and what they led to")
         .menus(&[(Menu::Panes, "Story strip")])
         .checked(|cx| Some(!cx.ui.view.is_story_folded)),
     of("window.palette", "Command palette", |_| window(WindowCommand::TogglePalette))
@@ -45,40 +45,40 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("pane.show_log", "Show event log", |_| vec![Command::Show(Tab::Log)]),
     of("pane.reset", "Reset pane layout", |_| window(WindowCommand::ResetPanes))
         .menus(&[(Menu::Panes, "Reset panes")])
-        .undone(Undone::Irreversible),
+        .undone(UndoKind::Irreversible),
     of("window.settings", "Settings", |_| window(WindowCommand::ToggleSettings))
         .keys(KeyContext::Everywhere, &[ctrl(Key::Comma)]),
     of("view.larger_text", "Larger text", |_| window(WindowCommand::StepTextSize(1)))
         .keys(KeyContext::Everywhere, &[ctrl(Key::Plus), ctrl(Key::Equals)])
-        .undone(Undone::ByItsOpposite),
+        .undone(UndoKind::ByItsOpposite),
     of("view.smaller_text", "Smaller text", |_| window(WindowCommand::StepTextSize(-1)))
         .keys(KeyContext::Everywhere, &[ctrl(Key::Minus)])
-        .undone(Undone::ByItsOpposite),
+        .undone(UndoKind::ByItsOpposite),
     of("view.usual_text", "Default text size", |_| window(WindowCommand::ResetTextSize))
         .keys(KeyContext::Everywhere, &[ctrl(Key::Num0)]),
     of("window.close", "Close the workshop", |_| vec![Command::Quit])
-        .about("Everything is saved")
+        .description("Everything is saved")
         .keys(KeyContext::Everywhere, &[ctrl(Key::Q)])
-        .undone(Undone::Irreversible),
+        .undone(UndoKind::Irreversible),
     of("window.escape", "Close what is open, then deselect", |_| window(WindowCommand::Escape))
         .keys(KeyContext::Everywhere, &[plain(Key::Escape)])
         .not_in_palette(),
     of("agent.add_own", "Add your coding agent", |_| window(WindowCommand::Ask(Dialog::AddCodingAgent)))
         .menus(&[(Menu::Floor, "Add your coding agent…")])
-        .undone(Undone::Irreversible),
+        .undone(UndoKind::Irreversible),
     of("scene.new", "New scene", |_| window(WindowCommand::Ask(Dialog::NewScene)))
         .menus(&[(Menu::Scene, "New scene…")])
-        .undone(Undone::Irreversible),
+        .undone(UndoKind::Irreversible),
     of("scene.save_as", "Save scene as", |_| window(WindowCommand::Ask(Dialog::SaveSceneAs)))
         .menus(&[(Menu::Scene, "Save scene as…")])
-        .undone(Undone::Irreversible),
+        .undone(UndoKind::Irreversible),
     of("scene.restart", "Restart scene", |_| window(WindowCommand::Ask(Dialog::ResetScene)))
         .menus(&[(Menu::Scene, "Restart scene…")])
-        .undone(Undone::Irreversible),
+        .undone(UndoKind::Irreversible),
     of("window.picture", "Save a picture", |_| vec![Command::Screenshot(None)])
         .menus(&[(Menu::Scene, "Save a picture")])
-        .undone(Undone::Irreversible),
-    of("view.theme", "Light or dark theme", |_| window(WindowCommand::ToggleTheme)).undone(Undone::ByItsOpposite),
+        .undone(UndoKind::Irreversible),
+    of("view.theme", "Light or dark theme", |_| window(WindowCommand::ToggleTheme)).undone(UndoKind::ByItsOpposite),
     of("window.notices", "Show notices", |_| window(WindowCommand::ShowNotices)),
     of("window.toggle_notices", "Show or hide notices", |_| window(WindowCommand::ToggleNotices)).not_in_palette(),
     of("settings.provider", "Choose provider and model", |_| window(WindowCommand::ShowSettings(None))),
@@ -89,25 +89,29 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         let act = RoomAct::Talk(ConversationCommand::Switch { on: !cx.room.talk_on });
         vec![Command::Act(act, None)]
     })
-    .about("Whether agents may talk to each other. Off ends all conversations; tasks continue")
-    .undone(Undone::ByItsOpposite),
+    .description("Whether agents may talk to each other. Off ends all conversations; tasks continue")
+    .undone(UndoKind::ByItsOpposite),
     of_pane("graph.fit", "Fit graph to view", KeyContext::Graph, &[plain(Key::F)]),
-    of("workspace.open", "Open another workspace", |_| window(WindowCommand::Browse(Purpose::OpenWorkspace)))
+    of("workspace.open", "Open another workspace", |_| window(WindowCommand::Browse(FileDialogPurpose::OpenWorkspace)))
         .menus(&[(Menu::OpenWorkspace, "Choose a folder…")]),
-    of("workspace.import_files", "Import files", |_| window(WindowCommand::Browse(Purpose::ImportFiles(None))))
-        .menus(&[(Menu::Workspace, "Import files…")])
-        .undone(Undone::ByUndo),
-    of("workspace.import_folder", "Import a folder", |_| window(WindowCommand::Browse(Purpose::ImportFolder(None))))
-        .menus(&[(Menu::Workspace, "Import a folder…")])
-        .undone(Undone::ByUndo),
+    of("workspace.import_files", "Import files", |_| {
+        window(WindowCommand::Browse(FileDialogPurpose::ImportFiles(None)))
+    })
+    .menus(&[(Menu::Workspace, "Import files…")])
+    .undone(UndoKind::ByUndo),
+    of("workspace.import_folder", "Import a folder", |_| {
+        window(WindowCommand::Browse(FileDialogPurpose::ImportFolder(None)))
+    })
+    .menus(&[(Menu::Workspace, "Import a folder…")])
+    .undone(UndoKind::ByUndo),
     of("workspace.export", "Export the workspace as a zip", |cx| {
-        window(WindowCommand::Browse(Purpose::ExportZip(format!("{}.zip", cx.room.workspace))))
+        window(WindowCommand::Browse(FileDialogPurpose::ExportZip(format!("{}.zip", cx.room.workspace))))
     })
     .menus(&[(Menu::Workspace, "Export the workspace…")])
-    .undone(Undone::Irreversible),
+    .undone(UndoKind::Irreversible),
     of("workspace.export_log", "Export the event log", |cx| {
-        window(WindowCommand::Browse(Purpose::ExportLog(format!("{}.events.jsonl", cx.room.scene))))
+        window(WindowCommand::Browse(FileDialogPurpose::ExportLog(format!("{}.events.jsonl", cx.room.scene))))
     })
     .menus(&[(Menu::Workspace, "Export the event log…")])
-    .undone(Undone::Irreversible),
+    .undone(UndoKind::Irreversible),
 ];

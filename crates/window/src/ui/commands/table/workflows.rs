@@ -1,6 +1,6 @@
 //! Commands about workflows: the one selected in the file list, or all.
 
-use super::info::{CommandContext, CommandInfo, Menu, Undone, of, window};
+use super::info::{CommandContext, CommandInfo, Menu, UndoKind, of, window};
 use crate::ui::commands::file_targets::{FileUse, FilesRow};
 use crate::ui::commands::{Command, FilesCommand, WindowCommand};
 use crate::ui::state::dock::Tab;
@@ -60,30 +60,30 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("workflows.run", "Run a workflow", |cx| show(cx, true))
         .menus(&[(Menu::WorkflowFile, "Run…")])
         .only(can_run)
-        .undone(Undone::Irreversible),
+        .undone(UndoKind::Irreversible),
     of("workflows.check", "Check workflows", check).menus(&[(Menu::WorkflowFile, "Check")]).only(any_exist),
     of("workflows.new", "New workflow", |_| {
         vec![Command::Show(Tab::Files), WindowCommand::Files(FilesCommand::NewEmptyWorkflow).into()]
     })
-    .about("An empty workflow; draw its steps in the graph")
+    .description("An empty workflow; draw its steps in the graph")
     .menus(&[(Menu::NewWorkflow, "Empty")])
-    .undone(Undone::ByUndo),
+    .undone(UndoKind::ByUndo),
     of("workflows.new_chain", "New workflow: chain", |_| new("chain"))
-        .about("One agent after another")
+        .description("One agent after another")
         .menus(&[(Menu::NewWorkflow, "Chain")])
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("workflows.new_fan_out", "New workflow: fan-out", |_| new("fan-out"))
-        .about("Agents work on parts in parallel; one combines them")
+        .description("Agents work on parts in parallel; one combines them")
         .menus(&[(Menu::NewWorkflow, "Fan-out")])
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("workflows.new_debate", "New workflow: debate", |_| new("debate"))
-        .about("Two agents argue and a third judges")
+        .description("Two agents argue and a third judges")
         .menus(&[(Menu::NewWorkflow, "Debate")])
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
     of("workflows.new_review_loop", "New workflow: review loop", |_| new("review-loop"))
-        .about("An author and a reviewer work until it is approved")
+        .description("An author and a reviewer work until it is approved")
         .menus(&[(Menu::NewWorkflow, "Review loop")])
-        .undone(Undone::ByUndo),
+        .undone(UndoKind::ByUndo),
 ];
 
 #[cfg(test)]

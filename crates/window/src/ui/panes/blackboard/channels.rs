@@ -12,7 +12,7 @@ use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::menu;
 use crate::view::collaboration::ChannelView;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::theme::{MENU, SPACE};
 
 impl BlackboardPane {
@@ -59,7 +59,7 @@ fn boards(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &str, commands: &mut Vec
         for board in boards(true) {
             let shows = ui.button(texts::on_board(&board.label)).on_hover_text(texts::SELECT_BOARD);
             if shows.clicked() {
-                commands.push(WindowCommand::Select(vec![Thing::Element(board.id.clone())]).into());
+                commands.push(WindowCommand::Select(vec![RoomObject::Element(board.id.clone())]).into());
             }
         }
         let new = ui.button(texts::SHOW_ON_NEW_BOARD);

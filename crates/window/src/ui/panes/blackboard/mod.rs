@@ -71,7 +71,7 @@ pub struct BlackboardPane {
 }
 
 impl Pane for BlackboardPane {
-    fn word(&self) -> &'static str {
+    fn id(&self) -> &'static str {
         WORD
     }
 

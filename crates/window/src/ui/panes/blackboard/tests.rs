@@ -6,12 +6,12 @@ use super::*;
 use crate::gateway::ExchangeCounts;
 use crate::orchestration::ArchivedEntry;
 use crate::ui::UiState;
-use crate::ui::testing::{Stage, pane_of, sample_room};
-use crate::view::collaboration::{ChannelView, CollaborationView, EntryView, KeptView};
+use crate::ui::testing::{PaneHarness, pane_of, sample_room};
+use crate::view::collaboration::{ArchivedEntryView, ChannelView, CollaborationView, EntryView};
 
 const RUN: ActivationKey = ActivationKey::numbered(7);
 
-fn stage() -> egui_kittest::Harness<'static, Stage> {
+fn stage() -> egui_kittest::Harness<'static, PaneHarness> {
     let entry = EntryView {
         key: "plan".into(),
         value: "count".into(),
@@ -24,7 +24,7 @@ fn stage() -> egui_kittest::Harness<'static, Stage> {
     stage_with(vec![entry])
 }
 
-fn stage_with(entries: Vec<EntryView>) -> egui_kittest::Harness<'static, Stage> {
+fn stage_with(entries: Vec<EntryView>) -> egui_kittest::Harness<'static, PaneHarness> {
     let mut room = sample_room();
     let board = BoardView {
         run: RUN,
@@ -42,14 +42,16 @@ fn stage_with(entries: Vec<EntryView>) -> egui_kittest::Harness<'static, Stage> 
     };
     let kept =
         ArchivedEntry { key: "lesson".into(), value: "ask".into(), by: "ada-1".into(), run: "act-3".into(), secs: 5 };
-    let kept = vec![KeptView { entry: kept, value: "ask".into() }];
+    let kept = vec![ArchivedEntryView { entry: kept, value: "ask".into() }];
     room.together = CollaborationView { channels: vec![channel], boards: vec![board], kept, shown: [].into() }.into();
     let pane = std::cell::RefCell::new(BlackboardPane::default());
-    pane_of(Stage::new(room, UiState::default()), move |ui, cx, _| pane.borrow_mut().show(ui, cx))
+    pane_of(PaneHarness::new(room, UiState::default()), move |ui, cx, _| pane.borrow_mut().show(ui, cx))
 }
 
 /// Returns the requested changes and their inverses.
-fn asked(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(CollaborationCommand, Option<CollaborationCommand>)> {
+fn asked(
+    window: &egui_kittest::Harness<'static, PaneHarness>,
+) -> Vec<(CollaborationCommand, Option<CollaborationCommand>)> {
     let of = |command: &Command| match command {
         Command::Act(RoomAct::Together(command), None) => Some((command.clone(), None)),
         Command::Act(RoomAct::Together(command), Some(RoomAct::Together(back))) => {
@@ -60,7 +62,7 @@ fn asked(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(CollaborationCo
     window.state().commands.iter().filter_map(of).collect()
 }
 
-fn click(window: &mut egui_kittest::Harness<'static, Stage>, label: &str) {
+fn click(window: &mut egui_kittest::Harness<'static, PaneHarness>, label: &str) {
     window.get_by_label(label).click();
     window.run();
 }

@@ -7,7 +7,7 @@ use crate::ui::panes::inspector::has_room_for_question;
 use crate::ui::state::RoomView;
 use crate::ui::state::dock::Tab;
 use crate::ui::{Command, ViewerContext};
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::theme::{APPROVAL, LINE, SPACE};
 
 /// Heights of the card's parts on the canvas: the request with its risk, and the preview of what would happen.
@@ -52,9 +52,9 @@ pub(super) fn approval_popup_ui(
 }
 
 /// Whether the preview of what would happen is visible, either next to the agent or in the inspector.
-pub fn shows_what_happens(cx: &ViewerContext<'_>) -> bool {
+pub fn shows_preview(cx: &ViewerContext<'_>) -> bool {
     let (view, room_rect) = (&cx.ui.view, cx.ui.view.camera.viewport);
-    is_in_inspector(cx) || cx.ui.dock.is_seen(&Tab::Room) && place(cx, view, room_rect).is_some()
+    is_in_inspector(cx) || cx.ui.dock.is_visible(&Tab::Room) && place(cx, view, room_rect).is_some()
 }
 
 /// Returns the screen position of the agent whose request is in front.
@@ -78,8 +78,8 @@ pub(super) fn pan_to_keep_visible(agent_point: Pos2, before: Rect, now: Rect) ->
 /// Whether the inspector is visible and shows the card, because only the asking agent is selected.
 fn is_in_inspector(cx: &ViewerContext<'_>) -> bool {
     let Some((task_piece, ..)) = cx.ui.questions.front(cx.room) else { return false };
-    let is_selected = cx.ui.selection.things().iter().eq([&Thing::Agent(task_piece.agent.clone())]);
-    is_selected && cx.ui.dock.is_seen(&Tab::Inspector) && has_room_for_question(cx)
+    let is_selected = cx.ui.selection.things().iter().eq([&RoomObject::Agent(task_piece.agent.clone())]);
+    is_selected && cx.ui.dock.is_visible(&Tab::Inspector) && has_room_for_question(cx)
 }
 
 fn hand_point(agent_point: Pos2, zoom: f32, is_right: bool) -> Pos2 {

@@ -14,7 +14,7 @@ use crate::ui::widgets::text_format;
 use crate::view::camera::Camera;
 use crate::view::model::{AgentDetail, AgentView, RoomModel};
 use crate::view::paint::Occupancy;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::recent_events::Recent;
 use crate::view::theme::{LINE, RADIUS, TYPE, Theme, state_colour};
 
@@ -51,7 +51,7 @@ pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused:
     if !detail.why.is_empty() && !detail.why.eq_ignore_ascii_case(text_format::state(agent.state)) {
         lines.push(text::truncate(&detail.why, 60));
     }
-    lines.extend(room.fault_of(agent.key).map(provider_health::short));
+    lines.extend(room.fault_of(agent.key).map(provider_health::summary));
     lines.extend(refused.map(|what| texts::refused(&text::truncate(&text::one_line(what), 60))));
     for (index, action) in detail.queue.iter().take(QUEUE_SHOWN).enumerate() {
         lines.push(format!("{}. {}", index + 1, text::truncate(action, 40)));
@@ -77,12 +77,12 @@ pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused:
 pub fn place(
     room: &RoomModel,
     camera: &Camera,
-    (room_view, selected, names): (&RoomView, &BTreeSet<Thing>, &[Rect]),
+    (room_view, selected, names): (&RoomView, &BTreeSet<RoomObject>, &[Rect]),
     mut size: impl FnMut(usize) -> egui::Vec2,
 ) -> Vec<PlacedCard> {
     let view = camera.viewport;
     let rank = |agent: &AgentView| {
-        let thing = Thing::Agent(agent.id.clone());
+        let thing = RoomObject::Agent(agent.id.clone());
         if room_view.hovered.as_ref() == Some(&thing) { 0 } else { 2 - u8::from(selected.contains(&thing)) }
     };
     let mut visible: Vec<(u8, f32, usize, Pos2)> = room
@@ -161,7 +161,7 @@ pub fn debug_overlay_ui(
     room: &RoomModel,
     recent: &Recent,
     theme: &Theme,
-    (view, selected, names): (&RoomView, &BTreeSet<Thing>, &[Rect]),
+    (view, selected, names): (&RoomView, &BTreeSet<RoomObject>, &[Rect]),
 ) {
     let camera = &view.camera;
     if !view.debug_overlay {
@@ -241,7 +241,7 @@ mod tests {
         room
     }
 
-    fn placed(room: &RoomModel, view: &RoomView, selected: &BTreeSet<Thing>) -> Vec<PlacedCard> {
+    fn placed(room: &RoomModel, view: &RoomView, selected: &BTreeSet<RoomObject>) -> Vec<PlacedCard> {
         place(room, &Camera::default(), (view, selected, &[]), |_| vec2(180.0, 90.0))
     }
 
@@ -298,8 +298,8 @@ mod tests {
     #[test]
     fn in_a_crowd_hovered_and_selected_agents_get_full_cards_and_nothing_overlaps() {
         let room = crowd(1_000, 20.0);
-        let view = RoomView { hovered: Some(Thing::Agent("a-999".into())), ..RoomView::default() };
-        let selected = [Thing::Agent("a-400".into())].into();
+        let view = RoomView { hovered: Some(RoomObject::Agent("a-999".into())), ..RoomView::default() };
+        let selected = [RoomObject::Agent("a-400".into())].into();
         let mut room = room;
         room.agents[999].position = Vec2::new(500.0, 300.0);
         let placed = placed(&room, &view, &selected);

@@ -12,12 +12,12 @@ use crate::base::Id;
 use crate::element::ElementCommand;
 use crate::simulation::State;
 use crate::ui::commands::{RoomAct, WindowCommand};
-use crate::ui::state::Naming;
+use crate::ui::state::RelationshipNaming;
 use crate::ui::state::room_view::place_of;
 use crate::ui::{Command, ViewerContext};
 use crate::view::camera::Camera;
 use crate::view::model::RoomModel;
-use crate::view::pick::{Thing, thing_at, things_in};
+use crate::view::pick::{RoomObject, hit_test, hit_test_rect};
 
 /// An agent or element being dragged. The simulation learns of the move only when it is dropped.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub(super) enum DragState {
     /// A selection box is drawn from this position.
     BoxSelecting(Vec2),
     /// Agents and elements are dragged.
-    Dragging(BTreeMap<Thing, DraggedItem>),
+    Dragging(BTreeMap<RoomObject, DraggedItem>),
     /// A relationship is drawn from this agent to another.
     Relating(Id),
 }
@@ -50,7 +50,7 @@ fn left_room_notice(who: &str) -> Command {
 
 /// Starts a drag on `under`, the thing under the pointer; `place` is the pointer's position in the room.
 pub(super) fn begin_drag(
-    under: Option<Thing>,
+    under: Option<RoomObject>,
     place: Vec2,
     cx: &ViewerContext<'_>,
     shift: bool,
@@ -63,8 +63,8 @@ pub(super) fn begin_drag(
     commands.push(WindowCommand::Select(things.iter().cloned().collect()).into());
     let dragged = things.iter().filter_map(|thing| {
         let name = match thing {
-            Thing::Agent(id) => room.agent(id)?.name.clone(),
-            Thing::Element(id) => id.clone(),
+            RoomObject::Agent(id) => room.agent(id)?.name.clone(),
+            RoomObject::Element(id) => id.clone(),
         };
         Some((thing.clone(), DraggedItem { name, offset: place_of(room, thing)? - place }))
     });
@@ -93,7 +93,7 @@ impl DragState {
     }
 
     /// Returns where each dragged thing would be dropped with the pointer at this position.
-    pub(super) fn drop_positions(&self, pointer: Vec2) -> BTreeMap<Thing, Vec2> {
+    pub(super) fn drop_positions(&self, pointer: Vec2) -> BTreeMap<RoomObject, Vec2> {
         let Self::Dragging(dragged) = self else { return BTreeMap::new() };
         dragged.iter().map(|(thing, dragged)| (thing.clone(), tenths(pointer + dragged.offset))).collect()
     }
@@ -106,14 +106,14 @@ impl DragState {
         cx: &ViewerContext<'_>,
         camera: Camera,
         commands: &mut Vec<Command>,
-    ) -> BTreeMap<Thing, Vec2> {
+    ) -> BTreeMap<RoomObject, Vec2> {
         let Some(pointer) = ui.input(|input| input.pointer.latest_pos()) else { return BTreeMap::new() };
         let (room, place) = (cx.room, camera.to_world(pointer));
         let positions = self.drop_positions(place);
         match self {
             Self::Idle | Self::Panning => {}
             Self::BoxSelecting(from) => {
-                let things = cx.ui.selection.things().iter().cloned().chain(things_in(room, from, place));
+                let things = cx.ui.selection.things().iter().cloned().chain(hit_test_rect(room, from, place));
                 commands.push(WindowCommand::Select(things.collect()).into());
             }
             Self::Dragging(_) => {
@@ -122,11 +122,11 @@ impl DragState {
             }
             Self::Relating(from) => {
                 // A panel over the room hides any agent beneath it.
-                let under = response.contains_pointer().then(|| thing_at(room, place, camera.zoom)).flatten();
-                if let Some(Thing::Agent(to)) = under
+                let under = response.contains_pointer().then(|| hit_test(room, place, camera.zoom)).flatten();
+                if let Some(RoomObject::Agent(to)) = under
                     && to != from
                 {
-                    commands.push(WindowCommand::Name(Naming::of(&from, &to, room.relationships())).into());
+                    commands.push(WindowCommand::Name(RelationshipNaming::of(&from, &to, room.relationships())).into());
                 }
             }
         }
@@ -136,10 +136,10 @@ impl DragState {
 
 /// Returns the act that moves a thing and its inverse. An agent has no inverse here: the simulation knows its former
 /// home.
-fn drop_act(thing: &Thing, position: Vec2, room: &RoomModel) -> Option<(RoomAct, Option<RoomAct>)> {
+fn drop_act(thing: &RoomObject, position: Vec2, room: &RoomModel) -> Option<(RoomAct, Option<RoomAct>)> {
     match thing {
-        Thing::Agent(id) => Some((RoomAct::Agent(AgentCommand::Place { agent: id.clone(), position }), None)),
-        Thing::Element(id) => {
+        RoomObject::Agent(id) => Some((RoomAct::Agent(AgentCommand::Place { agent: id.clone(), position }), None)),
+        RoomObject::Element(id) => {
             let before = room.element(id)?.position;
             let to = |position: Vec2| RoomAct::Element(ElementCommand::Move { element: id.clone(), position });
             Some((to(position), Some(to(before))))
@@ -148,12 +148,12 @@ fn drop_act(thing: &Thing, position: Vec2, room: &RoomModel) -> Option<(RoomAct,
 }
 
 /// Overrides positions in the model, for things being dragged or dropped before the simulation has applied the move.
-pub(super) fn apply_positions(positions: &BTreeMap<Thing, Vec2>, is_dragged: bool, room: &mut RoomModel) {
+pub(super) fn apply_positions(positions: &BTreeMap<RoomObject, Vec2>, is_dragged: bool, room: &mut RoomModel) {
     if positions.is_empty() {
         return;
     }
     for agent in &mut room.agents {
-        if let Some(place) = positions.get(&Thing::Agent(agent.id.clone())) {
+        if let Some(place) = positions.get(&RoomObject::Agent(agent.id.clone())) {
             agent.position = *place;
             if is_dragged {
                 (agent.state, agent.walks) = (State::Dragged, false);
@@ -161,7 +161,7 @@ pub(super) fn apply_positions(positions: &BTreeMap<Thing, Vec2>, is_dragged: boo
         }
     }
     for element in &mut room.elements {
-        if let Some(place) = positions.get(&Thing::Element(element.id.clone())) {
+        if let Some(place) = positions.get(&RoomObject::Element(element.id.clone())) {
             element.position = *place;
         }
     }

@@ -283,7 +283,7 @@ fn kind_button(ui: &mut Ui, kind: &str, cx: &ViewerContext<'_>, theme: &Theme) -
     ui.painter().rect(rect, f32::from(RADIUS[0]), ground, Stroke::new(LINE[0], line), StrokeKind::Inside);
     let usual = DecorView { kind: kind.into(), position: Vec2::ZERO, size: DecorView::usual_size(kind), turned: false };
     let shown = Rect::from_min_size(rect.min + egui::Vec2::splat(SPACE[0]), PICTURE_POINTS);
-    if furniture::lies(kind) {
+    if furniture::is_flat(kind) {
         // Light is only visible on a floor.
         ui.painter().rect_filled(shown, f32::from(RADIUS[0]), theme.floor);
     }

@@ -15,9 +15,9 @@ use crate::ui::widgets;
 use crate::ui::widgets::text_format;
 use crate::view::activity_text::ActivityTexts;
 use crate::view::event_text::{Names, learn_room, sentence};
-use crate::view::model::{AgentView, ContentView, ElementView, KnownBy, Knows, RoomModel};
+use crate::view::model::{AgentView, ContentView, ElementReaders, ElementView, KnownElement, RoomModel};
 use crate::view::paint;
-use crate::view::pick::{ELEMENT_HALF, Thing};
+use crate::view::pick::{ELEMENT_HALF, RoomObject};
 use crate::view::theme::{SPACE, TYPE, state_colour};
 
 /// How long the pointer rests on something before its card appears.
@@ -35,7 +35,7 @@ const MAX_NAMES: usize = 3;
 #[derive(Clone, Debug, Default)]
 pub(super) struct HoverCard {
     /// The hovered thing, and the time in seconds at which the pointer reached it.
-    hovered: Option<(Thing, f64)>,
+    hovered: Option<(RoomObject, f64)>,
     /// Size of the card in the last frame.
     size: Option<egui::Vec2>,
     names: Names,
@@ -97,15 +97,15 @@ impl HoverCard {
 }
 
 /// Returns the facts about a thing, and two opposite corners of its bounds in the room.
-fn facts_of(cx: &ViewerContext<'_>, thing: &Thing, names: &Names) -> Option<(Facts, (Vec2, Vec2))> {
+fn facts_of(cx: &ViewerContext<'_>, thing: &RoomObject, names: &Names) -> Option<(Facts, (Vec2, Vec2))> {
     let room = cx.room;
     match thing {
-        Thing::Agent(id) => {
+        RoomObject::Agent(id) => {
             let agent = room.agent(id)?;
             let corners = (agent.position - Vec2::new(22.0, 8.0), agent.position + Vec2::new(22.0, 60.0));
             Some((agent_facts(room, agent), corners))
         }
-        Thing::Element(id) => {
+        RoomObject::Element(id) => {
             let element = room.element(id)?;
             let corners = (element.position - ELEMENT_HALF, element.position + ELEMENT_HALF);
             let changed =
@@ -155,14 +155,14 @@ fn element_facts(room: &RoomModel, element: &ElementView, changed: Option<String
     if let Some(known) = room.known.get(&element.id).filter(|known| !known.readers.is_empty()) {
         lines.push((texts::VERSION, known.version.to_string()));
         lines.extend(reading_now(room, element).map(|readers| (texts::READING_NOW, readers)));
-        let newest = readers_where(known, |knows| matches!(knows, Knows::Newest { .. }).then(String::new));
+        let newest = readers_where(known, |knows| matches!(knows, KnownElement::Newest { .. }).then(String::new));
         lines.push((texts::UP_TO_DATE, newest.unwrap_or_else(|| texts::NO_ONE_YET.to_owned())));
         let older = readers_where(known, |knows| match knows {
-            Knows::Older { version, .. } => Some(texts::version_suffix(version)),
+            KnownElement::Older { version, .. } => Some(texts::version_suffix(version)),
             _ => None,
         });
         lines.extend(older.map(|older| (texts::READ_AN_OLDER_VERSION, older)));
-        let not_read = readers_where(known, |knows| matches!(knows, Knows::Nothing).then(String::new));
+        let not_read = readers_where(known, |knows| matches!(knows, KnownElement::Nothing).then(String::new));
         lines.extend(not_read.map(|not_read| (texts::NOT_YET, not_read)));
     }
     lines.extend(changed.map(|changed| (texts::LAST_CHANGE, changed)));
@@ -177,7 +177,7 @@ fn reading_now(room: &RoomModel, element: &ElementView) -> Option<String> {
 }
 
 /// Returns the names of the readers for which `suffix` returns text, each with that text appended.
-fn readers_where(known: &KnownBy, suffix: impl Fn(Knows) -> Option<String>) -> Option<String> {
+fn readers_where(known: &ElementReaders, suffix: impl Fn(KnownElement) -> Option<String>) -> Option<String> {
     let all = known.readers.iter().filter_map(|reader| Some((&reader.name, suffix(reader.knows)?)));
     join_names(all, |(name, suffix)| format!("{name}{suffix}"))
 }
@@ -193,7 +193,7 @@ fn join_names<T>(all: impl Iterator<Item = T>, name: impl Fn(T) -> String) -> Op
     }
 }
 
-fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, thing: &Thing, facts: &Facts) {
+fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, thing: &RoomObject, facts: &Facts) {
     let ViewerContext { room, theme, art, .. } = *cx;
     ui.spacing_mut().item_spacing.y = SPACE[0];
     ui.horizontal(|ui| {
@@ -203,7 +203,7 @@ fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, thing: &Thing, facts: &Facts) {
             ui.spacing_mut().item_spacing.y = 2.0;
             ui.add(Label::new(RichText::new(&facts.title).heading().size(TYPE[2])).truncate());
             match thing {
-                Thing::Agent(id) => {
+                RoomObject::Agent(id) => {
                     let Some(agent) = room.agent(id) else { return };
                     paint::portrait(ui.painter(), rect.shrink(3.0), &agent.look, art);
                     ui.horizontal(|ui| {
@@ -211,7 +211,7 @@ fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, thing: &Thing, facts: &Facts) {
                         ui.label(widgets::small(text_format::state_duration(agent), theme));
                     });
                 }
-                Thing::Element(id) => {
+                RoomObject::Element(id) => {
                     let Some(element) = room.element(id) else { return };
                     paint::element_picture(ui.painter(), rect.shrink(3.0), &element.kind, art);
                     let name = kind(&element.kind).map_or(&*element.kind, |kind| kind.name);
@@ -283,11 +283,11 @@ mod tests {
     fn a_board_s_card_shows_who_has_read_which_version() {
         let mut room = sample_room();
         let reader = |name: &str, knows| ReaderView { agent: name.into(), name: name.into(), knows };
-        let newest = Knows::Newest { read_tick: 4 };
+        let newest = KnownElement::Newest { read_tick: 4 };
         let mut readers: Vec<ReaderView> = ["Ada", "Bram", "Cleo", "Dov"].map(|name| reader(name, newest)).into();
-        readers.push(reader("Esme", Knows::Older { version: 3, read_tick: 2 }));
-        readers.push(reader("Finn", Knows::Nothing));
-        room.known.insert("ideas".into(), Arc::new(KnownBy { version: 4, readers }));
+        readers.push(reader("Esme", KnownElement::Older { version: 3, read_tick: 2 }));
+        readers.push(reader("Finn", KnownElement::Nothing));
+        room.known.insert("ideas".into(), Arc::new(ElementReaders { version: 4, readers }));
         let key = room.element("ideas").map(|element| element.key);
         (room.agents[1].state, room.agents[1].reads) = (State::Reading, key);
         let ideas = room.element("ideas").expect("it is here");
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(of("Read an older version"), Some("Esme (version 3)"));
         assert_eq!(of("Not yet"), Some("Finn"));
         assert_eq!(of("Last change"), Some("Ada added a pin"));
-        let nobody = KnownBy { version: 1, readers: vec![reader("Esme", Knows::Nothing)] };
+        let nobody = ElementReaders { version: 1, readers: vec![reader("Esme", KnownElement::Nothing)] };
         room.known.insert("ideas".into(), Arc::new(nobody));
         room.agents[1].walks = true;
         let facts = element_facts(&room, room.element("ideas").expect("it is here"), None);
@@ -315,14 +315,18 @@ mod tests {
         for agent in &mut room.agents[2..] {
             (agent.state, agent.reads) = (State::Reading, key);
         }
-        let knows = [Knows::Newest { read_tick: 4 }, Knows::Older { version: 3, read_tick: 2 }, Knows::Nothing];
+        let knows = [
+            KnownElement::Newest { read_tick: 4 },
+            KnownElement::Older { version: 3, read_tick: 2 },
+            KnownElement::Nothing,
+        ];
         let reader = |(index, agent): (usize, &AgentView)| ReaderView {
             agent: agent.id.clone(),
             name: agent.name.clone(),
             knows: knows[index % 3],
         };
         let readers = room.agents.iter().enumerate().map(reader).collect();
-        room.known.insert("ideas".into(), Arc::new(KnownBy { version: 4, readers }));
+        room.known.insert("ideas".into(), Arc::new(ElementReaders { version: 4, readers }));
         let ideas = room.element("ideas").expect("it is here");
         let facts = element_facts(&room, ideas, Some("Ada added a pin".to_owned()));
         assert!(facts.lines.len() <= 8, "{facts:?}");

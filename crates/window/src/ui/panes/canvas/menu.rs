@@ -3,23 +3,23 @@
 use bevy::math::Vec2;
 use egui::Ui;
 
-use super::{MenuOn, texts};
+use super::{MenuTarget, texts};
 use crate::base::Id;
 use crate::element::kinds::kinds;
 use crate::ui::commands::table::{CommandContext, Menu};
 use crate::ui::commands::{WindowCommand, create};
 use crate::ui::menus::entries_for;
-use crate::ui::state::Naming;
+use crate::ui::state::RelationshipNaming;
 use crate::ui::widgets::{menu, text_format};
 use crate::ui::{Command, ViewerContext};
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::theme::MENU;
 
 /// Maximum height of a submenu before it scrolls.
 const LIST_POINTS: f32 = 320.0;
 
 /// Draws the context menu of `on`, which is selected; `place` is where it was opened in the room.
-pub fn menu_ui(ui: &mut Ui, cx: &ViewerContext<'_>, on: &MenuOn, place: Vec2) -> Vec<Command> {
+pub fn menu_ui(ui: &mut Ui, cx: &ViewerContext<'_>, on: &MenuTarget, place: Vec2) -> Vec<Command> {
     let mut commands = Vec::new();
     let context = CommandContext { at: Some(place), ..cx.commands() };
     menu::content(ui, cx.theme, MENU[1], |ui| {
@@ -28,26 +28,26 @@ pub fn menu_ui(ui: &mut Ui, cx: &ViewerContext<'_>, on: &MenuOn, place: Vec2) ->
             entries_for(ui, cx.table, &context, menu, commands);
         };
         match on {
-            MenuOn::Thing(Thing::Agent(id)) => {
+            MenuTarget::Thing(RoomObject::Agent(id)) => {
                 entries(ui, Menu::Agent, commands);
                 menu::submenu(ui, texts::WHEN_IDLE, MENU[0], cx.theme, |ui| entries(ui, Menu::WhenIdle, commands));
                 relate_menus(ui, cx, id, commands);
             }
-            MenuOn::Thing(Thing::Element(_)) => entries(ui, Menu::Element, commands),
-            MenuOn::Rope(_) => entries(ui, Menu::Rope, commands),
-            MenuOn::Floor => {
+            MenuTarget::Thing(RoomObject::Element(_)) => entries(ui, Menu::Element, commands),
+            MenuTarget::Rope(_) => entries(ui, Menu::Rope, commands),
+            MenuTarget::Floor => {
                 add_menus(ui, cx, place, commands);
                 ui.separator();
                 entries(ui, Menu::Floor, commands);
             }
         }
-        if let MenuOn::Thing(_) = on {
+        if let MenuTarget::Thing(_) = on {
             ui.separator();
             entries(ui, Menu::Thing, commands);
         }
     });
     // A click elsewhere ends a drag from the shelf.
-    if *on == MenuOn::Floor && cx.ui.transfer.dragging.is_some() {
+    if *on == MenuTarget::Floor && cx.ui.transfer.dragging.is_some() {
         commands.push(WindowCommand::Drag(None).into());
     }
     commands
@@ -67,7 +67,7 @@ fn relate_menus(ui: &mut Ui, cx: &ViewerContext<'_>, id: &Id, commands: &mut Vec
         scrolling_submenu(ui, cx, texts::RELATE_TO, MENU[0], |ui| {
             for other in room.agents.iter().filter(|other| other.id != *id) {
                 if menu::listed(ui, &*other.name).clicked() {
-                    let naming = Naming::of(id, &other.id, room.relationships());
+                    let naming = RelationshipNaming::of(id, &other.id, room.relationships());
                     commands.push(WindowCommand::Name(naming).into());
                 }
             }

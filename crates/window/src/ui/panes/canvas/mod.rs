@@ -24,19 +24,19 @@ use crate::ui::commands::WindowCommand;
 use crate::ui::commands::keys::room_widget;
 use crate::ui::menus::{self, command_tip};
 use crate::ui::state::room_view::{self, place_of};
-use crate::ui::state::{Naming, RoomView, SpaceBar};
+use crate::ui::state::{RelationshipNaming, RoomView, SpaceBar};
 use crate::ui::widgets;
 use crate::ui::{Command, ViewerContext};
 use crate::view::camera::Camera;
 use crate::view::counts::{active, need_you};
 use crate::view::model::RoomModel;
-use crate::view::paint::minimap::Small;
-use crate::view::paint::{self, Labels, Look};
-use crate::view::pick::{Thing, opened_at, thing_at};
+use crate::view::paint::minimap::MinimapTransform;
+use crate::view::paint::{self, Labels, PaintParameters};
+use crate::view::pick::{RoomObject, hit_test, opened_at};
 use crate::view::spread::Spread;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 use crate::workspace::Relationship;
-pub use approval_popup::{CARD, shows_what_happens};
+pub use approval_popup::{CARD, shows_preview};
 use drag::DragState;
 use furniture_editing::FurnitureDrag;
 use hover_card::HoverCard;
@@ -55,11 +55,11 @@ const DROP_OVERRIDE_TICKS: u64 = 2;
 
 /// The target of a context menu.
 #[derive(Clone, PartialEq, Debug)]
-pub enum MenuOn {
+pub enum MenuTarget {
     /// The empty floor.
     Floor,
     /// An agent or element.
-    Thing(Thing),
+    Thing(RoomObject),
     /// A relationship.
     Rope(Relationship),
 }
@@ -71,7 +71,7 @@ pub struct Canvas {
     /// The drag state while furniture is being arranged.
     furniture: FurnitureDrag,
     /// Positions of dropped things, shown until the room has applied the move by `dropped_until_tick`.
-    dropped: BTreeMap<Thing, Vec2>,
+    dropped: BTreeMap<RoomObject, Vec2>,
     dropped_until_tick: u64,
     handles: Handles,
     /// Label positions of the last frame.
@@ -82,9 +82,9 @@ pub struct Canvas {
     /// State of the space bar, which pans or pauses.
     space: SpaceBar,
     /// The relationship whose label is being edited.
-    naming: Option<Naming>,
+    naming: Option<RelationshipNaming>,
     /// The target of the open menu, its position in the room and, if it was opened by keyboard, its position on screen.
-    menu: Option<(MenuOn, Vec2, Option<Pos2>)>,
+    menu: Option<(MenuTarget, Vec2, Option<Pos2>)>,
     /// Rectangles of the canvas and of the whole window in the last frame.
     last_rects: Option<(Rect, Rect)>,
     had_focus: bool,
@@ -127,14 +127,14 @@ impl Canvas {
     }
 
     /// Opens the field for a relationship's label.
-    pub fn name(&mut self, naming: Naming) {
+    pub fn name(&mut self, naming: RelationshipNaming) {
         self.naming = Some(naming);
     }
 
     /// Opens the field for renaming a relationship.
     pub fn rename_rope(&mut self, relationship: Relationship) {
         let label = relationship.label.clone();
-        self.naming = Some(Naming { relationship, is_new: false, label, asked: false });
+        self.naming = Some(RelationshipNaming { relationship, is_new: false, label, asked: false });
     }
 
     /// Cancels editing a label, and returns whether one was being edited.
@@ -218,7 +218,7 @@ impl Canvas {
             ui.request_repaint_after_secs(left as f32);
         }
         let painter = ui.painter_at(rect);
-        let look = Look {
+        let look = PaintParameters {
             camera: view.camera,
             theme: *theme,
             now_secs: state.time.room_secs,
@@ -230,7 +230,7 @@ impl Canvas {
             still: state.appearance.look.calm,
         };
         let approval_rect = approval_popup::place(cx, view, rect);
-        self.labels.keep_clear_of(approval_rect);
+        self.labels.reserve(approval_rect);
         paint::room(&painter, room, recent, art, &look, &mut self.labels);
         let drag_and_naming = (&self.drag, self.naming.as_ref());
         self.handles.paint(&painter, (pointer, response.hover_pos()), cx, drag_and_naming, view);
@@ -313,7 +313,7 @@ impl Canvas {
         commands: &mut Vec<Command>,
     ) {
         let (room, camera) = (cx.room, view.camera);
-        let under = |point: Pos2| thing_at(room, camera.to_world(point), camera.zoom);
+        let under = |point: Pos2| hit_test(room, camera.to_world(point), camera.zoom);
         // While a button is down, the hovered thing stays the one that was pressed.
         if self.drag == DragState::Idle && !ui.input(|input| input.pointer.any_down()) {
             view.hovered = response.hover_pos().and_then(under);
@@ -352,9 +352,9 @@ impl Canvas {
         commands: &mut Vec<Command>,
     ) {
         let (room, camera) = (cx.room, view.camera);
-        let under = |point: Pos2| thing_at(room, camera.to_world(point), camera.zoom);
+        let under = |point: Pos2| hit_test(room, camera.to_world(point), camera.zoom);
         let rope = |point: Pos2| {
-            let tie = paint::tie_under(room, camera, point)?;
+            let tie = paint::relationship_at(room, camera, point)?;
             room.relationship(&room.ties[tie])
         };
         let Some(pointer) = response.interact_pointer_pos() else { return };
@@ -407,28 +407,29 @@ impl Canvas {
             && let Some(point) = response.interact_pointer_pos()
         {
             let place = camera.to_world(point);
-            let rope = || paint::tie_under(room, camera, point).and_then(|tie| room.relationship(&room.ties[tie]));
-            let on = match thing_at(room, place, camera.zoom) {
-                Some(thing) => MenuOn::Thing(thing),
-                None => rope().map_or(MenuOn::Floor, MenuOn::Rope),
+            let rope =
+                || paint::relationship_at(room, camera, point).and_then(|tie| room.relationship(&room.ties[tie]));
+            let on = match hit_test(room, place, camera.zoom) {
+                Some(thing) => MenuTarget::Thing(thing),
+                None => rope().map_or(MenuTarget::Floor, MenuTarget::Rope),
             };
             match &on {
-                MenuOn::Thing(thing) if !selection.things().contains(thing) => {
+                MenuTarget::Thing(thing) if !selection.things().contains(thing) => {
                     commands.push(WindowCommand::Select(vec![thing.clone()]).into());
                 }
-                MenuOn::Rope(rope) => commands.push(WindowCommand::SelectRope(rope.clone()).into()),
-                MenuOn::Thing(_) | MenuOn::Floor => {}
+                MenuTarget::Rope(rope) => commands.push(WindowCommand::SelectRope(rope.clone()).into()),
+                MenuTarget::Thing(_) | MenuTarget::Floor => {}
             }
             self.menu = Some((on, place, None));
         } else if std::mem::take(&mut self.opens_menu) {
             let on = match (selection.rope(), selection.things().first()) {
-                (Some(rope), _) => MenuOn::Rope(rope.clone()),
-                (None, Some(thing)) => MenuOn::Thing(thing.clone()),
-                (None, None) => MenuOn::Floor,
+                (Some(rope), _) => MenuTarget::Rope(rope.clone()),
+                (None, Some(thing)) => MenuTarget::Thing(thing.clone()),
+                (None, None) => MenuTarget::Floor,
             };
             let place = match &on {
-                MenuOn::Thing(thing) => place_of(room, thing),
-                MenuOn::Rope(_) | MenuOn::Floor => None,
+                MenuTarget::Thing(thing) => place_of(room, thing),
+                MenuTarget::Rope(_) | MenuTarget::Floor => None,
             };
             let place = place.unwrap_or(camera.middle);
             let point = camera.viewport.shrink(20.0).clamp(camera.to_screen(place));
@@ -485,14 +486,14 @@ fn minimap(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView)
     let painter = ui.painter_at(map);
     paint::minimap(&painter, map, cx.room, view.camera, *cx.theme);
     if let Some(pointer) = response.interact_pointer_pos() {
-        view.camera.middle = Small::of(map, cx.room, view.camera).to_world(pointer);
+        view.camera.middle = MinimapTransform::of(map, cx.room, view.camera).to_world(pointer);
     }
 }
 
 /// Draws buttons above the minimap that count the agents that are active or need the user, and lead to them.
 fn attention_buttons(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let theme = cx.theme;
-    let (doing, in_need) = (room_view::active(cx.room).count(), room_view::in_need(cx.room).count());
+    let (doing, in_need) = (room_view::active(cx.room).count(), room_view::needing_attention(cx.room).count());
     let height = ui.spacing().interact_size.y;
     let mut corner = rect.right_bottom() - egui::vec2(SPACE[2], SPACE[2] + MINIMAP_POINTS.y + SPACE[0]);
     ui.spacing_mut().button_padding.x = SPACE[0];

@@ -8,13 +8,13 @@ use crate::base::Id;
 use crate::simulation::RelationshipCommand;
 use crate::simulation::relationship_commands::{LABEL_CHARS_AT_MOST, label_of};
 use crate::ui::commands::{RoomAct, WindowCommand};
-use crate::ui::state::{Naming, RoomView};
+use crate::ui::state::{RelationshipNaming, RoomView};
 use crate::ui::widgets;
 use crate::ui::{Command, ViewerContext};
 use crate::view::camera::Camera;
 use crate::view::model::{AgentView, RoomModel};
 use crate::view::paint::{self, handle_place};
-use crate::view::pick::{Thing, thing_at};
+use crate::view::pick::{RoomObject, hit_test};
 use crate::workspace::Relationship;
 
 /// Radius around a handle's center in which it can be grabbed.
@@ -36,18 +36,18 @@ impl Handles {
             pointer.is_some_and(|pointer| pointer.distance(place) <= HANDLE_RADIUS_POINTS)
         });
         if !stays {
-            self.hovered_agent = view.hovered.as_ref().and_then(Thing::agent).cloned();
+            self.hovered_agent = view.hovered.as_ref().and_then(RoomObject::agent).cloned();
         }
     }
 
     fn shown<'a>(&self, cx: &ViewerContext<'a>) -> Vec<&'a AgentView> {
         let (room, things) = (cx.room, cx.ui.selection.things());
-        let selected: Vec<&Id> = things.iter().filter_map(Thing::agent).collect();
+        let selected: Vec<&Id> = things.iter().filter_map(RoomObject::agent).collect();
         let selected = if selected.len() <= MAX_HANDLES { selected } else { Vec::new() };
         let ids = selected.into_iter().chain(
             self.hovered_agent
                 .as_ref()
-                .filter(|id| !things.contains(&Thing::Agent((*id).clone())) || things.len() > MAX_HANDLES),
+                .filter(|id| !things.contains(&RoomObject::Agent((*id).clone())) || things.len() > MAX_HANDLES),
         );
         ids.filter_map(|id| room.agent(id)).collect()
     }
@@ -57,7 +57,7 @@ impl Handles {
         let distance = |agent: &AgentView| point.distance(handle_place(agent, camera));
         let shown = self.shown(cx);
         let nearest = shown.into_iter().min_by(|one, other| distance(one).total_cmp(&distance(other)))?;
-        let under = thing_at(cx.room, camera.to_world(point), camera.zoom);
+        let under = hit_test(cx.room, camera.to_world(point), camera.zoom);
         let is_free = under.is_none_or(|thing| thing.agent() == Some(&nearest.id));
         let reach = if is_free { HANDLE_RADIUS_POINTS } else { 0.6 * HANDLE_RADIUS_POINTS };
         (distance(nearest) <= reach).then(|| nearest.id.clone())
@@ -69,7 +69,7 @@ impl Handles {
         painter: &Painter,
         (pointer, over_room): (Option<Pos2>, Option<Pos2>),
         cx: &ViewerContext<'_>,
-        (drag, naming): (&DragState, Option<&Naming>),
+        (drag, naming): (&DragState, Option<&RelationshipNaming>),
         view: &RoomView,
     ) {
         let (room, theme, camera) = (cx.room, cx.theme, view.camera);
@@ -79,7 +79,7 @@ impl Handles {
             paint::chosen_tie(painter, room, camera, *theme, index, true);
         }
         if let (DragState::Idle, None, Some(pointer)) = (drag, &view.hovered, over_room)
-            && let Some(index) = paint::tie_under(room, camera, pointer)
+            && let Some(index) = paint::relationship_at(room, camera, pointer)
         {
             paint::chosen_tie(painter, room, camera, *theme, index, false);
             painter.ctx().set_cursor_icon(CursorIcon::PointingHand);
@@ -87,7 +87,7 @@ impl Handles {
         let ends = match (drag, naming) {
             (DragState::Relating(from), _) => room.agent(from).zip(pointer).map(|(from, pointer)| {
                 let place = camera.to_world(pointer);
-                let to = thing_at(room, place, camera.zoom).and_then(|thing| room.agent(thing.agent()?));
+                let to = hit_test(room, place, camera.zoom).and_then(|thing| room.agent(thing.agent()?));
                 (from, to.map_or(place, |to| to.position))
             }),
             (_, Some(naming)) if naming.is_new => {
@@ -114,12 +114,12 @@ pub(super) fn naming_ui(
     ui: &Ui,
     cx: &ViewerContext<'_>,
     camera: Camera,
-    naming: Option<Naming>,
+    naming: Option<RelationshipNaming>,
     commands: &mut Vec<Command>,
-) -> Option<Naming> {
+) -> Option<RelationshipNaming> {
     let (room, theme, mut naming) = (cx.room, cx.theme, naming?);
     let Relationship { from, to, .. } = &naming.relationship;
-    let Some(middle) = paint::tie_middle(room, camera, from, to) else {
+    let Some(middle) = paint::relationship_midpoint(room, camera, from, to) else {
         let notice = texts::AGENT_HAS_LEFT.to_owned();
         commands.push(WindowCommand::Tell(notice, false).into());
         return None;

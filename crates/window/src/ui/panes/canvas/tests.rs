@@ -19,20 +19,20 @@ use crate::simulation::{RelationshipCommand, State};
 use crate::ui::UiState;
 use crate::ui::commands::{RoomAct, create};
 use crate::ui::shell::Shell;
-use crate::ui::testing::{Stage, sample_room};
+use crate::ui::testing::{PaneHarness, sample_room};
 use crate::view::art::Art;
-use crate::view::model::TieView;
+use crate::view::model::RelationshipView;
 use crate::view::recent_events::Recent;
 
 const SIZE: egui::Vec2 = vec2(1280.0, 800.0);
 
-struct Window(Harness<'static, Stage>);
+struct Window(Harness<'static, PaneHarness>);
 
 impl Window {
     fn of(room: RoomModel, state: UiState) -> Self {
-        let stage = Stage { recent: Recent::default(), ..Stage::new(room, state) };
+        let stage = PaneHarness { recent: Recent::default(), ..PaneHarness::new(room, state) };
         let shell = RefCell::new((Shell::default(), None));
-        let app = move |ui: &mut Ui, stage: &mut Stage| {
+        let app = move |ui: &mut Ui, stage: &mut PaneHarness| {
             let (shell, art) = &mut *shell.borrow_mut();
             let art = art.get_or_insert_with(|| Art::load(ui.ctx(), 1.0).0);
             let mut room = stage.room.clone();
@@ -72,7 +72,7 @@ impl Window {
     }
 
     /// The label being edited.
-    fn naming(&self) -> Option<Naming> {
+    fn naming(&self) -> Option<RelationshipNaming> {
         self.0.state().panes.canvas.naming.clone()
     }
 
@@ -215,7 +215,7 @@ fn tie(from: &str, to: &str, label: &str) -> Relationship {
 fn related() -> Window {
     let mut window = Window::new();
     let (from, to) = (window.room().agents[0].key, window.room().agents[1].key);
-    window.room().ties = vec![TieView { from, to, label: "mentors".into() }];
+    window.room().ties = vec![RelationshipView { from, to, label: "mentors".into() }];
     window.0.run_steps(2);
     window
 }
@@ -298,7 +298,7 @@ fn agents_can_be_dragged_in_every_state_and_a_drag_sends_one_command_on_release(
 #[test]
 fn a_selection_is_dropped_with_one_command() {
     let mut window = Window::new();
-    let both = [Thing::Agent("ada-1".into()), Thing::Element("news".into())];
+    let both = [RoomObject::Agent("ada-1".into()), RoomObject::Element("news".into())];
     window.state().selection.select(both.clone());
     window.0.run_steps(2);
     let places = |window: &mut Window| (window.room().agents[0].position, window.room().elements[1].position);
@@ -326,7 +326,7 @@ fn a_selection_is_dropped_with_one_command() {
 
 #[test]
 fn dragged_and_dropped_things_override_the_model_until_the_room_catches_up() {
-    let ada = Thing::Agent("ada-1".into());
+    let ada = RoomObject::Agent("ada-1".into());
     let positions = BTreeMap::from([(ada, Vec2::new(40.0, 50.0))]);
     let mut room = sample_room();
     drag::apply_positions(&positions, true, &mut room);

@@ -38,7 +38,7 @@ pub fn diff_ui(ui: &mut Ui, name: &str, old: &str, new: &str, look: DiffLook, th
     let id = Id::new("difference").with(name);
     let mut cached = CachedComparison::load(ui, id, old, new);
     if cached.comparison.is_same() {
-        ui.label(widgets::soft(texts::NO_DIFFERENCES, theme));
+        ui.label(widgets::secondary_text(texts::NO_DIFFERENCES, theme));
         return;
     }
     let text = texts::changed_lines(cached.comparison.added, cached.comparison.removed);

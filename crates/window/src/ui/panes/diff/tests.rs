@@ -5,10 +5,10 @@ use egui_kittest::kittest::Queryable;
 
 use super::*;
 use crate::ui::UiState;
-use crate::ui::testing::{Stage, stage_pane};
+use crate::ui::testing::{PaneHarness, stage_pane};
 use crate::view::theme::{DARK, LIGHT, contrast};
 
-fn difference(old: &str, new: &str, look: DiffLook) -> Harness<'static, Stage> {
+fn difference(old: &str, new: &str, look: DiffLook) -> Harness<'static, PaneHarness> {
     let (old, new) = (old.to_owned(), new.to_owned());
     let mut window = stage_pane(UiState::default(), move |ui, cx, _| {
         diff_ui(ui, "test", &old, &new, look, cx.theme);
@@ -18,7 +18,7 @@ fn difference(old: &str, new: &str, look: DiffLook) -> Harness<'static, Stage> {
     window
 }
 
-fn lines_drawn(window: &Harness<'static, Stage>) -> usize {
+fn lines_drawn(window: &Harness<'static, PaneHarness>) -> usize {
     let is_line = |label: &str| ["+ ", "- ", "  "].iter().any(|sign| label.starts_with(sign));
     window.query_all_by(|node| node.label().or_else(|| node.value()).is_some_and(|label| is_line(&label))).count()
 }

@@ -9,7 +9,7 @@ use crate::agent::formats::format_of;
 use crate::agent::mdx_file::code_problems;
 use crate::base::{Problem, Severity};
 use crate::engine::ProgramCache;
-use crate::workspace::task_files::lint::{self, Known};
+use crate::workspace::task_files::lint::{self, LintContext};
 use crate::workspace::{scene_file, task_files, yaml};
 
 /// How long typing must have stopped before a text is checked.
@@ -48,11 +48,11 @@ pub struct TaskContext<'a> {
     /// Changes whenever the context does.
     pub revision: u64,
     /// Returns the known agents and tasks.
-    pub known: &'a dyn Fn() -> Known,
+    pub known: &'a dyn Fn() -> LintContext,
 }
 
 /// A context without agents and tasks.
-pub const EMPTY_CONTEXT: TaskContext<'static> = TaskContext { revision: 0, known: &Known::default };
+pub const EMPTY_CONTEXT: TaskContext<'static> = TaskContext { revision: 0, known: &LintContext::default };
 
 /// Whether the problems of a file depend on its context.
 pub fn needs_context(path: &str) -> bool {
@@ -200,11 +200,11 @@ mod tests {
         assert_eq!(messages.len(), 1, "{messages:?}");
         assert!(messages[0].ends_with("(column 7, unclosed-quote)"), "{messages:?}");
         assert!(!check.problems[0].remedy.is_empty());
-        let known = || Known::of(["bo".to_owned()], Some(["near".to_owned()].into()));
+        let known = || LintContext::of(["bo".to_owned()], Some(["near".to_owned()].into()));
         check.update("tasks/a.task.md", (text, 1), &TaskContext { revision: 1, known: &known }, 1.0);
         assert_eq!(check.problems.len(), 3, "{:?}", check.problems);
         assert_eq!(check.lines.get(&1), Some(&Severity::Warning));
-        let known = || Known::of(["Ada".to_owned()], Some(["far".to_owned()].into()));
+        let known = || LintContext::of(["Ada".to_owned()], Some(["far".to_owned()].into()));
         check.update("tasks/a.task.md", (text, 1), &TaskContext { revision: 2, known: &known }, 9.0);
         assert_eq!(check.problems.len(), 1, "{:?}", check.problems);
     }

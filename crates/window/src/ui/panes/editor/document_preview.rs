@@ -84,7 +84,7 @@ impl DocumentPreview {
             }
             if self.tools.is_empty() {
                 ui.separator();
-                ui.label(widgets::soft(texts::NO_TOOLS, theme));
+                ui.label(widgets::secondary_text(texts::NO_TOOLS, theme));
             }
         });
     }
@@ -99,7 +99,7 @@ fn tool_ui(
 ) {
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(&tool.name).monospace().strong());
-        ui.label(widgets::soft(&tool.description, theme));
+        ui.label(widgets::secondary_text(&tool.description, theme));
     });
     if !tool.parameters.is_empty() {
         Grid::new(("parameters", path, &tool.name)).num_columns(3).striped(false).show(ui, |ui| {

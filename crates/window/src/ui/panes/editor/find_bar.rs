@@ -33,9 +33,9 @@ pub fn keys(ui: &Ui, tab: &Tab, view: &mut FieldView, find: &mut Find) {
         tab.text.get(one..other).unwrap_or_default().to_owned()
     };
     // Some systems use this shortcut to hide the application; the button works there.
-    if keys::take(ui, "editor.replace") {
+    if keys::consume(ui, "editor.replace") {
         find.open(true, &selected());
-    } else if keys::take(ui, "editor.find") {
+    } else if keys::consume(ui, "editor.find") {
         find.open(find.shows_replace, &selected());
     }
     if find.is_open {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 
-use super::languages::{Language, style_of_scopes};
+use super::languages::{Language, style_for_scopes};
 use super::texts;
 use super::token_style::TokenStyle;
 
@@ -198,7 +198,7 @@ fn highlight_line(
     let mut at = 0;
     for (until, op) in ops {
         if until > at {
-            push(until, style_of_scopes(&after.scopes));
+            push(until, style_for_scopes(&after.scopes));
             at = until;
         }
         if after.scopes.apply(&op).is_err() {
@@ -206,7 +206,7 @@ fn highlight_line(
         }
     }
     if at < line.len() {
-        push(line.len(), style_of_scopes(&after.scopes));
+        push(line.len(), style_for_scopes(&after.scopes));
     }
     let after = if after == *before { before } else { Arc::new(after) };
     (spans, after)

@@ -56,7 +56,7 @@ pub fn history_ui(ui: &mut Ui, view: &mut HistoryView, texts: &FileTexts, settin
     let theme = setting.theme;
     let versions = match texts.versions(setting.path) {
         None => {
-            ui.label(widgets::soft(texts::LOADING_VERSIONS, theme));
+            ui.label(widgets::secondary_text(texts::LOADING_VERSIONS, theme));
             return None;
         }
         Some(Err(why)) => {
@@ -134,7 +134,7 @@ fn row_ui(
         let when = setting.dates.when(version.time_ms, setting.now_ms);
         let by = setting.room.called(&version.author);
         let about = texts::version_details(by, &when, &text_format::compact(version.chars));
-        ui.label(widgets::small(about, theme)).on_hover_text(setting.dates.in_full(version.time_ms));
+        ui.label(widgets::small(about, theme)).on_hover_text(setting.dates.full(version.time_ms));
     });
 }
 
@@ -208,7 +208,7 @@ fn compare_ui(ui: &mut Ui, view: &HistoryView, texts: &FileTexts, setting: &Hist
             diff_ui(ui, &format!("history of {}", setting.path), &old, new, view.look, theme);
         }
         (Err(why), _) | (_, Err(why)) => {
-            ui.label(widgets::soft(why, theme));
+            ui.label(widgets::secondary_text(why, theme));
         }
     }
 }

@@ -189,7 +189,7 @@ fn scope_styles() -> &'static ScopeStyles {
 }
 
 /// Returns the style for a stack of scopes.
-pub fn style_of_scopes(stack: &ScopeStack) -> TokenStyle {
+pub fn style_for_scopes(stack: &ScopeStack) -> TokenStyle {
     let scope_styles = scope_styles();
     let starts_with = |selector: &Scope, scope: &Scope| selector.is_prefix_of(*scope);
     if stack.as_slice().iter().any(|scope| scope_styles.key.as_ref().is_some_and(|key| starts_with(key, scope))) {

@@ -129,7 +129,7 @@ impl Editors {
     }
 
     /// Moves the cursor to a line, counted from 1, when the file is drawn next.
-    pub fn lead_to(&mut self, path: &str, line: usize) {
+    pub fn go_to_line(&mut self, path: &str, line: usize) {
         let file = self.file(path);
         file.mode = Mode::Text;
         file.field.jump = Some(JumpTarget::Line(line));

@@ -41,14 +41,14 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
         return;
     }
     if matches!(file.tab.status, FileStatus::NotRead) && file.tab.draft.is_none() {
-        ui.label(widgets::soft(texts::LOADING_FILE, theme));
+        ui.label(widgets::secondary_text(texts::LOADING_FILE, theme));
         return;
     }
     let profile = file.profile(path);
     let at_work = at_work(cx.room, profile);
     if handles_keys(ui, path, file) {
         find_bar::keys(ui, &file.tab, &mut file.field, &mut file.find);
-        let saves = keys::take(ui, "editor.save");
+        let saves = keys::consume(ui, "editor.save");
         if saves && can_save(file) {
             save(path, file, at_work.is_some(), state, commands);
         } else if saves && file.tab.draft_status() == DraftStatus::Conflicted {

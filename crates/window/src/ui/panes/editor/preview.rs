@@ -51,7 +51,7 @@ pub fn preview_ui(
         ui.label(widgets::small(texts::preview_is_cut(size), theme));
     }
     if shown.trim().is_empty() {
-        ui.label(widgets::soft(texts::NOTHING_TO_PREVIEW, theme));
+        ui.label(widgets::secondary_text(texts::NOTHING_TO_PREVIEW, theme));
         return;
     }
     ScrollArea::vertical().id_salt(("preview", path)).auto_shrink(false).show(ui, |ui| {

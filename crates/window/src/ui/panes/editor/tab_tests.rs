@@ -39,7 +39,7 @@ fn save_parts(command: Command) -> (String, Option<u64>, String, FileOperation) 
 
 fn result_of(key: &str, result: Result<(), String>) -> Recent {
     let mut recent = Recent::default();
-    recent.take_in_orders([(key.into(), result)]);
+    recent.record_file_outcomes([(key.into(), result)]);
     recent
 }
 

@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 use crate::ui::context::ViewerContext;
 use crate::ui::state::file_texts::TextRead;
 use crate::workspace::task_files;
-use crate::workspace::task_files::lint::{ENDING, Known};
+use crate::workspace::task_files::lint::{ENDING, LintContext};
 
 /// With more task files than this, unknown task ids are not reported.
 const MAX_FILES: usize = 50;
@@ -45,11 +45,11 @@ impl<'a> TaskFileContext<'a> {
     }
 
     /// Returns the known agents and tasks, in the form that the linter takes.
-    pub(super) fn known(&self) -> Known {
+    pub(super) fn known(&self) -> LintContext {
         let ids = self.others.as_ref().map(|others| {
             let tasks = others.iter().flat_map(|text| task_files::parse(&*text.text).tasks);
             tasks.map(|task| task.id).collect::<BTreeSet<String>>()
         });
-        Known::of(self.agents.iter().cloned(), ids)
+        LintContext::of(self.agents.iter().cloned(), ids)
     }
 }

@@ -12,14 +12,14 @@ use crate::base::hash::content_hash;
 use crate::store::FileVersion;
 use crate::ui::UiState;
 use crate::ui::commands::{Command, RoomAct};
-use crate::ui::state::file_texts::{Read, TextRead, Want};
-use crate::ui::testing::{Stage, sample_room, stage_pane};
+use crate::ui::state::file_texts::{FileTextRequest, Read, TextRead};
+use crate::ui::testing::{PaneHarness, sample_room, stage_pane};
 use crate::view::work::PieceView;
 use crate::workspace::vfs::FileOperation;
 
 const AGENT: &str = "agents/ada.md";
 
-fn window(path: &'static str, read: Read<Option<TextRead>>) -> Harness<'static, Stage> {
+fn window(path: &'static str, read: Read<Option<TextRead>>) -> Harness<'static, PaneHarness> {
     let mut state = UiState::default();
     state.texts.texts.insert(path.to_owned(), read);
     let mut window = stage_pane(state, move |ui, cx, panes| editor_ui(ui, path, cx, &mut panes.editors));
@@ -31,13 +31,13 @@ fn text(text: &str) -> Read<Option<TextRead>> {
     Ok(Some(TextRead::new(text)))
 }
 
-fn click(window: &mut Harness<'static, Stage>, label: &str) {
+fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
     window.get_by_label(label).click();
     window.run_steps(3);
 }
 
 /// Types at the end of the text.
-fn write(window: &mut Harness<'static, Stage>, path: &str, words: &str) {
+fn write(window: &mut Harness<'static, PaneHarness>, path: &str, words: &str) {
     let name = format!("Text of {path}");
     window.get_by_label(&name).focus();
     window.run_steps(2);
@@ -47,15 +47,15 @@ fn write(window: &mut Harness<'static, Stage>, path: &str, words: &str) {
     window.run_steps(3);
 }
 
-fn shown(window: &Harness<'static, Stage>, path: &str) -> String {
+fn shown(window: &Harness<'static, PaneHarness>, path: &str) -> String {
     window.state().panes.editors.open[path].tab.text.to_string()
 }
 
-fn is_shown(window: &Harness<'static, Stage>, label: &str) -> bool {
+fn is_shown(window: &Harness<'static, PaneHarness>, label: &str) -> bool {
     window.query_by_label_contains(label).is_some()
 }
 
-fn operations(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
+fn operations(window: &Harness<'static, PaneHarness>) -> Vec<FileOperation> {
     let operation = |command: &Command| match command {
         Command::Act(RoomAct::File(command), _) => Some(command.operation.clone()),
         _ => None,
@@ -68,11 +68,11 @@ fn save(path: &str, base: &str, content: &str) -> FileOperation {
 }
 
 /// Reports the result of the last save to the window.
-fn finish_save(window: &mut Harness<'static, Stage>, result: Result<(), String>) {
+fn finish_save(window: &mut Harness<'static, PaneHarness>, result: Result<(), String>) {
     let Some(Command::Act(RoomAct::File(command), _)) = window.state().commands.last().cloned() else {
         panic!("there is no save")
     };
-    window.state_mut().recent.take_in_orders([(command.key, result)]);
+    window.state_mut().recent.record_file_outcomes([(command.key, result)]);
     window.run_steps(3);
 }
 
@@ -185,7 +185,7 @@ fn a_file_cannot_be_edited_before_it_is_loaded() {
     let mut window = stage_pane(state, |ui, cx, panes| editor_ui(ui, "slow.md", cx, &mut panes.editors));
     window.run_steps(2);
     assert!(is_shown(&window, "Loading file"));
-    assert!(window.state().state.texts.is_wanted(&Want::Text("slow.md".into())));
+    assert!(window.state().state.texts.has_requests(&FileTextRequest::Text("slow.md".into())));
     assert!(window.query_by_label("Text of slow.md").is_none());
 }
 
@@ -266,10 +266,10 @@ fn drafts_are_restored_and_saved_even_in_hidden_tabs() {
         [Draft { path: "notes.md".into(), base: Some("a".into()), text: "ab".into(), applies_when_idle: false }]
     );
 
-    let mut stage = Stage::new(sample_room(), UiState::default());
+    let mut stage = PaneHarness::new(sample_room(), UiState::default());
     stage.panes.editors.restore(vec![Draft { path: AGENT.into(), applies_when_idle: true, ..read[0].clone() }]);
     stage.room.work.pieces = vec![piece("ada-1")];
-    let saved = |stage: &mut Stage| stage.look(|cx, panes| update_tabs(cx, &mut panes.editors)).len();
+    let saved = |stage: &mut PaneHarness| stage.with_context(|cx, panes| update_tabs(cx, &mut panes.editors)).len();
     assert_eq!(saved(&mut stage), 0, "the file is not loaded yet");
     stage.state.texts.texts.insert(AGENT.into(), text("a"));
     assert_eq!(saved(&mut stage), 0, "its agent is working");
@@ -361,7 +361,7 @@ fn jumping_to_a_line_of_a_huge_file_draws_only_visible_rows() {
     let path = "huge.txt";
     let huge: String = (1..=20_000).map(|line| format!("line {line} of a file that is rather long\n")).collect();
     let mut window = window(path, text(&huge));
-    window.state_mut().panes.editors.lead_to(path, 15_432);
+    window.state_mut().panes.editors.go_to_line(path, 15_432);
     window.run_steps(4);
     let file = &window.state().panes.editors.open[path];
     assert_eq!(file.field.cursor.line + 1, 15_432);
@@ -403,7 +403,7 @@ fn restoring_a_version_asks_before_discarding_changes() {
     window.state_mut().state.texts.versions.insert("notes.md".into(), versions(3));
     click(&mut window, "History");
     let texts = &window.state().state.texts;
-    assert!(texts.is_wanted(&Want::Version("notes.md".into(), 2)), "the one before the newest");
+    assert!(texts.has_requests(&FileTextRequest::Version("notes.md".into(), 2)), "the one before the newest");
     click(&mut window, "Before: version 1");
     click(&mut window, "Restore version 1");
     assert_eq!(operations(&window), [FileOperation::Restore { path: "notes.md".into(), version: 1 }]);

@@ -10,7 +10,7 @@ use crate::base::Id;
 use crate::store::RunInfo;
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
-use crate::ui::state::file_texts::{Read, Want};
+use crate::ui::state::file_texts::{FileTextRequest, Read};
 use crate::ui::widgets;
 use crate::view::dates::Dates;
 use crate::view::event_list::EventList;
@@ -51,7 +51,7 @@ pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
                 id.to_string()
             });
         }
-        if !pane.filter.is_clear() && ui.button(texts::CLEAR_FILTERS).clicked() {
+        if !pane.filter.is_unfiltered() && ui.button(texts::CLEAR_FILTERS).clicked() {
             pane.filter = pane.filter.cleared();
         }
         count_ui(ui, book, theme, pane);
@@ -88,14 +88,14 @@ fn count_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &EventLogPane) {
     let total = book.count() - book.first();
     let hits = pane.scan.len() as u64;
     if pane.scan.is_done() {
-        let text = match (pane.filter.is_clear(), total - hits) {
+        let text = match (pane.filter.is_unfiltered(), total - hits) {
             (false, _) => texts::hits_of(hits, total),
             (true, 0) => texts::records(total),
             (true, folded) => texts::records_and_folded(hits, folded),
         };
-        ui.add(egui::Label::new(widgets::soft(text, theme)).extend());
+        ui.add(egui::Label::new(widgets::secondary_text(text, theme)).extend());
     } else {
-        ui.label(widgets::soft(texts::hits_so_far(hits, total), theme));
+        ui.label(widgets::secondary_text(texts::hits_so_far(hits, total), theme));
         let spinner = ui.add(Spinner::new().size(SPACE[2]).color(theme.accent));
         widgets::name(&spinner, texts::STILL_COUNTING);
     }
@@ -191,7 +191,7 @@ fn runs_menu(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, comma
     let shown = match &pane.shown_run {
         None => texts::THE_OPEN_RUN.to_owned(),
         Some(id) => {
-            state.texts.want(Want::Runs);
+            state.texts.want(FileTextRequest::Runs);
             let runs = state.texts.runs.as_ref().and_then(|runs| runs.as_ref().ok());
             let run = runs.and_then(|runs| runs.iter().find(|run| run.id == *id));
             run.map_or_else(
@@ -203,7 +203,7 @@ fn runs_menu(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, comma
     let is_earlier = pane.shown_run.is_some();
     let mut choice = None;
     menu(ui, theme, texts::RUN, &shown, is_earlier, false, |ui| {
-        state.texts.want(Want::Runs);
+        state.texts.want(FileTextRequest::Runs);
         if ui.selectable_label(!is_earlier, texts::THE_OPEN_RUN).clicked() {
             choice = Some(None);
         }

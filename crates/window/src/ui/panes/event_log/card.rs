@@ -19,7 +19,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::view::dates::{Dates, simulated};
 use crate::view::event_list::{EventList, EventRow};
 use crate::view::event_text::{Names, kind_words, sentence, thousands};
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
 /// The maximum number of characters of the data that are content; copying takes all of it.
@@ -144,7 +144,7 @@ fn hidden_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, seq: Seq) {
         return;
     }
     ui.horizontal_wrapped(|ui| {
-        let is_folded = pane.filter.is_clear();
+        let is_folded = pane.filter.is_unfiltered();
         let why = if is_folded { texts::IS_COLLAPSED } else { texts::IS_FILTERED_OUT };
         ui.label(RichText::new(why).color(theme.warn));
         let clear = ui.button(texts::SHOW_RECORD);
@@ -165,7 +165,7 @@ fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: &EventRow, commands: &mu
             let is_here = room.agent(agent).is_some();
             let show = ui.add_enabled(is_here, egui::Button::new(texts::SHOW_AGENT));
             if show.on_disabled_hover_text(texts::AGENT_IS_GONE).clicked() {
-                commands.push(WindowCommand::Select(vec![Thing::Agent(agent.clone())]).into());
+                commands.push(WindowCommand::Select(vec![RoomObject::Agent(agent.clone())]).into());
             }
         }
         if let Some(path) = file_of(row)
@@ -211,7 +211,7 @@ fn file_of(row: &EventRow) -> Option<String> {
 }
 
 fn fields_ui(ui: &mut Ui, theme: &Theme, dates: &Dates, names: &Names, row: &EventRow) {
-    let time = texts::both_times(&simulated(row.tick), &dates.in_full(row.time_ms));
+    let time = texts::both_times(&simulated(row.tick), &dates.full(row.time_ms));
     let agent = row.agent.as_ref().map(|agent| match names.called(agent) {
         name if *name == **agent => agent.to_string(),
         name => texts::name_and_id(name, agent),

@@ -86,7 +86,7 @@ impl Facets {
             return 1;
         }
         if let Some(added) = row.read::<AgentAdded>().filter(|added| !added.name.is_empty()) {
-            self.names.learn_former(agent, added.name);
+            self.names.learn_removed_agent(agent, added.name);
         }
         NAME_COST
     }

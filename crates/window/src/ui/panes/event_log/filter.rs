@@ -108,11 +108,11 @@ pub fn is_routine(kind: &EventKind) -> bool {
 impl Filter {
     /// Whether every record is listed.
     pub fn is_empty(&self) -> bool {
-        self.everything && self.is_clear()
+        self.everything && self.is_unfiltered()
     }
 
     /// Whether no filter is set, except that routine records may be hidden.
-    pub fn is_clear(&self) -> bool {
+    pub fn is_unfiltered(&self) -> bool {
         let Self { agent, kinds, tool, severity, run, text: _, everything: _ } = self;
         let has_id_filter = agent.is_some() || tool.is_some() || run.is_some();
         !has_id_filter && kinds.is_empty() && *severity == SeverityFilter::Everything && !self.has_text()
@@ -157,7 +157,7 @@ fn has_words(row: &EventRow, words: &[String], names: &Names) -> bool {
     if words.is_empty() {
         return true;
     }
-    let data = row.data.as_kept().to_lowercase();
+    let data = row.data.as_json().to_lowercase();
     let fields = [&row.agent, &row.activation, &row.session, &row.tool, &row.path];
     let fields = fields.map(|field| field.as_deref().map(str::to_lowercase));
     let occurs = |word: &String| {
@@ -167,7 +167,7 @@ fn has_words(row: &EventRow, words: &[String], names: &Names) -> bool {
     if missing.is_empty() {
         return true;
     }
-    let text = format!("{} {} {}", row.kind.word(), kind_words(&row.kind), sentence(row, names)).to_lowercase();
+    let text = format!("{} {} {}", row.kind.as_str(), kind_words(&row.kind), sentence(row, names)).to_lowercase();
     missing.iter().all(|word| text.contains(word.as_str()))
 }
 

@@ -155,7 +155,7 @@ fn body_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, command
         let most = (size.y * 0.7).max(120.0);
         EdgePanel { name: "event card below", edge: Edge::Bottom, points: size.y * 0.5, range: 120.0..=most }
     };
-    let mut beside = panel.beside(ui);
+    let mut beside = panel.remaining_ui(ui);
     list_ui(&mut beside, cx, pane);
     let chosen = pane.chosen;
     commands.extend(panel.show(ui, |ui| card::card_ui(ui, cx, pane, &card)));

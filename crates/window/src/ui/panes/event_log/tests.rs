@@ -15,11 +15,11 @@ use crate::log::{Event, EventDraft, EventKind, EventRecord};
 use crate::store::RunInfo;
 use crate::ui::UiState;
 use crate::ui::state::dock::Tab;
-use crate::ui::state::file_texts::Want;
-use crate::ui::testing::{Stage, agent, stage_pane};
+use crate::ui::state::file_texts::FileTextRequest;
+use crate::ui::testing::{PaneHarness, agent, stage_pane};
 use crate::ui::testing_keyboard::tab_stops;
 use crate::view::event_list::EventRow;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 
 /// 2026-01-01 in Unix milliseconds.
 const BEGAN_MS: u64 = 1_767_225_600_000;
@@ -85,7 +85,7 @@ fn many(count: u64) -> EventList {
     }))
 }
 
-fn log_of(book: EventList, size: egui::Vec2) -> Harness<'static, Stage> {
+fn log_of(book: EventList, size: egui::Vec2) -> Harness<'static, PaneHarness> {
     let mut window = stage_pane(UiState::default(), |ui, cx, panes| event_log_ui(ui, cx, &mut panes.log));
     window.set_size(size);
     window.state_mut().recent.book = book;
@@ -93,27 +93,27 @@ fn log_of(book: EventList, size: egui::Vec2) -> Harness<'static, Stage> {
     window
 }
 
-fn log(book: EventList) -> Harness<'static, Stage> {
+fn log(book: EventList) -> Harness<'static, PaneHarness> {
     log_of(book, vec2(1200.0, 700.0))
 }
 
-fn click(window: &mut Harness<'static, Stage>, label: &str) {
+fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
     window.get_by_label(label).click();
     window.run_steps(4);
 }
 
-fn click_row(window: &mut Harness<'static, Stage>, seq: u64) {
+fn click_row(window: &mut Harness<'static, PaneHarness>, seq: u64) {
     window.get_by_label_contains(&format!("Record {seq}:")).click();
     window.run_steps(4);
 }
 
-fn rows_on_screen(window: &Harness<'static, Stage>) -> Vec<u64> {
+fn rows_on_screen(window: &Harness<'static, PaneHarness>) -> Vec<u64> {
     let number = |label: String| label.strip_prefix("Record ")?.split_once(':')?.0.parse().ok();
     let labels = window.query_all_by_label_contains("Record ").filter_map(|node| node.accesskit_node().label());
     labels.filter_map(number).collect()
 }
 
-fn pane<'a>(window: &'a mut Harness<'static, Stage>) -> &'a mut EventLogPane {
+fn pane<'a>(window: &'a mut Harness<'static, PaneHarness>) -> &'a mut EventLogPane {
     &mut window.state_mut().panes.log
 }
 
@@ -208,7 +208,7 @@ fn only_visible_rows_are_drawn() {
 #[test]
 fn new_rows_are_followed_unless_the_user_scrolled_away() {
     let mut window = log(many(500));
-    let push = |window: &mut Harness<'static, Stage>, seq| {
+    let push = |window: &mut Harness<'static, PaneHarness>, seq| {
         let row = row(seq, said("new"));
         window.state_mut().recent.book.push_row(Arc::new(row));
         window.run_steps(3);
@@ -276,7 +276,7 @@ fn the_card_links_to_agent_file_and_conversation() {
     let mut window = log(story());
     click_row(&mut window, 3);
     click(&mut window, "Show agent");
-    assert_eq!(*window.state().state.selection.things(), [Thing::Agent("ada-1".into())].into());
+    assert_eq!(*window.state().state.selection.things(), [RoomObject::Agent("ada-1".into())].into());
     click(&mut window, "Show file");
     click_row(&mut window, 6);
     assert!(window.query_by_label("Show file").is_none());
@@ -303,7 +303,7 @@ fn the_card_says_when_the_filter_hides_its_record() {
     window.run_steps(3);
     assert_eq!(rows_on_screen(&window), [5]);
     click(&mut window, "Clear the filters and show this record");
-    assert!(pane(&mut window).filter.is_clear());
+    assert!(pane(&mut window).filter.is_unfiltered());
     assert_eq!(rows_on_screen(&window).len(), 7);
 }
 
@@ -359,7 +359,7 @@ fn keys_move_the_selection_and_open_its_card() {
     click_row(&mut window, 1_000);
     click(&mut window, "Close card");
     click_row(&mut window, 999);
-    let press = |window: &mut Harness<'static, Stage>, key| {
+    let press = |window: &mut Harness<'static, PaneHarness>, key| {
         window.key_press(key);
         window.run_steps(4);
         window.state().panes.log.chosen.map(|seq| seq.0)
@@ -408,7 +408,7 @@ fn the_log_is_exported_and_earlier_runs_are_shown() {
     let mut window = log(story());
     click(&mut window, "Export JSON");
     click(&mut window, "Run");
-    assert!(window.state().state.texts.is_wanted(&Want::Runs));
+    assert!(window.state().state.texts.has_requests(&FileTextRequest::Runs));
     assert!(window.query_by_label("Loading runs…").is_some());
     let run = RunInfo {
         id: "r-0".into(),
@@ -472,7 +472,7 @@ fn agent_names_are_updated_incrementally() {
     }));
     window.state_mut().recent.book = book;
     window.run_steps(12);
-    let Stage { room, recent, panes, .. } = window.state_mut();
+    let PaneHarness { room, recent, panes, .. } = window.state_mut();
     let mut facets = std::mem::take(&mut panes.log.facets);
     let version = facets.names.version();
     assert_eq!((facets.advance(&recent.book, room), facets.is_done(), facets.agents.len()), (0, true, 1_000));
@@ -500,7 +500,7 @@ fn long_and_non_latin_names_are_drawn() {
     let long = EventRow {
         agent: Some("ü🦀".repeat(500).into()), ..row(1, said(&"𝔘𝔫𝔦𝔠𝔬𝔡𝔢\u{202e}\n\t".repeat(500)))
     };
-    let odd = |kind: &str| Event::Unknown(UnknownEvent::new(EventKind::from_word(kind), [1, 2]));
+    let odd = |kind: &str| Event::Unknown(UnknownEvent::new(EventKind::from_name(kind), [1, 2]));
     let odd = [row(2, odd("tool_call")), row(3, odd(&"odd_".repeat(10_000)))];
     let mut window = log_of(book_of([long].into_iter().chain(odd)), vec2(320.0, 500.0));
     assert_eq!(rows_on_screen(&window), [1, 2, 3]);

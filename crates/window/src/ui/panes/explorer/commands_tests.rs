@@ -8,14 +8,14 @@ use crate::orchestration::workflow::format::NO_STEPS;
 use crate::ui::UiState;
 use crate::ui::shell::window_commands::follow_rename;
 use crate::ui::state::file_texts::TextRead;
-use crate::ui::testing::{Stage, sample_room};
+use crate::ui::testing::{PaneHarness, sample_room};
 use crate::workspace::vfs::FileInfo;
 
 /// An explorer in a window without a screen.
-struct TestExplorer(Stage);
+struct TestExplorer(PaneHarness);
 
 fn window(files: Vec<FileInfo>) -> TestExplorer {
-    let mut bench = TestExplorer(Stage::new(sample_room(), UiState::default()));
+    let mut bench = TestExplorer(PaneHarness::new(sample_room(), UiState::default()));
     bench.with_files(files);
     bench
 }
@@ -27,7 +27,7 @@ impl TestExplorer {
     }
 
     fn update(&mut self) {
-        self.0.look(|cx, panes| panes.explorer.update(cx));
+        self.0.with_context(|cx, panes| panes.explorer.update(cx));
     }
 
     fn explorer(&mut self) -> &mut Explorer {
@@ -38,17 +38,17 @@ impl TestExplorer {
     fn done(&mut self, commands: Vec<Command>) -> Vec<Command> {
         let mut all = std::mem::take(&mut self.explorer().out);
         all.extend(commands);
-        self.0.take(all);
+        self.0.run(all);
         std::mem::take(&mut self.0.commands)
     }
 
     fn perform(&mut self, ask: FilesCommand) -> Vec<Command> {
-        let commands = self.0.look(|cx, panes| panes.explorer.perform(ask, cx));
+        let commands = self.0.with_context(|cx, panes| panes.explorer.perform(ask, cx));
         self.done(commands)
     }
 
     fn run_pending(&mut self) -> Vec<Command> {
-        let commands = self.0.look(|cx, panes| panes.explorer.run_pending(cx));
+        let commands = self.0.with_context(|cx, panes| panes.explorer.run_pending(cx));
         self.done(commands)
     }
 
@@ -162,7 +162,7 @@ fn the_selection_is_kept_until_a_rename_has_happened() {
 fn the_state_of_a_file_follows_its_rename() {
     let mut bench = sample();
     bench.choose("artifacts/plan.md");
-    let Stage { state, panes, .. } = &mut bench.0;
+    let PaneHarness { state, panes, .. } = &mut bench.0;
     follow_rename("artifacts/plan.md", "plan.md", state, panes);
     assert_eq!(state.selection.file(), Some("plan.md"));
     bench.with_files(vec![file("agents/ada.md", 2), file("plan.md", 5)]);
@@ -187,7 +187,7 @@ fn a_copy_is_created_once_the_original_was_read() {
     // The copy is opened once it exists.
     assert_eq!(bench.run_pending(), []);
     let Command::Act(RoomAct::File(order), _) = &commands[0] else { panic!("{commands:?}") };
-    bench.0.recent.take_in_orders([(order.key.clone(), Ok(()))]);
+    bench.0.recent.record_file_outcomes([(order.key.clone(), Ok(()))]);
     let opened = bench.run_pending();
     assert_eq!(opened, [Command::OpenFile("agents/ada-2.md".into(), None)]);
     assert_eq!(bench.run_pending(), []);
@@ -198,7 +198,7 @@ fn a_file_that_could_not_be_created_is_not_opened() {
     let mut bench = sample();
     let commands = bench.perform(FilesCommand::Make("x.md".into(), String::new()));
     let Command::Act(RoomAct::File(order), _) = &commands[0] else { panic!("{commands:?}") };
-    bench.0.recent.take_in_orders([(order.key.clone(), Err("the disk is full".to_owned()))]);
+    bench.0.recent.record_file_outcomes([(order.key.clone(), Err("the disk is full".to_owned()))]);
     assert_eq!(bench.run_pending(), []);
     assert!(bench.explorer().pending.is_empty());
 }

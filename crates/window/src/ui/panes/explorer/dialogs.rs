@@ -11,7 +11,7 @@ use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::dialog::DialogFrame;
 use crate::view::theme::{SPACE, Theme};
-use crate::workspace::vfs::{Reach, WorkspacePath};
+use crate::workspace::vfs::{PathAccess, WorkspacePath};
 
 /// The maximum number of files that the confirmation lists by path.
 const MAX_LISTED_FILES: usize = 12;
@@ -115,8 +115,8 @@ pub(super) fn path_conflict(tree: &Tree, given: &str, instead_of: Option<&str>) 
     };
     let path = path.as_str();
     match WorkspacePath::new(path).map(|path| path.reach()) {
-        Ok(Reach::Closed) => return Some(texts::RESERVED_FOLDER.to_owned()),
-        Ok(Reach::Records) => {
+        Ok(PathAccess::Closed) => return Some(texts::RESERVED_FOLDER.to_owned()),
+        Ok(PathAccess::Records) => {
             return Some(texts::RESERVED_FOR_RECORDS.to_owned());
         }
         _ => {}
@@ -201,7 +201,7 @@ fn new_ui(ui: &mut Ui, new: &mut NewFile, tree: &Tree, theme: &Theme, answer: &m
         ui.spacing_mut().button_padding.x = SPACE[1];
         for template in Template::ALL {
             let is_it = new.template == template;
-            let label = ui.selectable_label(is_it, template.name()).on_hover_text(template.about());
+            let label = ui.selectable_label(is_it, template.name()).on_hover_text(template.description());
             if label.clicked() && !is_it {
                 chosen = Some(template);
             }
@@ -210,7 +210,7 @@ fn new_ui(ui: &mut Ui, new: &mut NewFile, tree: &Tree, theme: &Theme, answer: &m
     if let Some(template) = chosen {
         new.set_template(template, |path| tree.existing(path).is_some());
     }
-    ui.label(widgets::small(new.template.about(), theme));
+    ui.label(widgets::small(new.template.description(), theme));
     ui.add_space(SPACE[0]);
     let path = new.path.trim();
     let why_not = new.checked.get_or_check(tree, path, || path_conflict(tree, path, None));
@@ -241,7 +241,7 @@ fn rename_ui(
     let place = if place.is_empty() { texts::THE_WORKSPACE.to_owned() } else { format!("{place}/") };
     let moving = renaming.below.as_ref().map(Vec::len);
     let about = texts::about_renaming(name_of(&renaming.from), &place, moving);
-    ui.add(egui::Label::new(widgets::soft(about, theme)).wrap());
+    ui.add(egui::Label::new(widgets::secondary_text(about, theme)).wrap());
     let is_entered = path_ui(ui, &mut renaming.to, &mut renaming.has_keyboard, why_not.as_deref(), theme);
     ui.add_space(SPACE[2]);
     let is_sound = why_not.is_none() && !is_same;
@@ -271,7 +271,7 @@ fn rename_conflict(tree: &Tree, renaming: &Renaming) -> Option<String> {
 fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut Option<FilesCommand>) -> bool {
     let theme = cx.theme;
     let unsaved = paths.iter().filter(|path| cx.is_unsaved(path)).count();
-    ui.label(widgets::soft(texts::DELETED_FILES_MOVE_TO_THE_BIN, theme));
+    ui.label(widgets::secondary_text(texts::DELETED_FILES_MOVE_TO_THE_BIN, theme));
     if unsaved > 0 {
         ui.label(RichText::new(texts::unsaved_changes_are_lost(unsaved)).color(theme.warn));
     }

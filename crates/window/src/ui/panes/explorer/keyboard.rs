@@ -47,7 +47,7 @@ impl Explorer {
     /// Handles the keys of this frame; returns the resulting commands.
     pub(super) fn handle_keys(&mut self, ui: &Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         let take = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
-        if keys::take(ui, "files.find") {
+        if keys::consume(ui, "files.find") {
             self.wants_filter = true;
         }
         let has_keys = ui.memory(|memory| memory.has_focus(tree_id()));
@@ -62,7 +62,7 @@ impl Explorer {
                 self.step(step, false);
             }
         }
-        if keys::take(ui, "files.select_all") {
+        if keys::consume(ui, "files.select_all") {
             let shown = self.tree.rows().iter().filter_map(|row| match row.kind {
                 RowKind::File(file) => Some(self.tree.file(file).path.clone()),
                 _ => None,
@@ -75,16 +75,16 @@ impl Explorer {
         if take(Modifiers::NONE, Key::ArrowRight) {
             self.expand_or_go_to_child();
         }
-        if keys::take(ui, "files.menu") {
+        if keys::consume(ui, "files.menu") {
             self.wants_menu = true;
         }
         if take(Modifiers::NONE, Key::Escape) {
             self.escape(ui);
         }
         let mut commands = Vec::new();
-        let enters = keys::take(ui, "files.open");
+        let enters = keys::consume(ui, "files.open");
         for id in ["files.rename", "files.duplicate", "files.delete"] {
-            if keys::take(ui, id) {
+            if keys::consume(ui, id) {
                 commands.extend(self.run(id, cx));
             }
         }

@@ -79,7 +79,7 @@ impl Explorer {
     }
 
     /// Returns the targets of file commands: the active row and the selection.
-    pub fn meant_now(&self, room: &RoomModel) -> FileTargets {
+    pub fn current_targets(&self, room: &RoomModel) -> FileTargets {
         self.targets_of(self.active.as_ref(), room)
     }
 

@@ -133,7 +133,7 @@ impl Explorer {
         ui.add_space(SPACE[0]);
         match &cx.ui.texts.files {
             None => {
-                ui.label(widgets::soft(texts::LOADING, cx.theme));
+                ui.label(widgets::secondary_text(texts::LOADING, cx.theme));
             }
             Some(Err(why)) => widgets::empty(ui, Icon::Warning, texts::COULD_NOT_BE_LOADED, why, cx.theme),
             Some(Ok(_)) => requests.extend(self.tree_ui(ui, cx)),

@@ -117,7 +117,7 @@ fn paint_asides(painter: &Painter, rect: Rect, left: f32, look: &RowLook<'_>, th
     };
     if let Some(status) = look.status {
         if has_words {
-            put(small(status.word(), soft), &mut right);
+            put(small(status.label(), soft), &mut right);
         }
         paint_status(painter, pos2(right - 5.0, rect.center().y), status, theme);
         right -= 10.0 + SPACE[0];
@@ -163,7 +163,7 @@ fn paint_status(painter: &Painter, middle: egui::Pos2, status: ProfileStatus, th
 
 /// Lays out the name on one line of at most `width`, with the search terms underlined.
 fn lay_name(ui: &Ui, look: &RowLook<'_>, width: f32, theme: &Theme) -> Arc<Galley> {
-    let font = if look.is_changed { fonts::strong(ui.ctx(), TYPE[1]) } else { FontId::proportional(TYPE[1]) };
+    let font = if look.is_changed { fonts::semibold(ui.ctx(), TYPE[1]) } else { FontId::proportional(TYPE[1]) };
     let colour = if look.is_deleted { theme.text_soft } else { theme.text };
     let mut job = LayoutJob::default();
     let mut from = 0;

@@ -35,7 +35,7 @@ pub enum ProfileStatus {
 
 impl ProfileStatus {
     /// Returns a label of one or two words.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Idle => texts::IDLE,
             Self::Aborted => texts::STOPPED,

@@ -44,7 +44,7 @@ impl Template {
     }
 
     /// Returns a description.
-    pub fn about(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Agent => texts::ABOUT_AGENT,
             Self::Note => texts::ABOUT_NOTE,
@@ -132,7 +132,7 @@ fn quoted(text: &str) -> String {
 
 /// Returns `path`, or the first unused path with a number appended: `plan-2.md`.
 pub fn free_path(path: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    unique_names::first_free(unique_names::alike(path), is_taken)
+    unique_names::first_free(unique_names::candidates(path), is_taken)
 }
 
 /// Replaces the id in an agent file's front matter: two files with the same id would hide each other.

@@ -16,8 +16,8 @@ use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::table::{CommandTable, Menu};
 use crate::ui::state::dock::Tab;
-use crate::ui::state::{Purpose, ShelfItem};
-use crate::ui::testing::{Stage, stage_keys, stage_pane};
+use crate::ui::state::{FileDialogPurpose, ShelfItem};
+use crate::ui::testing::{PaneHarness, stage_keys, stage_pane};
 use crate::ui::testing_keyboard::tab_stops;
 use crate::view::work::PieceView;
 use crate::workspace::vfs::{FileInfo, FileOperation};
@@ -34,7 +34,7 @@ fn sample() -> Vec<FileInfo> {
     ]
 }
 
-fn with(files: Vec<FileInfo>) -> Harness<'static, Stage> {
+fn with(files: Vec<FileInfo>) -> Harness<'static, PaneHarness> {
     let mut state = UiState::default();
     state.texts.files = Some(Ok(Arc::new(files)));
     let mut window = stage_pane(state, |ui, cx, panes| explorer_ui(ui, cx, &mut panes.explorer));
@@ -42,25 +42,25 @@ fn with(files: Vec<FileInfo>) -> Harness<'static, Stage> {
     window
 }
 
-fn explorer() -> Harness<'static, Stage> {
+fn explorer() -> Harness<'static, PaneHarness> {
     with(sample())
 }
 
-fn click(window: &mut Harness<'static, Stage>, label: &str) {
+fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
     window.get_by_label(label).click();
     window.run_steps(3);
 }
 
-fn press(window: &mut Harness<'static, Stage>, modifiers: Modifiers, key: Key) {
+fn press(window: &mut Harness<'static, PaneHarness>, modifiers: Modifiers, key: Key) {
     window.key_press_modifiers(modifiers, key);
     window.run_steps(3);
 }
 
-fn explorer_of(window: &Harness<'static, Stage>) -> Explorer {
+fn explorer_of(window: &Harness<'static, PaneHarness>) -> Explorer {
     window.state().panes.explorer.clone()
 }
 
-fn operations(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
+fn operations(window: &Harness<'static, PaneHarness>) -> Vec<FileOperation> {
     let of = |act: &RoomAct| match act {
         RoomAct::File(command) => Some(command.operation.clone()),
         _ => None,
@@ -76,7 +76,7 @@ fn operations(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
 #[test]
 fn a_click_selects_and_opens_a_file() {
     let mut window = explorer();
-    window.state_mut().state.selection.select([crate::view::pick::Thing::Agent("ada-1".into())]);
+    window.state_mut().state.selection.select([crate::view::pick::RoomObject::Agent("ada-1".into())]);
     click(&mut window, "artifacts/plan.md");
     assert_eq!(window.state().commands, [Command::OpenFile("artifacts/plan.md".into(), None)]);
     assert_eq!(window.state().state.selection.file(), Some("artifacts/plan.md"));
@@ -162,12 +162,12 @@ fn the_focused_tree_has_precedence_for_its_shortcuts() {
     let mut state = UiState::default();
     state.texts.files = Some(Ok(Arc::new(sample())));
     let mut window = stage_keys(state, |ui, stage| {
-        let commands = stage.look(|cx, panes| explorer_ui(ui, cx, &mut panes.explorer));
-        stage.take(commands);
+        let commands = stage.with_context(|cx, panes| explorer_ui(ui, cx, &mut panes.explorer));
+        stage.run(commands);
     });
     window.run_steps(3);
     click(&mut window, "artifacts/plan.md");
-    let agent = crate::view::pick::Thing::Agent("ada-1".into());
+    let agent = crate::view::pick::RoomObject::Agent("ada-1".into());
     window.state_mut().state.selection.select([agent.clone()]);
     press(&mut window, Modifiers::NONE, Key::Delete);
     assert_eq!(operations(&window), [FileOperation::Delete { path: "artifacts/plan.md".into() }]);
@@ -347,12 +347,12 @@ fn the_context_menu_of_a_file_lists_its_commands() {
     window.get_by_label("Folder artifacts").click_secondary();
     window.run_steps(3);
     click(&mut window, "Import files here…");
-    let browse = WindowCommand::Browse(Purpose::ImportFiles(Some("artifacts".into())));
+    let browse = WindowCommand::Browse(FileDialogPurpose::ImportFiles(Some("artifacts".into())));
     assert_eq!(window.state().commands.last(), Some(&browse.into()));
 }
 
 /// Returns the accessible names of all buttons.
-fn buttons(window: &Harness<'static, Stage>) -> Vec<String> {
+fn buttons(window: &Harness<'static, PaneHarness>) -> Vec<String> {
     window.query_all_by_role(Role::Button).filter_map(|node| node.accesskit_node().label()).collect()
 }
 
@@ -399,7 +399,7 @@ fn every_context_menu_matches_the_command_table() {
 #[test]
 fn commands_that_do_not_apply_are_disabled_in_the_menu() {
     let is_off =
-        |window: &Harness<'static, Stage>, label: &str| window.get_by_label(label).accesskit_node().is_disabled();
+        |window: &Harness<'static, PaneHarness>, label: &str| window.get_by_label(label).accesskit_node().is_disabled();
     let mut window = explorer();
     window.get_by_label("agents/ada.md, no task").click_secondary();
     window.run_steps(3);

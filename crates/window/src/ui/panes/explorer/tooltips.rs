@@ -38,7 +38,7 @@ impl Explorer {
             Severity::Warning => texts::SAID_TO_CHECK,
         });
         let words = [
-            self.profile_status(&file.path).map(ProfileStatus::word),
+            self.profile_status(&file.path).map(ProfileStatus::label),
             problems,
             self.is_changed(file).then_some(texts::SAID_CHANGED),
             cx.is_unsaved(&file.path).then_some(texts::SAID_UNSAVED),
@@ -103,17 +103,17 @@ mod tests {
     use crate::store::FileVersion;
     use crate::ui::UiState;
     use crate::ui::panes::explorer::tree::tests::deleted_file;
-    use crate::ui::state::file_texts::Want;
-    use crate::ui::testing::{Stage, sample_room};
+    use crate::ui::state::file_texts::FileTextRequest;
+    use crate::ui::testing::{PaneHarness, sample_room};
 
     #[test]
     fn a_known_deletion_is_shown_instead_of_the_last_author() {
-        let mut stage = Stage::new(sample_room(), UiState::default());
+        let mut stage = PaneHarness::new(sample_room(), UiState::default());
         stage.state.time.born_ms = 100_000_000;
         let file = deleted_file("old.md", 3);
-        let text = |stage: &mut Stage| stage.look(|cx, panes| panes.explorer.deletion_text(&file, cx));
+        let text = |stage: &mut PaneHarness| stage.with_context(|cx, panes| panes.explorer.deletion_text(&file, cx));
         assert_eq!(text(&mut stage), "last written yesterday, 00:16");
-        assert!(stage.state.texts.is_wanted(&Want::Versions("old.md".into())));
+        assert!(stage.state.texts.has_requests(&FileTextRequest::Versions("old.md".into())));
         let version = |author: &str, number| FileVersion {
             number,
             time_ms: 100_000_000 - 60_000,
@@ -128,7 +128,7 @@ mod tests {
         let draft = EventDraft::of(&FileChange { gone: true, ..FileChange::new("old.md", "ada-1") });
         let time_ms = 100_000_000 - 7_200_000;
         stage.recent.book.push(&EventRecord { seq: Seq(1), tick: 1, time_ms, run: "r".into(), draft });
-        let Stage { room, recent, panes, .. } = &mut stage;
+        let PaneHarness { room, recent, panes, .. } = &mut stage;
         panes.explorer.tracker.update(room, recent);
         assert_eq!(text(&mut stage), "by Ada, today, 01:46");
     }

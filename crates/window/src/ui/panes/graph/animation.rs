@@ -3,7 +3,7 @@
 use egui::{Pos2, Rect, pos2, vec2};
 
 use super::layout::lay_out_as_tree;
-use super::layout_jobs::LaidOut;
+use super::layout_jobs::FinishedLayout;
 use super::layout_request::{LayoutRequest, NODE_GAP};
 use super::model::Model;
 use super::visibility::{CARD, VisibleGraph};
@@ -43,7 +43,7 @@ impl Positions {
     }
 
     /// Animates all agents from their current position to the one in a new layout.
-    pub fn apply_layout(&mut self, laid_out: &LaidOut, now_secs: f64) {
+    pub fn apply_layout(&mut self, laid_out: &FinishedLayout, now_secs: f64) {
         for agent in 0..self.motions.len() {
             let here = self.corner(agent);
             if let (Some(motion), Some(here)) = (&mut self.motions[agent], here) {
@@ -124,10 +124,10 @@ mod tests {
 
     use super::*;
 
-    fn laid_out(corners: &[(f32, f32)]) -> LaidOut {
+    fn laid_out(corners: &[(f32, f32)]) -> FinishedLayout {
         let request = LayoutRequest { agents: (0..corners.len()).collect(), ..LayoutRequest::default() };
         let corners = corners.iter().map(|&(x, y)| pos2(x, y)).collect();
-        LaidOut { request: Arc::new(request), corners: Arc::new(corners) }
+        FinishedLayout { request: Arc::new(request), corners: Arc::new(corners) }
     }
 
     #[test]

@@ -220,7 +220,7 @@ impl Cards<'_> {
         paint_text(ui, upper.with_max_x(left - 6.0 * zoom), Align2::LEFT_CENTER, &name, strong_font, theme.text);
         let subtitle = match agent {
             YOU => texts::tasks_given(&tasks_given(self.model)),
-            _ => texts::status_and_depth(status.word(), node.depth),
+            _ => texts::status_and_depth(status.label(), node.depth),
         };
         let folded = if block.folded > 0 { texts::finished_below(block.folded) } else { String::new() };
         let left = paint_text(ui, lower, Align2::RIGHT_CENTER, &folded, small.clone(), theme.text);
@@ -271,7 +271,7 @@ fn size(points: f32) -> f32 {
 }
 
 fn strong(ui: &Ui, size: f32) -> FontId {
-    fonts::strong(ui.ctx(), size)
+    fonts::semibold(ui.ctx(), size)
 }
 
 /// Paints one line, truncated if necessary. Returns the left edge of the text.

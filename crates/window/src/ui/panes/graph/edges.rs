@@ -9,7 +9,7 @@ use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 use super::animation::Positions;
 use super::model::Model;
 use super::view::View;
-use super::visibility::{CARD, Flow, Node, VisibleGraph};
+use super::visibility::{CARD, FileFlow, Node, VisibleGraph};
 use crate::ui::widgets;
 use crate::view::theme::Theme;
 
@@ -95,7 +95,7 @@ impl Arrows<'_> {
         Some(Arrow { curve, stroke: Stroke::new(width, colour), is_dashed: false, is_highlighted })
     }
 
-    fn flow(&self, flow: &Flow, is_highlighted: bool) -> Option<Arrow> {
+    fn flow(&self, flow: &FileFlow, is_highlighted: bool) -> Option<Arrow> {
         let zoom = self.view.zoom;
         let agent = self.rect(flow.agent_block, Rect::from_min_size(Pos2::ZERO, CARD))?;
         let file = self.rect(flow.file_block, flow.file_rect())?;

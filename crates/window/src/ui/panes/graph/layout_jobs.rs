@@ -13,7 +13,7 @@ use crate::ui::state::dock::Tab;
 
 /// A finished layout.
 #[derive(Clone, Debug)]
-pub struct LaidOut {
+pub struct FinishedLayout {
     /// The request it was computed for.
     pub request: Arc<LayoutRequest>,
     /// Upper left corner of each node, in the order of the request.
@@ -23,16 +23,16 @@ pub struct LaidOut {
 /// The latest requested layout and the newest finished one.
 #[derive(Clone, Debug)]
 pub struct LayoutJobs {
-    /// The pane that shows the layouts, by [`Tab::word`], which owns the jobs.
+    /// The pane that shows the layouts, by [`Tab::name`], which owns the jobs.
     pane: &'static str,
     requested: Option<(Arc<LayoutRequest>, JobControl)>,
-    newest: Arc<Mutex<Option<LaidOut>>>,
+    newest: Arc<Mutex<Option<FinishedLayout>>>,
 }
 
 /// The layouts of the agent graph.
 impl Default for LayoutJobs {
     fn default() -> Self {
-        Self::of(Tab::Graph.word())
+        Self::of(Tab::Graph.name())
     }
 }
 
@@ -57,7 +57,7 @@ impl LayoutJobs {
             let mut newest = newest.lock().unwrap_or_else(PoisonError::into_inner);
             // A superseded result must not replace a newer one.
             if !control.is_cancelled() {
-                *newest = Some(LaidOut { request: wanted.clone(), corners });
+                *newest = Some(FinishedLayout { request: wanted.clone(), corners });
             }
             Ok(Value::Null)
         });
@@ -83,7 +83,7 @@ impl LayoutJobs {
     }
 
     /// Returns the newest finished layout. It is kept, so that clones of this pane see it too.
-    pub fn newest(&self) -> Option<LaidOut> {
+    pub fn newest(&self) -> Option<FinishedLayout> {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

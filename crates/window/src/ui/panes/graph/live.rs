@@ -80,7 +80,7 @@ impl<'a> Live<'a> {
         let label = if agent == YOU {
             texts::user_label(&tasks_given(model))
         } else {
-            let (name, status) = (self.name(&node.id), self.status(node).word());
+            let (name, status) = (self.name(&node.id), self.status(node).label());
             texts::agent_label(&name, status, node.tokens)
         };
         if folded > 0 { texts::with_finished_count(&label, folded) } else { label }

@@ -15,7 +15,7 @@ const EDGE: f32 = 8.0;
 const LARGE: usize = 24;
 
 /// Whether the graph is large enough, or zoomed in so far, that the minimap helps.
-pub fn is_wanted(cards: &Cards, bounds: Rect) -> bool {
+pub fn is_useful(cards: &Cards, bounds: Rect) -> bool {
     let pane = cards.view.rect;
     let has_room = pane.width() > 2.4 * SIZE.x && pane.height() > 2.4 * SIZE.y;
     has_room

@@ -33,7 +33,7 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::recent_events::Recent;
 use crate::view::theme::Theme;
 use animation::Positions;
@@ -195,7 +195,7 @@ impl GraphPane {
     fn show_graph(&mut self, ui: &mut Ui, background: &Response, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         let (room, theme) = (cx.room, cx.theme);
         let bounds = self.positions.bounds(&self.shown);
-        self.view.look_around(ui, background);
+        self.view.pan_and_zoom(ui, background);
         if !self.view.is_free {
             self.view.fit(bounds, self.toolbar.bottom);
         }
@@ -228,7 +228,7 @@ impl GraphPane {
         };
         let events = cards.show(ui);
         self.drawn = (events.drawn, arrows_drawn);
-        if minimap::is_wanted(&cards, bounds)
+        if minimap::is_useful(&cards, bounds)
             && let Some(place) = minimap::show(ui, &cards, bounds)
         {
             (self.view.middle, self.view.is_free) = (place, true);
@@ -271,7 +271,7 @@ impl GraphPane {
             candidates.filter_map(|(agent, node, part)| Some((node, self.positions.rect(agent, part)?.center())));
         if let Some(next) = view::nearest(from.center(), direction, candidates) {
             if let Some(rect) = self.rect_of(shown, next) {
-                self.view.lead_to(rect);
+                self.view.pan_to(rect);
             }
             self.focused = Some(next);
             ui.memory_mut(|memory| memory.request_focus(cards::widget_id(ui, model, next)));
@@ -300,7 +300,7 @@ impl GraphPane {
             Some(Node::Agent(agent)) => {
                 self.chosen = Some(Node::Agent(agent));
                 let in_room = live.in_room(&self.model.agents[agent].id);
-                let things = in_room.map(|id| Thing::Agent(id.clone())).into_iter().collect();
+                let things = in_room.map(|id| RoomObject::Agent(id.clone())).into_iter().collect();
                 commands.push(WindowCommand::ChooseFile(None).into());
                 commands.push(WindowCommand::Select(things).into());
             }

@@ -41,7 +41,7 @@ pub enum Status {
 
 impl Status {
     /// Returns the label shown on a card.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Queued => texts::QUEUED,
             Self::Thinking => texts::THINKING,

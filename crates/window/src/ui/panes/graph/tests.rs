@@ -10,11 +10,11 @@ use crate::base::ActivationKey;
 use crate::kernel::KernelCommand;
 use crate::log::events::{Activation, WorkOutcome};
 use crate::ui::commands::RoomAct;
-use crate::ui::testing::{Stage, agent, drawings, stage_pane};
+use crate::ui::testing::{PaneHarness, agent, drawings, stage_pane};
 use crate::view::art::Art;
 use crate::view::work::PieceView;
 
-fn window(log: TestLog) -> Harness<'static, Stage> {
+fn window(log: TestLog) -> Harness<'static, PaneHarness> {
     let mut window = stage_pane(UiState::default(), |ui, cx, panes| graph_ui(ui, cx, &mut panes.graph));
     window.ctx.all_styles_mut(|style| style.animation_time = 0.0);
     window.state_mut().recent.book = log.book;
@@ -23,7 +23,7 @@ fn window(log: TestLog) -> Harness<'static, Stage> {
 }
 
 /// Runs frames until the requested layout is applied.
-fn run_until_laid_out(window: &mut Harness<'static, Stage>) {
+fn run_until_laid_out(window: &mut Harness<'static, PaneHarness>) {
     window.run_steps(2);
     loop {
         let pane = &window.state().panes.graph;
@@ -38,21 +38,21 @@ fn run_until_laid_out(window: &mut Harness<'static, Stage>) {
     window.run_steps(2);
 }
 
-fn click(window: &mut Harness<'static, Stage>, label: &str) {
+fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
     window.get_by_label(label).click();
     window.run_steps(3);
 }
 
-fn pane<'a>(window: &'a Harness<'static, Stage>) -> &'a GraphPane {
+fn pane<'a>(window: &'a Harness<'static, PaneHarness>) -> &'a GraphPane {
     &window.state().panes.graph
 }
 
-fn press(window: &mut Harness<'static, Stage>, key: Key) {
+fn press(window: &mut Harness<'static, PaneHarness>, key: Key) {
     window.key_press(key);
     window.run_steps(3);
 }
 
-fn work_commands(window: &Harness<'static, Stage>) -> Vec<KernelCommand> {
+fn work_commands(window: &Harness<'static, PaneHarness>) -> Vec<KernelCommand> {
     let work = |command: &Command| match command {
         Command::Act(RoomAct::Work(command), None) => Some(command.clone()),
         _ => None,
@@ -111,14 +111,14 @@ fn clicks_select_agents_in_the_room_and_files() {
     let mut window = window(TestLog::sample());
     window.state_mut().room.agents.push(agent(9, "finder", "Fred"));
     window.run_steps(2);
-    let chosen = |window: &Harness<'static, Stage>| {
+    let chosen = |window: &Harness<'static, PaneHarness>| {
         let state = &window.state().state;
         (state.selection.things().iter().cloned().collect::<Vec<_>>(), state.selection.file().map(str::to_owned))
     };
     click(&mut window, "File text.md, by Writer");
     assert_eq!(chosen(&window), (vec![], Some("artifacts/text.md".to_owned())));
     click(&mut window, "Agent Fred, done, 700 tokens");
-    assert_eq!(chosen(&window), (vec![Thing::Agent("finder".into())], None));
+    assert_eq!(chosen(&window), (vec![RoomObject::Agent("finder".into())], None));
     // Agents that are not in the room are only chosen in the graph.
     click(&mut window, "Agent Writer, done, 700 tokens");
     assert_eq!(chosen(&window), (vec![], None));
@@ -129,11 +129,11 @@ fn clicks_select_agents_in_the_room_and_files() {
 #[test]
 fn the_window_s_selection_shows_reads_and_writes() {
     let mut window = window(TestLog::sample());
-    let arrows = |window: &Harness<'static, Stage>| pane(window).drawn.1;
+    let arrows = |window: &Harness<'static, PaneHarness>| pane(window).drawn.1;
     let before = arrows(&window);
     assert_eq!(before, 4, "only the starts are shown");
     window.state_mut().room.agents.push(agent(9, "writer", "Willa"));
-    window.state_mut().state.selection.select([Thing::Agent("writer".into())]);
+    window.state_mut().state.selection.select([RoomObject::Agent("writer".into())]);
     window.run_steps(2);
     assert_eq!(arrows(&window), before + 2);
     window.state_mut().state.selection.select([]);
@@ -150,7 +150,7 @@ fn the_window_s_selection_shows_reads_and_writes() {
 #[test]
 fn double_clicks_and_enter_open_files() {
     let mut window = window(TestLog::sample());
-    let opened = |window: &mut Harness<'static, Stage>| {
+    let opened = |window: &mut Harness<'static, PaneHarness>| {
         let path = |command: &Command| match command {
             Command::OpenFile(path, None) => path.clone(),
             other => format!("{other:?}"),
@@ -178,7 +178,7 @@ fn arrow_keys_focus_the_nearest_node_and_tab_the_next() {
     let mut window = window(TestLog::sample());
     window.get_by_label("You, gave 1 task").focus();
     window.run_steps(2);
-    let focused = |window: &Harness<'static, Stage>| {
+    let focused = |window: &Harness<'static, PaneHarness>| {
         let pane = pane(window);
         match pane.focused {
             Some(Node::Agent(agent)) => pane.model.agents[agent].id.clone(),

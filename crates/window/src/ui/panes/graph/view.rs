@@ -76,7 +76,7 @@ impl View {
     }
 
     /// Pans and zooms with the mouse, and handles the shortcut for fitting. `background` covers the view's rectangle.
-    pub fn look_around(&mut self, ui: &Ui, background: &Response) {
+    pub fn pan_and_zoom(&mut self, ui: &Ui, background: &Response) {
         if background.dragged_by(PointerButton::Primary) || background.dragged_by(PointerButton::Middle) {
             self.pan(background.drag_delta());
             ui.set_cursor_icon(egui::CursorIcon::Grabbing);
@@ -93,7 +93,7 @@ impl View {
             self.zoom_at(pointer, pinch);
         }
         // In a focused text field, the key types a letter.
-        if !ui.text_edit_focused() && keys::take(ui, "graph.fit") {
+        if !ui.text_edit_focused() && keys::consume(ui, "graph.fit") {
             self.is_free = false;
         }
     }
@@ -111,7 +111,7 @@ impl View {
     }
 
     /// Pans just far enough that `part` is visible.
-    pub fn lead_to(&mut self, part: Rect) {
+    pub fn pan_to(&mut self, part: Rect) {
         let visible = self.visible().shrink(MARGIN / self.zoom);
         let step = |low: f32, high: f32, from: f32, to: f32| {
             if low < from || high - low > to - from { low - from } else { (high - to).max(0.0) }
@@ -182,10 +182,10 @@ mod tests {
     #[test]
     fn lead_to_moves_the_view_just_far_enough() {
         let mut view = view();
-        view.lead_to(Rect::from_min_size(pos2(10.0, 10.0), vec2(50.0, 50.0)));
+        view.pan_to(Rect::from_min_size(pos2(10.0, 10.0), vec2(50.0, 50.0)));
         assert!(!view.is_free, "it was already visible");
         let far = Rect::from_min_size(pos2(3_000.0, -900.0), vec2(50.0, 50.0));
-        view.lead_to(far);
+        view.pan_to(far);
         assert!(view.visible().contains_rect(far));
         let edge = view.visible().right() - far.right();
         assert!(edge < 2.0 * MARGIN, "{edge}");

@@ -71,7 +71,7 @@ impl Block {
 
 /// A read or write of a file by an agent, as shown between two blocks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Flow {
+pub struct FileFlow {
     /// Index of the agent's block.
     pub agent_block: usize,
     /// Index of the block that shows the file.
@@ -82,7 +82,7 @@ pub struct Flow {
     row: Option<usize>,
 }
 
-impl Flow {
+impl FileFlow {
     /// Returns the rectangle of the file, relative to its block's corner.
     pub fn file_rect(&self) -> Rect {
         self.row.map_or(Rect::from_min_size(Pos2::ZERO, CARD), Block::row)
@@ -108,7 +108,7 @@ pub struct VisibleGraph {
     /// Blocks whose agents started each other, as pairs of indices.
     pub links: Vec<(usize, usize)>,
     /// File reads and writes, if they are shown for all agents.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<FileFlow>,
     /// For each agent, its block or that of the agent that it is collapsed into.
     block_of: Vec<Option<usize>>,
     /// For each visible file, its block and row.
@@ -186,8 +186,8 @@ impl VisibleGraph {
     }
 
     /// Returns the reads and writes of all agents.
-    fn all_flows(&self, model: &Model) -> Vec<Flow> {
-        let mut flows: Vec<Flow> = Vec::new();
+    fn all_flows(&self, model: &Model) -> Vec<FileFlow> {
+        let mut flows: Vec<FileFlow> = Vec::new();
         for agent in 0..model.agents.len() {
             flows.extend(self.flows_of_agent(model, agent));
         }
@@ -196,22 +196,22 @@ impl VisibleGraph {
         flows
     }
 
-    fn flows_of_agent(&self, model: &Model, agent: usize) -> impl Iterator<Item = Flow> {
+    fn flows_of_agent(&self, model: &Model, agent: usize) -> impl Iterator<Item = FileFlow> {
         let node = &model.agents[agent];
         let read = node.reads.iter().map(|&file| (file, false));
         read.chain(node.writes.iter().map(|&file| (file, true)))
             .filter_map(move |(file, is_write)| self.flow(agent, file, is_write))
     }
 
-    fn flow(&self, agent: usize, file: usize, is_write: bool) -> Option<Flow> {
+    fn flow(&self, agent: usize, file: usize, is_write: bool) -> Option<FileFlow> {
         let &(file_block, row) = self.file_rows.get(&file)?;
         let agent_block = self.block_of(agent)?;
         // An agent's use of its own files is collapsed together with them.
-        (row.is_some() || file_block != agent_block).then_some(Flow { agent_block, file_block, is_write, row })
+        (row.is_some() || file_block != agent_block).then_some(FileFlow { agent_block, file_block, is_write, row })
     }
 
     /// Returns the reads and writes of an agent, or of a file.
-    pub fn flows_of(&self, model: &Model, node: Node) -> Vec<Flow> {
+    pub fn flows_of(&self, model: &Model, node: Node) -> Vec<FileFlow> {
         match node {
             Node::Agent(agent) if agent < model.agents.len() => self.flows_of_agent(model, agent).collect(),
             Node::File(number) => {

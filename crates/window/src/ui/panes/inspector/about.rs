@@ -51,7 +51,7 @@ fn behaviour(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme
 fn queue(ui: &mut Ui, detail: &AgentDetail, theme: &Theme) {
     widgets::section(ui, texts::NEXT_IN_ORDER, theme);
     if detail.queue.is_empty() {
-        ui.label(widgets::soft(texts::NOTHING_IS_QUEUED, theme));
+        ui.label(widgets::secondary_text(texts::NOTHING_IS_QUEUED, theme));
     }
     for (index, action) in detail.queue.iter().enumerate() {
         ui.label(format!("{}. {action}", index + 1));
@@ -74,7 +74,7 @@ fn tasks(ui: &mut Ui, detail: &AgentDetail, theme: &Theme) {
 fn memory(ui: &mut Ui, room: &RoomModel, memory: &Memory, theme: &Theme) {
     widgets::section(ui, texts::MEMORY, theme);
     if *memory == Memory::default() {
-        ui.label(widgets::soft(texts::NO_MEMORIES_YET, theme));
+        ui.label(widgets::secondary_text(texts::NO_MEMORIES_YET, theme));
         return;
     }
     let slot = |ui: &mut Ui, title: &str, lines: Vec<String>| {
@@ -84,7 +84,7 @@ fn memory(ui: &mut Ui, room: &RoomModel, memory: &Memory, theme: &Theme) {
         let text = RichText::new(format!("{title}, {}", lines.len())).color(theme.text);
         CollapsingHeader::new(text).id_salt(title).show(ui, |ui| {
             for line in lines {
-                ui.add(Label::new(widgets::soft(line, theme)).wrap());
+                ui.add(Label::new(widgets::secondary_text(line, theme)).wrap());
             }
         });
     };
@@ -112,7 +112,7 @@ fn profile(ui: &mut Ui, room: &RoomModel, agent: &AgentView, detail: &AgentDetai
     fact(ui, texts::NAME, name.map_or(&*agent.profile, |profile| &profile.name), theme);
     fact(ui, texts::ID, &agent.id, theme);
     let Some(profile) = &detail.profile else {
-        ui.label(widgets::soft(texts::UNKNOWN_FILE, theme));
+        ui.label(widgets::secondary_text(texts::UNKNOWN_FILE, theme));
         return;
     };
     let ProfileFacts { file, description, model, tools, safety, reads, writes } = &**profile;

@@ -21,7 +21,7 @@ use crate::ui::widgets::provider_health;
 use crate::ui::widgets::text_format;
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::paint;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::theme::{SPACE, TYPE, Theme, state_colour};
 
 /// The minimum pane height for an approval card; in lower panes it is shown beside the agent and below the room.
@@ -61,7 +61,7 @@ pub(super) fn agent_card(
     let theme = cx.theme;
     header_ui(ui, cx, agent, commands);
     let Some(detail) = &agent.detail else {
-        ui.label(widgets::soft(texts::LOADING, theme));
+        ui.label(widgets::secondary_text(texts::LOADING, theme));
         return;
     };
     let choices = TABS.map(|(_, word)| (word.to_owned(), texts::tab_name(word)));
@@ -84,7 +84,7 @@ pub(super) fn agent_card(
                     None => chat::live_chat(ui, cx, agent, detail, chat, &mut chat_commands),
                 }
             };
-            widgets::above_foot(ui, "what an agent is to do", above, |ui| {
+            widgets::with_footer(ui, "what an agent is to do", above, |ui| {
                 footer_ui(ui, cx, (agent, detail, agent_log), drafts, commands);
             });
             commands.extend(chat_commands);
@@ -94,7 +94,7 @@ pub(super) fn agent_card(
                 agent_plan::plan_ui(ui, agent_log.map(|agent_log| &*agent_log.plan).unwrap_or_default(), cx.theme);
                 about::about_ui(ui, cx, agent, detail, commands);
                 ui.add_space(SPACE[3]);
-                duplicate_and_delete_ui(ui, cx, &[Thing::Agent(agent.id.clone())], commands);
+                duplicate_and_delete_ui(ui, cx, &[RoomObject::Agent(agent.id.clone())], commands);
             });
         }
         AgentTab::Memory => {
@@ -191,7 +191,7 @@ fn footer_ui(
         ui.label(widgets::small(texts::HOW_TO_COMMAND, theme));
     }
     if slash_commands::suggestions_ui(ui, known, draft) {
-        widgets::go_on_writing(ui, &field, draft);
+        widgets::focus_at_end(ui, &field, draft);
     }
     let text = draft.trim().to_owned();
     let has_work = work.is_some() || !detail.tasks.is_empty();

@@ -94,7 +94,7 @@ fn call_ui(ui: &mut Ui, cx: &ViewerContext<'_>, call: Seq) {
     }
     match cx.ui.texts.prompt(call) {
         None => {
-            ui.label(widgets::soft(texts::LOADING_PROMPT, theme));
+            ui.label(widgets::secondary_text(texts::LOADING_PROMPT, theme));
         }
         Some(Err(why)) => widgets::empty(ui, Icon::Note, texts::PROMPT_NOT_LOADED, why, theme),
         Some(Ok(None)) => {

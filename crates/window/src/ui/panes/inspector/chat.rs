@@ -9,7 +9,7 @@ use crate::ui::commands::markdown;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::view::chat::{ChatLine, ChatView, LiveAnswer, PieceFacts, ToolLine, ToolOutcome};
+use crate::view::chat::{ChatLine, ChatView, LiveAnswer, ToolLine, ToolOutcome, WorkFacts};
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
@@ -62,7 +62,7 @@ pub(super) fn live_chat(
 ) {
     let theme = cx.theme;
     let Some(chat) = &detail.chat else {
-        ui.label(widgets::soft(texts::LOADING, theme));
+        ui.label(widgets::secondary_text(texts::LOADING, theme));
         return;
     };
     let name = match &chat.work {
@@ -83,7 +83,7 @@ pub(super) fn live_chat(
 }
 
 /// Draws the current task.
-fn work_ui(ui: &mut Ui, agent: &AgentView, work: &PieceFacts, theme: &Theme) {
+fn work_ui(ui: &mut Ui, agent: &AgentView, work: &WorkFacts, theme: &Theme) {
     let works = texts::works_at(&agent.name, &work.activation.id(), work.turn as usize, work.stage);
     ui.label(widgets::small(works, theme));
     widgets::in_card(ui, theme, |ui| {
@@ -177,7 +177,7 @@ fn agent_message_ui(ui: &mut Ui, agent: &str, words: &str, theme: &Theme, comman
 fn thought_ui(ui: &mut Ui, words: &str, theme: &Theme) {
     let title = texts::thoughts(words.chars().count());
     collapsible(ui, "thoughts", widgets::small(&title, theme), &title, theme, |ui| {
-        ui.add(Label::new(widgets::soft(words, theme)).wrap());
+        ui.add(Label::new(widgets::secondary_text(words, theme)).wrap());
     });
 }
 
@@ -221,19 +221,19 @@ fn live_answer_ui(
 ) {
     let Some(LiveAnswer { thought, text, calls }) = &chat.live else {
         if agent.thinking {
-            ui.label(widgets::soft(texts::waiting_for(&detail.answered_by), theme));
+            ui.label(widgets::secondary_text(texts::waiting_for(&detail.answered_by), theme));
         }
         return;
     };
     if text.is_empty() && calls.is_empty() && thought.is_empty() {
-        ui.label(widgets::soft(texts::waiting_for(&detail.answered_by), theme));
+        ui.label(widgets::secondary_text(texts::waiting_for(&detail.answered_by), theme));
     }
     if !thought.trim().is_empty() {
         ui.label(widgets::small(texts::thinks(&agent.name), theme));
         let surplus = thought.chars().count().saturating_sub(LIVE_THOUGHT_CHARS);
         let end: String = thought.chars().skip(surplus).collect();
         let end = if surplus == 0 { end } else { format!("… {end}") };
-        ui.add(Label::new(widgets::soft(end, theme)).wrap());
+        ui.add(Label::new(widgets::secondary_text(end, theme)).wrap());
     }
     if !text.trim().is_empty() {
         message_frame(ui, widgets::mix(theme.card, theme.accent, 0.06), |ui| {

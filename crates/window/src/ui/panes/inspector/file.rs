@@ -67,7 +67,7 @@ pub(super) fn file_card(
             && has_list
             && versions.as_ref().is_some_and(|read| read.as_ref().is_ok_and(|all| all.is_empty()))
         {
-            ui.label(widgets::soft(texts::FILE_NEVER_KEPT, theme));
+            ui.label(widgets::secondary_text(texts::FILE_NEVER_KEPT, theme));
         }
         let listed = match &versions {
             Some(Ok(versions)) => versions.clone(),
@@ -77,7 +77,7 @@ pub(super) fn file_card(
         readers(ui, cx, &log_index, path);
         widgets::section(ui, texts::VERSIONS, theme);
         match &versions {
-            None => drop(ui.label(widgets::soft(texts::LOADING, theme))),
+            None => drop(ui.label(widgets::secondary_text(texts::LOADING, theme))),
             Some(Err(why)) => drop(ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap())),
             Some(Ok(all)) if all.is_empty() => {
                 widgets::empty(ui, Icon::Clock, texts::NO_VERSIONS, texts::WHEN_VERSIONS_ARE_KEPT, theme);
@@ -127,7 +127,7 @@ fn header_ui(ui: &mut Ui, path: &str, info: Option<&FileInfo>, theme: &Theme, co
 fn facts(ui: &mut Ui, cx: &ViewerContext<'_>, info: Option<&FileInfo>, versions: &[FileVersion]) {
     let ViewerContext { room, theme, .. } = *cx;
     if let Some(info) = info {
-        fact(ui, texts::KIND, info.kind.word(), theme);
+        fact(ui, texts::KIND, info.kind.name(), theme);
         if info.is_there {
             fact(ui, texts::SIZE, &texts::bytes(usize::try_from(info.size).unwrap_or(usize::MAX)), theme);
         }
@@ -216,9 +216,9 @@ fn comparison_ui(
         return;
     };
     ui.horizontal_wrapped(|ui| {
-        ui.label(widgets::soft(texts::FROM, theme));
+        ui.label(widgets::secondary_text(texts::FROM, theme));
         version_menu(ui, texts::COMPARE_FROM, &mut older, (versions, true), theme);
-        ui.label(widgets::soft(texts::TO, theme));
+        ui.label(widgets::secondary_text(texts::TO, theme));
         version_menu(ui, texts::COMPARE_TO, &mut newer, (versions, false), theme);
     });
     pane.compared = Some((older, newer));
@@ -255,7 +255,7 @@ fn comparison_ui(
             ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap());
         }
         _ => {
-            ui.label(widgets::soft(texts::LOADING_VERSIONS, theme));
+            ui.label(widgets::secondary_text(texts::LOADING_VERSIONS, theme));
         }
     }
 }

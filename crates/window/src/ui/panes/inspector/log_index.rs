@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::texts;
 use crate::base::text::first_paragraph;
 use crate::base::{Id, Seq};
-use crate::gateway::acp::log_events::OwnPlan;
+use crate::gateway::acp::log_events::AgentPlanReported;
 use crate::log::events::{Activation, FileChange, Knowledge, ModelCall, ToolCall, ToolResult, WorkEnd, WorkOutcome};
 use crate::log::{EventData, EventKind};
 use crate::mind::PlanStep;
@@ -139,7 +139,7 @@ impl LogIndex {
 
     /// Stores the plan that a coding agent reports.
     fn update_plan(&mut self, row: &Arc<EventRow>) {
-        if let (Some(agent), Some(OwnPlan { steps })) = (&row.agent, row.read()) {
+        if let (Some(agent), Some(AgentPlanReported { steps })) = (&row.agent, row.read()) {
             self.agents.entry(agent.clone()).or_default().plan = steps;
         }
     }

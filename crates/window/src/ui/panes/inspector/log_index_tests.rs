@@ -127,11 +127,11 @@ fn a_call_is_described_with_its_model_and_result() {
 
 #[test]
 fn a_plan_is_kept_for_the_duration_of_its_work() {
-    use crate::gateway::acp::log_events::OwnPlan;
+    use crate::gateway::acp::log_events::AgentPlanReported;
     use crate::mind::PlanStep;
     let of = |seq: u64, steps: &[&str]| {
         let step = |text: &&str| PlanStep { text: (*text).into(), status: "pending".into() };
-        let plan = OwnPlan { steps: steps.iter().map(step).collect() };
+        let plan = AgentPlanReported { steps: steps.iter().map(step).collect() };
         let draft = EventDraft::of(&plan).agent(&"ada-1".into()).activation(&"act-1".into());
         EventRecord { seq: Seq(seq), tick: seq, time_ms: 0, run: "r".into(), draft }
     };

@@ -39,7 +39,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::text_format;
 use crate::view::model::RoomModel;
 use crate::view::paint;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::theme::{SPACE, Theme};
 
 /// The state of the inspector.
@@ -72,21 +72,21 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
     if Arc::make_mut(&mut pane.log_index).update(&cx.recent.book) {
         ui.ctx().request_repaint();
     }
-    let selected: Vec<Thing> = cx.ui.selection.things().iter().cloned().collect();
+    let selected: Vec<RoomObject> = cx.ui.selection.things().iter().cloned().collect();
     match selected.as_slice() {
         [] => match cx.ui.selection.file() {
             Some(path) => file::file_card(ui, cx, path, pane, &mut commands),
             // The log is visible already.
-            None if cx.ui.dock.is_seen(&Tab::Log) => {
+            None if cx.ui.dock.is_visible(&Tab::Log) => {
                 widgets::empty(ui, Icon::Agent, texts::NOTHING_IS_SELECTED, texts::SELECT_SOMETHING, theme);
             }
             None => commands.extend(event_tail_ui(ui, cx, log)),
         },
-        [Thing::Agent(id)] => match room.agent(id) {
+        [RoomObject::Agent(id)] => match room.agent(id) {
             Some(agent) => agent::agent_card(ui, cx, agent, pane, &mut commands),
             None => missing_ui(ui, id, theme),
         },
-        [Thing::Element(id)] => match room.element(id) {
+        [RoomObject::Element(id)] => match room.element(id) {
             Some(element) => scrolled(ui, |ui| {
                 element::element_card(ui, cx, element, &mut pane.drafts, &mut commands);
                 ui.add_space(SPACE[3]);
@@ -108,22 +108,22 @@ fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, content);
 }
 
-fn multi_selection_ui(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Vec<Command>) {
+fn multi_selection_ui(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[RoomObject], commands: &mut Vec<Command>) {
     let ViewerContext { room, art, theme, .. } = *cx;
     ui.label(widgets::heading(texts::things(things.len()), theme));
     let agents = things.iter().filter(|thing| thing.agent().is_some()).count();
-    ui.label(widgets::soft(texts::agents_and_elements(agents, things.len() - agents), theme));
+    ui.label(widgets::secondary_text(texts::agents_and_elements(agents, things.len() - agents), theme));
     widgets::in_card(ui, theme, |ui| {
         const SHOWN: usize = 40;
         for thing in things.iter().take(SHOWN) {
             ui.horizontal(|ui| {
                 let (rect, _) = ui.allocate_exact_size(egui::vec2(28.0, 28.0), egui::Sense::hover());
                 let label = match thing {
-                    Thing::Agent(id) => room.agent(id).map(|agent| {
+                    RoomObject::Agent(id) => room.agent(id).map(|agent| {
                         paint::portrait(ui.painter(), rect, &agent.look, art);
                         agent.name.clone()
                     }),
-                    Thing::Element(id) => room.element(id).map(|element| {
+                    RoomObject::Element(id) => room.element(id).map(|element| {
                         paint::element_picture(ui.painter(), rect, &element.kind, art);
                         element.label.clone()
                     }),
@@ -140,7 +140,7 @@ fn multi_selection_ui(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], com
 }
 
 /// Draws the buttons to duplicate and delete the selection.
-fn duplicate_and_delete_ui(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Vec<Command>) {
+fn duplicate_and_delete_ui(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[RoomObject], commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         if command_tip(ui.button(texts::DUPLICATE), cx, "room.duplicate").clicked() {
             commands.push(Command::Duplicate(things.to_vec()));
@@ -200,7 +200,7 @@ fn fact(ui: &mut Ui, key: &str, value: &str, theme: &Theme) {
             let width = 84.0;
             let (rect, _) = ui.allocate_exact_size(vec2(width, 18.0), Sense::hover());
             let mut cell = ui.new_child(egui::UiBuilder::new().max_rect(rect));
-            cell.label(widgets::soft(key, theme));
+            cell.label(widgets::secondary_text(key, theme));
             ui.add(Label::new(value).wrap());
         });
     });

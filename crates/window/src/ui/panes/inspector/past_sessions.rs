@@ -113,7 +113,7 @@ pub(super) fn session_ui(
     let theme = cx.theme;
     let text = match cx.ui.texts.session(activation) {
         None => {
-            ui.label(widgets::soft(texts::LOADING_SESSION, theme));
+            ui.label(widgets::secondary_text(texts::LOADING_SESSION, theme));
             return;
         }
         Some(Err(why)) => return error_ui(ui, texts::SESSION_NOT_LOADED, why, theme),
@@ -150,7 +150,7 @@ pub(super) fn session_ui(
             open_file(ui, path, commands);
         });
         if session.lines.is_empty() {
-            ui.label(widgets::soft(texts::NO_MESSAGES, theme));
+            ui.label(widgets::secondary_text(texts::NO_MESSAGES, theme));
         }
         lines_ui(ui, activation, &agent.name, &session.lines, &mut pane.chat, theme, commands);
     });

@@ -16,7 +16,7 @@ use crate::view::theme::{MARK_RADIUS, RADIUS, SPACE, TYPE, Theme};
 const SHOWN_CHARS: usize = 3_000;
 
 /// Returns the display name of the source of a part.
-pub fn origin_words(room: &RoomModel, origin: &PromptOrigin) -> String {
+pub fn origin_label(room: &RoomModel, origin: &PromptOrigin) -> String {
     match &origin.element {
         Some(element) => {
             let label = room.element(element).map_or(&**element, |element| &element.label);
@@ -42,7 +42,7 @@ struct Part<'a> {
 fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str, theme: &Theme) -> Vec<Part<'a>> {
     let moment = PromptOrigin::of(MOMENT);
     let part = |origin: &PromptOrigin, text: &'a str| Part {
-        origin: origin_words(room, origin),
+        origin: origin_label(room, origin),
         colour: colour(hue(origin), theme),
         text,
     };

@@ -8,7 +8,7 @@ use crate::ui::context::ViewerContext;
 use crate::ui::faces::face_ui;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::view::model::{ContentView, ElementView, KnownBy, Knows, MailView, RoomModel};
+use crate::view::model::{ContentView, ElementReaders, ElementView, KnownElement, MailView, RoomModel};
 use crate::view::theme::{LINE, SPACE, Theme};
 use crate::workspace::task_files::Column;
 use crate::workspace::task_files::columns::is_person;
@@ -65,7 +65,7 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
                     None if is_person(name) => texts::YOU.to_owned(),
                     None => name.to_owned(),
                 };
-                let open = || board.file.tasks.iter().filter(|task| !Column::of(task).is_over());
+                let open = || board.file.tasks.iter().filter(|task| !Column::of(task).is_closed());
                 for task in open().take(ENTRIES) {
                     let names: Vec<String> = task.stakeholders.iter().map(|name| called(&name.text)).collect();
                     let by = if names.is_empty() { texts::NO_ONE_HAS_IT.to_owned() } else { names.join(", ") };
@@ -87,7 +87,7 @@ fn is_empty(content: &ContentView) -> bool {
     match content {
         ContentView::Text(text) | ContentView::Other(text) => text.trim().is_empty(),
         ContentView::Pins(pins) => pins.is_empty(),
-        ContentView::Tasks(board) => board.file.tasks.iter().all(|task| Column::of(task).is_over()),
+        ContentView::Tasks(board) => board.file.tasks.iter().all(|task| Column::of(task).is_closed()),
         ContentView::Mail { items, outbox } => items.is_empty() && outbox.is_empty(),
     }
 }
@@ -99,11 +99,11 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
     let is_box = matches!(*element.content, ContentView::Mail { .. });
     widgets::section(ui, &texts::who_has_seen(is_box), theme);
     let Some(known) = room.known.get(&element.id) else {
-        ui.label(widgets::soft(texts::LOADING, theme));
+        ui.label(widgets::secondary_text(texts::LOADING, theme));
         return;
     };
     if known.readers.is_empty() {
-        ui.label(widgets::soft(texts::NO_READERS, theme));
+        ui.label(widgets::secondary_text(texts::NO_READERS, theme));
         return;
     }
     ui.label(summary(known));
@@ -112,19 +112,19 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
     area.show_rows(ui, 20.0, known.readers.len(), |ui, rows| {
         for reader in &known.readers[rows] {
             let (word, colour) = match reader.knows {
-                Knows::Newest { read_tick } => (texts::up_to_date(is_box, &ago(room, read_tick)), theme.good),
-                Knows::Older { version, read_tick } => {
+                KnownElement::Newest { read_tick } => (texts::up_to_date(is_box, &ago(room, read_tick)), theme.good),
+                KnownElement::Older { version, read_tick } => {
                     (texts::read_version(version, known.version, &ago(room, read_tick)), theme.warn)
                 }
-                Knows::Nothing => (texts::has_not_seen(is_box), theme.text_soft),
+                KnownElement::Nothing => (texts::has_not_seen(is_box), theme.text_soft),
             };
             ui.horizontal(|ui| {
                 ui.set_height(20.0);
                 let (dot, _) = ui.allocate_exact_size(egui::vec2(9.0, 18.0), egui::Sense::hover());
                 match reader.knows {
-                    Knows::Newest { .. } => Icon::Tick.paint(ui.painter(), dot, colour),
-                    Knows::Older { .. } => Icon::Clock.paint(ui.painter(), dot, colour),
-                    Knows::Nothing => {
+                    KnownElement::Newest { .. } => Icon::Tick.paint(ui.painter(), dot, colour),
+                    KnownElement::Older { .. } => Icon::Clock.paint(ui.painter(), dot, colour),
+                    KnownElement::Nothing => {
                         ui.painter().circle_stroke(dot.center(), 3.5, egui::Stroke::new(LINE[0], colour));
                     }
                 }
@@ -138,7 +138,7 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
 }
 
 /// Returns how many readers are up to date.
-fn summary(known: &KnownBy) -> String {
+fn summary(known: &ElementReaders) -> String {
     let [newest, ..] = known.counts();
     texts::readers_up_to_date(newest, known.readers.len())
 }

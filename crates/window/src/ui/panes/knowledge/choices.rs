@@ -72,11 +72,11 @@ impl KnowledgePane {
 
     fn kind_filter(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
         let kind =
-            self.form.kind.map_or_else(|| texts::ALL_KINDS.to_owned(), |kind| text_format::capitalised(kind.word()));
+            self.form.kind.map_or_else(|| texts::ALL_KINDS.to_owned(), |kind| text_format::capitalised(kind.as_str()));
         menu::drop_down(ui, texts::KINDS_OF_MEMORIES, kind, CHOICE_POINTS, cx.theme, |ui| {
             ui.selectable_value(&mut self.form.kind, None, texts::ALL_KINDS);
             for kind in MemoryKind::ALL {
-                ui.selectable_value(&mut self.form.kind, Some(kind), text_format::capitalised(kind.word()));
+                ui.selectable_value(&mut self.form.kind, Some(kind), text_format::capitalised(kind.as_str()));
             }
         });
     }

@@ -178,7 +178,7 @@ impl KnowledgePane {
         background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::MEMORIES_AND_RELATIONS));
         let view = &mut self.graph.view;
         view.rect = rect;
-        view.look_around(ui, &background);
+        view.pan_and_zoom(ui, &background);
         if !view.is_free {
             let card = |corner: &Pos2| Rect::from_min_size(*corner, CARD);
             view.fit(corners.iter().map(card).fold(Rect::NOTHING, Rect::union), 0.0);
@@ -231,7 +231,7 @@ impl KnowledgePane {
                 Owner::Agent(agent) => cx.room.called(agent).to_owned(),
                 Owner::Shared => texts::EVERYONE.to_owned(),
             };
-            let about = format!("{} · {whose}", text_format::capitalised(memory.kind.word()));
+            let about = format!("{} · {whose}", text_format::capitalised(memory.kind.as_str()));
             line(TEXT_LINES as f32 * (TYPE[0] + 4.0) + 2.0, &truncate(&about, LINE_CHARS), TYPE[0], theme.text_soft);
         }
         if response.clicked() {
@@ -254,7 +254,7 @@ fn relation_ui(ui: &Ui, (from, to): (Rect, Rect), relation: Relation, zoom: f32,
     arrow(ui, ends, (CARD.x, zoom), Stroke::new(width, colour));
     if zoom >= ARROW_WORDS_ZOOM || is_contradiction {
         let font = FontId::proportional((TYPE[0] * zoom.max(0.8) * 2.0).round() / 2.0);
-        let galley = ui.painter().layout_no_wrap(relation.word().replace('_', " "), font, colour);
+        let galley = ui.painter().layout_no_wrap(relation.as_str().replace('_', " "), font, colour);
         let place = Rect::from_center_size(ends.0.lerp(ends.1, 0.5), galley.size());
         ui.painter().rect_filled(place.expand(2.0), CornerRadius::same(RADIUS[0]), theme.panel);
         ui.painter().galley(place.min, galley, colour);

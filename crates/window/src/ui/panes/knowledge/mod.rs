@@ -74,7 +74,7 @@ pub struct KnowledgePane {
 }
 
 impl Pane for KnowledgePane {
-    fn word(&self) -> &'static str {
+    fn id(&self) -> &'static str {
         WORD
     }
 
@@ -162,7 +162,7 @@ impl KnowledgePane {
 
     /// Whether a memory passes the filters.
     fn passes_filters(&self, row: &MemoryRow, cx: &ViewerContext<'_>) -> bool {
-        self.form.viewer().may_see(&row.owner) && self.form.filter(now_secs(cx)).takes(&row.memory)
+        self.form.viewer().may_see(&row.owner) && self.form.filter(now_secs(cx)).matches(&row.memory)
     }
 
     /// Returns the memories to list and their total number: search results, best first, or all that pass the filters,
@@ -175,7 +175,7 @@ impl KnowledgePane {
             return (rows.collect(), self.hits.len());
         }
         let (viewer, filter) = (self.form.viewer(), self.form.filter(now_secs(cx)));
-        let passes = |row: &&MemoryRow| viewer.may_see(&row.owner) && filter.takes(&row.memory);
+        let passes = |row: &&MemoryRow| viewer.may_see(&row.owner) && filter.matches(&row.memory);
         let chosen = || self.known.memories.iter().filter(passes);
         (chosen().take(limit).map(|row| (row.clone(), None)).collect(), chosen().count())
     }

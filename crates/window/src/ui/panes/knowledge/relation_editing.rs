@@ -27,7 +27,7 @@ pub(super) struct Relating {
 }
 
 fn relation_words(relation: Relation) -> String {
-    text_format::capitalised(&relation.word().replace('_', " "))
+    text_format::capitalised(&relation.as_str().replace('_', " "))
 }
 
 impl KnowledgePane {
@@ -49,7 +49,7 @@ impl KnowledgePane {
             let text = if edge.relation == Relation::Contradicts { text.color(cx.theme.warn) } else { text.small() };
             let (_, remove) = widgets::beside_button(ui, text, |ui| {
                 let button = ui.small_button(texts::REMOVE);
-                let (from, relation) = (one_line(&row.memory.content), edge.relation.word().replace('_', " "));
+                let (from, relation) = (one_line(&row.memory.content), edge.relation.as_str().replace('_', " "));
                 widgets::name(
                     &button,
                     texts::remove_relation(&truncate(&from, RELATED_CHARS), &relation, &text_of_other),
@@ -63,7 +63,8 @@ impl KnowledgePane {
             }
         }
         let is_own = |other: &MemoryRow| row.memory.edges.iter().any(|edge| edge.target == other.memory.id);
-        let against = self.known.against(&row.memory).filter(|other| viewer.may_see(&other.owner) && !is_own(other));
+        let against =
+            self.known.contradictions(&row.memory).filter(|other| viewer.may_see(&other.owner) && !is_own(other));
         for other in against {
             let text_of_other = truncate(&one_line(&other.memory.content), RELATED_CHARS);
             ui.label(RichText::new(texts::contradicts(&text_of_other)).color(cx.theme.warn));

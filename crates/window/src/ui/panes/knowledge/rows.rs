@@ -123,6 +123,6 @@ pub fn memory_words(row: &MemoryRow, cx: &ViewerContext<'_>) -> String {
     let pinned = memory.pinned.then(|| texts::PINNED.to_owned());
     let tags = (!memory.tags.is_empty()).then(|| memory.tags.join(", "));
     let run = memory.source.run.as_ref().map(|run| texts::from_run(run));
-    let parts = [Some(text_format::capitalised(memory.kind.word())), Some(whose), day, pinned, tags, run];
+    let parts = [Some(text_format::capitalised(memory.kind.as_str())), Some(whose), day, pinned, tags, run];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

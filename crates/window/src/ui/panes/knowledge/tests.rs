@@ -10,18 +10,18 @@ use super::*;
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
 use crate::ui::state::file_texts::TextRead;
-use crate::ui::testing::{Stage, pane_of, sample_room};
-use crate::view::who_knows::KnownBy;
+use crate::ui::testing::{PaneHarness, pane_of, sample_room};
+use crate::view::who_knows::KnowledgeSource;
 use crate::workspace::vfs::{FileCommand, FileInfo, FileKind, FileOperation};
 
 const ADA: &str = "- Port 8080 is taken. <!-- k-1 kind=procedure created=2026-11-20T10:00:00 contradicts=k-2 -->\n";
 const SHARED: &str = "- Port 8080 is free. <!-- k-2 by=ada-1 -->\n";
 
-fn stage(files: &[(&str, &str)]) -> egui_kittest::Harness<'static, Stage> {
+fn stage(files: &[(&str, &str)]) -> egui_kittest::Harness<'static, PaneHarness> {
     stage_of(files, Rc::default())
 }
 
-fn stage_of(files: &[(&str, &str)], pane: Rc<RefCell<KnowledgePane>>) -> egui_kittest::Harness<'static, Stage> {
+fn stage_of(files: &[(&str, &str)], pane: Rc<RefCell<KnowledgePane>>) -> egui_kittest::Harness<'static, PaneHarness> {
     let mut state = UiState::default();
     let info = |path: &str| FileInfo {
         path: path.to_owned(),
@@ -35,15 +35,15 @@ fn stage_of(files: &[(&str, &str)], pane: Rc<RefCell<KnowledgePane>>) -> egui_ki
     for (path, text) in files {
         state.texts.texts.insert((*path).to_owned(), Ok(Some(TextRead::new(*text))));
     }
-    pane_of(Stage::new(sample_room(), state), move |ui, cx, _| pane.borrow_mut().show(ui, cx))
+    pane_of(PaneHarness::new(sample_room(), state), move |ui, cx, _| pane.borrow_mut().show(ui, cx))
 }
 
-fn usual() -> egui_kittest::Harness<'static, Stage> {
+fn usual() -> egui_kittest::Harness<'static, PaneHarness> {
     stage(&[("memory/knowledge/ada-1.md", ADA), ("memory/knowledge/shared.md", SHARED)])
 }
 
 /// Returns the requested file changes: path, new text, and the text that undoes it.
-fn requested_edits(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(String, String, Option<String>)> {
+fn requested_edits(window: &egui_kittest::Harness<'static, PaneHarness>) -> Vec<(String, String, Option<String>)> {
     let saved = |act: &RoomAct| match act {
         RoomAct::File(FileCommand { operation: FileOperation::Save { path, content, .. }, .. }) => {
             Some((path.clone(), content.clone()))
@@ -63,7 +63,7 @@ fn requested_edits(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(Strin
     window.state().commands.iter().flat_map(of).collect()
 }
 
-fn click(window: &mut egui_kittest::Harness<'static, Stage>, label: &str) {
+fn click(window: &mut egui_kittest::Harness<'static, PaneHarness>, label: &str) {
     window.get_by_label(label).click();
     window.run();
 }
@@ -119,7 +119,7 @@ fn agents_who_know_a_memory_are_highlighted_until_done() {
     window.run();
     let known = window.state().state.who_knows.clone().expect("agents are highlighted");
     assert_eq!(known.what, "Port 8080 is taken.");
-    assert_eq!(known.knowers, [("ada-1".into(), [KnownBy::Remembers].into())].into());
+    assert_eq!(known.knowers, [("ada-1".into(), [KnowledgeSource::Remembers].into())].into());
     assert!(window.query_by_label("remembers it").is_some());
     click(&mut window, "Done");
     window.run();
@@ -173,7 +173,7 @@ fn memories_are_filtered_by_tag_and_time() {
     let mut window = stage_of(&[("memory/knowledge/shared.md", tagged)], pane.clone());
     // One day after the first memory.
     window.state_mut().state.time.born_ms = 1_795_255_200_000;
-    let shown = |window: &egui_kittest::Harness<'static, Stage>| {
+    let shown = |window: &egui_kittest::Harness<'static, PaneHarness>| {
         ["One.", "Two."].map(|label| window.query_by_label(label).is_some())
     };
     window.run();

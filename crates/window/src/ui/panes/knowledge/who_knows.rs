@@ -13,10 +13,10 @@ use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::faces::face_ui;
 use crate::ui::widgets;
-use crate::view::paint::way_colour;
-use crate::view::pick::Thing;
+use crate::view::paint::travel_colour;
+use crate::view::pick::RoomObject;
 use crate::view::theme::SPACE;
-use crate::view::who_knows::{KnowledgeTrail, KnownBy, Travel, WhoKnows};
+use crate::view::who_knows::{KnowledgeSource, KnowledgeTrail, Travel, WhoKnows};
 
 /// The maximum number of characters shown of the subject.
 const WHAT_CHARS: usize = 90;
@@ -118,7 +118,7 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, known: &WhoKnows, commands: &mut Ve
             let name = cx.room.called(agent).to_string();
             if cx.room.agent(agent).is_some() {
                 if ui.link(name).clicked() {
-                    commands.push(WindowCommand::GoTo(Thing::Agent(agent.clone())).into());
+                    commands.push(WindowCommand::GoTo(RoomObject::Agent(agent.clone())).into());
                 }
             } else {
                 ui.label(name);
@@ -126,7 +126,8 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, known: &WhoKnows, commands: &mut Ve
             ui.label(widgets::small(how_words(how.iter().copied()), cx.theme));
             for (from, _, travel) in known.ways.iter().filter(|(_, to, _)| to == agent) {
                 let from = if *travel == Travel::Read { from.to_string() } else { cx.room.called(from).to_string() };
-                let words = RichText::new(travel_words(*travel, &from)).small().color(way_colour(*travel, *cx.theme));
+                let words =
+                    RichText::new(travel_words(*travel, &from)).small().color(travel_colour(*travel, *cx.theme));
                 ui.label(words);
             }
         });
@@ -137,11 +138,11 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, known: &WhoKnows, commands: &mut Ve
     }
 }
 
-fn how_words(how: impl Iterator<Item = KnownBy>) -> String {
+fn how_words(how: impl Iterator<Item = KnowledgeSource>) -> String {
     let word = |how| match how {
-        KnownBy::Remembers => texts::REMEMBERS_IT,
-        KnownBy::Shared => texts::SHARED_IT,
-        KnownBy::Reminded => texts::WAS_REMINDED_OF_IT,
+        KnowledgeSource::Remembers => texts::REMEMBERS_IT,
+        KnowledgeSource::Shared => texts::SHARED_IT,
+        KnowledgeSource::Reminded => texts::WAS_REMINDED_OF_IT,
     };
     how.map(word).collect::<Vec<_>>().join(", ")
 }

@@ -29,7 +29,7 @@ pub(super) fn other_ui(
     let height = (ui.available_height() - ACTS_HEIGHT).max(80.0);
     ScrollArea::vertical().max_height(height).auto_shrink(false).show(ui, |ui| {
         if text.trim().is_empty() {
-            ui.label(widgets::soft(texts::EMPTY, theme));
+            ui.label(widgets::secondary_text(texts::EMPTY, theme));
         } else {
             markdown(ui, &truncate(text, TEXT_CHARS), theme, commands);
         }

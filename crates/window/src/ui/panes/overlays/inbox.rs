@@ -211,7 +211,7 @@ fn compose_ui(
     commands: &mut Vec<Command>,
 ) {
     let Some(owner) = element.owner.clone() else {
-        ui.label(widgets::soft(texts::INBOX_WITHOUT_OWNER, theme));
+        ui.label(widgets::secondary_text(texts::INBOX_WITHOUT_OWNER, theme));
         ui.label(widgets::small(texts::CHOOSE_AN_OWNER, theme));
         return;
     };

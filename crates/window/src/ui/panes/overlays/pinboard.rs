@@ -83,7 +83,7 @@ pub(super) fn pinboard_ui(
             let at = pins.iter().position(|other| other.id == pin.id).unwrap_or(0);
             pin_ui(ui, room, element, (pin, at), theme, overlays, commands);
         } else if !pins.is_empty() {
-            ui.label(widgets::soft(texts::SELECT_A_PIN, theme));
+            ui.label(widgets::secondary_text(texts::SELECT_A_PIN, theme));
         }
         ui.add_space(SPACE[1]);
         new_pin_ui(ui, element, theme, overlays, commands);

@@ -9,7 +9,7 @@ use super::*;
 use crate::base::Problem;
 use crate::element::{TaskAct, TaskPlace};
 use crate::ui::UiState;
-use crate::ui::testing::{Stage, element, pane_of, sample_room};
+use crate::ui::testing::{PaneHarness, element, pane_of, sample_room};
 use crate::view::model::TasksView;
 use crate::workspace::task_files::{Column, parse};
 
@@ -22,7 +22,7 @@ fn tasks(text: &str) -> ContentView {
     ContentView::Tasks(TasksView::of(Arc::new(parse(text))))
 }
 
-fn opened_with(text: &str, path: &str) -> Harness<'static, Stage> {
+fn opened_with(text: &str, path: &str) -> Harness<'static, PaneHarness> {
     let mut room = sample_room();
     let mut board = element(9, "work", "taskboard", tasks(text));
     board.file = Some(path.to_owned());
@@ -30,23 +30,23 @@ fn opened_with(text: &str, path: &str) -> Harness<'static, Stage> {
     room.problems = vec![Problem::error(PATH, "the quote is not closed", "close it").at_line(Some(14))].into();
     let mut state = UiState::default();
     state.front.open_element("work".into());
-    let mut window = pane_of(Stage::new(room, state), |ui, cx, panes| overlays_ui(ui, cx, &mut panes.overlays));
+    let mut window = pane_of(PaneHarness::new(room, state), |ui, cx, panes| overlays_ui(ui, cx, &mut panes.overlays));
     window.run_steps(4);
     window
 }
 
-fn opened() -> Harness<'static, Stage> {
+fn opened() -> Harness<'static, PaneHarness> {
     opened_with(PLAN, PATH)
 }
 
-fn click(window: &mut Harness<'static, Stage>, label: &str) {
+fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
     window.get_by_label(label).scroll_to_me();
     window.run_steps(10);
     window.get_by_label(label).click();
     window.run_steps(3);
 }
 
-fn write(window: &mut Harness<'static, Stage>, field: &str, text: &str) {
+fn write(window: &mut Harness<'static, PaneHarness>, field: &str, text: &str) {
     window.get_by_label(field).scroll_to_me();
     window.run_steps(10);
     window.get_by_label(field).focus();
@@ -55,13 +55,13 @@ fn write(window: &mut Harness<'static, Stage>, field: &str, text: &str) {
     window.run_steps(2);
 }
 
-fn enter(window: &mut Harness<'static, Stage>) {
+fn enter(window: &mut Harness<'static, PaneHarness>) {
     window.key_press(egui::Key::Enter);
     window.run_steps(3);
 }
 
 /// Returns the edits requested since the last call.
-fn acts(window: &mut Harness<'static, Stage>) -> Vec<TaskAct> {
+fn acts(window: &mut Harness<'static, PaneHarness>) -> Vec<TaskAct> {
     let commands = std::mem::take(&mut window.state_mut().commands);
     let acts = commands.into_iter().map(|command| match command {
         Command::Act(RoomAct::Edit(edit), None) if &*edit.element == "work" => edit.act.read().expect("it is an act"),
@@ -215,9 +215,9 @@ fn an_approval_is_answered_only_on_its_card() {
 #[test]
 fn a_card_can_be_dragged_to_another_column_and_position() {
     let mut window = opened();
-    let rect = |window: &Harness<'static, Stage>, label: &str| window.get_by_label(label).rect();
+    let rect = |window: &Harness<'static, PaneHarness>, label: &str| window.get_by_label(label).rect();
     let grip = |rect: egui::Rect| rect.right_bottom() - egui::vec2(8.0, 4.0);
-    let drag = |window: &mut Harness<'static, Stage>, from: egui::Pos2, to: egui::Pos2| {
+    let drag = |window: &mut Harness<'static, PaneHarness>, from: egui::Pos2, to: egui::Pos2| {
         window.drag_at(from);
         window.run_steps(2);
         for share in [0.3, 0.7, 1.0] {

@@ -8,36 +8,36 @@ use egui_kittest::kittest::Queryable;
 
 use super::*;
 use crate::ui::UiState;
-use crate::ui::testing::{Stage, pane_of, pin, sample_room};
+use crate::ui::testing::{PaneHarness, pane_of, pin, sample_room};
 use crate::view::model::RoomModel;
 
-fn opened_in(room: RoomModel, id: &str) -> Harness<'static, Stage> {
+fn opened_in(room: RoomModel, id: &str) -> Harness<'static, PaneHarness> {
     let mut state = UiState::default();
     state.front.open_element(id.into());
-    let mut window = pane_of(Stage::new(room, state), |ui, cx, panes| overlays_ui(ui, cx, &mut panes.overlays));
+    let mut window = pane_of(PaneHarness::new(room, state), |ui, cx, panes| overlays_ui(ui, cx, &mut panes.overlays));
     window.run_steps(4);
     window
 }
 
-fn opened(id: &str) -> Harness<'static, Stage> {
+fn opened(id: &str) -> Harness<'static, PaneHarness> {
     opened_in(sample_room(), id)
 }
 
-fn click(window: &mut Harness<'static, Stage>, label: &str) {
+fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
     window.get_by_label(label).scroll_to_me();
     window.run_steps(20);
     window.get_by_label(label).click();
     window.run_steps(3);
 }
 
-fn write(window: &mut Harness<'static, Stage>, field: &str, text: &str) {
+fn write(window: &mut Harness<'static, PaneHarness>, field: &str, text: &str) {
     window.get_by_label(field).focus();
     window.run_steps(1);
     window.get_by_label(field).type_text(text);
     window.run_steps(2);
 }
 
-fn set_content(window: &mut Harness<'static, Stage>, index: usize, content: ContentView) {
+fn set_content(window: &mut Harness<'static, PaneHarness>, index: usize, content: ContentView) {
     window.state_mut().room.elements[index].content = Arc::new(content);
     window.run_steps(3);
 }
@@ -90,7 +90,7 @@ fn a_change_by_someone_else_is_reported_with_a_choice() {
 
 #[test]
 fn a_draft_is_merged_and_conflicts_are_resolved_by_the_user() {
-    let draft = |window: &Harness<'_, Stage>| window.state().panes.overlays.drafts.get("text of news").cloned();
+    let draft = |window: &Harness<'_, PaneHarness>| window.state().panes.overlays.drafts.get("text of news").cloned();
     let mut window = opened("news");
     set_content(&mut window, 1, ContentView::Text("Tea\nat four\nas ever".into()));
     write(&mut window, "Text", "!");

@@ -182,7 +182,7 @@ fn preview_ui(ui: &mut Ui, draft: &str, height: f32, theme: &Theme, commands: &m
         |ui| {
             widgets::in_card(ui, theme, |ui| {
                 if draft.trim().is_empty() {
-                    ui.label(widgets::soft(texts::EMPTY, theme));
+                    ui.label(widgets::secondary_text(texts::EMPTY, theme));
                 } else if draft.chars().count() > PREVIEW_CHARS {
                     markdown(ui, &truncate(draft, PREVIEW_CHARS), theme, commands);
                     ui.label(widgets::small(texts::PREVIEW_IS_CUT, theme));

@@ -31,7 +31,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::view::event_text::{Names, learn_room};
 use crate::view::model::{AgentView, RoomModel};
 use crate::view::paint;
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, state_colour};
 
 /// The command that collapses or expands the strip.
@@ -212,10 +212,10 @@ fn handle_response(
     popup.show(|ui| card::card_ui(ui, cx, step, names, log, commands));
 }
 
-fn is_here(cx: &ViewerContext<'_>, place: &Thing) -> bool {
+fn is_here(cx: &ViewerContext<'_>, place: &RoomObject) -> bool {
     match place {
-        Thing::Agent(id) => cx.room.agent(id).is_some(),
-        Thing::Element(id) => cx.room.element(id).is_some(),
+        RoomObject::Agent(id) => cx.room.agent(id).is_some(),
+        RoomObject::Element(id) => cx.room.element(id).is_some(),
     }
 }
 

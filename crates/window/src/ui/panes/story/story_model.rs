@@ -14,7 +14,7 @@ use crate::log::events::{
 use crate::log::{EventDraft, EventKind, Naming};
 use crate::view::event_list::{EventList, EventRow};
 use crate::view::event_text::{Names, sentence, sentence_of_many};
-use crate::view::pick::Thing;
+use crate::view::pick::RoomObject;
 
 /// The maximum number of storylines kept.
 pub const MAX_STORYLINES: usize = 40;
@@ -45,7 +45,7 @@ pub struct Step {
     /// How often it happened.
     pub times: u32,
     /// The agent or element where it happened.
-    pub place: Option<Thing>,
+    pub place: Option<RoomObject>,
     /// Whether the agent or element had been in the room before, as after Undo.
     pub is_restored: bool,
     key: Key,
@@ -120,7 +120,7 @@ impl Story {
         if let Some((agent, added)) = row.agent.as_ref().zip(row.read::<AgentAdded>())
             && !added.name.is_empty()
         {
-            self.names.learn_former(agent, added.name);
+            self.names.learn_removed_agent(agent, added.name);
         }
         let storyline_number = row.cause.and_then(|cause| self.storyline_of(cause));
         let is_restored = self.departures.add_record(row);
@@ -230,7 +230,7 @@ impl Step {
 
     fn describe_restored(&self, names: &Names) -> String {
         match &self.place {
-            Some(Thing::Element(id)) => texts::was_restored(names.element(id).as_ref().unwrap_or(id)),
+            Some(RoomObject::Element(id)) => texts::was_restored(names.element(id).as_ref().unwrap_or(id)),
             _ if self.actors.len() == 1 => texts::was_restored(&self.actor_names(names)),
             _ => texts::were_restored(&self.actor_names(names)),
         }
@@ -250,7 +250,7 @@ fn common(row: &EventRow) -> Option<EventDraft> {
 
 /// Returns the step for a record; `None` if it is not part of the story, such as states and intermediate events.
 fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
-    let here = || row.agent.clone().map(Thing::Agent);
+    let here = || row.agent.clone().map(RoomObject::Agent);
     let (about, place) = match &row.kind {
         EventKind::ElementChanged => {
             let change: ElementChanged = row.read()?;
@@ -264,13 +264,13 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
             }
             let is_gone = change.change == ElementDeed::Removed;
             let about = format!("{:?} {}", change.change, change.element);
-            (about, Some(Thing::Element(change.element)).filter(|_| !is_gone))
+            (about, Some(RoomObject::Element(change.element)).filter(|_| !is_gone))
         }
         EventKind::ActionQueued => {
             let queued: ActionQueued = row.read().filter(|_| row.cause.is_some())?;
             let target = queued.target?;
             match &*queued.action {
-                "readElement" => (format!("read {target}"), Some(Thing::Element(target))),
+                "readElement" => (format!("read {target}"), Some(RoomObject::Element(target))),
                 "approachAgent" => (format!("tell {target}"), here()),
                 _ => return None,
             }
@@ -278,7 +278,7 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
         EventKind::Read => {
             let read: Read = row.read().filter(|read: &Read| read.outcome != ReadOutcome::Nothing)?;
             let element = read.element?;
-            (format!("{:?} {element}", read.outcome), Some(Thing::Element(element)))
+            (format!("{:?} {element}", read.outcome), Some(RoomObject::Element(element)))
         }
         EventKind::Memory => match row.read::<Memory>()? {
             Memory::Noted { .. } => ("noted".to_owned(), here()),
@@ -287,7 +287,7 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
         },
         EventKind::ConversationStart => {
             let start: ConversationStart = row.read()?;
-            (session(row), start.participants.into_iter().next().map(Thing::Agent))
+            (session(row), start.participants.into_iter().next().map(RoomObject::Agent))
         }
         EventKind::Message => (session(row), here()),
         EventKind::Input => (input(row)?, here()),

@@ -13,7 +13,7 @@ use crate::log::events::{
 use crate::log::{Event, EventDraft, EventRecord};
 use crate::ui::UiState;
 use crate::ui::state::dock::Tab;
-use crate::ui::testing::{Stage, agent, stage_pane};
+use crate::ui::testing::{PaneHarness, agent, stage_pane};
 use crate::view::event_list::{EventList, EventRow};
 
 /// Number, agent, cause and event of a record.
@@ -232,7 +232,7 @@ fn every_record_is_read_once_within_the_budget() {
     assert_eq!(story.storylines().len(), 0, "another log starts another story");
 }
 
-fn strip(lines: Vec<Line>) -> Harness<'static, Stage> {
+fn strip(lines: Vec<Line>) -> Harness<'static, PaneHarness> {
     let mut window = stage_pane(UiState::default(), |ui, cx, panes| story_ui(ui, cx, &mut panes.story, &mut panes.log));
     window.set_size(egui::vec2(1400.0, 500.0));
     window.state_mut().recent.book = book_of(lines);
@@ -240,7 +240,7 @@ fn strip(lines: Vec<Line>) -> Harness<'static, Stage> {
     window
 }
 
-fn entries(window: &Harness<'static, Stage>) -> Vec<String> {
+fn entries(window: &Harness<'static, PaneHarness>) -> Vec<String> {
     let labels = window.query_all_by_label_contains("Story: ").filter_map(|node| node.accesskit_node().label());
     labels.map(|label| label.trim_start_matches("Story: ").to_owned()).collect()
 }
@@ -251,7 +251,7 @@ fn an_entry_links_to_its_place_and_cause() {
     assert_eq!(entries(&window).len(), 5);
     window.get_by_label("Story: Ada and Bram decided to read rules").click();
     window.run_steps(3);
-    assert_eq!(*window.state().state.selection.things(), [Thing::Element("rules".into())].into());
+    assert_eq!(*window.state().state.selection.things(), [RoomObject::Element("rules".into())].into());
     window.get_by_label("Caused by record 1: You wrote rules").click();
     window.run_steps(3);
     assert_eq!(window.state().panes.log.chosen, Some(Seq(1)));
@@ -278,7 +278,7 @@ fn an_empty_story_explains_itself() {
 #[test]
 fn unchanged_steps_reuse_their_text() {
     let mut window = strip(rules());
-    let words = |window: &Harness<'static, Stage>| {
+    let words = |window: &Harness<'static, PaneHarness>| {
         window
             .state()
             .panes

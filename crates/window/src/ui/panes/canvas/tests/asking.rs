@@ -54,7 +54,7 @@ fn crowded() -> Window {
 impl Window {
     /// Returns the rectangle of the approval card, if the room shows it.
     fn asking(&mut self) -> Option<Rect> {
-        self.0.state_mut().look(|cx, _| approval_popup::place(cx, &cx.ui.view, cx.ui.view.camera.viewport))
+        self.0.state_mut().with_context(|cx, _| approval_popup::place(cx, &cx.ui.view, cx.ui.view.camera.viewport))
     }
 
     /// Returns the texts painted in the room before the card, at its position.

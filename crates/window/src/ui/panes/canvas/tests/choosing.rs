@@ -55,7 +55,7 @@ fn zooming_to_either_limit_keeps_the_point_under_the_pointer() {
 #[test]
 fn input_over_a_panel_does_not_move_the_room() {
     let mut window = Window::new();
-    window.state().selection.select([Thing::Agent("ada-1".into())]);
+    window.state().selection.select([RoomObject::Agent("ada-1".into())]);
     window.0.run_steps(3);
     let before = window.state().view.camera;
     let (shelf, top, inspector) = (pos2(100.0, 500.0), pos2(640.0, 14.0), pos2(1_200.0, 640.0));
@@ -79,7 +79,7 @@ fn input_over_a_panel_does_not_move_the_room() {
 #[test]
 fn the_room_ignores_keys_while_a_text_field_has_focus() {
     let mut window = Window::new();
-    window.state().selection.select([Thing::Element("news".into())]);
+    window.state().selection.select([RoomObject::Element("news".into())]);
     window.0.get_by_label("Search the shelf").focus();
     window.0.run_steps(2);
     for key in [Key::Delete, Key::Space, Key::ArrowLeft, Key::D, Key::Num3, Key::Enter] {
@@ -141,7 +141,7 @@ fn shortcuts_undo_redo_and_open_the_menu() {
     window.key(Modifiers::COMMAND, Key::Z);
     window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
     assert_eq!(window.commands(), [Command::Undo, Command::Redo]);
-    window.state().selection.select([Thing::Agent("ada-1".into())]);
+    window.state().selection.select([RoomObject::Agent("ada-1".into())]);
     window.key(Modifiers::SHIFT, Key::F10);
     window.0.run_steps(3);
     window.choose("Pause");
@@ -150,7 +150,7 @@ fn shortcuts_undo_redo_and_open_the_menu() {
 
 #[test]
 fn every_menu_entry_sends_its_command() {
-    let ada = || vec![Thing::Agent("ada-1".into())];
+    let ada = || vec![RoomObject::Agent("ada-1".into())];
     for (entry, expected) in [
         ("Duplicate D", Command::Duplicate(ada())),
         ("Copy Ctrl+C", Command::Copy(ada())),
@@ -174,7 +174,7 @@ fn every_menu_entry_sends_its_command() {
 #[test]
 fn the_floor_menu_adds_and_pastes() {
     let mut window = Window::new();
-    window.state().transfer.copied = vec![Thing::Element("news".into())];
+    window.state().transfer.copied = vec![RoomObject::Element("news".into())];
     let floor = window.screen(0.0, -150.0);
     window.menu_at(floor);
     window.choose("Paste");
@@ -222,7 +222,7 @@ fn dragging_the_handle_to_an_agent_asks_for_a_relationship_label() {
 fn a_relationship_drag_that_ends_nowhere_or_is_cancelled_adds_nothing() {
     let mut window = Window::new();
     let (bram, floor) = (window.agent("bram-1"), window.screen(0.0, -180.0));
-    window.state().selection.select([Thing::Agent("ada-1".into())]);
+    window.state().selection.select([RoomObject::Agent("ada-1".into())]);
     window.0.run_steps(5);
     let view = window.room().agents[0].clone();
     let handle = paint::handle_place(&view, window.state().view.camera);
@@ -241,7 +241,7 @@ fn a_relationship_drag_that_ends_nowhere_or_is_cancelled_adds_nothing() {
 fn a_relationship_can_be_selected_renamed_and_removed() {
     let mut window = related();
     let camera = window.state().view.camera;
-    let middle = paint::tie_middle(window.room(), camera, "ada-1", "bram-1").expect("both are here");
+    let middle = paint::relationship_midpoint(window.room(), camera, "ada-1", "bram-1").expect("both are here");
     window.click(middle, Modifiers::NONE);
     assert_eq!(window.state().selection.rope(), Some(&tie("ada-1", "bram-1", "mentors")));
     window.key(Modifiers::NONE, Key::Enter);

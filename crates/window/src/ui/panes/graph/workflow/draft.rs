@@ -95,7 +95,7 @@ impl StepDraft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::orchestration::workflow::definition::PersonWants;
+    use crate::orchestration::workflow::definition::AnswerKind;
 
     fn step() -> StepView {
         let keys = [("retry".to_owned(), "2".to_owned())].into();
@@ -109,11 +109,11 @@ mod tests {
         draft.id = " search ".into();
         draft.keys.insert("retry".into(), String::new());
         draft.keys.insert("model".into(), String::new());
-        draft.doer = StepAssignee::Person(PersonWants::Approval);
+        draft.doer = StepAssignee::Person(AnswerKind::Approval);
         draft.with.insert("topic".into(), "tea".into());
         let of = || "look".to_owned();
         let expected = [
-            WorkflowEdit::Assign { step: of(), doer: StepAssignee::Person(PersonWants::Approval) },
+            WorkflowEdit::Assign { step: of(), doer: StepAssignee::Person(AnswerKind::Approval) },
             WorkflowEdit::Set { step: of(), key: "retry".into(), text: String::new() },
             WorkflowEdit::Rename { step: of(), to: "search".into() },
         ];

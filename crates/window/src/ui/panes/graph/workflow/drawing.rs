@@ -73,7 +73,7 @@ impl WorkflowLayer {
         background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::WORKFLOW_DRAWING));
         self.view.rect = rect;
         self.positions.update(&file.steps);
-        self.view.look_around(ui, &background);
+        self.view.pan_and_zoom(ui, &background);
         if !self.view.is_free {
             let chosen = file.steps.iter().position(|step| self.chosen.as_ref() == Some(&step.id));
             let chosen = chosen.and_then(|at| self.positions.cards.get(at));
@@ -118,7 +118,7 @@ impl WorkflowLayer {
         state: Option<(StepStatus, &str, Option<&crate::base::Id>)>,
     ) {
         let (zoom, status) = (self.view.zoom, state.map(|(status, ..)| status));
-        let word = status.map_or(texts::NOT_RUN_YET, StepStatus::word);
+        let word = status.map_or(texts::NOT_RUN_YET, StepStatus::as_str);
         let who = state.and_then(|(.., agent)| agent).map_or(step.who.as_str(), |agent| agent);
         let why = state.map(|(_, why, _)| why).filter(|why| !why.is_empty());
         let response = ui.interact(rect, ui.id().with(("step", &step.id)), Sense::click());

@@ -16,7 +16,7 @@ use egui::{Frame, Margin, ScrollArea, Ui, UiBuilder};
 use super::layer::Layer;
 use super::texts;
 use super::view::View;
-use crate::orchestration::workflow::definition::{COMMENT, Output, PersonWants};
+use crate::orchestration::workflow::definition::{AnswerKind, COMMENT, Output};
 use crate::orchestration::workflow::edit::{StepAssignee, WorkflowEdit};
 use crate::orchestration::workflow::format::stem;
 use crate::orchestration::workflow::value::OutputKind;
@@ -271,7 +271,7 @@ impl WorkflowLayer {
         let shown = after.map_or_else(|| texts::ADD_A_STEP.to_owned(), |id| texts::add_a_step_after(id));
         let mut chosen = None;
         menu::drop_down(ui, texts::ADD_A_STEP, shown, MENU[0], cx.theme, |ui| {
-            let yours = [(texts::YOU_APPROVE, PersonWants::Approval), (texts::YOU_FILL_IN_A_FORM, PersonWants::Form)];
+            let yours = [(texts::YOU_APPROVE, AnswerKind::Approval), (texts::YOU_FILL_IN_A_FORM, AnswerKind::Form)];
             for (label, wants) in yours {
                 if menu::choice(ui, false, label).clicked() {
                     chosen = Some(StepAssignee::Person(wants));
@@ -307,7 +307,7 @@ impl WorkflowLayer {
         actions: &mut LayerActions,
     ) {
         if let Some(run) = run {
-            ui.label(widgets::small(texts::run_status(run.key.number(), run.status.word(), &run.why), theme));
+            ui.label(widgets::small(texts::run_status(run.key.number(), run.status.as_str(), &run.why), theme));
             for asked in &run.asked {
                 self.answer(ui, theme, run, asked, actions);
             }

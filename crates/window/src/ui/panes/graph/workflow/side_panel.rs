@@ -4,7 +4,7 @@ use egui::{CollapsingHeader, Ui};
 
 use super::draft::StepDraft;
 use crate::orchestration::workflow::WorkflowCommand;
-use crate::orchestration::workflow::definition::PersonWants;
+use crate::orchestration::workflow::definition::AnswerKind;
 use crate::orchestration::workflow::edit::{StepAssignee, WorkflowEdit};
 use crate::orchestration::workflow::format::stem;
 use crate::ui::context::ViewerContext;
@@ -61,7 +61,7 @@ impl StepPanel {
         let mut edit = |edit: WorkflowEdit| acts.push(WorkflowCommand::Edit { path: file.path.clone(), edit });
         widgets::section(ui, &step.id, theme);
         if let Some((status, why, _)) = run.and_then(|run| run.step(&step.id)) {
-            ui.label(widgets::small(texts::with_reason(status.word(), why), theme));
+            ui.label(widgets::small(texts::with_reason(status.as_str(), why), theme));
         }
         fields(ui, cx, file, &mut self.draft);
         let mut is_closed = false;
@@ -132,7 +132,7 @@ fn fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut 
         widgets::area(ui, &mut draft.prompt, label, texts::PROMPT_HINT, PROMPT_ROWS).labelled_by(label_id);
     }
     // An approval has the outputs yes or no and a comment, and no others.
-    if draft.doer != StepAssignee::Person(PersonWants::Approval) || !draft.outputs.is_empty() {
+    if draft.doer != StepAssignee::Person(AnswerKind::Approval) || !draft.outputs.is_empty() {
         labelled_field(ui, theme, &mut draft.outputs, texts::OUTPUTS, texts::OUTPUTS_HINT);
     }
     let when = draft.keys.entry("when".to_owned()).or_default();
@@ -165,8 +165,8 @@ fn fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut 
 fn assignee_label(doer: &StepAssignee) -> &'static str {
     match doer {
         StepAssignee::Agent(_) => texts::BY_AN_AGENT,
-        StepAssignee::Person(PersonWants::Approval) => texts::YOU_APPROVE,
-        StepAssignee::Person(PersonWants::Form) => texts::YOU_FILL_IN_A_FORM,
+        StepAssignee::Person(AnswerKind::Approval) => texts::YOU_APPROVE,
+        StepAssignee::Person(AnswerKind::Form) => texts::YOU_FILL_IN_A_FORM,
         StepAssignee::Workflow(_) => texts::BY_ANOTHER_WORKFLOW,
     }
 }
@@ -179,8 +179,8 @@ fn assignee_fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, dra
     menu::drop_down(ui, texts::DONE_BY, assignee_label(&draft.doer), width, theme, |ui| {
         let all = [
             StepAssignee::Agent(String::new()),
-            StepAssignee::Person(PersonWants::Approval),
-            StepAssignee::Person(PersonWants::Form),
+            StepAssignee::Person(AnswerKind::Approval),
+            StepAssignee::Person(AnswerKind::Form),
             StepAssignee::Workflow(String::new()),
         ];
         for doer in all {

@@ -10,7 +10,7 @@ use crate::base::RunTag;
 use crate::orchestration::workflow::{RunKey, StepStatus};
 use crate::ui::UiState;
 use crate::ui::panes::graph::graph_ui;
-use crate::ui::testing::{Stage, pane_of, sample_room};
+use crate::ui::testing::{PaneHarness, pane_of, sample_room};
 use crate::view::workflows::{StepView, WorkflowsView};
 
 const PATH: &str = "workflows/tea.md";
@@ -19,7 +19,7 @@ fn key() -> RunKey {
     RunKey::new(1, RunTag::of("r-1"))
 }
 
-fn stage(run: Option<RunView>) -> Harness<'static, Stage> {
+fn stage(run: Option<RunView>) -> Harness<'static, PaneHarness> {
     let mut room = sample_room();
     let step = |id: &str, before: &[usize]| StepView {
         id: id.into(),
@@ -39,7 +39,7 @@ fn stage(run: Option<RunView>) -> Harness<'static, Stage> {
         ..WorkflowView::default()
     };
     room.workflows = WorkflowsView { files: vec![file].into(), runs: run.into_iter().map(Arc::new).collect() }.into();
-    let mut stage = Stage::new(room, UiState::default());
+    let mut stage = PaneHarness::new(room, UiState::default());
     stage.panes.graph.show_workflow(None, false);
     let window = pane_of(stage, |ui, cx, panes| graph_ui(ui, cx, &mut panes.graph));
     window.ctx.all_styles_mut(|style| style.animation_time = 0.0);
@@ -54,7 +54,7 @@ fn run(status: RunStatus, asked: Vec<AskedView>) -> RunView {
     RunView { key: key(), file: PATH.into(), status, why: "step write failed".into(), result: None, steps, asked }
 }
 
-fn sent_commands(window: &Harness<'static, Stage>) -> Vec<WorkflowCommand> {
+fn sent_commands(window: &Harness<'static, PaneHarness>) -> Vec<WorkflowCommand> {
     let of = |act: &RoomAct| match act {
         RoomAct::Workflow(command) => Some(command.clone()),
         _ => None,
@@ -190,11 +190,11 @@ fn a_step_can_be_edited_in_the_side_panel() {
 }
 
 /// Returns the center of the widget with this label.
-fn middle(window: &Harness<'static, Stage>, label: &str) -> egui::Pos2 {
+fn middle(window: &Harness<'static, PaneHarness>, label: &str) -> egui::Pos2 {
     window.get_by_label(label).rect().center()
 }
 
-fn drag(window: &mut Harness<'static, Stage>, from: egui::Pos2, to: egui::Pos2) {
+fn drag(window: &mut Harness<'static, PaneHarness>, from: egui::Pos2, to: egui::Pos2) {
     window.drag_at(from);
     window.step();
     for share in [0.3, 0.7, 1.0] {
@@ -266,7 +266,7 @@ fn the_layer_can_be_chosen_and_runs_requested_elsewhere_start_here() {
 }
 
 /// Changes the steps of the shown workflow, as if its file had changed.
-fn change_steps(window: &mut Harness<'static, Stage>, change: impl Fn(&mut Vec<StepView>)) {
+fn change_steps(window: &mut Harness<'static, PaneHarness>, change: impl Fn(&mut Vec<StepView>)) {
     let room = &mut window.state_mut().room;
     let mut views = (*room.workflows).clone();
     let mut files = (*views.files).clone();
@@ -277,7 +277,7 @@ fn change_steps(window: &mut Harness<'static, Stage>, change: impl Fn(&mut Vec<S
     window.run();
 }
 
-fn choose(window: &mut Harness<'static, Stage>, list: &str, entry: &str) {
+fn choose(window: &mut Harness<'static, PaneHarness>, list: &str, entry: &str) {
     window.get_by_label(list).click();
     window.run();
     window.get_by_label(entry).click();
@@ -290,20 +290,20 @@ fn an_empty_workflow_shows_a_hint_and_an_added_step_is_chosen() {
     change_steps(&mut window, Vec::clear);
     assert!(window.query_by_label("No steps yet").is_some());
     choose(&mut window, "Add a step", "You approve");
-    let doer = StepAssignee::Person(PersonWants::Approval);
+    let doer = StepAssignee::Person(AnswerKind::Approval);
     let edit = WorkflowEdit::AddStep { doer: doer.clone(), after: None };
     assert_eq!(sent_commands(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
     change_steps(&mut window, |steps| {
         steps.push(StepView {
             id: "approval".into(),
-            doer: StepAssignee::Person(PersonWants::Approval),
+            doer: StepAssignee::Person(AnswerKind::Approval),
             ..StepView::default()
         });
     });
     assert!(window.query_by_label("Remove step").is_some(), "the added step is chosen");
     window.state_mut().commands.clear();
     choose(&mut window, "Add a step", "You fill in a form");
-    let doer = StepAssignee::Person(PersonWants::Form);
+    let doer = StepAssignee::Person(AnswerKind::Form);
     let edit = WorkflowEdit::AddStep { doer, after: Some("approval".into()) };
     assert_eq!(sent_commands(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
 }
@@ -352,7 +352,7 @@ fn rare_keys_of_a_step_can_be_edited() {
     assert!(window.query_by_label("Model").is_some(), "a value without effect can be removed");
     window.get_by_label("Save step").click();
     window.run();
-    let doer = StepAssignee::Person(PersonWants::Form);
+    let doer = StepAssignee::Person(AnswerKind::Form);
     let edit = WorkflowEdit::Assign { step: "write".into(), doer };
     assert_eq!(sent_commands(&window)[0], WorkflowCommand::Edit { path: PATH.into(), edit });
 }

@@ -11,9 +11,9 @@ use crate::log::events::{Activation, Complete, ModelCall};
 use crate::log::{EventData, EventDraft, EventRecord};
 use crate::mind::Prompt;
 use crate::mind::{PromptMessage, PromptOrigin, PromptPart, Role, ToolCall};
-use crate::ui::state::file_texts::Want;
-use crate::view::chat::{ChatView, LiveAnswer, PieceFacts, lines};
-use crate::view::model::{AgentDetail, KnownBy, Knows, ProfileFacts, ReaderView};
+use crate::ui::state::file_texts::FileTextRequest;
+use crate::view::chat::{ChatView, LiveAnswer, WorkFacts, lines};
+use crate::view::model::{AgentDetail, ElementReaders, KnownElement, ProfileFacts, ReaderView};
 use crate::view::work::QuestionView;
 
 fn record(seq: u64, event: &impl EventData) -> EventRecord {
@@ -21,14 +21,14 @@ fn record(seq: u64, event: &impl EventData) -> EventRecord {
     EventRecord { seq: Seq(seq), tick: seq, time_ms: 0, run: "r".into(), draft }
 }
 
-fn detail(window: &mut Harness<'static, Stage>, change: impl FnOnce(&mut AgentDetail)) {
+fn detail(window: &mut Harness<'static, PaneHarness>, change: impl FnOnce(&mut AgentDetail)) {
     let mut detail = (**window.state().room.agents[0].detail.as_ref().unwrap()).clone();
     change(&mut detail);
     window.state_mut().room.agents[0].detail = Some(detail.into());
     window.run_steps(3);
 }
 
-fn is_shown(window: &Harness<'static, Stage>, label: &str) -> bool {
+fn is_shown(window: &Harness<'static, PaneHarness>, label: &str) -> bool {
     window.query_all_by_label(label).next().is_some()
 }
 
@@ -42,7 +42,7 @@ fn exchange() -> Vec<PromptMessage> {
 }
 
 fn at_work(question: Option<QuestionView>, live: Option<LiveAnswer>) -> ChatView {
-    let work = PieceFacts {
+    let work = WorkFacts {
         activation: ActivationKey::numbered(7),
         task: "Write the plan".into(),
         stage: "thinking",
@@ -109,7 +109,7 @@ fn offline_call() -> ModelCall {
     ModelCall { kind, provider, model, ..ModelCall::default() }
 }
 
-fn with_work(window: &mut Harness<'static, Stage>) {
+fn with_work(window: &mut Harness<'static, PaneHarness>) {
     let book = &mut window.state_mut().recent.book;
     book.push(&record(1, &Activation { task: "Write the plan".into(), ..Activation::default() }));
     book.push(&record(2, &Complete { turns: 3, tokens: 900, ..Complete::default() }));
@@ -134,9 +134,9 @@ fn the_session_of_past_work_is_loaded_and_shown() {
     click(&mut window, "Earlier work");
     click(&mut window, "act-1 Write the plan");
     let act: Id = "act-1".into();
-    assert!(window.state().state.texts.is_wanted(&Want::Session(act.clone())));
+    assert!(window.state().state.texts.has_requests(&FileTextRequest::Session(act.clone())));
     assert!(is_shown(&window, "Loading session…"));
-    let give = |window: &mut Harness<'static, Stage>, read| {
+    let give = |window: &mut Harness<'static, PaneHarness>, read| {
         window.state_mut().state.texts.sessions.insert(act.clone(), read);
         window.run_steps(3);
     };
@@ -163,8 +163,8 @@ fn the_prompt_of_a_call_shows_its_sources_or_that_it_is_gone() {
     with_work(&mut window);
     click(&mut window, "Prompts of the agent");
     click(&mut window, "Call 3");
-    assert!(window.state().state.texts.is_wanted(&Want::Prompt(Seq(3))));
-    let give = |window: &mut Harness<'static, Stage>, read| {
+    assert!(window.state().state.texts.has_requests(&FileTextRequest::Prompt(Seq(3))));
+    let give = |window: &mut Harness<'static, PaneHarness>, read| {
         window.state_mut().state.texts.prompts.insert(Seq(3), read);
         window.run_steps(3);
     };
@@ -205,12 +205,12 @@ fn permissions_are_shown_in_words() {
 fn readers_of_an_element_are_listed_with_their_versions() {
     let mut window = inspect(&[post()]);
     let reader = |name: &str, knows| ReaderView { agent: name.into(), name: name.into(), knows };
-    let known = KnownBy {
+    let known = ElementReaders {
         version: 5,
         readers: vec![
-            reader("Ada", Knows::Newest { read_tick: 1_500 }),
-            reader("Bram", Knows::Older { version: 3, read_tick: 900 }),
-            reader("Cleo", Knows::Nothing),
+            reader("Ada", KnownElement::Newest { read_tick: 1_500 }),
+            reader("Bram", KnownElement::Older { version: 3, read_tick: 900 }),
+            reader("Cleo", KnownElement::Nothing),
         ],
     };
     window.state_mut().room.known = BTreeMap::from([(Id::from("post"), known.into())]);
@@ -226,7 +226,7 @@ fn readers_of_an_element_are_listed_with_their_versions() {
     for shown in told {
         assert!(is_shown(&window, shown), "{shown}");
     }
-    window.state_mut().room.known.insert("post".into(), KnownBy::default().into());
+    window.state_mut().room.known.insert("post".into(), ElementReaders::default().into());
     window.run_steps(3);
     assert!(is_shown(&window, "No agent here may read it."));
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::store::FileVersion;
-use crate::ui::state::file_texts::Want;
+use crate::ui::state::file_texts::FileTextRequest;
 use crate::workspace::vfs::{FileInfo, FileKind, FileOperation};
 
 const PATH: &str = "artifacts/plan.md";
@@ -20,7 +20,7 @@ fn version(number: u64, author: &str) -> FileVersion {
 }
 
 /// Returns an inspector showing a file with three readable versions.
-fn inspect_file(is_there: bool) -> Harness<'static, Stage> {
+fn inspect_file(is_there: bool) -> Harness<'static, PaneHarness> {
     let mut state = UiState::default();
     state.selection.choose_file(Some(PATH.to_owned()));
     let library = &mut state.texts;
@@ -35,11 +35,11 @@ fn inspect_file(is_there: bool) -> Harness<'static, Stage> {
     window
 }
 
-fn is_shown(window: &Harness<'static, Stage>, label: &str) -> bool {
+fn is_shown(window: &Harness<'static, PaneHarness>, label: &str) -> bool {
     window.query_all_by_label(label).next().is_some()
 }
 
-fn restored(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
+fn restored(window: &Harness<'static, PaneHarness>) -> Vec<FileOperation> {
     let operation = |command: &Command| match command {
         Command::Act(RoomAct::File(command), None) => Some(command.operation.clone()),
         _ => None,
@@ -56,7 +56,7 @@ fn a_file_shows_its_properties_and_opens_in_a_tab() {
     click(&mut window, "Open in a tab");
     assert_eq!(window.state().commands, [Command::OpenFile(PATH.into(), None)]);
     let texts = &window.state().state.texts;
-    assert!(texts.is_wanted(&Want::Files) && texts.is_wanted(&Want::Versions(PATH.into())));
+    assert!(texts.has_requests(&FileTextRequest::Files) && texts.has_requests(&FileTextRequest::Versions(PATH.into())));
 }
 
 #[test]
@@ -85,12 +85,12 @@ fn a_version_is_restored_once_and_the_result_is_shown() {
     click(&mut window, "Restore version 2");
     assert_eq!(restored(&window), [FileOperation::Restore { path: PATH.into(), version: 2 }]);
     let key = window.state().panes.inspector.file.operation.clone().unwrap();
-    window.state_mut().recent.take_in_orders([(key, Err("the disk is full".to_owned()))]);
+    window.state_mut().recent.record_file_outcomes([(key, Err("the disk is full".to_owned()))]);
     window.run_steps(3);
     assert!(is_shown(&window, "Restore failed: the disk is full"));
     click(&mut window, "Restore version 2");
     let key = window.state().panes.inspector.file.operation.clone().unwrap();
-    window.state_mut().recent.take_in_orders([(key, Ok(()))]);
+    window.state_mut().recent.record_file_outcomes([(key, Ok(()))]);
     window.run_steps(3);
     assert!(is_shown(&window, "Restored as a new version."));
 }

@@ -10,10 +10,10 @@ use crate::element::ElementCommand;
 use crate::simulation::TaskCommand;
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
-use crate::ui::testing::{Stage, stage_pane};
+use crate::ui::testing::{PaneHarness, stage_pane};
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 
-fn inspect(things: &[Thing]) -> Harness<'static, Stage> {
+fn inspect(things: &[RoomObject]) -> Harness<'static, PaneHarness> {
     let mut state = UiState::default();
     state.selection.select(things.iter().cloned());
     let mut window = stage_pane(state, |ui, cx, panes| inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log));
@@ -21,17 +21,17 @@ fn inspect(things: &[Thing]) -> Harness<'static, Stage> {
     window
 }
 
-fn click(window: &mut Harness<'static, Stage>, label: &str) {
+fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
     window.get_by_label(label).click();
     window.run_steps(3);
 }
 
-fn ada() -> Thing {
-    Thing::Agent("ada-1".into())
+fn ada() -> RoomObject {
+    RoomObject::Agent("ada-1".into())
 }
 
-fn post() -> Thing {
-    Thing::Element("post".into())
+fn post() -> RoomObject {
+    RoomObject::Element("post".into())
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn an_inbox_can_be_assigned_and_opened() {
 fn a_message_board_shows_a_channel_or_none() {
     use crate::view::collaboration::{ChannelView, CollaborationView};
     use crate::view::model::ContentView;
-    let mut window = inspect(&[Thing::Element("news".into())]);
+    let mut window = inspect(&[RoomObject::Element("news".into())]);
     let room = &mut window.state_mut().room;
     room.elements.push(crate::ui::testing::element(9, "news", "messageboard", ContentView::Text("Hello".into())));
     let channel = |name: &str| ChannelView { name: name.into(), ..ChannelView::default() };
@@ -176,7 +176,7 @@ fn several_items_are_counted_and_an_empty_selection_explains_itself() {
     click(&mut window, "Delete");
     assert_eq!(window.state().commands, [Command::Delete(vec![ada(), post()])]);
     assert!(inspect(&[]).query_by_label("Event log").is_some(), "the events of the whole room");
-    assert!(inspect(&[Thing::Agent("gone".into())]).query_by_label("gone has left the room").is_some());
+    assert!(inspect(&[RoomObject::Agent("gone".into())]).query_by_label("gone has left the room").is_some());
 }
 
 #[test]

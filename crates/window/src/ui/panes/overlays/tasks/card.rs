@@ -6,7 +6,7 @@ use super::Board;
 use crate::base::text::{one_line, truncate};
 use crate::base::{Problem, Severity};
 use crate::element::TaskAct;
-use crate::element::taskboard::waits_for;
+use crate::element::taskboard::open_dependencies;
 use crate::ui::Command;
 use crate::ui::panes::overlays::texts;
 use crate::ui::widgets;
@@ -136,11 +136,11 @@ fn status_notes(board: &Board<'_>, task: &Task) -> Vec<String> {
         let other = file.tasks.iter().find(|other| other.id == id);
         other.map_or_else(|| id.to_owned(), |other| truncate(&one_line(&other.title.text), 50))
     };
-    let waits: Vec<String> = waits_for(file, task).into_iter().map(called).collect();
-    if !waits.is_empty() && !column.is_over() {
+    let waits: Vec<String> = open_dependencies(file, task).into_iter().map(called).collect();
+    if !waits.is_empty() && !column.is_closed() {
         notes.push(texts::waits_for(&waits));
     }
-    if waits_for_person(task) && !column.is_over() {
+    if waits_for_person(task) && !column.is_closed() {
         notes.push(texts::NEEDS_YOUR_APPROVAL.to_owned());
     }
     let result = field_text(task, "conclusion").or_else(|| field_text(task, "why"));
@@ -152,7 +152,7 @@ fn status_notes(board: &Board<'_>, task: &Task) -> Vec<String> {
 pub(super) fn checkbox_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &mut Vec<Command>) {
     let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
     let column = Column::of(task);
-    let is_on = column.is_over();
+    let is_on = column.is_closed();
     let is_closed = task.has_errors || board.is_record || is_question(task);
     let sense = if is_closed { Sense::hover() } else { Sense::click() };
     let (rect, response) = ui.allocate_exact_size(vec2(TICK_POINTS, TICK_POINTS), sense);

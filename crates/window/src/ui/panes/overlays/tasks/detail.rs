@@ -286,7 +286,7 @@ fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, output: &mut BoardO
             ui.add(Label::new(RichText::new(text).monospace().size(TYPE[0])).wrap());
         }
         if field_text(task, QUESTION_KEY) == Some("workflow_step")
-            && !Column::of(task).is_over()
+            && !Column::of(task).is_closed()
             && widgets::primary(ui, true, texts::ANSWER_IN_WORKFLOW, board.theme).clicked()
         {
             output.commands.push(WindowCommand::ShowWorkflow { path: None, runs: false }.into());

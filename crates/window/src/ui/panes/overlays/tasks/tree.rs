@@ -23,7 +23,7 @@ pub(super) fn tree_ui(ui: &mut Ui, board: &Board<'_>, output: &mut BoardOutput) 
     let tasks = &board.tasks.file.tasks;
     let shown: Vec<usize> = (0..tasks.len()).filter(|index| matches_search(&tasks[*index], board.search)).collect();
     if shown.is_empty() {
-        ui.label(widgets::soft(texts::NO_RESULTS, board.theme));
+        ui.label(widgets::secondary_text(texts::NO_RESULTS, board.theme));
         return;
     }
     ui.spacing_mut().item_spacing.y = 2.0;
