@@ -92,7 +92,7 @@ impl WorkflowRuns {
         self.runs.values().any(Run::is_going_on)
     }
 
-    /// Whether a run is running that does not only wait for a person.
+    /// Whether a run has unfinished steps other than those that wait for a person.
     pub fn is_at_work(&self) -> bool {
         let is_at_work =
             |run: &Run| run.is_going_on() && (run.active().next().is_some() || run.asked().next().is_none());
