@@ -29,7 +29,7 @@ impl Dice {
         (self.0 >> 33) as usize % sides.max(1)
     }
 
-    /// Small numbers more often than large ones.
+    /// Draws an index; small ones are more frequent, as with words in texts.
     fn rank(&mut self, sides: usize) -> usize {
         let (one, other) = (self.roll(sides), self.roll(sides));
         one * other / sides.max(1)
@@ -91,7 +91,7 @@ fn main() -> Result<(), KnowledgeError> {
     Ok(())
 }
 
-/// How well the labelled questions find their memories.
+/// Measures how well the labelled questions find their memories.
 fn quality(called: &str, model: &dyn Embedder) -> Result<(), KnowledgeError> {
     let pairs: Vec<(&str, &str)> = WORDS.lines().filter_map(|line| line.split_once('\t')).collect();
     let mut index = Index::new(model.model(), model.dimensions());
@@ -124,7 +124,8 @@ fn quality(called: &str, model: &dyn Embedder) -> Result<(), KnowledgeError> {
     Ok(())
 }
 
-/// Compares a model's judgement of texts that it was not tuned on with people's, if `WORKSHOP_LEE` says where they are.
+/// Compares a model's similarity of texts that it was not tuned on with the judgements of people, if `WORKSHOP_LEE`
+/// names their folder.
 fn judged(called: &str, model: &dyn Embedder) -> Result<(), KnowledgeError> {
     let Ok(folder) = std::env::var("WORKSHOP_LEE") else { return Ok(()) };
     let read = |name: &str| fs::read_to_string(Path::new(&folder).join(name)).unwrap_or_default();
@@ -230,7 +231,7 @@ fn of(count: usize, words: &[&str]) -> Result<(), KnowledgeError> {
     Ok(())
 }
 
-/// The same by numpy and by Concordia, in the same run, if `WORKSHOP_BASELINES` names a Python with both.
+/// Measures the same with numpy and Concordia, if `WORKSHOP_BASELINES` names a Python interpreter that has both.
 fn others(known: &KnowledgeBase, dice: &mut Dice, words: &[&str], folder: &std::path::Path, ours: f64) {
     let Ok(python) = std::env::var("WORKSHOP_BASELINES") else { return };
     let numbers = |text: &str| -> Vec<f32> {
@@ -261,7 +262,7 @@ fn others(known: &KnowledgeBase, dice: &mut Dice, words: &[&str], folder: &std::
     }
 }
 
-/// Adding one memory: to the file's text and the index, and then to the disk.
+/// Measures adding one memory: to the file's text and the index, and then to the disk.
 fn added(
     known: &mut KnowledgeBase,
     dice: &mut Dice,

@@ -1,4 +1,4 @@
-//! What agents know: memories as lines of files that a person edits, and how they are found by meaning and keyword.
+//! The knowledge of agents: memories as lines of files that a person can edit, found by meaning and keyword.
 
 pub mod knowledge;
 

@@ -1,8 +1,8 @@
 //! Agents in a folder: `agent.mdx` with its own tools, `skills/`, `heartbeat.md` and `modules/`.
 //!
-//! Everything here takes and returns data, and is independent of the room and the network: texts are parsed to
-//! documents with problems, and the engine runs a document's code on its own thread, where everything outside is
-//! requested from the caller.
+//! This crate is independent of the room and the network, and takes and returns plain data: texts are parsed to
+//! documents with problems, and the engine runs a document's code on its own thread, passing every request to the
+//! outside to the caller.
 
 pub mod document;
 pub mod engine;

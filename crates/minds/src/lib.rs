@@ -6,7 +6,7 @@ pub mod memory;
 pub mod mind;
 pub mod offline;
 
-// The floors below, by the names that everything knows them by.
+// Re-exports of the layers below, so that paths are the same in every crate.
 pub(crate) use workshop_files::workspace;
 pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
 pub(crate) use workshop_knowledge::knowledge;

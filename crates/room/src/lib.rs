@@ -1,11 +1,11 @@
-//! The room: agents, elements, and what happens between them, without models or databases.
+//! The room: agents, elements, and the interactions between them, without models or databases.
 
 pub mod agent;
 pub mod element;
 pub mod navigation;
 pub mod simulation;
 
-// The modules of lower floors, under the names that all floors use.
+// Re-exports of the layers below, so that paths are the same in every crate.
 pub(crate) use workshop_files::workspace;
 pub(crate) use workshop_foundation::{base, log, schedule};
 pub(crate) use workshop_knowledge::knowledge;

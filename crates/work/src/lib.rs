@@ -8,7 +8,7 @@ pub mod learning;
 pub mod orchestration;
 pub mod tools;
 
-// The floors below, by the names that everything knows them by.
+// Re-exports of the layers below, so that paths are the same in every crate.
 pub(crate) use workshop_files::{store, workspace};
 pub(crate) use workshop_foundation::{base, log, schedule};
 pub(crate) use workshop_knowledge::knowledge;

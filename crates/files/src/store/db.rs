@@ -15,8 +15,8 @@ use crate::safe_fs::{self, Folder};
 
 /// The usual name of the folder that contains the database.
 const STATE_FOLDER: &str = ".workshop";
-/// The migrations from an empty database to the current format; `PRAGMA user_version` is the number of those that were
-/// applied. Databases of every age exist: never remove or change a migration, only append.
+/// The migrations from an empty database to the current format; `PRAGMA user_version` is the number of applied
+/// migrations. Databases of every age exist: never remove or change a migration, only append.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema/001_log.sql"),
     include_str!("schema/002_files.sql"),
@@ -38,7 +38,8 @@ pub(super) const NUMBER_AT_MOST: i64 = 1 << 53;
 #[derive(Debug)]
 pub(super) struct Lock {
     held: File,
-    /// The locked folder of the workspace: a lock file alone is useless once it is deleted with `.workshop/`.
+    /// The locked folder of the workspace. A lock file alone would be useless if it were deleted together with
+    /// `.workshop/`.
     workspace: Option<File>,
 }
 
@@ -61,7 +62,8 @@ impl Drop for Lock {
     }
 }
 
-/// Creates a database with the current tables at a path where none exists. It is filled before anybody opens it.
+/// Creates a database with the current tables at a path where none exists. It is filled before any other connection
+/// opens it.
 pub(super) fn open_new(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     // It is used only once it is complete and on disk, so neither rollbacks nor waiting for the disk are needed.
@@ -109,7 +111,7 @@ pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Opens the database for reading. It is migrated first if necessary and nobody writes.
+/// Opens the database for reading. It is migrated first if necessary, unless another process is writing it.
 pub(super) fn open_read_only(dir: &Path) -> Result<Connection, StoreError> {
     let path = path_in(dir);
     if path.symlink_metadata().is_err() {

@@ -1,5 +1,5 @@
-//! The store as the room sees it: passes records to the writer thread. A tick never waits for that thread, as long as
-//! the driver of the clock checks [`Store::has_room`] first.
+//! The room's handle to the store, which passes records to the writer thread. A tick never waits for that thread, as
+//! long as the driver of the clock checks [`Store::has_room`] first.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const OVERFLOW_TICKS: usize = 1024;
 /// How long closing waits for a busy writer, and then again after telling it to stop.
 const CLOSE_WAIT: Duration = Duration::from_secs(10);
-/// The same if it is known that nothing can be written, so that closing ends soon.
+/// The same while writing is known to fail, so that closing ends soon.
 const PATIENCE_IN_TROUBLE: Duration = Duration::from_secs(1);
 /// The maximum number of records in a tick; the clock waits before a record could get a number that is not reserved.
 const NUMBERS_PER_TICK: u64 = NUMBERS_AHEAD / 4;
@@ -138,7 +138,7 @@ impl Store {
     }
 
     /// Whether the records of the next tick can be accepted. The driver of the clock checks this before each tick and
-    /// waits if not, so that nothing is discarded.
+    /// waits if not, so that no record is discarded.
     pub fn has_room(&self) -> bool {
         let Some(commands) = &self.commands else { return false };
         let reserved = self.shared.reserved.load(Ordering::Acquire);
@@ -148,8 +148,8 @@ impl Store {
             && !self.shared.is_displaced.load(Ordering::Acquire)
     }
 
-    /// Whether a record with this number may be shown to anyone, because no other record can get that number, even if
-    /// this process is killed.
+    /// Whether a record with this number may be shown, because no other record can get that number, even if this
+    /// process is killed.
     pub fn may_show(&self, seq: Seq) -> bool {
         self.shared.reserved.load(Ordering::Acquire) >= seq.0
     }
@@ -242,7 +242,7 @@ impl Store {
         self.send_computed(Box::new(move || Some(Entry::Hash { tick, hash: compute() })))
     }
 
-    /// Whether the thread keeps up with the entries that it computes, each of which holds a copy of the world.
+    /// Whether the thread keeps up with the entries that it computes. Each of them holds a copy of the world.
     pub fn keeps_up(&self) -> bool {
         self.shared.to_compute.load(Ordering::Acquire) < COMPUTED_AT_MOST
     }

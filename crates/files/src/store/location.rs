@@ -33,10 +33,10 @@ pub(super) struct DatabaseLocation {
     lock: Identity,
 }
 
-/// What happened to the location since the history was opened.
+/// The change of the location since the history was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LocationStatus {
-    /// Nothing.
+    /// The location is unchanged.
     InPlace,
     /// The lock file was deleted or replaced.
     LockGone,
@@ -92,7 +92,7 @@ impl DatabaseLocation {
         identity(&lock_in(&self.dir)).is_some_and(|now| Some(now) != self.lock)
     }
 
-    /// Returns the error for a status; `None` if nothing is wrong.
+    /// Returns the error for a status; `None` if the location is unchanged.
     pub(super) fn trouble(&self, standing: LocationStatus) -> Option<StoreError> {
         let dir = self.dir.display();
         let what = match standing {

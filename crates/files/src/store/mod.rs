@@ -1,9 +1,8 @@
 //! The stored history: the event log, the journal of inputs and the versions of files in SQLite. No domain logic.
 //!
 //! Systems write to [`EventLog`]. At the end of each tick, its records, the inputs and the clock are sent together to
-//! the [`Store`], whose thread writes them in one transaction. So whenever the process is killed, the database contains
-//! all ticks up to some tick and nothing of a later one. [`Reader`] reads concurrently; [`Reader::reopen`] restores a
-//! room.
+//! the [`Store`], whose thread writes them in one transaction. So even after a kill, the database contains all ticks up
+//! to some tick, and no part of a later one. [`Reader`] reads concurrently; [`Reader::reopen`] restores a room.
 
 mod attachments;
 mod compression;
@@ -54,7 +53,7 @@ use crate::schedule::{Floor, InPhase, InputJournal, SimClock, Tick, WorkshopSyst
 /// The number of newest events that stay in [`EventLog`] without a [`Store`], as in tests.
 const EVENTS_WITHOUT_STORE: usize = 100_000;
 
-/// Adds the store to the room's app. Without a [`Store`], nothing is written: the newest 100,000 events stay in
+/// Adds the store to the room's app. Without a [`Store`], events are not written: the newest 100,000 stay in
 /// [`EventLog::unwritten`], and inputs stay in [`InputJournal`].
 pub fn plugin(app: &mut App) {
     app.init_resource::<EventLog>();

@@ -1,4 +1,4 @@
-//! Sets a damaged database aside as a whole and copies everything readable into a new one, which replaces it only once
+//! Sets aside a damaged database as a whole, and copies everything readable into a new one, which replaces it only once
 //! it is on disk.
 
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ const FINISHED: &str = "workshop.db.salvaged";
 pub struct QuarantinedDatabase {
     path: PathBuf,
     why: String,
-    /// What was copied into the new database; `None` if that started empty.
+    /// The data that was copied into the new database; `None` if that started empty.
     salvaged: Option<Salvaged>,
 }
 
@@ -51,7 +51,7 @@ impl QuarantinedDatabase {
     }
 }
 
-/// Sets aside the database of this folder, which nobody has open, because using it failed with the error `why`.
+/// Sets aside the database of this folder, because using it failed with the error `why`. It must not be open.
 /// Everything readable is copied into the database that replaces it.
 pub fn quarantine(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
     let _lock = db::lock(dir)?;

@@ -84,7 +84,7 @@ impl Reader {
         Ok(Self { connection: db::open_read_only(dir)?, path: path_in(dir) })
     }
 
-    /// Returns all runs, newest first, with their ticks limited to what was recorded.
+    /// Returns all runs, newest first, with their ticks limited to the recorded ones.
     pub fn runs(&self) -> Result<Vec<RunInfo>, StoreError> {
         let runs = self.all(&format!("SELECT {RUN_COLUMNS} FROM runs ORDER BY number DESC"), &[], run_info)?;
         runs.into_iter().map(|run| self.bounded(run)).collect()
@@ -95,7 +95,7 @@ impl Reader {
         Ok(Self { connection: db::read_as_it_is(path)?, path: path.to_owned() })
     }
 
-    /// Returns the run with this name, with its ticks limited to what was recorded.
+    /// Returns the run with this name, with its ticks limited to the recorded ones.
     pub fn run(&self, id: &str) -> Result<RunInfo, StoreError> {
         let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id = :id");
         let run = self.one(&sql, named_params! { ":id": id }, run_info)?;

@@ -88,7 +88,8 @@ impl Reader {
                 Ok(Some(row)) => row,
                 Ok(None) => return Ok((inputs, None)),
                 Err(_) => {
-                    // The rest cannot even be counted; the tick of the last readable input may have had more.
+                    // The remaining inputs cannot even be counted, and some of them may be from the tick of the last
+                    // readable one.
                     let damaged = inputs.last().map_or(after + 1, |input| input.tick);
                     return Ok((inputs, Some(damaged)));
                 }
@@ -104,7 +105,7 @@ impl Reader {
         }
     }
 
-    /// Limits the first and last tick of a run to what was recorded, in case they are damaged.
+    /// Limits the first and last tick of a run to the recorded ones, in case they are damaged.
     pub(super) fn bounded(&self, mut run: RunInfo) -> Result<RunInfo, StoreError> {
         let (first, end) = self.seqs_of(&run.id)?;
         // Inputs arrive after the first tick; other records may belong to it. Negative ticks are damage.
@@ -152,8 +153,8 @@ impl Reader {
         Err(StoreError::Damaged { path: self.path.clone(), what: format!("{what} is not what was written") })
     }
 
-    /// Returns what restores a scene's room to the last recorded state of its newest run, whether that ended or was
-    /// interrupted; `None` if the scene was never opened.
+    /// Returns the data that restores a scene's room to the last recorded state of its newest run, whether that ended
+    /// or was interrupted; `None` if the scene was never opened.
     pub fn reopen(&self, scene: &str) -> Result<Option<Reopening>, StoreError> {
         self.recovery_points(scene)?.first().map(|way| self.go_back(way)).transpose()
     }

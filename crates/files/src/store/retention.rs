@@ -1,4 +1,4 @@
-//! Limits the size of the history: the oldest data is removed a little at a time, but never what a room needs to
+//! Limits the size of the history: the oldest data is removed a little at a time, but never data that a room needs to
 //! continue.
 
 use std::time::Duration;
@@ -11,11 +11,11 @@ use super::error::StoreError;
 
 /// The interval between removals of old data, in wall-clock time.
 pub(super) const THIN_EVERY: Duration = Duration::from_secs(60);
-/// The maximum number of rows of each kind that one transaction deletes, so that nothing waits for it.
+/// The maximum number of rows of each kind that one transaction deletes, so that it never blocks others for long.
 const ROWS_AT_ONCE: i64 = 2_000;
 
-/// How much history is kept. What a room needs to continue is always kept: the newest run of each scene, its snapshots,
-/// and its inputs since.
+/// How much history is kept. The data that a room needs to continue is always kept: the newest run of each scene, its
+/// snapshots, and its inputs since.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HistoryLimits {
@@ -23,7 +23,7 @@ pub struct HistoryLimits {
     pub events_kept: u64,
     /// The number of newest inputs; with the start of a run, they replay it.
     pub inputs_kept: u64,
-    /// The number of newest runs whose start is kept, each of which is a whole world.
+    /// The number of newest runs whose start, a whole world each, is kept.
     pub replayable_runs: u64,
     /// The number of newest hashes of the world, for comparison by replays.
     pub hashes_kept: u64,
@@ -96,7 +96,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
     let values = [limit(limits.replayable_runs)];
     run(&format!("UPDATE runs SET thinned = 1 WHERE number IN ({old_starts})"), &values)?;
     more |= run(&format!("DELETE FROM run_starts WHERE run IN ({old_starts})"), &values)? == 20;
-    // Without the beginning of a run, a replay cannot use anything else of it.
+    // Without its beginning, the rest of a run cannot be replayed.
     let orphans = format!(
         "SELECT rowid FROM inputs WHERE run IN (SELECT number FROM runs WHERE thinned = 1) \
          AND run NOT IN (SELECT run FROM run_starts) AND run NOT IN ({NEEDED_RUNS}) LIMIT ?1"
@@ -114,7 +114,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
                      ORDER BY version.rowid LIMIT ?2)";
     more |= run(versions, &[limit(limits.versions_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
 
-    // A file that another file was renamed over can only be found by its versions.
+    // A file whose path was taken by another file can only be found by its versions.
     run("DELETE FROM files WHERE state = 'displaced' AND number NOT IN (SELECT file FROM file_versions)", &[])?;
     transaction
         .execute("DELETE FROM enclosures WHERE seq < (SELECT min(seq) FROM events)", params![])

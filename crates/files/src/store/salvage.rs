@@ -1,5 +1,5 @@
-//! Copies the readable rows of a damaged database into a new one. If rows are missing, nothing that depends on them
-//! counts as complete: a run is never replayed across lost inputs.
+//! Copies the readable rows of a damaged database into a new one. If rows are missing, data that depends on them does
+//! not count as complete: a run is never replayed across lost inputs.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params, params_from_iter};
@@ -27,7 +27,7 @@ const GAPS_AT_MOST: usize = 10_000;
 /// unreadable input.
 const LOST_INPUT: &str = "lost";
 
-/// What was salvaged from a damaged database.
+/// The data that was copied from a damaged database.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Salvaged {
     /// The number of events.
@@ -41,7 +41,7 @@ pub(super) struct Salvaged {
 }
 
 impl Salvaged {
-    /// Describes what was salvaged, as the end of a sentence.
+    /// Describes the copied data, as the end of a sentence.
     pub(super) fn describe(&self) -> String {
         let Self { records, inputs, versions, is_whole } = self;
         match (is_whole, records + inputs + versions) {

@@ -22,7 +22,7 @@ const QUIET_WAIT: Duration = Duration::from_secs(1);
 const RETRY_WAIT: Duration = Duration::from_millis(100);
 /// The longest delay between two attempts.
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(5);
-/// The interval at which the location of the history is checked while nothing is written.
+/// The interval at which the location of the history is checked while there is nothing to write.
 const PLACE_LOOK: Duration = Duration::from_secs(1);
 /// The maximum number of problems that are kept until they are read.
 const PROBLEMS_KEPT: usize = 100;
@@ -50,7 +50,7 @@ pub(super) enum Command {
 pub(super) struct Shared {
     /// The memory used by queued records, in bytes.
     pub(super) bytes_waiting: AtomicUsize,
-    /// How many entries are to be computed by the thread.
+    /// The number of entries that the thread still has to compute.
     pub(super) to_compute: AtomicUsize,
     pub(super) problems: Mutex<Vec<Problem>>,
     /// The error of the latest attempt; `None` if it succeeded.
@@ -87,7 +87,7 @@ impl Shared {
         if trouble.is_none()
             && let Some(over) = &*now
         {
-            // A caller that has not read the problem yet no longer needs to know that the room waited.
+            // If the caller has not read the problem yet, it need not know any more that the room waited.
             self.problems.lock().unwrap_or_else(PoisonError::into_inner).retain(|problem| problem.what != *over);
         }
         *now = trouble;

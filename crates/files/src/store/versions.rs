@@ -117,7 +117,7 @@ impl FileVersions {
         while let Some(row) = rows.next().map_err(failed("read the files"))? {
             match head(row) {
                 Ok(head) => heads.push(head),
-                // An unreadable row costs only one file its history.
+                // If a row is unreadable, only the history of that file is lost.
                 Err(error) => tracing::warn!("skipped the damaged history of a file: {error}"),
             }
         }
@@ -179,7 +179,7 @@ impl FileVersions {
             }
         }
         if dropped > 0 {
-            // Deleted data stays in the file until it is rewritten.
+            // Deleted data stays in the database file until it is rewritten.
             self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").map_err(failed(doing))?;
         }
         Ok(dropped)
@@ -298,8 +298,8 @@ impl FileChanges<'_> {
         Ok(number.cast_unsigned())
     }
 
-    /// Removes the newest version, which nobody has seen, and restores the previous head.
-    pub fn remove_newest_version(&self, file: i64, version: u64, before: Option<&FileHead>) -> Result<(), StoreError> {
+    /// Removes the newest version, which was never visible to others, and restores the previous head.
+    pub fn take_version_back(&self, file: i64, version: u64, before: Option<&FileHead>) -> Result<(), StoreError> {
         self.drop_version(file, version)?;
         match before {
             Some(head) => self.set_head(head),

@@ -15,7 +15,7 @@ use crate::log::EventRecord;
 use crate::schedule::RecordedInput;
 
 /// The number of record numbers that the database reserves in advance. An interrupted run leaves a gap of at most this
-/// size.
+/// size in the numbers.
 pub(super) const NUMBERS_AHEAD: u64 = 10_000;
 
 /// An item to write.

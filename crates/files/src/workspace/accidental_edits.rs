@@ -1,6 +1,6 @@
 //! Detects edits that would accidentally discard content. A scene with a mistyped key still parses, but content that
-//! nobody removed is missing. Such a text is detected here, so that the last good version of the scene stays in use
-//! until the text is fixed.
+//! was not removed on purpose is missing. Such a text is detected here, so that the last good version of the scene
+//! stays in use until the text is fixed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ const MISTAKES_AT_MOST: usize = 10;
 pub(super) struct AccidentalEdit {
     /// The keys that lead to the mistake, as far as they are known.
     pub(super) path: Vec<String>,
-    /// What is wrong.
+    /// The mistake.
     pub(super) what: String,
     /// What to do about it.
     pub(super) remedy: String,

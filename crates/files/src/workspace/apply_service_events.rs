@@ -1,4 +1,4 @@
-//! Applies what the file service reports to the world: saves, external changes, and results of orders.
+//! Applies the reports of the file service to the world: saves, external changes, and results of orders.
 
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
@@ -49,7 +49,7 @@ pub(super) fn apply_service_events(world: &mut World, mut read: Local<FilesRead>
     others.into_iter().for_each(|change| record_outside_change(world, change));
     let outcomes: Vec<FileOutcome> = read.outcomes.read(world.resource::<Messages<FileOutcome>>()).cloned().collect();
     outcomes.iter().for_each(|outcome| apply_outcome(world, outcome));
-    // The change of an operation is reported to the layers above like any other, but is already applied here.
+    // The change of an operation is also sent as a message to the layers above, but is already applied here.
     read.changes.clear(world.resource::<Messages<FileChanged>>());
 }
 

@@ -262,7 +262,7 @@ fn shown(path: &str) -> String {
     path.chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// Returns why a file is left out; an empty reason if nobody would miss it.
+/// Returns why a file is left out; the reason is empty if the file need not be listed.
 fn reason_to_leave_out(path: &str, kind: EntryKind, depth: usize) -> Option<&'static str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_our_work = name.starts_with('.') && name.ends_with(WORK_ENDING);

@@ -1,5 +1,5 @@
-//! Resets a workspace to its state before anybody worked in it: the room's records and temporary files are moved aside,
-//! and files changed by agents are restored. Nothing is deleted.
+//! Resets a workspace to its state before any agent worked in it: the room's records and temporary files are moved
+//! aside, and files changed by agents are restored. Nothing is deleted.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ const KEPT_BY_THE_ROOM: [&str; 3] = [APPROVALS_FILE, KEPT_BLACKBOARD, CHECK_IN_F
 pub struct Cleaning {
     /// The files that are moved aside, sorted by path.
     pub aside: BTreeSet<String>,
-    /// Those of these files that are replaced by an earlier text, with that text.
+    /// The files among these that are replaced by an earlier text, with that text.
     pub put_back: Vec<(String, String)>,
     /// Files written by agents whose earlier text is no longer stored; they are left alone.
     pub stays: Vec<String>,
@@ -83,7 +83,7 @@ impl Cleaning {
     fn take_back(&mut self, history: &FileHistory, path: &str) -> Result<(), StoreError> {
         let mut versions = history.versions(path)?;
         versions.reverse();
-        // In task files, the room writes on behalf of agents: who has a task, and its result.
+        // In task files, the room writes on behalf of agents: the assignee of a task, and its result.
         let is_task_file = path.ends_with(".task.md");
         let by_agent = |author: &str| is_agent(&Author(author.into())) || is_task_file && author == ROOM;
         let Some(first) = versions.iter().position(|version| by_agent(&version.author)) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The files of the workspace as the world knows them, and messages about changes on disk.
+//! The world's view of the files of the workspace, and messages about changes on disk.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub struct FileChanged {
     pub path: String,
     /// The current content.
     pub content: FileContent,
-    /// The author of the change: an agent that used its tools, otherwise the person, in whatever editor.
+    /// The author of the change: an agent that used its tools, otherwise the person, in any editor.
     #[serde(default = "Author::user")]
     pub by: Author,
     /// The log record of the change, if there is one.
@@ -84,7 +84,7 @@ pub enum FileContent {
     Removed,
     /// The file cannot be used because it is not UTF-8, too large or not readable.
     Unusable {
-        /// What is wrong with it.
+        /// The problem.
         what: String,
         /// What to do about it.
         remedy: String,

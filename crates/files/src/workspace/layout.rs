@@ -1,5 +1,4 @@
-//! The layout of a workspace on disk: what makes a folder a workspace, which of its files a room uses, and how they are
-//! read safely.
+//! The layout of a workspace on disk: detecting workspaces, the files that a room uses, and reading them safely.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -128,10 +127,10 @@ pub const MCP_FILE: &str = ".mcp.json";
 /// The commands that a person allowed or forbade.
 pub const ALLOWLIST_FILE: &str = "storage/terminal-cmd-allowlist.yaml";
 
-/// When planners last reviewed how the agents get on.
+/// The schedule and state of planner check-ins.
 pub const CHECK_IN_FILE: &str = "storage/planner-checkin.yaml";
 
-/// What agents shared on the blackboards of completed runs.
+/// The shared entries of the blackboards of completed runs.
 pub const KEPT_BLACKBOARD: &str = "memory/knowledge/blackboard.yaml";
 
 /// Whether the room maintains this file, in addition to the scene and the contents of elements: it writes the whole

@@ -11,7 +11,7 @@ use super::protected_paths::{AgentWriteRule, guarded, is_agent_at_top};
 use crate::base::text::truncate;
 use crate::base::text_normalization::{folded, is_unseen, nfc, skeleton};
 
-/// The agents' questions to a person, as tasks that the person answers in an editor. Nobody else writes it.
+/// The agents' questions to a person, as tasks that the person answers in an editor. Agents cannot write this file.
 pub const APPROVALS_FILE: &str = "tasks/approvals.task.md";
 
 /// The maximum length of a path component in bytes, as in common file systems.
@@ -63,9 +63,9 @@ pub struct PathRefusal {
 pub enum FileKind {
     /// The definition of an agent.
     Agent,
-    /// What agents share and remember.
+    /// Memories and shared entries of agents.
     Memory,
-    /// What agents produce.
+    /// Results of agents' work.
     Artifact,
     /// A scene.
     Scene,
@@ -95,7 +95,7 @@ impl FileKind {
     }
 }
 
-/// What file tools may do with a path, regardless of the caller's permissions.
+/// The access of file tools to a path, regardless of the caller's permissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathAccess {
     /// File tools may read and write it.
@@ -139,8 +139,8 @@ impl WorkspacePath {
         kind_of(&self.0)
     }
 
-    /// Returns what file tools may do with the path.
-    pub fn reach(&self) -> PathAccess {
+    /// Returns the access of file tools to the path.
+    pub fn reach(&self) -> Reach {
         if self.parts().any(is_closed_name) {
             return PathAccess::Closed;
         }

@@ -1,15 +1,15 @@
-//! Paths of a workspace with a special meaning, and what an agent may do there. This list is shared by everything that
+//! Paths of a workspace with a special meaning, and the access of agents to them. This list is shared by all code that
 //! checks changes: the gate (tools of agents), the file service, and the sandbox for programs.
 //!
-//! Where an agent needs approval for a change, a program that it runs cannot change anything at all: nobody could ask a
-//! person at that moment, and the change would look like the person's own.
+//! Where an agent needs approval for a change, a program that it runs cannot change anything at all: a person cannot be
+//! asked at that moment, and the change would look like the person's own.
 
 use std::collections::BTreeSet;
 use std::sync::{PoisonError, RwLock};
 
 use crate::base::text_normalization::folded;
 
-/// What an agent may do at a path with its own tools.
+/// The write access of an agent with its own tools.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AgentWriteRule {
     /// No changes, not even with a person's permission.
@@ -25,7 +25,7 @@ pub enum AgentWriteRule {
 pub struct ProtectedPath {
     /// The name of the file or folder.
     pub name: &'static str,
-    /// What agents may do there.
+    /// The write access of agents.
     pub writes: AgentWriteRule,
     /// The reason, as a clause.
     pub why: &'static str,

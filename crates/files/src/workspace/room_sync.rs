@@ -1,4 +1,5 @@
-//! The room's own files in the world: external changes, what the room writes, and merging both if they overlap.
+//! Keeps the room's own files in sync with the world: applies external changes, writes the room's changes, and merges
+//! both if they overlap.
 
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
@@ -33,7 +34,7 @@ const LARGE_SCENE_TICKS: u64 = 300;
 /// Applies the room's start to the world, before the first tick (and after loading saved sections, if there are any). A
 /// fresh room gets its whole scene as edits in the first tick.
 pub fn begin(world: &mut World, start: RoomStart) {
-    // On replay, the room has the agent that the person opened.
+    // On replay, the room uses the agent that the person opened in the recorded run.
     if let Some(named) = layout::agent_of_scene(&start.scene).filter(|_| !start.files.contains_key(&start.scene)) {
         layout::name_agent_at_top(named);
     }
@@ -114,7 +115,7 @@ pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
     join_text(world, change, theirs, known);
 }
 
-/// Applies a file that was written or deleted by an order. The log record `cause` says who ordered it.
+/// Applies a file that was written or deleted by an order. `cause` is the log record of the order.
 pub(super) fn apply_written_file(world: &mut World, path: &str, text: Option<String>, by: &Author, cause: Option<Seq>) {
     world.write_message(ProblemReport { source: format!("reading {path}"), problems: Vec::new() });
     let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
@@ -143,7 +144,7 @@ fn join_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>
             know(world, &path, joined);
             apply_settings(world);
         } else {
-            // The element that uses the file merges both by their meaning.
+            // The element that uses the file merges both versions item by item.
             change.base = base;
             know(world, &path, theirs);
         }
@@ -151,8 +152,8 @@ fn join_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>
     order(world, &path);
 }
 
-/// Merges settings that were chosen in the window with those that somebody wrote into the file meanwhile. The next edit
-/// starts from the file on disk.
+/// Merges settings that were chosen in the window with those that someone else wrote into the file meanwhile. The next
+/// edit starts from the file on disk.
 fn join_settings(
     world: &mut World,
     base: Option<String>,
@@ -270,7 +271,7 @@ pub(super) fn order(world: &mut World, path: &str) {
     }
 }
 
-/// Collects what the room wrote in this tick and brings the texts up to date.
+/// Collects the room's writes of this tick and updates the texts.
 pub(super) fn write_scene(world: &mut World, mut writes: Local<MessageCursor<SceneWrite>>) {
     let new: Vec<SceneWrite> = writes.read(world.resource::<Messages<SceneWrite>>()).cloned().collect();
     let scene = &world.resource::<SceneState>().path;
@@ -301,8 +302,8 @@ pub fn save_now(world: &mut World) -> Vec<Problem> {
     world.get_resource_mut::<FileBridge>().map(|mut files| files.flush()).unwrap_or_default()
 }
 
-/// Forgets which texts were saved, once the room is closed: what a person removes from a file meanwhile must not be
-/// restored when the room continues.
+/// Forgets which texts were saved, once the room is closed: content that a person removes from a file meanwhile must
+/// not be restored when the room continues.
 pub fn forget_saved(world: &mut World) {
     world.resource_mut::<Unsaved>().all_saved();
 }

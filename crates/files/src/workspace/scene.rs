@@ -39,7 +39,7 @@ pub struct AgentEntry {
     pub profile: Id,
     /// The home position; always finite. `None`: the room chooses one.
     pub position: Option<Vec2>,
-    /// What it does when idle; `None`: as its profile says.
+    /// Its behaviour when idle; `None` for that of its profile.
     pub behaviour: Option<Behaviour>,
     /// All keys of the entry, including those above.
     pub keys: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Computes the edits that lead from one scene to another: what a person changed in a scene file.
+//! Computes the edits that lead from one scene to another, for changes that a person made in a scene file.
 
 use std::collections::HashMap;
 

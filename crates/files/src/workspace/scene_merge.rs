@@ -1,6 +1,6 @@
 //! Merges two concurrent edits of a scene: the room's changes since its last save, and a person's changes to the saved
-//! file. Nothing is lost on either side; if both changed the same value, the person's wins. Texts are merged like all
-//! texts ([`super::text_merge`]).
+//! file. Changes of both sides are kept; if both changed the same value, the person's wins. Texts are merged line by
+//! line ([`super::text_merge`]).
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -31,7 +31,7 @@ pub fn merge(base: &Value, ours: &Value, theirs: &Value) -> Value {
         (Value::String(base), Value::String(ours), Value::String(theirs)) => {
             Value::String(merge_keeping_both(base, ours, theirs))
         }
-        // What the room created stays; what a person removed is removed, even if the room changed it.
+        // A value that the room created is kept; a value that a person removed is removed, even if the room changed it.
         (Value::Null, ours, Value::Null) => ours.clone(),
         _ => theirs.clone(),
     }

@@ -1,4 +1,4 @@
-//! Tables and random scenes for [`super`]: what is written reads back as intended, and comments are kept.
+//! Table and property tests for [`super`]: patched texts parse to the intended data, and comments are kept.
 
 use proptest::prelude::*;
 use serde_json::json;

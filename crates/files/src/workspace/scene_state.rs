@@ -1,11 +1,11 @@
-//! The scene as the world knows it, independent of its file.
+//! The world's current scene, independent of its file.
 
 use bevy::ecs::prelude::*;
 
 use super::scene::SceneWrite;
 use super::scene_file::SceneDoc;
 
-/// The scene as the world knows it. Written by this module only.
+/// The world's current scene. Written by this module only.
 #[derive(Resource, Default, Debug)]
 pub struct SceneState {
     /// The path of its file, relative to the workspace.

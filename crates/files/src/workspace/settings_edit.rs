@@ -1,7 +1,7 @@
 //! Changes `settings.yaml` from within the program: a setting chosen in the window is an input. It is written into the
 //! text of the file at exactly that key, applies at once, and is saved like every other change.
 //!
-//! The text is edited by [`scene_patch`]; why not by `yamlpatch`, with the measurements, is written there.
+//! The text is edited by [`scene_patch`], where the reasons against `yamlpatch` are documented.
 
 use bevy::ecs::message::{Message, MessageCursor, Messages};
 use bevy::ecs::prelude::*;
@@ -167,7 +167,7 @@ fn with(old: &Value, edit: &SettingsEdit) -> Value {
     if root.is_empty() && old.is_null() { Value::Null } else { Value::Object(root) }
 }
 
-/// Adds what is missing. A value of another type is kept as a person wrote it.
+/// Adds missing entries. A value of another type is kept as a person wrote it.
 fn add_to(there: &mut Value, added: &Value) {
     match (there, added) {
         (there @ Value::Null, added) => *there = added.clone(),

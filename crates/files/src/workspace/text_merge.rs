@@ -1,11 +1,11 @@
-//! Three-way merge of texts, line by line; the only one in the program. Changes by only one side are applied; lines
-//! that both sides changed differently are left to a person ([`TextMerge`]) or, if nobody can be asked, both versions
-//! are kept ([`merge_keeping_both`]). Nothing is discarded without asking.
+//! Three-way merge of texts, line by line; the only one in the program. Changes by only one side are applied; for lines
+//! that both sides changed differently, a person decides ([`TextMerge`]) or, if no person can be asked, both versions
+//! are kept ([`merge_keeping_both`]). No text is discarded without asking.
 //!
-//! Differences are computed by `similar`. Why not `diffy`, which also merges: in 0.5.2, each of its merges still
+//! Differences are computed by `similar`. `diffy`, which also merges, is not used: in 0.5.2, each of its merges still
 //! returns `Result<String, String>` (or bytes), where the error is the whole text with conflict markers like `<<<<<<<`.
-//! The positions of conflicts, about which a person must be asked, are private, and a text may contain such markers of
-//! its own.
+//! The positions of the conflicts, which are needed to ask a person about each, are private, and a text may contain
+//! such markers itself.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -104,8 +104,8 @@ pub fn merge_keeping_both(base: &str, mine: &str, theirs: &str) -> String {
     text
 }
 
-/// Merges two versions of a file, each of which may also be deleted. `None` if both changed the same lines, if one
-/// deleted what the other changed, or if both created the file differently.
+/// Merges two versions of a file; a deleted file is `None`. Returns `None` if both changed the same lines, if one
+/// deleted the file and the other changed it, or if both created it with different texts.
 pub fn merge_files<'a>(
     base: Option<&'a str>,
     mine: Option<&'a str>,
@@ -169,7 +169,7 @@ fn merge(base: &str, mine: &str, theirs: &str) -> Vec<MergePiece> {
                 mine
             }
         }
-        // Both sides changed it, or one has no line at all.
+        // Both sides changed it, or one side has no lines.
         _ => my_end == Some(true) || their_end == Some(true),
     };
     let [base, mine, theirs] = [base, mine, theirs].map(with_end);

@@ -9,8 +9,8 @@ use super::vfs::WorktreeChanges;
 use crate::base::Id;
 use crate::schedule::Section;
 
-/// The changes in each agent's worktree, by the agent's id, as last reported by the file service. Written by this
-/// module only.
+/// The unmerged changes in each agent's worktree, by the agent's id, as last reported by the file service. Written by
+/// this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WorktreesKnown(BTreeMap<Id, WorktreeChanges>);

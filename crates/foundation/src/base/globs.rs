@@ -225,7 +225,7 @@ fn covers<P: Copy, R: Copy>(
     one: impl Fn(P, R) -> bool,
 ) -> bool {
     // The pattern after the last `many`, and where it started in the row: if the rest does not match from there, that
-    // `many` matches one more item. An earlier one never has to be extended.
+    // `many` matches one more item. Earlier ones need not be retried.
     let mut retry = None;
     loop {
         let (mut pattern_rest, mut row_rest) = (pattern.clone(), row.clone());

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// The value for a job that has not reported its progress.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Observes and cancels one slow job. All clones refer to the same job.
+/// A handle to observe and cancel one slow job. All clones refer to the same job.
 #[derive(Clone, Debug, Default)]
 pub struct JobControl(Arc<Shared>);
 

@@ -9,8 +9,8 @@ use std::fmt::Write;
 /// The replacement for a tab.
 const TAB: &str = "    ";
 
-/// Whether a terminal or a reader would not take this character as a visible one: the control characters C0, DEL and
-/// C1, and those that change the direction of writing.
+/// Whether this is a control character (C0, DEL or C1) or one that changes the direction of writing, instead of a
+/// visible one.
 pub fn is_control(character: char) -> bool {
     character.is_control() || is_direction_mark(character)
 }

@@ -1,5 +1,5 @@
-//! Normalization of text: the canonical form, and the forms by which two texts are equal to a file system or to a
-//! reader.
+//! Normalization of text: the canonical form, and the forms in which texts are compared as a file system or a reader
+//! would compare them.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub fn nfc(text: &str) -> Cow<'_, str> {
     ComposingNormalizerBorrowed::new_nfc().normalize(text)
 }
 
-/// Returns the form in which two names are equal if any system treats them as equal.
+/// Returns the form in which two names are equal if any file system treats them as equal.
 pub fn folded(part: &str) -> String {
     if part.is_ascii() {
         return part.to_ascii_lowercase();
@@ -25,8 +25,8 @@ pub fn folded(part: &str) -> String {
     nfkc.normalize(&folded).into_owned()
 }
 
-/// Returns the form in which two texts say the same: [`folded`] on one line, without invisible characters and without
-/// surrounding full stops and quotation marks. A question differs from a statement.
+/// Returns the form in which texts with the same wording are equal: [`folded`] on one line, without invisible
+/// characters and without surrounding full stops and quotation marks. A question mark is kept.
 pub fn folded_text(text: &str) -> String {
     let seen: String =
         text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_unseen(*c)).collect();

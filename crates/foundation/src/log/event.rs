@@ -41,7 +41,7 @@ impl EventJson {
         value.and_then(|value| serde_json::to_string_pretty(&value)).unwrap_or_else(|_| self.0.get().to_owned())
     }
 
-    /// Parses the event of this type, if the record of this kind is one.
+    /// Parses the data as an event of this type; `None` if `kind` is not the kind of such events.
     pub fn read<E: EventData>(&self, kind: &EventKind) -> Option<E> {
         if *kind == E::KIND { self.parse() } else { None }
     }

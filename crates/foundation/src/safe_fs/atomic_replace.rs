@@ -1,6 +1,6 @@
-//! Replaces a text in a file without overwriting somebody else's save: the new text is written next to the file and
-//! synced, the two files are exchanged atomically, and then the old one is checked. If it is not the text that was to
-//! be replaced, somebody saved in between, and their file is put back.
+//! Replaces the text of a file without losing a concurrent save by another program: the new text is written next to the
+//! file and synced, the two files are exchanged atomically, and then the old one is checked. If it is not the text that
+//! was to be replaced, another program saved in between, and its file is put back.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,9 +10,9 @@ use crate::base::hash::content_hash;
 
 /// The suffix of a file that is still being written.
 const WRITING: &str = ".workshop-writing";
-/// The suffix of a complete file while it is exchanged: at that moment, it may contain somebody else's save.
+/// The suffix of a complete file while it is exchanged: at that moment, it may contain another program's save.
 const PLACING: &str = ".workshop-placing";
-/// The maximum size of this program's own texts in bytes: a larger file belongs to somebody else.
+/// The maximum size of this program's own texts in bytes: a larger file was written by another program.
 const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 /// The maximum length in bytes of a name that is used unchanged as part of a hidden name.
 const NAME_BYTES_AT_MOST: usize = 180;
@@ -66,8 +66,8 @@ pub fn write_temporary(folder: &Folder, beside: &str, text: &[u8], like: Option<
 }
 
 /// Replaces `name` by the file at `beside`, if its text still has this hash (`None`: if the file still does not exist),
-/// and waits until that is on disk. Whatever the result, nothing is left under the hidden name.
-pub fn atomic_replace(folder: &Folder, beside: &str, name: &str, over: Option<u64>) -> io::Result<Replacement> {
+/// and waits until that is on disk. In any case, no file is left under the hidden name.
+pub fn atomic_replace(folder: &Folder, beside: &str, name: &str, over: Option<u64>) -> io::Result<Placing> {
     atomic_replace_watched(folder, beside, name, over, &mut |_| {})
 }
 
@@ -110,7 +110,7 @@ pub(super) fn atomic_replace_watched(
     Ok(placed)
 }
 
-/// Examines the file that was exchanged; if somebody saved in between, their newest version is put back.
+/// Examines the file that was exchanged; if another program saved in between, its newest text is put back.
 fn after_exchange(
     folder: &Folder,
     placing: &str,
@@ -135,7 +135,7 @@ fn after_exchange(
             }
             exchanged => exchanged?,
         }
-        // The file that is replaced now is the previous one, unless somebody saved once more.
+        // The file that is replaced now is the previous one, unless another program has saved the file again.
         if see(folder, placing)? == put {
             return crossed(folder, placing);
         }
@@ -143,8 +143,8 @@ fn after_exchange(
     }
 }
 
-/// If files cannot be exchanged atomically: checks once more, and renames immediately afterwards.
-fn look_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<Replacement> {
+/// If files cannot be exchanged atomically: checks the file again, and renames immediately afterwards.
+fn look_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<Placing> {
     if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
         return crossed(folder, placing);
     }
@@ -181,7 +181,7 @@ fn see(folder: &Folder, name: &str) -> io::Result<SeenFile> {
     }
     let mut bytes = Vec::new();
     let read = folder.open_file(name).and_then(|(file, _)| file.take(BYTES_AT_MOST + 1).read_to_end(&mut bytes));
-    // A file that cannot be read belongs to somebody else.
+    // A file that cannot be read was written by another program.
     seen(read.ok().map(|_| content_hash(&bytes)))
 }
 

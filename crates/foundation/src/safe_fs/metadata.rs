@@ -24,7 +24,7 @@ pub struct EntryMetadata {
     pub modified_ns: i64,
     /// The number of hard links.
     pub names: u64,
-    /// Whether nobody can write it.
+    /// Whether it is read-only for everyone.
     pub is_read_only: bool,
     /// The inode number, which differs from those of other files of the same device; 0 if it is unknown.
     pub number: u64,

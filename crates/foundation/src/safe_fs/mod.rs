@@ -1,6 +1,6 @@
-//! Opens and replaces files so that nothing outside the folder is reached and nobody else's data is lost: by a folder
-//! handle, without following links, with exclusive creation, replacing only what was checked. All files that this
-//! program writes are written with this module.
+//! Opens and replaces files safely: relative to an open folder handle and without following links, so that nothing
+//! outside the folder is reached; with exclusive creation, and only replacing content that was checked, so that no
+//! other program's data is lost. This program writes all of its files with this module.
 
 mod atomic_replace;
 #[cfg(unix)]

@@ -13,7 +13,7 @@ fn wrong(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what.to_owned())
 }
 
-/// Checks that the entry is a regular file with one hard link; the error says what it is.
+/// Checks that the entry is a regular file with one hard link; the error says what it is instead.
 fn check(found: &EntryMetadata) -> io::Result<()> {
     match found.kind {
         EntryKind::File if found.names > 1 => Err(wrong("it has a second name (a hard link); remove it")),
@@ -120,7 +120,7 @@ pub fn write_new<T, E: From<io::Error>>(
     written
 }
 
-/// Opens a regular file that anybody may have created, for reading. Links are followed, because a person may keep a
+/// Opens a regular file for reading that any program may have created. Links are followed, because a person may keep a
 /// file elsewhere; a pipe or a device is an error and never blocks.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let path = path.canonicalize()?;

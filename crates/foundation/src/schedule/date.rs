@@ -37,7 +37,7 @@ impl Input for DateCorrected {
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RoomDate {
-    /// The time that the person's clock showed, or would have shown, at tick 0.
+    /// The local time at tick 0, extrapolated if the room was opened later.
     start_secs: Option<i64>,
 }
 

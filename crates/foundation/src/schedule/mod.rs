@@ -1,4 +1,4 @@
-//! Time: the [`Tick`] schedule, its phases, the clock, the entry point for input, and what is saved.
+//! Time: the [`Tick`] schedule, its phases, the clock, the entry point for input, and the saved state.
 //!
 //! The world advances in ticks of 1/30 second of simulated time. Every tick runs the phases of [`WorkshopSystems`]
 //! once, in order; within a phase, the layers run in the order of [`Floor`], so that information passes up through all

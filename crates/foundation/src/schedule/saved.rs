@@ -1,5 +1,5 @@
 //! The parts of the world that are saved, in sections, one per layer: saved, loaded and hashed as a whole. The hash of
-//! the world is the hash of what would be saved, so everything compared is saved and vice versa.
+//! the world is the hash of its saved form, so everything that is compared is also saved, and vice versa.
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;

@@ -23,12 +23,12 @@ const TABLES: &str = "
 /// Why the database cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
-    /// Something else exists at its path.
+    /// A different kind of file exists at its path.
     #[error("{}: {error}", place.display())]
     Place {
         /// The path.
         place: PathBuf,
-        /// What exists there, and what to do about it.
+        /// The kind of file, and what to do about it.
         error: io::Error,
     },
     /// SQLite reported an error.

@@ -1,5 +1,5 @@
-//! Knowledge of agents: memories as lines of files, how they are found, and how new ones are merged with known ones.
-//! Pure: the room and its clock, models and the command line are in other layers.
+//! Knowledge of agents: memory files, search, and merging new memories with known ones. Independent of the room and its
+//! clock, of chat models and of the command line.
 
 pub mod consolidation;
 pub mod db;

@@ -1,9 +1,9 @@
-//! Finds tags at the beginning of lines, and hides them from the Markdown parser, which would include the lines below
-//! them.
-//! A tag is replaced by an HTML processing instruction (`<?…?>`) of the same length: the parser ends such a block at
-//! its end, whatever follows, so that a fence right below a tag is a fence. Line breaks are kept, and a tag never
-//! extends over a fence, so that the content of a fence is visible.
-//! extends over a fence, so that the content of a fence is shown.
+//! Finds tags at the beginning of lines, and hides them from the Markdown parser, which would otherwise treat the lines
+//! below a tag as part of an HTML block.
+//!
+//! A tag is replaced by an HTML processing instruction (`<?…?>`) of the same length. The parser ends such a block at the
+//! `?>`, so a fence right below a tag still opens a code block. Line breaks are kept, and a tag never extends over a
+//! fence, so the content of a fence stays visible to the parser.
 
 use super::tag::{self, KNOWN, Tag, TagFault};
 use crate::source::ByteRange;

@@ -76,8 +76,7 @@ impl ToolDefinition {
 /// The code of a tool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolCode {
-    /// The TypeScript code, with `
-    /// ` between its lines.
+    /// The TypeScript code, with `\n` between its lines.
     pub text: String,
     /// The line of the document where the code begins, counted from 1.
     pub first_line: usize,

@@ -30,7 +30,7 @@ pub fn parse(text: &str) -> AgentDocument {
     };
     let masked = mask::hide(text, tag_ranges());
     let mut outline = outline::read(text, &masked, body.clone(), Vec::new());
-    // A comment may contain half a code block: if there are comments, the text is parsed again without them.
+    // A comment may contain an unpaired fence: if there are comments, the text is parsed again without them.
     let mut comments = mask::comments(text, body.clone());
     comments.retain(|comment| !outline::is_in(&outline.shown, comment.start));
     if !comments.is_empty() {

@@ -131,13 +131,13 @@ impl<'a> Reader<'a> {
             }
         }
         self.document.is_named = found.is_some() || is_in_front;
-        // A title that equals the name in the front matter adds nothing.
+        // A title that equals the name in the front matter is not repeated in the prompt.
         let repeats = |title: &&Heading| is_in_front && one_line(&title.text) == self.document.name;
         found.map(|(heading, _)| heading).or(title.filter(repeats))
     }
 
     fn section(&mut self, heading: &Heading, end: usize, name: Option<&Heading>) {
-        // The heading with the name may be below a section; it belongs to none.
+        // The heading with the name may be below a section, but it is not part of it.
         let ends = name.map(|name| name.range.start).filter(|at| heading.range.end <= *at && *at < end);
         let body = heading.range.end..end;
         let text = match (ends, name) {

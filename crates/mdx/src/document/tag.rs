@@ -95,7 +95,7 @@ impl Scanner<'_> {
         self.fault("the tag is not closed", "close it with > or />")
     }
 
-    /// Skips blanks; a blank line, a fence or another tag means that the end was forgotten.
+    /// Skips white space; a blank line, a fence or another tag means that the end of this one is missing.
     fn skip_space(&mut self) -> Result<(), TagFault> {
         let rest = &self.text[self.at..];
         let space = &rest[..rest.len() - rest.trim_start().len()];

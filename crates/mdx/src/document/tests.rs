@@ -1,4 +1,4 @@
-//! The example of the specification and its tables row by row, and what people write instead.
+//! The example of the specification and its tables row by row, and common deviations from them.
 
 use proptest::prelude::*;
 use serde_json::json;

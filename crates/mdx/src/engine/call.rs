@@ -1,4 +1,4 @@
-//! One call of a tool, on its own thread, and the handle by which its caller follows it.
+//! One call of a tool on its own thread, and its caller's handle to it.
 
 use std::sync::Arc;
 use std::thread;
@@ -135,7 +135,7 @@ impl ToolCall {
     }
 
     fn execute<'js>(&self, session: &Session<'_, 'js>, program: &Program) -> Result<String, ToolFailure> {
-        // Looking at a thrown value may run code, which may be stopped.
+        // Reading the properties of a thrown value may run code, which may be stopped.
         let ended = || session.shared.clock.stopped().map(|stop| ToolFailure::stopped(stop, &self.limits));
         let thrown = || {
             ended().unwrap_or_else(|| {
@@ -179,7 +179,7 @@ pub(super) struct Finish(Sender<ToolOutcome>);
 impl Finish {
     /// Sends the outcome.
     pub(super) fn with(self, outcome: ToolOutcome) {
-        // Nobody receives it if the call was abandoned.
+        // There is no receiver if the call was abandoned.
         let _ = self.0.send(outcome);
     }
 }
@@ -251,7 +251,7 @@ impl RunningCall {
         }
     }
 
-    /// Whether the call failed before it was given anything to do.
+    /// Whether the runtime failed to start.
     pub(super) fn has_failed_to_start(&self) -> bool {
         !self.finished.is_empty()
     }
@@ -289,7 +289,7 @@ impl RunningCall {
                     let id = asked.id;
                     self.answer(id, host(asked));
                 }
-                // The outcome contains it as well.
+                // The outcome contains the line as well.
                 Some(CallEvent::Logged(_)) => {}
                 Some(CallEvent::Finished(outcome)) => return outcome,
                 None => self.wait_for_event(),

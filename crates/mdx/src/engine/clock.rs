@@ -1,4 +1,4 @@
-//! The clock of a call: how long it has run and waited, and whether it must stop.
+//! The clock of a call: the time that it has run and waited, and whether it must stop.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -100,7 +100,7 @@ impl Clock {
         self.begun.set(Instant::now());
     }
 
-    /// Records that code of a long-lived runtime starts running for an order that has already run this long.
+    /// Records that code of a long-lived runtime starts running for an order that has already run for this time.
     pub(super) fn run_on(&self, ran: Duration) {
         self.ran.set(ran);
         self.waited.set(Duration::ZERO);

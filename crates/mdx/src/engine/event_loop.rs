@@ -28,7 +28,7 @@ const OUT_OF_MEMORY: &str = "InternalError: out of memory";
 pub(super) enum Incoming {
     /// The answer to a request.
     Answer(u64, HostAnswer),
-    /// The caller cancelled; the clock's pulse says so as well.
+    /// The caller cancelled; this is also recorded in the clock's [`Pulse`].
     Cancel,
 }
 
@@ -166,7 +166,7 @@ impl<'a, 'js> Session<'a, 'js> {
         }
     }
 
-    /// Logs an error that nobody else gets.
+    /// Logs an error that is not reported in any other way.
     fn log_failure(&self, failure: &ToolFailure) {
         let is_memory = failure.kind == FailureKind::Memory || failure.text.starts_with(OUT_OF_MEMORY);
         self.shared.is_out_of_memory.set(self.shared.is_out_of_memory.get() || is_memory);
@@ -183,7 +183,7 @@ impl<'a, 'js> Session<'a, 'js> {
         failure::caught(&self.ctx, &self.world, &sources)
     }
 
-    /// Sets the files whose lines are shown.
+    /// Sets the files whose lines are shown in errors.
     pub(super) fn set_sources(&self, sources: impl IntoIterator<Item = Source>) {
         self.shared.sources.replace(sources.into_iter().collect());
     }
@@ -280,13 +280,13 @@ impl<'a, 'js> Session<'a, 'js> {
         }
     }
 
-    /// Loads the parts of the prelude that are otherwise loaded on first use, while nobody waits for them.
+    /// Loads the lazy parts of the prelude ahead of their first use, while no call is waiting.
     pub(super) fn read_ahead(&self) {
         self.call_world("readAhead", ());
     }
 
-    /// Calls a function of the prelude. Exceptions of timers and waiting promises are logged, because nobody else gets
-    /// them.
+    /// Calls a function of the prelude. Exceptions of timers and waiting promises are logged, because they have no
+    /// other receiver.
     fn call_world<A: rquickjs::function::IntoArgs<'js>>(&self, name: &str, arguments: A) {
         let function: Option<Function<'js>> = self.world.get(name).ok();
         if let Some(function) = function

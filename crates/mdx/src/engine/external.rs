@@ -1,7 +1,7 @@
-//! A call of a tool in an installed runtime, as a separate program, with the interface of the built-in engine: the same
-//! parameters and context, the same requests to the caller, the same failures with lines of the document.
+//! Runs a call of a tool in an installed runtime, as a separate process, with the interface of the built-in engine: the
+//! same parameters and context, the same requests to the caller, the same failures with lines of the document.
 //!
-//! The caller has sandboxed the program: nothing is restricted here.
+//! The caller is responsible for sandboxing the process.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -33,16 +33,16 @@ pub const RUNNER_FILE: &str = "runner.mjs";
 /// The name of the file with the tool's own code.
 const TOOL_FILE: &str = "tool.mjs";
 
-/// How long a call may run. This includes the start of the runtime and timers, which it cannot tell apart.
+/// How long a call may run. This includes the start of the runtime and its timers, which cannot be measured separately.
 pub const RUNS_AT_MOST: Duration = Duration::from_secs(30);
 
 /// The interval at which it is checked whether the call was stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The maximum number of lines that wait to be read, each as long as a result or a file may be.
+/// The maximum number of lines that wait to be read. Each may be as long as the largest result or file.
 const LINES_AT_ONCE: usize = 4;
-/// The maximum size of a line in bytes: characters may be escaped with six, and a result that is slightly too long
-/// should be shortened rather than lost.
+/// The maximum size of a line in bytes: an escaped character takes six, and a result that is slightly too long should
+/// be shortened rather than lost.
 const LINE_BYTES: u64 = 8 << 20;
 
 /// The number of bytes of the runtime's standard error that are read.
@@ -96,7 +96,7 @@ impl ToolCall {
                 Err(why) => return finish.with(failed(ToolFailure::new(FailureKind::Engine, why))),
             };
             let outcome = self.run_external(&runtime, link);
-            // A folder that cannot be deleted is in the temporary folder.
+            // If the folder cannot be deleted, the system will clean it up with its other temporary files.
             let _ = std::fs::remove_dir_all(&runtime.folder);
             finish.with(outcome);
         })

@@ -36,7 +36,7 @@ pub(super) struct Shared {
     pub(super) began_unix_ms: Cell<f64>,
     pub(super) log: RefCell<Log>,
     pub(super) timers: RefCell<Vec<Timer>>,
-    /// Whether it is a module, whose code continues when nobody waits for it.
+    /// Whether it is a module, whose code continues to run in the background.
     pub(super) is_module: Cell<bool>,
     /// The number of the module order for which code is running; 0 for a call of a tool, or in the background.
     pub(super) order: Cell<u64>,
@@ -47,7 +47,7 @@ pub(super) struct Shared {
     /// The open requests, and the order that each was made for.
     pub(super) unanswered: RefCell<BTreeMap<u64, u64>>,
     pub(super) rejections: RefCell<Rejections>,
-    /// The files whose lines are shown.
+    /// The files whose lines are shown in errors.
     pub(super) sources: RefCell<Rc<[Source]>>,
     /// Whether background code was stopped because memory ran out.
     pub(super) is_out_of_memory: Cell<bool>,
@@ -92,7 +92,7 @@ impl Log {
         // Even an empty line takes memory.
         self.bytes += text.len() + 16;
         let line = LogLine { level, text };
-        // The code does not wait for its reader, which gets the rest with the outcome.
+        // The code never waits for the reader; if it is too slow, it gets the remaining lines with the outcome.
         self.reader.take_if(|reader| reader.try_send(line.clone()).is_err());
         self.lines.push(line);
     }
@@ -205,7 +205,7 @@ fn encode<'js>(ctx: Ctx<'js>, text: String) -> Result<TypedArray<'js, u8>> {
     TypedArray::new(ctx, text.into_bytes())
 }
 
-/// Decodes UTF-8, whose bytes are given as the characters of a string: invalid sequences are replaced.
+/// Decodes UTF-8 from a string with one character per byte; invalid sequences are replaced.
 fn decode(bytes: LossyString) -> String {
     let bytes: Vec<u8> = bytes.0.chars().map(|c| c as u32 as u8).collect();
     String::from_utf8_lossy(&bytes).into_owned()

@@ -3,8 +3,9 @@
 //! The engine checks between steps whether it must stop, and then throws an error that no `catch` of a script can
 //! catch. Two cases in the engine need care: without free memory, the error thrown is an out-of-memory error, which
 //! scripts may catch; and a promise under construction turns any thrown error into its rejection. To prevent a script
-//! from continuing in these cases, it gets memory for throwing, but no stack: no further function can start. Functions
-//! that have started end at their next step, from the innermost to the outermost.
+//! from continuing in these cases, its memory limit is raised, so that the error can be thrown, and its stack limit is
+//! set to zero, so that no further function can start. Functions that have started end at their next step, from the
+//! innermost to the outermost.
 
 use std::cell::Cell;
 use std::ptr::NonNull;

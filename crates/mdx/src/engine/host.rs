@@ -1,4 +1,4 @@
-//! Requests of code to the outside, as data: the caller checks, answers and records them.
+//! Requests of code to its host, as data: the caller checks, answers and records them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! The event loop of a module: executes orders while the module's own work continues, and keeps account of both.
+//! The event loop of a module: executes orders while the module's background work continues, and measures the running
+//! time of both.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -18,15 +19,15 @@ use super::running_module::{ModuleCommand, ModuleMessage};
 /// The order number for background work.
 const BACKGROUND: u64 = 0;
 
-/// The maximum time between checks if nothing is due.
+/// The maximum time to wait for an event.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
 /// The error for a request that is still open when its call ends.
 const CALL_IS_OVER: &str = "the call in which this was requested is over; wait for it before the tool returns";
 
-/// Why a module executes no more orders.
+/// Why a module has stopped executing orders.
 pub(super) enum Ended {
-    /// Nobody receives its messages.
+    /// The receiver of its messages is gone.
     Disconnected,
     /// It exceeded a limit.
     Stopped(ToolFailure),
@@ -60,7 +61,7 @@ impl OrderKind {
 }
 
 impl OpenOrder<'_> {
-    /// Whether the order as a whole has limits; started background work may continue indefinitely.
+    /// Whether the limits apply to the order as a whole; started background work may continue indefinitely.
     fn is_limited(&self) -> bool {
         self.kind != OrderKind::Start
     }
@@ -238,7 +239,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         for id in left {
             self.session.answer(id, HostAnswer::Refused { reason: CALL_IS_OVER.to_owned() });
         }
-        // If that is stopped, the caller notices it.
+        // If that code is stopped, the caller notices it.
         let _ = self.session.run_ready();
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Its code runs for an order, or in the background: after it was started, and in its timers. Every order has the
 //! limits of a call, and so does the background each time it wakes up. A module that exceeds the time or the memory is
-//! ended, because its runtime cannot be trusted any more. Nothing waits for the background: orders are executed while
-//! it continues.
+//! ended, because its runtime cannot be trusted any more. Orders do not wait for the background: they are executed
+//! while it continues.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

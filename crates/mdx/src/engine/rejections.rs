@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rquickjs::{Object, Value};
 
-/// The maximum number that is remembered until the code waits: more are not needed to report an error in a loop.
+/// The maximum number of rejections that are remembered until the code waits, in case code rejects promises in a loop.
 const KEPT_AT_MOST: usize = 16;
 
 /// The maximum size of a message and of a stack, in bytes of UTF-8.
@@ -43,7 +43,7 @@ impl Rejections {
         self.note(promise, None);
     }
 
-    /// Removes and returns the messages and stacks of those that have no handler now.
+    /// Removes and returns the messages and stacks of the rejections that still have no handler.
     pub(super) fn take(&mut self) -> Vec<(String, String)> {
         std::mem::take(&mut self.kept).into_iter().map(|kept| (kept.message, kept.stack)).collect()
     }

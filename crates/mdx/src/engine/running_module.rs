@@ -1,4 +1,4 @@
-//! A running module, as its owner sees it: orders go in, messages come out, and nothing blocks.
+//! The owner's handle to a running module: sends orders and receives messages, without blocking.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,7 +18,7 @@ use super::outcome::{FailureKind, LogLine, ToolFailure};
 pub enum ModuleCommand {
     /// Return the text that it adds to the prompt.
     SystemPrompt,
-    /// Start its background work. The order completes when that ends, which may be never; nothing waits for it.
+    /// Start its background work. The order completes when that ends, which may be never.
     Start,
     /// End the module.
     Stop,
@@ -133,8 +133,8 @@ impl RunningModule {
         let _ = self.answers.try_send(Incoming::Answer(id, answer));
     }
 
-    /// Returns the next message of the module, without waiting. If a module has ended, whatever it was doing, every
-    /// open order gets an error, and the last message says why it ended.
+    /// Returns the next message of the module, without waiting. If a module has ended, every open order gets an error,
+    /// and the last message says why it ended.
     pub fn poll(&mut self) -> Option<ModuleMessage> {
         if self.state.is_gone {
             return self.next_final_message();

@@ -50,7 +50,7 @@ impl Spare {
     }
 
     fn begin(self, call: ToolCall) -> RunningCall {
-        // A runtime that could not start has already reported that.
+        // If this fails, the runtime could not start, and has already reported that.
         let _ = self.call.send(call);
         self.running
     }
@@ -67,7 +67,7 @@ fn run_next(limits: EngineLimits, link: Link, next: &Receiver<ToolCall>, finish:
         if let Ok(session) = &session {
             session.read_ahead();
         }
-        // Nobody calls it if the process ends.
+        // The sender is dropped without a call when the process ends.
         let Ok(call) = next.recv() else { return };
         let outcome = call.run(&machine, &ctx, session);
         // The runtime's memory is freed after the caller has the result.

@@ -1,4 +1,5 @@
-//! Removes the types from TypeScript: the resulting JavaScript keeps its lines, or knows their original numbers.
+//! Removes the types from TypeScript: the resulting JavaScript has the same lines, or a table of their original
+//! numbers.
 
 use std::sync::{Arc, Mutex};
 use std::thread;

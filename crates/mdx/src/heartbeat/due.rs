@@ -1,4 +1,4 @@
-//! Computes what is due between two times: each entry once, however often it was missed.
+//! Computes the wakes and routines that are due between two times: each once, however often it was missed.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -16,7 +16,7 @@ pub struct Due {
     pub routine: Option<usize>,
     /// When it was last due.
     pub at: Zoned,
-    /// How often it was due before that and was missed. It is done only once.
+    /// How many earlier times were missed. The task is done only once for all of them.
     pub missed: u32,
 }
 
@@ -62,8 +62,8 @@ pub struct ClockReading {
     pub began_secs: i64,
 }
 
-/// Like [`due_by_clock`], for a clock that may have been set back: intervals continue, and so does what is due every
-/// hour; a trigger for a certain hour is due in the first of both.
+/// Like [`due_by_clock`], for a clock that may have been set back: intervals and hourly triggers continue; a trigger
+/// for a certain hour is due only the first time that the hour occurs.
 pub fn due_by_reading(heartbeat: &Heartbeat, clock: ClockReading) -> Vec<Due> {
     let ClockReading { now_secs, done_secs, passed_secs, set_back_secs, began_secs } = clock;
     let due = |(routine, trigger): (Option<usize>, &Trigger)| {
@@ -86,8 +86,8 @@ pub fn due_by_reading(heartbeat: &Heartbeat, clock: ClockReading) -> Vec<Due> {
     in_order(triggers(heartbeat).filter_map(due))
 }
 
-/// Converts a time to what a person's clock shows, both in seconds since 1970: by the time zone of this computer,
-/// including daylight-saving time.
+/// Converts a UTC time to local time, both in seconds since 1970, by the time zone of this computer, including
+/// daylight-saving time.
 pub fn shown_here(utc_secs: i64) -> i64 {
     shown_in(utc_secs, TimeZone::system())
 }
@@ -97,13 +97,13 @@ pub(super) fn shown_in(utc_secs: i64, zone: TimeZone) -> i64 {
     utc_secs.saturating_add(i64::from(offset.unwrap_or(0)))
 }
 
-/// Converts a time that a clock shows as if it were UTC.
+/// Converts a local time in seconds since 1970 to a zoned time in UTC.
 fn shown(secs: i64) -> Option<Zoned> {
     Some(Timestamp::from_second(secs).ok()?.to_zoned(TimeZone::UTC))
 }
 
 /// Like [`due`], for a clock that shows local time in seconds since 1970. If that clock is set forward, skipped times
-/// are due at once; if it is set back, nothing is due until it shows a new time.
+/// are due at once; if it is set back, triggers wait until it has passed the latest time that it showed before.
 pub fn due_by_clock(heartbeat: &Heartbeat, since_secs: i64, now_secs: i64, began_secs: i64) -> Vec<Due> {
     let passed_secs = now_secs.saturating_sub(since_secs);
     due_by_reading(

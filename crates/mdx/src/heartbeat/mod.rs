@@ -1,8 +1,8 @@
 //! Heartbeats: when an agent wakes up by itself, from the schedule and routines in `heartbeat.md`.
 //!
 //! Nothing here reads a clock: the time and the time zone are arguments, so that a simulated year behaves like a real
-//! one; only [`shown_here`] reads the zone of this computer. What was missed (during sleep, before the start, in a
-//! daylight-saving gap) is due once.
+//! one; only [`shown_here`] reads the zone of this computer. Missed times (during sleep, before the start, in a
+//! daylight-saving gap) are due once.
 
 mod due;
 mod read;

@@ -5,7 +5,7 @@ use super::trigger_parser::{self, EXAMPLES, interval};
 use crate::source::outline::{self, Heading, Outline};
 use crate::source::{ByteRange, LineIndex, SourceProblem, split_front_matter};
 
-/// When an agent wakes up, and for what.
+/// The parsed content of `heartbeat.md`: when an agent wakes up, and its tasks then.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Heartbeat {
     /// The interval between wakes: `@every: 15m`. `None` if the file has none.
@@ -14,13 +14,13 @@ pub struct Heartbeat {
     pub on_wake: Vec<String>,
     /// What the agent does at certain times.
     pub routines: Vec<Routine>,
-    /// The files that the agent reads first, to know where it was.
+    /// The files that the agent reads first, to recall its state.
     pub context: Vec<String>,
     /// The problems, in text order.
     pub problems: Vec<SourceProblem>,
 }
 
-/// Something to do at certain times.
+/// A task that is due at certain times.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Routine {
     /// The time, as written.

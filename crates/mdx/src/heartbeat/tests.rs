@@ -244,7 +244,7 @@ fn a_repeated_hour_has_its_intervals_and_fires_certain_times_once() {
         read("## Schedule\n\n@every: 15m\n\n## Routine Tasks\n\n- Every night at 2:30: tidy up\n- Every hour: look\n");
     let (day, minute) = (86_400, 60);
     let began_secs = 20_000 * day;
-    // From 2:00 to 3:00, and then from 2:00 to 3:00 once more; everything is done whenever it is due.
+    // From 2:00 to 3:00, and then from 2:00 to 3:00 once more; every entry runs each time it is due.
     let (mut done_secs, mut counts) =
         (began_secs + 120 * minute, std::collections::BTreeMap::<Option<usize>, u32>::new());
     for passed in (1..=120).map(|minutes| minutes * minute) {

@@ -35,8 +35,8 @@ impl Trigger {
             }
             Self::Calendar(cron) => {
                 let mut at = cron.find_next_occurrence(after, false).ok()?;
-                // When clocks are set back, an hour occurs twice: a trigger for a certain hour is due in the first of
-                // both.
+                // When clocks are set back, an hour occurs twice: a trigger for a certain hour is only due the first
+                // time.
                 while self.names_its_hour() && comes_again(&at) {
                     at = cron.find_next_occurrence(&at, false).ok()?;
                 }

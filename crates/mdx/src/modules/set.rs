@@ -1,4 +1,4 @@
-//! The modules of an agent, loaded independently, and ended in reverse order.
+//! The modules of an agent, which are loaded independently and ended in reverse order.
 
 use super::folder::ModuleFolder;
 use crate::engine::{

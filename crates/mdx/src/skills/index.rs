@@ -22,7 +22,7 @@ pub struct SkillFile<'a> {
     pub text: Option<&'a str>,
 }
 
-/// A document that teaches an agent something.
+/// A document with instructions for a certain kind of task.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Skill {
     /// The name, which is unique in an index.
@@ -43,7 +43,8 @@ pub struct Skill {
     pub allowed_tools: Option<Vec<String>>,
     /// The value of `metadata:`.
     pub metadata: Map<String, Value>,
-    /// Whether a model may choose it by itself; otherwise it is listed in no prompt, and a person calls it by name.
+    /// Whether a model may choose it by itself. Otherwise it is not listed in prompts, and only a person can use it, by
+    /// name.
     pub is_for_models: bool,
     /// The paths of the other files in its folder: scripts, references, assets.
     pub files: Vec<String>,

@@ -1,7 +1,7 @@
-//! Skills: documents that teach an agent something, each in its own folder with the files that it needs.
+//! Skills: documents with instructions for a certain kind of task, each in its own folder with the files that it needs.
 //!
-//! Files are read elsewhere; here, their texts become an index, a listing for the prompt, and the text that replaces
-//! `/skill:name`. Folders for other products (Agent Skills) work unchanged.
+//! The caller reads the files; this module builds an index from their texts, a listing for the prompt, and the text
+//! that replaces `/skill:name`. Folders for other products (Agent Skills) work unchanged.
 
 mod index;
 mod lenient_front_matter;

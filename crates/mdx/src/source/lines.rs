@@ -9,9 +9,7 @@ pub struct Position {
     pub column: usize,
 }
 
-/// The start offsets of a text's lines. A line ends with `
-/// `, `\r
-/// ` or `\r`.
+/// The start offsets of a text's lines. A line ends with `\n`, `\r\n` or `\r`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineIndex {
     starts: Vec<usize>,

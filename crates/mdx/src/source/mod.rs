@@ -1,4 +1,4 @@
-//! A text written by a person: its structure, its problems, and its front matter.
+//! Parsing of text files: lines, Markdown outline, front matter, and problems.
 
 mod front_matter;
 mod lines;

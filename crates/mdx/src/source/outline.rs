@@ -11,7 +11,7 @@ pub(crate) struct Outline {
     /// The list entries that are not nested in another entry.
     pub(crate) items: Vec<ByteRange>,
     pub(crate) code_blocks: Vec<CodeBlock>,
-    /// The ranges in which nothing counts as a tag: inline code, comments, block quotes, code blocks.
+    /// The ranges in which text does not count as a tag: inline code, comments, block quotes, code blocks.
     pub(crate) shown: Vec<ByteRange>,
     /// The comments, which no model reads.
     pub(crate) comments: Vec<ByteRange>,
@@ -66,7 +66,7 @@ pub(crate) fn is_in(ranges: &[ByteRange], at: usize) -> bool {
 }
 
 struct Reader<'a> {
-    /// The original text, from which code that shows tags is read.
+    /// The original text. Code is taken from here, because tags in it must not be masked.
     text: &'a str,
     masked: &'a str,
     outline: Outline,
@@ -158,7 +158,7 @@ impl Reader<'_> {
         last.len() >= length && last.chars().all(|c| c == mark)
     }
 
-    /// Ends a code block. Code in a block quote is only shown, and belongs to nothing.
+    /// Ends a code block. Code in a block quote is an example, and is ignored.
     fn end_code(&mut self) {
         if let Some(mut code) = self.code.take().filter(|_| self.quotes == 0) {
             code.text = code.text.replace("\r\n", "\n");

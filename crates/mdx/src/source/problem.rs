@@ -14,7 +14,7 @@ pub enum SourceSeverity {
     Error,
 }
 
-/// A problem in a text. It contains no path, which the reader of the file knows.
+/// A problem in a text. It has no path, because the caller knows the file.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SourceProblem {
     /// The severity.

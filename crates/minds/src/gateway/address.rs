@@ -38,7 +38,7 @@ pub enum ServerOwner {
     Vendor,
     /// This computer, or its network.
     Local,
-    /// Somebody else.
+    /// A third party.
     Elsewhere,
 }
 
@@ -53,14 +53,14 @@ impl ServerOwner {
     }
 }
 
-/// What may be sent to an address.
+/// The kind of requests that may be sent to an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permission {
     /// Requests with the person's key.
     WithKey,
     /// Requests without a key.
     WithoutKey,
-    /// Nothing: a person must allow it first.
+    /// No requests: a person must allow the address first.
     Refused,
 }
 
@@ -77,7 +77,7 @@ impl Address {
         Self { url: vendor.complete_url(url), by }
     }
 
-    /// Returns what may be sent to the address.
+    /// Returns the kind of requests that may be sent to the address.
     pub fn permission(&self, vendor: &Vendor, environment: &Environment) -> Permission {
         let Some(origin) = Origin::of(&self.url) else { return Permission::Refused };
         let is_vendors = Origin::of(vendor.base_url).is_some_and(|own| own == origin);

@@ -1,8 +1,8 @@
 //! Detects files that a coding agent changes directly, not through the room. The file service notices a change but not
 //! its author; while such an agent is answering, the change is logged as its action.
 //!
-//! This does not make the agent the file's author: a person may have saved at the same moment. So the record states
-//! what is known, and names every agent that may have made the change.
+//! The change is not attributed to the agent as its author, because a person may have saved at the same moment. The log
+//! event only names every agent that may have made the change.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl CodingAgentsAtWork {
         self.0.is_empty()
     }
 
-    /// Adds the agents that are answering now, and removes those that have not for a while.
+    /// Adds the agents that are answering now, and removes those that have not answered for a while.
     pub(super) fn note<'a>(&mut self, now: u64, at_work: impl Iterator<Item = (&'a Id, Option<&'a Id>)>) {
         for (agent, activation) in at_work {
             self.0.insert(agent.clone(), AtWork { activation: activation.cloned(), seen_tick: now });

@@ -19,7 +19,7 @@ use crate::base::Problem;
 use crate::workspace::ProblemReport;
 
 /// The default meanings of names that occur in many agents' files. They apply unless the settings define the names, and
-/// only if vendors' models are used: a workspace that uses none contacts no one because of a name.
+/// only if vendors' models are used: in a workspace that uses none, a name in a file never causes a request.
 pub const USUAL_NAMES: [(&str, &str); 3] = [
     ("haiku", "anthropic:claude-haiku-4-5"),
     ("opus", "anthropic:claude-opus-4-5"),

@@ -1,5 +1,5 @@
-//! The bridge between the world and the worker: which requests were sent, which answers have arrived, and when each is
-//! admitted. None of it is saved; its decisions enter the world as inputs.
+//! The bridge between the world and the worker: tracks which requests were sent and which answers have arrived, and
+//! decides when each answer is admitted. It is not saved; its decisions enter the world as inputs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -185,8 +185,8 @@ impl WorkerBridge {
         }
     }
 
-    /// Waits for the worker's next event, at most `timeout`, and not beyond the next tick if only that is waited for.
-    /// `false` if none came.
+    /// Waits for the worker's next event, at most `timeout`, and no longer than until the next tick is due if the room
+    /// only waits for the clock. `false` if there was none.
     pub(super) fn wait(&mut self, timeout: Duration, live: &mut LiveText) -> bool {
         let until_tick = self.until_next_tick();
         let is_for_tick = !until_tick.is_zero() && !self.owes_simulated();

@@ -1,5 +1,5 @@
-//! The arguments with which bubblewrap starts a program: what the program sees of this computer, the person's home and
-//! the workspace, and what it can write. Pure, except for checking what exists.
+//! The arguments with which bubblewrap starts a program. They define which parts of this computer, the person's home
+//! and the workspace the program can see, and which it can write. Pure, except for checking whether paths exist.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -113,7 +113,7 @@ impl Words {
         match path.symlink_metadata() {
             Ok(found) if found.is_dir() => self.add(&[&"--tmpfs", &path]),
             Ok(found) if found.is_file() => self.add(&[&"--dev-bind", &"/dev/null", &path]),
-            // The target of a link is hidden in its actual location, if it is among the hidden files.
+            // A link is not hidden itself; its target is, if it is among the hidden files.
             _ => {}
         }
     }

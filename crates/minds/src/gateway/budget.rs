@@ -97,7 +97,7 @@ pub enum LimitMeasure {
 pub struct Cap {
     /// The key in `budget`.
     pub name: &'static str,
-    /// What the limit applies to.
+    /// The scope: whose usage the limit counts, and over which time.
     pub scope: Scope,
     /// The limited quantity.
     pub measure: LimitMeasure,

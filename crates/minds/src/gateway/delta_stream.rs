@@ -25,7 +25,7 @@ struct Shared {
     id: RequestId,
     events: Sender<GatewayEvent>,
     pending: Mutex<Pending>,
-    /// Notified when something waits that may be the last for a long time.
+    /// Notified when a piece is pending that no later piece may follow for a long time.
     waits: Notify,
 }
 
@@ -68,7 +68,7 @@ impl DeltaStream {
         })
     }
 
-    /// Passes on what waits when it is due. Never returns.
+    /// Passes on pending pieces when they are due. Never returns.
     pub(super) async fn flush_when_due(&self) -> std::convert::Infallible {
         loop {
             self.0.waits.notified().await;
@@ -89,7 +89,7 @@ impl DeltaStream {
         }
     }
 
-    /// Passes on what is waiting. If the queue is full it keeps waiting; the complete answer contains it anyway.
+    /// Passes on the pending pieces. If the queue is full, they stay pending; the complete answer contains them anyway.
     fn send(&self) {
         let mut pending = self.pending();
         if pending.is_empty() {
@@ -146,7 +146,7 @@ impl Pending {
     }
 
     fn send(&mut self, id: RequestId, events: &Sender<GatewayEvent>) {
-        // Nobody receives the events any more if the world is gone.
+        // If the world is gone, the events have no receiver.
         if !self.thought.is_empty() {
             let _ = events.try_send(GatewayEvent::Thought { id, text: std::mem::take(&mut self.thought) });
         }

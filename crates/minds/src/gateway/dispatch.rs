@@ -271,7 +271,7 @@ fn about(request: &ModelRequest, event: &impl EventData) -> EventDraft {
     }
 }
 
-/// The rules that decide which provider is called, and whether.
+/// The settings and limits that decide which provider is called, and whether.
 #[derive(SystemParam)]
 pub(super) struct Rules<'w> {
     gateway: Res<'w, GatewaySettings>,
@@ -338,7 +338,7 @@ pub(super) fn enqueue_requests(
     on.bridge.send_over();
 }
 
-/// Withdraws a request. If it was sent to a vendor, it may have to be paid for, though nobody waits for the answer any
+/// Withdraws a request. If it was sent to a vendor, it may have to be paid for although its answer is not needed any
 /// more.
 fn withdraw(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, rules: &Rules) {
     let Choice { provider, model } = question.choice.clone();

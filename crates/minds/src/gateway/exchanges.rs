@@ -1,5 +1,5 @@
-//! How much agents exchange with each other: tasks that they hand over, signals, messages in channels, and changes of
-//! the blackboard. Counted in the ledger, for the whole room and for each run of work.
+//! Counts the exchanges between agents (tasks handed over, signals, messages in channels, and changes of the
+//! blackboard) in the ledger, for the whole room and for each run of work.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;

@@ -198,8 +198,8 @@ async fn ask(
         .with_capture_usage(true)
         .with_capture_content(false)
         .with_capture_tool_calls(false)
-        // Anthropic requires its thinking before tool calls to be sent back; nobody else gets it.
-        .with_capture_reasoning_content(wire == WireFormat::Anthropic)
+        // Anthropic requires its thinking before tool calls to be sent back; it is not sent to other vendors.
+        .with_capture_reasoning_content(wire == Wire::Anthropic)
         .with_stream_header_timeout(patience.stall)
         .with_stream_read_timeout(patience.stall);
     if !request.stops.is_empty() && accepts_stop_sequences(wire, &request.model) {
@@ -308,7 +308,8 @@ fn chat_request(request: ProviderRequest, wire: WireFormat) -> ChatRequest {
     if system_text.is_empty() || has_system { chat } else { chat.with_system(system_text) }
 }
 
-/// Splits the system text in two, with a marker after the stable part; without one if nothing is stable.
+/// Splits the system text in two, with a cache marker after the stable part; without a marker if there is no stable
+/// part.
 fn marked_system(system: &str, stable_bytes: usize) -> Vec<ChatMessage> {
     let (stable, fleeting) = system.split_at(system.floor_char_boundary(stable_bytes));
     if stable.is_empty() {

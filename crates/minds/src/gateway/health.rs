@@ -1,5 +1,5 @@
-//! The health of providers: which fail, why, since when, how often, and what to do. Derived from the answers that enter
-//! the room, so that a replay derives the same.
+//! The health of providers: which of them fail, with the reason, the start and number of the failures, and the remedy.
+//! Derived from the answers that enter the room, so that a replay derives the same.
 
 use std::collections::BTreeMap;
 
@@ -297,7 +297,7 @@ impl ProviderHealth {
         self.reset(|fault| other_settings || (other_caps && fault.kind == FailureKind::OverBudget))
     }
 
-    /// Starts a new run, in which nothing is known yet.
+    /// Starts a new run, in which the state of every provider is unknown.
     pub(super) fn start_run(&mut self) {
         self.providers.clear();
     }

@@ -121,7 +121,7 @@ fn only_changed_settings_reset_faults() {
 }
 
 proptest! {
-    /// Whatever happens, the reported beginnings and ends of failures add up to what fails now.
+    /// In any sequence of events, the reported beginnings and ends of failures add up to the current failures.
     #[test]
     fn reported_beginnings_and_ends_add_up(answers in proptest::collection::vec((0..3_usize, 0..6_usize), 0..80)) {
         use FailureKind::{OverBudget, RateLimited, Rejected, Unauthorised, Unavailable};

@@ -1,5 +1,5 @@
-//! Writes a key into the person's `keys.env`: one line changes, everything else is kept, and nobody else on the
-//! computer can read the file.
+//! Writes a key into the person's `keys.env`: one line changes, everything else is kept, and other users of the
+//! computer cannot read the file.
 
 use std::io;
 use std::path::{Path, PathBuf};

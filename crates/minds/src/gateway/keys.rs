@@ -14,7 +14,7 @@ use crate::base::Problem;
 
 /// The name of the token of a Slack bot, which reads and writes over the Web API.
 pub const SLACK_BOT_TOKEN: &str = "SLACK_BOT_TOKEN";
-/// The name of the URL of a Slack webhook; whoever has it can post, so it is stored like a key.
+/// The name of the URL of a Slack webhook. Anyone who knows the URL can post, so it is stored like a key.
 pub const SLACK_WEBHOOK_URL: &str = "SLACK_WEBHOOK_URL";
 /// Keys whose names have other endings than those of model providers.
 const OTHER_KEYS: [&str; 2] = [SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL];
@@ -36,7 +36,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// Returns the text, for sending it to where it belongs.
+    /// Returns the text, for sending it to the server that it was issued by.
     pub fn reveal(&self) -> &str {
         &self.0
     }

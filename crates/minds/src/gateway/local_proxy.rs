@@ -28,7 +28,7 @@ const RECEIVE_BUFFER_BYTES: u32 = 256 << 10;
 /// The number of bytes that are forwarded at once.
 const BLOCK_BYTES: usize = 16 << 10;
 
-/// What the relay measures about the current attempt, and what it is told about it.
+/// The relay's state for the current attempt: the number of bytes so far, and whether it failed or was cut off.
 #[derive(Debug, Default)]
 pub(super) struct Gauge {
     is_error: AtomicBool,

@@ -1,5 +1,5 @@
 //! This program as the MCP server that a coding agent starts: it forwards messages between the agent and the running
-//! room, and ends when either of them does. It does not interpret what it forwards.
+//! room without interpreting them, and ends when either of them does.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -60,8 +60,8 @@ fn pass_on(address: SocketAddr, word: &str, mut out: impl Write + Send + 'static
     Ok(first.or_else(|| end.recv_timeout(CONNECT).ok().flatten()).unwrap_or(1))
 }
 
-/// Copies until one side has ended; the error does not matter, because nobody is left to receive it. Returns the number
-/// of copied bytes.
+/// Copies until one side has ended. Errors are ignored, because they only mean that one side is gone. Returns the
+/// number of copied bytes.
 fn copy(from: &mut impl Read, to: &mut impl Write) -> u64 {
     let mut block = [0; BLOCK_BYTES];
     let mut passed = 0;

@@ -1,4 +1,5 @@
-//! The gateway: the only module that uses tokio, HTTP and vendors. It sends requests out and brings answers in.
+//! The gateway: the only module that uses tokio, HTTP and vendors' APIs. It sends requests to the outside and receives
+//! the answers.
 //!
 //! A request ([`crate::mind::ModelRequest`]) waits in [`RequestQueue`] until its provider has a free slot and no limit
 //! forbids it, goes over the [`WorkerBridge`] to the [`worker`], and its answer enters as an input. Answers of

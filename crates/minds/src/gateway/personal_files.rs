@@ -1,4 +1,5 @@
-//! Reads and writes the small files in a person's config folder: nobody else on the computer can read what is written.
+//! Reads and writes the small files in a person's config folder. Files are written so that other users of the computer
+//! cannot read them.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! What all programs started here have in common: their environment, the search for their path, and the process group
+//! The common parts of all programs started here: their environment, the search for their path, and the process group
 //! that ends with each.
 
 use std::path::{Path, PathBuf};

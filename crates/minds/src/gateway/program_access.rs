@@ -22,7 +22,7 @@ pub(super) enum EntryKind {
     Link(PathBuf),
 }
 
-/// What a program may do with an entry.
+/// The access of a program to an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ProgramAccess {
     /// The program can read and write it.

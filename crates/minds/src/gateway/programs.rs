@@ -87,8 +87,8 @@ pub struct ProgramOrder {
     pub id: Id,
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// The folder below the workspace that is used as the program's whole workspace, outside of which it writes
-    /// nothing; `None` for the workspace itself.
+    /// The folder below the workspace that is used as the program's whole workspace: it cannot write outside of it.
+    /// `None` for the workspace itself.
     pub root: Option<String>,
     /// The working folder, relative to the workspace; empty for the workspace itself.
     pub folder: String,

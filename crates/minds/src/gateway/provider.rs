@@ -35,7 +35,7 @@ pub struct ProviderRequest {
     /// Stop sequences, because the model would continue as another speaker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<String>,
-    /// What was said in the room, for a provider that selects from a stock of sentences.
+    /// The recent sentences in the room, for a provider that selects from a stock of sentences.
     #[serde(skip)]
     pub said_before: SaidBefore,
     /// The seed for providers that use random numbers.

@@ -52,7 +52,7 @@ pub struct ProviderTrial {
 pub struct TrialResult {
     /// The provider and the model.
     pub choice: Choice,
-    /// The reply, or what failed, where, and what to do.
+    /// The reply, or the failure with its remedy.
     pub outcome: Result<Completion, ModelFailure>,
     /// How long it took.
     pub duration: Duration,

@@ -17,7 +17,7 @@ use crate::schedule::TICKS_PER_SEC;
 use crate::simulation::ActivityId;
 
 /// How much earlier a request must have been made to precede one that is a step more urgent: ten simulated minutes, in
-/// ticks. So nothing urgent waits long for less urgent requests, and nothing waits forever.
+/// ticks. So urgent requests do not wait long for less urgent ones, and no request waits forever.
 const TICKS_PER_STEP: u64 = 600 * TICKS_PER_SEC;
 /// The last queue position that is reported: reporting every change of all positions would be wasteful.
 const PLACES_TOLD: usize = 20;
@@ -295,7 +295,7 @@ fn used_by_outcome(choice: &Choice, outcome: &Result<Completion, ModelFailure>, 
     match outcome {
         Ok(completion) if completion.reports_usage() => of(completion.usage, false),
         Ok(_) => of(most, true),
-        // An interrupted request has to be paid for, unless it was simulated.
+        // An interrupted request must be paid for, unless it was simulated.
         Err(failure) => match failure.kind {
             FailureKind::TimedOut | FailureKind::Malformed | FailureKind::Cancelled if !choice.is_simulated() => {
                 of(most, true)

@@ -1,7 +1,7 @@
 //! The top level of a workspace as seen by a program that may create entries there: a separate folder on which every
 //! entry of the real one is mounted. New entries are moved into the workspace after the program has ended, except under
-//! names that programs may not create. So a protected file cannot be created where it was absent, and nothing is left
-//! behind.
+//! names that programs may not create. So a program cannot create a protected file that did not exist, not even for a
+//! moment.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -37,7 +37,7 @@ impl SandboxRoot {
         let all = workspace.join(FOLDER);
         fs::create_dir_all(&all)?;
         for left in fs::read_dir(&all)?.flatten().filter(|entry| is_left(&entry.file_name())) {
-            // Nobody is left to receive the notes.
+            // The program that would receive the notes is gone.
             drop(Self { workspace: workspace.to_owned(), folder: left.path(), mounted: None }.finish());
         }
         // The parent folder is deleted with the last program in it, which may happen at this moment.
@@ -61,7 +61,7 @@ impl SandboxRoot {
     }
 
     /// Moves new entries into the workspace and deletes the folder, after all processes of the program have ended.
-    /// Returns what could not be moved, and why.
+    /// Returns a note for each entry that could not be moved.
     pub(super) fn finish(self) -> Vec<String> {
         let mut notes = Vec::new();
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {

@@ -1,8 +1,8 @@
 //! The scripted provider: plays the turns of a YAML script, for demonstrations and tests.
 //!
 //! Turns are used in order per agent, then `default` repeats. A turn with `when` waits, without blocking later ones,
-//! until a request matches; it is used once unless it has `repeat: true`. It is matched against the last message,
-//! whoever sent it, together with the preceding messages of the same role: for example, all results of parallel tool
+//! until a request matches; it is used once unless it has `repeat: true`. It is matched against the last message of any
+//! role, together with the messages of the same role directly before it: for example, all results of parallel tool
 //! calls.
 //!
 //! The position of an agent in its script is sent with each request and returned with the answer: the world stores it,

@@ -39,7 +39,7 @@ pub fn status(standing: &McpServerStatus) -> &'static str {
     }
 }
 
-/// Summarises what a server offers: `everything 1.0, 13 tools, 7 resources, 2 resource templates, 4 prompts`.
+/// Summarises the offer of a server: `everything 1.0, 13 tools, 7 resources, 2 resource templates, 4 prompts`.
 pub fn offer(offer: &McpOffer) -> String {
     let counted = |count: usize, what: &str| match count {
         1 => format!("1 {what}"),

@@ -1,5 +1,5 @@
-//! MCP servers as the world knows them: which are configured, which are needed, and their status. A server's reports
-//! enter as inputs, so that a replay has the same tools in the same tick without any server.
+//! The world's view of MCP servers: the configured and the needed ones, and their status. A server's reports enter as
+//! inputs, so that a replay has the same tools in the same tick without any server.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -113,7 +113,7 @@ impl McpServers {
         self.needed.get(key).map_or(&McpServerStatus::Off, |needed| &needed.standing)
     }
 
-    /// Iterates over the ready servers and what they offer, sorted by key.
+    /// Iterates over the ready servers with their offers, sorted by key.
     pub fn ready(&self) -> impl Iterator<Item = (&Id, &Arc<McpOffer>)> {
         self.needed.iter().filter_map(|(key, needed)| match &needed.standing {
             McpServerStatus::Ready(offer) => Some((key, offer)),

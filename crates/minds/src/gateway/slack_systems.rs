@@ -65,9 +65,8 @@ impl SlackCalls {
         self.is_looking
     }
 
-    /// Whether the first poll since the room was opened is running: stepping through everything that is due waits for
-    /// it.
-    pub fn is_first_poll_running(&self) -> bool {
+    /// Whether the first poll since the room was opened is running. A run without a window does not end before that.
+    pub fn looks_first(&self) -> bool {
         self.is_looking && !self.has_looked
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// The arguments of the supervisor.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SupervisorArguments {
-    /// The workspace, outside of which the program cannot write; `None` for no restriction.
+    /// The workspace: the program can only write inside it. `None` for no restriction.
     within: Option<String>,
     /// The path of bubblewrap, if it is used as the sandbox.
     bubblewrap: Option<String>,

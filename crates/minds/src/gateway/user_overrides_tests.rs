@@ -86,7 +86,7 @@ fn a_failed_trial_is_reported_at_once_with_a_remedy() {
 #[test]
 fn a_dead_port_is_reported_with_its_address() {
     let mut app = room(BudgetSettings::default());
-    // Outside of the range from which ports are assigned: nobody listens there.
+    // Outside of the range from which ports are assigned, so that no server listens there.
     let port = 1;
     app.world_mut().resource_mut::<GatewaySettings>().base_urls =
         [("ollama".to_owned(), format!("http://127.0.0.1:{port}"))].into();

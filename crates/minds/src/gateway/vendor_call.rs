@@ -96,7 +96,7 @@ fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usag
 /// The usage of a complete answer whose provider reported none.
 pub(super) fn estimated_usage(request: &ProviderRequest, completion: &Completion) -> Usage {
     let told = completion.usage;
-    // A coding agent remembers what it was sent before.
+    // A coding agent remembers earlier messages.
     let sent = completion.told.as_ref().map(|told| text::tokens_of_chars(told.sent_chars));
     let sent = sent.unwrap_or_else(|| request.estimated_input_tokens());
     let called: usize = completion.tool_calls.iter().map(ToolCall::chars).sum();
@@ -127,7 +127,7 @@ pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Eff
         let has_output = progress.lose(&call.request, error.cause);
         let failure = model_failure(&error, &call, progress.tries.made);
         // If all attempts were used, the server may still have asked for a longer pause than a request waits: the next
-        // request, whoever makes it, is held back until then.
+        // request, no matter which agent makes it, is held back until then.
         let may_try = progress.tries.made < call.terms.retry.attempts && !has_output;
         let waits = may_try && wait_asked(error.cause).is_some();
         ModelFailure { is_final: !waits, waits_in_real_time: true, ..failure }
@@ -176,7 +176,7 @@ pub(super) fn describe_failure(
 async fn ask(call: &Call, progress: &mut AttemptState) -> Result<Completion, ProviderError> {
     let provider = provider(call)?;
     loop {
-        // The screen discards the output of an earlier attempt. If the world is gone, nobody receives the event.
+        // The screen discards the output of an earlier attempt. If the world is gone, the event has no receiver.
         let _ = call.events.try_send(GatewayEvent::Started { id: call.id });
         progress.begin();
         let error = match attempt(call, provider.as_ref(), progress.said.clone()).await {

@@ -23,7 +23,7 @@ const REDIRECTS_AT_MOST: usize = 5;
 pub const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /// Normalises an address to the form in which it is requested and checked by the gate: absolute, `http` or `https`,
-/// without a fragment. The error says what is wrong with it.
+/// without a fragment. The error is the reason why it is invalid.
 pub fn web_address(text: &str) -> Result<String, String> {
     let mut url = reqwest::Url::parse(text.trim()).map_err(|error| {
         format!(

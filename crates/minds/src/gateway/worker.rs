@@ -91,7 +91,7 @@ impl Worker {
         };
         thread::Builder::new().name("gateway".into()).spawn(move || {
             desk.work(&command_receiver);
-            // Nobody receives this if the world is gone.
+            // The message is dropped if the world no longer exists.
             let _ = done_sender.send(());
         })?;
         Ok(Self { commands: Some(commands), events, cancel_all, done, rests })
@@ -268,7 +268,7 @@ impl WorkerState {
                     let (outcome, effort) = answer(call).await;
                     cancels.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
                     let latency = Latency::Outside(u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX));
-                    // Nobody receives this if the world is gone.
+                    // The message is dropped if the world no longer exists.
                     let _ = events.send(GatewayEvent::Finished { id, outcome, latency, effort, script: None });
                 });
             }
@@ -305,7 +305,7 @@ impl WorkerState {
                     let mut ended = run(*order, place, cancel).await;
                     ended.redact(|text| keys.redact(text));
                     running.end(&ended.id);
-                    // Nobody receives this if the world is gone.
+                    // The message is dropped if the world no longer exists.
                     let _ = events.send(GatewayEvent::Program(ended));
                 });
             }
@@ -335,7 +335,7 @@ impl WorkerState {
                     let mut answered = question.ask(cancel).await;
                     answered.redact(|text| keys.redact(text));
                     asking.end(&answered.id);
-                    // Nobody receives this if the world is gone.
+                    // The message is dropped if the world no longer exists.
                     let _ = events.send(GatewayEvent::Web(answered));
                 });
             }
@@ -356,7 +356,7 @@ impl WorkerState {
             Ok(runtime) => {
                 runtime.spawn(async move {
                     let event = work.carry_out(command, environment, keys, cancel).await;
-                    // Nobody receives this if the world is gone.
+                    // The message is dropped if the world no longer exists.
                     let _ = events.send(GatewayEvent::Slack(event));
                 });
             }
@@ -385,7 +385,7 @@ impl WorkerState {
                 // Progress may be dropped, but the end of a call must always find room.
                 let may_be_lost = matches!(event, McpEvent::Progress { .. });
                 if !may_be_lost || has_room(&events) {
-                    // Nobody receives this if the world is gone.
+                    // The message is dropped if the world no longer exists.
                     let _ = events.send(GatewayEvent::Mcp(event));
                 }
             });
@@ -445,7 +445,7 @@ impl WorkerState {
     }
 
     fn finish(&self, event: GatewayEvent) {
-        // Nobody receives this if the world is gone.
+        // The message is dropped if the world no longer exists.
         let _ = self.events.send(event);
     }
 }

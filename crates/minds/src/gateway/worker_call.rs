@@ -15,8 +15,8 @@ pub trait WorkerCall: Clone + Send + Sync + 'static {
     /// Returns the id of the call that this command starts; `None` if it stops one.
     fn begins(&self) -> Option<&Id>;
 
-    /// Returns the result if there is no worker, with the reason; `None` if it stops a call, because nobody waits for
-    /// an answer.
+    /// Returns the result if there is no worker, with the reason; `None` if it stops a call, because stopping a call
+    /// has no answer of its own.
     fn refused(self, why: &str) -> Option<Self::Answer>;
 }
 
@@ -34,7 +34,7 @@ pub(super) struct CallTraffic {
 }
 
 impl CallTraffic {
-    /// Records that the worker has ended, and everything that was running with it.
+    /// Records that the worker has ended, and with it every running call.
     pub(super) fn lost(&mut self) {
         self.programs.lost();
         self.web.lost();

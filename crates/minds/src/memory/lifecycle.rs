@@ -22,7 +22,7 @@ use crate::schedule::{Section, SimClock};
 #[derive(Resource, Default, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryArchive {
-    /// The memories by agent id, each with a sequence number that tells who left first.
+    /// The memories by agent id, each with a sequence number in the order of leaving.
     left: BTreeMap<Id, (u64, Memory)>,
     next: u64,
 }
@@ -48,12 +48,12 @@ impl MemoryArchive {
     }
 }
 
-/// What agents knew about removed elements, restored if an element returns; oldest first.
+/// The agents' knowledge of removed elements, restored if an element returns; oldest first.
 #[derive(Resource, Default, Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct RemovedElementKnowledge(Vec<(ElementKey, BTreeMap<Id, ElementKnowledge>)>);
 
-/// Maximum number of removed elements to keep this for; the oldest is dropped.
+/// Maximum number of removed elements whose knowledge is kept; the oldest is dropped.
 const MAX_REMOVED_ELEMENTS: usize = 100;
 
 /// The version of each element after its last change, to distinguish an agent's own changes from news.
@@ -239,7 +239,7 @@ fn record(log: &mut EventLog, agent: &Id, change: &MemoryChange, element: Option
     log.write(EventDraft::of(&event).agent(agent).cause(cause));
 }
 
-/// The saved state of this floor.
+/// The saved state of this layer.
 #[derive(Serialize, Deserialize)]
 pub(super) struct MemorySaved {
     agents: Vec<(AgentKey, Memory)>,

@@ -19,7 +19,7 @@ use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved};
 use crate::workspace::SettingsExt;
 
-/// Adds this floor to the room.
+/// Adds this layer to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<MemorySettings>()
         .add_tick_message::<MemoryEdit>()

@@ -21,7 +21,7 @@ pub enum MemoryChange {
     Met { interaction: String, dropped: Option<String> },
     /// A version of an element was read.
     Saw { element: ElementKey, version: u32, summary: String },
-    /// A pin is kept at hand; `dropped` was released to make room.
+    /// A pin is kept; `dropped` was released to make room.
     PinKept { element: ElementKey, pin: Id, dropped: Option<Id> },
     /// A kept pin was released.
     PinReleased { pin: Id },
@@ -109,7 +109,7 @@ pub fn forget_element(memory: &mut Memory, element: ElementKey) -> Option<Memory
     (knew || !pins.is_empty()).then_some(MemoryChange::Forgot { element, pins })
 }
 
-/// What an agent remembers of one element.
+/// An agent's knowledge of one element, with its kept pins.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ElementKnowledge {
     seen: Option<SeenElement>,
@@ -124,7 +124,7 @@ pub fn element_knowledge(memory: &Memory, element: ElementKey) -> Option<Element
     (seen.is_some() || !pins.is_empty()).then_some(ElementKnowledge { seen, pins })
 }
 
-/// Restores what was known about an element that returned, with as many kept pins as there is room for.
+/// Restores the knowledge about an element that returned, with as many kept pins as there is room for.
 pub fn restore_element(
     memory: &mut Memory,
     element: ElementKey,

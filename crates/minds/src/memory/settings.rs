@@ -17,7 +17,7 @@ pub struct MemorySettings {
     pub interactions_at_most: usize,
     /// Tokens of the context summary.
     pub summary_tokens_at_most: u32,
-    /// Characters of what an agent knows about one element.
+    /// Characters of an agent's knowledge of one element.
     pub environment_chars_at_most: usize,
     /// Pins that an agent remembers; the oldest is dropped.
     pub kept_pins_at_most: usize,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{AgentKey, ElementKey, Id, Seq};
 
-/// What an agent knows about an element that it has read.
+/// An agent's knowledge of an element that it has read.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SeenElement {
     /// A summary of the content at that time, at most 200 characters.
@@ -30,9 +30,9 @@ pub struct Memory {
     pub workspace_notes: Vec<String>,
     /// Lines such as “talked to Ada about …”, oldest first; at most 5.
     pub recent_interactions: Vec<String>,
-    /// What the agent knows about elements that it has read.
-    pub environment_state: BTreeMap<ElementKey, SeenElement>,
-    /// The pins kept at hand, by element and pin id, oldest first; at most 5.
+    /// The agent's knowledge of elements that it has read.
+    pub environment_state: BTreeMap<ElementKey, Seen>,
+    /// The kept pins, by element and pin id, oldest first; at most 5.
     pub kept_pins: Vec<(ElementKey, Id)>,
 }
 
@@ -49,7 +49,7 @@ pub enum MemoryAct {
     Saw { element: ElementKey, version: u32, summary: String },
     /// Records that an element was looked at and had the known version.
     Looked { element: ElementKey },
-    /// Keeps a pin at hand.
+    /// Adds a pin to the kept ones.
     KeepPin { element: ElementKey, pin: Id },
     /// Releases a kept pin.
     ReleasePin { pin: Id },
@@ -59,7 +59,7 @@ pub enum MemoryAct {
     Clear,
 }
 
-/// A request of any floor to edit an agent's memory.
+/// A request of any layer to edit an agent's memory.
 #[derive(Message, Clone, Debug)]
 pub struct MemoryEdit {
     /// The agent.

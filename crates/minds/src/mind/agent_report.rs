@@ -25,7 +25,7 @@ pub struct AgentReport {
     /// The agent's own session for this work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<AgentSession>,
-    /// What was lost when its session could not be resumed, as a sentence for a person.
+    /// A sentence for a person about content that was lost because its session could not be resumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
     /// The options it offers, if they changed.

@@ -1,6 +1,6 @@
 //! Finds and pairs the brackets in a reply that could open or close a marker, and its quotation marks.
 //!
-//! Code (fenced or inline) and quoted lines (`> …`) are skipped, because markers in them are only shown. The time is
+//! Code (fenced or inline) and quoted lines (`> …`) are skipped, because markers in them are only examples. The time is
 //! linear in the length of the reply.
 
 use std::collections::HashMap;

@@ -25,13 +25,13 @@ pub struct MindContext {
     pub desk: WorkEnvironment,
     /// The agent's memory slots.
     pub memory: Remembered,
-    /// The pins that the agent keeps at hand.
+    /// The pins that the agent keeps in its memory.
     pub kept_pins: Vec<KeptPin>,
     /// The message boards.
     pub boards: Vec<LabelledText>,
     /// The agent's open mail: unread items first, then the newest of the rest.
     pub mail: Vec<MailItem>,
-    /// What was refused or unknown in the agent's last reply.
+    /// Remarks on refused or unknown parts of the agent's last reply.
     pub feedback: Vec<String>,
     /// The texts gathered for this prompt, by part.
     pub gathered: BTreeMap<Id, String>,
@@ -248,7 +248,7 @@ pub struct NewItem {
 pub enum CurrentRequest {
     /// To read an element.
     Read {
-        /// What it is called.
+        /// The label of the element.
         label: Id,
         /// The kind of the element as people name it: "message board".
         kind: String,

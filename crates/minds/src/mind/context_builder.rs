@@ -1,4 +1,4 @@
-//! Collects an agent's perception and knowledge from the world into a [`MindContext`].
+//! Collects everything that an agent knows and perceives in the world into a [`MindContext`].
 
 use std::collections::BTreeMap;
 
@@ -495,7 +495,7 @@ impl RoomParams<'_, '_> {
         }
     }
 
-    /// Returns the request to attend to what woke the agent.
+    /// Returns the request that tells the agent why it was woken.
     pub(super) fn woken_request(&self, interest: &Interest) -> CurrentRequest {
         let quotes = interest.moment.quotes.iter().map(|quote| {
             let by_person = Author(quote.by.clone()).is_user();

@@ -266,7 +266,7 @@ proptest! {
     }
 }
 
-/// Parts as other floors add them, with external text in each possible form.
+/// Parts as other layers add them, with external text in each possible form.
 fn with_added_parts() -> PromptParts {
     let mut parts = PromptParts::default();
     let said = |context: &MindContext| context.feedback.concat();

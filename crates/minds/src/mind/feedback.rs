@@ -1,4 +1,4 @@
-//! Feedback for an agent about its replies, so that nothing is refused silently.
+//! Feedback for an agent about its replies, so that no intent is refused silently.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

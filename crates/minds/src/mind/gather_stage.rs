@@ -1,7 +1,7 @@
 //! The first stage of a request: some parts of a prompt are looked up outside the world. Each creates an order; the
 //! code that looks it up reads its orders with [`orders_of`](super::pending::PendingRequests::orders_of) in each tick
 //! and answers with the input [`PartGathered`], possibly many ticks later. Orders are saved with the room, so that they
-//! are still pending after a restart. Nothing is looked up during a replay.
+//! are still pending after a restart. There are no look-ups during a replay.
 //!
 //! A part that is late or fails is left out, which the record and the prompt mention.
 
@@ -166,7 +166,7 @@ impl Gathering {
         Some(ThinkDone { agent, activity, think: Some(think), outcome, cause })
     }
 
-    /// Returns the explanation of what the agent waits for.
+    /// Returns the message that explains why the agent waits.
     pub(super) fn explain(&self, parts: &PromptParts) -> Explain {
         let labels = self.wanted.keys().map(|id| parts.get(id).map_or(&**id, |provider| &*provider.label));
         let why = format!("waiting for part of its prompt: {}", labels.collect::<Vec<_>>().join(", "));

@@ -8,7 +8,7 @@ pub const STANDING_CLOSE: &str = "=== End Standing Instructions ===";
 pub const GUIDE: &str = "## How to read this";
 /// The profile: `You are NAME.`, description, instructions.
 pub const WHO: &str = "## Who you are";
-/// The place and who is near.
+/// The place, and the agents and elements nearby.
 pub const WHERE: &str = "## Where you are";
 /// Markers and tools.
 pub const ABILITIES: &str = "## What you can do";
@@ -30,7 +30,7 @@ pub const PINS: &str = "## Pins you keep";
 pub const BOARD: &str = "## Message board:";
 /// The agent's own open mail.
 pub const MAIL: &str = "## Your mail";
-/// What was refused or unknown in the agent's last reply.
+/// Remarks on refused or unknown parts of the agent's last reply.
 pub const FEEDBACK: &str = "## About your last reply";
 /// The environment of a working agent.
 pub const HERE: &str = "## What is here";
@@ -59,7 +59,7 @@ pub const TASK_PLACE: &str = "This is task ";
 /// The prefix of a paragraph after a task with the result of an earlier one.
 pub const TASK_BEFORE: &str = "Done before this:";
 
-/// The prefix of the paragraph after a delegated task; it comes from the room and not from a person.
+/// The prefix of the paragraph after a delegated task, which is written by the room and not by a person.
 pub const HANDED_OVER: &str = "System message: this task was handed over to you by ";
 
 /// The label before the list of the outputs of a workflow step.

@@ -69,7 +69,7 @@ pub(super) fn order_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Characters that a text to be followed takes in addition: headings and blank lines.
+/// Characters that headings and blank lines add to an instruction text.
 const AROUND_ORDER: usize = 40;
 
 /// Returns the number of characters that a text to be followed needs.

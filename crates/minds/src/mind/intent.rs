@@ -63,7 +63,7 @@ pub struct SeenMail {
     pub from: Id,
 }
 
-/// What an agent's intents can refer to.
+/// The elements and agents that an agent's intents can refer to.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Situation {
     /// The id of the agent.

@@ -1,6 +1,6 @@
-//! The mind: from the world to a prompt, and from a reply to intents.
+//! The mind: builds prompts from the world, and turns replies into intents.
 //!
-//! Everything that others wrote enters a prompt as data, by one rule (`untrusted_text`).
+//! All text by others is inserted into prompts as data, by one module (`untrusted_text`).
 //!
 //! In reading order: a [`ThinkDue`] is received (`think_requests`), the agent's knowledge is collected
 //! (`context_builder`, `context`) and composed (`compose`, `parts`); the reply is parsed (`markers`), each intent
@@ -77,7 +77,7 @@ use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, sav
 use crate::simulation::{CompactionWanted, ConversationEnded, Explain, NewsHeard, ThinkDone, ThinkDue, ThinkPutOff};
 use crate::workspace::{ProblemReport, SettingsExt};
 
-/// Adds this floor to the room.
+/// Adds this layer to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<MindSettings>()
         .init_resource::<PendingRequests>()
@@ -94,7 +94,7 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<SideRequestDue>()
         .add_tick_message::<SideRequestReplied>()
         .add_tick_message::<SideRequestWithdrawn>();
-    // Owned by floors below; registered here as well, so that this floor runs without their systems.
+    // Owned by layers below; registered here as well, so that this layer runs without their systems.
     app.add_tick_message::<ElementEdit>()
         .add_tick_message::<ElementRefused>()
         .add_tick_message::<MemoryEdit>()
@@ -108,7 +108,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ElementChanged>()
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<ProblemReport>();
-    // What they look at of the room is much: they are run only when there is something to do.
+    // These systems access many resources of the room, so they only run when there is something to do.
     app.add_systems(
         Tick,
         (

@@ -1,4 +1,4 @@
-//! Tests that a read request contains what is new since the agent's last read.
+//! Tests that a read request contains the changes since the agent's last read.
 
 use bevy::app::App;
 use bevy::ecs::message::{Message, Messages};
@@ -56,7 +56,7 @@ fn reads(app: &mut App) {
     say(app, MemoryEdit { agent: ADA, act, cause: Seq(1) });
 }
 
-/// Returns what is new to Ada on the board.
+/// Returns the changes of the board since Ada's last read.
 fn news(app: &mut App) -> Option<Vec<NewItem>> {
     let look = |room: RoomParams| {
         let (agent, _) = room.agent(ADA).expect("she should be in the room");
@@ -66,7 +66,7 @@ fn news(app: &mut App) -> Option<Vec<NewItem>> {
     app.world_mut().run_system_once(look).expect("it can look")
 }
 
-/// Returns the text of what is new in Ada's request.
+/// Returns the text of the changes in Ada's request.
 fn told(app: &mut App) -> Option<String> {
     let look = |room: RoomParams| {
         let (agent, _) = room.agent(ADA).expect("she should be in the room");

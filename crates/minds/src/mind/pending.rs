@@ -241,7 +241,7 @@ pub(super) enum GivenUp {
     Gathering(Gathering),
 }
 
-/// The saved state of this floor.
+/// The saved state of this layer.
 #[derive(Serialize, Deserialize)]
 pub(super) struct MindSaved {
     agents: Vec<(AgentKey, Session, Feedback)>,

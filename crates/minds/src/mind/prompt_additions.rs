@@ -1,4 +1,4 @@
-//! Additions by higher floors to the prompts of working agents: the texts of modules, and the work that waits until
+//! Additions by higher layers to the prompts of working agents: the texts of modules, and the work that waits until
 //! they are up to date.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Tests that a room without outside input comes to rest, whatever its models answer.
+//! Tests that a room without outside input becomes idle, whatever its models answer.
 //!
 //! Hours take minutes here: all durations that determine how often agents read or talk are shortened by the same
 //! factor.

@@ -1,4 +1,4 @@
-//! Carries out a reply: markers become intents, and intents become messages to the floors that execute them.
+//! Carries out a reply: markers become intents, and intents become messages to the layers that execute them.
 
 use std::collections::BTreeSet;
 
@@ -274,8 +274,8 @@ impl Turn<'_, '_, '_, '_> {
         self.out.memories.write(MemoryEdit { agent: self.agent.key, act, cause });
     }
 
-    /// Carries out the intents of a reply and reports failures back to the agent. Returns descriptions of what was
-    /// done, made by `words`.
+    /// Carries out the intents of a reply and reports failures back to the agent. Returns descriptions of the effects,
+    /// made by `words`.
     fn carry_out(&mut self, parsed: &Parsed, words: fn(&Intent) -> Option<String>) -> Vec<String> {
         let intents = &parsed.intents;
         if intents.is_empty() {

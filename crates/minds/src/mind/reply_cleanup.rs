@@ -30,7 +30,7 @@ pub(super) struct CleanReply<'r> {
     pub(super) cut_at: Option<String>,
 }
 
-/// Removes what is not the agent's own text from a reply. `others` are the names of possible other speakers.
+/// Removes everything from a reply that is not the agent's own text. `others` are the names of possible other speakers.
 pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> CleanReply<'r> {
     let reply = without_thought(reply);
     let mut kept: Vec<&str> = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> CleanReply<
                 cut_at = Some("the prompt".to_owned());
                 break;
             }
-            // An imitation of the room's report on what was done.
+            // An imitation of the room's report on the effects of a reply.
             _ if bare.starts_with("(you ") && bare.ends_with(')') => changed = true,
             _ => kept.push(line),
         }

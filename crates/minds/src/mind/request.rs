@@ -331,7 +331,7 @@ impl ModelFailure {
     }
 }
 
-/// The answer to a [`ModelRequest`]. An input if it comes from outside.
+/// The answer to a [`ModelRequest`]. An input if it was not computed in the world.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ModelReply {
     /// The id of the request.

@@ -15,7 +15,7 @@ pub struct MindSettings {
     pub max_output_tokens: u32,
     /// Maximum tokens of a work reply, including the content it writes to files.
     pub max_work_output_tokens: u32,
-    /// Who the person is, for agents whose profile shares it; if empty, no agent is told.
+    /// A description of the person, for agents whose profile shares it; if empty, prompts contain none.
     pub person: String,
     /// A session is compacted after this many replies.
     pub compact_after_turns: u32,
@@ -45,7 +45,7 @@ pub struct MindSettings {
     pub near_units: f32,
     /// How close an agent must be to be at an element.
     pub at_units: f32,
-    /// People, and things, that a prompt lists as near.
+    /// How many agents, and how many elements, a prompt lists as near.
     pub near_at_most: usize,
 }
 

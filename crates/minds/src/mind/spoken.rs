@@ -16,7 +16,8 @@ pub const OFFLINE: &str = "offline";
 
 /// Number of recent sentences to compare with: about those of an hour.
 const SENTENCES_COUNTED: usize = 600;
-/// Number of recent sentences to keep, so that a waiting request still has all of those to compare with.
+/// Number of recent sentences to keep: more than are compared, because a waiting request is compared with those before
+/// it was made.
 const SENTENCES_KEPT: usize = 800;
 /// Minimum number of word pairs of a sentence to compare; a shorter one (“Good, Ada.”) may be repeated.
 const MIN_WORD_PAIRS: usize = 3;

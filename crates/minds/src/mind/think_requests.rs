@@ -114,7 +114,7 @@ pub(super) fn ask_gathered(mut params: RequestParams) {
     }
 }
 
-/// Sends a request for each thought that is due, or first orders what its prompt needs.
+/// Sends a request for each thought that is due, or first orders the looked-up parts of its prompt.
 pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut params: RequestParams) {
     for due in due.read() {
         params.send_think_request(due, None);
@@ -130,7 +130,7 @@ impl RequestParams<'_, '_> {
         }
     }
 
-    /// Sends a request, or first orders what its prompt needs; returns an error if there is nothing to ask.
+    /// Sends a request, or first orders the looked-up parts of its prompt; returns an error if there is nothing to ask.
     fn try_send_think_request(
         &mut self,
         due: &ThinkDue,

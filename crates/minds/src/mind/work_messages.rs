@@ -29,7 +29,7 @@ pub struct WorkDue {
     pub activity: ActivityId,
     /// The session, whose last message is to be answered.
     pub messages: Vec<PromptMessage>,
-    /// The limits of what may be sent of it.
+    /// The limits on how much of the session may be sent.
     pub room: SessionRoom,
     /// The tools that may be called.
     pub tools: Vec<ToolDeclaration>,
@@ -49,7 +49,7 @@ pub struct WorkDue {
     pub cause: Seq,
 }
 
-/// The limits of what may be sent of a session.
+/// The limits on how much of a session may be sent.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SessionRoom {
     /// Maximum number of characters of the session.

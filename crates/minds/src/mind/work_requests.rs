@@ -21,7 +21,7 @@ use super::work_messages::{CHARS_PER_TOKEN_AT_LEAST, WorkDue, WorkEnded};
 use crate::base::RequestId;
 use crate::simulation::{CompactionWanted, Urgency};
 
-/// Sends a request for each piece of work that is due, or first orders what its prompt needs.
+/// Sends a request for each piece of work that is due, or first orders the looked-up parts of its prompt.
 pub(super) fn ask(mut due: MessageReader<WorkDue>, mut params: RequestParams) {
     for due in due.read() {
         params.send_work_request(due, None);

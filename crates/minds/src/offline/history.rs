@@ -41,7 +41,7 @@ impl<'a> PastCall<'a> {
         self.result.map_or("", |result| &result.text)
     }
 
-    /// Whether the tool did what was asked. Without a recorded end, a result that starts with “Error” is a failure.
+    /// Whether the tool call succeeded. Without a recorded end, a result that starts with “Error” is a failure.
     pub fn succeeded(&self) -> bool {
         let end = self.result.and_then(|result| result.end);
         end.map_or(!self.result_text().starts_with("Error"), |end| end != CallEnd::NotDone)

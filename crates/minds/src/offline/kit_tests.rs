@@ -1,5 +1,5 @@
 //! Tests of the starter kit with the offline brain: every agent has its own voice, every scene can be opened, and a
-//! room full of agents comes to rest.
+//! room full of agents becomes idle.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;

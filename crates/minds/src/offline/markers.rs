@@ -1,4 +1,4 @@
-//! Chooses the markers of a reply. They are deliberately rare, so that a room without new input comes to rest.
+//! Chooses the markers of a reply. They are deliberately rare, so that a room without new input becomes idle.
 
 use super::data::{lines, sentences};
 use super::draft::{Draft, fill};
@@ -9,7 +9,7 @@ use crate::mind::context::{MailItem, PinView};
 
 /// Number of pins from which a pinboard counts as full; reading it adds no further pin.
 const FULL_PINBOARD: usize = 4;
-/// Maximum number of pins that an agent keeps at hand.
+/// Maximum number of pins that an agent keeps in its memory.
 const MAX_KEPT_PINS: usize = 4;
 /// Number of recent replies without a pin before the agent pins again.
 const RECENT_REPLIES: usize = 3;

@@ -9,7 +9,7 @@
 //! other agents, [`artifacts`] writes documents, and [`outputs`] fills in named outputs. Lines and vocabulary are in
 //! the YAML files of this folder ([`data`]).
 //!
-//! So that a room comes to rest without new input, pins are only added to a nearly empty pinboard, and a reply to mail
+//! So that a room becomes idle without new input, pins are only added to a nearly empty pinboard, and a reply to mail
 //! is never answered.
 
 pub mod artifacts;

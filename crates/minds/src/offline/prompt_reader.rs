@@ -1,4 +1,4 @@
-//! Extracts what the offline brain needs from a prompt: the agent's profile, its knowledge, and the current request.
+//! Extracts the input of the offline brain from a prompt: the agent's profile, its knowledge, and the current request.
 //! Prompt parts are read as data and found by the id of their provider.
 
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ pub struct ParsedPrompt {
     pub interactions: Vec<String>,
     /// The label and the summary of each element that the agent has read.
     pub elements: Vec<(String, String)>,
-    /// The pins that the agent keeps at hand.
+    /// The pins that the agent keeps in its memory.
     pub kept_pins: Vec<PartItem>,
     /// The label and the text of each message board.
     pub boards: Vec<(String, String)>,

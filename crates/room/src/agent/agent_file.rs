@@ -1,5 +1,5 @@
-//! The content of a file that defines an agent, and what its path implies: whether it defines an agent, and the default
-//! id and name.
+//! The content of a file that defines an agent, and the properties derived from a path: whether the file defines an
+//! agent, and its default id and name.
 
 use super::profile::AgentProfile;
 use crate::base::{Id, Problem, free_id, is_reserved, text};
@@ -134,7 +134,7 @@ pub fn id_of_path(path: &str) -> String {
 }
 
 /// The id of an agent that is the workspace's own folder, if its file has none: derived from the agent's name, because
-/// the file's name says nothing.
+/// the file's name is the same for all agents.
 pub(super) fn id_at_top(path: &str, name: &str) -> Option<String> {
     let is_nameless = is_agent_at_top(path) && stem(path) == "agent";
     is_nameless.then(|| id_of_name(name)).filter(|id| !id.is_empty())

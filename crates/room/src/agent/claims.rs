@@ -1,4 +1,4 @@
-//! Assigns ids to agent files. Pure: works only on the ids that the files ask for.
+//! Assigns ids to agent files. Pure: the input is the ids that the files ask for.
 //!
 //! A file that states its id, or is directly in `agents/`, gets exactly that id or none. A file in a subfolder asks for
 //! the id of its name and yields: if another file has that id, its folder's name is added (`team-two`). An assigned id
@@ -41,7 +41,8 @@ pub(super) struct Claimed {
 /// Assigns an id to each file, if there is one for it: files nearest to the root first, then by name.
 pub(super) fn assign(mut claims: Vec<Claim<'_>>) -> Claimed {
     claims.sort_by_key(|claim| (claim.yields(), claim.held.is_none(), claim.depth(), claim.path));
-    // Among those that cannot yield, earlier ownership makes no difference: the folder alone decides who has an id.
+    // Among files that cannot yield, earlier ownership makes no difference: only their folders decide which of them
+    // gets the id.
     let firm = claims.iter().take_while(|claim| !claim.yields()).count();
     claims[..firm].sort_by_key(|claim| (claim.depth(), claim.path));
     let mut claimed = Claimed { by_id: BTreeMap::new(), longer: BTreeMap::new() };
@@ -67,7 +68,7 @@ pub(super) fn assign(mut claims: Vec<Claim<'_>>) -> Claimed {
 mod tests {
     use super::*;
 
-    /// The resulting ids of files, some of which state an id.
+    /// Returns the resulting ids of files; some of the files state an id.
     fn ids(files: &[(&str, Option<&str>)], held: &[(&str, &str)]) -> Vec<(String, String)> {
         let wanted: Vec<Id> = files
             .iter()

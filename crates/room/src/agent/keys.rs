@@ -9,7 +9,7 @@ use super::limits::{self, Limit, plain};
 use super::mcp_server::{self, McpEntry};
 use crate::base::{Behaviour, Problem};
 
-/// The safety mode of a file that cannot be trusted to mean what it says: it asks before everything.
+/// The safety mode of a file whose meaning is uncertain: every action needs approval.
 pub const LEAST_SAFETY_MODE: &str = "safe";
 
 /// Keys that restrict an agent: a key without a value does not lift the restriction.

@@ -52,8 +52,8 @@ pub(super) struct Waiting {
     refused: BTreeSet<Id>,
     /// The number of agents that were placed because they had no position.
     placed: u32,
-    /// Names of agents that left, by id: an agent that returns with its id gets its name back, and nobody else gets it,
-    /// so that a name in an old record means one agent.
+    /// Names of agents that left, by id: an agent that returns with its id gets its name back, and no other agent gets
+    /// it, so that a name in an old record stands for one agent only.
     left: BTreeMap<Id, LeftName>,
     /// The number of agents that left, for the order in which names become free.
     leavings: u64,
@@ -110,7 +110,7 @@ impl Waiting {
         }
     }
 
-    /// Reserves the names of these agents and of those that left, after a world was loaded.
+    /// Reserves the names of the present agents and of agents that left, after a world was loaded.
     pub(super) fn reserve_names(&mut self, present: impl Iterator<Item = Id>) {
         self.names = present.chain(self.left.values().map(|left| left.name.clone())).collect();
     }
@@ -131,7 +131,7 @@ impl Waiting {
 #[derive(Resource, Clone, Copy, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct TopmostElement(pub Option<f32>);
 
-/// The current height of the topmost element; sent by the floor of elements.
+/// The current height of the topmost element; sent by the layer of elements.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct TopElementHeight {
     /// The highest center of an element, in world units; `None` if there are no elements.
@@ -177,7 +177,7 @@ fn follow_entry(world: &mut World, now: &AgentEntry, before: Option<&AgentEntry>
         add_scene_agent(world, wanted);
         return;
     }
-    // An entry that is new to the scene but not to the room was written by the room itself.
+    // An entry that is new in the scene but known to the room was written by the room itself.
     let Some(before) = before else { return };
     if now.profile != before.profile {
         change_profile(world, wanted);
@@ -390,8 +390,8 @@ fn spawn(world: &mut World, wanted: &WantedAgent) {
     world.write_message(AgentAdded { agent: key, cause: added });
 }
 
-/// Adds the entity to the world and to the roster in one step: to the roster first, so that every observer of the new
-/// entity can look it up.
+/// Adds the entity to the world and to the roster in one step. It is added to the roster first, so that observers of
+/// the new entity can look it up.
 pub(super) fn insert_entity(world: &mut World, agent: Agent, random: AgentRandom) {
     let entity = world.spawn_empty().id();
     world.resource_mut::<Roster>().insert(agent.key, agent.id.clone(), entity);

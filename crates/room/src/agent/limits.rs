@@ -26,9 +26,9 @@ pub enum Limit {
     OnlyTools(Vec<String>),
     /// It has none of these tools, in any product's names.
     NotTools(Vec<String>),
-    /// It reads only what these globs match.
+    /// It reads only files that these globs match.
     OnlyReads(Vec<String>),
-    /// It writes only what these globs match.
+    /// It writes only files that these globs match.
     OnlyWrites(Vec<String>),
     /// It changes nothing.
     ReadOnly,
@@ -158,7 +158,7 @@ fn limits(key: &str, value: &Value, depth: usize) -> Option<Vec<Limit>> {
         return match value {
             Value::Number(_) | Value::Bool(_) => Some(Vec::new()),
             _ if is_plain => only_tools(value),
-            // Whether only these are allowed or all but these is unclear.
+            // It is unclear whether only these are allowed, or all except these.
             _ => None,
         };
     }
@@ -327,7 +327,7 @@ fn denied(value: &Value, tools: bool, elsewhere: bool, spawning: bool, paths: bo
     match value {
         Value::Bool(false) | Value::Null => Some(Vec::new()),
         _ if tools => not_tools(value),
-        // What is forbidden elsewhere (commands, hosts) cannot be done here anyway.
+        // Capabilities of other products (commands, hosts) do not exist here, so forbidding them has no effect.
         _ if elsewhere => Some(Vec::new()),
         _ if spawning => Some(vec![Limit::NotTools(vec!["spawn_agent".to_owned()])]),
         // A profile cannot express "everything except some paths".

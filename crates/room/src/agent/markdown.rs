@@ -67,7 +67,7 @@ pub fn read(path: &str, text: &str) -> AgentFile {
     }
 }
 
-/// What a file says about the agent's identity, for telling agent files from other texts.
+/// The information about an agent's identity in a file, for telling agent files from other texts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct IdentityHints {
     /// Whether it has front matter with a key.
@@ -78,8 +78,8 @@ pub struct IdentityHints {
     pub has_description: bool,
 }
 
-/// Reads what a file says about the agent's identity.
-pub fn identity_hints(text: &str) -> IdentityHints {
+/// Reads the information about the agent's identity in a file.
+pub fn says_who_it_is(text: &str) -> IdentityHints {
     let text = front_matter::normalise(text);
     let entries: Vec<(String, bool)> = match front_matter::split(&text) {
         Ok(front) => front.keys.iter().map(|(key, value)| (our_spelling(key), value.is_null())).collect(),

@@ -1,7 +1,7 @@
 //! Definitions of MCP servers: in an agent's front matter, in `settings.yaml` and in `.mcp.json`. Pure: all are read
 //! into one type, and problems are reported with their place.
 //!
-//! A defined server does not run yet: a person has to allow its command line first.
+//! A definition alone does not start a server: a person must allow its command line first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -338,7 +338,7 @@ fn define(found: &mut FoundServers, name: Option<&str>, keys: &Map<String, Value
     }
 }
 
-/// Checks the name of a server; the error says what is wrong.
+/// Checks the name of a server; the error is the reason why it is invalid.
 fn fit_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() {
         return Err("it has no name");

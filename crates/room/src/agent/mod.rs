@@ -62,7 +62,7 @@ pub struct AgentSettings {
 }
 
 impl AgentSettings {
-    /// How far above the topmost element agents come in; nothing where they come in wherever they are dropped.
+    /// Returns how far above the topmost element new agents are placed; `None` if they stay where they are dropped.
     pub fn spawn_margin(&self) -> Option<f32> {
         self.spawn_above_elements.then_some(self.spawn_margin_units)
     }
@@ -99,8 +99,8 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<BehaviourFollows>()
         .add_tick_message::<ProfileRenamed>()
-        .add_tick_message::<TopElementHeight>()
-        // Owned by lower floors, which also register them.
+        .add_tick_message::<ElementsReach>()
+        // Owned by lower layers, which also register them.
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>()

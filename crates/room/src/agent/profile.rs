@@ -60,9 +60,9 @@ pub struct AgentProfile {
     pub avatar: Option<String>,
     /// How much it may do without asking.
     pub safety_mode: Option<String>,
-    /// Globs of what it may read; `None` for everything that its safety mode allows.
+    /// Globs of the files that it may read; `None` for all that its safety mode allows.
     pub reads: Option<Vec<String>>,
-    /// Globs of what it may write; `None` for everything that its safety mode allows.
+    /// Globs of the files that it may write; `None` for all that its safety mode allows.
     pub writes: Option<Vec<String>>,
     /// Whether it works in its own copy of the workspace, whose changes a person merges: `workspace: git`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -314,7 +314,7 @@ impl Profiles {
             skills: Vec::new(),
             own_tools: Vec::new(),
             avatar: None,
-            // Without these keys the profile could do less, which is the safe side.
+            // If these keys are dropped, the remembered profile has fewer permissions, which is safe.
             extra: if has_room { profile.extra.clone() } else { serde_json::Map::new() },
             ..profile.clone()
         };

@@ -11,8 +11,8 @@ use crate::base::{AgentKey, Behaviour, Id, Seq};
 use crate::log::events::AgentInput;
 use crate::schedule::Input;
 
-/// One running instance of a profile. Higher floors add the entity's other components when it is created
-/// (`On<Add, Agent>`).
+/// One running instance of a profile. Higher layers add the entity's other components when it is created (`On<Add,
+/// Agent>`).
 #[derive(Component, Clone, Debug)]
 pub struct Agent {
     /// Its key in the room.
@@ -23,7 +23,7 @@ pub struct Agent {
     pub profile: Id,
     /// Its name on screen and in prompts: the profile's, with a number if several agents share one.
     pub name: Id,
-    /// The position at which it was added, which is its home until somebody moves it.
+    /// The position at which it was added, which is its home until a person moves it.
     pub start: Vec2,
     /// Its initial idle behaviour, from the scene or its profile.
     pub start_behaviour: Behaviour,

@@ -48,7 +48,7 @@ impl ElementAct {
         &self.act
     }
 
-    /// The arguments, by name.
+    /// The arguments by name.
     pub fn arguments(&self) -> &Map<String, Value> {
         &self.arguments
     }
@@ -108,7 +108,7 @@ pub enum News {
     /// Always.
     #[default]
     Always,
-    /// Only if the person did it.
+    /// Only for acts of the person.
     OfPerson,
     /// Never.
     Never,
@@ -119,7 +119,7 @@ pub enum News {
 pub struct ActKind {
     /// The word.
     pub word: &'static str,
-    /// Who may do it to an element of somebody else.
+    /// Who may do it to an element that belongs to someone else.
     pub doer: Actor,
     /// Whether it counts as news.
     pub news: News,

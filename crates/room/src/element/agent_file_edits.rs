@@ -1,5 +1,5 @@
-//! Applies an agent's change of a file to the element that it shows. A file describes the element's new content, but an
-//! agent may only do what its own acts allow: add pins in its own name, change and remove its own, vote and comment for
+//! Applies an agent's change of an element's file to the element. The file describes the new content, but the agent may
+//! only make changes that its own acts allow: add pins in its own name, change and remove its own, vote and comment for
 //! itself, and manage its own inbox. Everything else is rejected with a reason.
 
 use serde_json::{Map, Value};
@@ -67,7 +67,7 @@ fn text_of(item: &Map<String, Value>) -> String {
 fn new_pin(item: &Map<String, Value>, by: &Author) -> Result<ElementAct, String> {
     in_own_name(item, by, "pins")?;
     let is_others = item.get("author").and_then(Value::as_str) != Some(&*by.0);
-    // A pin with an id was not just written: it is the pin of somebody who does not act here.
+    // A pin with an id is not new: it is the pin of another author.
     if is_others && item.contains_key("id") {
         return Err("only a person can add pins in the name of a person".to_owned());
     }

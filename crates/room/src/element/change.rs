@@ -76,7 +76,7 @@ impl ElementChange {
 /// Who is woken by a change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Wake {
-    /// Nobody.
+    /// No agent.
     Nobody,
     /// Every agent in the room.
     Everyone(Urgency),
@@ -112,7 +112,7 @@ impl ChangeKind {
     }
 }
 
-/// What a change of an item means to an agent that read the element before.
+/// How a change of an item is reported to an agent that read the element before.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemNews {

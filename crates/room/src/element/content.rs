@@ -57,13 +57,14 @@ pub trait Content: Any + Send + Sync + Debug {
     /// The acts that change `self` to `newer`, for a change made in a file.
     fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct>;
 
-    /// The acts for a change from `base` to `newer` in a file, when the content has become `self` meanwhile. Items are
-    /// named as in `self`.
+    /// The acts for a change from `base` to `newer` in a file, while the content was changed to `self` in the room.
+    /// Items have their ids in `self`.
     fn acts_since(&self, base: &dyn Content, newer: &dyn Content) -> Vec<ElementAct> {
         base.acts_to(newer)
     }
 
-    /// The acts with which a person undoes the change from `before` to `self`; others may have changed more until then.
+    /// The acts with which a person undoes the change from `before` to `self`; others may make further changes before
+    /// they are applied.
     fn acts_back_to(&self, before: &dyn Content) -> Vec<ElementAct> {
         self.acts_to(before)
     }
@@ -72,8 +73,8 @@ pub trait Content: Any + Send + Sync + Debug {
     /// means that nothing changed.
     fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String>;
 
-    /// The content as in [`Content::to_scene`], plus what only the room needs to continue (such as counters). The
-    /// kind's `from_scene` reads it back.
+    /// The content as in [`Content::to_scene`], plus internal state of the room (such as counters). The kind's
+    /// `from_scene` reads it back.
     fn to_saved(&self) -> serde_json::Map<String, serde_json::Value> {
         self.to_scene()
     }

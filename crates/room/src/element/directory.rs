@@ -1,4 +1,4 @@
-//! Finds elements by key and by id, and recognises those that were removed and came back.
+//! Finds elements by key and by id, and recognises removed elements that return.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) struct HeldBack(pub(super) BTreeMap<ElementKey, Map<String, Value>>);
 /// How many removed elements are remembered; the oldest is forgotten first.
 const DEPARTED_AT_MOST: usize = 100;
 
-/// Elements that left the room, in case they come back: an entry that was cut and pasted, or a removal that was undone.
+/// Removed elements, in case they return because an entry is cut and pasted, or a removal is undone.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Departed(Vec<Gone>);

@@ -1,4 +1,4 @@
-//! Applies edits: each once, with one report, and written to where the element's content is stored.
+//! Applies edits, each exactly once and with one report, and writes the element's content to its file or the scene.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ use crate::workspace::path::{PathAccess, WorkspacePath};
 #[derive(Resource, Default)]
 pub(super) struct EditsRead(MessageCursor<ElementEdit>);
 
-/// Elements whose content has to be written before the tick ends.
+/// Elements whose content must be written before the tick ends.
 #[derive(Resource, Default)]
 pub(super) struct Unwritten(pub(super) BTreeSet<ElementKey>);
 
@@ -79,7 +79,7 @@ fn is_open_file(file: &str) -> bool {
     WorkspacePath::new(file).is_ok_and(|path| path.reach() == PathAccess::Open)
 }
 
-/// Updates the other task boards of the same file at once, so that none overwrites what was done on another.
+/// Updates the other task boards of the same file at once, so that none overwrites a change made on another.
 fn sync_task_boards(world: &mut World, entity: Entity, edit: &ElementEdit) {
     let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<HeldContent>(entity)) else { return };
     let Some(file) = element.file.clone().filter(|_| kind(&element.kind).is_some_and(|kind| kind.task_file)) else {
@@ -171,8 +171,8 @@ fn do_act_as(
         return Ok(());
     }
     let Some(mut element) = world.get_mut::<Element>(entity) else { return Err("it no longer exists".to_owned()) };
-    let is_news = match kind.map(|kind| kind.act(act.as_str()).news) {
-        // The room's own changes of files result from actions of agents, who know them.
+    let is_news = match kind.map(|kind| kind.act(act.word()).news) {
+        // The room's own changes of files result from actions of agents, so they are not news to these agents.
         _ if *by.0 == *ROOM => false,
         None | Some(News::Always) => true,
         Some(News::OfPerson) => by.is_user(),

@@ -82,7 +82,7 @@ pub struct Inbox {
     sent_counter: u32,
 }
 
-/// Compares what a person sees; counters and readers do not matter.
+/// Compares the content that a person sees, without counters and readers.
 impl PartialEq for Inbox {
     fn eq(&self, other: &Self) -> bool {
         self.to_scene() == other.to_scene()
@@ -230,7 +230,7 @@ impl Inbox {
         set_keys(&mut map, keys);
         let old = std::mem::replace(mail, Mail { id: id.clone(), ..Mail::from_map(&map, &mut Vec::new()) });
         let says = |mail: &Mail| (mail.subject.clone(), mail.text.clone(), mail.attachments.clone());
-        // Closed mail and copies of sent mail no longer wake anybody.
+        // Closed mail and copies of sent mail do not wake any agent.
         if list != ItemList::Items || says(&old) == says(mail) || mail.status == MailStatus::Closed {
             return Ok(vec![ElementChange::of_item(changed::CHANGED, id)]);
         }

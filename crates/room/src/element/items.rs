@@ -77,7 +77,7 @@ pub(super) fn fresh_id(prefix: &str, counter: &mut u32, taken: impl Fn(&str) -> 
     }
 }
 
-/// Advances the counter past an id in the form of [`fresh_id`], so that none is given twice.
+/// Advances the counter past an id in the form of [`fresh_id`], so that no id is reused.
 pub(super) fn count_on(prefix: &str, counter: &mut u32, id: &str) {
     if let Some(number) = id.strip_prefix(prefix).and_then(|number| number.parse().ok())
         && number == counter.saturating_add(1)
@@ -161,7 +161,7 @@ impl<'a> ByText<'a> {
         Self(places)
     }
 
-    /// The first unclaimed item with this text; it is not found again.
+    /// Returns the first unclaimed item with this text, and marks it as claimed.
     fn claim<'i, T: Item>(&mut self, items: &'i [T], text: &str, claimed: &mut BTreeSet<Id>) -> Option<&'i Id> {
         let places = self.0.get_mut(text)?;
         while let Some(place) = places.pop_front() {
@@ -175,7 +175,7 @@ impl<'a> ByText<'a> {
 }
 
 /// The items of `newer` with the ids that they have in `older`: an item without a written id is the one with the same
-/// text. The flag says whether the element has still to give the item an id.
+/// text. The flag says whether the item still needs an id.
 fn match_items<T: Item>(older: &[T], newer: &[T]) -> Vec<(T, bool)> {
     let mut claimed: BTreeSet<Id> = newer.iter().filter(|item| !item.made_up()).map(|item| item.id().clone()).collect();
     let mut known = ByText::new(older);
@@ -195,7 +195,7 @@ fn match_items<T: Item>(older: &[T], newer: &[T]) -> Vec<(T, bool)> {
 }
 
 /// Gives items of `base` without an id in the file the ids that `held` has for them now. Items that no longer exist are
-/// removed from both `base` and `newer`, because nobody has added them again.
+/// removed from both `base` and `newer`, because they were not added again.
 pub(super) fn adopt_ids<T: Item>(held: &[T], base: &mut Vec<T>, newer: &mut Vec<T>) {
     let mut claimed: BTreeSet<Id> = base.iter().filter(|item| !item.made_up()).map(|item| item.id().clone()).collect();
     let mut known = ByText::new(held);

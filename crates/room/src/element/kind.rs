@@ -1,5 +1,5 @@
-//! A kind of element: one file declares what its elements contain, which acts they accept, which changes these cause
-//! and for whom, and what they look like.
+//! A kind of element, declared in one file: the content of its elements, the acts that they accept, the changes that
+//! these cause and the agents that they wake, and the elements' colour.
 
 use serde_json::{Map, Value};
 
@@ -38,7 +38,7 @@ pub struct Kind {
     /// Whether it shows a task file (a task board): its content is the text of that file, byte for byte. Elements of
     /// other kinds cannot have a task file.
     pub task_file: bool,
-    /// The acts on it that other code has to know.
+    /// The acts on it that other code must know.
     pub acts: &'static [ActKind],
     /// The changes that acts cause.
     pub changes: &'static [ChangeKind],

@@ -1,4 +1,4 @@
-//! The kinds of elements. A new built-in kind adds one line to [`KINDS`]; higher floors and other programs [`register`]
+//! The kinds of elements. A new built-in kind adds one line to [`KINDS`]; higher layers and other programs [`register`]
 //! theirs before a room is opened.
 
 use std::sync::{PoisonError, RwLock};

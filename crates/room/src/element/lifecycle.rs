@@ -105,7 +105,7 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
         spawn(world, &now, writer.by, writer.cause);
         return;
     };
-    // An entry that is new to the scene but not to the room was written by the room itself.
+    // An entry that is new in the scene but known to the room was written by the room itself.
     let (Some(before), Some(mut element)) = (before, world.get::<Element>(entity).cloned()) else { return };
     let Some(kind) = kind(&now.kind) else {
         // The last valid state stays until the word is corrected.
@@ -276,7 +276,7 @@ pub(super) fn apply_commands(world: &mut World, mut cursor: Local<MessageCursor<
                     Ok(Some(kind)) if *kind != *messageboard::KIND.word => {
                         Err("only a message board can show a channel".to_owned())
                     }
-                    // The floor of channels reads it from the scene.
+                    // The orchestration layer reads it from the scene.
                     _ => set(world, &element, json!({ "channel": channel }), |_| {}),
                 };
                 (element, done)

@@ -9,8 +9,8 @@
 //! - a line that a person wrote needs no comment
 //! ```
 //!
-//! Lines that belong to no item are kept where they are, and HTML comments by others are part of the text. This is why
-//! no Markdown parser reads it: one reports what a text means, not how each line of it was written.
+//! Lines that belong to no item are kept where they are, and HTML comments by others are part of the text. A Markdown
+//! parser is not used, because it would not preserve how each line was written.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Applies what is written into elements' files: as acts of the author, under the element's rules. Rejected changes are
-//! left out, and the file is rewritten to match the element.
+//! Applies changes of elements' files as acts of the author, under the element's rules. Rejected changes are left out,
+//! and the file is rewritten to match the element.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -67,7 +67,7 @@ pub fn plugin(app: &mut App) {
     app.add_input::<ElementCommand>().add_input::<ElementEdit>();
     app.add_tick_message::<ElementChanged>()
         .add_tick_message::<ElementRefused>()
-        // Owned by lower floors, which also register them.
+        // Owned by lower layers, which also register them.
         .add_tick_message::<FileWritten>()
         .add_tick_message::<TopElementHeight>();
     app.init_resource::<Elements>()

@@ -19,11 +19,11 @@ pub mod changed {
     pub const EDITED: &str = "pin_edited";
     /// A pin was removed.
     pub const REMOVED: &str = "pin_removed";
-    /// Somebody voted on a pin.
+    /// A pin was voted on.
     pub const VOTED: &str = "pin_voted";
     /// A pin was voted far down.
     pub const FLAGGED: &str = "pin_flagged";
-    /// Somebody commented on a pin.
+    /// A comment was added to a pin.
     pub const COMMENTED: &str = "pin_commented";
 }
 

@@ -54,11 +54,11 @@ pub struct Pinboard {
     pub pins: Vec<Pin>,
     /// The lines of its file below the last pin.
     below: Vec<String>,
-    /// The highest number used in an id; none is given twice.
+    /// The highest number used in an id; ids are never reused.
     counter: u32,
 }
 
-/// Compares what a person sees; the counter does not matter.
+/// Compares the content that a person sees, without the counter.
 impl PartialEq for Pinboard {
     fn eq(&self, other: &Self) -> bool {
         self.to_scene() == other.to_scene()
@@ -151,7 +151,7 @@ impl Pinboard {
         Ok(changes)
     }
 
-    /// Refuses an agent's text that is already on another pin, whoever wrote it. A person may repeat a text.
+    /// Refuses an agent's text that is already on another pin, by any author. A person may repeat a text.
     fn refuse_again(&self, text: &str, by: &Author, but: Option<&Id>) -> Result<(), String> {
         if by.is_user() {
             return Ok(());

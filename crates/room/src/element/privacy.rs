@@ -1,5 +1,5 @@
-//! Who may read what: an inbox is private to its owner, wherever it is. Which files agents may not read because they
-//! contain somebody else's inbox or work, and which parts of an inbox agents may not change in a scene.
+//! Access of agents to the content of elements. An inbox is private to its owner, wherever it is stored: other agents
+//! may not read files that contain it, or the records of other agents' work, and may not change its parts in a scene.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,7 +105,7 @@ pub(super) fn note_places(
     }
 }
 
-/// The system parameters for questions about who may read what.
+/// The system parameters for checking an agent's access.
 #[derive(SystemParam)]
 pub struct Privacy<'w, 's> {
     places: Res<'w, PrivatePlaces>,
@@ -114,11 +114,11 @@ pub struct Privacy<'w, 's> {
 }
 
 impl Privacy<'_, '_> {
-    /// The rights of an order by this agent and profile, without what is private to others, and without the content of
-    /// other scenes' elements, whose rules cannot be checked here.
+    /// The rights of an order by this agent and profile, without files that are private to others, and without the
+    /// content of other scenes' elements, whose rules cannot be checked here.
     pub fn within(&self, mut rights: FileRights, agent: &Id, profile: &Id) -> FileRights {
         let is_own = |owner: &Option<Id>| owner.as_ref().is_some_and(|owner| owner == agent || owner == profile);
-        // A session contains everything that its agent was shown, including its mail.
+        // A session contains its agent's prompts, including its mail.
         rights.records_of = Some(records_of(agent));
         rights.knowledge_of = Some(Owner::Agent(agent.clone()).place());
         let FileRights { unreadable, unwritable, .. } = &mut rights;

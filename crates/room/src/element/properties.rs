@@ -1,5 +1,5 @@
-//! Properties of all content: nothing is lost in files, and a person's change of a file is merged with what agents did
-//! meanwhile.
+//! Property tests for all kinds of content: writing to a file and reading it back loses nothing, and a person's change
+//! of a file is merged with concurrent changes by agents.
 
 use std::sync::LazyLock;
 
@@ -112,7 +112,7 @@ fn apply_all(content: &mut dyn Content, acts: &[ElementAct]) {
 }
 
 proptest! {
-    // A failure should become a test of its own, not an entry in a file that nobody reads.
+    // A failure should become a test of its own, not an entry in a regression file.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
@@ -187,7 +187,7 @@ proptest! {
             let net: i64 = model.values().map(|up| if *up { 1 } else { -1 }).sum();
             let now = board.as_any().downcast_ref::<Pinboard>().unwrap();
             if net <= -3 {
-                // A vote that moves to the other side counts for two.
+                // A vote that changes sides changes the sum by two.
                 prop_assert!(net >= -4);
                 prop_assert!(now.pins.is_empty());
                 return Ok(());
@@ -262,7 +262,7 @@ proptest! {
         let written = read("pinboard", json!({ "pins": pins }).as_object().unwrap());
         write_as(&mut *board, &*written, agent);
         let voted_down = |pin: &Value| !others(&*board).contains(pin) && {
-            // Three votes against a pin remove it, whoever casts the third.
+            // Three votes against a pin remove it, no matter who casts the third.
             pin["down"].as_array().map_or(0, Vec::len) as i64 - pin["up"].as_array().map_or(0, Vec::len) as i64 >= 2
         };
         let now: Vec<Value> = was.iter().filter(|pin| !voted_down(pin)).cloned().collect();
@@ -394,7 +394,7 @@ proptest! {
                 let comment = &comment[..comment.find("-->").unwrap() + 3];
                 prop_assert!(saved.contains(comment), "{comment} of\n{text}\nis not in\n{saved}");
             }
-            // A line that was not nested may become a comment on what the room inserted above it.
+            // A line that was not nested may become a comment on the item that the room inserted above it.
             let again = (kind(word).unwrap().from_markdown)(&saved).to_markdown();
             prop_assert!(words.iter().all(|wanted| again.contains(wanted.as_str())), "{again}");
             prop_assert_eq!((kind(word).unwrap().from_markdown)(&again).to_markdown(), again);

@@ -1,4 +1,4 @@
-//! Recent changes of each element, so that a reader can be told what is new since it last read.
+//! Recent changes of each element, so that a prompt can contain only the changes since the agent last read it.
 
 use std::collections::{BTreeMap, VecDeque};
 

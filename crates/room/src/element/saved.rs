@@ -69,7 +69,7 @@ impl Section for ElementsSaved {
         }
         world.insert_resource(Elements::default());
         for ElementSaved { mut element, content } in self.elements {
-            // A path that is no longer allowed may have been allowed when the room was saved.
+            // The path may have been valid in the version that saved the room.
             element.file = element.file.and_then(|file| element_file(&file).ok());
             match kind(&element.kind) {
                 Some(kind) => {

@@ -44,7 +44,7 @@ pub enum TaskAct {
     /// Removes a task and all tasks below it.
     RemoveTask { id: String },
     /// Restores earlier lines: at this byte, the text after a change (`is`) is replaced by the text before it (`was`).
-    /// If others changed the file since, the two are merged task by task.
+    /// If others changed the file since, their changes are merged task by task.
     RestoreTasks {
         at: usize,
         is: String,
@@ -292,7 +292,7 @@ mod tests {
         let meanwhile = done.replace("- [ ] Paint", "- [x] Paint").replace("# Plan", "# Our plan");
         let undone = act(&meanwhile, back.clone()).unwrap();
         assert_eq!(undone, PLAN.replace("- [ ] Paint", "- [x] Paint").replace("# Plan", "# Our plan"));
-        // What was deleted comes back as it was written, wherever its neighbour is by now.
+        // A deleted task is restored with its original text, at the current position of its former neighbour.
         let deleted = act(PLAN, TaskAct::RemoveTask { id: "paint".into() }).unwrap();
         let undelete = inverse(&parse(PLAN), &parse(deleted.as_str()));
         let meanwhile = deleted.replace("Count the chairs", "Count all of the chairs");

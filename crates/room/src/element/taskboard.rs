@@ -25,7 +25,7 @@ pub mod changed {
     pub const ADDED: &str = "task_added";
     /// The text or attributes of a task changed.
     pub const EDITED: &str = "task_edited";
-    /// Somebody started a task.
+    /// A task was started.
     pub const TAKEN: &str = "task_taken";
     /// A task is done.
     pub const DONE: &str = "task_done";
@@ -35,11 +35,11 @@ pub mod changed {
     pub const REOPENED: &str = "task_reopened";
     /// A task was removed.
     pub const REMOVED: &str = "task_removed";
-    /// Something was noted at a task, such as its result.
+    /// A note was added to a task, such as its result.
     pub const NOTED: &str = "task_noted";
     /// Only lines around the tasks, or their order, changed.
     pub const LINES: &str = "lines_edited";
-    /// So many tasks changed that they are not listed one by one.
+    /// Too many tasks changed to list them one by one.
     pub const MANY: &str = "tasks_changed";
 }
 

@@ -27,7 +27,7 @@ impl Footprint {
         Self { low: self.low - units, high: self.high + units }
     }
 
-    /// Whether a point lies inside, not on an edge.
+    /// Whether a point is strictly inside, not on an edge.
     #[inline]
     pub fn holds(&self, point: Vec2) -> bool {
         point.x > self.low.x + TOLERANCE

@@ -1,4 +1,5 @@
-//! The area that each kind of thing occupies, and where agents use it: one table by the words of scene files.
+//! The area that each kind of object occupies, and the places where agents use it: one table, by the kind's word in
+//! scene files.
 
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
@@ -85,7 +86,7 @@ const KINDS: [Kind; 13] = [
     Kind { word: "coffee", footprint: WHOLE, used_for: Some(Use::Coffee) },
     // An agent on a bench has its feet in front of it, on the lower part of the drawing.
     Kind { word: "bench", footprint: Some([0.0, 0.4, 1.0, 1.0]), used_for: Some(Use::Sit) },
-    // Leaves and light extend over the floor without being in the way.
+    // Leaves and light do not block agents.
     Kind { word: "plant", footprint: Some([0.15, 0.0, 0.85, 0.5]), used_for: None },
     Kind { word: "lamp", footprint: Some([0.2, 0.0, 0.8, 0.25]), used_for: None },
     Kind { word: "tiles", footprint: None, used_for: None },

@@ -148,7 +148,7 @@ impl Obstacles {
         }
         let all = across.iter().flat_map(|x| up.iter().map(|y| Vec2::new(*x, *y)));
         let free = all.filter(|candidate| !self.blocks(*candidate));
-        // Of points at the same distance the lower one: in front of a thing rather than behind it.
+        // Of points at the same distance, prefer the lower one, which is in front of a thing rather than behind it.
         let order = |one: &Vec2, other: &Vec2| {
             let far = |at: &Vec2| at.distance_squared(point);
             far(one).total_cmp(&far(other)).then(one.y.total_cmp(&other.y)).then(one.x.total_cmp(&other.x))

@@ -1,4 +1,4 @@
-//! Paths around obstacles: a search over the corners of those obstacles that a path actually meets.
+//! Paths around obstacles: a search over the corners of the obstacles that a path actually meets.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

@@ -1,5 +1,5 @@
-//! Which agent has which place in front of which board, and who waits for one: a place is claimed when an agent sets
-//! out and freed when it leaves.
+//! Claims of agents on places in front of boards, and the queues for them: an agent claims a place when it sets out,
+//! and releases it when it leaves.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::obstacles::Obstacles;
 use super::slots::{Slot, WAITING_PLACES, place, reading_places, waiting_place};
 use crate::base::{AgentKey, ElementKey};
 
-/// Where an agent goes that wants to read a board.
+/// The destination of an agent that wants to read a board.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Turn {
     /// To a place of its own.
@@ -32,7 +32,7 @@ struct Board {
     waiting: Vec<AgentKey>,
 }
 
-/// Which agent has which place, by board.
+/// The claims of all agents, by board.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Claims {
     boards: BTreeMap<ElementKey, Board>,

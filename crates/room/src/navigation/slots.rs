@@ -5,8 +5,8 @@ use bevy::math::{Vec2, ops};
 use super::obstacles::Obstacles;
 use super::{BODY_UNITS, CLEARANCE_UNITS};
 
-/// The places in front of a board, relative to its center: two arcs, in which nobody covers the board or overlaps
-/// another agent, and the queue behind them. The lower side of a board is its front.
+/// The places in front of a board, relative to its center: two arcs, in which no agent covers the board or overlaps
+/// another, and the queue behind them. The lower side of a board is its front.
 const FRONT: [[(f32, f32); 10]; 2] = [
     [
         (0.0, -100.0),
@@ -16,7 +16,7 @@ const FRONT: [[(f32, f32); 10]; 2] = [
         (68.0, -48.0),
         (-66.0, 0.0),
         (66.0, 0.0),
-        // The back is better than nothing, if furniture is in front of a board.
+        // Places behind the board, in case furniture is in front of it.
         (0.0, 58.0),
         (-46.0, 58.0),
         (46.0, 58.0),
@@ -47,7 +47,7 @@ const LINE: [(f32, f32); 7] = [
 ];
 /// The number of places in the queue.
 pub const WAITING_PLACES: usize = LINE.len();
-/// The distance between two who talk, so that both are fully visible.
+/// The distance between two agents that talk, so that both are fully visible.
 pub const TALK_UNITS: f32 = 1.5 * BODY_UNITS;
 /// The number of rings of places around a point.
 const RINGS: usize = 5;
@@ -116,7 +116,7 @@ pub fn talk_places(at: &[Vec2], obstacles: &Obstacles, is_free: impl Fn(Vec2) ->
     }
 }
 
-/// The places of a group around its center, assigned so that nobody has to cross the path of another.
+/// The places of a group around its center, assigned so that the paths of the agents do not cross.
 fn circle_of(at: &[Vec2], middle: Vec2) -> Vec<Vec2> {
     let angle = |place: Vec2| ops::atan2(place.y - middle.y, place.x - middle.x);
     let count = at.len().max(1) as f32;

@@ -220,7 +220,7 @@ pub(super) fn end_errand(
         ActivityKind::Gathering { proposal, .. } => {
             let index = talks.waiting.iter().position(|waiting| waiting.id == proposal)?;
             if talks.waiting[index].kind == ConversationKind::Task {
-                // The patience of the others starts over until it is back.
+                // The deadline of the waiting participants is set again when it is back.
                 talks.waiting[index].deadline = None;
                 return None;
             }
@@ -305,7 +305,7 @@ pub(super) fn arrive(
     }
 }
 
-/// An agent has reached the one that hands it its work, and continues to where it does it.
+/// An agent has reached the agent that hands over its work, and continues to the place where it does the work.
 fn take_over(sim: &mut SimContext, body: &mut AgentQueryItem) {
     if let ActivityKind::Working { from, .. } = &mut body.activity.doing {
         *from = None;
@@ -353,7 +353,7 @@ pub(super) fn read_without_place(sim: &mut SimContext, body: &mut AgentQueryItem
     read_here(sim, body, due);
 }
 
-/// Lets an agent read what is new at the element that it has reached.
+/// Lets an agent read the changes of the element that it has reached.
 fn read_here(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
     let ActivityKind::Reading { action, element, cause, .. } = &body.activity.doing else { return };
     let (action, element, cause) = (action.clone(), *element, *cause);
@@ -376,7 +376,7 @@ fn read_here(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageW
     let read = body.activity.version_read(element);
     match sim.changes.since(element, read) {
         Some(origin) => body.activity.origin = origin,
-        // Further reactions of agents to reactions are read with the next news.
+        // Reactions of agents to reactions are read together with the next news.
         None => {
             let why = if read == Some(seen) { "nothing new there" } else { "nothing new from outside" };
             let doing = std::mem::take(&mut body.activity.doing);
@@ -407,7 +407,7 @@ pub(super) fn go_to_read(sim: &mut SimContext, body: &mut AgentQueryItem, elemen
     }
 }
 
-/// Releases places that their agents have left, and moves up those that wait for one.
+/// Releases places that their agents have left, and moves up the agents that are waiting for one.
 pub(super) fn release_places(mut sim: SimContext, mut bodies: Query<AgentQuery>) {
     for (element, agent) in sim.claims.bypass_change_detection().held() {
         let sight = sim.space.sight(element).map(|sight| sight.position);

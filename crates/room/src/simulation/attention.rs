@@ -15,7 +15,7 @@ use super::steering::{Course, WalkKind, stroll_target};
 use crate::base::{AgentKey, ElementKey};
 use crate::schedule::ticks;
 
-/// The interval in ticks after which an idle agent looks at somebody instead of something, and vice versa.
+/// The interval in ticks at which an idle agent alternates between looking at agents and at elements.
 const GLANCE_TICKS: u64 = 256;
 
 /// Fires all timers that are due. An outdated timer has no effect.
@@ -102,7 +102,7 @@ fn beside_others(sim: &SimContext, target: Vec2, from: Vec2, me: u32) -> Vec2 {
     other.position + way.unwrap_or(Vec2::NEG_Y) * gap
 }
 
-/// Lets an idle agent look around. Returns whom or what it looks at.
+/// Lets an idle agent look around. Returns the agent or element that it looks at.
 fn heartbeat(sim: &mut SimContext, body: &mut AgentQueryItem) -> Option<Passed> {
     if !body.state.0.is_available() || body.state.0.lower() != State::Idle {
         return None;

@@ -1,4 +1,5 @@
-//! Agents' changes are collected, chain reactions die out, and nobody waits for an agent that is waiting itself.
+//! Tests that agents' changes are collected, that chain reactions end, and that no agent waits for one that is waiting
+//! itself.
 
 use serde_json::{Value, json};
 

@@ -13,7 +13,7 @@ use crate::schedule::ticks;
 /// The maximum length of an answer in the log, in characters.
 const ANSWER_CHARS: usize = 2_000;
 
-/// Puts what an agent reads or turns to, or walks to, back into its queue.
+/// Puts an agent's current read or interest back into its queue.
 pub(super) fn read_later(sim: &mut SimContext, body: &mut AgentQueryItem) {
     let cause = body.activity.state_record;
     let Some(again) = std::mem::take(&mut body.activity.doing).queued_again() else { return };

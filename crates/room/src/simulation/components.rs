@@ -130,7 +130,7 @@ pub enum ActivityKind {
         proposal: u32,
         /// The agent that it walks to; itself if it waits.
         to: AgentKey,
-        /// Whether it comes to tell something there.
+        /// Whether it goes there to tell something.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         tells: bool,
     },
@@ -186,9 +186,9 @@ pub struct PendingWork {
     pub at: Option<Id>,
 }
 
-/// The version of an element that an agent has dealt with, and when it last looked: it need not go there again before
-/// there is a newer one. If nothing in that version came from outside, no model was called, so the text that a model
-/// last saw may be older: that is stored in the agent's memory.
+/// The version of an element that an agent has processed, and when it last looked: it need not return before there is a
+/// newer one. If a version contains only changes by agents, no model is called, so the version that a model last saw
+/// may be older; that one is stored in the agent's memory.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ReadVersion {
     /// The version.
@@ -216,7 +216,7 @@ pub enum Timer {
 
 const TIMERS: [Timer; 6] = [Timer::State, Timer::Stroll, Timer::Heartbeat, Timer::Seek, Timer::Due, Timer::GiveUp];
 
-/// All other state that the room has of an agent.
+/// The rest of the room's state of an agent.
 #[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Activity {
     /// The current activity.
@@ -249,7 +249,7 @@ pub struct Activity {
     /// The log record of its last visible state, which causes events that happen only by time.
     #[serde(default)]
     pub state_record: Option<Seq>,
-    /// The piece of furniture that it uses, or goes to.
+    /// The piece of furniture that it is using or walking to.
     #[serde(default)]
     pub visit: Option<Visit>,
     /// When each timer is due; 0 if it is not set.

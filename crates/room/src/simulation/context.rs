@@ -182,7 +182,7 @@ impl SimContext<'_> {
         self.write(body, *cause, &event)
     }
 
-    /// Reports that an action is dropped, and forgets the news that it was to deliver.
+    /// Logs that an action is dropped, and forgets the news that it was to deliver.
     pub fn dropped(&mut self, body: &mut AgentQueryItem, queued: &QueuedAction, why: &str) {
         if let Action::ApproachAgent { agent } = queued.action
             && body.activity.news.as_ref().is_some_and(|news| news.to == agent)

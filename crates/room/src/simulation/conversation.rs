@@ -1,4 +1,4 @@
-//! Conversations as data: participants, topic, whose turn it is, and what was said.
+//! Conversations as data: participants, topic, current speaker, and utterances.
 
 use std::collections::BTreeMap;
 
@@ -71,12 +71,12 @@ impl Conversation {
     }
 }
 
-/// All running conversations, and what pairs said to each other before. Written by `simulation` only.
+/// All running conversations, and the last utterances of pairs in earlier ones. Written by `simulation` only.
 #[derive(Resource, Default, Debug, Serialize, Deserialize)]
 pub struct Conversations {
     /// The running conversations, by key.
     pub(super) running: BTreeMap<ConversationKey, Conversation>,
-    /// The last things that a pair (smaller key first) said to each other in earlier conversations.
+    /// The last utterances of a pair (smaller key first) in earlier conversations.
     pub(super) earlier: BTreeMap<AgentKey, BTreeMap<AgentKey, Vec<Utterance>>>,
 }
 
@@ -131,7 +131,7 @@ impl Conversations {
         self.earlier.retain(|_, with| !with.is_empty());
     }
 
-    /// What these two said to each other before, oldest first.
+    /// The utterances of these two in earlier conversations, oldest first.
     pub fn earlier(&self, one: AgentKey, other: AgentKey) -> &[Utterance] {
         let (low, high) = (one.min(other), one.max(other));
         self.earlier.get(&low).and_then(|with| with.get(&high)).map_or(&[], Vec::as_slice)

@@ -51,8 +51,8 @@ pub fn enqueue(waiting: &mut Vec<Proposal>, proposal: Proposal, at_most: usize) 
 /// The state of the rules of conversations.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct TalkLedger {
-    /// When the next unprompted conversation would begin if they were evenly spaced, in ticks; saved-up ones may begin
-    /// sooner.
+    /// When the next unprompted conversation would begin if they were evenly spaced, in ticks. After a pause, several
+    /// may begin sooner (`banter_saved_up`).
     #[serde(default)]
     next_banter: u64,
     /// When pairs (smaller key first) last talked, and the newest news that either had received by then.
@@ -67,8 +67,8 @@ struct LastTalk {
     newest: Seq,
 }
 
-/// The interval in ticks between two unprompted conversations, such that no hour exceeds its limit even with all
-/// saved-up ones.
+/// The interval in ticks between two unprompted conversations, such that no hour exceeds its limit even with those
+/// saved up during a pause.
 fn banter_every(settings: &ConversationSettings) -> Option<u64> {
     let (most, saved) = (settings.banter_per_hour, settings.banter_saved_up.max(1));
     (most > 0).then(|| hour().div_ceil((most + 1).saturating_sub(saved).max(1) as u64))
@@ -90,9 +90,10 @@ impl TalkLedger {
         self.last_talk(one, other).map(|last| last.tick)
     }
 
-    /// Whether these two may begin an unprompted conversation: one has recently heard something from outside, and they
-    /// never met or it is newer than what either knew when they last talked. Their own talks do not count, so a room in
-    /// which nothing changes costs nothing. `heard` is the newest that either has heard.
+    /// Whether these two may begin an unprompted conversation: one of them has recent news from outside, and they never
+    /// talked before, or the news is newer than anything that either knew when they last did. News from conversations
+    /// does not count, so a room in which nothing changes costs nothing. `heard` is the newest origin that either has
+    /// heard of.
     pub fn fits(
         &self,
         pair: (AgentKey, AgentKey),
@@ -134,8 +135,8 @@ impl TalkLedger {
         self.pairs.retain(|_, with| !with.is_empty());
     }
 
-    /// Of the pairs that fit, the one that talked least recently; of equal ones the smallest keys. Ends early at a pair
-    /// that never met, so `pairs` must be in order of keys.
+    /// Returns the suitable pair that talked least recently; of equal pairs the one with the smallest keys. Stops at
+    /// the first pair that never talked, so `pairs` must be in order of keys.
     pub fn choose(&self, pairs: impl Iterator<Item = (AgentKey, AgentKey)>) -> Option<(AgentKey, AgentKey)> {
         let mut best: Option<(u64, (AgentKey, AgentKey))> = None;
         for pair in pairs {
@@ -200,7 +201,8 @@ pub fn turn_taken(conversation: &mut Conversation, turn: &mut TurnState, taken: 
     }
 }
 
-/// Removes a participant: the current speaker stays the same, or becomes the next one. Returns whether it took part.
+/// Removes a participant. The current speaker stays the same, unless it is the one that leaves. Returns whether the
+/// agent was a participant.
 pub fn leave(conversation: &mut Conversation, turn: &mut TurnState, agent: AgentKey) -> bool {
     let Some(index) = conversation.participants.iter().position(|one| *one == agent) else { return false };
     conversation.participants.remove(index);

@@ -1,5 +1,5 @@
-//! The room's state of conversations besides what is said in them: proposals, turns, who talked with whom, and whether
-//! conversations are enabled.
+//! The room's state of conversations besides their utterances: proposals, turns, which agents talked with each other,
+//! and whether conversations are enabled.
 
 use std::collections::BTreeMap;
 

@@ -129,7 +129,7 @@ fn leave_if_away(table: &mut ConversationContext, key: ConversationKey) {
     }
 }
 
-/// Ends a conversation: its participants cool down, and what they said is kept for their next conversation.
+/// Ends a conversation: its participants cool down, and their last utterances are kept for their next conversation.
 pub(super) fn end(table: &mut ConversationContext, key: ConversationKey, why: &str, because: Option<Seq>) {
     let (sim, bodies, talks, conversations) = table;
     let Some(conversation) = conversations.running.remove(&key) else { return };
@@ -158,7 +158,7 @@ pub(super) fn end(table: &mut ConversationContext, key: ConversationKey, why: &s
     talks.over.push(ConversationEnded { conversation, why: why.to_owned(), cause });
 }
 
-/// Marks what each participant knew as known to the others, and that they talked.
+/// Marks the news that each participant knew as known to the others, and records that they talked.
 fn mark_as_informed(
     sim: &SimContext,
     bodies: &mut Query<AgentQuery>,
@@ -248,7 +248,7 @@ fn look_for_banter(table: &mut ConversationContext) {
     let (sim, bodies, talks, conversations) = table;
     let now = sim.now();
     if talks.next_check == 0 {
-        // Nobody talks before agents had time to look around.
+        // No conversation begins before agents had time to look around.
         talks.next_check = now + ticks(sim.conversation.check_secs);
     }
     if now < talks.next_check {
@@ -266,7 +266,7 @@ fn look_for_banter(table: &mut ConversationContext) {
             .filter(|body| body.state.0.may_converse())
             .map(|body| body.activity.heard)
     };
-    // What was passed on too often is no topic.
+    // News that was passed on too often is not a topic.
     let hops_at_most = sim.attention.hops_at_most;
     let fits = |pair: (AgentKey, AgentKey)| {
         let (Some(one), Some(other)) = (free(pair.0), free(pair.1)) else { return false };
@@ -310,7 +310,7 @@ fn look_for_banter(table: &mut ConversationContext) {
     talks.next_look = next_look;
     let Some(pair) = pair else { return };
     let origin = [pair.0, pair.1].into_iter().filter_map(free).reduce(Provenance::newer).unwrap_or_default();
-    // What one of them read last can be the topic.
+    // The element that one of them read last can be the topic.
     let last_read = |agent: AgentKey| {
         let body = bodies.get(sim.roster.entity(agent)?).ok()?;
         body.activity.read.iter().map(|(element, read)| (read.tick, *element)).max()
@@ -337,7 +337,7 @@ fn look_for_banter(table: &mut ConversationContext) {
     }
 }
 
-/// Begins a conversation, gives it up, or lets its participants approach. Returns whether it no longer waits.
+/// Begins a conversation, cancels it, or lets its participants approach. Returns whether it no longer waits.
 fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
     let (sim, bodies, talks, _) = table;
     let now = sim.now();
@@ -400,9 +400,9 @@ fn is_elsewhere(doing: &ActivityKind, proposal: &Proposal) -> bool {
     }
 }
 
-/// Whether an agent that walks to a conversation, or waits for one, joins this one: two that want to tell each other
-/// something begin at once, and nobody waits for an agent that waits itself. A conversation started by a person takes
-/// precedence.
+/// Whether an agent that walks to another conversation, or waits for one, joins this one instead: two agents that want
+/// to tell each other something begin at once, and no agent waits for one that is waiting itself. A conversation
+/// started by a person takes precedence.
 fn may_be_stopped(talks: &ConversationState, body: &AgentQueryReadOnlyItem, proposal: &Proposal) -> bool {
     let waits_for = |id: u32| talks.waiting.iter().find(|waiting| waiting.id == id);
     let is_free = match body.activity.doing {
@@ -435,7 +435,7 @@ fn begin(table: &mut ConversationContext, proposal: Proposal, participants: Vec<
     };
     let started = sim.log.write(EventDraft::of(&start).session(session_of(key)).cause(proposal.cause));
     release(sim, bodies, &proposal, &participants, started);
-    // They now tell each other what they came to tell.
+    // They now exchange the news that they came to tell.
     let mut told = Vec::from_iter(proposal.news);
     for (index, agent) in participants.iter().enumerate() {
         let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };

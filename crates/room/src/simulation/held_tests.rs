@@ -1,4 +1,4 @@
-//! An agent that is dragged by a person, or that fails, delays nobody else; stationary agents end up at home; old
+//! An agent that is dragged by a person, or that fails, does not delay others; stationary agents end up at home; old
 //! conversations are dropped.
 
 use bevy::math::Vec2;

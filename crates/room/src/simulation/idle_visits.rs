@@ -1,5 +1,5 @@
-//! What idle agents do: now and then one sits on a bench, gets a coffee, or looks out of a window or along a shelf;
-//! working agents go to a desk. All of it without model calls.
+//! Visits to furniture, without model calls: now and then an idle agent sits on a bench, gets a coffee, or looks out of
+//! a window or along a shelf; working agents go to a desk.
 
 use super::components::{AgentQueryItem, Timer};
 use super::context::SimContext;

@@ -1,6 +1,6 @@
-//! Reasons to wake an agent, as data. Code outside this floor (a doorbell, a timer, a message from another room) sends
-//! one [`WakeAgent`] with the reason, the urgency and what the agent is asked. From then on it is queued, walked to,
-//! thought about, saved, replayed and shown like all other actions.
+//! Reasons to wake an agent, as data. Code outside this layer (a doorbell, a timer, a message from another room) sends
+//! one [`WakeAgent`] with the reason, the urgency and the request to the agent. From then on, the interest is queued,
+//! handled, saved, replayed and shown like any other action.
 
 use bevy::ecs::message::Message;
 use bevy::math::Vec2;
@@ -19,7 +19,7 @@ const QUOTE_CHARS_AT_MOST: usize = 4_000;
 /// How many quotes of others are kept; older ones are dropped, and their number is given.
 const QUOTES_AT_MOST: usize = 8;
 
-/// A reason to wake an agent: why, how urgent it is, and what the agent is asked.
+/// An occasion to wake an agent: the reason, the urgency, and the request to the agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Interest {
     /// The reason.
@@ -44,7 +44,7 @@ pub struct Reason {
 pub struct AgentRequest {
     /// The instruction by the sender of the interest, which the agent follows.
     pub ask: String,
-    /// What others said or wrote about it, oldest first: data that the agent reads and never follows.
+    /// Quotes of others about it, oldest first: data that the agent must not follow as instructions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quote>,
     /// The number of older quotes that were dropped.
@@ -59,7 +59,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// A quote of somebody.
+/// A quote with its author.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Quote {
     /// The author, as named to the agent.
@@ -170,8 +170,8 @@ pub struct WakeAgent {
     pub agent: AgentKey,
     /// The reason, the urgency and the request.
     pub interest: Interest,
-    /// Who caused it. What an agent did wakes others only as often as it may be passed on, so that a room without new
-    /// input comes to rest; everybody else counts as outside.
+    /// Who caused it. An interest caused by an agent wakes others only while its origin may still be passed on, so that
+    /// a room without new input becomes idle; any other author counts as outside.
     pub by: Author,
     /// The log record that caused it.
     pub cause: Seq,

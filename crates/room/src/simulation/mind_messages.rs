@@ -53,7 +53,7 @@ pub struct ThinkDue {
     pub cause: Seq,
 }
 
-/// An agent arrived for the work that was requested of it. The floor that owns the work answers with one [`ThinkDone`]
+/// An agent arrived for the work that was requested of it. The layer that owns the work answers with one [`ThinkDone`]
 /// when it is over.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArrivedForWork {
@@ -91,7 +91,7 @@ pub enum ThinkOutcome {
         /// The text.
         text: String,
     },
-    /// Its reply about a part of what it read, which was too long for one prompt: the rest has still to be read.
+    /// Its reply about a part of a content that was too long for one prompt: the rest still has to be read.
     Partly {
         /// The text.
         text: String,

@@ -1,5 +1,5 @@
-//! The simulation of the room, without models: states, queues, walking, noticing and meeting. It asks the mind to think
-//! with [`ThinkDue`] and gets the result as [`ThinkDone`]; it knows nothing of prompts, models or files.
+//! The simulation of the room, without models: states, queues, walking, attention and conversations. It asks the mind
+//! to think with [`ThinkDue`] and gets the result as [`ThinkDone`]; it knows nothing of prompts, models or files.
 //!
 //! Pure rules: [`state`], [`queue`], [`steering`], [`spatial_grid`], [`conversation_rules`]. In a tick, timers fire
 //! (`attention`), idle agents start actions (`actions`), conversations continue (`conversations`), and walking agents
@@ -150,8 +150,8 @@ pub fn plugin(app: &mut App) {
     sections::register::<saved::SimulationSaved>(app);
 }
 
-/// Whether the room is idle: no action or task waits, and no agent reads, works, talks, goes to tell something or cools
-/// down. Agents held by a person do not count.
+/// Whether the room is idle: no action or task is waiting, and no agent is reading, working, talking, on an errand or
+/// cooling down. Agents held by a person do not count.
 pub fn is_idle(world: &mut World) -> bool {
     is_idle_but(world, |_| false)
 }

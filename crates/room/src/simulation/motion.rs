@@ -1,5 +1,5 @@
-//! The hot loop: every walking agent takes a step, keeps its distance from others and may react to whom it passes.
-//! Standing agents make room for each other.
+//! The hot loop: every walking agent takes a step, keeps its distance from others and may react to agents and elements
+//! that it passes. Standing agents that overlap step aside.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -14,15 +14,15 @@ use crate::agent::Roster;
 use crate::base::{AgentKey, ElementKey};
 use crate::schedule::{SimClock, TICKS_PER_SEC, ticks};
 
-/// The interval in ticks between two looks of a walking agent at whom it passes.
+/// The interval in ticks at which a walking agent checks what it is passing.
 const LOOK_EVERY: u64 = 8;
 /// How often, in ticks, an agent that walks around an obstacle to another agent recalculates its route, because the
 /// other moves.
 const SEEK_WAY_EVERY: u64 = 16;
 /// Two agents that overlap by less than this do not move.
 const LEAST_STEP_UNITS: f32 = 0.25;
-/// How many of an agent's last reactions are kept; with a pause of a quarter of the time between two reactions of one
-/// pair, no more can matter.
+/// How many of an agent's last reactions are kept. The pause between any two reactions is at least a quarter of that
+/// between reactions of the same pair, so older ones cannot matter.
 const REACTIONS_KEPT: usize = 4;
 
 /// An agent reacted to someone or something that it passed or looked at. For the view only.
@@ -30,13 +30,13 @@ const REACTIONS_KEPT: usize = 4;
 pub struct Reacted {
     /// The agent.
     pub agent: AgentKey,
-    /// Whom or what it reacted to.
+    /// The agent or element that it reacted to.
     pub to: Passed,
     /// The emoji shown above it.
     pub emoji: &'static str,
 }
 
-/// Whom or what an agent passed or looked at.
+/// An agent or element that an agent passed or looked at.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Passed {
@@ -150,8 +150,8 @@ pub(super) fn part(
         let (_, walk, state) = bodies.get(roster.entity(agent)?).ok()?;
         (!walk.course.moves() && !state.0.is_held()).then_some(())
     };
-    // The agents that are too near to one of them, and they themselves: based on all positions before, so that both see
-    // the same.
+    // These agents and those too close to one of them, based on the positions before any step, so that both of a pair
+    // see the same.
     let mut aside = Vec::new();
     for agent in stopped {
         let (Some(here), Some(())) = (space.position(agent), free(&bodies, agent)) else { continue };
@@ -192,7 +192,7 @@ pub(super) fn part(
 /// The result of one tick of walking, in order of key.
 #[derive(Default)]
 pub(super) struct Walked {
-    /// Agents that have reached their target, or a turn of their path.
+    /// Agents that have reached their target or a waypoint.
     pub arrived: Vec<AgentKey>,
     /// Agents whose path is blocked, or may no longer be the best.
     pub astray: Vec<AgentKey>,
@@ -273,7 +273,8 @@ pub(super) fn walk(
         }
         steps.push((key, moved));
     }
-    // Afterwards, so that all agents see the positions from the beginning of the tick, whoever moves first.
+    // Applied afterwards, so that all agents see the positions from the beginning of the tick, in whatever order they
+    // move.
     space.moved |= !steps.is_empty();
     for (key, moved) in steps.drain(..) {
         if let Some(body) = space.bodies.get_mut(key as usize) {

@@ -326,7 +326,7 @@ fn posture(room: &Room, agent: AgentKey) -> Posture {
     Posture::of(room.state(agent), &room.get::<Walk>(agent), &room.get::<Activity>(agent))
 }
 
-/// What an agent holds in its hands when it is not reading an element, and what it sits on.
+/// The object that an agent holds when it is not reading an element, and its seat.
 fn hands_and_seat(room: &Room, agent: AgentKey) -> (Option<Held>, Option<Seated>) {
     let (state, posture, activity) = (room.state(agent), posture(room, agent), room.get::<Activity>(agent));
     let held = Held::of(posture, state, &activity, None);

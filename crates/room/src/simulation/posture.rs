@@ -1,5 +1,5 @@
-//! The posture of an agent, what it holds in its hands and what it sits on, for drawing. Derived from its activity;
-//! nothing depends on it.
+//! The posture of an agent, the object in its hands and its seat, for drawing. Derived from its activity; nothing
+//! depends on it.
 
 use bevy::math::Vec2;
 
@@ -59,7 +59,7 @@ pub enum Held {
 }
 
 impl Held {
-    /// What an agent holds; `reads` is the kind of the element that it reads.
+    /// The object in an agent's hands; `reads` is the kind of the element that it reads.
     pub fn of(posture: Posture, state: State, activity: &Activity, reads: Option<&str>) -> Option<Self> {
         match (posture, &activity.doing) {
             // Until the listener has time for it.

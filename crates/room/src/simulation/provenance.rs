@@ -1,6 +1,6 @@
-//! Where the knowledge and actions of agents originate: the record from outside the room, and how often agents have
-//! passed it on since. Something passed on often enough wakes nobody, so a room without new input comes to rest,
-//! whatever its models answer.
+//! The origin of the knowledge and actions of agents: the log record of an input from outside the room, and how often
+//! agents have passed it on since. Information that was passed on often enough no longer wakes agents, so a room
+//! without new input becomes idle, whatever its models answer.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::base::{ElementKey, Seq};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
-    /// The log record of the external input; 0 for what was there from the start.
+    /// The log record of the external input; 0 for content that existed from the start.
     pub root: Seq,
     /// The tick of that record.
     pub tick: u64,
@@ -32,7 +32,7 @@ impl Provenance {
         Self { hops: self.hops.saturating_add(1), ..self }
     }
 
-    /// Of two the newer one; with the same root, the one that was passed on less.
+    /// Returns the newer of two origins; with the same root, the one that was passed on less.
     pub fn newer(self, other: Self) -> Self {
         let rank = |one: Self| (one.root, std::cmp::Reverse(one.hops), one.tick);
         if rank(other) > rank(self) { other } else { self }

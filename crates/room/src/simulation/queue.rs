@@ -16,7 +16,7 @@ pub enum Action {
     ReadElement {
         /// The element.
         element: ElementKey,
-        /// Whether it comes before everything with normal urgency.
+        /// Whether it precedes all actions with normal urgency.
         high: bool,
     },
     /// Looks at an element because there is nothing else to do.
@@ -64,7 +64,7 @@ impl Action {
         }
     }
 
-    /// Whether it comes before everything else that is read or told.
+    /// Whether it precedes all other reading and telling.
     pub fn is_urgent(&self) -> bool {
         match self {
             Self::ReadElement { high, .. } => *high,

@@ -27,7 +27,7 @@ use crate::log::events::{self};
 use crate::schedule::ticks;
 use crate::workspace::layout::APPROVALS_FILE;
 
-/// Applies why agents wait, and the results of their requests.
+/// Applies the reasons why agents wait, and the results of their requests.
 pub(super) fn apply_think_results(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -122,7 +122,7 @@ pub(super) fn wake_on_element_changes(
         if changed.change.is(ElementChange::REARRANGED) {
             redirect_walkers(&mut sim, &mut bodies, element);
         }
-        // A new element wakes nobody.
+        // A new element wakes no agent.
         if changed.change.is(ElementChange::ADDED) {
             continue;
         }
@@ -187,9 +187,9 @@ fn wakes(change: &Change, agent: &Agent, sight: &Sight) -> Option<bool> {
     sight.may_be_read_by(agent).then_some(urgency.is_high())
 }
 
-/// The earliest time to read a change: at once if it came from outside or concerns the reader, otherwise some time
-/// after its last look, so that changes are collected.
-fn not_before(sim: &SimContext, body: &AgentQueryItem, change: &Change, words: Option<&NormalizedWords>) -> u64 {
+/// The earliest tick at which to read a change: at once if it came from outside or concerns the reader, otherwise some
+/// time after its last look, so that changes are collected.
+fn not_before(sim: &SimContext, body: &AgentQueryItem, change: &Change, words: Option<&Words>) -> u64 {
     let concerns = matches!(change.wake, Wake::Owner(_) | Wake::Author(_))
         || words.is_some_and(|words| words.name(&body.agent.name) || words.name(&body.agent.id));
     match body.activity.read.get(&change.element.key) {
@@ -321,7 +321,7 @@ pub(super) fn apply_news_and_compactions(
     }
 }
 
-/// The nearest agent that may know it, has not read it, is not about to read it and was not told.
+/// The nearest agent that may know the news, has not read it, is not about to read it and was not told.
 fn news_recipient(sim: &SimContext, bodies: &Query<AgentQuery>, heard: &NewsHeard) -> Option<AgentKey> {
     let sight = sim.space.sight(heard.element)?;
     let from = sim.space.position(heard.agent)?;

@@ -50,9 +50,9 @@ section! {
         sight_units: f32 = 300.0,
         /// How far beside that person or thing the target may lie, along each axis.
         beside_units: f32 = 30.0,
-        /// The minimum distance from home of any other target.
+        /// The minimum distance from home of a target that is not near anyone or anything.
         stroll_least_units: f32 = 30.0,
-        /// The maximum distance from home of any other target.
+        /// The maximum distance from home of a target that is not near anyone or anything.
         stroll_most_units: f32 = 150.0,
         /// The radius of a patrol around home.
         patrol_units: f32 = 100.0,
@@ -70,7 +70,7 @@ section! {
         /// The probability that a wandering agent goes to a bench, a coffee machine, a window or a shelf instead of its
         /// next target.
         visit_on_stroll: f32 = 0.04,
-        /// The probability that a stationary agent goes to one when it looks around.
+        /// The probability that a stationary agent makes such a visit when it looks around.
         visit_on_heartbeat: f32 = 0.12,
         /// How far an agent goes for such a visit, and to a desk to work.
         visit_units: f32 = 450.0,
@@ -110,13 +110,13 @@ section! {
         /// How long a reader waits before it rereads a board that an agent changed, so that changes collect. Changes by
         /// a person, and those that concern the reader, are read at once.
         collect_secs: f32 = 600.0,
-        /// How many times agents pass on what came from outside; after that it wakes nobody.
+        /// How many times agents pass on news from outside; after that, it no longer wakes other agents.
         hops_at_most: u32 = 3,
         /// How many actions an agent can queue, not counting a compaction.
         queue_at_most: usize = 5,
         /// How close agents must pass to react to someone or something.
         reaction_units: f32 = 70.0,
-        /// The minimum time between reactions of the same two.
+        /// The minimum time between reactions of the same two agents.
         reaction_secs: f32 = 30.0,
         /// The minimum time between any reactions of one agent; at least a quarter of `reaction_secs`.
         reaction_pause_secs: f32 = 8.0,
@@ -159,19 +159,19 @@ section! {
         banter_saved_up: usize = 3,
         /// How long news from outside is a topic for conversations.
         news_secs: f32 = 3_600.0,
-        /// The minimum time between conversations of the same two.
+        /// The minimum time between conversations of the same two agents.
         pair_secs: f32 = 120.0,
         /// How often the room looks for two agents to start a conversation.
         check_secs: f32 = 28.0,
-        /// The distance from all others at which an agent leaves a conversation.
+        /// An agent that is farther than this from all other participants leaves a conversation.
         reach_units: f32 = 200.0,
         /// How long agents cool down after a conversation.
         cooldown_secs: f32 = 4.0,
         /// How long participants have to come together.
         gather_secs: f32 = 60.0,
-        /// How long until a participant that a person has paused or is carrying leaves.
+        /// How long a participant that a person has paused or is carrying stays in the conversation.
         held_secs: f32 = 10.0,
-        /// How many messages two agents remember of what they said to each other.
+        /// How many messages of earlier conversations two agents remember.
         history_utterances: usize = 12,
         /// The number of pairs for which these messages are kept; pairs that talked longest ago are forgotten first.
         history_pairs: usize = 1000,

@@ -2,7 +2,7 @@
 //!
 //! Neighbouring cells of a row are in consecutive buckets, so a search reads one contiguous range of memory per row.
 //! Different rows may share buckets: every candidate is verified by its row and its distance, so any extent works and
-//! nobody is found twice. The order of results depends only on the positions and the order in which they were given.
+//! no point is found twice. The order of results depends only on the positions and the order in which they were given.
 
 use bevy::math::Vec2;
 
@@ -34,9 +34,9 @@ impl Grid {
         Self { inverse_cell: cell_units.max(1.0).recip(), mask: 0, starts: vec![0, 0], entries: Vec::new() }
     }
 
-    /// Replaces all points. Points that are not finite are omitted: nobody is near them.
+    /// Replaces all points. Points that are not finite are omitted.
     pub fn rebuild(&mut self, points: &[Entry]) {
-        // Counted first, because the order of results must not depend on how many agents have left.
+        // Only finite points are counted, because the order of results must not depend on how many agents have left.
         let kept = points.iter().filter(|point| point.position.is_finite()).count();
         let buckets = kept.next_power_of_two().max(64);
         self.mask = (buckets - 1) as u32;

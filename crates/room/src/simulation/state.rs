@@ -97,7 +97,7 @@ pub enum StateEvent {
     },
     /// It joins a conversation.
     ConversationStarted {
-        /// With whom and about what.
+        /// The participants and the topic.
         why: Why,
     },
     /// The conversation is over for it; it cools down until this tick.
@@ -134,9 +134,9 @@ pub enum StateEvent {
         /// The tick at which it continues.
         until: u64,
     },
-    /// The reason for the same state changes: what it waits for, or its progress.
+    /// The reason of the current state changes: the thing that it waits for, or its progress.
     Explain(Why),
-    /// The description of what it does when idle; empty for the default.
+    /// A description of its idle activity; empty for the default.
     AtRest(Why),
     /// A timer of the state fired.
     TimerDue,
@@ -278,7 +278,8 @@ impl Fsm {
             StateEvent::ConversationStarted { why } if self.may_converse() || (self.errand && !self.is_held()) => {
                 self.enter(State::Conversing, None, why);
             }
-            // Even while it is dragged: otherwise it would continue conversing with nobody after it is put down.
+            // Even while it is dragged: otherwise it would still be in a conversation state, without partners, after it
+            // is put down.
             StateEvent::ConversationEnded { until } if self.under == State::Conversing => {
                 self.enter(State::Cooldown, Some(until), "after a conversation".into());
             }

@@ -1,4 +1,4 @@
-//! Where agents walk: targets of strolls, patrols and errands, single steps, and the soft push apart.
+//! Where agents walk: targets of strolls, patrols and errands, single steps, and the force that keeps agents apart.
 
 use bevy::math::{Vec2, ops};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub enum WalkKind {
     ToAgent,
     /// It goes to look at something.
     Notice,
-    /// It goes to a place of its own: out of the way, or to those it talks with.
+    /// It goes to a point: out of the way, or next to its conversation partners.
     ToPlace,
     /// It walks a circle around obstacles, from one point of it to the next.
     Lap,
@@ -127,7 +127,7 @@ pub fn side_step(position: Vec2, key: u32, other: Vec2, distance_squared: f32, g
     (position - other) * ((gap - distance) / (2.0 * distance))
 }
 
-/// A new target for a wandering agent: toward what is near, or somewhere around its home.
+/// A new target for a wandering agent: toward something near, or somewhere around its home.
 pub fn stroll_target(
     home: Vec2,
     near: impl FnOnce() -> Option<Vec2>,

@@ -290,7 +290,7 @@ fn a_person_speaks_in_a_conversation_and_is_told_when_it_is_over() {
     let said = &conversation.said[0];
     assert_eq!((said.by.is_user(), &*said.text, conversation.speaker), (true, "Bring an umbrella.", 0));
     assert_eq!(room.events::<events::Message>()[0].by.as_deref(), Some("user"));
-    // It takes nobody's turn: Ada, who was asked, still answers, and then it is Ben's turn.
+    // It does not take an agent's turn: Ada, who was asked, still answers, and then it is Ben's turn.
     let due = room.dues[0].clone();
     assert_eq!(due.agent, ada);
     room.answer_to(&due, ThinkOutcome::Said { text: "I will.".into() });

@@ -1,7 +1,8 @@
 //! The approval card: who wants to do what, which rule requires approval, a preview of the effect, the scope of a
 //! permission, a comment to the agent, and the two answer buttons, which never move.
 //!
-//! The buttons ignore clicks for a moment after the card appears or changes, so that nobody allows something unseen.
+//! The buttons ignore clicks for a moment after the card appears or changes, so that a click meant for something else
+//! does not allow an unread request.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The input of every pane: the room, recent events, the look of the window, and what is selected and open. Panes only
-//! read it and return what the person does as commands.
+//! The input of every pane: the room, recent events, the look of the window, the selection, and the open dialogs. Panes
+//! only read it, and return the person's actions as commands.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 //! The user interface around and above the room: panels, overlays, notices and keyboard shortcuts. It is drawn with
-//! `egui` from a [`RoomModel`](crate::view::model::RoomModel) and returns what the person does as [`Command`]s.
+//! `egui` from a [`RoomModel`](crate::view::model::RoomModel) and returns the person's actions as [`Command`]s.
 //!
 //! The folders depend on one another in one direction: `shell` → `panes` → `commands` → `state` → `widgets`.
 

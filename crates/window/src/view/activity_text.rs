@@ -1,4 +1,5 @@
-//! Words each agent's activity in one line, and ranks how much it matters to a person: the only place for this wording.
+//! Describes each agent's activity in one line of text, and ranks how important it is to a person. All such
+//! descriptions come from here.
 
 use bevy::platform::collections::HashMap;
 

@@ -145,7 +145,7 @@ impl Sheet {
     }
 }
 
-/// All atlases. The default has none, so that nothing is painted.
+/// All atlases. The default has none and paints nothing.
 #[derive(Default)]
 pub struct Art {
     sheets: Vec<Sheet>,

@@ -47,7 +47,7 @@ pub struct Bubble {
     pub text: String,
     /// When the bubble appeared, in seconds of real time.
     pub born_secs: f64,
-    /// Whether it was said to another agent, rather than a remark to nobody in particular.
+    /// Whether it was said to another agent, rather than being a remark without an addressee.
     pub aloud: bool,
 }
 

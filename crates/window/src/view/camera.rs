@@ -1,8 +1,8 @@
 //! The camera of the room: its centre and zoom.
 //!
-//! Why not `bevy_pancam`: it moves a Bevy camera, but no Bevy camera sees the room. `egui` paints the room from plain
-//! data, and the window's only camera shows what `egui` drew. Dragging and scrolling also come from `egui`, which knows
-//! whether a panel covers the room.
+//! `bevy_pancam` is not used, because it moves a Bevy camera, but no Bevy camera sees the room. `egui` paints the room
+//! from plain data, and the window's only camera shows what `egui` drew. Dragging and scrolling also come from `egui`,
+//! which knows whether a panel covers the room.
 
 use bevy::math::Vec2;
 use egui::{Pos2, Rect, Vec2 as Points, vec2};

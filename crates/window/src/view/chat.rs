@@ -257,7 +257,7 @@ struct CachedChat {
     live: (Arc<str>, Arc<str>),
 }
 
-/// What lines were made from; they are reused while it is equal.
+/// The input of cached chat lines; the lines are reused while it stays equal.
 #[derive(PartialEq, Debug)]
 enum Source {
     Work { activation: ActivationKey, turn: u32, messages: usize, progress: Vec<u8> },

@@ -32,8 +32,8 @@ const ELEMENTS_KNOWN: usize = 2;
 /// Interval at which readers are looked up while the element does not change, in ticks.
 const KNOWN_TICKS: u64 = 15;
 
-/// What to read in detail.
-pub struct DetailRequest<'a> {
+/// The things whose details are to be read.
+pub struct Wanted<'a> {
     /// The camera.
     pub camera: &'a Camera,
     /// Everything that is selected or hovered.
@@ -185,7 +185,7 @@ fn known_by(world: &World, element: &Element) -> ElementReaders {
     readers(element.version, agents)
 }
 
-/// Sorts agents by what they know: the newest version, an older one, nothing. The tuple in `agents` is id, name, and
+/// Groups agents by the version they know: the newest, an older one, or none. The tuple in `agents` is id, name, and
 /// the version and tick of the last reading.
 fn readers(version: u32, agents: impl IntoIterator<Item = (Id, Id, Option<(u32, u64)>)>) -> ElementReaders {
     let knows = |seen| match seen {

@@ -1,4 +1,4 @@
-//! Words log rows as sentences, using the shared narration.
+//! Turns log rows into sentences, using the shared narration.
 
 use super::event_list::EventRow;
 use super::model::RoomModel;
@@ -18,7 +18,8 @@ pub fn sentence(row: &EventRow, names: &Names) -> String {
     names.narrator().sentence_of(&row.kind, row.agent.as_ref(), &row.data)
 }
 
-/// The sentence of several similar records: `who` stands for their agents, and `data` is what they have in common.
+/// The sentence of several similar records: `who` stands for their agents, and `data` holds the fields that are equal
+/// in all of them.
 pub fn sentence_of_many(row: &EventRow, who: &str, data: &EventJson, names: &Names) -> String {
     let many = Many { names, agent: row.agent.as_deref().unwrap_or_default(), who };
     Narrator::new(&many).sentence_of(&row.kind, row.agent.as_ref(), data)

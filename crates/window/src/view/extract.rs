@@ -55,7 +55,7 @@ pub struct RoomExtractor {
 /// A value that is derived from the world, shared by all frames until `When` changes.
 type Shared<T, When = ChangeTick> = Option<(When, Arc<T>)>;
 
-/// Returns the cached value, or makes it anew if it changed.
+/// Returns the cached value, or creates a new one if it changed.
 fn shared<T, When: PartialEq>(known: &mut Shared<T, When>, changed: When, make: impl FnOnce() -> T) -> Arc<T> {
     match known {
         Some((seen, made)) if *seen == changed => made.clone(),

@@ -109,7 +109,7 @@ pub struct SettingsView {
     pub max_concurrent: u32,
     /// Maximum number of concurrent conversations.
     pub conversations_at_once: usize,
-    /// What runs the tools that agents define in documents.
+    /// The program that runs the tools that agents define in documents.
     pub document_runner: DocumentRunner,
     /// Usage at providers that are not local, in this run.
     pub outside: Tally,
@@ -120,7 +120,7 @@ pub struct SettingsView {
 /// A configured MCP server and its status.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ServerView {
-    /// The configuration, with the file that it comes from.
+    /// The configuration, and the file that contains it.
     pub written: ConfiguredServer,
     /// The connection status.
     pub standing: McpServerStatus,
@@ -230,7 +230,7 @@ pub struct AgentView {
 pub struct AgentDetail {
     /// The reason for its state, in words.
     pub why: String,
-    /// What it does when idle.
+    /// Its behaviour when idle.
     pub behaviour: Behaviour,
     /// The position of its home, in world units.
     pub home: Vec2,
@@ -256,7 +256,7 @@ pub struct AgentDetail {
     pub profile: Option<Arc<ProfileFacts>>,
 }
 
-/// What a profile allows its agents, in words.
+/// The content of a profile, as text for people.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProfileFacts {
     /// The path of the profile.
@@ -300,7 +300,7 @@ impl ElementReaders {
     }
 }
 
-/// An agent and what it knows of an element.
+/// An agent and the version of an element that it knows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReaderView {
     /// The agent's id.
@@ -405,9 +405,9 @@ pub struct PinView {
     pub author: Id,
     /// When it was pinned, in seconds of simulated time.
     pub time_secs: f64,
-    /// The ids of those who voted for it.
+    /// The ids of the agents that voted for it.
     pub up: Vec<Id>,
-    /// The ids of those who voted against it.
+    /// The ids of the agents that voted against it.
     pub down: Vec<Id>,
     /// Comments, each with its author.
     pub comments: Vec<(Id, String)>,
@@ -439,7 +439,7 @@ pub struct MailView {
 pub struct TalkView {
     /// Key of the conversation.
     pub key: ConversationKey,
-    /// What started it.
+    /// The kind, which says how it was started.
     pub kind: ConversationKind,
     /// The participants, in speaking order.
     pub participants: Vec<AgentKey>,
@@ -447,7 +447,7 @@ pub struct TalkView {
     pub speaker: usize,
     /// The topic, if it has one.
     pub topic: Option<String>,
-    /// What was said, each with the speaker's id (or `user`).
+    /// The utterances, each with the speaker's id (or `user`).
     pub said: Vec<(Id, String)>,
     /// Number of turns taken, and the maximum.
     pub turns: (u32, u32),
@@ -460,7 +460,7 @@ pub struct RelationshipView {
     pub from: AgentKey,
     /// The agent it points to.
     pub to: AgentKey,
-    /// What `from` is to `to`, such as “mentor”.
+    /// The role of `from` towards `to`, such as “mentor”.
     pub label: String,
 }
 

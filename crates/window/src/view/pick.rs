@@ -1,4 +1,4 @@
-//! Hit testing in the room: what is at a point, and what is inside a box.
+//! Hit testing in the room: finds the thing at a point and the things inside a box.
 
 use bevy::math::Vec2;
 

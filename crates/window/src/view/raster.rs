@@ -2,10 +2,10 @@
 //!
 //! Colours are premultiplied and blended in gamma space, as `egui` does.
 //!
-//! Why `egui` paints the room: measured in one run, sprites and text of Bevy drew up to a tenth fewer frames on
-//! software Vulkan and made the program 8 MB larger (figures in `docs/figures.md`). And a frame of `egui` is just a
-//! list of triangles, from which a machine without any graphics adapter can draw the same picture as the window
-//! (`tests/it/frames.rs`: at most 1 % of the pixels differ in any frame of a zoom).
+//! The room is painted by `egui` rather than by Bevy: measured in one run, sprites and text of Bevy drew up to a tenth
+//! fewer frames on software Vulkan and made the program 8 MB larger (figures in `docs/figures.md`). And a frame of
+//! `egui` is just a list of triangles, from which a machine without any graphics adapter can draw the same picture as
+//! the window (`tests/it/frames.rs`: at most 1 % of the pixels differ in any frame of a zoom).
 
 use std::collections::HashMap;
 use std::path::Path;

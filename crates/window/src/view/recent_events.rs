@@ -44,9 +44,9 @@ pub struct PastTalk {
     pub participants: Vec<Id>,
     /// The topic; may be empty.
     pub topic: String,
-    /// What was said, each with the speaker's id.
+    /// The utterances, each with the speaker's id.
     pub said: Vec<(Id, String)>,
-    /// The reason it ended; `None` while it goes on.
+    /// The reason it ended; `None` while it continues.
     pub ended: Option<String>,
     /// The tick it began in.
     pub began_tick: u64,
@@ -126,7 +126,7 @@ pub struct Recent {
     pub pulses: BTreeMap<Id, (PulseKind, f64)>,
     /// The last content change of each element, by element id.
     pub changes: BTreeMap<Id, EventRow>,
-    /// Reaction signs over agents that passed or noticed somebody, by agent id, and since when in real time.
+    /// Reaction signs over agents that passed or noticed another agent, by agent id, and since when in real time.
     pub reactions: HashMap<Id, (&'static str, f64)>,
     /// The last refusal of each agent, by agent id, and when in real time.
     pub refusals: HashMap<Id, (String, f64)>,
@@ -138,7 +138,7 @@ pub struct Recent {
     pub letters: Vec<WorkMessage>,
     /// The slash commands that coding agents last reported, by agent id.
     pub own_commands: BTreeMap<Id, Vec<OwnCommand>>,
-    /// Refusals to show to the person, oldest first; whoever shows one removes it.
+    /// Refusals to show to the person, oldest first; the code that shows one removes it.
     pub refused: VecDeque<Refused>,
     /// Conversations, oldest first.
     pub talks: VecDeque<PastTalk>,
@@ -178,7 +178,7 @@ impl Recent {
         self.orders.iter().rev().find(|(name, _)| &**name == key).map(|(_, result)| result)
     }
 
-    /// Removes what has faded. Returns whether something is still fading.
+    /// Removes items that have faded. Returns whether something is still fading.
     pub fn fade(&mut self, now_secs: f64) -> bool {
         self.bubbles.retain(|_, bubble| !bubble.has_expired(now_secs));
         self.pulses.retain(|_, (_, since)| now_secs - *since < PULSE_SECS);
@@ -246,7 +246,7 @@ impl Recent {
         }
     }
 
-    /// Shows a remark that is addressed to nobody.
+    /// Shows a remark without an addressee.
     fn remark(&mut self, event: &EventRecord, text: String, now_secs: f64) {
         if let Some(agent) = &event.draft.agent {
             self.bubbles.insert(agent.clone(), Bubble { text, born_secs: now_secs, aloud: false });

@@ -31,7 +31,7 @@ pub struct Spread {
 
 impl Spread {
     /// Updates the spread for the pointer's position, if it is in the room. `step_secs` is the time since the last
-    /// frame; `None` (reduced motion) moves at once. Returns whether the movement goes on.
+    /// frame; `None` (reduced motion) moves at once. Returns whether the movement continues.
     pub fn follow(&mut self, room: &RoomModel, pointer: Option<Vec2>, zoom: f32, step_secs: Option<f32>) -> bool {
         let min_distance = min_distance(zoom);
         let stays = |spread: &Self| {

@@ -204,7 +204,7 @@ impl Theme {
         if self.dark { self.text } else { Color32::BLACK }
     }
 
-    /// Edge of fields and buttons, with a contrast of at least 3 : 1 to what is beside it (WCAG 2.2, 1.4.11).
+    /// Edge of fields and buttons, with a contrast of at least 3 : 1 to the adjacent colour (WCAG 2.2, 1.4.11).
     pub fn field_line(&self) -> Color32 {
         self.card.lerp_to_gamma(self.text_soft, if self.dark { 0.68 } else { 0.75 })
     }

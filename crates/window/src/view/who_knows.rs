@@ -1,5 +1,5 @@
-//! Computes who knows something and how it reached them, from memories and from what the log says about conversations,
-//! reading and recalling. Pure.
+//! Computes which agents know something and how it reached them, from memories and from log rows about conversations,
+//! reading and recalling. Pure functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,9 +21,9 @@ const KEPT: usize = 20_000;
 pub enum KnowledgeSource {
     /// It is in its own memory.
     Remembers,
-    /// It shared it with everybody.
+    /// The agent shared it with all agents.
     Shared,
-    /// It recalled shared knowledge.
+    /// The agent recalled it from shared knowledge.
     Reminded,
 }
 
@@ -34,14 +34,14 @@ pub enum Travel {
     Told,
     /// Read from a file during work, and remembered afterwards.
     Read,
-    /// Recalled from what another agent had shared.
+    /// Recalled from knowledge that another agent had shared.
     Recalled,
 }
 
 /// Who knows something.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WhoKnows {
-    /// What they know, in a few words.
+    /// The knowledge, in a few words.
     pub what: String,
     /// Every agent that knows it, and how.
     pub knowers: BTreeMap<Id, BTreeSet<KnowledgeSource>>,

@@ -1,5 +1,4 @@
-//! Snapshot of all work for the UI: what is queued and running, which agent started which, and which approvals are
-//! pending.
+//! Snapshot of all work for the UI: queued and running work, which agent started which, and pending approvals.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +61,7 @@ pub struct PieceView {
     pub question: Option<QuestionView>,
 }
 
-/// An approval that a person must give before work goes on.
+/// An approval that a person must give before work continues.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QuestionView {
     /// The tool call and the scopes that can be granted.

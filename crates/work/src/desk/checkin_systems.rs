@@ -1,4 +1,4 @@
-//! The systems of planner check-ins: determine what is open and whether a check-in is due, and ask the planner in its
+//! The systems of planner check-ins: determine the open work and whether a check-in is due, and ask the planner in its
 //! session.
 
 use bevy::ecs::prelude::*;

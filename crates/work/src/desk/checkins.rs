@@ -66,7 +66,7 @@ impl OpenWork {
 /// The next step of check-ins.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CheckInStep {
-    /// Nothing has to be done.
+    /// No action is needed.
     Wait,
     /// Starts the interval, for this reason.
     Begin(String),

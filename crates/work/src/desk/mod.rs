@@ -2,7 +2,7 @@
 //!
 //! In reading order: task files ([`crate::workspace::task_files`], cached by `task_cache`), edits of tasks
 //! ([`task_edits`], applied one after another by `task_writes`), tasks that start work ([`task_assignments`], and
-//! `task_start` in the room), messages between agents and what they see of each other's sessions (`sessions`), session
+//! `task_start` in the room), messages between agents and their view of each other's sessions (`sessions`), session
 //! files edited by a person ([`session_files`]), planner check-ins ([`checkins`], and `checkin_systems` in the room),
 //! heartbeats ([`heartbeats`], and `heartbeat_systems` in the room), code that extends agents ([`modules`]), and tool
 //! calls (`tool_calls`). Messages to and from the outside ([`streams`]) and approvals ([`approvals`]) are files too.
@@ -70,7 +70,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<Streams>()
         .init_resource::<SlackSending>()
         .init_resource::<SlackChannels>();
-    // These messages are owned by lower floors, which register them too.
+    // These messages are owned by lower layers, which register them too.
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
         .add_tick_message::<WorkNotice>()

@@ -62,8 +62,8 @@ impl SessionEdits {
     }
 }
 
-/// Whether a session file found when a room is opened has to be handled: its content is not known to the room and
-/// requires an action.
+/// Whether a session file found when a room is opened must be handled, because the room does not know its content and
+/// it requires an action.
 pub fn is_news(kernel: &Kernel, change: &RecordChanged) -> bool {
     let FileContent::Text(text) = &change.content else { return true };
     let known = session_id_of(&change.path).and_then(|id| kernel.thread(kernel.session_named(id)?));
@@ -188,7 +188,7 @@ impl SessionFiles<'_, '_> {
     }
 
     /// Identifies the session and the agent of a text. Returns `None` if the text has no effect. The error consists of
-    /// what is wrong and what to do.
+    /// the problem and its remedy.
     fn resolve(
         &self,
         path: &str,

@@ -1,4 +1,4 @@
-//! Messages between agents, and the sessions of others as planners see them.
+//! Messages between agents, and planners' view of the sessions of other agents.
 
 use std::collections::BTreeMap;
 

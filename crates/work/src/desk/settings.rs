@@ -15,7 +15,7 @@ pub struct TaskSettings {
     pub at_once: u32,
     /// How many times agents may answer each other's messages before this is stopped.
     pub message_hops_at_most: u32,
-    /// Whether a planner in the room is asked regularly about progress while something is open;
+    /// Whether a planner in the room is asked regularly about progress while work is open;
     /// `storage/planner-checkin.yaml` sets how often.
     pub planner_checkins: bool,
 }

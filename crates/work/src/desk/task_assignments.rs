@@ -1,5 +1,5 @@
 //! Assignments of tasks in files to agents: which tasks are due, who works on them, and the notices to those who
-//! requested them. Pure: takes the files and the agents in the room and returns what to do.
+//! requested them. Pure: takes the files and the agents in the room and returns the actions.
 //!
 //! A task is due once: when it is open and valid, names an agent and no person, has no `status`, and all its
 //! dependencies are completed. It is marked as taken in its file before its work starts, so a marked task is never
@@ -108,7 +108,7 @@ pub struct TaskNotice {
     pub text: String,
 }
 
-/// All assignments. Part of the saved world; written by this floor only.
+/// All assignments. Part of the saved world; written by this layer only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskAssignments {

@@ -1,4 +1,4 @@
-//! Tests of which tasks become work, and of the notices about them.
+//! Tests for the selection of tasks that become work, and for the notices about them.
 
 use super::*;
 use crate::workspace::task_files::parse;

@@ -247,7 +247,7 @@ impl TaskContext<'_, '_> {
                 .filter(|task| task.status == Status::Open);
             let words = task.and_then(|_| task_words(self.tasks.texts(), &assignment));
             let Some(words) = words else {
-                // Somebody did or removed the task.
+                // The task was done or removed by someone else.
                 self.assignments.remove(assignment.number);
                 continue;
             };

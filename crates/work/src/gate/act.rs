@@ -1,5 +1,5 @@
-//! Acts and their touches: a file operation, the start of an agent or a signal to a parent, broken down into parts
-//! that the gate checks. A change of an agent's file is checked by what the file would say afterwards.
+//! Acts and their touches: a file operation, the start of an agent or a signal to a parent, broken down into parts that
+//! the gate checks. A change of an agent's file is checked by the resulting content of the file.
 
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +102,7 @@ pub enum Touch {
     Other {
         /// The kind.
         kind: TouchKind,
-        /// What is touched.
+        /// The target of the touch.
         target: String,
     },
     /// A target that is not a path in the workspace.

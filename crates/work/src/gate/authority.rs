@@ -112,13 +112,13 @@ pub struct ToolName {
     pub offered_as: Vec<String>,
     /// The agents that can have the tool.
     pub scope: ToolScope,
-    /// Whether profiles that list no tools have it.
+    /// Whether it is available to profiles that list no tools.
     pub is_default: bool,
     /// The ability that it gives.
     pub power: Power,
 }
 
-/// The names of all tools, and the keys of the workspace's MCP servers by name. Both are owned by the tools floor.
+/// The names of all tools, and the keys of the workspace's MCP servers by name. Both are owned by the tools layer.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ToolNames(pub Vec<ToolName>, pub BTreeMap<String, Id>);
 

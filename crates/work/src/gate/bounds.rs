@@ -47,9 +47,9 @@ impl Bounds {
         Self { allowed, ..self }
     }
 
-    /// The bounds of code in the agent's own tools: it may read the files that the agent may read and send requests to
-    /// servers, each of which is checked.
-    pub fn for_own_code(mut self) -> Self {
+    /// The bounds of code in the agent's own tools: it may read the files that the agent may read, and send requests to
+    /// servers, which are checked individually.
+    pub fn of_own_code(mut self) -> Self {
         for authority in &mut self.authorities {
             // The code uses paths relative to the workspace.
             authority.folder = None;
@@ -81,8 +81,8 @@ impl Bounds {
         let (own, starters) = self.authorities.split_first().map_or((None, &[][..]), |(own, rest)| (Some(own), rest));
         let tools = own.into_iter().flat_map(|own| own.tools.iter());
         let has = |other: &Authority, tool: &str| match tool {
-            // These report what a coding agent is doing, whoever started it. Their touches are checked against all
-            // authorities.
+            // These tools represent actions of a coding agent, so the agents that started it need not have them. Their
+            // touches are checked against all authorities.
             PROPOSE_CHANGES | OWN_TOOL | OPEN_TERMINAL => true,
             READ_TEXT => other.tools.contains(tool) || other.tools.contains("vfs_read"),
             _ => other.tools.contains(tool),

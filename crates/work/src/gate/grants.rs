@@ -14,7 +14,7 @@ impl Authority {
         is_granted && !self.mcp_not.contains(&prohibition(&part))
     }
 
-    /// Whether this authority covers everything that a grant allows, apart from the prohibitions in `but`.
+    /// Whether this authority covers everything that a grant allows, except for the prohibitions in `but`.
     pub(super) fn has_grant(&self, grant: &str, but: &BTreeSet<String>) -> bool {
         let is_granted = self.mcp_servers.contains(grant) || self.mcp_servers.contains(key_of_grant(grant));
         let forbids = prohibition(grant);

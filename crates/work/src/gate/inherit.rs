@@ -25,8 +25,8 @@ pub enum InheritError {
     OtherForm(String),
 }
 
-/// Adds to the text of a new agent's file what the agent inherits from these bounds. A malformed text is returned
-/// unchanged, because it gives the least authority anyway.
+/// Adds the restrictions that a new agent inherits from these bounds to the text of its file. A malformed text is
+/// returned unchanged, because it gives the least authority anyway.
 pub fn inherit(path: &str, text: &str, bounds: &Bounds, names: &ToolNames) -> Result<String, InheritError> {
     let format = format_of(path).ok_or_else(|| InheritError::NotAnAgent(path.to_owned()))?;
     let before = (format.read)(path, text);

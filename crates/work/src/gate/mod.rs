@@ -1,4 +1,4 @@
-//! The gate: decides whether an act is allowed, needs a person's approval or is denied, given what it touches, the
+//! The gate: decides whether an act is allowed, needs a person's approval or is denied, given its touches, the
 //! permissions that bound it, and the workspace's policy.
 //!
 //! In reading order: the permissions of a profile ([`authority`]) and the bounds of a piece of work ([`bounds`]), the
@@ -61,7 +61,7 @@ use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SettingsExt};
 /// Registers the gate's settings, messages and systems.
 pub fn plugin(app: &mut App) {
     app.add_settings::<GatePolicy>();
-    // Owned by a floor below; registered here as well, so that this floor runs without its systems.
+    // Owned by a lower layer; registered here as well, so that this layer runs without its systems.
     app.add_tick_message::<ProblemReport>();
     app.add_tick_message::<FileChanged>().init_resource::<KnownFiles>().init_resource::<McpServers>();
     app.add_systems(

@@ -1,4 +1,4 @@
-//! The section `gate` of `settings.yaml`: what the workspace allows, denies or requires approval for.
+//! The section `gate` of `settings.yaml`: the rules of the workspace for allowing, denying, or requiring approval.
 
 use bevy::ecs::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,11 +93,11 @@ pub struct GatePolicy {
     pub ask: Vec<String>,
     /// Globs of paths where agents never write, delete or rename anything.
     pub deny: Vec<String>,
-    /// What a person always allows agents, by profile id: `lead: ["vfs_write(artifacts/**)"]`, a tool with what it may
-    /// touch without asking. What is denied stays denied, and what needs approval each time still does.
+    /// Permanent permissions of agents, by profile id: `lead: ["vfs_write(artifacts/**)"]`, a tool with the targets
+    /// that need no approval. They do not override a denial, or an approval that is required each time.
     pub allow: BTreeMap<String, Vec<String>>,
     /// Rules for calls of MCP servers, such as `mcp:git:*: allow`, `mcp:git:push: ask` or `mcp:*:*(read-only): allow`,
-    /// the last for what servers say of themselves (read-only, destructive). The most specific rule applies.
+    /// the last for tools that their servers describe as read-only (or destructive). The most specific rule applies.
     pub mcp: BTreeMap<String, Rule>,
     /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. Without a rule
     /// here, anything unknown or outside the workspace needs approval.
@@ -105,12 +105,12 @@ pub struct GatePolicy {
     /// The minimum verdict on all changes, because a part of the settings could not be understood.
     #[serde(skip, default = "nothing")]
     strictness: Strictness,
-    /// The paths in the command lines of MCP servers, where writing changes what is run.
+    /// The paths in the command lines of MCP servers. Writing there would change the program that is run.
     #[serde(skip)]
     pub(super) server_paths: BTreeSet<String>,
 }
 
-/// What could not be understood in the settings, and its effect on all changes.
+/// The effect on all changes of settings that could not be understood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Strictness {
     /// No settings have been read yet.
@@ -152,7 +152,7 @@ impl SettingsSection for GatePolicy {
 
     fn not_understood(&mut self, unusable: Option<(&str, &Value)>) {
         let Some((key, value)) = unusable else {
-            // The last settings stay in force. If there are none, it is unknown what they would have said.
+            // The last valid settings stay in force. If there are none, it is unknown how strict they would have been.
             if self.strictness == Strictness::Unread {
                 self.strictness = Strictness::AtLeast(Verdict::Ask);
             }

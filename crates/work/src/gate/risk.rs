@@ -11,7 +11,7 @@ pub enum RiskLevel {
     /// Everything can be undone here.
     #[default]
     Low,
-    /// It has costs, or changes what others do.
+    /// It has costs, or changes the behaviour of other agents.
     Medium,
     /// It has effects that this program cannot undo.
     High,
@@ -28,7 +28,7 @@ impl RiskLevel {
     }
 }
 
-/// The risk of an act and its reasons, each of which is a clause.
+/// The risk of an act, and its reasons as clauses.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Risk {
     /// The highest level of all touches.

@@ -1,4 +1,4 @@
-//! Safety modes: the values of `safety_mode:` in a profile, and what needs approval in each.
+//! Safety modes: the values of `safety_mode:` in a profile, and the actions that need approval in each.
 //!
 //! | mode | needs approval |
 //! |---|---|

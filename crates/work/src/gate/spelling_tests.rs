@@ -59,7 +59,7 @@ fn fronts() -> Vec<String> {
     ]
 }
 
-/// Generates a path in different spellings, some of which stand for another file or for none.
+/// Generates spellings of a path; some of them stand for another file or for none.
 fn spelling() -> impl Strategy<Value = String> {
     let path = prop::sample::select(
         &["agents/jos\u{e9}.md", "artifacts/geh\u{e9}im/plan.md", "a.md", "scenes/s\u{fc}d.yaml"][..],

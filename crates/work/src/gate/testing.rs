@@ -69,7 +69,7 @@ impl Files {
         self.texts.remove(path);
     }
 
-    /// Removes a file whose profile nobody uses.
+    /// Removes a file whose profile no agent uses.
     pub fn forget(&mut self, path: &str) {
         self.texts.remove(path);
         let gone: Vec<String> =

@@ -29,7 +29,7 @@ use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, Worktree
 /// The maximum number of characters of results and endings in the log.
 pub(crate) const LOGGED_CHARS: usize = 2_000;
 
-/// A preview of what the call of this work that waits for approval would do, given the current state of the room.
+/// A preview of the call of this work that waits for approval, given the current state of the room.
 pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
     let (files, profiles) = (world.get_resource::<KnownFiles>()?, world.get_resource::<Profiles>()?);
     let keeps_programs_in = world.get_resource::<HasSandbox>().is_some_and(|sandbox| sandbox.0);
@@ -151,8 +151,9 @@ impl RoomAccess<'_, '_> {
             (Some(path), Some(profile)) => self.tools.authority(path, profile).0,
             _ => Authority::minimal(),
         };
-        // Session tools and lent tools are not listed in the profile. An agent without any rights gets none of them.
-        if !own.is_minimal() {
+        // Session tools and lent tools are granted although the profile does not list them, but not to an agent without
+        // any rights.
+        if !own.is_least() {
             own.tools.extend(self.tools.names().of_session(one.thread).map(str::to_owned));
             own.tools.extend(thread.into_iter().flat_map(|thread| thread.terms.tools.iter().cloned()));
         }

@@ -300,7 +300,7 @@ pub struct CapWait {
 /// An hourly cap that blocks a piece of work.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CapHold {
-    /// The cap, what exceeded it, and how to lift it.
+    /// A message with the cap, the usage that exceeded it, and how to lift it.
     pub why: String,
     /// The remaining minutes of real time; 0 for caps in simulated time, for which `not_before` applies.
     pub outside_minutes: u32,
@@ -444,8 +444,8 @@ pub struct RunNode {
     pub report: Option<Report>,
     /// The result that the agent owes, if its task was delegated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handed: Option<Box<DelegatedTask>>,
-    /// The terms set by whoever ordered the work.
+    pub handed: Option<Box<Handed>>,
+    /// The terms under which the work was ordered.
     #[serde(default, skip_serializing_if = "WorkTerms::is_default")]
     pub terms: WorkTerms,
     /// Information about the session file.

@@ -77,13 +77,14 @@ pub struct Approval {
     pub tool: String,
     /// The arguments of the call.
     pub arguments: serde_json::Value,
-    /// What would happen, and why approval is needed.
+    /// The effects of the call, and why approval is needed.
     pub what: String,
-    /// What the agent wants to do, as a phrase to follow "wants to"; empty in requests of older versions.
+    /// The action of the call, as a phrase to follow "wants to"; empty in requests of older versions.
     pub wants: String,
     /// Why approval is needed, as a clause about the agent.
     pub because: String,
-    /// What the agent and the agents that it starts could do until the task ends, if that scope is available.
+    /// The actions that a permission for the task would cover, for the agent and the agents that it starts; `None` if
+    /// that scope is not available.
     pub for_task: Option<String>,
     /// The rules that would be added to the settings for a permanent permission, if that scope is available.
     pub always: Vec<String>,
@@ -222,7 +223,7 @@ impl Approval {
     }
 }
 
-/// What a person must do before work can continue.
+/// The action that a person must take before work can continue.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Hold {
     /// Answer a question.
@@ -264,7 +265,7 @@ impl Activation {
         })
     }
 
-    /// A preview of what the call that waits for approval would do.
+    /// A preview of the call that waits for approval.
     pub fn preview(&self, context: &dyn GateContext) -> Option<Preview> {
         let (_, call) = self.current_call()?;
         let asked = &call.call;
@@ -300,9 +301,9 @@ impl Kernel {
         self.activations().filter_map(Activation::approval)
     }
 
-    /// Returns what a person must do before any of the selected work can continue. The list is empty if some of that
-    /// work can continue by itself, or if none is selected. Work that waits for other work of its agent is held by
-    /// whatever holds that work.
+    /// Returns the actions that a person must take before any of the selected work can continue. The list is empty if
+    /// some of that work can continue by itself, or if none is selected. Work that waits for other work of its agent is
+    /// held by the same things as that work.
     pub fn held_by(&self, among: impl Fn(&Activation) -> bool, is_paused: impl Fn(&Id) -> bool) -> Vec<Hold> {
         let begun: BTreeMap<&Id, &Activation> =
             self.activations().filter(|one| one.has_begun()).map(|one| (&one.agent, one)).collect();

@@ -9,7 +9,7 @@ use crate::gateway::mcp::McpElicitation;
 /// A question to a person about a call. It is stored with the call, so that its text is the same everywhere.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CallQuestion {
-    /// What the agent wants to do, as a phrase to follow "wants to".
+    /// The action of the call, as a phrase to follow "wants to".
     pub wants: String,
     /// Why approval is needed, as a clause about the agent; may be empty.
     pub because: String,

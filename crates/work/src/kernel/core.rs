@@ -1,5 +1,5 @@
-//! The kernel's state: which work is queued, which is running, and what to do next. It is pure: its methods take
-//! events and the time in ticks and return actions, without access to the world, files or models.
+//! The kernel's state: the queued and running work, and the pending actions. It is pure: its methods take events and
+//! the time in ticks and return actions, without access to the world, files or models.
 //!
 //! Slots are not counted separately: each running activation has a flag ([`Activation::has_slot`]), so a slot can be
 //! neither lost nor assigned twice.
@@ -108,7 +108,7 @@ pub enum NoReply {
         scope: CapScope,
         /// The waiting time, for hourly caps.
         wait: Option<CapWait>,
-        /// The cap, what exceeded it, and how to lift it.
+        /// A message with the cap, the usage that exceeded it, and how to lift it.
         why: String,
     },
     /// The request exceeds the model's context length.
@@ -456,7 +456,7 @@ impl Kernel {
     }
 
     /// Removes runs without queued, running or kept work. Returns their nodes whose files say that the agent is
-    /// sleeping, because nobody can wake those agents any more.
+    /// sleeping, because those agents can no longer be woken.
     pub fn forget_finished_runs(&mut self) -> Vec<(ActivationKey, RunNode)> {
         let is_busy = |thread: &&RunNode| thread.live.is_some() || thread.terms.is_kept;
         let busy: BTreeSet<ActivationKey> = self.threads.values().filter(is_busy).map(|thread| thread.root).collect();

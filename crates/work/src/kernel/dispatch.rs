@@ -177,7 +177,7 @@ impl RoomAccess<'_, '_> {
         self.execute(kernel, outbox, (at, &one, &call.call), plan, bounds, record);
     }
 
-    /// Asks a person to approve a call, and records what the agent wants to do and which rules require approval.
+    /// Asks a person to approve a call, and records the requested action and the rules that require approval.
     fn ask_person(
         &mut self,
         kernel: &mut Kernel,
@@ -320,7 +320,7 @@ impl RoomAccess<'_, '_> {
     pub(super) fn apply_outcome(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, outcome: &ToolOutcome) {
         let OrderKey { activation: key, turn, call: index, .. } = outcome.key;
         let at = (key, turn, index);
-        // If the work was stopped meanwhile, the outcome is recorded already and nobody waits for it.
+        // If the work was stopped meanwhile, the outcome is recorded already and no longer needed.
         let Some(call) = kernel.waits_for(outcome.key).cloned() else { return };
         let Some(one) = kernel.activation(key).cloned() else { return };
         let bounds = self.bounds_for(kernel, &one, &call);

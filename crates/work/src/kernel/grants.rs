@@ -91,7 +91,7 @@ impl Kernel {
         std::iter::successors(Some(thread), |key| self.threads.get(key)?.parent)
     }
 
-    /// The permissions for the tasks of a run: agent and description, such as "change files with vfs_write".
+    /// The permissions for the tasks of a run: agent and description, such as "change files with `vfs_write`".
     pub fn granted_in(&self, root: ActivationKey) -> Vec<(Id, String)> {
         let mut described = Vec::new();
         for (key, grants) in &self.grants {

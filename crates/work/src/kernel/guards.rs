@@ -136,8 +136,8 @@ impl Kernel {
         Ok((parent, above, thread))
     }
 
-    /// Sends a message to the agent that started this one. If that agent has to be woken, `key`, `now` and `cause` are
-    /// those of the work that continues its session.
+    /// Sends a message to the agent that started this one. If that agent must be woken, `key`, `now` and `cause` are
+    /// used for the work that continues its session.
     pub fn signal(
         &mut self,
         from: ActivationKey,

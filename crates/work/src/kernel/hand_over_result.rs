@@ -11,7 +11,7 @@ const TASK_QUOTED_CHARS: usize = 160;
 /// The text between the agent's name and the result.
 const FROM: &str = "of a task that you handed over";
 
-/// What a thread owes to the agent that delegated the task.
+/// The obligation of a thread to the agent that delegated the task.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DelegatedTask {
     /// A short version of the task.

@@ -2,14 +2,14 @@
 //! ends.
 //!
 //! In reading order: a single piece of work ([`activation`]), its approvals ([`approval_question`], [`approval`]), the
-//! state of all work ([`core`]), permissions that a person granted (`grants`), slot assignment ([`slots`]),
-//! transitions after a model reply or a tool result ([`transitions`]), tool calls made by a tool's code
-//! (`nested_calls`), model requests by MCP servers ([`sampling`]), agents that start and wake agents ([`guards`]) or
-//! delegate tasks to each other ([`hand_over_result`], [`hand_over`]), messages from higher floors ([`work_notices`])
-//! and work ordered by them ([`work_orders`]), control by a person or a limit (`control`), the session as it is sent
-//! and saved ([`session`]), its images (`result_images`), and a person's edits to it (`session_edit`). All of these
-//! are pure. The `systems` pass events from the room to the kernel and carry out its decisions (`dispatch`,
-//! `spawning`, `hand_over_systems`, `recording`, `server_readiness`) through `access`.
+//! state of all work ([`core`]), permissions that a person granted (`grants`), slot assignment ([`slots`]), transitions
+//! after a model reply or a tool result ([`transitions`]), tool calls made by a tool's code (`nested_calls`), model
+//! requests by MCP servers ([`sampling`]), agents that start and wake agents ([`guards`]) or delegate tasks to each
+//! other ([`hand_over_result`], [`hand_over`]), messages from higher layers ([`work_notices`]) and work ordered by them
+//! ([`work_orders`]), control by a person or a limit (`control`), the session as it is sent and saved ([`session`]),
+//! its images (`result_images`), and a person's edits to it (`session_edit`). All of these are pure. The `systems` pass
+//! events from the room to the kernel and carry out its decisions (`dispatch`, `spawning`, `hand_over_systems`,
+//! `recording`, `server_readiness`) through `access`.
 
 mod access;
 pub mod activation;
@@ -104,7 +104,7 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<KernelSettings>();
     app.init_resource::<Kernel>().init_resource::<outbox::Outbox>();
     app.add_input::<TaskCommand>().add_input::<KernelCommand>().add_input::<WorkDropped>();
-    // These messages are owned by lower floors, which register them too.
+    // These messages are owned by lower layers, which register them too.
     app.add_tick_message::<AgentCommand>()
         .add_tick_message::<AgentRemoved>()
         .add_tick_message::<WorkRequested>()

@@ -395,7 +395,7 @@ impl World {
             }
             KernelAction::Release { activation, .. } => {
                 self.is.owed.retain(|(key, _)| *key != activation.key);
-                // Operations in progress at the executor are performed, and nobody waits for them.
+                // Operations in progress at the executor are still performed, but their results are ignored.
                 self.report(activation.thread);
             }
             KernelAction::Sample { .. } | KernelAction::EndSample { .. } | KernelAction::Warn { .. } => {}

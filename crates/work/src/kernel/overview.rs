@@ -31,7 +31,7 @@ pub struct UnfinishedActivation {
     pub activation: Id,
     /// The id of the agent.
     pub agent: Id,
-    /// What the work is doing or waiting for.
+    /// A description of the work's current action, or the reason why it waits.
     pub state: String,
     /// The id of the approval that the work is waiting for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +49,7 @@ pub struct UnfinishedHandOver {
     pub to: Id,
     /// A short version of the task.
     pub task: String,
-    /// What the work is doing or waiting for.
+    /// A description of the work's current action, or the reason why it waits.
     pub state: String,
     /// The number of turns so far.
     pub turns: u32,

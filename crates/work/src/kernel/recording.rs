@@ -1,4 +1,4 @@
-//! Records how work ended and what a person did, and saves sessions as files.
+//! Records the endings of work and a person's decisions, and saves sessions as files.
 
 use bevy::ecs::prelude::*;
 
@@ -39,7 +39,7 @@ impl RoomAccess<'_, '_> {
         })
     }
 
-    /// Finishes ended work: records the ending, frees the agent, stores the session and notifies everything that waits
+    /// Finishes ended work: records the ending, frees the agent, stores the session and notifies the agents that wait
     /// for the work.
     pub(super) fn finish(&mut self, kernel: &mut Kernel, one: &Activation, ending: &Ending, because: Option<Seq>) {
         let used = self.request_queue.ledger().activation(&one.key.id());
@@ -115,7 +115,7 @@ impl RoomAccess<'_, '_> {
         bytes
     }
 
-    /// What the session file says about the agent and the room.
+    /// The information about the agent and the room in its session file.
     fn about(&self, profile: &str) -> SessionAbout<'_> {
         let scene = self.start.as_ref().map_or("", |start| start.scene.as_str());
         about(scene, &self.profiles, profile, self.now_secs())

@@ -24,8 +24,7 @@ fn images(note: &MessageNote) -> &[ToolImage] {
 }
 
 impl Kernel {
-    /// The images of the latest results of a session. This is for coding agents, which remember what they were sent
-    /// before.
+    /// The images of the latest results of a session. This is for coding agents, which remember earlier messages.
     pub(super) fn result_images(&self, one: &Activation) -> ResultImages {
         let Some(thread) = self.thread(one.thread) else { return ResultImages::default() };
         let of_message = |(message, note): (&PromptMessage, &MessageNote)| {

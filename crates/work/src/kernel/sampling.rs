@@ -38,7 +38,7 @@ fn parse_sample_key(name: &str) -> Option<(OrderKey, u32)> {
 }
 
 impl Call {
-    /// Whether the pending sampling request has to be sent now. Marks it as sent.
+    /// Whether the pending sampling request must be sent now; if so, marks it as sent.
     pub(super) fn take_sample(&mut self) -> bool {
         let is_carried_out = self.is_carried_out();
         let due = self.sampling.as_mut().filter(|sampling| is_carried_out && sampling.open.is_some());

@@ -22,7 +22,7 @@ use crate::workspace::session_files::update::with_status;
 use crate::workspace::session_files::{path_of, session_id_of};
 use crate::workspace::vfs::records::records_of;
 
-/// What a session file says about its agent and the room.
+/// The information about the agent and the room in a session file.
 #[derive(Clone, Copy, Default)]
 pub struct SessionAbout<'a> {
     /// The name of the scene.
@@ -345,7 +345,7 @@ fn line<'a>(message: &'a PromptMessage, note: Option<&'a MessageNote>, before: &
     }
 }
 
-/// The head of a session file, with what it says about the work.
+/// The head of a session file, with the state of the work.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct SessionHead {
     /// The current or the last activation, such as `act-7`.
@@ -429,7 +429,7 @@ fn older_with_status(text: &str, status: &str, why: &str) -> String {
     let mut is_reason = false;
     let mut head = Vec::new();
     for line in text[..end].lines() {
-        // The reason may span several lines, of which all but the first are indented.
+        // The reason may span several lines; all but the first are indented.
         is_reason = line.starts_with("why:") || (is_reason && line.starts_with(' '));
         if line.starts_with("status: ") {
             head.push(format!("status: {status}\nwhy: {}", why.trim_end()));
@@ -440,7 +440,7 @@ fn older_with_status(text: &str, status: &str, why: &str) -> String {
     head.join("\n") + &text[end..]
 }
 
-/// The work state of sessions that were given up because nothing is known about them any more.
+/// The work state of sessions that were given up because the room no longer knows them.
 pub const DROPPED: &str = "dropped";
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub struct EditedSession {
     pub cause: Seq,
 }
 
-/// What to do with the text of a session.
+/// When the text of an edited session can be applied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SessionEditTiming {
     /// The text contains no change.
@@ -203,7 +203,7 @@ impl Kernel {
         }
     }
 
-    /// Describes the running turn of a session, for messages to whoever has to wait for it.
+    /// Describes the running turn of a session, for a message to the person or agent that must wait for it.
     pub fn running_turn(&self, key: ActivationKey) -> Option<&'static str> {
         let one = self.activations.get(&self.threads.get(&key)?.live?)?;
         match one.phase {
@@ -214,8 +214,8 @@ impl Kernel {
         }
     }
 
-    /// Applies the text of a session. Returns the input of the new activation `key`, if the agent has to be activated,
-    /// and whether the file has to be saved although no work is running.
+    /// Applies the text of a session. Returns the input of the new activation `key`, if the agent must be activated,
+    /// and whether the file must be saved although no work is running.
     fn apply_session_edit(
         &mut self,
         edited: &EditedSession,

@@ -11,13 +11,13 @@ use crate::workspace::{Range, SettingsSection};
 pub struct KernelSettings {
     /// The number of pieces of work that run at the same time.
     pub concurrency: u32,
-    /// How deep agents may start agents; what a person starts has depth 0.
+    /// How deep agents may start agents; an agent that a person starts has depth 0.
     pub depth_at_most: u32,
     /// The number of agents that one agent may start in one run.
     pub fan_out_at_most: u32,
     /// The maximum number of model calls in one piece of work.
     pub turns_at_most: u32,
-    /// The number of steps without progress after which work is stopped; after each but the last, the agent is told.
+    /// The number of steps without progress after which work is stopped; after each but the last, the agent is warned.
     pub strikes_at_most: u32,
     /// Consecutive replies of one piece of work that may be cut off at the output limit; it continues after each, and
     /// ends after one more.
@@ -63,7 +63,7 @@ impl SettingsSection for KernelSettings {
         Range::of("concurrency", 1.0, 1_000.0),
         Range::of("turns_at_most", 1.0, 10_000.0),
         Range::of("strikes_at_most", 1.0, 1_000.0),
-        // With 0 nobody takes any work.
+        // With 0, no work could ever start.
         Range::of("activations_at_most", 0.0, 1_000_000.0),
         Range::of("session_chars_at_most", 1_000.0, 100_000_000.0),
     ];

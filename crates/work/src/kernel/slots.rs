@@ -1,4 +1,5 @@
-//! The scheduler: decides which agents are called to work, which work gets a slot, and what it does next.
+//! The scheduler: decides which agents are called to work, which work gets a slot, and the next step of work that has
+//! one.
 
 use std::collections::{BTreeMap, BTreeSet};
 

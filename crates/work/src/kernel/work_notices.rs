@@ -1,4 +1,4 @@
-//! Messages from higher floors to working agents, which are added to the next request or wake the agent.
+//! Messages from higher layers to working agents, which are added to the next request or wake the agent.
 
 use bevy::ecs::message::Message;
 

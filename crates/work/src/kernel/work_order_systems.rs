@@ -1,4 +1,4 @@
-//! Carries out orders of higher floors: starting, continuing, ending and releasing work.
+//! Carries out orders of higher layers: starting, continuing, ending and releasing work.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
@@ -14,7 +14,7 @@ use crate::log::events;
 use crate::tools::started;
 
 impl Kernel {
-    /// Queues work that a higher floor ordered, as a run of its own.
+    /// Queues work that a higher layer ordered, as a run of its own.
     pub fn start_ordered(&mut self, work: NewWork, terms: WorkTerms) {
         let key = work.key;
         self.start(work);

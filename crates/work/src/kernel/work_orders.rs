@@ -1,7 +1,7 @@
-//! Work ordered by higher floors, as data: orders and answers.
+//! Work ordered by higher layers, as data: orders and answers.
 //!
 //! Orders are written in [`Ingest`](crate::schedule::WorkshopSystems::Ingest) and processed and answered in the same
-//! tick, so that nothing is in transit when a room is saved.
+//! tick, so that no order is in transit when a room is saved.
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ pub struct WorkWanted {
     pub cause: Seq,
 }
 
-/// An order from a higher floor to the kernel.
+/// An order from a higher layer to the kernel.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub enum WorkOrder {
     /// Starts work as a run of its own.

@@ -36,8 +36,8 @@ enum RequestKey {
     Lesson(u64, bool),
 }
 
-/// The bridge to the knowledge service. None of it is saved; answers enter the world as inputs. Without a service,
-/// requests wait.
+/// The bridge to the knowledge service. It is not part of the saved world; answers enter the world as inputs. Without a
+/// service, requests wait.
 #[derive(Resource, Default)]
 pub struct KnowledgeBridge {
     service: Option<KnowledgeService>,
@@ -77,7 +77,7 @@ impl KnowledgeBridge {
         (self.embedder, self.is_embedder_sent) = (choice, false);
     }
 
-    /// Returns what the embedding model used since the last call.
+    /// Returns the usage of the embedding model since the last call.
     fn take_used(&self) -> Option<EmbeddingUsed> {
         EmbeddingUsed::take(self.embedder.access()?, self.embedder.meter())
     }

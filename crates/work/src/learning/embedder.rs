@@ -1,6 +1,5 @@
 //! Chooses the embedding model: the built-in one, MiniLM from a folder on this computer, or a provider's from the
-//! settings. If the chosen one cannot be used, the built-in one is used and this is reported: memories are found in any
-//! case.
+//! settings. If the chosen one cannot be used, the built-in one is used instead, and that is reported.
 
 use std::path::{Path, PathBuf};
 

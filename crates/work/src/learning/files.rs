@@ -1,5 +1,5 @@
 //! The memory files of a workspace: reading, indexing and writing them, for a command or in an open room. Every change
-//! is based on the text that was read, and repeated if the file was saved by somebody else in the meantime.
+//! is based on the text that was read, and repeated if someone else saved the file in the meantime.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -192,7 +192,7 @@ impl KnowledgeFiles {
         self.change(by, |known| Ok(vec![known.forget(id)?]))
     }
 
-    /// Applies a change. If somebody saved an affected file meanwhile, reads it and tries again.
+    /// Applies a change. If someone else saved an affected file meanwhile, reads it and tries again.
     fn change(
         &mut self,
         by: &Author,

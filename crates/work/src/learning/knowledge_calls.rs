@@ -1,5 +1,5 @@
-//! Answers requests about knowledge: what an agent recalls, what it finds with a tool, and the result of what it adds.
-//! Every answer is limited to what the agent may know.
+//! Answers requests about knowledge: recalling memories for a prompt, and tool calls that search or add memories. Every
+//! answer is limited to memories that the agent may know.
 
 use serde_json::json;
 
@@ -225,9 +225,9 @@ fn contribute(
             let event = rewrite(files, &id, &candidate, caller.now, &by)?;
             Ok(output(format!("It adds to {id}, which is now: {}", candidate.content), &event))
         }
-        // The agent asked for it, so it is saved however short it is.
-        act @ (CandidateAction::Add { .. } | CandidateAction::Skip | CandidateAction::Delete { .. }) => {
-            let found = if let CandidateAction::Add { edges, .. } = act { edges } else { Vec::new() };
+        // The agent explicitly asked for it, so it is saved even if it is very short.
+        act @ (Act::Add { .. } | Act::Skip | Act::Delete { .. }) => {
+            let found = if let Act::Add { edges, .. } = act { edges } else { Vec::new() };
             // The agent's own statement about two memories takes precedence over their similarity.
             let found = found.into_iter().filter(|edge| stated.iter().all(|one| one.target != edge.target));
             let mut edges: Vec<Edge> = stated.iter().cloned().chain(found).collect();
@@ -270,8 +270,8 @@ pub(super) fn similar_of(files: &KnowledgeFiles, owner: &Owner, agent: &Id, cand
     similar.take(SIMILAR_AT_MOST).collect()
 }
 
-/// Finds the memories similar to each candidate. Shared memories are included so that they are not added again, but as
-/// pinned, because this agent may not change them.
+/// Finds the memories similar to each candidate. Shared memories are included so that they are not added again; they
+/// are marked as pinned, because this agent may not change them.
 pub(super) fn compare(files: &KnowledgeFiles, agent: &Id, candidates: &[Candidate]) -> Vec<Case> {
     let case = |candidate: &Candidate| {
         let own = similar_of(files, &Owner::Agent(agent.clone()), agent, candidate);
@@ -289,8 +289,8 @@ pub(super) fn compare(files: &KnowledgeFiles, agent: &Id, candidates: &[Candidat
     candidates.iter().map(case).collect()
 }
 
-/// Applies the decisions about a lesson as the agent. Returns the log events and the contradictions found. Repeating it
-/// has no effect.
+/// Applies the decisions about a lesson on behalf of the agent. Returns the log events and the contradictions found.
+/// Idempotent.
 pub(super) fn apply_decisions(
     files: &mut KnowledgeFiles,
     caller: &Caller,

@@ -1,8 +1,8 @@
-//! The lessons of agents, processed one after the other: extract candidates from what was said and done, compare them
-//! with known memories, decide what is new, and apply it. Each step waits for an external answer under its own key, so
-//! a room stopped between two steps continues where it was and nothing is learned twice.
+//! The lessons of agents, processed one after the other: extract candidates from a transcript, compare them with known
+//! memories, decide which of them are new, and save those. Each step waits for an external answer under its own key, so
+//! a room that was stopped between two steps continues there, and nothing is learned twice.
 //!
-//! If the extraction fails, nothing is learned; if weighing fails, all candidates are added. Both are reported.
+//! If the extraction fails, nothing is learned; if the decision fails, all candidates are added. Both are reported.
 
 use std::collections::VecDeque;
 
@@ -29,9 +29,9 @@ pub struct Lesson {
     pub agent: AgentKey,
     /// The agent's id.
     pub id: Id,
-    /// What was said and done.
+    /// The transcript.
     pub lines: Vec<Line>,
-    /// Where it happened.
+    /// The source of the memories: the session or conversation.
     pub source: Source,
     /// When it ended, in seconds since 1970 of the room's date.
     pub at_secs: i64,
@@ -45,11 +45,11 @@ pub struct Lesson {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "stage", rename_all = "snake_case")]
 pub enum Stage {
-    /// The model is asked what is worth remembering.
+    /// The model is asked for facts worth remembering.
     Extracting,
     /// Similar memories are looked up.
     Comparing {
-        /// What may be worth remembering.
+        /// The facts that may be worth remembering.
         candidates: Vec<Candidate>,
     },
     /// The model is asked what to do with each candidate.
@@ -238,7 +238,7 @@ impl Lessons {
                     Ok(text) => (decide(&cases, text), None),
                     Err(failure) => (decide(&cases, ""), Some(failure.sentence())),
                 };
-                // Decisions report their own irregularities.
+                // Each decision carries its own problem to report.
                 let odd = decisions.iter().find_map(|decision| decision.told.clone());
                 lesson.stage = Stage::TakingIn { decisions, but: but.or(odd) };
                 None

@@ -43,7 +43,7 @@ pub(super) fn log_recalled(
     }
 }
 
-/// Logs what tool calls found, added and changed.
+/// Logs the memories that tool calls found, added and changed.
 pub(super) fn log_calls(
     mut outcomes: MessageReader<ToolOutcome>,
     orders: Res<PendingToolOrders>,
@@ -70,7 +70,7 @@ pub(super) fn contradiction(what: &str) -> EventDraft {
     EventDraft::of(&Warning::new(what.to_owned()).remedy(remedy))
 }
 
-/// Has memory files read again that were changed externally.
+/// Requests that externally changed memory files be read again.
 pub(super) fn follow_files(mut changes: MessageReader<OutsideChange>, mut bridge: ResMut<KnowledgeBridge>) {
     for owner in changes.read().filter_map(|change| Owner::by_place(&change.path)) {
         bridge.note_changed(owner);

@@ -1,10 +1,10 @@
-//! Learning: what agents remember across runs, how they recall it, and what they add.
+//! Learning: the memories of agents across runs, their recall, and new memories from work and conversations.
 //!
 //! Memories are stored in files (`memory/knowledge/`), outside the world. In reading order: the embedding model
 //! ([`embedder`]), the files with their index ([`files`]), answering requests (`knowledge_calls`), the thread that does
-//! so ([`service`]), and the bridge to the world ([`bridge`]). After a piece of work or a conversation its agents
+//! so ([`service`]), and the bridge to the world ([`bridge`]). After a piece of work or a conversation, its agents
 //! review it, and after a workflow one of them does (`reflection`), step by step ([`lessons`]). Answers are inputs, so
-//! a run is replayed without files and without an embedding model. What is recalled and learned is logged
+//! a run is replayed without files and without an embedding model. Recalled and learned memories are logged
 //! (`log_events`).
 
 pub mod bridge;
@@ -45,7 +45,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<EmbedderInUse>().add_input::<EmbedderInUse>();
     app.add_tick_message::<WorkEnded>().add_tick_message::<ConversationEnded>();
     app.add_tick_message::<SideRequestDue>().add_tick_message::<SideRequestReplied>();
-    // Owned by lower floors, which also register them.
+    // Owned by lower layers, which also register them.
     app.add_tick_message::<PartGathered>().add_tick_message::<ToolOutcome>().add_tick_message::<OutsideChange>();
     app.add_tick_message::<ProblemReport>().add_tick_message::<RunReview>();
     app.world_mut().get_resource_or_init::<Tools>().add_executor(KNOWLEDGE);

@@ -20,7 +20,7 @@ use crate::orchestration::workflow::RunReview;
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Conversation, ConversationEnded, session_of};
 
-/// How long lessons wait while models are called for work, in seconds of room time.
+/// The maximum time for which lessons wait while models are busy with work, in seconds of room time.
 const WAITS_AT_MOST_SECS: i64 = 120;
 
 /// The system parameters of reviews.
@@ -41,7 +41,7 @@ impl ReviewParams<'_, '_> {
         self.agents.get(self.roster.entity(key)?).ok()
     }
 
-    /// Whether a coding agent answers for it. Such an agent would start working on the request, and adds memories
+    /// Whether a coding agent answers this agent's requests. It would take the request as a task, and it adds memories
     /// itself.
     fn is_coding_agent(&self, agent: &Agent) -> bool {
         let profile = self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile));

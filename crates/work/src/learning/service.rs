@@ -1,4 +1,4 @@
-//! The knowledge thread: it searches, adds and writes memories, so that no tick waits for a disk or an embedding.
+//! The knowledge thread: it searches and writes memories, so that no tick waits for the disk or an embedding.
 
 use std::path::PathBuf;
 use std::thread::JoinHandle;
@@ -163,7 +163,7 @@ impl KnowledgeService {
         self.answers.recv_timeout(timeout).ok()
     }
 
-    /// Whether the thread has ended, so that nothing is answered any more.
+    /// Whether the thread has ended, so that there will be no more answers.
     pub(super) fn is_dead(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -172,7 +172,7 @@ impl KnowledgeService {
 impl Drop for KnowledgeService {
     fn drop(&mut self) {
         self.requests = None;
-        // Nobody receives answers any more: the thread must not block on sending one.
+        // No one receives answers any more, so the thread must not block on sending one.
         self.answers = crossbeam_channel::never();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
@@ -310,8 +310,8 @@ impl ServiceState {
     }
 
     fn schedule_retry(&mut self) {
-        let is_other = self.opened.as_ref().is_some_and(|opened| opened.fallback_reason().is_some());
-        // A wrong setting stays wrong until it is changed.
+        let is_other = self.opened.as_ref().is_some_and(|opened| opened.instead().is_some());
+        // If the setting itself is invalid, retrying is useless until it is changed.
         let may_come = is_other && !matches!(self.wanted.wanted(), WantedEmbedder::Unknown(_));
         self.retry_at = may_come.then(|| Instant::now() + MODEL_RETRY_DELAY);
     }

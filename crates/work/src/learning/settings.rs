@@ -8,7 +8,7 @@ use crate::workspace::{Range, SettingsSection};
 /// The name of the built-in embedding model.
 pub const BUILT_IN: &str = "built-in";
 
-/// How much agents recall, and what they learn from.
+/// How much agents recall, and from which events they learn.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KnowledgeSettings {
@@ -23,9 +23,9 @@ pub struct KnowledgeSettings {
     pub similarity_at_least: f32,
     /// A memory is also added to a prompt if it contains at least this share of the query's words (0 to 1).
     pub coverage_at_least: f32,
-    /// Whether an agent's model is asked what is worth remembering after a piece of work.
+    /// Whether an agent's model is asked for things worth remembering after a piece of work.
     pub learns_from_work: bool,
-    /// Whether the model of each agent that took part is asked what is worth remembering after a conversation.
+    /// Whether the model of each participant is asked for things worth remembering after a conversation.
     pub learns_from_conversations: bool,
     /// The minimum length of a conversation to learn from, in characters.
     pub conversation_chars_at_least: usize,
@@ -33,8 +33,8 @@ pub struct KnowledgeSettings {
 
 impl Default for KnowledgeSettings {
     fn default() -> Self {
-        // With these limits, 29 of the 30 labelled questions in the docs find the right memory, and questions about
-        // something else find none.
+        // With these limits, 29 of the 30 labelled questions in the docs find the right memory, and unrelated questions
+        // find none.
         Self {
             embedder: BUILT_IN.to_owned(),
             recalled_at_most: 6,

@@ -1,4 +1,4 @@
-//! Blackboards: values shared by everybody in a run, each with its author, time and earlier values. Pure.
+//! Blackboards: named values shared by all agents of a run, each with its author, time and earlier values. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -127,7 +127,7 @@ pub enum WriteRefusal {
     Over,
 }
 
-/// The blackboards of all runs. Written by this floor only.
+/// The blackboards of all runs. Written by this layer only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Blackboards(BTreeMap<ActivationKey, RunBoard>);
@@ -219,7 +219,7 @@ impl Blackboards {
         let mut over: Vec<(u64, ActivationKey)> =
             self.0.iter().filter_map(|(run, board)| Some((board.ended?, *run))).collect();
         over.sort_unstable();
-        // Those that ended now have still to be archived.
+        // Blackboards that ended just now still have to be archived.
         let surplus = over.len().saturating_sub(settings.ended_at_most.max(ended.len()));
         for (_, run) in over.into_iter().take(surplus) {
             self.0.remove(&run);

@@ -68,7 +68,7 @@ pub(super) fn follow_file(
         problems: read.as_ref().err().cloned().into_iter().collect(),
     });
     kept.is_broken = read.is_err();
-    // If somebody else wrote the file before our changes were on disk, both changes count.
+    // If someone else wrote the file before our changes were on disk, both are merged.
     let base = last.and_then(|change| change.base.as_deref()).and_then(|base| ArchivedEntries::parse(base).ok());
     let Ok(theirs) = read else {
         let is_new = |entry: &&ArchivedEntry| base.as_ref().is_some_and(|base| base.get(&entry.key) != Some(*entry));

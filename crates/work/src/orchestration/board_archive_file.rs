@@ -102,8 +102,8 @@ impl ArchivedEntries {
         self.entries.len() < before
     }
 
-    /// Another party's version of `base`, merged with the changes made here since then. If both changed an entry, ours
-    /// wins: theirs remains as a version of the file.
+    /// A three-way merge: `theirs`, with the changes from `base` to `ours`. If both changed an entry, ours wins: theirs
+    /// remains as a version of the file.
     pub fn merge(base: &Self, ours: &Self, theirs: &Self) -> Self {
         let mut merged = theirs.clone();
         for entry in ours.iter().filter(|entry| base.get(&entry.key) != Some(*entry)) {

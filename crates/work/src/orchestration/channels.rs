@@ -1,8 +1,8 @@
-//! Channels: their messages, subscribers, and what each has received. Pure.
+//! Channels: their messages, their subscribers, and the messages that each subscriber has received. Pure.
 //!
-//! The messages of a channel are numbered without gaps. Each subscriber has the number of the message that it receives
-//! next; what it receives, and what waits for it, depends only on that number and never on the time. So nothing is lost
-//! or delivered twice, even if the process stops.
+//! The messages of a channel are numbered without gaps. For each subscriber, the number of the next message to deliver
+//! is stored; which messages it receives, and which are waiting for it, depends only on that number and never on the
+//! time. So no message is lost or delivered twice, even if the process stops.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub struct Subscription {
 pub struct Channel {
     /// The messages that are kept, the oldest first.
     messages: VecDeque<ChannelMessage>,
-    /// The total number of messages.
+    /// The total number of messages, including dropped ones.
     said: u64,
     /// The number of characters of the kept messages.
     chars: usize,
@@ -139,7 +139,7 @@ pub struct Delivered {
     pub left: u64,
 }
 
-/// All channels of a room. Written by this floor only.
+/// All channels of a room. Written by this layer only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Channels {
@@ -184,8 +184,8 @@ impl Channel {
         self.subscribers.iter().map(|(agent, one)| (one.next, agent)).min().filter(|(next, _)| *next <= self.said)
     }
 
-    /// Drops messages that everybody has received, beyond the history limit; and more if needed to make room for a
-    /// message of `chars` characters.
+    /// Drops messages that all subscribers have received, beyond the history limit; and more if needed to make room for
+    /// a message of `chars` characters.
     fn make_room(&mut self, chars: usize, settings: &ChannelSettings) {
         let first_waiting = self.oldest_waiting().map_or(self.said + 1, |(next, _)| next);
         while let Some(oldest) = self.messages.front().filter(|oldest| oldest.number < first_waiting) {
@@ -375,7 +375,7 @@ impl Channels {
         all
     }
 
-    /// The messages by others that may wake an idle agent: those since it was last woken, by channel.
+    /// The messages by others that may wake an idle agent, by channel: those sent since it was last woken.
     pub fn calls(&self, agent: &str) -> Vec<(&str, &ChannelMessage)> {
         let mut calls = Vec::new();
         for (name, channel) in &self.channels {

@@ -1,4 +1,4 @@
-//! Under any order of operations, with crashes in between, every message is delivered once and in order to everybody
+//! Under any order of operations, with crashes in between, every message is delivered once and in order to every agent
 //! who was subscribed when it was sent, and no channel exceeds its limits.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Delivers channel messages to agents: to working ones on their next turn, to those that finished their part by
-//! activating them again, and to those without work through their attention, like everything else that wakes them.
+//! Delivers channel messages to agents: to working agents on their next turn, to agents that have finished their part
+//! by activating them again, and to agents without work by waking them for an interest.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ const REASON: &str = "channel";
 const ASK: &str = "You are subscribed to this channel. Read the new messages, and do what they ask of you in this \
     room, if anything; you will get them again when you work.";
 
-/// Delivers waiting messages to agents that can receive them now. After everything that sends messages, and before work
-/// continues.
+/// Delivers waiting messages to agents that can receive them now. Runs after all systems that send messages, and before
+/// work continues.
 pub(super) fn deliver(
     mut channels: ResMut<Channels>,
     (kernel, roster): (Res<Kernel>, Res<Roster>),
@@ -41,14 +41,14 @@ pub(super) fn deliver(
             continue;
         }
         if kernel.has_work(&agent) {
-            // Its limit for the next turn has already been delivered.
+            // The limit of messages for its next turn is already reached.
             continue;
         }
         let calls = channels.calls(&agent);
         let Some((channel, last)) = calls.last() else { continue };
         let hops = calls.iter().map(|(_, message)| message.hops).max().unwrap_or_default();
         let session = channels.session_of(channel, &agent);
-        // Work that begins in this tick may have taken the last place.
+        // Work that begins in this tick may have taken the last free slot.
         let has_room = kernel.activations().count() + woken.len() < work_settings.activations_at_most as usize;
         let thread = kernel.may_be_woken(&agent, session, &work_settings).filter(|_| has_room);
         if let Some(thread) = thread {

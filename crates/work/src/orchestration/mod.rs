@@ -1,9 +1,9 @@
-//! Agents that work together: the channels in which they talk, and the blackboard of a run.
+//! Collaboration of agents: channels for messages, and the blackboard of a run.
 //!
 //! In reading order: the rules ([`channels`], [`blackboard`]), a person's commands ([`command`]), applying them
 //! (`operations`), delivery (`delivery`), entries archived after a run ([`board_archive_file`], `board_archive`),
-//! boards that show a channel (`channel_boards`), and the texts for models ([`result_text`]). Tasks that agents hand
-//! over to each other are work, and belong to the kernel. Files that chain agents are [`workflow`]s.
+//! boards that show a channel (`channel_boards`), and the texts for models ([`result_text`]). Handing tasks over to
+//! other agents is part of the kernel. Files that chain agents are in [`workflow`].
 
 pub mod blackboard;
 mod board_archive;
@@ -47,7 +47,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<Channels>().init_resource::<Blackboards>().init_resource::<channel_boards::BoardChannels>();
     app.init_resource::<BoardArchive>().init_resource::<board_archive::UnarchivedEntries>();
     app.add_input::<CollaborationCommand>();
-    // Owned by lower floors, which also register them.
+    // Owned by lower layers, which also register them.
     app.add_tick_message::<AgentRemoved>()
         .add_tick_message::<ToolOutcome>()
         .add_tick_message::<WorkNotice>()

@@ -1,4 +1,4 @@
-//! Executes and logs what agents and people do with channels and blackboards.
+//! Executes and logs the operations of agents and people on channels and blackboards.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -56,7 +56,7 @@ impl Initiator<'_> {
     }
 }
 
-/// Answers the tool orders of agents, each once, in the tick in which it arrives.
+/// Answers the tool orders of agents in the tick in which they arrive, each exactly once.
 pub(super) fn answer(
     mut room: CollaborationContext,
     orders: Res<PendingToolOrders>,
@@ -132,7 +132,7 @@ impl CollaborationContext<'_> {
             }
             CollaborationOrder::BlackboardWrite { key, value, only_if, shared } => {
                 let run = run.ok_or_else(|| WriteRefusal::Over.to_string())?;
-                // Shared entries stay shared until somebody changes that in the pane.
+                // Shared entries stay shared until a person changes that in the pane.
                 let shared = shared.then_some(true);
                 self.write(initiator, run, (&key, value, only_if, shared))?;
                 let entry = self.boards.get(run).and_then(|board| board.entries().find(|(name, _)| *name == key));

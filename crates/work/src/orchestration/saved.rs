@@ -1,4 +1,4 @@
-//! The saved state of channels and blackboards: all of it.
+//! The saved state of channels and blackboards, which is their whole state.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use super::channel_boards::BoardChannels;
 use super::channels::Channels;
 use crate::schedule::Section;
 
-/// This floor's part of the saved world.
+/// This layer's part of the saved world.
 #[derive(Serialize, Deserialize)]
 #[serde(default)]
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! The sections `channels` and `blackboard` of `settings.yaml`: limits on what agents exchange.
+//! The sections `channels` and `blackboard` of `settings.yaml`: limits of channels and blackboards.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -13,16 +13,16 @@ pub struct ChannelSettings {
     pub channels_at_most: usize,
     /// Agents that listen to one channel.
     pub subscribers_at_most: usize,
-    /// Messages of a channel that can wait for a listener; further ones are refused, and their sender is told.
+    /// Messages of a channel that can wait for a listener; further ones are refused with an error.
     pub messages_at_most: usize,
-    /// Characters of those messages.
+    /// Total characters of the messages that wait for a listener.
     pub chars_at_most: usize,
-    /// Messages of a channel that are kept after everybody has received them.
+    /// Messages of a channel that are kept after all its listeners have received them.
     pub history_at_most: usize,
     /// Messages that an agent receives per turn; the others follow on its next turn.
     pub told_per_turn: usize,
-    /// How many times one message may lead to another by waking an agent; further ones are refused, and a person is
-    /// told.
+    /// How many times one message may lead to another by waking an agent; further ones are refused, with a warning for
+    /// the person.
     pub hops_at_most: u32,
     /// How many messages of a channel a message board shows.
     pub shown_on_board: usize,

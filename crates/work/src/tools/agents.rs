@@ -168,7 +168,7 @@ fn terms(arguments: &Arguments) -> Result<Terms, String> {
     })
 }
 
-/// Adds the arguments for terms to those of a tool. `who` names the receiver.
+/// Adds the arguments for terms to those of a tool. `who` is the receiver as named in their descriptions.
 fn with_terms(mut properties: Value, who: &str, chars_at_most: usize) -> Value {
     let terms = json!({
         "context": {

@@ -1,6 +1,6 @@
-//! Requests of coding agents, which have tools of their own: the text of a file, a program in a terminal, and the
-//! permission to use one of their own tools. Profiles do not list these; every agent over the Agent Client Protocol has
-//! those for which it has the room's tool with the same purpose.
+//! Tools that represent the requests of coding agents: the text of a file, a program in a terminal, and permission to
+//! use one of the agent's own tools. Profiles do not list them; an agent over the Agent Client Protocol has each of
+//! them if it has the room's tool with the same purpose.
 
 use std::collections::BTreeSet;
 
@@ -65,8 +65,8 @@ pub(super) fn use_own_tool() -> Tool {
     Tool::new(OWN_TOOL, "Lets a coding agent use one of its own tools.", arguments, plan).within(ToolScope::CodingAgent)
 }
 
-/// The tool that runs a program for an agent, which receives its output and may end it. Only exactly these words in
-/// this folder are allowed; they run like those of `execute_command`.
+/// The tool that runs a program for an agent, which receives its output and may end it. A permission applies to exactly
+/// this command line and folder; the program runs like those of `execute_command`.
 pub(super) fn open_terminal() -> Tool {
     let arguments = object(
         json!({
@@ -113,8 +113,8 @@ fn needed(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a coding agent has this tool through the protocol, by which it reads and writes files and runs commands, so
-/// that the tool is not offered again.
+/// Whether a coding agent already has this tool through the protocol, for reading and writing files and running
+/// commands, so that the tool is not offered again.
 pub(super) fn has_by_protocol(tool: &str) -> bool {
     let requests = [READ_TEXT, OWN_TOOL, OPEN_TERMINAL];
     let same = ["vfs_read", "vfs_write", "vfs_append", "vfs_edit", EXECUTE_COMMAND];
@@ -177,11 +177,11 @@ fn doing(kind: &str) -> &'static str {
     }
 }
 
-/// Answers permitted requests in the tick in which they arrive; the agent does the rest itself.
+/// Answers permitted requests in the tick in which they arrive; the agent then acts itself.
 pub(super) fn answer(orders: Res<PendingToolOrders>, mut answers: MessageWriter<ToolOutcome>) {
     for order in orders.of(OWN_TOOLS) {
         let text = match order.plan.tool.as_str() {
-            // The result is unknown here, so running the same again does not count as a standstill.
+            // The result is unknown here, so running the same command again does not count as a lack of progress.
             OPEN_TERMINAL => format!("Started, as call {} of turn {}.", order.key.call + 1, order.key.turn),
             _ => ALLOWED.to_owned(),
         };

@@ -1,5 +1,5 @@
 //! The tools with which working agents communicate: channels, and the blackboard of a run. A call becomes a
-//! [`CollaborationOrder`], which a higher floor executes.
+//! [`CollaborationOrder`], which a higher layer executes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

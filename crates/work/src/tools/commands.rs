@@ -32,7 +32,7 @@ const BASH_SECS: u64 = 30;
 /// The maximum length of a command line, in characters.
 const LINE_CHARS_AT_MOST: usize = 4_000;
 
-/// Error messages of programs that were prevented from writing something.
+/// Error messages of programs that the sandbox prevented from writing a file.
 const MEETING_A_LIMIT: [&str; 4] =
     ["Read-only file system", "Permission denied", "Device or resource busy", "Operation not permitted"];
 /// The explanation for an agent in that case.
@@ -126,7 +126,7 @@ fn planned(line: &str, cwd: String, timeout_secs: Option<u64>) -> Result<Planned
 
 /// The key prefix of orders that prepare an agent's copy of the workspace for a command.
 const OPEN: &str = "before-command/";
-/// The key prefix of orders that commit what a command left in the copy.
+/// The key prefix of orders that commit the changes of a command in the copy.
 const KEEP: &str = "after-command/";
 
 /// Prepares the agents' copies of the workspace for commands. This is a file order like any other, so it happens once
@@ -137,7 +137,7 @@ pub(super) fn open_copies(mut orders: MessageReader<ToolOrder>, mut files: Messa
     }
 }
 
-/// Commits what commands left in the agents' copies, in the same way.
+/// Commits the changes of commands in the agents' copies, in the same way.
 pub(super) fn keep_copies(
     mut outcomes: MessageReader<ToolOutcome>,
     under_way: Res<PendingToolOrders>,

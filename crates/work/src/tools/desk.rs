@@ -1,5 +1,5 @@
-//! The tools with which working agents keep tasks in files, write to each other and, as planners, look after others'
-//! sessions. A call becomes a [`DeskOrder`], which the desk executes.
+//! The tools with which working agents manage tasks in files, send each other messages and, as planners, supervise
+//! others' sessions. A call becomes a [`DeskOrder`], which the desk executes.
 
 use std::collections::BTreeMap;
 

@@ -64,7 +64,7 @@ impl OpenCall {
         true
     }
 
-    /// Sends the code the result of something that it requested.
+    /// Sends the result of a request to the code.
     pub(super) fn send_answer(&mut self, number: u64, answer: &CallAnswer) {
         let Some(request) = self.asked.remove(&number) else { return };
         let answer = match answer {

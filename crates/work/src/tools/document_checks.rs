@@ -1,5 +1,5 @@
 //! Reports problems in the code of documents: the code is parsed on a separate thread, and the findings enter as
-//! inputs, so that a replay reports the same at the same time.
+//! inputs, so that a replay reports the same problems in the same tick.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The runtime for the code of documents: the built-in engine, or a runtime on this computer set in the settings. That
-//! runtime is sandboxed from everything that the code reaches through calls of its agent.
+//! The runtime for the code of documents: the built-in engine, or a runtime on this computer chosen in the settings. An
+//! external runtime is sandboxed: its code reaches files and servers only through calls of its agent.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ use crate::gateway::sandbox::{Confinement, Level, Limits, Rights};
 use crate::gateway::{Environment, USUAL_VARIABLES, end_group, found_program};
 use crate::workspace::SettingsSection;
 
-/// The limits of a runtime's process: more than any of them needs to start.
+/// The limits of a runtime's process: more than any of the runtimes needs to start.
 const LIMITS: Limits = Limits { memory_bytes: 4 << 30, processes: 64, file_bytes: 1 << 20 };
 
 /// How long code may wait in total; most of it may be waiting for a person's answer.
 const A_PERSON_ANSWERS_WITHIN: Duration = Duration::from_secs(60 * 60);
 
-/// What runs the tools that agents' documents define.
+/// The runtime of the tools that agents' documents define.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DocumentSettings {
-    /// `built_in`, or `node`, `bun` or `deno`: a runtime on this computer, which starts anew for each call.
+    /// `built_in`, or `node`, `bun` or `deno`: a runtime on this computer, which is started for each call.
     pub runtime: Runtime,
 }
 
@@ -157,7 +157,7 @@ fn folder_of_call() -> Result<PathBuf, String> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = real(&std::env::temp_dir()).join(format!("workshop-tool-{}-{number}", std::process::id()));
-    // Files of an ended process with the same number belong to nobody.
+    // Files of an ended process with the same id are no longer needed.
     let _ = std::fs::remove_dir_all(&folder);
     let made = std::fs::create_dir(&folder);
     made.map_err(|error| format!("the folder for its files cannot be created: {}: {error}", folder.display()))?;

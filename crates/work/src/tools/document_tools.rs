@@ -1,8 +1,8 @@
 //! Tools defined by agents' documents: each is only available to its own agent, and runs in its own engine on its own
 //! thread. Its result enters as an input, so that a replay needs no engine.
 //!
-//! It accesses files and servers only through calls of its agent, each of which is checked, recorded and executed like
-//! a call of the model: the code waits, a person may be asked, and a replay has the same calls.
+//! Its code accesses files and servers only through calls of its agent, each of which is checked, recorded and executed
+//! like a call of the model: the code waits, a person may be asked, and a replay has the same calls.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ pub(super) fn register(
     }
 }
 
-/// Adds the tools of a document; returns the problems of those that cannot be added.
+/// Adds the tools of a document; returns the problems of tools that cannot be added.
 fn add(registry: &mut Tools, scope: &ToolScope, document: &Registered) -> Vec<Problem> {
     if document.has_shell {
         let shell = commands::bash(folder_of_agent(&document.file).unwrap_or_default());

@@ -184,8 +184,8 @@ fn checker(schema: &Value) -> Result<Checker, String> {
     Checker::new(json!({ "type": "object", "properties": { RESULT: schema }, "required": [RESULT] }))
 }
 
-/// The JSON of a text, or in a text: in a fence, or from its first bracket to its last one. Models rarely send strict
-/// Markdown: fences are within lines or left open, so no Markdown parser is used.
+/// The JSON of a text, or in a text: in a fence, or from its first bracket to its last one. No Markdown parser is used,
+/// because models rarely send strict Markdown: fences may be within a line or never closed.
 fn json_in(said: &str) -> Option<Value> {
     let said = said.trim();
     let read = |text: &str| serde_json::from_str::<Value>(text.trim()).ok();

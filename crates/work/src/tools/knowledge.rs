@@ -1,4 +1,4 @@
-//! The tools with which agents search and add memories. A call becomes a [`KnowledgeOrder`], which the learning floor
+//! The tools with which agents search and add memories. A call becomes a [`KnowledgeOrder`], which the learning layer
 //! executes.
 
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 //!
 //! In reading order: a tool ([`tool`]), the registry ([`registry`]) and the families of built-in tools ([`files`],
 //! `agents`, [`collaboration`], [`desk`]), the terms of a task ([`hand_over`]), the check of a call's arguments
-//! ([`schema`]), the plan of a call ([`plan`]) and how it is shown to a person who decides ([`proposal`]), the order to
+//! ([`schema`]), the plan of a call ([`plan`]) and its preview for the person who decides ([`proposal`]), the order to
 //! an executor and its outcome ([`order`], `file_executor`), and the texts of results ([`result_text`]). The gate
 //! decides whether a plan may be executed; the kernel issues the order.
 
@@ -80,13 +80,13 @@ pub struct CloseOrders;
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ExternalResultsReceived;
 
-/// The part of that set on this floor: executors of higher floors with external results run after it.
+/// The part of that set in this layer: executors of higher layers with external results run after it.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ToolResultsReceived;
 
 /// Registers the systems, resources and messages of tools.
 pub fn plugin(app: &mut App) {
-    // Owned by lower floors; also registered here, so that this floor runs without their systems.
+    // Owned by lower layers; also registered here, so that this layer runs without their systems.
     app.add_tick_message::<ProblemReport>()
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<FileOrder>()
@@ -180,7 +180,7 @@ fn report_profiles(
     reports.write(ProblemReport { source: "tools that are not available".to_owned(), problems });
 }
 
-/// How many missing tools are named, the most wanted first.
+/// The maximum number of missing tools that are named, those listed by most agents first.
 const MISSING_NAMED_AT_MOST: usize = 8;
 
 /// The problem that names missing tools with the number of agents that list each: `Bash (127), WebFetch (31)`.

@@ -176,7 +176,7 @@ pub enum OrderReport {
     },
     /// It was executed, and the executor reports that it failed.
     Refused {
-        /// The output all the same, with the reason.
+        /// The output, which contains the reason.
         output: ToolOutput,
     },
     /// It was not executed, or not completely.
@@ -213,7 +213,7 @@ pub struct ToolOutput {
     pub images: Vec<ToolImage>,
     /// The paths of changed files of the workspace.
     pub changed: Vec<String>,
-    /// Whether something other than requested was done; the text says what.
+    /// Whether the executor did something other than requested, which the text describes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_otherwise: bool,
 }
@@ -300,8 +300,8 @@ impl Section for PendingToolOrders {
 #[derive(Resource, Default)]
 pub(super) struct IssuedOrders(bool);
 
-/// Whether the next tick must not run yet: an executor would start an order in it whose tick is not in the log.
-/// Otherwise, a room that is killed after that would issue the order again, and not know that it was executed. Never true
+/// Whether the next tick must not run yet, because an executor would start an order whose tick is not in the log. If
+/// the process were killed then, the room would issue the order again without knowing that it was executed. Never true
 /// during a replay.
 pub fn must_wait(world: &World) -> bool {
     world.resource::<IssuedOrders>().0

@@ -1,4 +1,5 @@
-//! The plan of a tool call with checked arguments: its executor, its work, what it touches, and how it is shown.
+//! The plan of a tool call with checked arguments: its executor, its work, the resources that it touches, and its
+//! description on the screen.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,7 +30,7 @@ pub struct ToolPlan {
     pub executor: Id,
     /// The work to execute.
     pub work: Work,
-    /// What it touches, for the gate to judge.
+    /// The resources that it touches, for the gate to judge.
     pub touches: Vec<DeclaredTouch>,
     /// The description of the call on the screen.
     pub doing: CallDescription,
@@ -58,7 +59,7 @@ impl std::fmt::Display for CallDescription {
     }
 }
 
-/// The file name of an agent as models know it: `researcher.md`.
+/// The file name of an agent without its folder, as models use it: `researcher.md`.
 pub fn file_name(path: &str) -> &str {
     path.strip_prefix("agents/").unwrap_or(path)
 }
@@ -257,7 +258,7 @@ pub fn started(name: &str, there: &dyn GateContext) -> Option<String> {
     ids.into_iter().find(|id| there.profile(id).is_some())
 }
 
-/// The patch that a person decides about, with a list of what is not part of it and why.
+/// The patch that a person decides about, with a list of the files that are not part of it and the reasons.
 fn patch_of(changes: &WorktreeChanges) -> String {
     let mut patch = changes.diff.clone();
     if changes.is_cut {

@@ -1,4 +1,4 @@
-//! What a call would do, for the person who decides about it: as one sentence, and in exact detail. Pure.
+//! The preview of a call for the person who decides about it: one sentence, and the exact details. Pure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,7 +22,7 @@ const TEXT_CHARS: usize = 60_000;
 /// How many unchanged lines are shown around a change.
 const LINES_AROUND: usize = 2;
 
-/// A preview of what a call would do.
+/// A preview of a call's effect.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "shows", rename_all = "snake_case")]
 pub enum Preview {
@@ -221,7 +221,7 @@ fn agent_name(path: &str, content: &str) -> Option<String> {
     Some(text::truncate(&text::one_line(&profile.name), TARGET_CHARS))
 }
 
-/// Describes a call by what it declares to touch, because only its executor knows its effect.
+/// Describes a call by its declared touches, because only its executor knows its effect.
 fn wants_of_touches(plan: &ToolPlan) -> String {
     let one = |touch: &DeclaredTouch| {
         let target = text::truncate(&text::one_line(&touch.target), TARGET_CHARS);

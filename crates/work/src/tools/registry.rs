@@ -1,8 +1,8 @@
 //! The registry of all tools in a room, and how a call becomes a plan.
 //!
-//! The registry is a resource that floors fill: built-in tools when the room is created, others while it runs. External
-//! tools (of a server, for example) are registered by a system that received them as an input, so that a replay has
-//! them in the same tick. A built-in tool is one function in its family's file and one line in [`builtin`].
+//! The registry is a resource that all layers fill: built-in tools when the room is created, others while it runs.
+//! External tools (of a server, for example) are registered by a system that received them as an input, so that a
+//! replay has them in the same tick. A built-in tool is one function in its family's file and one line in [`builtin`].
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -120,7 +120,8 @@ struct Registered {
 /// The registered tools and their executors.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Tools {
-    /// In the order of registration, in which they are declared to models, so that a provider's cache stays valid.
+    /// The tools in the order of registration. They are declared to models in this order, so that a provider's prompt
+    /// cache stays valid.
     tools: Vec<Arc<Registered>>,
     names: ToolNames,
     executors: BTreeSet<Id>,
@@ -218,8 +219,8 @@ impl Tools {
         offered.map(|one| one.tool.declaration(bounds.called(&one.tool.name))).collect()
     }
 
-    /// Parses a model's call within these bounds. The error is the result for the model: it says what is wrong and how
-    /// to correct it.
+    /// Parses a model's call within these bounds. The error is the result for the model, with advice on how to correct
+    /// the call.
     pub fn parse(&self, call: &ToolCall, caller: Caller<'_>, bounds: &Bounds) -> Result<ToolPlan, String> {
         let name = call.name.trim();
         let Some(Registered { tool, checker }) = self.find(name, caller, bounds) else {

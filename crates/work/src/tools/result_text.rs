@@ -19,7 +19,7 @@ const ODD_CHARS_AT_LEAST: usize = 8;
 const ODD_SHARE: usize = 20;
 /// How many images of a result are named one by one.
 const IMAGES_NAMED_AT_MOST: usize = 8;
-/// The maximum length of reasons from elsewhere, in characters.
+/// The maximum length of a reason given by an executor, in characters.
 const REASON_CHARS_AT_MOST: usize = 2_000;
 /// The maximum length of shown paths, in characters.
 const PATH_CHARS_AT_MOST: usize = 400;
@@ -173,7 +173,7 @@ fn found(operation: Option<&FileOperation>, matches: &[TextMatch], more: usize) 
     lines
 }
 
-/// What a search skipped, on a line of its own; empty if it skipped nothing.
+/// A line with the files that a search skipped; empty if it skipped none.
 fn not_searched(unsearched: &Unsearched) -> String {
     if unsearched.is_empty() {
         return String::new();
@@ -495,8 +495,8 @@ pub fn output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     if shown.trim().is_empty() { "Done.".to_owned() } else { shown.trim_start_matches('\n').to_owned() }
 }
 
-/// A text that is readable. Binary content is replaced by its size; readable text before it, as in a server's answer,
-/// is kept.
+/// The readable form of a text: binary content is replaced by its size; readable text before it, as in a server's
+/// answer, is kept.
 pub fn readable(text: &str) -> Cow<'_, str> {
     if is_text(text) {
         return Cow::Borrowed(text);
@@ -508,7 +508,7 @@ pub fn readable(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether something is text and not binary data: it has no zeros, and hardly any unprintable characters.
+/// Whether the content is text rather than binary data: it has no NUL and hardly any unprintable characters.
 fn is_text(text: &str) -> bool {
     let is_odd =
         |c: &char| (c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{1b}')) || *c == char::REPLACEMENT_CHARACTER;

@@ -95,7 +95,7 @@ fn a_file_is_shown_unchanged_and_cut_where_it_is_long() {
     let first = reading(&lines, None);
     let next: usize = first.rsplit("from_line ").next().unwrap().trim_end_matches(']').parse().unwrap();
     assert!(first.chars().count() <= READ_CHARS_AT_MOST + 100);
-    // Reading on from there shows the rest, without repetition.
+    // Reading from that position shows the rest, without repetition.
     let mut whole = String::new();
     let mut offset = Some(1);
     while let Some(from) = offset {

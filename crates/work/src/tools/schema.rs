@@ -1,8 +1,8 @@
 //! Checks a call's arguments against its tool's JSON schema, and describes the first error in one sentence, so that a
 //! model can correct itself.
 //!
-//! Why not `jsonschema` alone: its errors name a keyword and a value, but not the argument meant by a misspelled one,
-//! and it corrects nothing; so it is used last, not first.
+//! `jsonschema` alone is not sufficient: its errors name a keyword and a value, but not the argument that a misspelled
+//! name was meant to be, and it corrects nothing. So it is only used for the final validation.
 //!
 //! Common deviations of models are corrected if there is only one possible meaning and nothing is lost: arguments as
 //! the text of an object, a whole number or flag where a text is expected, digits where a number is expected, optional
@@ -43,8 +43,8 @@ impl Checker {
         &self.schema
     }
 
-    /// Returns the arguments of a call in the form that the schema requires, or a sentence on what is wrong. `aliases`
-    /// are names of arguments in other products, each with the intended name.
+    /// Returns the arguments of a call in the form that the schema requires, or a sentence that describes the first
+    /// error. `aliases` are names of arguments in other products, each with the intended name.
     pub fn check(&self, arguments: &Value, aliases: &[(&str, &str)]) -> Result<Map<String, Value>, String> {
         let arguments = correct_arguments(&self.schema, arguments, aliases)?;
         match schema_rules::fault(&self.validator, &arguments) {
@@ -447,7 +447,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A schema as tool servers have it.
+    /// A schema as tool servers send it.
     fn wild() -> Value {
         json!({
             "$schema": "http://json-schema.org/draft-07/schema#",

@@ -1,7 +1,7 @@
 //! Which JSON schemas of arguments are accepted, and validation against all of JSON schema.
 //!
-//! Schemas come from servers and files of others: references that would have to be fetched, endless self-references,
-//! and schemas that are too large are rejected before any call is checked.
+//! Schemas come from external servers and files: references that would have to be fetched, endless self-references, and
+//! schemas that are too large are rejected before any call is checked.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};

@@ -17,17 +17,17 @@ pub type Planner = Arc<dyn Fn(&Arguments, &Planning<'_>) -> Result<Planned, Stri
 /// A function that a model may call. Register it with [`Tools::register`](super::Tools::register).
 #[derive(Clone)]
 pub struct Tool {
-    /// The name in profiles: letters, digits, `_` and `-`, at most 64, as every provider accepts.
+    /// The name in profiles: at most 64 letters, digits, `_` and `-`, as every provider accepts.
     pub name: String,
     /// Names of equivalent tools in other products, which profiles may list.
     pub aliases: Vec<String>,
     /// The aliases under which a model gets it if a profile lists them.
     pub offered_as: Vec<String>,
-    /// Which agents may have it.
+    /// The agents to which it is available.
     pub scope: ToolScope,
     /// Whether agents whose profiles list no tools have it.
     pub is_default: bool,
-    /// What it lets an agent do, for limits by kind of tool.
+    /// The kind of access that it gives an agent, for limits by kind of tool.
     pub power: Power,
     /// The description for the model.
     pub description: String,
@@ -44,7 +44,7 @@ pub struct Tool {
 /// The context of planning a call.
 #[derive(Clone, Copy)]
 pub struct Planning<'a> {
-    /// What the caller may do.
+    /// The permissions of the caller.
     pub bounds: &'a Bounds,
     /// The names of all tools.
     pub names: &'a ToolNames,
@@ -78,12 +78,12 @@ impl Tool {
         Self { scope, ..self }
     }
 
-    /// Sets what the tool lets an agent do.
+    /// Sets the kind of access that the tool gives an agent.
     pub(super) fn with_power(self, power: Power) -> Self {
         Self { power, ..self }
     }
 
-    /// Makes the tool available also to agents whose profiles list no tools, and sets what it lets them do.
+    /// Makes the tool available also to agents whose profiles list no tools, and sets the kind of access that it gives.
     pub(crate) fn by_default(self, power: Power) -> Self {
         Self { is_default: true, power, ..self }
     }
@@ -148,7 +148,7 @@ impl Tool {
         }
     }
 
-    /// Plans a call with these arguments. The error says what is wrong with them.
+    /// Plans a call with these arguments. The error is a sentence for the model.
     pub(super) fn planned(
         &self,
         checker: &Checker,

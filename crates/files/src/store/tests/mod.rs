@@ -1,4 +1,4 @@
-//! The log as a whole: what a reader finds after everything that can happen to a writer.
+//! Tests of the whole log: the rows that a reader finds after crashes and errors of a writer.
 
 mod crash;
 mod database;

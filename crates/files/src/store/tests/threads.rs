@@ -1,4 +1,4 @@
-//! Handing over to the writer: nothing is lost, duplicated or reordered, however far the writer is behind.
+//! Tests for passing records to the writer: none is lost, duplicated or reordered, however far the writer is behind.
 
 use crossbeam_channel::{Sender, bounded};
 use rusqlite::Connection;

@@ -1,5 +1,5 @@
-//! Merges a person's edits of a session's messages with messages that the room appended in the meantime. Nothing of
-//! either side is lost.
+//! Merges a person's edits of a session's messages with messages that the room appended in the meantime. Changes of
+//! both sides are kept.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -98,7 +98,7 @@ impl Gap {
             merged.new = put_in.to_vec();
         } else {
             merged.is_rebuilt |= !put_in.is_empty();
-            // Messages that the room added meanwhile come after what the person saw.
+            // Messages that the room added meanwhile come after those that the person had seen.
             merged.messages.extend(put_in.iter().copied().map(MergedMessage::Theirs));
             merged.messages.extend(kept);
         }

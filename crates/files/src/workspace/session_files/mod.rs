@@ -1,5 +1,5 @@
-//! Session files, `sessions/*.session.yaml`, as text: their content, which part the room wrote, and how the room
-//! appends to a file that a person also edits. Pure.
+//! Session files, `sessions/*.session.yaml`, as text: parsing them, recognising the parts that the room wrote, and
+//! appending to a file that a person also edits. Pure.
 //!
 //! In reading order: the data ([`model`]), parsing a text into it (`parse`), a text as segments that are kept byte for
 //! byte ([`segments`]), the mark by which the room recognises its own text ([`own_checksum`]), updating a text

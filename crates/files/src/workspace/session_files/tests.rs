@@ -147,7 +147,7 @@ fn changes_of_both_sides_are_merged() {
     assert_eq!(put_in.messages, [Ours(0), Theirs(1), Ours(1), Ours(2), Ours(3)]);
     assert!(put_in.is_rebuilt);
     assert_eq!(is(&base, 4), Merged { messages: (0..4).map(Ours).collect(), ..Merged::default() });
-    // Without the room's count, nothing is removed and nothing counts as changed.
+    // Without the room's count, no message is removed or counts as changed.
     let unknown = is(&[message(User, "All new")], 0);
     assert_eq!((unknown.messages.len(), unknown.new), (4, vec![0]));
 }

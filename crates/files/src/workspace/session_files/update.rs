@@ -1,5 +1,5 @@
-//! Updates a session's text: what a person wrote is kept byte for byte, new messages are appended, and only changed
-//! lines of the head are rewritten.
+//! Updates a session's text: a person's text is kept byte for byte, new messages are appended, and only changed lines
+//! of the head are rewritten.
 
 use serde_json::{Map, Value};
 use similar::{Algorithm, DiffOp, capture_diff_slices};

@@ -1,4 +1,4 @@
-//! The columns of a task board: which column a task is in, and what changes in its file when it moves.
+//! The columns of a task board: the column of a task, and the changes of its file when it is moved to another column.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::permission::{APPROVED_KEY, waits_for_person};
 
 /// The key for the progress of a task and its result.
 pub const STATUS_KEY: &str = "status";
-/// The value of that key while somebody works on the task.
+/// The value of that key while an agent or a person works on the task.
 pub const WORKING: &str = "working";
 /// The key that makes a task a question to a person: it is answered, not done.
 pub const QUESTION_KEY: &str = "approval_type";
@@ -18,9 +18,9 @@ pub const QUESTION_KEY: &str = "approval_type";
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Column {
-    /// Nobody works on it yet.
+    /// Work on it has not started.
     Open,
-    /// Somebody works on it.
+    /// An agent or a person is working on it.
     InWork,
     /// A person must do it, answer it, or release it.
     NeedsPerson,
@@ -79,7 +79,7 @@ impl Column {
         if task.status != status {
             changes.push(Change::Status(status));
         }
-        // A task without the key needs it only while somebody works on it.
+        // A task without the key needs it only while it is being worked on.
         if field_text(task, STATUS_KEY).is_some() || self == Self::InWork {
             changes.push(Change::Field(STATUS_KEY.to_owned(), word.map(text)));
         }

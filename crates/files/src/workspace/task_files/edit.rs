@@ -30,7 +30,7 @@ pub enum Change {
     Field(String, Option<Value>),
 }
 
-/// Why a change cannot be made. In this case, nothing is changed.
+/// Why a change cannot be made. The text is then left unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum EditError {
     /// The task has an error, so its meaning is not certain.
@@ -60,7 +60,7 @@ pub enum EditError {
     /// The key cannot be written before a colon.
     #[error("{0:?} is not a valid key: start with a letter, and use only letters, digits and _ - .")]
     Key(String),
-    /// The parent is a matter of nesting and cannot be set.
+    /// The parent follows from the nesting and cannot be set.
     #[error("the parent of a task depends on its place; move the task in the file")]
     Parent,
     /// The task is in another list.
@@ -211,7 +211,7 @@ fn change_head(file: &TaskFile, task: &Task, wanted: &NewTask, splices: &mut Spl
     }
     is_changed |= change_names(text, &task.stakeholders, &wanted.stakeholders, '@', title_start, splices);
     is_changed |= change_names(text, &task.tags, &wanted.tags, '#', title_start, splices);
-    // If another mark is removed, an unquoted title may begin with what would then be parsed as a mark.
+    // If another mark is removed, an unquoted title may begin with text that would then be parsed as a mark.
     let must_quote = is_changed && task.title.quote == Quote::None && begins_with_mark(&task.title.text);
     if wanted.title != task.title.text || must_quote {
         is_changed = true;

@@ -1,4 +1,4 @@
-//! Changing task files: exactly what was requested changes, and every other byte stays.
+//! Tests that edits of task files change exactly the requested parts, and keep every other byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -13,7 +13,7 @@ pub const ENDING: &str = ".task.md";
 /// The names that mean the person as a stakeholder, in lower case.
 pub const PEOPLE: [&str; 3] = ["human", "user", "me"];
 
-/// What exists outside of the file: agents and other tasks.
+/// The context of a file: the existing agents and other tasks.
 #[derive(Clone, Default, Debug)]
 pub struct LintContext {
     /// The possible stakeholders, in lower case; `None` if they are not known.

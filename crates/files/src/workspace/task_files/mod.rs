@@ -4,10 +4,10 @@
 //! pieces of the text, so everything else stays byte for byte the same. A task with an error is never changed; others
 //! in its file can be.
 //!
-//! Reading order: [`model`] (what a task is), `lines`, `head`, `keys` and `parse` (from text to tasks), `quoting` and
-//! `value` (single values, both ways), `ids` and `relations` (how tasks relate), [`lint`], [`edit`] and [`spacing`]
-//! (from tasks to text), [`mod@carry_over`] (merging two changes), [`columns`] (as boards show them), [`permission`]
-//! (what only a person may change), [`query`].
+//! Reading order: [`model`] (the data), `lines`, `head`, `keys` and `parse` (parsing), `quoting` and `value` (parsing
+//! and writing single values), `ids` and `relations` (ids, parents and dependencies), [`lint`] (checks), [`edit`] and
+//! [`spacing`] (changes of the text), [`mod@carry_over`] (merging two changes), [`columns`] (the columns of boards),
+//! [`permission`] (changes that only a person may make), [`query`].
 
 pub mod carry_over;
 pub mod columns;

@@ -20,7 +20,7 @@ fn is_true(task: &Task, key: &str) -> bool {
     task.field(key).is_some_and(|field| field.value.text().trim() == "true")
 }
 
-/// Returns what a person approved: all properties of a task that an agent may not change afterwards.
+/// Returns the approved content of a task: all properties that an agent may not change after the approval.
 fn allowed_of(task: &Task) -> (&str, &str, Vec<&str>, Option<&str>, bool) {
     let names = task.stakeholders.iter().map(|name| name.text.as_str()).collect();
     let description = task.field("description").map(|field| field.value.text());

@@ -1,4 +1,4 @@
-//! Checks how tasks relate: duplicate ids, parents that differ from the nesting, and cyclic dependencies.
+//! Checks the relations between tasks: duplicate ids, parents that differ from the nesting, and cyclic dependencies.
 
 use std::collections::HashMap;
 

@@ -163,9 +163,9 @@ fn of_log(reader: &Reader) -> Result<Logged, StoreError> {
     Ok((stories, tasks))
 }
 
-/// Combines the log and the versions into one history; versions decide who wrote what. Versions that are not in the log
-/// come before the next one that is; if there is none, they come before anything that happened later. The text that a
-/// file had when it was deleted or renamed is stored at that moment, and is not in the log.
+/// Combines the log and the versions into one history; authors are taken from the versions. Versions that are not in
+/// the log come before the next one that is; if there is none, they come before anything that happened later. The text
+/// that a file had when it was deleted or renamed is stored at that moment, and is not in the log.
 pub(super) fn joined(logged: Vec<TimelineEntry>, mut versions: Vec<FileVersion>) -> Vec<TimelineEntry> {
     let number_of = |act: &TimelineEntry| match act.deed {
         FileAction::Wrote { version, .. } => Some(version),

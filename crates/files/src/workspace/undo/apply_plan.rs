@@ -211,7 +211,7 @@ fn put(access: &FileAccess, file: &UndoneFile) -> Result<(), String> {
     access.replace((path, before.as_deref()), (to, after.as_deref()))
 }
 
-/// Reverts or repeats the undo of a file, and merges what others changed since.
+/// Reverts or repeats the undo of a file, and merges later changes by others.
 fn turn_file(access: &FileAccess, file: &UndoneFile, is_redone: bool) -> Result<(), String> {
     let UndoneFile { path, to, before, after } = file;
     let mut places = (to.as_ref().unwrap_or(path), path);

@@ -1,8 +1,8 @@
-//! Undoes what an agent did to files: its activations, the effect of undoing them on each file, and restoring the files
-//! as a change by the person that can itself be reverted.
+//! Undoes an agent's changes of files: lists its activations, computes the effect of undoing them on each file, and
+//! restores the files as a change by the person that can itself be reverted.
 //!
 //! Reading order: `agent_history` (the history of each file, and the points to which an agent's work can be undone),
-//! `plan` (what undoing means for one file: pure), `apply_plan` (applying it, and the record for reverting it).
+//! `plan` (the effect of undoing on one file: pure), `apply_plan` (applying it, and the record for reverting it).
 
 mod agent_history;
 mod apply_plan;

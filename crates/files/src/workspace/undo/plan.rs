@@ -61,7 +61,7 @@ pub enum Outcome {
         /// The previous path, if it differs.
         to: Option<String>,
     },
-    /// The file is deleted: the agent created it, and nobody changed it since.
+    /// The file is deleted: the agent created it, and it was not changed since.
     TakeAway,
     /// The file is left alone.
     Stays {
@@ -70,7 +70,7 @@ pub enum Outcome {
     },
 }
 
-/// What undoing does to one file.
+/// The effect of the undo on one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FilePlan {
     /// The present path.
@@ -148,8 +148,8 @@ impl Obstacle {
 }
 
 /// Reverts a change from `before` to `after` in the current text `now`. `None` if both changed the same lines, if one
-/// deleted what the other changed, or if both created the file.
-pub fn revert<'a>(
+/// deleted the file and the other changed it, or if both created the file.
+pub fn reverted<'a>(
     after: Option<&'a str>,
     before: Option<&'a str>,
     now: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! Undoing never loses what others wrote, and restores the earlier text where nobody else changed it.
+//! Tests that undoing never loses text by others, and restores the earlier text where no one else changed it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -144,7 +144,7 @@ fn a_text_first_stored_on_deletion_existed_before_it() {
     assert_eq!((acts.len(), &acts[1], &acts[2].deed), (3, &gone, &FileAction::Wrote { version: 2, is_new: true }));
 }
 
-/// An edit: removes lines, and inserts lines that nobody else writes.
+/// An edit: removes lines, and inserts unique lines.
 type Turn = (bool, u8, Vec<(usize, bool)>);
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {

@@ -17,19 +17,19 @@ use crate::base::{Id, Problem};
 use crate::schedule::{InputJournal, InputQueue};
 use crate::store::Store;
 
-/// The interval at which a waiting bridge checks whether the log has written the tick that gave an order.
+/// The interval at which a waiting bridge checks whether the log has written the tick that issued an order.
 const LOG_LOOK: Duration = Duration::from_millis(1);
 /// The maximum time for handing over the last records of a room.
 const HAND_OVER_AT_MOST: Duration = Duration::from_secs(10);
 /// The maximum number of events per tick.
 const MAX_EVENTS_PER_TICK: usize = 500;
 
-/// The bridge to the file service. None of it is saved; what arrives over it enters the world as inputs. Without a
-/// service, orders wait.
+/// The bridge to the file service. It is not part of the saved world; everything that arrives over it enters the world
+/// as an input. Without a service, orders wait.
 #[derive(Resource, Default)]
 pub struct FileBridge {
     service: Option<FileService>,
-    /// The number of outstanding operations, counted from the oldest, that were sent. The service answers in order.
+    /// The number of pending orders that were sent: the oldest ones, because the service answers in order.
     sent: usize,
     /// The number of sent operations that have no answer yet.
     owed: usize,
@@ -157,8 +157,8 @@ impl FileBridge {
     }
 }
 
-/// Whether the service has results that the world has not received, or orders that it has not been given. A paused room
-/// must not keep a person waiting for file operations.
+/// Whether the service has results that the world has not received, or orders still have to be sent to it. A paused
+/// room must not keep a person waiting for file operations.
 pub fn has_news(world: &World) -> bool {
     let under_way = world.resource::<PendingFileOrders>();
     world.get_resource::<FileBridge>().is_some_and(|bridge| bridge.has_news() || bridge.has_unsent(under_way))
@@ -167,9 +167,8 @@ pub fn has_news(world: &World) -> bool {
 /// Whether the next tick must wait: the answer to a file operation belongs to the tick after the one that requested it.
 /// On replay, nothing waits.
 ///
-/// An order is sent only once the log contains the tick that gave it, together with the reply that asked for it. So
-/// even if the process is killed or the power fails, no file is changed by something that the room does not remember.
-/// process, or the power, no file is changed by something that the room does not remember.
+/// An order is sent only once the log contains the tick that issued it, together with the reply that asked for it. So
+/// even if the process is killed or the power fails, no file is changed by an order that the room does not remember.
 pub fn must_wait(world: &mut World) -> bool {
     if world.resource::<InputJournal>().is_replaying() {
         return false;
@@ -197,8 +196,8 @@ pub fn send_all(world: &mut World, timeout: Duration) {
     }
 }
 
-/// Hands the last records of a room to the file service before the room is closed. `false` if some could not be handed
-/// over.
+/// Passes the last records of a room to the file service before the room is closed. `false` if some could not be
+/// passed.
 pub fn hand_over(world: &mut World, records: Vec<FileOrder>) -> bool {
     let mut bridge = world.resource_mut::<FileBridge>();
     let until = Instant::now() + HAND_OVER_AT_MOST;

@@ -221,7 +221,7 @@ fn an_unanswered_order_is_sent_again_after_a_restart_and_executed_once() {
     fixture.tick();
     fixture.give(order("k", "ada", write("agents/new.md", "hello")));
     advance(fixture.app.world_mut());
-    // The service finishes, and nobody receives the result.
+    // The service finishes, but the result is not received.
     fixture.app.world_mut().insert_resource(FileBridge::default());
     let saved = save_world(fixture.app.world_mut()).expect("it can be saved");
     let known = fixture.app.world().resource::<KnownFiles>().all().clone();

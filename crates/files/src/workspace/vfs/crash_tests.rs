@@ -142,8 +142,8 @@ fn acts() -> impl Strategy<Value = Vec<(Act, Option<usize>)>> {
     proptest::collection::vec((act, proptest::option::weighted(0.3, 0..STEPS.len())), 1..14)
 }
 
-/// Normalises a history: a file that an outsider created and nobody has changed since has a version if its creation was
-/// observed, and none if the file existed when the workspace was opened. Both are right.
+/// Normalises a history: an unchanged file that another program created has a version if its creation was observed, and
+/// none if the file existed when the workspace was opened. Both are right.
 fn told(history: Vec<(u64, String, String)>) -> Vec<(u64, String, String)> {
     if history.len() == 1 && history[0].1 == OUTSIDE { Vec::new() } else { history }
 }

@@ -32,7 +32,7 @@ use crate::store::{FileHead, FileVersions, StoreError};
 
 /// The maximum length of a prefix or a search text, in bytes.
 const WANTED_BYTES_AT_MOST: usize = 4096;
-/// The number of files that a search could not read and still names.
+/// The maximum number of skipped files that a search result names.
 const UNSEARCHED_NAMED: usize = 5;
 /// The maximum number of tasks that wait for an idle moment; beyond that, the oldest is dropped.
 const IDLE_TASKS_AT_MOST: usize = 20_000;
@@ -102,14 +102,14 @@ pub(super) struct Executor {
     pub(super) feed: ChangeFeed,
     /// Changed paths that are reported once the whole change is known.
     changed: BTreeSet<String>,
-    /// Files that are empty or missing, with the time since when.
+    /// Files that are empty or missing, with the time at which that was first seen.
     pub(super) unsettled: BTreeMap<String, Instant>,
     pub(super) later: VecDeque<IdleTask>,
-    /// The number of operations that the person performed outside of the room.
+    /// The number of operations performed for the person outside of the room.
     pub(super) changes_beside_room: u64,
     /// Problems with the files that are shown to a person.
     pub(super) problems: Vec<Problem>,
-    /// Files whose changes are not treated as anybody's edits.
+    /// Files that the program itself writes into the workspace for a person; they have no events and no versions.
     pub(super) ignored: BTreeSet<String>,
     /// The state of the session files.
     pub(super) sessions: SessionRecords,
@@ -118,7 +118,7 @@ pub(super) struct Executor {
     /// A test hook: the step at which to stop as if the process had been killed there.
     #[cfg(test)]
     pub(super) stop_at: Option<LastStep>,
-    /// A test hook: what an outsider does each time that this step is reached.
+    /// A test hook: an action of another program each time that this step is reached.
     #[cfg(test)]
     pub(super) act_at: Option<(LastStep, Box<dyn FnMut() + Send>)>,
 }
@@ -270,7 +270,7 @@ impl Executor {
                 let path = open(path, PathUse::Change)?;
                 self.write_text(order, what, &path, |_, now| {
                     let now = now.map(|text| content_hash(text.as_bytes()));
-                    // The text is already there, whoever wrote it: that is what was wanted.
+                    // The file already has this text, no matter who wrote it.
                     if now == *base || now == Some(content_hash(content.as_bytes())) {
                         return Ok(content.clone());
                     }
@@ -502,7 +502,7 @@ impl Executor {
         }
     }
 
-    /// Removes from an answer what the caller is not permitted to know.
+    /// Removes everything from an answer that the caller is not permitted to know.
     fn masked(&mut self, order: &FileOrder, answer: FileAnswer) -> FileAnswer {
         let FileOperation::Write { content, .. } = &order.operation else { return answer };
         let (path, known) = match &answer {
@@ -581,7 +581,7 @@ pub(super) fn displaced_text_problem(path: &str, kept: &str) -> Problem {
     Problem::warning(path, what, "compare the two, and delete the copy if nothing is missing")
 }
 
-/// Returns the failure for a request that does not fit, or for something that does not exist.
+/// Creates the failure for an invalid request, or for a file that does not exist.
 pub(super) fn invalid_request(what: String) -> FileFailure {
     FileFailure { what, is_refusal: false }
 }

@@ -32,7 +32,7 @@ impl Executor {
     }
 
     /// Like [`Self::notice`]. If `displaced_by` is given, that order is about to overwrite or delete the text, which
-    /// becomes a version even if nobody changed it.
+    /// becomes a version even if it is unchanged.
     pub(super) fn record_external_text(
         &mut self,
         path: &WorkspacePath,
@@ -69,7 +69,7 @@ impl Executor {
         let is_told = layout::matters(path.as_str()) && (!must_keep || is_known);
         let is_saved_over = displaced_by.is_some_and(FileOrder::is_save_of_room);
         if !is_first_sight && !is_told && !is_saved_over {
-            // A change that is based on the present text loses nothing of it.
+            // A change that is based on the present text does not lose any of it.
             let loses = |order: &&FileOrder| {
                 use FileOperation::{Append, Edit, Rename};
                 !matches!(order.operation, Edit { .. } | Append { .. } | Rename { .. })
@@ -116,8 +116,8 @@ impl Executor {
         }
     }
 
-    /// Reads a file of the room once, both for its history and to inform the room if its text differs from what the
-    /// room has.
+    /// Reads a file of the room once, both for its history and to inform the room if its text differs from the room's
+    /// text.
     fn look_for_room(&mut self, path: &str) {
         let Some(room) = self.room.as_mut().filter(|room| room.is_in_place()) else {
             self.unsettled.remove(path);
@@ -137,7 +137,7 @@ impl Executor {
         });
         let content = match &read {
             Some((text, _)) if text.len() <= most => FileContent::Text(text.to_string()),
-            // A link, or something that a room cannot use: the reason is reported.
+            // A link, or a file that a room cannot use: the reason is reported.
             _ => layout::read_file(&root, path),
         };
         let hash = fingerprint(&content);

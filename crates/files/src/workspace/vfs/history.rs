@@ -26,7 +26,7 @@ pub fn finish_interrupted(root: &Path, dir: &Path) -> Result<(bool, Vec<Problem>
     Ok((was_cut_off, files.problems))
 }
 
-/// Files and their history, read concurrently with whoever writes them.
+/// Files and their history, read while the file service or other programs may be writing them.
 pub struct FileHistory {
     root: PathBuf,
     versions: Option<FileVersions>,

@@ -178,7 +178,7 @@ impl Index {
         path: &WorkspacePath,
         most: u64,
     ) -> Result<(Arc<str>, EntryMetadata), PathError> {
-        // The cached text was read without following links; how the metadata is compared now does not matter.
+        // The cached text was read without following links, so it does not matter that this comparison may follow one.
         if let Some(known) = self.texts.get(path.as_str()).filter(|known| known.is_settled)
             && let Ok(found) = root.folder().peek(path.as_str())
             && found.kind == EntryKind::File
@@ -272,7 +272,8 @@ impl Index {
         }
     }
 
-    /// Removes what an interrupted write left behind. A text that may belong to somebody else is always kept.
+    /// Removes the temporary files of an interrupted write. A text that another program may have written is always
+    /// kept.
     fn clear_hidden(&mut self, root: &Root, folder: &Folder, prefix: &str, name: &str) {
         if safe_fs::is_incomplete_temporary(name) {
             // Nothing refers to this file; if it cannot be removed, the next start tries again.

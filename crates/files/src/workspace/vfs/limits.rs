@@ -25,7 +25,7 @@ pub struct FileLimits {
     pub sessions_at_most: usize,
     /// The number of versions that are kept of each file.
     pub versions_kept: u64,
-    /// Saves of a file by the room within this many seconds share one version, unless somebody else changes it in
+    /// Saves of a file by the room within this many seconds share one version, unless someone else changes it in
     /// between; 0: every save is a version.
     pub save_version_secs: u64,
     /// The maximum number of files in a listing; an error lists at most a tenth of that.

@@ -1,5 +1,5 @@
 //! The virtual file system of agents: one way to resolve paths, a version for every write, and its own thread, so that
-//! nothing in a tick waits for the disk.
+//! a tick never waits for the disk.
 //!
 //! An order is sent as a [`FileOrder`] and answered by exactly one [`FileOutcome`], which enters as an input. Each
 //! order has a key; an order with the same key is executed once and gets the same answer each time.

@@ -19,7 +19,7 @@ pub enum FileOperation {
         /// The path of the file.
         path: String,
     },
-    /// Read some lines of a text, which may be larger than what is read as a whole.
+    /// Read some lines of a text, which may be too large to be read as a whole.
     ReadLines {
         /// The path of the file.
         path: String,
@@ -36,7 +36,7 @@ pub enum FileOperation {
         /// The whole text.
         content: String,
     },
-    /// Write a complete text if nobody changed the file since it was read: a person's save.
+    /// Write a complete text if the file is unchanged since it was read: a person's save.
     Save {
         /// The path of the file.
         path: String,
@@ -104,8 +104,8 @@ pub enum FileOperation {
         /// The number of the version.
         version: u64,
     },
-    /// Commit the changes in an agent's own copy of the workspace: those that a command made there without a file
-    /// operation. Creates the copy if there is none.
+    /// Commit the changes that commands made in an agent's own copy of the workspace, without a file operation. Creates
+    /// the copy if there is none.
     CommitWorktree {
         /// The message of the commit.
         what: String,

@@ -51,7 +51,8 @@ impl Readers {
     }
 }
 
-/// Whether the author is an agent. People see files change; only agents continue from what they have read.
+/// Whether the author is an agent. A person sees that a file has changed; only an agent may continue to work from an
+/// older text.
 pub(in crate::workspace) fn is_agent(author: &Author) -> bool {
     !author.is_user() && !matches!(&*author.0, super::OUTSIDE | super::ROOM)
 }

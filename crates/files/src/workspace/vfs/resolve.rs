@@ -273,9 +273,10 @@ impl Root {
         })
     }
 
-    /// Cleans up what a process left behind when it was killed while it exchanged two files. A text of another party
-    /// returns to its place if only our text is there (`None`: nothing is there), and is kept apart if that party saved
-    /// a later one. `known` are texts that need not be kept. Returns the path at which it was kept apart, if it was.
+    /// Cleans up after a process that was killed while it exchanged two files. The displaced text of another writer is
+    /// moved back if the file contains our text or is missing (`None`). If that writer has saved a newer text since,
+    /// the displaced one is moved to a file of its own, whose path is returned. `known` are texts that need not be
+    /// kept.
     pub(super) fn clear_placing(
         &self,
         path: &WorkspacePath,
@@ -298,7 +299,7 @@ impl Root {
             Ok(Some(unsaved_copies::keep_file(&self.folder, folder, &placing, path.as_str())?))
         });
         match cleared {
-            // Its folder was deleted together with what was left there.
+            // Its folder was deleted, together with the leftovers in it.
             Err(PathError::Missing | PathError::NotAFolder) => Ok(None),
             cleared => cleared,
         }
@@ -315,9 +316,9 @@ impl Root {
     }
 
     /// Deletes a file permanently if its text still has this hash, and waits until that is on disk. The file is first
-    /// moved aside under a hidden name: exactly what was moved is deleted.
-    pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Replacement, PathError> {
-        self.with_folder_of(path, |folder| {
+    /// renamed to a hidden name and checked there, so that no other text can be deleted.
+    pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Placing, PathError> {
+        self.beside(path, |folder| {
             let placing = safe_fs::placing_name(beside);
             folder.move_new(path.name(), folder, &placing)?;
             let taken = if safe_fs::hash_of(folder, &placing)? == Some(over) {
@@ -325,7 +326,7 @@ impl Root {
                 Replacement::Placed
             } else {
                 match folder.move_new(&placing, folder, path.name()) {
-                    // Somebody saved once more: that is the newer text.
+                    // Another program saved the file again: its text is the newer one.
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => folder.remove(&placing)?,
                     moved => moved?,
                 }

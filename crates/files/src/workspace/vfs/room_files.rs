@@ -45,8 +45,8 @@ impl RoomFiles {
         self.home.as_ref()
     }
 
-    /// Whether the folder is still where it was opened. If it was moved or deleted as a whole, nobody edited or removed
-    /// the files in it, and nothing is created again in its place.
+    /// Whether the folder is still where it was opened. If it was moved or deleted as a whole, its missing files do not
+    /// count as deleted, and nothing is created again in its place.
     pub(super) fn is_in_place(&self) -> bool {
         let Some(home) = self.home.as_ref().and_then(|home| home.own_look().ok()) else { return true };
         home.number == 0
@@ -67,7 +67,7 @@ impl RoomFiles {
         self.ours.insert(path.to_owned(), hash);
     }
 
-    /// Returns the stamp of a file without reading it. Links are followed, since nothing is opened.
+    /// Returns the stamp of a file without reading it. Links are followed, because the file is not opened.
     pub(super) fn stamp(&self, path: &str) -> Option<Stamp> {
         let metadata = std::fs::metadata(self.root.join(path)).ok()?;
         Some((metadata.modified().ok()?, metadata.len()))

@@ -1,5 +1,5 @@
-//! Saves the room's changes after collecting them briefly; each save is a version. The room never overwrites somebody
-//! else's text: such a save waits until the world has merged both.
+//! Saves the room's changes after collecting them briefly; each save is a version. The room never overwrites a text
+//! that someone else wrote: such a save waits until the world has merged both.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

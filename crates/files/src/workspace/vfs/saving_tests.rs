@@ -1,4 +1,4 @@
-//! What the room saves: complete, never over what somebody else wrote, and never through a link.
+//! Tests that the room's saves are complete, never overwrite another writer's text, and never follow a link.
 
 use std::fs;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn flushing_saves_the_newest_text_and_reports_it() {
     assert_eq!(on_disk(&folder), "three\n");
 }
 
-/// Returns the texts and authors of the versions after these saves, newest first. At `None`, somebody else writes a
+/// Returns the texts and authors of the versions after these saves, newest first. At `None`, another program writes a
 /// text, which the world reads.
 fn versions_after(save_version_secs: u64, saves: &[Option<&str>]) -> Vec<(String, String)> {
     let folder = folder("old\n");
@@ -209,7 +209,7 @@ fn an_external_save_just_before_the_rename_is_kept_and_merged() {
         assert_eq!(fs::read_to_string(&full).ok().as_deref(), left);
         assert_eq!(fs::read_dir(folder.path().join("boards")).expect("it should exist").count(), left.iter().count());
     }
-    // A new file that somebody else creates at the same moment.
+    // A new file that another program creates at the same moment.
     let new = folder.path().join("boards/new.md");
     let made = new.clone();
     files.act_at =

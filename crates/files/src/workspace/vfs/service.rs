@@ -116,8 +116,8 @@ impl FileHandle {
         replied.recv().unwrap_or_else(|_| Err(closed()))
     }
 
-    /// Deletes a file that was added, if nobody changed it since. The error says why not.
-    pub fn delete_added(&self, file: &NewFile) -> Result<(), String> {
+    /// Deletes a file that was added, if it is unchanged since. The error says why it was not deleted.
+    pub fn take_back(&self, file: &NewFile) -> Result<(), String> {
         self.change(FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash }).map(drop)
     }
 
@@ -266,7 +266,7 @@ impl FileService {
 
     /// Stops the thread once, and waits for it; returns nothing if it was stopped before.
     fn stop(&mut self) -> Vec<Problem> {
-        // Nobody receives answers any more, so the thread must not wait for that.
+        // No one receives answers any more, so the thread must not wait for room in their queue.
         self.answers = never();
         if let Some(commands) = self.commands.take() {
             // If this fails, the thread has ended, and joining it reports why.
@@ -415,7 +415,7 @@ impl ServiceState {
                     Some(agent) => self.worktrees.carry_out(agent, &order, &mut self.files),
                     None => self.files.carry_out(&order),
                 };
-                // Nobody may receive answers any more; what was done is recorded under the order's key.
+                // The receiver may be gone; the result is recorded under the order's key.
                 if let Err(SendError(outcome)) = self.answer.send(outcome)
                     && let (Err(failure), FileOperation::Record { path, .. }) = (&outcome.result, &order.operation)
                     && self.unreported.len() < UNREPORTED_AT_MOST
@@ -428,7 +428,7 @@ impl ServiceState {
             // Pending saves are written when they are due.
             Command::Save | Command::Stop => {}
             Command::Create { path, bytes, reply } => {
-                // If this fails, nobody waits any more; the file is written anyway.
+                // If this fails, the requester is gone; the file is written anyway.
                 let _ = reply.send(self.files.create(&path, &bytes));
             }
             Command::Change { author, operation, reply } => {

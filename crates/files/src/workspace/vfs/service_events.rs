@@ -1,5 +1,5 @@
-//! What the file service reports to the world: external changes, and what the room wrote to disk. Only the newest event
-//! of each file is kept until a tick reads it, so the queue is bounded by the number of files.
+//! Reports of the file service to the world: external changes, and files that the room wrote to disk. Only the newest
+//! event of each file is kept until a tick reads it, so the queue is bounded by the number of files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -76,11 +76,11 @@ impl Input for RecordChanged {
 /// An event to report to the world.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::workspace) enum ServiceEvent {
-    /// Somebody else changed a file that the room uses.
+    /// Someone else changed a file that the room uses.
     Changed(FileChanged),
-    /// Somebody else changed any other file.
+    /// Someone else changed any other file.
     Outside(OutsideChange),
-    /// Somebody else changed a session file.
+    /// Someone else changed a session file.
     Record(RecordChanged),
     /// One of the room's texts was saved, or could not be.
     Saved(SaveReport),

@@ -69,8 +69,8 @@ impl Executor {
         self.sessions.keep_text(path.as_str(), text);
         self.sessions.reported.remove(path.as_str());
         if let Some(copy) = self.sessions.copied.remove(path.as_str()) {
-            // The copy contains nothing that the file does not contain.
-            let _ = self.root.with_folder_of(&copy, |folder| Ok(folder.remove(copy.name())?));
+            // The file now contains everything that the copy does.
+            let _ = self.root.beside(&copy, |folder| Ok(folder.remove(copy.name())?));
             self.index.forget(copy.as_str());
             self.note_changed(copy.as_str());
         }
@@ -182,7 +182,7 @@ impl Executor {
         }
     }
 
-    /// Reports that somebody put something into a session file that is not text.
+    /// Reports that the content of a session file was replaced by something other than text.
     pub(super) fn report_unusable(&mut self, path: &WorkspacePath, trouble: &PathError) {
         let what = trouble.message(path.as_str());
         let remedy = "replace it with a UTF-8 text, or remove the file".to_owned();

@@ -37,7 +37,7 @@ fn record(fixture: &mut Fixture, content: &str, over: Option<u64>) -> String {
     }
 }
 
-/// Returns what was reported to the room about session files: their texts, and what the room had written.
+/// Returns the reports to the room about session files: their texts, and the room's last texts.
 fn told(fixture: &Fixture) -> Vec<(FileContent, Option<String>)> {
     let news = fixture.files.news.take(usize::MAX).into_iter();
     let records = news.filter_map(|news| match news {
@@ -69,7 +69,7 @@ fn the_rooms_writes_are_not_reported_and_a_persons_once() {
     assert_eq!(told(&fixture), []);
     let theirs = first.clone() + "  - role: user\n    content: And?\n";
     put_outside(&fixture.folder, PATH, &theirs);
-    // Half a second may pass between two parts of a save: nothing is reported before the file has been stable for a
+    // Half a second may pass between two parts of a save: it is not reported before the file has been stable for a
     // moment.
     fixture.files.examine(PATH);
     assert_eq!(told(&fixture), []);

@@ -1,5 +1,5 @@
 //! Changes of files outside of the room: a person's imports, drops, new scenes and their undo, and memories that are
-//! written for an agent. Each is an order that is executed once and never overwrites somebody else's text; texts have
+//! written for an agent. Each is an order that is executed once and never overwrites someone else's text; texts have
 //! versions.
 
 use std::io::{self, ErrorKind, Write};
@@ -119,7 +119,7 @@ impl Executor {
         Ok(answer)
     }
 
-    /// Reports to the world what somebody did to a file.
+    /// Reports a change of a file by `by` to the world.
     fn report(&self, by: &Author, path: &str, content: Option<FileContent>, version: Option<u64>) {
         let path = path.to_owned();
         let is_gone = content == Some(FileContent::Removed);

@@ -158,7 +158,7 @@ impl Executor {
             text,
         };
         let place = path.as_str().to_owned();
-        // A save is synced to disk once: after a power failure, the file is complete and only its author may be
+        // A save is synced to disk only once: after a power failure, the file is complete, and at worst its author is
         // unknown.
         let surety = if order.is_save_of_room() { Durability::Process } else { Durability::Power };
         self.versions.change(surety, |changes| {
@@ -470,8 +470,8 @@ impl Executor {
         let _ = step;
     }
 
-    /// Records an operation's own change of a file that the room uses. It is reported with the outcome of the
-    /// operation, not as an event. The room's saves do not overwrite it, because it is not theirs.
+    /// Records an operation's change of a file that the room uses. It is reported with the outcome of the operation,
+    /// not as an event. The room's saves do not overwrite it, because the room did not write it.
     fn answered(&mut self, path: &WorkspacePath, hash: Option<u64>) {
         if let Some(room) = self.room.as_mut().filter(|_| layout::matters(path.as_str())) {
             room.know(path.as_str(), hash);

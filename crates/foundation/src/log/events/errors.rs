@@ -44,7 +44,7 @@ pub struct Warning {
     /// The id of the agent or person that changed the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writer: Option<Id>,
-    /// The ids of those who had read it before.
+    /// The ids of the agents that had read the file before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readers: Option<Vec<Id>>,
     /// The kind of a conversation that did not start.

@@ -1,4 +1,4 @@
-//! Parses a model's answer however it is wrapped: in prose, in a code block, with unusual keys and capitals.
+//! Parses a model's answer, even if it is embedded in prose or a code block, or uses unusual keys and capitals.
 
 use serde_json::Value;
 
@@ -70,8 +70,8 @@ fn described(candidate: Candidate, value: &Value) -> Candidate {
     }
 }
 
-/// Parses a model's decisions about all candidates. A candidate without a usable decision is added, so that nothing is
-/// lost because of an invalid answer. Only memories that were shown with a candidate can change, and no pinned ones.
+/// Parses a model's decisions about all candidates. A candidate without a usable decision is added, so that an invalid
+/// answer never loses one. Only memories that were shown with a candidate can change, and no pinned ones.
 pub fn decide(cases: &[Case], answer: &str) -> Vec<Decision> {
     let values = list_in(answer).unwrap_or_default();
     let mut decided: Vec<Option<Decision>> = vec![None; cases.len()];

@@ -61,7 +61,7 @@ pub struct Case {
     pub similar: Vec<Similar>,
 }
 
-/// What is done with a candidate.
+/// The action for a candidate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub enum CandidateAction {

@@ -7,12 +7,12 @@ use crate::base::Id;
 use crate::base::text_normalization::{folded, folded_text};
 use crate::knowledge::memory::{Edge, Relation, hundredths};
 
-/// The similarity from which two texts say the same.
+/// The minimum similarity of two texts that say the same.
 pub const SAME_FROM: f32 = 0.97;
-/// The similarity from which two texts are about the same topic: if one contains all the words of the other, it
-/// replaces it.
+/// The minimum similarity of two texts about the same topic: if one contains all the words of the other, it replaces
+/// it.
 const ONE_THING_FROM: f32 = 0.8;
-/// The similarity from which two texts are related.
+/// The minimum similarity of two related texts.
 const RELATED_FROM: f32 = 0.6;
 /// The minimum number of words of a memory, except in scripts without spaces.
 const WORDS_AT_LEAST: usize = 3;
@@ -45,7 +45,7 @@ fn act(case: &Case, changed: &BTreeSet<Id>) -> CandidateAction {
         let id = || similar.memory.id.clone();
         let known = self::words(&similar.memory.content);
         let is_same = candidate == folded_text(&similar.memory.content);
-        // Different numbers and names make two texts say different things, however similar they are.
+        // Texts with different numbers or names say different things, however similar they are.
         let says_nothing_new = words.is_subset(&known);
         if is_same || (similar.similarity >= ONE_THING_FROM && says_nothing_new) {
             return CandidateAction::Keep { id: id() };

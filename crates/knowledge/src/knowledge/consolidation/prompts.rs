@@ -1,4 +1,4 @@
-//! The two prompts for a model: what is worth remembering, and how to merge it with known memories.
+//! The two prompts for a model: to extract facts worth remembering, and to merge them with known memories.
 
 use std::fmt::Write;
 

@@ -1,5 +1,4 @@
-//! Compares many vectors at once, with integers, so that every machine gets the same results whatever its instruction
-//! set.
+//! Compares many vectors at once in integer arithmetic, so that the results are the same on every instruction set.
 
 use std::sync::OnceLock;
 

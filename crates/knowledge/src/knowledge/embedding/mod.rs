@@ -37,7 +37,7 @@ pub trait Embedder {
     /// Returns the dimension of its vectors.
     fn dimensions(&self) -> usize;
 
-    /// Embeds a text. A text without any meaning to the model is an error.
+    /// Embeds a text. A text without any known token is an error.
     fn embed(&self, text: &str) -> Result<Embedding, EmbeddingError>;
 
     /// Embeds several texts, in order, with one call if that is cheaper.
@@ -45,7 +45,7 @@ pub trait Embedder {
         texts.iter().map(|text| self.embed(text)).collect()
     }
 
-    /// Whether thousands of texts take no longer than a person waits. The vectors of slower models are computed
+    /// Whether embedding thousands of texts takes no noticeable time. The vectors of slower models are computed
     /// gradually in the background.
     fn is_quick(&self) -> bool {
         true

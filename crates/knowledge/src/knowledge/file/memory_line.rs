@@ -30,13 +30,13 @@ pub(super) struct MemoryLine {
 pub(super) enum Parsed {
     /// A memory.
     Memory(Box<MemoryLine>),
-    /// An invalid memory: what is wrong, and what to do about it.
+    /// An invalid memory: the problem, and what to do about it.
     Broken(String, &'static str),
     /// Any other line.
     Other,
 }
 
-/// Parses a line without its line break. `template` gives the defaults for what the line does not contain.
+/// Parses a line without its line break. `template` gives the defaults of fields that the line does not contain.
 pub(super) fn parse(line: &str, template: &Memory) -> Parsed {
     let Some(head) = head_of(line) else { return Parsed::Other };
     let rest = &line[head..];

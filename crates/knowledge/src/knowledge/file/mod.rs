@@ -1,6 +1,6 @@
-//! A file of memories that a person reads and edits: one line is one memory, everything else is left alone. The format
-//! is line-based and is written back byte for byte. It recognises the Markdown blocks that are skipped, and reports one
-//! that never ends, which a Markdown parser would silently close.
+//! A file of memories that a person reads and edits: each memory is one line, and everything else is preserved byte for
+//! byte. The format is line-based rather than parsed as Markdown, because a block that is never closed must be
+//! reported, while a Markdown parser would silently close it.
 
 mod escaping;
 mod memory_line;
@@ -103,7 +103,7 @@ impl KnowledgeFile {
         file
     }
 
-    /// Creates an empty file with a heading for whoever opens it.
+    /// Creates an empty file with a heading that explains the format.
     pub fn new(owner: Owner) -> Self {
         let heading = match &owner {
             Owner::Agent(agent) => format!("# What {agent} knows\n\n"),
@@ -169,8 +169,8 @@ impl KnowledgeFile {
         found.ok_or_else(|| FileError::Unknown { place: self.owner.place(), id: id.into() })
     }
 
-    /// Appends a memory as a new line, and returns what was shortened. The returned text must be appended to the old
-    /// one, which does not change.
+    /// Appends a memory as a new line. The caller must append the returned text to the file, whose existing text does
+    /// not change.
     pub fn add(&mut self, memory: &Memory) -> Result<Added, FileError> {
         if self.index_of(&memory.id).is_ok() {
             return Err(FileError::Taken { place: self.owner.place(), id: memory.id.clone() });
@@ -261,7 +261,7 @@ enum Block {
 }
 
 impl Block {
-    /// Whether this line belongs to a block.
+    /// Processes a line; returns whether it belongs to a block.
     fn takes(&mut self, line: &str, number: usize) -> bool {
         let line = line.trim_start_matches('\u{feff}').trim_start();
         match self {
@@ -281,7 +281,7 @@ impl Block {
         true
     }
 
-    /// Returns the line at which an unclosed block begins, what it is, and how to close it.
+    /// Returns the line at which an unclosed block begins, the kind of block, and how to close it.
     fn unclosed(&self) -> Option<(usize, &'static str, &'static str)> {
         match self {
             Self::None => None,

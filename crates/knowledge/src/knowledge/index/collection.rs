@@ -1,4 +1,5 @@
-//! The memories of one owner, with their vectors and words: only visible to the owner, or to everybody.
+//! The memories of one owner, with their vectors and words: visible only to the owner, or to all agents if they are
+//! shared.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Which memories of a collection contain which words, and how often: the data of BM25.
+//! The inverted index of a collection, for BM25: which memories contain a word, and how often.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,8 @@ use super::words::words_of;
 /// The usual parameters of BM25: the saturation of repeated words, and the weight of a text's length.
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
-/// The number of memories from which a word that a quarter of them contain is ignored, if there are other words.
+/// With at least this number of memories, a word that more than a quarter of them contain is ignored, if there are
+/// other words.
 const COMMON_FROM: usize = 64;
 
 /// The inverted index of one collection.

@@ -1,4 +1,5 @@
-//! The index of all memories: one collection per owner, so that nobody else can find private memories in any way.
+//! The index of all memories, with one collection per owner, so that private memories can neither be found nor affect
+//! the scores of others' searches.
 
 mod collection;
 mod keywords;
@@ -15,7 +16,7 @@ use super::file::Owner;
 use super::memory::{Edge, Memory};
 use crate::base::Id;
 
-/// Who searches.
+/// The person or agent that searches.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Viewer {
     /// An agent, which can see its own memories and the shared ones.

@@ -285,7 +285,8 @@ impl KnowledgeBase {
             return Err(FileError::Empty { place: owner.place() }.into());
         }
         if old_owner != owner {
-            // The destination comes first, so that nothing is lost if only one of both changes is written.
+            // The destination is written first, so that the memory is not lost if only one of the two changes is
+            // written.
             let left = self.take_out(&memory.id)?;
             self.counts.insert(memory.id.clone(), recalls);
             let arrived = self.add(memory)?;

@@ -18,7 +18,7 @@ use crate::base::calendar::SECS_PER_DAY;
 const CANDIDATES: usize = 50;
 /// The constant of reciprocal rank fusion: smaller than the 60 of its authors, who fused lists of a thousand.
 const RANK_CONSTANT: f32 = 10.0;
-/// The share of its score that a memory keeps if nobody has recalled it for ages.
+/// The share of its score that a memory keeps if its recency is zero.
 const OLD_SHARE: f32 = 0.9;
 /// The share of its score that a memory keeps if it is not important at all; with [`USUAL_IMPORTANCE`], it keeps all of
 /// it.
@@ -101,7 +101,7 @@ pub struct Recalled<'a> {
     pub parts: ScoreParts,
 }
 
-/// Returns the days after which the recency of a memory of this kind halves if nobody recalls it.
+/// Returns the days after which the recency of a memory of this kind halves if it is not recalled.
 fn half_life_days(kind: MemoryKind) -> f32 {
     match kind {
         MemoryKind::Observation => 7.0,
@@ -173,7 +173,8 @@ impl Index {
         recalled
     }
 
-    /// Returns the memories that are most similar in meaning with their similarity, to find what a new one may repeat.
+    /// Returns the memories that are most similar in meaning, with their similarity, to detect that a new one repeats
+    /// them.
     pub fn similar(&self, viewer: &Viewer, wanted: &Embedding, limit: usize) -> Vec<(&Entry, f32)> {
         self.nearest(viewer, wanted, limit, &|_| true).into_iter().map(|found| (found.entry, found.score)).collect()
     }

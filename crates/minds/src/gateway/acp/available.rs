@@ -47,7 +47,7 @@ impl AvailableAgent {
     }
 }
 
-/// Returns all agents that can be chosen by name, those of the settings first, and the problems of those that cannot.
+/// Returns all agents that can be chosen by name, those of the settings first, and the problems of invalid definitions.
 pub fn available_agents(settings: &AcpSettings, environment: &Environment) -> (Vec<AvailableAgent>, Vec<Problem>) {
     let own = settings.agents.keys().map(String::as_str);
     let known = KNOWN.iter().map(|known| known.name).filter(|name| !settings.agents.contains_key(*name));

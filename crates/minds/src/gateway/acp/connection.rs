@@ -172,7 +172,7 @@ impl Connection {
         }
     }
 
-    /// Watches the connection, so that the agent's processes end with it even if nobody uses it any more.
+    /// Watches the connection, so that the agent's processes end with it even if it is no longer used.
     fn kept(self) -> Arc<Self> {
         let this = Arc::new(self);
         let (gone, kept) = (this.gone.clone(), Arc::downgrade(&this));
@@ -199,7 +199,7 @@ impl Connection {
             answer = sent.block_task() => match answer {
                 Ok(answer) => Ok(answer),
                 Err(error) => {
-                    // When an agent ends, its outstanding requests are answered before it is known to be gone.
+                    // When an agent ends, its pending requests fail before the connection is marked as closed.
                     let _ = timeout(LAST_WORDS, self.gone.cancelled()).await;
                     Err(self.broken(error))
                 }
@@ -296,7 +296,7 @@ fn serve(
 ) -> oneshot::Receiver<ConnectionTo<Agent>> {
     let (ready, to) = oneshot::channel();
     tokio::spawn(async move {
-        // However this ends, everybody who waits is notified.
+        // However this ends, all waiting tasks are notified.
         let _gone = gone.drop_guard();
         let served = Client
             .v1()

@@ -1,5 +1,5 @@
-//! A session with a coding agent for one activation: what is sent with each request, and its answer in the form that
-//! the agent loop expects.
+//! A session with a coding agent for one activation: composes the prompt of each request, and converts the answer to
+//! the form that the agent loop expects.
 
 use std::path::Path;
 use std::time::Duration;
@@ -189,7 +189,7 @@ impl Conversation {
         call
     }
 
-    /// Cancels the turn, because nobody waits for its answer any more.
+    /// Cancels the turn, because its answer is no longer needed.
     pub(super) fn give_up(&mut self, patience: Duration) {
         self.wanted.drain(..).for_each(|(_, asked)| asked.withdraw());
         self.reckoned = Usage::default();

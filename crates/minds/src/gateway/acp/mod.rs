@@ -1,5 +1,5 @@
-//! Coding agents of people, over the Agent Client Protocol: started once a person allowed exactly their command lines,
-//! sandboxed like commands, called, and ended.
+//! Third-party coding agents, called over the Agent Client Protocol: each is started once a person allowed exactly its
+//! command line, is sandboxed like any command, and is ended when it is no longer needed.
 //!
 //! Such an agent has its own tools, session memory and login. For the room it is a provider like any other, with one
 //! difference: its answer to one prompt may take many turns of the room's work. What it requests from the room during
@@ -7,14 +7,14 @@
 //! agent as their author, and everything is logged; the result of the call is sent to the agent with the next request,
 //! and its answer continues.
 //!
-//! In reading order: its timeouts ([`settings`]), the known agents ([`known_agents`]) and those a person can choose
-//! ([`available`]), its lines (`transport`), the process with its connection (`connection`) and the sessions over it
-//! (`session`), its options (`options`), what it reports and requests in a turn (`turn`, `agent_tool_calls`,
-//! `requests`), the programs that it has run (`terminals`), which of the room's tools it may call (`room_tools`) and
-//! where (`tool_server`), what it is sent (`prompt`), its session for a piece of work (`conversation`) and how that
-//! starts (`session_setup`), one request to it (`provider`), how an answer ended (`stop_reason`), and all agents
-//! together (`pool`). What it reports about itself in the log is in [`log_events`], and changes that it made directly
-//! in [`agent_file_changes`](super::agent_file_changes).
+//! In reading order: the timeouts ([`settings`]), the known agents ([`known_agents`]) and those that a person can
+//! choose ([`available`]), the lines of the protocol (`transport`), the process with its connection (`connection`) and
+//! the sessions over it (`session`), the agent's options (`options`), its reports and requests during a turn (`turn`,
+//! `agent_tool_calls`, `requests`), the programs that the room runs for it (`terminals`), the room's tools that it may
+//! call (`room_tools`) and the server for them (`tool_server`), its prompts (`prompt`), the session of an activation
+//! (`conversation`) and its start (`session_setup`), a single request (`provider`), how an answer ended
+//! (`stop_reason`), and all running agents (`pool`). The log events with its reports about itself are in
+//! [`log_events`], and changes that it made directly to files in [`agent_file_changes`](super::agent_file_changes).
 //!
 //! Nothing that it sends is trusted: its texts are cut, its messages are bounded, its time is limited, and everything
 //! that it started ends with it.

@@ -40,7 +40,7 @@ fn slot<T>(slots: &Mutex<HashMap<(String, Id), Slot<T>>>, key: (String, Id)) -> 
 }
 
 impl AgentPool {
-    /// Closes the session of a finished activation, and stops what it is doing.
+    /// Closes the session of a finished activation, and stops a running turn.
     pub(in crate::gateway) fn end_work(&self, handle: &Handle, work: &Id) {
         let ended: Vec<Slot<Conversation>> = {
             let mut works = self.0.works.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! The prompts for an agent: the rules first, then what it knows, then the request. The agent remembers what it was
-//! sent, so later prompts contain only new content, and the rules again if they changed.
+//! The prompts for an agent: the rules, then its knowledge, then the request. The agent remembers earlier prompts, so
+//! later ones contain only new content, and the rules again if they changed.
 
 use crate::base::hash::content_hash;
 use crate::mind::{Prompt, PromptMessage, Role, headings};
@@ -48,7 +48,7 @@ pub(super) fn whole(prompt: &Prompt, has_tools: bool) -> Vec<String> {
     filled(blocks)
 }
 
-/// Returns what is new since the agent's last answer, and the rules if they changed.
+/// Returns the prompt with the messages since the agent's last answer, and the rules if they changed.
 pub(super) fn news(prompt: &Prompt, rules_changed: bool, unsent: Vec<String>) -> Vec<String> {
     let mut blocks = Vec::new();
     if rules_changed {
@@ -65,7 +65,8 @@ pub(super) fn news(prompt: &Prompt, rules_changed: bool, unsent: Vec<String>) ->
     filled(blocks)
 }
 
-/// Returns the prompt for an agent that continues an interrupted session: the rules, and what it has not answered yet.
+/// Returns the prompt for an agent that continues an interrupted session: the rules, and the messages that it has not
+/// answered yet.
 pub(super) fn resumed(prompt: &Prompt) -> Vec<String> {
     news(&without_mode_calls(prompt), true, vec![RESUMED.to_owned()])
 }

@@ -29,13 +29,13 @@ const WRITE: &str = "vfs_write";
 /// The tool that runs a program for an agent.
 pub const OPEN_TERMINAL: &str = "open_terminal";
 
-/// Whether a tool exists only for requests of the protocol: if it were called in another way, it would report something
+/// Whether a tool exists only for requests of the protocol. If it were called in another way, it would report something
 /// as allowed or done that never happens.
 pub(super) fn is_of_protocol(tool: &str) -> bool {
     [READ_TEXT, OWN_TOOL, OPEN_TERMINAL].contains(&tool)
 }
 
-/// Returns our description and capabilities: files and terminals, and nothing that does not exist.
+/// Returns the description and capabilities of this client: files and terminals.
 pub(super) fn hello() -> InitializeRequest {
     let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
     InitializeRequest::new(ProtocolVersion::V1)
@@ -128,7 +128,7 @@ impl Request {
                 Ok((create.session_id.to_string(), RequestKind::Terminal(Box::new(create), words)))
             })
         } else {
-            // If the connection is closed, nobody waits for the answer.
+            // If the connection is closed, the agent no longer waits for the answer.
             let _ = responder.respond_with_error(Error::method_not_found());
             return None;
         };
@@ -174,7 +174,7 @@ impl Request {
     fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         let is_done = result.end == Some(CallEnd::Done);
         let words = result.text.as_str();
-        // If the connection is closed, nobody waits for the answer.
+        // If the connection is closed, the agent no longer waits for the answer.
         let _ = match self.wanted {
             RequestKind::Read(_) => self.responder.respond_with_result(match content_of(words).filter(|_| is_done) {
                 Some(content) => value(&ReadTextFileResponse::new(content)),
@@ -183,7 +183,7 @@ impl Request {
             RequestKind::Write(_) if is_done => {
                 self.responder.respond_with_result(value(&WriteTextFileResponse::new()))
             }
-            // Even if something else was written, what the agent knows about the file would be wrong.
+            // Even if a different text was written, the agent would otherwise have wrong information about the file.
             RequestKind::Write(_) => self.responder.respond_with_error(error(words)),
             RequestKind::Terminal(create, argv) if is_done => {
                 let folder = folder_of(&create, context.workspace).unwrap_or_default();
@@ -212,7 +212,7 @@ impl Request {
         match &self.wanted {
             RequestKind::Permission(permission) if is_of_room(permission, offered) => {
                 let outcome = outcome(permission, true);
-                // If the connection is closed, nobody waits for the answer.
+                // If the connection is closed, the agent no longer waits for the answer.
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
                 Ok(())
             }
@@ -280,7 +280,7 @@ pub(super) fn serve_terminal(request: UntypedMessage, responder: Responder, term
             Some(ended) => {
                 tokio::spawn(async move {
                     let answer = value(&WaitForTerminalExitResponse::new(ended.await));
-                    // If the connection is closed, nobody waits for the answer.
+                    // If the connection is closed, the agent no longer waits for the answer.
                     let _ = responder.respond_with_result(answer);
                 });
                 return;

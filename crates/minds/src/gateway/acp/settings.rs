@@ -70,7 +70,7 @@ pub struct AcpTerms {
     pub cancel: Duration,
     /// The time after which an unused agent is ended.
     pub idle: Duration,
-    /// Whether it is confined, if this computer supports that.
+    /// Whether agents are confined, if this computer supports that.
     pub confined: bool,
     /// The settings of programs that the room runs for it.
     pub programs: ProgramSettings,

@@ -135,7 +135,7 @@ impl Terminals {
             if !note.is_empty() {
                 lock(&heard).put(format!("\n{note}\n").as_bytes());
             }
-            // Nobody may be waiting any more.
+            // The receivers may be gone.
             let _ = tell.send(Some((how, secs)));
         });
         state.count += 1;

@@ -1,5 +1,5 @@
-//! One turn of an agent: what it says, reports and requests from a prompt to its end. Everything is bounded, so that
-//! reading from the agent never blocks.
+//! One turn of an agent, from a prompt to the end of the answer: collects its text, reports and requests. Everything is
+//! bounded, so that reading from the agent never blocks.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -65,7 +65,7 @@ struct SessionChoices {
     logged: Vec<AgentOption>,
     /// The commands of the agent, and whether they were logged.
     commands: (Vec<OwnCommand>, bool),
-    /// Whether the agent is in a mode that nobody allowed.
+    /// Whether the agent is in a mode that no person allowed.
     is_beyond: bool,
 }
 
@@ -180,7 +180,7 @@ impl Turn {
         self.changed.notify_one();
     }
 
-    /// Makes the session idle: nothing is expected of the agent any more.
+    /// Makes the session idle: no answer is expected from the agent any more.
     pub(super) fn rest(&self) {
         self.state().phase = Phase::Idle;
     }
@@ -334,8 +334,8 @@ impl Turn {
         chosen.is_beyond = false;
     }
 
-    /// Returns the present mode if the agent switched to it on its own and nobody allowed it.
-    fn beyond(&self) -> Option<AgentOptionValue> {
+    /// Returns the present mode if the agent switched to it on its own and no person allowed it.
+    fn beyond(&self) -> Option<OwnValue> {
         let chosen = self.chosen();
         chosen.offer.mode().filter(|_| chosen.is_beyond)
     }
@@ -369,7 +369,7 @@ impl Turn {
         self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what must be logged now: finished tool calls, and at the end of the turn also those that never finished.
+    /// Returns the report to log now: finished tool calls, and at the end of the turn also those that never finished.
     /// The reported cost is that of the whole session.
     pub(super) fn take_report(&self, is_end: bool) -> (AgentReport, Option<f64>) {
         let mut state = self.state();

@@ -269,7 +269,7 @@ fn silent(redactor: &Redactor, patience: Duration, words: &str) -> McpFailure {
 }
 
 impl Connection {
-    /// Returns the channel for calls, of which many can run at once.
+    /// Returns the channel for calls, many of which can run at once.
     pub(super) fn line(&self) -> ServerChannel {
         ServerChannel {
             peer: self.service.peer().clone(),
@@ -353,8 +353,8 @@ fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> M
             McpFailure::new(McpFault::Refused, redactor.all(&plain(&error.message, 800)), "")
         }
         ServiceError::TransportClosed => gone(is_over, redactor, ""),
-        // A request that cannot be sent cannot be sent again over the same connection: after a restart, a server over
-        // HTTP has no session.
+        // A request that could not be sent will not succeed later over the same connection: a restarted HTTP server no
+        // longer knows the session.
         ServiceError::TransportSend(error) => {
             let what = redactor.all(&plain(&error_text(error), 600));
             McpFailure::new(McpFault::Gone, format!("the server cannot be reached: {what}"), "")
@@ -607,7 +607,7 @@ impl ServerChannel {
                 },
                 () = under_way.heard.notified() => silent_at = Instant::now() + terms.call,
                 () = cancel.cancelled() => {
-                    // If the server does not receive this, nobody waits for its late answer.
+                    // If the server does not receive this, its late answer is ignored.
                     let _ = timeout(CLOSE, handle.cancel(Some("stopped".to_owned()))).await;
                     break Err(McpFailure::new(McpFault::Stopped, "the call was stopped", ""));
                 }

@@ -3,7 +3,7 @@
 //!
 //! MCP allows only flat objects of texts, numbers, flags and choices here, and the fields with their limits must be
 //! known before the form is filled in. So the schema is parsed into fields, which also convert the texts that a person
-//! types; that leaves nothing for a JSON schema validator to check.
+//! types. A JSON schema validator would have nothing left to check.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
@@ -103,7 +103,7 @@ pub enum McpReply {
 }
 
 impl McpElicitation {
-    /// Parses a server's question; the error says why nobody can answer it.
+    /// Parses a server's question; the error says why it cannot be answered.
     pub fn of(number: u64, message: &str, schema: &Value) -> Result<Self, String> {
         let none = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);

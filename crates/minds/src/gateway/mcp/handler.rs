@@ -182,7 +182,7 @@ impl ClientHandler for Handler {
             };
             let message = plain(params.message.as_deref().unwrap_or_default(), PROGRESS_CHARS_AT_MOST);
             let text = if message.is_empty() { share } else { format!("{share}, {message}") };
-            // Progress messages may be lost; the next one says more.
+            // Progress messages may be lost; the next one is more recent.
             let _ = self.progress.try_send(Progress { id, text });
         }
         std::future::ready(())

@@ -1,11 +1,11 @@
-//! MCP servers, whose tools agents use: started or connected, called, and ended.
+//! MCP servers, whose tools agents use: starts or connects to them, calls them, and ends them.
 //!
 //! In reading order: the timeouts ([`settings`]), what a server offers ([`offer`]) and the result of a call
 //! ([`answer`]), failures ([`failure`]), a server's questions to a person ([`elicitation`]) or a model ([`sampling`])
 //! during a call, messages between the world and the pool ([`messages`]); then the removal of secrets
-//! (`redacted_transport`), one connection (`connection`), how its changes are followed (`pace`) and all of them
-//! (`pool`), and the same without a room (`client`). What a person allowed and the process of a server are in
-//! [`peers`](super::peers), and the world's side is [`servers`](super::servers).
+//! (`redacted_transport`), one connection (`connection`), how often changed lists are read again (`pace`), all
+//! connections (`pool`), and a client for use without a room (`client`). The permissions and processes of servers are
+//! in [`peers`](super::peers), and the world's side is in [`servers`](super::servers).
 //!
 //! Nothing from a server is trusted: its texts are cut and treated as data, its messages are bounded, its time is
 //! limited, and everything that it started ends with it.

@@ -1,5 +1,5 @@
-//! What an MCP server offers: tools, resources and prompts, bounded and without invisible characters. Pure: its texts
-//! are data, whatever they say.
+//! The offer of an MCP server: tools, resources and prompts, bounded and without invisible characters. Pure. Its texts
+//! are data and never followed as instructions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -58,7 +58,7 @@ pub struct McpTool {
     pub hints: McpHints,
 }
 
-/// A server's claims about calls of a tool. Nobody verifies them.
+/// A server's unverified claims about calls of a tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpHints {

@@ -1,4 +1,4 @@
-//! The delay before a server that reports changed lists is asked for them again: short at first, and longer and longer
+//! The delay before the lists of a server that reported a change are read again: short at first, and longer each time
 //! if it keeps reporting changes. Pure.
 
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! The MCP servers in use: each is connected once for all users, reconnected when the connection is lost, and ended
-//! when nobody needs it any more.
+//! when it is no longer needed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -204,7 +204,7 @@ impl Pool {
     }
 }
 
-/// Reads what a server offers, after a delay.
+/// Reads the offer of a server after a delay.
 async fn offer_soon(line: ServerChannel, terms: Arc<McpTerms>, wait: Duration) -> Result<McpOffer, McpFailure> {
     sleep(wait).await;
     line.offer(&terms).await
@@ -279,7 +279,7 @@ impl ServerTask {
                 break;
             }
         }
-        // Everybody who still waits gets a failure.
+        // All waiting requesters get a failure.
         self.orders.close();
         while let Some(order) = self.orders.recv().await {
             if let Order::Call(call) = order {
@@ -288,7 +288,7 @@ impl ServerTask {
         }
     }
 
-    /// Waits until a person has allowed the server, connects it, and reads what it offers.
+    /// Waits until a person has allowed the server, connects it, and reads its offer.
     async fn connected(&self) -> Result<(Connection, McpOffer), McpFailure> {
         self.allowed()?;
         let confinement = self.terms.confined.then(Confinement::of_this_computer);
@@ -453,7 +453,7 @@ impl ServerTask {
 
     /// Passes a question on to a person, for the call that the server names, or otherwise for the only running one. If
     /// several are running, it is asked with the first, and says that the server did not name one. A question that
-    /// nobody could answer is declined, and that is reported.
+    /// cannot be answered is declined, and that is reported.
     fn ask(
         &self,
         named: Option<Id>,
@@ -481,7 +481,7 @@ impl ServerTask {
                 let text = format!("the server's question to you was declined, because {why}: {question}");
                 (self.says)(McpEvent::Progress { id, text });
             }
-            // Nobody waits for the call any more.
+            // The call is no longer running.
             (None, _) => drop(reply.send(McpReply::Declined)),
         }
     }

@@ -39,7 +39,7 @@ struct Allowed {
     hash: String,
 }
 
-/// What a person decided about a server.
+/// A person's decision about a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Consent {
     /// It is allowed.

@@ -1,10 +1,10 @@
-//! What MCP servers and coding agents have in common, whichever protocol they use: a person allows exactly one
-//! definition, it is started with a minimal environment, read line by line within limits, and ended with everything
-//! that it started.
+//! The common parts of MCP servers and coding agents, independent of their protocols: a person allows exactly one
+//! definition; its process is started with a minimal environment, its output is read line by line within limits, and it
+//! is ended with everything that it started.
 //!
-//! In reading order: what a person allowed ([`consent`]) and the files of the workspace that this covers
-//! (`named_files`), the person's variables in definitions (`variables`), the process (`process`), its lines (`lines`),
-//! and its texts as they are displayed (`display_text`).
+//! In reading order: the person's permissions ([`consent`]) and the files of the workspace that they cover
+//! (`named_files`), the person's variables in definitions (`variables`), the process (`process`), its output lines
+//! (`lines`), and cleaning its texts for display (`display_text`).
 
 pub mod consent;
 mod display_text;

@@ -81,8 +81,8 @@ async fn look_into(
         }
     }
     if !is_whole && goes_back {
-        // Pages in ascending order continue with the next poll; of those in descending order, the last ones are left
-        // out.
+        // If the pages are in ascending order, the next poll continues with the rest; if they are in descending order,
+        // the remaining pages, which are older, are skipped.
         look.troubles.push(SlackTrouble {
             what: format!("{channel} has more messages than are read at once; the oldest were skipped"),
             remedy: "check the channel for the skipped messages".to_owned(),

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::{Range, SettingsSection};
 
-/// What is read from Slack, and how. Applies if `SLACK_BOT_TOKEN` or `SLACK_WEBHOOK_URL` is set outside the workspace;
-/// otherwise, messages are only exchanged through files.
+/// Which channels of Slack are read, and how often. Applies if `SLACK_BOT_TOKEN` or `SLACK_WEBHOOK_URL` is set outside
+/// the workspace; otherwise, messages are only exchanged through files.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlackSettings {

@@ -53,9 +53,8 @@ impl SlackTraffic {
         std::mem::take(&mut self.events)
     }
 
-    /// Whether something is outstanding that a room without a window waits for: results of messages, and the first
-    /// poll.
-    pub(in crate::gateway) fn has_pending(&self) -> bool {
+    /// Whether a room without a window must still wait: for results of messages, or for the first poll.
+    pub(in crate::gateway) fn owes(&self) -> bool {
         !self.sending.is_empty() || (self.is_looking && !self.has_looked)
     }
 

@@ -30,7 +30,7 @@ impl Refusal {
         Self { code: short(body.trim()), needed: None }
     }
 
-    /// Describes what it means and what to do about it; `channel` is the requested channel.
+    /// Returns the meaning of the error and what to do about it; `channel` is the requested channel.
     pub(super) fn problem_and_remedy(&self, channel: &str) -> (String, String) {
         let code = &self.code;
         let (meaning, remedy) = match code.as_str() {
@@ -113,11 +113,11 @@ pub(super) struct PolledMessage {
     pub(super) own: Option<String>,
 }
 
-/// The subtypes of messages that somebody wrote; others are about joins, topics and the like.
+/// The subtypes of messages written by a person or a bot; others are about joins, topics and the like.
 const WRITTEN: [&str; 4] = ["bot_message", "file_share", "thread_broadcast", "me_message"];
 
 impl PolledMessage {
-    /// Parses a message; `None` if nobody wrote it, or it is not a message.
+    /// Parses a message; `None` if it is invalid, or a notice by Slack itself.
     pub(super) fn read(message: &Value) -> Option<Self> {
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let ts = text(message, "ts").filter(|ts| moment(ts).is_some())?;

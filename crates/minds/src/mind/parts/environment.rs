@@ -6,7 +6,7 @@ use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::untrusted_text::name;
 
-/// Elements by label, each with what is known of it.
+/// Elements by label, each with its remembered summary.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(
         ("environment", "What it knows about elements", headings::SEEN),

@@ -1,4 +1,4 @@
-//! The part of a prompt about what was refused or unknown in the agent's last reply.
+//! The part of a prompt with remarks on refused or unknown parts of the agent's last reply.
 
 use super::{PartProvider, Privacy, Slot};
 use crate::mind::headings;

@@ -1,5 +1,5 @@
 //! Defines the parts of prompts. The provider of a part has its heading, position, share of the prompt, privacy and
-//! content. The mind's own parts are the files in this folder; higher floors add theirs to [`PromptParts`].
+//! content. The mind's own parts are the files in this folder; higher layers add theirs to [`PromptParts`].
 
 mod abilities;
 mod boards;
@@ -48,8 +48,8 @@ pub enum Slot {
     System,
     /// Before the session: information that seldom changes.
     Known,
-    /// After the session: information that sometimes changes. In work prompts it comes before the session and is sent
-    /// once.
+    /// After the session: information that sometimes changes. In work prompts, these parts come before the session and
+    /// are sent once.
     Changing,
     /// After the session: information that changes with every call.
     Now,

@@ -72,7 +72,7 @@ pub enum WindowCommand {
     },
     /// Selects a relationship.
     SelectRope(Relationship),
-    /// Makes a file the one that the inspector shows.
+    /// Shows a file in the inspector.
     ChooseFile(Option<String>),
     /// Fits the selection into the view, or everything if nothing is selected.
     Frame,
@@ -174,7 +174,7 @@ pub enum WindowCommand {
     },
     /// Shows a notice, and whether it reports a success.
     Tell(String, bool),
-    /// Cancels a drag; otherwise closes what is open; otherwise deselects.
+    /// Cancels a drag; otherwise closes the topmost dialog or panel; otherwise clears the selection.
     Escape,
     /// Shows a workflow in the graph, or the one that was shown last, and optionally runs it, which asks for the topic
     /// first.
@@ -328,7 +328,7 @@ pub enum Command {
         /// The target folder in the workspace; if absent, each file goes to the folder of its kind.
         folder: Option<String>,
     },
-    /// Shows what an agent did to files, and what undoing it from some time on would change.
+    /// Opens the dialog that shows an agent's changes to files and previews undoing them from a chosen time on.
     LookBack {
         /// The id of the agent.
         agent: Id,

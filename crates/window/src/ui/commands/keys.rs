@@ -10,7 +10,7 @@ use crate::ui::state::dock::{Dock, Tab};
 const PAUSE: &str = "time.pause";
 /// The command that shows and hides the shortcuts.
 const KEYS: &str = "window.keys";
-/// The command that closes what is open.
+/// The command that closes the topmost dialog or panel.
 const ESCAPE: &str = "window.escape";
 /// The command that opens the palette; keys typed after it in the same frame go into the palette.
 const PALETTE: &str = "window.palette";
@@ -104,7 +104,7 @@ pub fn pressed<'t>(
     invoked
 }
 
-/// Whether shortcuts reach what is drawn here: no menu is open over it and no dialog is in front of it.
+/// Whether shortcuts reach the widget that is being drawn: no menu is open over it and no dialog is in front of it.
 pub fn are_active(ui: &Ui) -> bool {
     !egui::Popup::is_any_open(ui.ctx()) && ui.memory(|memory| memory.is_above_modal_layer(ui.layer_id()))
 }

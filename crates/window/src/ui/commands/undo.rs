@@ -21,7 +21,7 @@ pub struct Step {
     pub undone: Option<u64>,
 }
 
-/// What undoing or redoing a step does.
+/// The actions and file changes that undo or redo a step.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Reversal {
     /// The actions in the room, in order.
@@ -55,7 +55,7 @@ impl History {
         self.done.drain(..surplus);
     }
 
-    /// Undoes the last step: returns what to do.
+    /// Undoes the last step. Returns the actions to perform.
     pub fn undo(&mut self) -> Reversal {
         let Some(mut step) = self.done.pop() else { return Reversal::default() };
         // A nudge after a redo is a new step.
@@ -65,7 +65,7 @@ impl History {
         reversal
     }
 
-    /// Redoes the last undone step: returns what to do.
+    /// Redoes the last undone step. Returns the actions to perform.
     pub fn redo(&mut self) -> Reversal {
         let Some(step) = self.undone.pop() else { return Reversal::default() };
         let reversal = Reversal { acts: step.forth.clone(), files: step.files.clone(), undone: step.undone };

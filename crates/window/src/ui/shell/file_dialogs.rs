@@ -23,7 +23,7 @@ impl FilePicker {
     /// Draws the dialog, if it is open. Returns the command once a file or folder is chosen.
     pub fn show(&mut self, context: &Context) -> Option<Command> {
         let dialog = self.dialog.as_mut()?;
-        // Tab and the pointer reach only what is above the dialog's own overlay.
+        // Tab and the pointer reach only layers above the dialog's own overlay.
         let overlay = LayerId::new(Order::Middle, Id::new(WINDOW).with("modal_overlay"));
         context.memory_mut(|memory| memory.set_modal_layer(overlay));
         dialog.update(context);

@@ -243,7 +243,7 @@ fn above_run_bar(root: &mut Ui) -> Ui {
     root.new_child(UiBuilder::new().id_salt("above the run bar").max_rect(rest.with_max_y(bottom)))
 }
 
-/// Draws what is in front of the panes, the topmost last.
+/// Draws the dialogs and panels in front of the panes, the topmost last.
 fn front_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
     let mut commands = first_steps::first_steps_ui(root, cx, &panes.first_steps);
     commands.extend(overlays::overlays_ui(root, cx, &mut panes.overlays));

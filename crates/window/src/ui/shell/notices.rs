@@ -1,9 +1,10 @@
 //! Problems and results as cards that can be dismissed; [`notice_list`](crate::ui::shell::notice_list) still lists
 //! dismissed ones.
 //!
-//! Why not `egui-notify` 0.23 (egui 0.36): its toasts are captions drawn by a painter, with a close button at most.
-//! They cannot hold a button, so nothing would open the file, setting, agent or element that a notice is about, and
-//! screen readers and tests cannot see them. They expire after a time, while a problem here stays until it is solved.
+//! `egui-notify` 0.23 (egui 0.36) is not used, because its toasts are captions drawn by a painter, with a close button
+//! at most. They cannot hold a button, so nothing would open the file, setting, agent or element that a notice is
+//! about, and screen readers and tests cannot see them. They expire after a time, while a problem here stays until it
+//! is solved.
 
 use egui::{Align2, Area, Id as WidgetId, Order, Ui};
 

@@ -121,7 +121,7 @@ fn provider_override(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mu
     });
 }
 
-/// Draws what a provider needs, and its address if known.
+/// Draws what is missing before a provider can be used, and its address if known.
 fn requirements_ui(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerContext<'_>) {
     let ViewerContext { theme, ui: state, .. } = *cx;
     let status = state.providers.statuses.iter().find(|status| status.name == provider);

@@ -147,7 +147,7 @@ fn act(command: KernelCommand) -> Command {
     Command::Act(RoomAct::Work(command), None)
 }
 
-/// Draws the choice of the agent: one in the room, or a profile, of which one is then added.
+/// Draws the choice of the agent: one in the room, or a profile, from which a new agent is then created.
 fn assignee_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     let chosen = assignee(cx, own);
     let shown =

@@ -1,4 +1,5 @@
-//! The list of MCP servers in the settings: the status of each, what it offers, whether it is allowed, and a test.
+//! The list of MCP servers in the settings: the status of each, its tools and other offers, whether it is allowed, and
+//! a test.
 
 use egui::{CollapsingHeader, Label, RichText, Ui};
 
@@ -76,7 +77,7 @@ fn server_ui(
     }
 }
 
-/// Draws what a server offers, by name; details are in tooltips.
+/// Draws the names of the things that a server offers; details are in tooltips.
 fn offer_ui(ui: &mut Ui, key: &str, offer: &McpOffer, theme: &Theme) {
     let title = widgets::small(server_status_text::offer(offer), theme);
     CollapsingHeader::new(title).id_salt(("server", key)).show(ui, |ui| {

@@ -1,5 +1,5 @@
-//! The dialog that undoes an agent's work: the restore points, what undoing back to the selected one changes in each
-//! file, and the button that does it.
+//! The dialog that undoes an agent's work: the restore points, the changes to each file if everything after the
+//! selected one is undone, and the button that undoes it.
 
 use egui::{CollapsingHeader, Label, ScrollArea, Ui};
 

@@ -1,5 +1,5 @@
-//! What is open in front of the panes: a dialog, the shortcuts, the settings, the notices, the palette, or an element.
-//! They are closed one at a time, the topmost first.
+//! The windows open in front of the panes: a dialog, the shortcuts, the settings, the notices, the palette, or an
+//! element. They are closed one at a time, the topmost first.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub enum FrontPanel {
     Notices,
 }
 
-/// What is open in front of the panes.
+/// The windows open in front of the panes.
 #[derive(Clone, Debug, Default)]
 pub struct Front {
     dialog: Option<Dialog>,
@@ -120,7 +120,7 @@ pub enum Dialog {
     UndoWork(Box<UndoQuestion>),
 }
 
-/// What a file dialog is opened for.
+/// The purpose for which a file dialog is opened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FileDialogPurpose {
     /// Choosing files to import into this folder, or by their kinds if absent.
@@ -153,7 +153,7 @@ pub struct ImportQuestion {
     pub folder: Option<String>,
     /// Where they were dropped in the room, if they were.
     pub place: Option<DropPlace>,
-    /// What would be imported and what not, one line each.
+    /// The files that would be imported and those that would not, one line each.
     pub summary: Vec<String>,
 }
 
@@ -164,6 +164,6 @@ pub struct UndoQuestion {
     pub agent: Id,
     /// The agent's activations that changed files, newest first.
     pub points: Vec<RestorePoint>,
-    /// The chosen time, in milliseconds since 1970, and what undoing everything after it would change.
+    /// The chosen time, in milliseconds since 1970, and the changes that undoing everything after it would make.
     pub plan: Option<(u64, UndoPlan)>,
 }

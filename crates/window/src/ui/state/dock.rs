@@ -31,7 +31,7 @@ pub enum Tab {
     Files,
     /// The room.
     Room,
-    /// The graph: who started whom, and who read and wrote what.
+    /// The graph of which agent started which, and which files each agent read and wrote.
     Graph,
     /// A file in the editor, by path.
     File(String),

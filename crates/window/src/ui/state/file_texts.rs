@@ -1,5 +1,5 @@
-//! File contents and earlier runs as far as the window has read them. A pane requests what it wants to show; it is read
-//! in the background and available in a later frame.
+//! File contents and earlier runs as far as the window has read them. A pane requests the contents that it wants to
+//! show; they are read in the background and available in a later frame.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,9 +59,9 @@ impl TextRead {
 /// The contents that have been read so far; an absent one is not loaded yet.
 #[derive(Clone, Debug, Default)]
 pub struct FileTexts {
-    /// What panes requested in this frame. They request it in every frame, and unused contents are dropped. In a cell,
-    /// because read-only code requests.
-    wants: RefCell<BTreeSet<FileTextRequest>>,
+    /// The contents that panes requested in this frame. Panes request them in every frame; contents that are no longer
+    /// requested are dropped. In a cell, because code with read-only access makes requests.
+    wants: RefCell<BTreeSet<Want>>,
     /// All files in order of paths, including deleted ones that can be restored.
     pub files: Option<Read<Arc<Vec<FileInfo>>>>,
     /// The contents of files; `Ok(None)` means that there is no such file.

@@ -44,15 +44,15 @@ use crate::workspace::vfs::{FileCommand, FileOperation};
 /// The window's own state.
 #[derive(Clone, Debug, Default)]
 pub struct UiState {
-    /// The camera on the room and what the pointer is over.
+    /// The camera on the room and the thing under the pointer.
     pub view: RoomView,
     /// The selection.
     pub selection: Selection,
     /// The layout of the panes.
     pub dock: Dock,
-    /// What is open in front of the panes.
+    /// The windows open in front of the panes.
     pub front: Front,
-    /// What is being moved into the room.
+    /// The things being moved into the room by dragging or pasting.
     pub transfer: Transfer,
     /// The notices for the person.
     pub notices: Notices,
@@ -99,7 +99,7 @@ impl FrameTime {
     }
 }
 
-/// What is being moved into the room.
+/// The things being moved into the room by dragging or pasting.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Transfer {
     /// The shelf item that is being dragged.
@@ -255,8 +255,8 @@ impl UiState {
         self.memories.known(&self.texts)
     }
 
-    /// Returns the things whose details are needed: the selection and what the pointer is over.
-    pub fn detail_targets(&self) -> BTreeSet<RoomObject> {
+    /// Returns the things whose details are needed: the selection and the thing under the pointer.
+    pub fn looked_at(&self) -> BTreeSet<Thing> {
         self.selection.things().iter().chain(&self.view.hovered).cloned().collect()
     }
 

@@ -1,4 +1,4 @@
-//! The view of the room, and what the pointer is over.
+//! The view of the room, and the thing under the pointer.
 
 use std::collections::BTreeSet;
 

@@ -11,7 +11,7 @@ const LINES_SHOWN: usize = 12;
 /// The maximum height of the list of conflicts, in points.
 const LIST_POINTS: f32 = 260.0;
 
-/// What the person did about the conflicts.
+/// The person's action on the conflicts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConflictResolution {
     /// Resolved the conflict at this index.

@@ -263,7 +263,7 @@ pub fn plinth(painter: &egui::Painter, rect: egui::Rect, theme: &Theme) {
     painter.rect_filled(rect, CornerRadius::same(RADIUS[1]), mix(theme.floor, theme.panel, 0.35));
 }
 
-/// The placeholder of an empty panel: what would appear here, and how to get it.
+/// The placeholder of an empty panel: a description of its usual content, and how to create some.
 pub fn empty(ui: &mut Ui, icon: Icon, title: &str, how: &str, theme: &Theme) {
     ui.vertical_centered(|ui| {
         ui.add_space(SPACE[4]);

@@ -20,7 +20,7 @@ pub struct DialogResponse<R> {
 pub struct DialogFrame<'a> {
     /// The title.
     pub title: &'a str,
-    /// The name of what the close button closes: `settings`.
+    /// The name of the thing that the close button closes, such as `settings`.
     pub closes: &'a str,
     /// The width in points, if the window is wide enough: one of [`DIALOG`].
     pub width: f32,

@@ -1,9 +1,9 @@
 //! The icons of buttons, drawn with strokes so that they are crisp at any scale and need no font.
 //!
-//! Why not `egui-phosphor` 0.14, which fits egui 0.36: rendered next to each other at 14, 16 and 20 pixels (most icons
-//! are drawn at 14), its regular weight has strokes thinner than a pixel that turn grey, and its bold weight looks like
-//! these. It adds a font of 490 kB for each weight, where this file has 30 icons, and it has no dashed arrow. Only its
-//! moon was better: this one is drawn like it.
+//! `egui-phosphor` 0.14, which fits egui 0.36, is not used: rendered next to each other at 14, 16 and 20 pixels (most
+//! icons are drawn at 14), its regular weight has strokes thinner than a pixel that turn grey, and its bold weight
+//! looks like these. It adds a font of 490 kB for each weight, where this file has 30 icons, and it has no dashed
+//! arrow. Only its moon was better: this one is drawn like it.
 
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
 

@@ -123,7 +123,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Paints what was added so far, and continues with an empty mesh.
+    /// Paints everything added so far, and continues with an empty mesh.
     pub(super) fn flush(&mut self, painter: &Painter) {
         if !self.mesh.is_empty() {
             let mesh = std::mem::replace(&mut self.mesh, Mesh::with_texture(self.sheet.texture()));

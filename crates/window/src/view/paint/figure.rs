@@ -90,7 +90,8 @@ impl Pose {
         let breath = time(1.9).sin();
         let mut pose = Self { bob: 0.5 + 0.5 * breath, arms: [0.06 + 0.03 * breath; 2], ..Self::default() };
         if agent.walks {
-            // Half of the step follows the distance walked, so that feet do not slide, half the clock.
+            // Half of the step's phase follows the distance walked, so that feet do not slide, and half follows the
+            // clock.
             let way = (agent.position.x + agent.position.y) * 0.12;
             let step = (time(8.0) + way).sin();
             pose.feet = [2.8 * step.max(0.0), 2.8 * (-step).max(0.0)];
@@ -166,7 +167,7 @@ pub(super) fn paint(batch: &mut Batch, agent: &AgentView, at: Pos2, talks: bool,
     sign(batch, agent, &upright.moved(vec2(0.0, -0.4 * pose.bob)), scene);
 }
 
-/// Paints the figure of a look word at rest, as large as fits into a rectangle.
+/// Paints the motionless figure of a look word, as large as fits into a rectangle.
 pub(super) fn portrait(batch: &mut Batch, look: &str, rect: Rect, light: Color32) {
     let scale = (rect.height() / (HEIGHT + 4.0)).min(rect.width() / 40.0);
     let feet = rect.center() + vec2(0.0, 0.5 * HEIGHT * scale);

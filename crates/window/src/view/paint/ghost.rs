@@ -1,4 +1,4 @@
-//! Paints a translucent preview of what is dragged from the shelf, at the drop position.
+//! Paints a translucent preview of an agent or element that is dragged from the shelf, at the drop position.
 
 use bevy::math::Vec2;
 use egui::Painter;

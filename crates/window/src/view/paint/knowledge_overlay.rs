@@ -1,5 +1,5 @@
-//! Highlights all agents that know something, and how it reached them. With details on, also paints a thought bubble
-//! over an agent that recalls something, with a line to its source.
+//! Highlights all agents that know a given piece of knowledge, and how it reached them. With details on, also paints a
+//! thought bubble over an agent that recalls something, with a line to its source.
 
 use bevy::math::Vec2 as World;
 use egui::{Color32, Painter, Rect, Stroke, vec2};

@@ -1,4 +1,4 @@
-//! Labels of agents: which text each gets (name, or name and activity), and its size and style.
+//! Labels of agents: the text of each (name, or name and activity), its size and its style.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ const MAX_LETTERS: usize = 28;
 const LINE_LETTERS: usize = 44;
 /// Above this number of visible agents, those that talk or read get no activity line.
 const TOLD_IN_FULL: usize = 60;
-/// Above this number of visible agents, names give way to the cards beside agents.
+/// Above this number of visible agents, the name labels are replaced by the cards beside agents.
 const NAMED_AND_TOLD: usize = 40;
 /// Font size at which texts are measured.
 const MEASURED_AT: f32 = 16.0;
@@ -34,7 +34,7 @@ const MEASURED_AT_MOST: usize = 4_096;
 /// Padding of a label, in points.
 const PADDING: Vec2 = vec2(6.0, 1.5);
 
-/// Label state kept between frames, so that none jumps and nothing is measured twice.
+/// Label state kept between frames, so that labels do not jump and no text is measured twice.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
     pub(super) places: LabelPlaces,
@@ -87,7 +87,7 @@ impl Labels {
 /// The style of a label.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Style {
-    /// An agent at rest.
+    /// An idle agent.
     Name,
     /// An active agent, in the colour of its state.
     Busy(Color32),

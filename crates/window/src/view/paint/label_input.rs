@@ -1,4 +1,5 @@
-//! The input of the label layout: what is visible, and the faces and figures that labels must not cover.
+//! The input of the label layout: the visible agents and elements, and the faces and figures that labels must not
+//! cover.
 
 use bevy::math::Vec2 as World;
 use egui::{Pos2, Rect, Vec2, vec2};
@@ -13,7 +14,7 @@ use crate::view::recent_events::Recent;
 /// Distance between an agent's feet and its name, in points.
 const FEET_POINTS: f32 = 6.0;
 
-/// The visible room and how it is looked at.
+/// The visible part of the room, the camera and the selection.
 #[derive(Clone, Copy)]
 pub(super) struct LabelInput<'a> {
     pub(super) room: &'a RoomModel,

@@ -1,4 +1,4 @@
-//! Places labels: a pure function of the wanted labels, the positions of faces, and the previous places of labels.
+//! Places labels: a pure function of the requested labels, the positions of faces, and the previous places of labels.
 //!
 //! No label covers a face or another label. The most important labels are placed first and always get a place, if
 //! necessary away from their owner, with a leader line. A label keeps its last place as long as it is free, so that

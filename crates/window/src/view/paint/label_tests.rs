@@ -1,5 +1,5 @@
-//! Label tests in rooms where agents walk around for a minute: nothing is covered, nobody important is unlabelled, and
-//! nothing jumps.
+//! Label tests in rooms where agents walk around for a minute: no label covers another, every important agent has a
+//! label, and no label jumps.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -231,7 +231,7 @@ fn labels_do_not_jump() {
             }
             before = now;
         });
-        // Everyone walks all the time, and passes somebody every few seconds.
+        // All agents walk all the time, and pass another agent every few seconds.
         assert!(jumps * 20 < kept, "{count} at {zoom}: {jumps} jumps, {kept} kept");
     }
 }

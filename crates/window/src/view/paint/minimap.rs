@@ -81,7 +81,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
     painter.add(Shape::mesh(mesh));
     let (low, high) = camera.visible(0.0);
     let seen = frame(Rect::from_two_pos(small.to_screen(low), small.to_screen(high)), rect);
-    // Dim what is out of view, so that the frame is visible whether it is tiny or as large as the map.
+    // Dim the part outside the view, so that the frame is visible whether it is tiny or as large as the map.
     let beside = [
         Rect::from_min_max(rect.min, egui::pos2(rect.right(), seen.top())),
         Rect::from_min_max(egui::pos2(rect.left(), seen.bottom()), rect.max),

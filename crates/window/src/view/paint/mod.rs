@@ -1,7 +1,7 @@
-//! Paints the room with `egui`: floor, furniture, elements, agents and what happens between them.
+//! Paints the room with `egui`: floor, furniture, elements, agents and their interactions.
 //!
-//! Two meshes contain nearly everything: one for what is behind the agents, one for agents and ropes. What is out of
-//! view is skipped, and what is too small to be legible is simplified.
+//! Nearly everything is in two meshes: one for the layers behind the agents, one for agents and ropes. Objects outside
+//! the view are skipped, and details too small to be legible are simplified.
 
 mod appearance;
 mod area_labels;
@@ -390,7 +390,7 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// Indices of everything visible, topmost first: what is lower on screen is in front.
+/// Indices of everything visible, from top to bottom of the screen: things lower on the screen are in front.
 struct Seen {
     agents: Vec<u32>,
     elements: Vec<usize>,

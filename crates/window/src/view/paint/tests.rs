@@ -292,7 +292,7 @@ fn text_has_few_sizes_and_fading_does_not_lay_it_out_again() {
     };
     for step in 0..60 {
         let zoom = 0.12 * 1.06_f32.powi(step);
-        // Whole sizes while zooming, quarter points at rest.
+        // Whole font sizes while zooming, otherwise quarters of a point.
         for (is_zooming, parts) in [(true, 1.0), (false, 4.0)] {
             for job in texts(zoom, 10.0, is_zooming) {
                 let sizes = job.sections.iter().map(|section| parts * section.format.font_id.size);

@@ -1,5 +1,5 @@
 //! Scales text over the room. While the view zooms, text is laid out at whole font sizes and scaled, so that letters do
-//! not jump and few glyphs are rasterised; at rest it is laid out at its exact size, and crisp. Layout is independent
+//! not jump and few glyphs are rasterised; otherwise it is laid out at its exact size, and crisp. Layout is independent
 //! of colour, so that fading does not lay text out again.
 
 use std::sync::Arc;

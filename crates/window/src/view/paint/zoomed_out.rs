@@ -1,5 +1,5 @@
 //! Paints the zoomed-out room: a badge with a face for each agent, and one with a number for a cluster. Resting agents
-//! are grey; those that need a person, work or talk are coloured, larger and glowing.
+//! are grey; agents that need a person, work or talk are coloured, larger and glowing.
 
 use egui::{Align2, Color32, Painter, Pos2, Rect, Vec2, vec2};
 
@@ -25,7 +25,7 @@ const TOLD_AT_MOST: usize = 40;
 pub const DOT_INK: Color32 = Color32::BLACK;
 
 /// Paints the dots: resting agents first, so that they cover no important one, and faces before clusters, so that no
-/// face lies on a number.
+/// face covers a number.
 pub(super) fn paint(
     batch: &mut Batch,
     clusters: &[Cluster],

@@ -121,7 +121,7 @@ pub fn read(text: &str, pending: &BTreeMap<String, &QuestionTask>, scene: &str) 
 }
 
 /// The line, from 1, of the first unresolved merge marker anywhere in the file. Text between markers may have been
-/// written by anybody.
+/// written by an agent.
 fn merge_mark(text: &str) -> Option<usize> {
     let is_mark = |line: &str| {
         ["<<<<<<<", ">>>>>>>"]
@@ -182,12 +182,12 @@ fn written_id(task: &Task) -> Option<&String> {
     task.has_written_id.then_some(&task.id)
 }
 
-/// An updated file, and what could not be written to it.
+/// An updated file, and the entries that could not be written to it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UpdatedFile {
     /// The text of the file.
     pub text: String,
-    /// What is missing in the file, and why.
+    /// The entries that are missing in the file, and why.
     pub problems: Vec<Problem>,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the approvals file: which marks count as answers, and what is written.
+//! Tests of the approvals file: which marks count as answers, and the text that is written.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -27,7 +27,7 @@ pub(super) struct KeepFile;
 /// Registers the approvals file.
 pub fn plugin(app: &mut App) {
     app.init_resource::<ApprovalsFile>();
-    // These messages are owned by lower floors, which register them too.
+    // These messages are owned by lower layers, which register them too.
     app.add_input::<KernelCommand>().add_input::<WorkflowCommand>();
     app.add_tick_message::<FileChanged>().add_tick_message::<ProblemReport>().add_tick_message::<SceneWrite>();
     app.add_systems(

@@ -48,7 +48,7 @@ pub struct ApprovalsFile {
     /// Whether the file must not be written to in its current state.
     #[serde(skip)]
     is_held: bool,
-    /// Whether the file has to be checked again.
+    /// Whether the file must be checked again.
     #[serde(skip)]
     is_due: bool,
     /// The open questions at the last check.

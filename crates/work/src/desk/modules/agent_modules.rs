@@ -62,7 +62,7 @@ pub(super) struct OpenModules {
     /// The prompt texts, by module.
     prompt_texts: BTreeMap<String, String>,
     log: BTreeMap<String, LogAllowance>,
-    /// When ending modules are given up.
+    /// The time after which the room no longer waits for modules that are ending.
     ends_until: Option<Instant>,
     failed: BTreeMap<String, Problem>,
     /// The problems of files that could not be read.
@@ -108,7 +108,7 @@ impl OpenModules {
         })
     }
 
-    /// Ends the modules in reverse order. From now on, only what they log is used.
+    /// Ends the modules in reverse order. From now on, only their log lines are used.
     pub(super) fn end(&mut self) {
         self.set.end();
         self.ends_until = Some(Instant::now() + END_WITHIN);
@@ -126,8 +126,8 @@ impl OpenModules {
         self.ordered.values().any(|what| matches!(what, OrderPurpose::Call(call, _) if *call == key))
     }
 
-    /// Requests the prompt texts for a piece of work that begins. Busy modules that cannot take the request are not
-    /// waited for.
+    /// Requests the prompt texts for a piece of work that begins. Work does not wait for busy modules that cannot take
+    /// the request.
     pub(super) fn request_prompt_texts(&mut self, work: ActivationKey) {
         let is_there = |(file, state): (&str, &ModuleState)| {
             let is_there = matches!(state, ModuleState::Ready(_)) && !self.failed.contains_key(file);

@@ -43,7 +43,7 @@ enum LoadState {
     Gone,
 }
 
-/// The modules of all agents. Not saved, because they are loaded anew when a room is reopened.
+/// The modules of all agents. Not saved, because they are loaded again when a room is reopened.
 #[derive(Resource, Default)]
 pub(in crate::desk) struct RunningModules {
     /// The hash of the code and the loading state, by profile.
@@ -251,7 +251,7 @@ impl RoomView<'_, '_> {
             let root = self.workspace();
             let reading = move || {
                 let texts = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-                // A link must not lead outside of where a path may lead.
+                // A link must not lead to a file that a path could not name.
                 let other = |path: &str| {
                     let (real, text) = read_below(root.as_deref()?, &home, path)?;
                     may_be_imported(&real).then_some(text)
@@ -308,8 +308,8 @@ struct Wanted {
     hash: u64,
 }
 
-/// Ends all modules of a room that is being closed and logs their last lines. Modules that take longer than `within`
-/// are given up.
+/// Ends all modules of a room that is being closed and logs their last lines. It waits no longer than `within` for
+/// them.
 pub fn stop_all(world: &mut World, within: Duration) {
     let Some(mut running) = world.get_resource_mut::<RunningModules>() else { return };
     let RunningModules { all, mut ending, .. } = std::mem::take(&mut *running);

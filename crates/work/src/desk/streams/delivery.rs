@@ -349,7 +349,7 @@ impl DeliveryContext<'_, '_> {
     }
 }
 
-/// The task for a message. Its text is fenced, because it comes from outside.
+/// The task for a message. The message is quoted in a fence, because it comes from outside.
 fn task_of(message: &IncomingMessage, path: &str, line: usize) -> String {
     let place = message.channel.as_ref().map(|channel| format!(" in {channel}")).unwrap_or_default();
     let time = message.time.as_ref().map(|time| format!(" at {time}")).unwrap_or_default();

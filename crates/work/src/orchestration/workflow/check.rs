@@ -1,5 +1,5 @@
-//! Checks a workflow against itself, the existing agents and other workflows, so that all problems are found before it
-//! runs, each with its line and a remedy.
+//! Checks a workflow for consistency, and against the existing agents and other workflows, so that all problems are
+//! found before it runs, each with its line and a remedy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ const PATH_NAMED: usize = 20;
 /// How many problems search all steps for a similar name.
 const SUGGESTED_AT_MOST: usize = 20;
 
-/// What exists besides the workflow: agents and other workflows.
+/// The surroundings of a workflow: the existing agents and other workflows.
 #[derive(Clone, Copy)]
 pub struct WorkflowContext<'a> {
     /// The ids of agents and profiles; `None` if unknown.

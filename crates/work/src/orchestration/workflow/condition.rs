@@ -94,7 +94,7 @@ impl Condition {
         tokens
     }
 
-    /// The placeholders that are used as yes or no, without a comparison.
+    /// The placeholders that are used as booleans, without a comparison.
     pub fn asked(&self) -> Vec<&Token> {
         let mut tokens = Vec::new();
         self.0.visit_asked(&mut |token| tokens.push(token));

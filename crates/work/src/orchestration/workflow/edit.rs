@@ -1,5 +1,5 @@
-//! A person's changes of a workflow in the graph: edits of exactly the affected keys in the file's text, keeping
-//! comments and order.
+//! A person's changes of a workflow in the graph: edits exactly the affected keys in the file's text, keeping comments
+//! and order.
 //!
 //! The text is edited by [`scene_patch`], where the reason for not using `yamlpatch` is documented with measurements.
 
@@ -418,7 +418,7 @@ fn remove_dependency(step: &mut Map<String, Value>, of: &str) {
     }
 }
 
-/// The path by which one step waits for another, directly or not, starting at the step that is waited for.
+/// The path of dependencies from one step to another, starting at the step that is waited for.
 fn dependency_path<'a>(steps: &'a [Value], step: &'a str, waited_for: &str) -> Option<Vec<&'a str>> {
     let known = steps.iter().filter_map(|one| Some((id_of(one)?, listed(one.as_object()?, "depends_on"))));
     let before: BTreeMap<&str, Vec<String>> = known.collect();

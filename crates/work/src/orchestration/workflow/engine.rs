@@ -209,7 +209,7 @@ impl Run {
         Some((at, parts.next().unwrap_or_default()))
     }
 
-    /// Starts or skips a step whose dependencies are over.
+    /// Starts or skips a step whose dependencies have ended.
     fn admit(&mut self, at: usize, now: u64, limits: &Limits) {
         let plan = self.plan.clone();
         let step = &plan.steps[at];
@@ -483,7 +483,7 @@ impl Run {
 
     /// Marks a waiting step as ready if all its dependencies are over.
     fn examine(&mut self, at: usize) {
-        // An admitted step only waits for a free place.
+        // An admitted step only waits for a free slot.
         if self.steps[at].status != StepStatus::Waiting || self.steps[at].began_tick.is_some() {
             return;
         }
@@ -495,7 +495,7 @@ impl Run {
         }
     }
 
-    /// Whether a step is over for another one that waits for it.
+    /// Whether a step has ended as far as a dependent step is concerned.
     pub(super) fn is_over_for(&self, step: usize, waits: usize) -> bool {
         let mut loops = self.plan.loops_of[step].iter();
         let is_done = |index: &usize| self.loops[*index].is_over || self.plan.loops[*index].body.contains(&waits);

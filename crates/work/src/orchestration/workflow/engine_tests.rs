@@ -14,7 +14,7 @@ use crate::mind::Ending;
 
 const LIMITS: Limits = Limits { parallel: 3, for_each: 50, output_chars: 10_000 };
 
-/// A run with simulated agents: which agent starts, and what it answers.
+/// A run with simulated agents: the test decides which agent starts and its answer.
 struct Bench {
     run: Run,
     limits: Limits,
@@ -488,7 +488,7 @@ fn ten_thousand_steps_run_to_their_end() {
     assert_eq!((bench.run.status, bench.begun.len()), (RunStatus::Done, 10_000));
 }
 
-/// Random steps, each after some of those before it, some repeated.
+/// Random steps, each of which depends on some earlier steps; some steps are repeated.
 fn random_steps() -> impl Strategy<Value = Vec<(Vec<prop::sample::Index>, bool, u32, Option<u32>)>> {
     let one = (
         prop::collection::vec(any::<prop::sample::Index>(), 0..4),

@@ -2,11 +2,12 @@
 //!
 //! In reading order: templates with placeholders ([`mod@template`]), outputs of steps ([`value`]), conditions on them
 //! ([`condition`]); a workflow as data ([`definition`]), parsed from its file ([`mod@format`], `front_matter_keys`),
-//! checked ([`check`], [`graph`]), and turned into a plan ([`plan`]); a run of it ([`run_key`], [`run_state`]),
-//! advanced by a state machine without access to the world ([`engine`], `run_events`, `participants`, `stopping`),
-//! asking people ([`person_step`]), with texts for agents ([`step_prompt`]) and from them (`reply_parser`), saved in
-//! files ([`run_record`]), and reviewed when it is over ([`run_review`]). The `systems` report events in the room and
-//! execute its actions, with access to the room (`access`); runs start as defined in `starting`.
+//! checked ([`check`], [`graph`]), and turned into a plan ([`plan`]); a run of a workflow ([`run_key`], [`run_state`]),
+//! advanced by a state machine without access to the world ([`engine`], `run_events`, `participants`, `stopping`);
+//! questions to people ([`person_step`]), prompts for agents ([`step_prompt`]) and the outputs in their answers
+//! (`reply_parser`); the files of a run ([`run_record`]) and its review ([`run_review`]). The `systems` pass events in
+//! the room to the runs and execute their actions, with access to the room (`access`); triggers and commands that start
+//! runs are in `starting`.
 
 mod access;
 pub mod answer;
@@ -59,7 +60,7 @@ use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, sav
 use crate::tools::{AnswerOrders, ToolOutcome, Tools};
 use crate::workspace::SettingsExt;
 
-/// The other systems of this floor by phase; the systems of workflows run after them.
+/// The other systems of this layer by phase; the systems of workflows run after them.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BeforeWorkflows {
     /// Systems that answer orders.
@@ -76,7 +77,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<Workflows>().init_resource::<WorkflowRuns>();
     app.add_input::<WorkflowCommand>();
     app.add_tick_message::<RunReview>();
-    // Owned by lower floors, which also register them.
+    // Owned by lower layers, which also register them.
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
         .add_tick_message::<MemoryEdit>()

@@ -1,4 +1,4 @@
-//! The participants of a run: whose results a step uses, and what its agents remember about the whole run.
+//! The participants of a run: the agents whose results a step uses, and the memories of the whole run for its agents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::run_state::{Run, RunStatus};
 use crate::base::Id;
 use crate::base::text::truncate;
 
-/// How many agents are named whose results a step uses, newest last.
+/// The maximum number of agents that are named as the source of a step's input.
 const GIVERS_AT_MOST: usize = 16;
 /// The maximum length of a run's outcome in a memory, in characters.
 const WORDS_CHARS: usize = 240;

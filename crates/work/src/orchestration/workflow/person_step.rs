@@ -140,8 +140,7 @@ impl WorkflowRuns {
     }
 }
 
-/// Converts an output to its kind and checks its length. The error continues a sentence that begins with the output's
-/// name.
+/// Converts an output to its kind and checks its length. The error is a clause that follows the output's name.
 pub(super) fn fitted(kind: OutputKind, value: Value, output_chars: usize) -> Result<Value, String> {
     let value = kind.fit(value)?;
     let chars = match &value {

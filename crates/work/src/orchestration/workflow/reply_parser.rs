@@ -1,7 +1,8 @@
 //! Finds outputs in the final answer of an agent: in a data block, or below their names.
 //!
-//! Line by line, without a Markdown parser: a name and a colon at the start of a line are not a Markdown construct, and
-//! the text below is taken as it was written, with its lists and emphasis. A block that is never closed holds no data.
+//! Works line by line, without a Markdown parser: a name and a colon at the start of a line are not a Markdown
+//! construct, and the text below is taken verbatim, with its lists and emphasis. A block that is never closed contains
+//! no outputs.
 
 use std::collections::BTreeMap;
 

@@ -17,7 +17,7 @@ use crate::base::{ActivationKey, Id, Seq};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStatus {
-    /// It waits for other steps, or for a free place.
+    /// It waits for other steps, or for a free slot.
     #[default]
     Waiting,
     /// An agent works on it, or will at once.
@@ -82,7 +82,7 @@ impl RunStatus {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "at", rename_all = "snake_case")]
 pub enum PartStage {
-    /// It waits for a free place.
+    /// It waits for a free slot.
     #[default]
     Open,
     /// An agent works on it.
@@ -96,7 +96,7 @@ pub enum PartStage {
     Reading {
         /// The outputs that were not read yet.
         left: BTreeSet<String>,
-        /// The problems of those that were read.
+        /// The problems of the outputs that were read.
         wrong: Vec<String>,
         /// Whether the read orders were issued.
         is_ordered: bool,
@@ -215,7 +215,7 @@ pub struct Change {
     pub step: Option<usize>,
     /// The new status.
     pub to: String,
-    /// The reason, or what follows.
+    /// The reason, or the consequence.
     pub why: String,
     /// The id of the agent that works on it.
     pub agent: Option<Id>,
@@ -262,11 +262,11 @@ pub struct Run {
     pub loops: Vec<LoopState>,
     /// Steps whose dependencies are over and that were not examined yet.
     pub(super) ready: BTreeSet<usize>,
-    /// Parts that wait for a free place.
+    /// Parts that wait for a free slot.
     pub(super) open: BTreeSet<PartAt>,
     /// Parts that agents work on.
     pub(super) active: BTreeSet<PartAt>,
-    /// Open steps of a person.
+    /// Steps that wait for a person's answer.
     pub(super) asked: BTreeSet<usize>,
     /// Sessions that are no longer needed.
     pub(super) let_go: Vec<ActivationKey>,
@@ -316,7 +316,7 @@ impl Run {
         self.active.iter().copied()
     }
 
-    /// The indexes of the open steps of a person.
+    /// The indexes of the steps that wait for a person's answer.
     pub fn asked(&self) -> impl Iterator<Item = usize> {
         self.asked.iter().copied()
     }

@@ -92,7 +92,7 @@ impl WorkflowRuns {
         self.runs.values().any(Run::is_running)
     }
 
-    /// Whether a run is running that does not only wait for a person.
+    /// Whether a run has unfinished steps other than those that wait for a person.
     pub fn is_at_work(&self) -> bool {
         let is_at_work =
             |run: &Run| run.is_running() && (run.active().next().is_some() || run.asked().next().is_none());

@@ -130,7 +130,7 @@ pub(super) fn apply_command(
     }
 }
 
-/// Applies a person's change in the graph; the file is saved like one that they edit.
+/// Applies a person's change in the graph; the file is saved like one that the person edits.
 fn change_file(room: &mut RunsAccess<'_>, workflows: &mut Workflows, path: &str, edit: &WorkflowEdit) {
     let known = workflows.text(&room.known, path).map(str::to_owned);
     let changed = match &known {

@@ -1,4 +1,4 @@
-//! The systems of workflows: they report events to the runs, and execute the actions that these return.
+//! The systems of workflows: they pass events to the runs, and execute the actions that the runs return.
 
 use bevy::ecs::prelude::*;
 
@@ -195,7 +195,7 @@ pub(super) fn apply_work_answers(
     }
 }
 
-/// Answers calls of the output tool. Before everything that waits for the answer, in the same tick.
+/// Answers calls of the output tool. Runs before all systems that read the answer in the same tick.
 pub(super) fn answer_calls(
     settings: Res<WorkflowSettings>,
     orders: Res<PendingToolOrders>,

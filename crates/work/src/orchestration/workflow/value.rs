@@ -1,4 +1,4 @@
-//! Output values of steps: texts, lists, yes or no. Values are recognised from what a model wrote.
+//! Output values of steps: texts, lists, and yes or no, parsed from the text that a model wrote.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,7 +26,7 @@ impl OutputKind {
         }
     }
 
-    /// Converts a value to this kind. The error continues a sentence that begins with the output's name.
+    /// Converts a value to this kind. The error is a clause that follows the output's name.
     pub fn fit(self, value: Value) -> Result<Value, String> {
         match self {
             Self::Text if is_empty(&value) => Err("is empty".to_owned()),

@@ -44,8 +44,8 @@ pub(super) fn tools(server: &str, key: &Id, offer: &McpOffer, taken: &mut BTreeS
         add(tool, |name, arguments| McpRequest::Tool { name: name.to_owned(), arguments: arguments.to_map() });
     }
     if !(offer.resources.is_empty() && offer.templates.is_empty()) {
-        // The server alone decides which addresses exist: the list is cut here, its tools name further ones, and only
-        // it knows what matches its templates. The gate judges the call, whatever the address.
+        // Any address is accepted, because only the server knows which exist: this list is truncated, its tools return
+        // further addresses, and others match its templates. The gate judges the call, whatever the address.
         add(&reads(&offer.resources, &offer.templates), |_, arguments| McpRequest::Resource {
             uri: arguments.text("uri"),
         });

@@ -47,7 +47,7 @@ pub(super) fn fault(at: usize, what: impl Into<String>) -> ErrMode<Fault> {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}\n  {line}\n  {caret:>column$}", caret = "^")]
 pub struct QueryError {
-    /// The error, or what was expected.
+    /// A description of the error, or of the expected input.
     pub what: String,
     /// The line of the query.
     pub line: String,

@@ -33,7 +33,7 @@ pub(super) fn blanks(input: &mut Input<'_>) -> Parsed<()> {
     multispace0.void().parse_next(input)
 }
 
-/// Parses this keyword if it comes next. Returns whether it did.
+/// Consumes this keyword if it is next. Returns whether it was.
 pub(super) fn has(input: &mut Input<'_>, keyword: &'static str) -> Parsed<bool> {
     blanks(input)?;
     let word = take_while(1.., is_name_letter).verify(|word: &str| word.eq_ignore_ascii_case(keyword));
@@ -45,7 +45,7 @@ pub(super) fn expect(input: &mut Input<'_>, keyword: &'static str) -> Parsed<()>
     if has(input, keyword)? { Ok(()) } else { Err(fault(input.current_token_start(), format!("expected {keyword}"))) }
 }
 
-/// Parses this character if it comes next. Returns whether it did.
+/// Consumes this character if it is next. Returns whether it was.
 pub(super) fn has_sign(input: &mut Input<'_>, sign: char) -> Parsed<bool> {
     blanks(input)?;
     Ok(opt(one_of(sign)).parse_next(input)?.is_some())
@@ -104,8 +104,8 @@ pub(super) fn literal(input: &mut Input<'_>) -> Parsed<Literal> {
     }
 }
 
-/// Parses a text in single or double quotes, in which the quote itself is doubled or escaped. `None` if no quote comes
-/// next.
+/// Parses a text in single or double quotes, in which the quote itself is doubled or escaped. `None` if the next
+/// character is not a quote.
 pub(super) fn quoted(input: &mut Input<'_>) -> Parsed<Option<String>> {
     let at = input.current_token_start();
     let Some(quote) = opt(one_of(['\'', '"'])).parse_next(input)? else { return Ok(None) };

@@ -1,10 +1,10 @@
 //! Worktrees: agents that work in their own copy of the workspace. Each such agent has a folder in
 //! `.workshop/worktrees/`: `files/` with its copy of the workspace, `history.git/` with a commit for each of its
-//! actions, and `state/` with what makes its orders happen exactly once. The history is the agent's own bare
-//! repository: a repository of the person's is never opened, so none of its hooks, filters, attributes or settings
-//! apply, and nothing in it changes.
+//! actions, and `state/` with records by which each of its orders is executed exactly once. The history is a bare
+//! repository of the agent's own: a repository that belongs to the person is never opened, so none of its hooks,
+//! filters, attributes or settings apply, and nothing in it changes.
 //!
-//! Reading order: `repository` (git; nothing else uses it), `tree` (which files there are, and merging changes: pure),
+//! Reading order: `repository` (git; nothing else uses it), `tree` (the list of files, and merging changes: pure),
 //! `scan` (reading and writing whole trees on disk), `worktree` (one agent's copy), `merging` (proposing its changes
 //! and merging them into the workspace).
 

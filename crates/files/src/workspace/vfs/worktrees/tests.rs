@@ -311,7 +311,7 @@ fn the_copies_of_two_agents_are_both_merged() {
     assert_eq!(fixture.read("bob", "a.md"), "one\n2\n3\n4\nfive\n");
 }
 
-/// A person's repository and a copy, both of which would run something at every step.
+/// A person's repository and a copy, both with hooks and filters that would run a program at every step.
 #[cfg(unix)]
 #[test]
 fn nothing_in_a_hostile_repository_is_executed() {
@@ -408,7 +408,7 @@ proptest! {
         if takes_over {
             fixture.begin("ada");
         }
-        // Something that she wrote and reverted is no change, so nothing is merged.
+        // An edit that she reverted is not a change, so there is nothing to merge.
         let is_merged = !fixture.told.files.is_empty();
         let crossed = if is_merged { fixture.merge("ada").0 } else { Vec::new() };
         let now = fixture.in_workspace("a.md").unwrap_or_default();

@@ -264,7 +264,7 @@ fn apply(files: &mut TreeFiles, changed: Vec<(String, Option<TreeFile>)>) {
     }
 }
 
-/// Returns the message of a commit: what was done, and what caused it.
+/// Returns the message of a commit: the operation, and its cause.
 pub(super) fn message(what: &str, order: &FileOrder) -> String {
     let mut message = format!("{what}\n\nOrder: {}\nRecord: {}\n", order.key, order.cause);
     if let Some(activation) = &order.activation {

@@ -49,7 +49,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Creates the network from its weights; the error says what does not match.
+    /// Creates the network from its weights; the error names the tensor that does not match.
     pub(super) fn new(weights: &Weights<'_>, shape: &Shape) -> Result<Self, String> {
         let width = shape.hidden_size;
         let linear = |name: &str, outputs: usize, inputs: usize| {

@@ -22,7 +22,7 @@ pub(super) struct Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
-    /// Parses the bytes of a file; the error says what is wrong.
+    /// Parses the bytes of a file; the error is a description of the first problem.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, String> {
         let broken = || "it is truncated or not a model file: download the model again".to_owned();
         let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(broken)?;

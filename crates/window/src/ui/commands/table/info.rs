@@ -96,7 +96,7 @@ pub enum UndoKind {
     ByUndo,
     /// With the same command again, or with its opposite.
     ByItsOpposite,
-    /// Not needed: it changes only what is visible.
+    /// Not needed: the command changes only the view.
     NothingToUndo,
     /// Not at all; the command asks first, or loses nothing.
     Irreversible,
@@ -114,7 +114,7 @@ impl UndoKind {
     }
 }
 
-/// The input by which a command decides whether it applies and what it does.
+/// The input from which a command determines whether it applies and which actions it performs.
 #[derive(Clone, Copy)]
 pub struct CommandContext<'a> {
     /// The current state of the room.

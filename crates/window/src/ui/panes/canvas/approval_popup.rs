@@ -10,7 +10,7 @@ use crate::ui::{Command, ViewerContext};
 use crate::view::pick::RoomObject;
 use crate::view::theme::{APPROVAL, LINE, SPACE};
 
-/// Heights of the card's parts on the canvas: the request with its risk, and the preview of what would happen.
+/// Heights of the card's parts on the canvas: the request with its risk, and the preview of its effect.
 pub const CARD: CardSize = CardSize { head: 92.0, preview: 96.0 };
 /// Offset from an agent's position to its raised hand, in world units.
 const HAND_UNITS: [f32; 2] = [22.0, 46.0];
@@ -51,8 +51,8 @@ pub(super) fn approval_popup_ui(
     approval_card(&mut child, cx, question, ("room", CARD, Some(Turn { at, count })))
 }
 
-/// Whether the preview of what would happen is visible, either next to the agent or in the inspector.
-pub fn shows_preview(cx: &ViewerContext<'_>) -> bool {
+/// Whether the preview of the effect is visible, either next to the agent or in the inspector.
+pub fn shows_what_happens(cx: &ViewerContext<'_>) -> bool {
     let (view, room_rect) = (&cx.ui.view, cx.ui.view.camera.viewport);
     is_in_inspector(cx) || cx.ui.dock.is_visible(&Tab::Room) && place(cx, view, room_rect).is_some()
 }

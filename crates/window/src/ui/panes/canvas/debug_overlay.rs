@@ -1,4 +1,5 @@
-//! The debug overlay: next to each visible agent, what it does and why, what comes next, what it remembers and costs.
+//! The debug overlay: next to each visible agent, its activity and the reason, its next activity, its memory and its
+//! cost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Drag state in the room: what is being dragged, and what happens when it is dropped or the drag is cancelled.
+//! Drag state in the room: the dragged things, and the effect of dropping them or cancelling the drag.
 
 use std::collections::BTreeMap;
 

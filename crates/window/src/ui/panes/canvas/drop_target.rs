@@ -1,4 +1,4 @@
-//! Drops from the shelf or the desktop into the room: the position of the new item, and its preview.
+//! Drops from the shelf or the computer's desktop into the room: the position of the new item, and its preview.
 
 use egui::{
     Align2, CornerRadius, CursorIcon, FontId, Key, Label, Painter, Pos2, Rect, Response, RichText, Shape, Stroke,

@@ -265,7 +265,7 @@ impl Canvas {
     }
 
     /// Frames a newly opened room. When a panel changes the canvas rectangle, keeps the room where it is on screen, so
-    /// that what was clicked stays under the pointer.
+    /// that the clicked thing stays under the pointer.
     fn update_viewport(&mut self, ui: &Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView) {
         let window = ui.ctx().content_rect();
         if !view.is_framed {

@@ -48,7 +48,7 @@ struct TestRun {
     logged: usize,
 }
 
-/// What a test run needs.
+/// The input of a test run.
 #[derive(Clone, Copy)]
 struct RunContext<'a> {
     /// Starts calls in this room.

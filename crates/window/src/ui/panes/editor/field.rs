@@ -92,7 +92,7 @@ pub fn field_id(path: &str) -> Id {
     Id::new(("editor field", path))
 }
 
-/// What the field needs besides the text.
+/// The input of the field besides the text.
 pub struct FieldSetting<'a> {
     /// The path of the file.
     pub path: &'a str,

@@ -33,7 +33,7 @@ pub struct HistoryView {
     pub rows_drawn: usize,
 }
 
-/// What the history view needs.
+/// The input of the history view.
 pub struct HistorySetting<'a> {
     /// The path of the file.
     pub path: &'a str,

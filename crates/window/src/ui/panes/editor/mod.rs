@@ -61,7 +61,7 @@ pub struct Draft {
     pub applies_when_idle: bool,
 }
 
-/// What the editor shows of a file.
+/// The view of a file: its text, a comparison or its history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Mode {
     /// The text for editing.
@@ -222,7 +222,7 @@ pub fn update_tabs(cx: &ViewerContext<'_>, editors: &mut Editors) -> Vec<Command
     commands
 }
 
-/// Whether the file's content on disk is known. Otherwise nothing is saved automatically.
+/// Whether the file's content on disk is known. If not, the file is not saved automatically.
 fn is_file_known(tab: &Tab) -> bool {
     matches!(tab.status, tab::FileStatus::Text(_) | tab::FileStatus::Absent)
 }

@@ -22,7 +22,7 @@ use crate::view::event_text::{Names, kind_words, sentence, thousands};
 use crate::view::pick::RoomObject;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
-/// The maximum number of characters of the data that are content; copying takes all of it.
+/// The maximum number of characters of the data that are shown; copying takes all of the data.
 const DATA_CHARS: usize = 6_000;
 /// The width of the column with field names.
 const FIELD_POINTS: f32 = 84.0;

@@ -24,7 +24,7 @@ pub struct Facets {
     pub tools: BTreeSet<Id>,
     /// Ids of runs.
     pub runs: BTreeSet<Id>,
-    /// KindSet of records.
+    /// The kinds of records.
     pub kinds: KindSet,
     /// The names of all agents, including former ones.
     pub names: Names,

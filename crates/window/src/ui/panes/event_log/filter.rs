@@ -291,7 +291,7 @@ impl FilterScan {
         if self.lists_all() { usize::try_from(self.count - self.first).unwrap_or(0) } else { self.hits.len() }
     }
 
-    /// Whether the set is empty.
+    /// Whether there are no hits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -309,7 +309,7 @@ impl EventRowLine<'_> {
     }
 }
 
-/// Draws a text of at max_offset `lines` lines, cut to `width` and centred vertically in `rect`. Returns its width.
+/// Draws a text of at most `lines` lines, cut to `width` and centred vertically in `rect`. Returns its width.
 fn text_at(
     ui: &Ui,
     rect: Rect,

@@ -120,7 +120,7 @@ impl Explorer {
         FileTargets { folder: folder_at(on), ..targets }
     }
 
-    /// Returns what the room uses a file for.
+    /// Returns how the room uses a file.
     fn used(&self, path: &str, room: &RoomModel) -> FileUse {
         if let Some(profile) = self.tracker.profile_of_file(path) {
             return FileUse::Agent { profile: profile.clone(), agent: self.tracker.agent_of(profile).cloned() };

@@ -25,7 +25,7 @@ pub enum RowKind {
 pub struct Row {
     /// The number of folders around it.
     pub depth: usize,
-    /// What the row shows.
+    /// The content of the row.
     pub kind: RowKind,
 }
 

@@ -31,7 +31,7 @@ const MIN_CARD_ZOOM: f32 = 0.28;
 /// The width of an agent's face on its card.
 const FACE_UNITS: f32 = 26.0;
 
-/// The cards of the graph, and what they are drawn from.
+/// Draws the cards of the graph; the fields are its input.
 pub struct Cards<'a> {
     /// The data of the graph.
     pub model: &'a Model,

@@ -22,7 +22,7 @@ const HEAD_MIN_ZOOM: f32 = 0.12;
 /// Number of segments of a dashed curve.
 const DASH_SAMPLES: usize = 20;
 
-/// The arrows of the graph, and what they are drawn from.
+/// Draws the arrows of the graph; the fields are its input.
 pub struct Arrows<'a> {
     /// Painter of the pane.
     pub painter: &'a Painter,

@@ -1,8 +1,8 @@
 //! The view onto the graph, with its position and zoom, and the search for the nearest node in a direction.
 //!
-//! Why not `bevy_pancam`: it moves a Bevy camera, but the graph is painted by egui in a panel, which no such camera
-//! sees (as in [`camera`](crate::view::camera)). Also, the wheel must zoom only where no other panel is on top, which
-//! only egui knows.
+//! `bevy_pancam` is not used, because it moves a Bevy camera, but the graph is painted by egui in a panel, which no
+//! such camera sees (as in [`camera`](crate::view::camera)). Also, the wheel must zoom only where no other panel is on
+//! top, which only egui knows.
 
 use egui::{PointerButton, Pos2, Rect, Response, Ui, Vec2, vec2};
 

@@ -89,7 +89,7 @@ impl FileFlow {
     }
 }
 
-/// What the user chose to show.
+/// The user's choice of what the graph shows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ViewOptions {
     /// Whether finished agents are collapsed into their parents.
@@ -161,7 +161,7 @@ impl VisibleGraph {
     }
 
     /// Returns a node's block, and its rectangle relative to the block's corner. A node that is folded away is
-    /// represented by what it is folded into.
+    /// represented by the node that it is folded into.
     pub fn place(&self, node: Node) -> Option<(usize, Rect)> {
         let card = Rect::from_min_size(Pos2::ZERO, CARD);
         match node {

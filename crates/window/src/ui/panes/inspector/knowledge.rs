@@ -1,4 +1,4 @@
-//! The Memory tab of an agent: what it recalled last and why, and its own memories.
+//! The Memory tab of an agent: the memories that it recalled last and the reason, and its own memories.
 
 use std::sync::Arc;
 

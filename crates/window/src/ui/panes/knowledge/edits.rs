@@ -38,7 +38,7 @@ pub(super) fn replace(
         None => KnowledgeFile::new(owner.clone()),
     };
     destination.add(memory).ok()?;
-    // The destination comes first, so nothing is lost if only one of the files is written.
+    // The destination is written first, so that the memory is not lost if only one of the files is written.
     let arrived = save(cx, &owner, old.map(|text| &**text), &destination.to_string());
     let left = save(cx, &row.owner, Some(before), &file.to_string());
     Some(Command::Acts(vec![arrived, left]))

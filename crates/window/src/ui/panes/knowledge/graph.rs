@@ -31,7 +31,7 @@ const CARD: Vec2 = vec2(206.0, 62.0);
 /// The maximum number of characters per line and lines of text on a card.
 const LINE_CHARS: usize = 31;
 const TEXT_LINES: usize = 2;
-/// The maximum number of memories content, newest first.
+/// The maximum number of memories in the graph; the newest are shown.
 const MAX_MEMORIES: usize = 400;
 /// The minimum zoom for text on cards and on arrows.
 const WORDS_ZOOM: f32 = 0.45;
@@ -48,8 +48,8 @@ struct GraphContent {
     left_out: usize,
 }
 
-/// The current content and its layout request, with what they were computed from: the version of the memories, the form
-/// and the search results.
+/// The current content and its layout request. `of` is the input that they were computed from: the version of the
+/// memories, the form and the search results.
 #[derive(Clone, Debug)]
 struct CurrentGraph {
     content: Arc<GraphContent>,

@@ -21,7 +21,7 @@ const MARGIN_POINTS: f32 = 8.0;
 const BESIDE_POINTS: f32 = 600.0;
 /// The upper part's share of the height if the parts are stacked.
 const UPPER_SHARE: f32 = 0.46;
-/// The width of the wooden frame around boards, and of chalk chalk_smears.
+/// The width of the wooden frame around boards, and of chalk smears.
 const FRAME_POINTS: f32 = 6.0;
 const SMEAR_POINTS: f32 = 30.0;
 /// The distance between specks of cork.

@@ -51,7 +51,8 @@ pub struct Step {
     key: Key,
 }
 
-/// Records with equal keys belong to the same step: the index of their kind, and what they are about.
+/// Records with equal keys belong to the same step: the index of their kind, and a text that identifies the event and
+/// its subject.
 type Key = (usize, String);
 
 /// A cause and its effects, oldest first.
@@ -237,7 +238,7 @@ impl Step {
     }
 }
 
-/// Returns the part of a record that is the same for actor_names who did it; `None` if each did something different.
+/// Returns the part of a record that is the same for all agents that did it; `None` if each did something different.
 fn common(row: &EventRow) -> Option<EventDraft> {
     Some(match &row.kind {
         EventKind::ActionQueued => EventDraft::of(&ActionQueued { priority: None, why: None, ..row.read()? }),

@@ -1,4 +1,4 @@
-//! Interface texts of the run bar and of what is shown above it.
+//! Interface texts of the run bar and of the panels above it.
 
 use crate::ui::widgets::text_format::compact;
 

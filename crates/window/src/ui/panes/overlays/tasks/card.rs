@@ -127,7 +127,7 @@ fn assignee_ui(ui: &mut Ui, board: &Board<'_>, name: &str) {
     ui.add(Label::new(RichText::new(called).size(TYPE[0]).color(board.theme.text)).selectable(false));
 }
 
-/// Returns notes on the status of a task: what it waits for, and its result.
+/// Returns notes on the status of a task: the reason why it waits, and its result.
 fn status_notes(board: &Board<'_>, task: &Task) -> Vec<String> {
     let file = &board.tasks.file;
     let mut notes = Vec::new();

@@ -139,7 +139,7 @@ fn priority_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, output: &mut BoardOu
     }
 }
 
-/// Draws the menu of assignees: agents in the room, the user, or nobody.
+/// Draws the menu of assignees: agents in the room, the user, or none.
 fn assignees_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, output: &mut BoardOutput) {
     let room = board.cx.room;
     let called = |name: &str| match room.agent_named(name) {
