@@ -1,4 +1,4 @@
-//! Renders Markdown while it streams: bold text, code and headings are shown as such while the answer continues.
+//! Renders Markdown while it streams: bold text, code and headings are styled while the answer arrives.
 //!
 //! Why not `pulldown-cmark`, which reads Markdown elsewhere: parsers need the whole text, because a later line can change
 //! the meaning of an earlier one; here, each character is shown as soon as its style is clear. So this supports what
@@ -13,23 +13,23 @@ pub(super) enum Look {
     Emphasised,
     Code,
     Heading,
-    /// What only marks something up, such as the fences of code.
+    /// Markup itself, such as code fences.
     Faint,
 }
 
 /// The beginning of a line is held back up to this many bytes, until its kind is clear.
-const HELD_AT_MOST: usize = 12;
+const MAX_HELD_BYTES: usize = 12;
 
 /// A streamed Markdown text.
 #[derive(Default)]
 pub(super) struct MarkdownStream {
-    /// The beginning of a line, or a mark, of which more has to come.
+    /// The beginning of a line, or a mark, that is not decided yet.
     held: String,
     line: Line,
     /// The fence of the open code block: its character and its length.
     fence: Option<(char, usize)>,
     inline: Look,
-    /// The last letter that was shown in this line.
+    /// The last character that was shown in this line.
     last: Option<char>,
 }
 
@@ -40,12 +40,12 @@ enum Line {
     Beginning,
     Text,
     Heading,
-    /// A line of a fence.
+    /// A line with a code fence.
     Fence,
 }
 
 impl MarkdownStream {
-    /// More of it; what can be shown now.
+    /// Adds text. Returns what can be shown now.
     pub(super) fn push(&mut self, text: &str) -> Vec<(Look, String)> {
         let mut shown = Vec::new();
         for letter in text.chars() {
@@ -54,7 +54,7 @@ impl MarkdownStream {
         shown
     }
 
-    /// No more comes; what was held back.
+    /// Ends the text. Returns what was held back.
     pub(super) fn end(&mut self) -> Vec<(Look, String)> {
         let mut shown = Vec::new();
         if self.line == Line::Beginning {
@@ -72,13 +72,13 @@ impl MarkdownStream {
             }
             self.mark('\n', shown);
             self.show(Look::Plain, "\n", shown);
-            // Emphasis that nobody ended was none.
+            // Emphasis that does not end in its line is plain text.
             (self.line, self.inline, self.last) = (Line::Beginning, Look::Plain, None);
             return;
         }
         if self.line == Line::Beginning {
             self.held.push(letter);
-            if is_decided(&self.held, self.fence) || self.held.len() >= HELD_AT_MOST {
+            if is_decided(&self.held, self.fence) || self.held.len() >= MAX_HELD_BYTES {
                 self.begin_line(shown);
             }
             return;
@@ -86,7 +86,7 @@ impl MarkdownStream {
         self.in_line(letter, shown);
     }
 
-    /// Shows what a line begins with, now that it is clear what it is.
+    /// Shows the held beginning of a line, now that its kind is clear.
     fn begin_line(&mut self, shown: &mut Vec<(Look, String)>) {
         let held = std::mem::take(&mut self.held);
         let begun = held.trim_start_matches(' ');
@@ -143,7 +143,7 @@ impl MarkdownStream {
         }
     }
 
-    /// What the stars that were held back mean, before this letter.
+    /// Decides what the held stars mean, now that the next character is known.
     fn mark(&mut self, next: char, shown: &mut Vec<(Look, String)>) {
         let wanted = match self.held.len() {
             1 => Look::Emphasised,
@@ -162,7 +162,7 @@ impl MarkdownStream {
         }
     }
 
-    /// Shows what was held back as it was written.
+    /// Shows the held text unchanged.
     fn release(&mut self, shown: &mut Vec<(Look, String)>) {
         let held = std::mem::take(&mut self.held);
         self.show(self.look(), &held, shown);
@@ -187,7 +187,7 @@ impl MarkdownStream {
     }
 }
 
-/// Whether the beginning of a line determines its kind, whatever follows.
+/// Whether the beginning of a line already determines its kind.
 fn is_decided(held: &str, fence: Option<(char, usize)>) -> bool {
     let begun = held.trim_start_matches(' ');
     let Some(first) = begun.chars().next() else { return false };
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_answers_are_made_of_is_shown_as_that() {
+    fn headings_lists_emphasis_and_code_are_styled() {
         use Look::{Code, Emphasised, Faint, Heading, Plain, Strong};
         assert_eq!(looks("It is **very** warm"), [(Plain, "It is "), (Strong, "very"), (Plain, " warm")]);
         assert_eq!(looks("**All** of **it**"), [(Strong, "All"), (Plain, " of "), (Strong, "it")]);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_markup_stays_as_it_was_written() {
+    fn text_that_only_looks_like_markup_is_unchanged() {
         for text in ["2 * 3 * 4", "a#b", "#hashtag", "-5 degrees", "a ** b", "snake_case_name", "~ about", "***"] {
             let all: String = shown(text).into_iter().map(|(_, text)| text).collect();
             assert_eq!(all, text);
@@ -275,7 +275,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_same_in_whatever_pieces_it_comes(pieces in proptest::collection::vec("[ab#*`~ \n-]{0,6}|é|漢", 0..12)) {
+        fn the_output_does_not_depend_on_the_chunks(pieces in proptest::collection::vec("[ab#*`~ \n-]{0,6}|é|漢", 0..12)) {
             let whole = shown(&pieces.concat());
             prop_assert_eq!(&joined(pieces.iter().cloned()), &whole);
             let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>();
