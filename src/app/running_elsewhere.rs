@@ -47,30 +47,28 @@ pub fn runs(process: u32) -> bool {
 
 /// Whether an open room has loaded the current files of its workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct TakenIn {
+pub struct LoadStatus {
     /// The paths of files whose content on disk differs from the room's.
     pub behind: Vec<String>,
     /// Number of answers that it has not processed.
     pub answers: usize,
     /// Whether it runs every piece of work for one turn and then exits.
     pub is_pump: bool,
-    /// Whether its work continues by itself.
-    pub goes_on: bool,
 }
 
-impl TakenIn {
+impl LoadStatus {
     /// Whether it has processed everything.
-    pub fn is_all(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.behind.is_empty() && self.answers == 0
     }
 }
 
-/// Reads the last committed state of a scene's room and the files on disk; passes the world to `see`.
-pub fn look_beside<T>(
+/// Reads the last committed state of a scene's room and the files on disk; passes the world to `inspect`.
+pub fn inspect_open_room<T>(
     workspace: &Path,
     scene: &str,
-    see: impl FnOnce(&World) -> T,
-) -> Result<Option<(TakenIn, T)>, OpenError> {
+    inspect: impl FnOnce(&World) -> T,
+) -> Result<Option<(LoadStatus, T)>, OpenError> {
     // Read the disk first: what is written in the meantime is not counted as missed by the room.
     let (on_disk, _) = read_folder(workspace);
     let waiting = answer_files::kept(&state_folder(workspace)).values().filter(|answer| answer.scene == scene).count();
@@ -81,11 +79,6 @@ pub fn look_beside<T>(
         on_disk.iter().filter(|(path, text)| known.get(*path) != Some(*text)).map(|(path, _)| path.clone()).collect();
     behind.extend(known.keys().filter(|path| !on_disk.contains_key(*path)).cloned());
     let kernel = world.resource::<Kernel>();
-    let taken = TakenIn {
-        behind,
-        answers: waiting,
-        is_pump: kernel.gives_one_turn_each(),
-        goes_on: kernel.goes_on_by_itself(|_| false),
-    };
-    Ok(Some((taken, see(world))))
+    let load = LoadStatus { behind, answers: waiting, is_pump: kernel.gives_one_turn_each() };
+    Ok(Some((load, inspect(world))))
 }

@@ -53,13 +53,13 @@ struct AllowArguments {
 }
 
 /// A workspace with its settings for coding agents.
-struct Context {
+struct AgentContext {
     folder: PathBuf,
     environment: Environment,
     settings: AcpSettings,
 }
 
-impl Context {
+impl AgentContext {
     fn of(place: &InWorkspace) -> Result<Self, CliError> {
         let folder = workspace_argument::workspace(place.workspace.as_deref(), IfMissing::Fail)?;
         let folder = folder.canonicalize().unwrap_or(folder);
@@ -89,14 +89,14 @@ pub(super) fn acp(arguments: &Arguments) -> CliResult {
 }
 
 fn list(place: &InWorkspace) -> CliResult {
-    let here = Context::of(place)?;
-    let (agents, problems) = available_agents(&here.settings, &here.environment);
+    let context = AgentContext::of(place)?;
+    let (agents, problems) = available_agents(&context.settings, &context.environment);
     for problem in problems {
         output::note(&format!("{}: {}", problem.place, problem.what));
     }
     let mut listed = Vec::new();
     for AvailableAgent { agent, known, is_installed, consent, .. } in agents {
-        let mut line = here.to_json(&agent);
+        let mut line = context.to_json(&agent);
         line["installed"] = known.map_or(Value::Null, |_| is_installed.into());
         if !place.json {
             let more = match known.filter(|_| !is_installed) {
@@ -115,45 +115,45 @@ fn list(place: &InWorkspace) -> CliResult {
 
 fn allow(allowing: &AllowArguments) -> CliResult {
     let AgentArguments { agent, place } = &allowing.chosen;
-    let here = Context::of(place)?;
-    let agent = here.find(agent)?;
+    let context = AgentContext::of(place)?;
+    let agent = context.find(agent)?;
     let mut details = agent.details();
     if let Some(known) = KnownAgent::of(&agent) {
         let own = known.own_places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>();
         details.push_str(&format!("\n  may read and write its own files: {}", own.join(", ")));
     }
-    if !here.settings.confined {
+    if !context.settings.confined {
         details.push_str("\n  is not sandboxed: acp.confined is false, so it can do whatever you can");
     }
     if !allowing.yes && output::is_interactive() {
         let question = format!(
             "{details}\nMay this coding agent be started in {} whenever an agent with `model: {}` needs it? [y/N] ",
-            here.folder.display(),
+            context.folder.display(),
             agent.name
         );
         if !output::confirm(&question)? {
             return Ok(ExitStatus::Waiting);
         }
     }
-    let file = allow_peer(&here.environment, &here.folder, &agent)
+    let file = allow_peer(&context.environment, &context.folder, &agent)
         .map_err(|problem| CliError::failed(problem.what).hint(problem.remedy))?;
     if place.json {
-        output::json(&here.to_json(&agent))?;
+        output::json(&context.to_json(&agent))?;
     } else {
-        output::result(&format!("allowed in {}; saved in {}:\n{details}", here.folder.display(), file.display()))?;
+        output::result(&format!("allowed in {}; saved in {}:\n{details}", context.folder.display(), file.display()))?;
     }
     Ok(ExitStatus::Done)
 }
 
 fn forbid(chosen: &AgentArguments) -> CliResult {
-    let here = Context::of(&chosen.place)?;
-    let agent = here.find(&chosen.agent)?;
-    forbid_peer(&here.environment, &here.folder, &agent)
+    let context = AgentContext::of(&chosen.place)?;
+    let agent = context.find(&chosen.agent)?;
+    forbid_peer(&context.environment, &context.folder, &agent)
         .map_err(|problem| CliError::failed(problem.what).hint(problem.remedy))?;
     if chosen.place.json {
         output::json(&json!({ "model": agent.name, "allowed": "no" }))?;
     } else {
-        output::result(&format!("{} may no longer be started in {}", agent.name, here.folder.display()))?;
+        output::result(&format!("{} may no longer be started in {}", agent.name, context.folder.display()))?;
     }
     Ok(ExitStatus::Done)
 }

@@ -128,7 +128,7 @@ pub(super) struct ApprovalPrompts {
     on_terminal: Option<ApprovalId>,
     /// The person's input, if approvals are asked on the terminal.
     lines: Option<Lines>,
-    has_looked: bool,
+    has_checked: bool,
 }
 
 impl ApprovalPrompts {
@@ -149,7 +149,7 @@ impl ApprovalPrompts {
         // Read from the start, so that lines typed before a question do not answer it.
         let lines = (policy == Policy::Terminal).then(|| Lines::Typed(typed_lines()));
         let known = BTreeSet::new();
-        Self { policy, ends_when_held, hints, folder, known, on_terminal: None, lines, has_looked: false }
+        Self { policy, ends_when_held, hints, folder, known, on_terminal: None, lines, has_checked: false }
     }
 
     /// The same for a chat, which owns the terminal and reads answers with `read`.
@@ -190,12 +190,12 @@ impl ApprovalPrompts {
     }
 
     /// Looks for new approvals after a tick with these events, and decides or reports them.
-    pub(super) fn look(&mut self, world: &mut World, events: &[EventRecord], reporter: &mut ProblemReporter) {
+    pub(super) fn handle_new(&mut self, world: &mut World, events: &[EventRecord], reporter: &mut ProblemReporter) {
         let asked = events.iter().any(|event| event.draft.kind == EventKind::ApprovalRequested);
-        if self.has_looked && !asked {
+        if self.has_checked && !asked {
             return;
         }
-        self.has_looked = true;
+        self.has_checked = true;
         if self.policy == Policy::Terminal {
             return;
         }
@@ -228,7 +228,7 @@ impl ApprovalPrompts {
     /// Asks for the next approval, if they are asked on the terminal. Waits for a reply, an answer from another
     /// terminal, or an interrupt. The room does not advance meanwhile.
     pub(super) fn ask(&mut self, world: &mut World, interrupted: &AtomicBool) {
-        if self.policy != Policy::Terminal || !self.has_looked {
+        if self.policy != Policy::Terminal || !self.has_checked {
             return;
         }
         let next = world.resource::<Kernel>().approvals().find(|one| !self.known.contains(&one.id));
@@ -297,7 +297,7 @@ impl ApprovalPrompts {
         Some((next.id.clone(), asks(world, &next)))
     }
 
-    /// The hints that answer the approvals from another terminal and continue the work.
+    /// The commands that answer the approvals from another terminal and continue the work.
     pub(super) fn how_to_answer(&self, holds: &[Hold]) -> String {
         let approvals = holds.iter().filter_map(|hold| match hold {
             Hold::Approval(approval) => Some(self.hints.answer(&approval.id)),

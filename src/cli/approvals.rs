@@ -145,7 +145,7 @@ fn list(listing: &ListArguments) -> CliResult {
     } else if approvals.is_empty() && steps.is_empty() {
         output::note("no open approvals");
     } else {
-        let lines: Vec<String> = approvals.iter().map(line).chain(steps.iter().map(waiting_steps::line)).collect();
+        let lines: Vec<String> = approvals.iter().map(line).chain(steps.iter().map(waiting_steps::summary)).collect();
         output::result(&lines.join("\n"))?;
     }
     Ok(ExitStatus::Done)
@@ -154,10 +154,10 @@ fn list(listing: &ListArguments) -> CliResult {
 fn show(chosen: &ShowArguments) -> CliResult {
     let (_, open) = open_workspace(chosen.workspace.as_deref())?;
     match choose(&open, &chosen.id)? {
-        Question::Step(step) if chosen.json => output::json(&waiting_steps::to_json(step))?,
-        Question::Step(step) => output::result(&waiting_steps::shown(step))?,
-        Question::Agent(one) if chosen.json => output::json(&to_json(one))?,
-        Question::Agent(one) => {
+        OpenQuestion::Step(step) if chosen.json => output::json(&waiting_steps::to_json(step))?,
+        OpenQuestion::Step(step) => output::result(&waiting_steps::details(step))?,
+        OpenQuestion::Agent(one) if chosen.json => output::json(&to_json(one))?,
+        OpenQuestion::Agent(one) => {
             let risk = one.approval.risk.summary();
             let mut lines = vec![line(one), format!("  task: {}", one.approval.task), format!("  risk: {risk}")];
             lines.extend(scopes(&one.name, &one.approval));
@@ -172,13 +172,13 @@ fn show(chosen: &ShowArguments) -> CliResult {
 fn answer(chosen: &ShowArguments, decision: Decision, fields: &[(String, String)]) -> CliResult {
     let (folder, open) = open_workspace(chosen.workspace.as_deref())?;
     let (sentence, id, json) = match choose(&open, &chosen.id)? {
-        Question::Step(step) => {
+        OpenQuestion::Step(step) => {
             let given = waiting_steps::answer(step, &decision, fields)?;
             save_answer(&folder, &given)?;
             let answered = OpenStep { answer: Some(given), ..step.clone() };
             (step.question.sentence(), step.question.id.clone(), waiting_steps::to_json(&answered))
         }
-        Question::Agent(one) => {
+        OpenQuestion::Agent(one) => {
             let is_for_server = one.approval.of_server.is_some();
             let filled: BTreeMap<String, String> = fields.iter().cloned().collect();
             if let Some(why) =
@@ -241,12 +241,12 @@ fn save_answer(folder: &Path, given: &Answer) -> Result<(), CliError> {
 
 /// An open approval of an agent, or a workflow step that waits for a person.
 #[derive(Clone, Copy)]
-enum Question<'a> {
+enum OpenQuestion<'a> {
     Agent(&'a OpenApproval),
     Step(&'a OpenStep),
 }
 
-impl Question<'_> {
+impl OpenQuestion<'_> {
     fn id(self) -> String {
         match self {
             Self::Agent(one) => one.approval.id.to_string(),
@@ -256,12 +256,12 @@ impl Question<'_> {
 }
 
 /// Finds an open question by its id or an unambiguous prefix of it.
-fn choose<'a>(open: &'a OpenQuestions, word: &str) -> Result<Question<'a>, CliError> {
-    let all = || open.approvals.iter().map(Question::Agent).chain(open.steps.iter().map(Question::Step));
+fn choose<'a>(open: &'a OpenQuestions, word: &str) -> Result<OpenQuestion<'a>, CliError> {
+    let all = || open.approvals.iter().map(OpenQuestion::Agent).chain(open.steps.iter().map(OpenQuestion::Step));
     if let Some(exact) = all().find(|one| one.id() == word) {
         return Ok(exact);
     }
-    let known = || match all().map(Question::id).collect::<Vec<_>>() {
+    let known = || match all().map(OpenQuestion::id).collect::<Vec<_>>() {
         ids if ids.is_empty() => "no open approvals".to_owned(),
         ids => format!("open approvals: {}", ids.join(", ")),
     };
@@ -323,7 +323,7 @@ mod tests {
     fn a_beginning_is_enough_where_it_is_that_of_one() {
         let approvals = vec![open("7-1-0-abcd"), open("71-1-0-abcd"), open("8-1-0-abcd")];
         let open = OpenQuestions { approvals, ..OpenQuestions::default() };
-        let chosen = |word: &str| choose(&open, word).map(Question::id).ok();
+        let chosen = |word: &str| choose(&open, word).map(OpenQuestion::id).ok();
         assert_eq!(chosen("8").as_deref(), Some("8-1-0-abcd"));
         assert_eq!(chosen("7-").as_deref(), Some("7-1-0-abcd"));
         assert_eq!((chosen("7"), chosen(""), chosen("9")), (None, None, None));

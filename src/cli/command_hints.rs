@@ -1,8 +1,8 @@
-//! CommandHints that are suggested to a person in hints.
+//! Commands that are suggested to a person in hints.
 
 use crate::kernel::ApprovalId;
 
-/// Builds suggested hints with the options of the current command line.
+/// Builds suggested commands with the options of the current command line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommandHints {
     /// The workspace, if it was given.
@@ -70,8 +70,8 @@ mod tests {
             provider: Some("scripted:script.yaml".into()),
             continue_command: None,
         };
-        let told = hints.answer(&ApprovalId::parse("7-1-0-abcd").expect("it has the shape"));
-        assert!(told.contains("workshop approvals allow 7-1-0-abcd 'my room'\\''s'"), "{told}");
+        let hint = hints.answer(&ApprovalId::parse("7-1-0-abcd").expect("it has the shape"));
+        assert!(hint.contains("workshop approvals allow 7-1-0-abcd 'my room'\\''s'"), "{hint}");
         let run = hints.continue_work();
         assert_eq!(run, "workshop run 'my room'\\''s' --scene newsroom --provider scripted:script.yaml --until idle");
         let of_talk =

@@ -243,8 +243,8 @@ fn try_model(folder: &Path, model: &str) -> Finding {
     let tried = trial.run(&JobControl::default());
     match tried.outcome {
         Ok(reply) => {
-            let said = text::truncate(&text::one_line(&reply.text), 100);
-            Finding::good(&what, format!("answered after {} ms: {said:?}", tried.duration.as_millis()))
+            let reply_text = text::truncate(&text::one_line(&reply.text), 100);
+            Finding::good(&what, format!("answered after {} ms: {reply_text:?}", tried.duration.as_millis()))
         }
         Err(failure) => failed(failure.what, &failure.remedy),
     }
@@ -265,11 +265,11 @@ fn confinement() -> Finding {
 /// The MCP servers of the workspace, and whether they are allowed. None is started.
 fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
     let Ok(all) = servers_of(folder) else { return Vec::new() };
-    let finding = |written: &ConfiguredServer| {
-        let what = format!("MCP server {}", written.server.label());
-        let detail = format!("{} ({})", written.server.shown(), written.place);
-        let remedy = format!("if you trust it, run: workshop mcp allow {}", written.server.label());
-        match consent_of(environment, &written.server) {
+    let finding = |configured: &ConfiguredServer| {
+        let what = format!("MCP server {}", configured.server.label());
+        let detail = format!("{} ({})", configured.server.shown(), configured.place);
+        let remedy = format!("if you trust it, run: workshop mcp allow {}", configured.server.label());
+        match consent_of(environment, &configured.server) {
             Consent::Given => Finding::good(&what, format!("allowed: {detail}; test it with: workshop mcp check")),
             Consent::None => Finding::bad(State::NotSetUp, &what, format!("not allowed yet: {detail}"), remedy),
             Consent::OfAnother => {

@@ -44,7 +44,7 @@ impl Feed {
         let names = RoomNames(world);
         let narrator = names.narrator();
         for event in events.iter().filter(|event| is_notable(event, &narrator)) {
-            let when = time(event.tick as f64 / TICKS_PER_SEC as f64);
+            let when = format_time(event.tick as f64 / TICKS_PER_SEC as f64);
             let what = truncate(&narrator.sentence(event), LINE_CHARS);
             let who = event.draft.agent.as_ref().map(|agent| name_of(world, agent)).unwrap_or_default();
             output::feed_line(&when, &who, &what);
@@ -62,7 +62,7 @@ impl Feed {
         let spent = world.resource::<RequestQueue>().ledger().run();
         output::show_status(&format!(
             "{}  {} reading, {} talking, {} working, {} actions queued, {} calls, {} tokens, {}",
-            time(secs),
+            format_time(secs),
             busy.reading,
             busy.conversing,
             busy.working,
@@ -74,7 +74,7 @@ impl Feed {
     }
 }
 
-fn time(secs: f64) -> String {
+fn format_time(secs: f64) -> String {
     let whole = secs as u64;
     format!("{:02}:{:02}", whole / 60, whole % 60)
 }

@@ -198,7 +198,7 @@ fn query(searching: &SearchArguments) -> CliResult {
     let limit = usize::from(searching.limit);
     let found = files.known().recall(&choosing.viewer(), &text, local_secs(), limit, choosing.filter());
     if searching.place.json {
-        output::json(&json!({ "query": text, "memories": found.iter().map(found_json).collect::<Vec<_>>() }))?;
+        output::json(&json!({ "query": text, "memories": found.iter().map(recalled_json).collect::<Vec<_>>() }))?;
     } else if found.is_empty() {
         output::note("no results");
     } else {
@@ -241,11 +241,11 @@ fn show(chosen: &MemoryArguments) -> CliResult {
         output::json(&shown)?;
         return Ok(ExitStatus::Done);
     }
-    output::result(&shown(entry, &edges, place.as_deref()))?;
+    output::result(&memory_details(entry, &edges, place.as_deref()))?;
     Ok(ExitStatus::Done)
 }
 
-fn shown(entry: &Entry, edges: &[(&Entry, &Edge)], place: Option<&str>) -> String {
+fn memory_details(entry: &Entry, edges: &[(&Entry, &Edge)], place: Option<&str>) -> String {
     let memory = &entry.memory;
     let mut lines = vec![memory.content.clone(), String::new()];
     let mut add = |what: &str, value: Option<String>| {
@@ -369,7 +369,7 @@ fn edge_json(from: &str, edge: &Edge) -> Value {
     json!({ "source_id": from, "target_id": edge.target, "relation": edge.relation.word(), "weight": edge.weight })
 }
 
-fn found_json(one: &Recalled<'_>) -> Value {
+fn recalled_json(one: &Recalled<'_>) -> Value {
     let mut found = memory_json(&one.entry.memory);
     found["score"] = json!(one.score);
     found["parts"] = json!(one.parts);

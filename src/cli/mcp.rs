@@ -83,13 +83,13 @@ struct AllowArguments {
 }
 
 /// A workspace with its servers.
-struct Context {
+struct ServerContext {
     folder: PathBuf,
     environment: Environment,
     all: ServersOfFolder,
 }
 
-impl Context {
+impl ServerContext {
     fn of(place: &InWorkspace) -> Result<Self, CliError> {
         let folder = workspace_argument::workspace(place.workspace.as_deref(), IfMissing::Fail)?;
         let folder = folder.canonicalize().unwrap_or(folder);
@@ -99,25 +99,25 @@ impl Context {
     }
 
     /// Finds a server: `ada/db` is the one of the agent ada; `db` is the workspace's, or the only one of that name.
-    fn find(&self, said: &str) -> Result<&ConfiguredServer, CliError> {
+    fn find(&self, name: &str) -> Result<&ConfiguredServer, CliError> {
         let labels = |all: &[&ConfiguredServer]| all.iter().map(|one| one.server.label()).collect::<Vec<_>>();
         let all: Vec<&ConfiguredServer> = self.all.servers.iter().collect();
-        let of_name: Vec<&ConfiguredServer> = all.iter().copied().filter(|one| one.server.name == said).collect();
-        let exact = all.iter().find(|one| one.server.label() == said || *one.key == *said);
+        let of_name: Vec<&ConfiguredServer> = all.iter().copied().filter(|one| one.server.name == name).collect();
+        let exact = all.iter().find(|one| one.server.label() == name || *one.key == *name);
         match (exact, &of_name[..]) {
             (Some(exact), _) => {
                 let others: Vec<_> = of_name.iter().copied().filter(|one| one.server.of != exact.server.of).collect();
                 if !others.is_empty() {
                     let place = &exact.place;
-                    output::note(&format!("using {said} from {place}; there is also {}", labels(&others).join(", ")));
+                    output::note(&format!("using {name} from {place}; there is also {}", labels(&others).join(", ")));
                 }
                 Ok(*exact)
             }
             (None, [only]) => Ok(*only),
             (None, []) => {
-                let error = CliError::usage(format!("there is no MCP server {said:?} in this workspace"));
+                let error = CliError::usage(format!("there is no MCP server {name:?} in this workspace"));
                 let names = labels(&all);
-                Err(match nearest(said, names.iter().map(String::as_str)) {
+                Err(match nearest(name, names.iter().map(String::as_str)) {
                     Some(near) => error.hint(format!("did you mean {near}?")),
                     None if all.is_empty() => {
                         error.hint("none is configured: add them under mcp_servers in settings.yaml")
@@ -126,28 +126,28 @@ impl Context {
                 })
             }
             (None, several) => {
-                let error = CliError::usage(format!("there are several MCP servers {said:?} in this workspace"));
+                let error = CliError::usage(format!("there are several MCP servers {name:?} in this workspace"));
                 Err(error.hint(format!("name one of them: {}", labels(several).join(" or "))))
             }
         }
     }
 
-    fn consent(&self, written: &ConfiguredServer) -> Consent {
-        consent_of(&self.environment, &written.server)
+    fn consent(&self, configured: &ConfiguredServer) -> Consent {
+        consent_of(&self.environment, &configured.server)
     }
 
-    fn connect(&self, written: &ConfiguredServer) -> Result<(McpClient, McpOffer), McpFailure> {
-        McpClient::connect(written.server.clone(), self.all.terms.clone(), &self.environment)
+    fn connect(&self, configured: &ConfiguredServer) -> Result<(McpClient, McpOffer), McpFailure> {
+        McpClient::connect(configured.server.clone(), self.all.terms.clone(), &self.environment)
     }
 
-    fn to_json(&self, written: &ConfiguredServer) -> Value {
-        let allowed = server_status_text::consent_word(self.consent(written));
+    fn to_json(&self, configured: &ConfiguredServer) -> Value {
+        let allowed = server_status_text::consent_word(self.consent(configured));
         json!({
-            "name": written.server.name,
-            "what": written.server.shown(),
-            "place": written.place,
-            "label": written.server.label(),
-            "agent": written.server.of,
+            "name": configured.server.name,
+            "what": configured.server.shown(),
+            "place": configured.place,
+            "label": configured.server.label(),
+            "agent": configured.server.of,
             "allowed": allowed,
         })
     }
@@ -165,28 +165,29 @@ pub(super) fn mcp(arguments: &Arguments) -> CliResult {
 }
 
 fn list(place: &InWorkspace) -> CliResult {
-    let here = Context::of(place)?;
+    let context = ServerContext::of(place)?;
     if place.json {
-        let servers: Vec<Value> = here.all.servers.iter().map(|written| here.to_json(written)).collect();
-        let problems = &here.all.problems;
+        let servers: Vec<Value> = context.all.servers.iter().map(|configured| context.to_json(configured)).collect();
+        let problems = &context.all.problems;
         output::json(&json!({ "servers": servers, "problems": problems }))?;
         return Ok(ExitStatus::Done);
     }
-    for written in &here.all.servers {
-        let (allowed, place) = (server_status_text::consent(here.consent(written)), server_status_text::place(written));
-        let (name, what) = (written.server.label(), written.server.shown());
+    for configured in &context.all.servers {
+        let (allowed, place) =
+            (server_status_text::consent(context.consent(configured)), server_status_text::place(configured));
+        let (name, what) = (configured.server.label(), configured.server.shown());
         output::result(&format!("{name}  {what}\n    {allowed}; {place}"))?;
     }
-    if here.all.servers.is_empty() {
+    if context.all.servers.is_empty() {
         output::note("no MCP servers are configured here");
     }
-    here.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
+    context.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
     Ok(ExitStatus::Done)
 }
 
 fn offer(server: &str, place: &InWorkspace) -> CliResult {
-    let here = Context::of(place)?;
-    let (_client, offer) = match here.connect(here.find(server)?) {
+    let context = ServerContext::of(place)?;
+    let (_client, offer) = match context.connect(context.find(server)?) {
         Ok(connected) => connected,
         Err(failure) => return failed(&failure, place.json),
     };
@@ -217,19 +218,19 @@ fn offer(server: &str, place: &InWorkspace) -> CliResult {
 }
 
 fn check(checking: &CheckArguments) -> CliResult {
-    let here = Context::of(&checking.place)?;
+    let context = ServerContext::of(&checking.place)?;
     let chosen: Vec<&ConfiguredServer> = match &checking.server {
-        Some(name) => vec![here.find(name)?],
-        None => here.all.servers.iter().collect(),
+        Some(name) => vec![context.find(name)?],
+        None => context.all.servers.iter().collect(),
     };
-    let is_wrong = here.all.problems.iter().any(|problem| problem.severity == Severity::Error);
+    let is_wrong = context.all.problems.iter().any(|problem| problem.severity == Severity::Error);
     let mut exit = if is_wrong { ExitStatus::Failed } else { ExitStatus::Done };
     let mut checked = Vec::new();
-    for written in chosen {
-        let begun = Instant::now();
-        let outcome = here.connect(written).map(|(_client, offer)| offer);
-        let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut line = here.to_json(written);
+    for configured in chosen {
+        let start = Instant::now();
+        let outcome = context.connect(configured).map(|(_client, offer)| offer);
+        let took_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut line = context.to_json(configured);
         let (words, more) = match &outcome {
             Ok(offer) => {
                 let words = format!("works: {}, {took_ms} ms", server_status_text::offer(offer));
@@ -248,24 +249,24 @@ fn check(checking: &CheckArguments) -> CliResult {
             line.extend(more);
         }
         if !checking.place.json {
-            output::result(&format!("{}: {words}", written.server.label()))?;
+            output::result(&format!("{}: {words}", configured.server.label()))?;
         }
         checked.push(line);
     }
     if checking.place.json {
-        output::json(&json!({ "servers": checked, "problems": here.all.problems }))?;
+        output::json(&json!({ "servers": checked, "problems": context.all.problems }))?;
     } else {
-        here.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
+        context.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
     }
     Ok(exit)
 }
 
 fn call(calling: &CallArguments) -> CliResult {
-    let here = Context::of(&calling.place)?;
+    let context = ServerContext::of(&calling.place)?;
     let arguments: Map<String, Value> = serde_json::from_str(&calling.arguments).map_err(|error| {
         CliError::usage(format!("the arguments are not a JSON object: {error}")).hint(r#"write '{"name": "value"}'"#)
     })?;
-    let (mut client, offer) = match here.connect(here.find(&calling.server)?) {
+    let (mut client, offer) = match context.connect(context.find(&calling.server)?) {
         Ok(connected) => connected,
         Err(failure) => return failed(&failure, calling.place.json),
     };
@@ -298,37 +299,37 @@ fn call(calling: &CallArguments) -> CliResult {
 
 fn allow(allowing: &AllowArguments) -> CliResult {
     let ServerArguments { server, place } = &allowing.chosen;
-    let here = Context::of(place)?;
-    let written = here.find(server)?;
-    let details = written.server.details();
+    let context = ServerContext::of(place)?;
+    let configured = context.find(server)?;
+    let details = configured.server.details();
     if !allowing.yes && output::is_interactive() {
         let question =
-            format!("{}\nMay this run in {} whenever an agent needs it? [y/N] ", details, here.folder.display());
+            format!("{}\nMay this run in {} whenever an agent needs it? [y/N] ", details, context.folder.display());
         if !output::confirm(&question)? {
             return Ok(ExitStatus::Waiting);
         }
     }
-    let file = allow_peer(&here.environment, &here.folder, &written.server)
+    let file = allow_peer(&context.environment, &context.folder, &configured.server)
         .map_err(|problem| CliError::failed(problem.what).hint(problem.remedy))?;
     if place.json {
-        output::json(&here.to_json(written))?;
+        output::json(&context.to_json(configured))?;
     } else {
-        output::result(&format!("allowed in {}; saved in {}:\n{details}", here.folder.display(), file.display()))?;
+        output::result(&format!("allowed in {}; saved in {}:\n{details}", context.folder.display(), file.display()))?;
     }
     Ok(ExitStatus::Done)
 }
 
 fn forbid(chosen: &ServerArguments) -> CliResult {
-    let here = Context::of(&chosen.place)?;
+    let context = ServerContext::of(&chosen.place)?;
     let failed = |problem: Problem| CliError::failed(problem.what).hint(problem.remedy);
-    let label = match here.find(&chosen.server) {
-        Ok(written) => {
-            forbid_peer(&here.environment, &here.folder, &written.server).map_err(failed)?;
-            written.server.label()
+    let label = match context.find(&chosen.server) {
+        Ok(configured) => {
+            forbid_peer(&context.environment, &context.folder, &configured.server).map_err(failed)?;
+            configured.server.label()
         }
         // It may have been allowed before it was removed from the settings.
         Err(error) => {
-            let forbidden = forbid_label(&here.environment, &here.folder, &chosen.server).map_err(failed)?;
+            let forbidden = forbid_label(&context.environment, &context.folder, &chosen.server).map_err(failed)?;
             forbidden.ok_or(error)?;
             chosen.server.clone()
         }
@@ -336,7 +337,7 @@ fn forbid(chosen: &ServerArguments) -> CliResult {
     if chosen.place.json {
         output::json(&json!({ "name": label, "allowed": "no" }))?;
     } else {
-        output::result(&format!("{label} may no longer be used in {}", here.folder.display()))?;
+        output::result(&format!("{label} may no longer be used in {}", context.folder.display()))?;
     }
     Ok(ExitStatus::Done)
 }

@@ -12,7 +12,7 @@ use super::report::{Verdict, describe_unfinished};
 use super::waiting_steps::waiting;
 use super::{CliError, ExitStatus};
 use crate::app::opening::OpenError;
-use crate::app::running_elsewhere::{NewestRun, TakenIn, look_beside, newest_run, owner, runs};
+use crate::app::running_elsewhere::{LoadStatus, NewestRun, inspect_open_room, newest_run, owner, runs};
 use crate::kernel::{Approval, Kernel};
 use crate::orchestration::workflow::{PersonQuestion, WorkflowRuns};
 
@@ -52,9 +52,9 @@ pub(super) fn describe_owner(workspace: &Path) -> String {
 /// Waits until the process that has the room open has loaded the current files.
 pub(super) fn hand_over(workspace: &Path, interrupted: &AtomicBool) -> Result<HandOver, CliError> {
     let failed = |error: OpenError| CliError::failed(&error).hint(error.remedy());
-    let begun = Instant::now();
+    let start = Instant::now();
     let first = newest_run(workspace).map_err(failed)?;
-    let mut seen_at_work: Option<NewestRun> = None;
+    let mut seen_running: Option<NewestRun> = None;
     loop {
         if interrupted.load(Ordering::Relaxed) {
             return Ok(HandOver::HandedOver(Box::new(Overview {
@@ -68,20 +68,20 @@ pub(super) fn hand_over(workspace: &Path, interrupted: &AtomicBool) -> Result<Ha
         // Check the owner before the run, so that a run that ends in between is not mistaken for one without an owner.
         let is_there = owner(workspace).is_none_or(runs);
         let newest = newest_run(workspace).map_err(failed)?;
-        let is_its_own = newest.is_some() && (newest != first || seen_at_work.is_some());
+        let is_own_run = newest.is_some() && (newest != first || seen_running.is_some());
         let Some(run) = newest.as_ref() else {
             if !is_there {
                 return Ok(HandOver::Free);
             }
             std::thread::sleep(POLL_INTERVAL);
-            if begun.elapsed() > LOAD_TIMEOUT {
+            if start.elapsed() > LOAD_TIMEOUT {
                 return Ok(HandOver::HandedOver(Box::new(unknown())));
             }
             continue;
         };
         if run.is_over || !is_there {
             if !is_there {
-                return match run.is_over && is_its_own {
+                return match run.is_over && is_own_run {
                     true => handed_over(workspace, run, None).map_err(failed),
                     // It ended early or never began: the step must still be done.
                     false => Ok(HandOver::Free),
@@ -89,21 +89,21 @@ pub(super) fn hand_over(workspace: &Path, interrupted: &AtomicBool) -> Result<Ha
             }
             // The room is being opened or closed.
         } else {
-            seen_at_work = Some(run.clone());
-            let looked = look_beside(workspace, &run.scene, |_| ()).map_err(failed)?;
-            let waited = begun.elapsed();
-            let is_done = match &looked {
+            seen_running = Some(run.clone());
+            let inspected = inspect_open_room(workspace, &run.scene, |_| ()).map_err(failed)?;
+            let waited = start.elapsed();
+            let is_done = match &inspected {
                 // Another daemon's step: wait until it has ended.
-                Some((taken, ())) if taken.is_pump => waited > STEP_TIMEOUT,
-                Some((taken, ())) => taken.is_all() || waited > LOAD_TIMEOUT,
+                Some((load, ())) if load.is_pump => waited > STEP_TIMEOUT,
+                Some((load, ())) => load.is_complete() || waited > LOAD_TIMEOUT,
                 None => waited > LOAD_TIMEOUT,
             };
             if is_done {
-                let taken = looked.map(|(taken, ())| taken);
-                return handed_over(workspace, run, taken.as_ref()).map_err(failed);
+                let load = inspected.map(|(load, ())| load);
+                return handed_over(workspace, run, load.as_ref()).map_err(failed);
             }
         }
-        if begun.elapsed() > STEP_TIMEOUT {
+        if start.elapsed() > STEP_TIMEOUT {
             return handed_over(workspace, run, None).map_err(failed);
         }
         std::thread::sleep(POLL_INTERVAL);
@@ -120,12 +120,13 @@ fn unknown() -> Overview {
     }
 }
 
-fn handed_over(workspace: &Path, run: &NewestRun, taken: Option<&TakenIn>) -> Result<HandOver, OpenError> {
-    let mut overview = look_beside(workspace, &run.scene, overview)?.map_or_else(unknown, |(_, overview)| overview);
-    if let Some(taken) = taken.filter(|taken| !taken.is_all()) {
-        let mut named: Vec<String> = taken.behind.iter().take(MAX_NAMED).cloned().collect();
-        if taken.answers > 0 {
-            named.push(format!("{} answers", taken.answers));
+fn handed_over(workspace: &Path, run: &NewestRun, load: Option<&LoadStatus>) -> Result<HandOver, OpenError> {
+    let mut overview =
+        inspect_open_room(workspace, &run.scene, overview)?.map_or_else(unknown, |(_, overview)| overview);
+    if let Some(load) = load.filter(|load| !load.is_complete()) {
+        let mut named: Vec<String> = load.behind.iter().take(MAX_NAMED).cloned().collect();
+        if load.answers > 0 {
+            named.push(format!("{} answers", load.answers));
         }
         let named = named.join(", ");
         overview.notes.push(format!("not loaded yet: {named}; check again with: workshop status"));

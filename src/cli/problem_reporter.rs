@@ -21,14 +21,14 @@ const MAX_REPORTED: usize = 1_000;
 pub(super) struct ProblemReporter {
     is_quiet: bool,
     reported: HashSet<String>,
-    /// The change tick of the world's problems at the last call of [`Self::look`].
-    looked_at: Option<Tick>,
+    /// The change tick of the world's problems at the last call of [`Self::report_new`].
+    problems_changed_at: Option<Tick>,
 }
 
 impl ProblemReporter {
     /// Creates a reporter, which prints nothing if `is_quiet`.
     pub(super) fn new(is_quiet: bool) -> Self {
-        Self { is_quiet, reported: HashSet::new(), looked_at: None }
+        Self { is_quiet, reported: HashSet::new(), problems_changed_at: None }
     }
 
     /// Prints a message, unless it was printed before.
@@ -45,7 +45,7 @@ impl ProblemReporter {
     }
 
     /// Prints the problems that were not printed before.
-    pub(super) fn problems<'a>(&mut self, problems: impl IntoIterator<Item = &'a Problem>) {
+    pub(super) fn report_problems<'a>(&mut self, problems: impl IntoIterator<Item = &'a Problem>) {
         for problem in problems {
             let word = if problem.severity == Severity::Error { "problem" } else { "note" };
             self.note(format!("{word}: {problem}"));
@@ -53,11 +53,11 @@ impl ProblemReporter {
     }
 
     /// Prints the current problems of the world, and the warnings and errors among `events` that belong to no agent.
-    pub(super) fn look(&mut self, world: &World, events: &[EventRecord]) {
+    pub(super) fn report_new(&mut self, world: &World, events: &[EventRecord]) {
         let changed = world.get_resource_ref::<Problems>().map(|problems| problems.last_changed());
-        if changed.is_some() && changed != self.looked_at {
-            self.looked_at = changed;
-            self.problems(world.resource::<Problems>().iter());
+        if changed.is_some() && changed != self.problems_changed_at {
+            self.problems_changed_at = changed;
+            self.report_problems(world.resource::<Problems>().iter());
         }
         // A cap that ends the run is reported at its end.
         let ends = world.resource::<RequestQueue>().run_cap_reached().is_some();

@@ -136,7 +136,7 @@ pub(super) fn describe_unfinished(kernel: &Kernel) -> Option<String> {
 
 impl Report {
     /// The report of a run that failed before it began.
-    pub(super) fn on(error: &CliError) -> Self {
+    pub(super) fn of_error(error: &CliError) -> Self {
         let verdict = Verdict {
             exit: error.exit,
             reason: error.what.clone().unwrap_or_default(),

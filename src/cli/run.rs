@@ -182,7 +182,7 @@ pub(super) fn run_for(arguments: &Arguments, task: Option<Task>, alone: bool) ->
         Ok(report) => report,
         Err(error) => {
             if arguments.json && error.exit != ExitStatus::ReaderGone {
-                output::json(&Report::on(&error).to_json())?;
+                output::json(&Report::of_error(&error).to_json())?;
             }
             return Err(error);
         }
@@ -276,7 +276,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
     if interrupted.is_some() {
         out.reporter.note("note: the workspace is free; taking over".to_owned());
     }
-    out.reporter.problems(&problems);
+    out.reporter.report_problems(&problems);
     let world = room.app.world_mut();
     world.resource_mut::<SimClock>().speed = arguments.speed;
     world.insert_resource(EventTap::default());
@@ -329,7 +329,7 @@ fn run_beside_owner(
     let over = |verdict: Verdict| Report {
         verdict,
         took: began.elapsed(),
-        ..Report::on(&CliError { exit: ExitStatus::Done, what: None, hint: None })
+        ..Report::of_error(&CliError { exit: ExitStatus::Done, what: None, hint: None })
     };
     if !arguments.one_turn_each {
         if is_first {
@@ -447,7 +447,7 @@ impl Run<'_> {
                 return Ok(Verdict::new(ExitStatus::Interrupted, "interrupted"));
             }
             if let Some(problem) = self.room.lost() {
-                // The room is paused until a person actions, and there is nobody to ask.
+                // The room is paused until a person acts, and there is nobody to ask.
                 return Ok(Verdict::new(ExitStatus::Failed, problem.to_string()));
             }
             let world = self.room.app.world_mut();
@@ -466,7 +466,7 @@ impl Run<'_> {
                     task.watch(&events);
                 }
                 self.out.show(world, &events)?;
-                self.prompts.look(world, &events, &mut self.out.reporter);
+                self.prompts.handle_new(world, &events, &mut self.out.reporter);
             }
         }
     }
@@ -499,7 +499,7 @@ impl Run<'_> {
         let out = &mut self.out;
         let mut last_events = Ok(());
         let unsaved = self.room.close(reason, |events| last_events = out.write(events)).map_err(CliError::failed)?;
-        self.out.reporter.problems(&unsaved);
+        self.out.reporter.report_problems(&unsaved);
         if verdict.exit != ExitStatus::ReaderGone {
             let written = last_events.and_then(|()| write_scene(self.arguments, &scene));
             if let Err(error) = written {
@@ -596,7 +596,7 @@ impl Output {
         self.files.watch(events);
         self.actions.watch(events);
         self.feed.show(world, events);
-        self.reporter.look(world, events);
+        self.reporter.report_new(world, events);
         self.feed.status(world);
         Ok(())
     }

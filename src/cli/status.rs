@@ -57,7 +57,7 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
             let RunHead { key, name, status, .. } = run;
             format!("{key}  workflow {name}: {status}\n  continue with: {}", resume_workflow(run))
         });
-        let tasks = tasks.iter().map(|task| shown(task, &hints(task)));
+        let tasks = tasks.iter().map(|task| task_details(task, &hints(task)));
         let handed = list("handed over:", together.hand_overs.iter().map(hand_over_line));
         let channels = list("channels:", together.channels.iter().map(channel_line));
         let allowed = list("allowed until a time:", together.allowed.iter().map(allowed_line));
@@ -111,7 +111,7 @@ pub(super) fn stem(scene: &str) -> &str {
     file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml")).unwrap_or(file)
 }
 
-fn shown(task: &UnfinishedTask, hints: &CommandHints) -> String {
+fn task_details(task: &UnfinishedTask, hints: &CommandHints) -> String {
     let mut lines = vec![
         format!(
             "{}  {} ({}), {}: {}",
@@ -209,7 +209,7 @@ mod tests {
             provider: None,
             continue_command: None,
         };
-        let told = shown(&task(7), &hints);
+        let text = task_details(&task(7), &hints);
         for part in [
             "act-7  Lead (lead), studio: Plan a party",
             "3 model calls, 1234 tokens",
@@ -217,7 +217,7 @@ mod tests {
             "kid: waits for a person: writing a.md; answer with: workshop approvals allow 7-1-0-abcd",
             "continue with: workshop run room --scene studio --resume act-7",
         ] {
-            assert!(told.contains(part), "{part} in {told}");
+            assert!(text.contains(part), "{part} in {text}");
         }
     }
 
@@ -244,8 +244,8 @@ mod tests {
             turns: 1,
             deadline_turns: Some(4),
         };
-        let told = hand_over_line(&HandOverStatus { scene: "scenes/studio.yaml".into(), work });
-        assert_eq!(told, "  studio, lead → ada: Count chairs (queued, 1 of 4 turns)");
+        let text = hand_over_line(&HandOverStatus { scene: "scenes/studio.yaml".into(), work });
+        assert_eq!(text, "  studio, lead → ada: Count chairs (queued, 1 of 4 turns)");
     }
 
     #[test]

@@ -77,22 +77,22 @@ impl ActionLog {
             }
         } else if let Some(decided) = event.read::<ApprovalDecided>() {
             let is_allowed = decided.decision == Some(Gate::Allow);
-            self.of_agent(
+            self.push_event(
                 event,
                 json!({ "act": "decided", "tool": decided.tool, "by": decided.by, "allowed": is_allowed }),
             );
-        } else if let Some(begun) = event.read::<Activation>() {
-            let task = truncate(&one_line(&begun.task), RESULT_CHARS);
-            self.of_agent(event, json!({ "act": "began", "task": task, "by": begun.by }));
+        } else if let Some(started) = event.read::<Activation>() {
+            let task = truncate(&one_line(&started.task), RESULT_CHARS);
+            self.push_event(event, json!({ "act": "began", "task": task, "by": started.by }));
         } else if let Some(done) = event.read::<Complete>() {
-            let said = truncate(&one_line(&done.text), RESULT_CHARS);
-            self.of_agent(event, json!({ "act": "completed", "ok": true, "result": said }));
+            let text = truncate(&one_line(&done.text), RESULT_CHARS);
+            self.push_event(event, json!({ "act": "completed", "ok": true, "result": text }));
         } else if let Some(ended) = event.read::<Abort>() {
-            self.of_agent(event, json!({ "act": "aborted", "ok": false, "result": ended.what }));
+            self.push_event(event, json!({ "act": "aborted", "ok": false, "result": ended.what }));
         }
     }
 
-    fn of_agent(&mut self, event: &EventRecord, mut json: Value) {
+    fn push_event(&mut self, event: &EventRecord, mut json: Value) {
         json["agent"] = event.draft.agent.as_deref().into();
         self.push(ReportedAction { json, call: None, name: None, files: Vec::new() });
     }

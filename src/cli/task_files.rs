@@ -124,8 +124,8 @@ fn open(named: Option<&Path>) -> Result<(PathBuf, TaskFiles), CliError> {
 /// Wrong file names are usage errors; I/O errors are failures.
 fn cli_error(error: TaskFilesError) -> CliError {
     match error {
-        TaskFilesError::Disk(_) | TaskFilesError::Crossed(_) => CliError::failed(error),
-        TaskFilesError::Missing(_) | TaskFilesError::NothingNamed(_) => CliError::usage(error).hint(
+        TaskFilesError::Disk(_) | TaskFilesError::Conflict(_) => CliError::failed(error),
+        TaskFilesError::Missing(_) | TaskFilesError::NoMatch(_) => CliError::usage(error).hint(
             "file names are relative to the workspace: tasks/plan.task.md, \
                 tasks/*.task.md",
         ),

@@ -47,7 +47,7 @@ pub(super) fn undo(arguments: &Arguments) -> CliResult {
     let folder = workspace_argument::workspace(arguments.place.workspace.as_deref(), IfMissing::Fail)?;
     let state = state_folder(&folder);
     if arguments.back {
-        return back(&folder, &state, arguments);
+        return revert_last(&folder, &state, arguments);
     }
     let histories = AgentHistories::read(&folder, &state).map_err(CliError::failed)?;
     let Some(wanted) = &arguments.agent else {
@@ -57,10 +57,10 @@ pub(super) fn undo(arguments: &Arguments) -> CliResult {
         return list_agents(&histories.agents(), arguments.place.json);
     };
     let agents = histories.agents();
-    let history = chosen(&agents, wanted)?;
+    let history = find_agent(&agents, wanted)?;
     let since_ms = match (&arguments.to, arguments.since) {
-        (Some(point), _) => point_of(history, point)?.first_ms,
-        (None, Some(time)) => ms(time),
+        (Some(point), _) => find_point(history, point)?.first_ms,
+        (None, Some(time)) => epoch_millis(time),
         (None, None) => return list_points(history, arguments.place.json),
     };
     let plan = histories.plan(&history.agent, since_ms);
@@ -68,7 +68,7 @@ pub(super) fn undo(arguments: &Arguments) -> CliResult {
 }
 
 /// Finds an agent by its id or an unambiguous prefix of it.
-fn chosen<'a>(agents: &'a [AgentHistory], wanted: &str) -> Result<&'a AgentHistory, CliError> {
+fn find_agent<'a>(agents: &'a [AgentHistory], wanted: &str) -> Result<&'a AgentHistory, CliError> {
     if let Some(exact) = agents.iter().find(|history| history.agent == wanted) {
         return Ok(exact);
     }
@@ -85,7 +85,7 @@ fn chosen<'a>(agents: &'a [AgentHistory], wanted: &str) -> Result<&'a AgentHisto
     })
 }
 
-fn point_of<'a>(history: &'a AgentHistory, wanted: &str) -> Result<&'a RestorePoint, CliError> {
+fn find_point<'a>(history: &'a AgentHistory, wanted: &str) -> Result<&'a RestorePoint, CliError> {
     let by_id = history.points.iter().find(|point| point.activation.as_deref() == Some(wanted));
     let by_number = || history.points.get(wanted.parse::<usize>().ok()?.checked_sub(1)?);
     by_id.or_else(by_number).ok_or_else(|| {
@@ -156,7 +156,7 @@ fn undo_plan(folder: &Path, state: &Path, plan: &UndoPlan, arguments: &Arguments
     let is_asked = !arguments.yes && !arguments.dry_run;
     if !is_json {
         for file in plan.files.iter().filter(|file| file.changes()) {
-            output::result(shown(file).trim_end())?;
+            output::result(file_diff(file).trim_end())?;
         }
     }
     stays.iter().for_each(|why| output::note(why));
@@ -184,7 +184,7 @@ fn undo_plan(folder: &Path, state: &Path, plan: &UndoPlan, arguments: &Arguments
     Ok(if skipped.is_empty() { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
-fn back(folder: &Path, state: &Path, arguments: &Arguments) -> CliResult {
+fn revert_last(folder: &Path, state: &Path, arguments: &Arguments) -> CliResult {
     let Some(last) = last_undone(state) else {
         output::note("there is no undo to revert");
         return Ok(ExitStatus::Done);
@@ -213,7 +213,7 @@ fn files(count: usize) -> &'static str {
 }
 
 /// The change to a file, as a unified diff.
-fn shown(file: &FilePlan) -> String {
+fn file_diff(file: &FilePlan) -> String {
     let diff = unified_diff((&file.path, file.path_after()), file.now.as_deref(), file.after());
     if file.path_after() == file.path {
         return diff;
@@ -243,7 +243,7 @@ fn plan_json(plan: &UndoPlan, number: Option<u64>, skipped: &[SkippedFile]) -> V
             FileOutcome::TakeAway => ("taken_away", None),
             FileOutcome::Stays { why } => ("stays", Some(why)),
         };
-        let diff = file.changes().then(|| shown(file));
+        let diff = file.changes().then(|| file_diff(file));
         json!({ "path": file.path, "to": file.path_after(), "what": fate, "why": why, "diff": diff })
     };
     json!({
@@ -262,7 +262,7 @@ fn format_time(ms: u64) -> String {
     humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(ms)).to_string()
 }
 
-fn ms(time: SystemTime) -> u64 {
+fn epoch_millis(time: SystemTime) -> u64 {
     let since_1970 = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
 }
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn an_undo_point_is_found_by_its_number_or_activation() {
         let history = history("ada-1");
-        let first = |word: &str| point_of(&history, word).map(|point| point.first_ms).ok();
+        let first = |word: &str| find_point(&history, word).map(|point| point.first_ms).ok();
         assert_eq!((first("1"), first("2"), first("act-1")), (Some(9), Some(1), Some(1)));
         assert_eq!((first("0"), first("3"), first("")), (None, None, None));
     }
@@ -302,14 +302,14 @@ mod tests {
     #[test]
     fn an_agent_is_found_by_an_unambiguous_prefix_of_its_id() {
         let agents = [history("ada-1"), history("bob-1"), history("bob-2")];
-        let name = |word: &str| chosen(&agents, word).map(|history| history.agent.as_str()).ok();
+        let name = |word: &str| find_agent(&agents, word).map(|history| history.agent.as_str()).ok();
         assert_eq!((name("ada"), name("bob-2"), name("bob"), name("")), (Some("ada-1"), Some("bob-2"), None, None));
     }
 
     #[test]
     fn a_time_is_an_age_or_a_date() {
         assert!(parse_time("2h").is_ok_and(|time| time < SystemTime::now()));
-        assert_eq!(parse_time("1970-01-01 00:00:05").map(ms), Ok(5_000));
+        assert_eq!(parse_time("1970-01-01 00:00:05").map(epoch_millis), Ok(5_000));
         assert!(parse_time("soon").is_err());
     }
 }

@@ -13,13 +13,13 @@ use crate::orchestration::workflow::PersonQuestion;
 use crate::workspace::answer_files::Answer;
 
 /// A step in one line.
-pub(super) fn line(step: &OpenStep) -> String {
+pub(super) fn summary(step: &OpenStep) -> String {
     format!("{} [{}]{}", step.question.sentence(), step.question.id, pending_suffix(step.answer.as_ref()))
 }
 
 /// A step with all details.
-pub(super) fn shown(step: &OpenStep) -> String {
-    let mut lines = vec![line(step), format!("  run: {}, in {}", step.question.run, step.scene)];
+pub(super) fn details(step: &OpenStep) -> String {
+    let mut lines = vec![summary(step), format!("  run: {}, in {}", step.question.run, step.scene)];
     lines.extend(step.question.fields.iter().map(|field| {
         let about = if field.description.is_empty() { String::new() } else { format!(": {}", field.description) };
         format!("  field {} ({}){about}", field.name, field.kind.description())

@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     fresh: bool,
     /// Width and height of the window, in points; defaults to its last size, or 1280x800
-    #[arg(long, value_parser = size)]
+    #[arg(long, value_parser = parse_size)]
     size: Option<(u32, u32)>,
     /// Use the dark theme
     #[arg(long, conflicts_with = "light")]
@@ -52,13 +52,13 @@ pub(super) struct Arguments {
     #[arg(long, default_value = "20s", value_parser = humantime::parse_duration, requires = "screenshot")]
     after: Duration,
     /// Pixels per point in the screenshot
-    #[arg(long, default_value_t = 1.0, value_parser = scale, requires = "screenshot")]
+    #[arg(long, default_value_t = 1.0, value_parser = parse_scale, requires = "screenshot")]
     scale: f32,
     /// Show each agent's queue, memories and costs
     #[arg(long)]
     details: bool,
     /// The center and zoom of the screenshot: X,Y,ZOOM; defaults to the whole room
-    #[arg(long, value_name = "X,Y,ZOOM", value_parser = look_at, requires = "screenshot", allow_hyphen_values = true)]
+    #[arg(long, value_name = "X,Y,ZOOM", value_parser = parse_look_at, requires = "screenshot", allow_hyphen_values = true)]
     look_at: Option<(f32, f32, f32)>,
     /// Select an agent or element in the screenshot, by id; repeatable
     #[arg(long, value_name = "ID", requires = "screenshot")]
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ID", requires = "screenshot")]
     open: Option<String>,
     /// Show a pane in the screenshot: files, shelf, graph, inspector, log, knowledge, or a file by its path
-    #[arg(long, value_name = "PANE", requires = "screenshot", value_parser = pane)]
+    #[arg(long, value_name = "PANE", requires = "screenshot", value_parser = parse_pane)]
     show: Vec<Tab>,
     /// Print every command of the window with its keys, and exit
     #[arg(long, conflicts_with = "screenshot")]
@@ -80,7 +80,7 @@ pub(super) struct Arguments {
     talks: bool,
 }
 
-fn look_at(text: &str) -> Result<(f32, f32, f32), String> {
+fn parse_look_at(text: &str) -> Result<(f32, f32, f32), String> {
     let numbers: Vec<f32> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
     let [x, y, zoom] = numbers[..] else { return Err("expected X,Y,ZOOM, such as 0,120,1.5".to_owned()) };
     if ZOOM.contains(&zoom) && x.is_finite() && y.is_finite() {
@@ -89,7 +89,7 @@ fn look_at(text: &str) -> Result<(f32, f32, f32), String> {
     Err(format!("the zoom must be between {} and {}", ZOOM.start(), ZOOM.end()))
 }
 
-fn pane(text: &str) -> Result<Tab, String> {
+fn parse_pane(text: &str) -> Result<Tab, String> {
     let added: Vec<&'static str> = added().iter().map(|pane| pane.word()).collect();
     let fixed = Tab::FIXED.into_iter().find(|tab| tab.word() == text);
     match fixed.or_else(|| added.contains(&text).then(|| Tab::Pane(text.to_owned()))) {
@@ -102,7 +102,7 @@ fn pane(text: &str) -> Result<Tab, String> {
     }
 }
 
-fn size(text: &str) -> Result<(u32, u32), String> {
+fn parse_size(text: &str) -> Result<(u32, u32), String> {
     let parsed = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     match parsed {
         Some((width, height)) if (200..=8_000).contains(&width) && (200..=8_000).contains(&height) => {
@@ -113,7 +113,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-fn scale(text: &str) -> Result<f32, String> {
+fn parse_scale(text: &str) -> Result<f32, String> {
     text.parse()
         .ok()
         .filter(|scale| (0.5..=4.0).contains(scale))

@@ -164,7 +164,7 @@ fn workspace_of(named: Option<&Path>, file: Option<&str>) -> Result<PathBuf, Cli
 /// Finds a workflow by its path, its path in the workspace, or its name.
 fn choose<'a>(known: &'a Known, word: &str) -> Result<&'a WorkflowFile, CliError> {
     let inside = word.rfind("workflows/").map(|at| &word[at..]);
-    let found = inside.and_then(|path| known.workflows.get(path)).or_else(|| known.there().workflow(word));
+    let found = inside.and_then(|path| known.workflows.get(path)).or_else(|| known.check_context().workflow(word));
     found.ok_or_else(|| {
         let names: Vec<&str> = known.workflows.keys().map(|path| format::stem(path)).collect();
         let error = CliError::usage(format!("there is no workflow {word:?}"));

@@ -65,11 +65,11 @@ impl WorkflowGoal {
                 self.stage = Stage::Started(*key);
             }
         }
-        let mut door = world.resource_mut::<InputQueue<WorkflowCommand>>();
+        let mut queue = world.resource_mut::<InputQueue<WorkflowCommand>>();
         if matches!(self.stage, Stage::Submitted) {
-            door.push(self.command.clone());
+            queue.push(self.command.clone());
         }
-        self.answers.drain(..).for_each(|answer| door.push(answer));
+        self.answers.drain(..).for_each(|answer| queue.push(answer));
         None
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A folder is a workspace if it has a `settings.yaml`. Without an argument, the current folder is used if it is one,
 //! else `./my-workshop`, which `run` and the window create on first use. A given folder is made a workspace by `init`,
-//! and by the window if it is empty; every other command fails if it is not one. CommandHints that do not open a window
+//! and by the window if it is empty; every other command fails if it is not one. Commands that do not open a window
 //! also accept a folder that is an agent (has an `agent.mdx`).
 
 use std::path::{Path, PathBuf};

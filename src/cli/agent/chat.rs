@@ -52,7 +52,7 @@ use crate::workspace::{KnownFiles, Problems};
 const ACCEPT_TIMEOUT_TICKS: u64 = 900;
 /// An added agent has the tools of its modules after this many ticks in which no module is loading.
 const MODULE_TICKS: u32 = 4;
-/// The maximum number of records of the last answer that are folders for `/why`.
+/// The maximum number of records of the last answer that are kept for `/why`.
 const MAX_RECORDS: usize = 400;
 
 /// The options of a chat.
@@ -119,7 +119,7 @@ impl Chat {
             CliError::failed(what).hint(error.remedy())
         })?;
         let mut reporter = ProblemReporter::new(!output::stderr_is_terminal());
-        reporter.problems(&problems);
+        reporter.report_problems(&problems);
         let world = room.app.world_mut();
         world.resource_mut::<SimClock>().speed = Speed::Max;
         world.insert_resource(EventTap::default());
@@ -234,11 +234,11 @@ impl Chat {
     }
 
     /// Sends a message to the agent and waits for the answer.
-    pub(super) fn send(&mut self, said: &str, show: &mut dyn FnMut(&AgentEvent)) -> Result<Verdict, CliError> {
+    pub(super) fn send(&mut self, input: &str, show: &mut dyn FnMut(&AgentEvent)) -> Result<Verdict, CliError> {
         if let Some(why) = self.paused() {
             return Ok(Verdict::new(ExitStatus::Waiting, why));
         }
-        let text = skills::expand_skill(&self.skills(), said)?;
+        let text = skills::expand_skill(&self.skills(), input)?;
         if let Some(verdict) = self.finish(show)? {
             if verdict.exit == ExitStatus::Interrupted || self.live_activation().is_some() {
                 return Ok(verdict);
@@ -260,7 +260,7 @@ impl Chat {
             );
             return Err(CliError::failed(what).hint("fix its history.json, or start over with /clear"));
         }
-        self.journal.line(&format!("user: {said}"));
+        self.journal.line(&format!("user: {input}"));
         self.write_history();
         let change = RecordChanged::new(path.clone(), FileContent::Text(file));
         self.room.app.world_mut().resource_mut::<InputQueue<RecordChanged>>().push(change);
@@ -329,7 +329,7 @@ impl Chat {
             return;
         }
         let (world, name) = (self.room.app.world(), self.name());
-        for shown in self.wakes.look(world, (&self.runner, &name), events) {
+        for shown in self.wakes.update(world, (&self.runner, &name), events) {
             match shown {
                 WakeOutput::Note(note) => {
                     self.journal.line(&note);
@@ -401,8 +401,8 @@ impl Chat {
             return Vec::new();
         }
         let events = world.resource_mut::<EventTap>().take();
-        self.reporter.look(world, &events);
-        self.prompts.look(world, &events, &mut self.reporter);
+        self.reporter.report_new(world, &events);
+        self.prompts.handle_new(world, &events, &mut self.reporter);
         self.records.extend(events.iter().cloned());
         let surplus = self.records.len().saturating_sub(MAX_RECORDS);
         self.records.drain(..surplus);
@@ -471,7 +471,7 @@ impl Chat {
             let events = self.step();
             self.show_wakes(&events, show);
             progress.apply_records(self.world(), &events);
-            progress.look(self.world());
+            progress.update(self.world());
             self.emit_progress(progress, show);
         }
     }
@@ -482,8 +482,8 @@ impl Chat {
         let kernel = world.resource::<Kernel>();
         let is_its = |thread: ActivationKey| kernel.thread(thread).is_some_and(|thread| thread.root == root);
         let all = kernel.activations().filter(|one| is_its(one.thread)).map(|one| one.key).collect::<Vec<_>>();
-        let mut door = world.resource_mut::<InputQueue<KernelCommand>>();
-        all.into_iter().for_each(|activation| door.push(KernelCommand::Kill { activation }));
+        let mut queue = world.resource_mut::<InputQueue<KernelCommand>>();
+        all.into_iter().for_each(|activation| queue.push(KernelCommand::Kill { activation }));
     }
 
     fn emit_progress(&self, progress: &mut Progress, show: &mut dyn FnMut(&AgentEvent)) {
@@ -501,7 +501,7 @@ impl Chat {
             output::note(&format!("problem: {lost}"));
         }
         let unsaved = room.close(reason, |_| ()).map_err(CliError::failed)?;
-        reporter.problems(&unsaved);
+        reporter.report_problems(&unsaved);
         // If the history could not be saved, the command fails.
         written?;
         Ok(prompts.into_reader())
@@ -591,8 +591,8 @@ impl Opening {
             world.resource_mut::<SimClock>().speed = speed;
         }
         let events = world.resource_mut::<EventTap>().take();
-        self.reporter.look(world, &events);
-        self.prompts.look(world, &events, &mut self.reporter);
+        self.reporter.report_new(world, &events);
+        self.prompts.handle_new(world, &events, &mut self.reporter);
         let file = &self.options.place.file;
         let problems = world.resource::<Problems>().iter().filter(|problem| problem.place == *file);
         let problems: Vec<String> =

@@ -20,7 +20,7 @@ use crate::base::text::{one_line, truncate};
 const STATE_FILE: &str = "agent-state.json";
 /// The maximum length of a log line, in characters.
 const LINE_CHARS: usize = 400;
-/// The maximum number of unwritten lines that are folders; the oldest are dropped.
+/// The maximum number of unwritten lines that are kept; the oldest are dropped.
 const MAX_UNWRITTEN_LINES: usize = 1_000;
 
 /// The journal of one agent and session.
@@ -114,7 +114,7 @@ impl Journal {
             ("lastTurns", turns.into()),
             ("tasks", tasks.into()),
         ];
-        // Keys of other programs are folders.
+        // Keys of other programs are kept.
         state.extend(new.map(|(key, value)| (key.to_owned(), value)));
         let text = serde_json::to_string_pretty(&state).unwrap_or_default() + "\n";
         let written = data_files::write(&self.state, &text);
@@ -189,8 +189,8 @@ mod tests {
         fs::remove_file(at("logs")).expect("it is there");
         journal.line("three");
         let log = fs::read_to_string(journal.log_file()).expect("there should be one");
-        let said: Vec<&str> = log.lines().filter_map(|line| line.rsplit_once(' ').map(|(_, said)| said)).collect();
-        assert_eq!(said, ["one", "two", "three"]);
+        let texts: Vec<&str> = log.lines().filter_map(|line| line.rsplit_once(' ').map(|(_, texts)| texts)).collect();
+        assert_eq!(texts, ["one", "two", "three"]);
         assert_eq!(journal.close(), None);
     }
 

@@ -60,7 +60,7 @@ impl MarkdownStream {
         if self.line == Line::Beginning {
             self.begin_line(&mut shown);
         }
-        self.mark('\n', &mut shown);
+        self.resolve_mark('\n', &mut shown);
         *self = Self::default();
         shown
     }
@@ -70,7 +70,7 @@ impl MarkdownStream {
             if self.line == Line::Beginning {
                 self.begin_line(shown);
             }
-            self.mark('\n', shown);
+            self.resolve_mark('\n', shown);
             self.show(Look::Plain, "\n", shown);
             // Emphasis that does not end in its line is plain text.
             (self.line, self.inline, self.last) = (Line::Beginning, Look::Plain, None);
@@ -83,15 +83,15 @@ impl MarkdownStream {
             }
             return;
         }
-        self.in_line(letter, shown);
+        self.push_inline(letter, shown);
     }
 
     /// Shows the held beginning of a line, now that its kind is clear.
     fn begin_line(&mut self, shown: &mut Vec<(Look, String)>) {
         let held = std::mem::take(&mut self.held);
-        let begun = held.trim_start_matches(' ');
-        let indent = &held[..held.len() - begun.len()];
-        if let Some((letter, count)) = fence_of(begun) {
+        let trimmed = held.trim_start_matches(' ');
+        let indent = &held[..held.len() - trimmed.len()];
+        if let Some((letter, count)) = fence_of(trimmed) {
             match self.fence {
                 None => self.fence = Some((letter, count)),
                 Some((open, least)) if open == letter && count >= least => self.fence = None,
@@ -107,20 +107,20 @@ impl MarkdownStream {
         if self.fence.is_some() {
             return self.show(Look::Code, &held, shown);
         }
-        if is_heading(begun) {
+        if is_heading(trimmed) {
             self.line = Line::Heading;
             return self.show(Look::Faint, &held, shown);
         }
-        match begun.strip_prefix(['-', '*', '+']).and_then(|rest| rest.strip_prefix(' ')) {
+        match trimmed.strip_prefix(['-', '*', '+']).and_then(|rest| rest.strip_prefix(' ')) {
             Some(rest) => {
                 self.show(Look::Plain, &format!("{indent}• "), shown);
-                rest.chars().for_each(|letter| self.in_line(letter, shown));
+                rest.chars().for_each(|letter| self.push_inline(letter, shown));
             }
-            None => held.chars().for_each(|letter| self.in_line(letter, shown)),
+            None => held.chars().for_each(|letter| self.push_inline(letter, shown)),
         }
     }
 
-    fn in_line(&mut self, letter: char, shown: &mut Vec<(Look, String)>) {
+    fn push_inline(&mut self, letter: char, shown: &mut Vec<(Look, String)>) {
         if self.fence.is_some() || self.line == Line::Fence {
             return self.show(self.look(), letter.encode_utf8(&mut [0; 4]), shown);
         }
@@ -137,14 +137,14 @@ impl MarkdownStream {
                 }
             }
             letter => {
-                self.mark(letter, shown);
+                self.resolve_mark(letter, shown);
                 self.show(self.look(), letter.encode_utf8(&mut [0; 4]), shown);
             }
         }
     }
 
     /// Decides what the held stars mean, now that the next character is known.
-    fn mark(&mut self, next: char, shown: &mut Vec<(Look, String)>) {
+    fn resolve_mark(&mut self, next: char, shown: &mut Vec<(Look, String)>) {
         let wanted = match self.held.len() {
             1 => Look::Emphasised,
             2 => Look::Strong,
@@ -189,28 +189,28 @@ impl MarkdownStream {
 
 /// Whether the beginning of a line already determines its kind.
 fn is_decided(held: &str, fence: Option<(char, usize)>) -> bool {
-    let begun = held.trim_start_matches(' ');
-    let Some(first) = begun.chars().next() else { return false };
-    let run = begun.chars().take_while(|letter| *letter == first).count();
-    let is_open = run == begun.chars().count();
+    let trimmed = held.trim_start_matches(' ');
+    let Some(first) = trimmed.chars().next() else { return false };
+    let run = trimmed.chars().take_while(|letter| *letter == first).count();
+    let is_open = run == trimmed.chars().count();
     match first {
         '`' | '~' => !is_open,
         _ if fence.is_some() => true,
         '#' => !is_open,
-        '-' | '+' | '*' => begun.len() > 1 && !(is_open && run < 3),
+        '-' | '+' | '*' => trimmed.len() > 1 && !(is_open && run < 3),
         _ => true,
     }
 }
 
-fn fence_of(begun: &str) -> Option<(char, usize)> {
-    let letter = begun.chars().next().filter(|letter| matches!(letter, '`' | '~'))?;
-    let count = begun.chars().take_while(|other| *other == letter).count();
+fn fence_of(trimmed: &str) -> Option<(char, usize)> {
+    let letter = trimmed.chars().next().filter(|letter| matches!(letter, '`' | '~'))?;
+    let count = trimmed.chars().take_while(|other| *other == letter).count();
     (count >= 3).then_some((letter, count))
 }
 
-fn is_heading(begun: &str) -> bool {
-    let level = begun.chars().take_while(|letter| *letter == '#').count();
-    (1..=6).contains(&level) && begun[level..].starts_with(' ')
+fn is_heading(trimmed: &str) -> bool {
+    let level = trimmed.chars().take_while(|letter| *letter == '#').count();
+    (1..=6).contains(&level) && trimmed[level..].starts_with(' ')
 }
 
 #[cfg(test)]

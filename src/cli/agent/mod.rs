@@ -116,27 +116,27 @@ fn send_prompt(options: ChatOptions, prompt: &str, as_json: bool, interrupted: A
     };
     let typed = slash_commands::parse(prompt);
     let is_command = matches!(typed, PersonInput::Command(..));
-    let said = match typed {
+    let outcome = match typed {
         PersonInput::Words(words) => chat.send(&words, &mut show),
         PersonInput::Command(command, rest) => run_command(&mut chat, command, &rest, as_json),
         PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
         PersonInput::Nothing => Ok(Verdict::done()),
     };
-    let reason = said.as_ref().map_or("failed", |verdict| verdict.exit.word());
+    let reason = outcome.as_ref().map_or("failed", |verdict| verdict.exit.word());
     chat.close(reason)?;
     if let Some(error) = output_gone {
         return Err(error);
     }
-    if as_json && !is_ended && !(is_command && said.is_ok()) {
+    if as_json && !is_ended && !(is_command && outcome.is_ok()) {
         // The last event is always `agent_end`, even if the work never started.
-        let end = said.as_ref().map_or_else(end_because, |verdict| AgentEvent::AgentEnd {
+        let end = outcome.as_ref().map_or_else(end_because, |verdict| AgentEvent::AgentEnd {
             ended: verdict.exit.word(),
             reason: verdict.reason.clone(),
             result: verdict.result.clone(),
         });
         output::json(&end)?;
     }
-    let verdict = said?;
+    let verdict = outcome?;
     let exit = verdict.exit;
     print(verdict, as_json)?;
     Ok(exit)
@@ -165,7 +165,7 @@ fn run_command(chat: &mut Chat, command: &str, rest: &str, as_json: bool) -> Res
 /// Prints the result of an answer, unless its text was already printed.
 fn print(verdict: Verdict, are_words_shown: bool) -> Result<(), CliError> {
     let nothing = CliError { exit: ExitStatus::Done, what: None, hint: None };
-    Report { verdict, ..Report::on(&nothing) }.print(false, true, are_words_shown)
+    Report { verdict, ..Report::of_error(&nothing) }.print(false, true, are_words_shown)
 }
 
 /// Chats in the terminal until the person leaves.
@@ -227,7 +227,7 @@ fn chat_until_switch(chat: &mut Chat, interrupted: &AtomicBool) -> Result<Option
         stops = 0;
         interrupted.store(false, Ordering::Relaxed);
         chat.ask_questions();
-        let said = match slash_commands::parse(&line) {
+        let outcome = match slash_commands::parse(&line) {
             PersonInput::Nothing => continue,
             PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
             PersonInput::Words(words) => chat.send(&words, &mut show).map(Some),
@@ -238,7 +238,7 @@ fn chat_until_switch(chat: &mut Chat, interrupted: &AtomicBool) -> Result<Option
                 Err(error) => Err(error),
             },
         };
-        match said {
+        match outcome {
             Ok(None) => {}
             Ok(Some(verdict)) => {
                 // A second interrupt during an answer ends the chat.

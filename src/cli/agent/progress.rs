@@ -93,7 +93,7 @@ impl Progress {
         self.turn
     }
 
-    /// Stores the logged results of calls, for work that ends before the next [`Self::look`].
+    /// Stores the logged results of calls, for work that ends before the next [`Self::update`].
     pub(super) fn apply_records(&mut self, world: &World, records: &[EventRecord]) {
         let agent = world.resource::<Kernel>().thread(self.thread).map(|thread| thread.agent.clone());
         if agent.is_some() {
@@ -108,12 +108,12 @@ impl Progress {
     }
 
     /// Processes new messages and progress in the room.
-    pub(super) fn look(&mut self, world: &World) {
+    pub(super) fn update(&mut self, world: &World) {
         let kernel = world.resource::<Kernel>();
-        let said = self.outcomes.read(world.resource::<Messages<ToolOutcome>>());
-        let said: Vec<ToolOutcome> =
-            said.filter(|said| matches!(said.news, ToolNews::Progress { .. })).cloned().collect();
-        self.update_calls(&said);
+        let updates = self.outcomes.read(world.resource::<Messages<ToolOutcome>>());
+        let updates: Vec<ToolOutcome> =
+            updates.filter(|update| matches!(update.news, ToolNews::Progress { .. })).cloned().collect();
+        self.update_calls(&updates);
         let Some(thread) = kernel.thread(self.thread) else { return };
         let live = thread.live.and_then(|live| kernel.activation(live));
         self.work = live.map(|live| live.key).or(self.work);
@@ -130,9 +130,9 @@ impl Progress {
 
     /// Reports the progress of the current turn's calls. This comes before their results, which may arrive in the same
     /// tick.
-    fn update_calls(&mut self, said: &[ToolOutcome]) {
+    fn update_calls(&mut self, updates: &[ToolOutcome]) {
         let work = self.work;
-        for ToolOutcome { key, news } in said.iter().filter(|said| Some(said.key.activation) == work) {
+        for ToolOutcome { key, news } in updates.iter().filter(|update| Some(update.key.activation) == work) {
             if let ToolNews::Progress { text } = news
                 && key.call < self.calls.len()
             {

@@ -17,7 +17,7 @@ pub(super) fn expand_skill(skills: &SkillIndex, input: &str) -> Result<String, C
 }
 
 /// Lists skills, one per line.
-pub(super) fn listed(skills: &SkillIndex) -> String {
+pub(super) fn list(skills: &SkillIndex) -> String {
     let line = |skill: &Skill| format!("/skill:{}  {}", skill.name, truncate(&skill.description, DESCRIPTION_CHARS));
     match skills.skills.as_slice() {
         [] => "No skills. A skill is a folder with a SKILL.md, in skills/ next to the agent's file.".to_owned(),
@@ -34,7 +34,7 @@ mod tests {
     fn a_skill_is_listed_and_expanded_in_a_message() {
         let text = "---\nname: cook\ndescription: How to cook\n---\n\nRead {baseDir}/recipes.md first.\n";
         let found = index([SkillFile { path: "skills/cook/SKILL.md", text: Some(text) }]);
-        assert_eq!(listed(&found), "/skill:cook  How to cook");
+        assert_eq!(list(&found), "/skill:cook  How to cook");
         let asked_for = expand_skill(&found, "/skill:cook soup").expect("there should be one");
         assert!(asked_for.contains("Read skills/cook/recipes.md first.") && asked_for.contains("soup"), "{asked_for}");
         assert_eq!(expand_skill(&found, "Hello").expect("it is no skill"), "Hello");

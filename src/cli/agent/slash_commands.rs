@@ -85,7 +85,7 @@ pub(super) fn run(chat: &mut Chat, command: &str, rest: &str) -> Result<After, C
             chat.clear()?;
             format!("Cleared the session {}.", chat.options.session)
         }
-        "/skills" => skills::listed(&chat.skills()),
+        "/skills" => skills::list(&chat.skills()),
         "/tools" => tools(chat),
         "/why" => why(chat),
         "/session" if rest.is_empty() => sessions(chat),
@@ -152,8 +152,9 @@ fn why(chat: &Chat) -> String {
     let names = RoomNames(chat.world());
     let narrator = names.narrator();
     let of_agent = chat.records().filter(|record| record.draft.agent.as_ref() == Some(chat.runner()));
-    let told = of_agent.map(|record| truncate(&crate::base::text::one_line(&narrator.sentence(record)), LINE_CHARS));
-    let mut lines: Vec<String> = told.filter(|line| !line.is_empty()).collect();
+    let sentences =
+        of_agent.map(|record| truncate(&crate::base::text::one_line(&narrator.sentence(record)), LINE_CHARS));
+    let mut lines: Vec<String> = sentences.filter(|line| !line.is_empty()).collect();
     lines.dedup();
     if lines.is_empty() { "No prompts yet.".to_owned() } else { lines.join("\n") }
 }

@@ -214,14 +214,14 @@ impl Display {
                 self.running.push((tool_call_id.clone(), arguments, 0));
             }
             AgentEvent::ToolExecutionUpdate { tool_call_id, name, partial_result } => {
-                let said = format!("  {name}: {}", truncate(&one_line(partial_result), RESULT_CHARS));
+                let line = format!("  {name}: {}", truncate(&one_line(partial_result), RESULT_CHARS));
                 let running = self.running.iter_mut().find(|(id, ..)| id == tool_call_id);
                 let count = running.map_or(0, |(.., count)| std::mem::replace(count, count.saturating_add(1)));
                 if count < UPDATES_SHOWN {
                     self.end_line()?;
-                    output::note(&said);
+                    output::note(&line);
                 } else {
-                    output::show_status(&said);
+                    output::show_status(&line);
                 }
             }
             AgentEvent::ToolExecutionEnd { tool_call_id, name, result, is_error } => {

@@ -62,7 +62,7 @@ impl Wakes {
 
     /// Updates the wake-ups after a tick with these events, and returns what is new. `agent` and `name` are the id and
     /// name of the chat's agent.
-    pub(super) fn look(
+    pub(super) fn update(
         &mut self,
         world: &World,
         (agent, name): (&Id, &str),
@@ -70,19 +70,22 @@ impl Wakes {
     ) -> Vec<WakeOutput> {
         let mut shown = Vec::new();
         for event in events.iter().filter(|event| event.draft.agent.as_ref() == Some(agent)) {
-            if let Some(missed) = event.read::<Warning>().filter(|told| told.by.as_deref() == Some(BY_HEARTBEAT)) {
+            if let Some(missed) = event.read::<Warning>().filter(|warning| warning.by.as_deref() == Some(BY_HEARTBEAT))
+            {
                 shown.push(WakeOutput::Note(format!("note: {}", missed.what.replacen("it ", &format!("{name} "), 1))));
             }
-            let Some(begun) = event.read::<Activation>().filter(|begun| *begun.by == *BY_HEARTBEAT) else { continue };
+            let Some(started) = event.read::<Activation>().filter(|started| *started.by == *BY_HEARTBEAT) else {
+                continue;
+            };
             let Some(thread) = event.draft.activation.as_deref().and_then(ActivationKey::parse) else { continue };
-            let what_for = truncate(&what_for(&begun.task), WHAT_FOR_CHARS);
+            let what_for = truncate(&what_for(&started.task), WHAT_FOR_CHARS);
             shown.push(WakeOutput::Note(format!("{name} woke up: {what_for}")));
-            let (task, progress) = (Task::resumed(agent, begun.task, thread), Progress::new(thread, &[]));
+            let (task, progress) = (Task::resumed(agent, started.task, thread), Progress::new(thread, &[]));
             self.0.push(Wake { thread, task, progress });
         }
         self.0.retain_mut(|wake| {
             wake.progress.apply_records(world, events);
-            wake.progress.look(world);
+            wake.progress.update(world);
             let verdict = wake.task.verdict(world);
             if let Some(verdict) = &verdict {
                 wake.progress.finish(verdict.result.as_deref());
@@ -130,19 +133,19 @@ mod tests {
         let missed =
             Warning { by: Some(BY_HEARTBEAT.into()), ..Warning::new("it missed 2 heartbeats and now runs once") };
         let task = "Your heartbeat woke you. It is Monday.\n\nDue now:\n- Sum up (Every morning at 09:00)\n";
-        let begun = Activation { task: task.into(), by: BY_HEARTBEAT.into(), ..Activation::default() };
-        let said = Activation { task: "Hello".into(), by: "user".into(), ..Activation::default() };
+        let started = Activation { task: task.into(), by: BY_HEARTBEAT.into(), ..Activation::default() };
+        let user_task = Activation { task: "Hello".into(), by: "user".into(), ..Activation::default() };
         let key = ActivationKey::numbered(7);
         let of = |agent: &str| {
             [
                 record(EventDraft::of(&missed).agent(&agent.into())),
-                record(EventDraft::of(&begun).agent(&agent.into()).activation(&key.id())),
-                record(EventDraft::of(&said).agent(&agent.into()).activation(&key.id())),
+                record(EventDraft::of(&started).agent(&agent.into()).activation(&key.id())),
+                record(EventDraft::of(&user_task).agent(&agent.into()).activation(&key.id())),
             ]
         };
         let mut wakes = Wakes::default();
-        assert_eq!(wakes.look(&world, (&ada, "Ada"), &of("bo")), []);
-        let shown = wakes.look(&world, (&ada, "Ada"), &of("ada"));
+        assert_eq!(wakes.update(&world, (&ada, "Ada"), &of("bo")), []);
+        let shown = wakes.update(&world, (&ada, "Ada"), &of("ada"));
         let notes: Vec<&str> = shown
             .iter()
             .filter_map(|shown| match shown {
@@ -160,7 +163,7 @@ mod tests {
     fn a_note_is_shown_only_for_work_that_did_not_finish() {
         assert_eq!(end_of("Ada", &Verdict::done()), None);
         let failed = Verdict::new(ExitStatus::Failed, "the model cannot be reached");
-        let told = end_of("Ada", &failed);
-        assert_eq!(told.as_deref(), Some("note: Ada did not finish what it woke up for: the model cannot be reached"));
+        let note = end_of("Ada", &failed);
+        assert_eq!(note.as_deref(), Some("note: Ada did not finish what it woke up for: the model cannot be reached"));
     }
 }
