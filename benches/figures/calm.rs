@@ -18,20 +18,20 @@ use bevy::ecs::message::{MessageCursor, Messages};
 use super::measure::{Figure, digits};
 use super::rooms;
 
-/// Agents of the newsroom.
+/// The number of agents in the newsroom.
 const AGENTS: f64 = 10.0;
-/// Different answers of each agent; it says them in turn.
+/// The number of different scripted answers per agent, given in turn.
 const ANSWERS: usize = 600;
 /// The shortest time for which a provider keeps a prompt in its cache: Anthropic five minutes, OpenAI five to ten.
 const CACHE_SECS: u64 = 300;
 
-/// What happened in one hour of a room.
+/// The activity of a room in one hour.
 #[derive(Clone, Copy, Default)]
 struct Hour {
     calls: usize,
     tokens: u64,
     /// Minutes in which nothing visible happened.
-    dead_minutes: usize,
+    quiet_minutes: usize,
 }
 
 impl Hour {
@@ -39,7 +39,7 @@ impl Hour {
         Self {
             calls: self.calls + other.calls,
             tokens: self.tokens + other.tokens,
-            dead_minutes: self.dead_minutes + other.dead_minutes,
+            quiet_minutes: self.quiet_minutes + other.quiet_minutes,
         }
     }
 }
@@ -51,10 +51,10 @@ pub fn newsroom() -> Vec<Figure> {
     figures
 }
 
-/// One hour in which a person does something every ten minutes, and two in which nobody does.
+/// Measures one hour in which a person does something every ten minutes, and two hours without a person.
 fn at_work() -> Vec<Figure> {
     let mut room = open(rooms::scripted("calm", &script()));
-    let mut watch = Watch::default();
+    let mut watch = Counters::default();
     let mut hours = Vec::new();
     let mut work = Hour::default();
     for act in 0..6 {
@@ -62,8 +62,8 @@ fn at_work() -> Vec<Figure> {
         work = work.add(watch.minutes(&mut room, 10));
     }
     hours.push(work);
-    let cached_percent = watch.cache.percent(watch.cache.found_bytes);
-    let soon_percent = watch.cache.percent(watch.cache.found_soon_bytes);
+    let cached_percent = watch.cache.percent(watch.cache.hit_bytes);
+    let soon_percent = watch.cache.percent(watch.cache.short_hit_bytes);
     hours.push(watch.minutes(&mut room, 60));
     hours.push(watch.minutes(&mut room, 60));
     let each = |value: f64| digits(value / AGENTS);
@@ -77,7 +77,7 @@ fn at_work() -> Vec<Figure> {
             what: "share of these prompts that a provider can serve from its cache".to_owned(),
             limit: "at least 60 %".to_owned(),
             measured: format!("{cached_percent:.0} %"),
-            against: format!("{soon_percent:.0} % if it is kept for only {CACHE_SECS} s"),
+            against: format!("{soon_percent:.0} % if it is requests for only {CACHE_SECS} s"),
             holds: Some(cached_percent >= 60.0),
         },
         figure("calls in the third hour, without anything from outside", "0", hours[2].calls as f64, 0.0).against(
@@ -86,17 +86,17 @@ fn at_work() -> Vec<Figure> {
     ]
 }
 
-/// Four hours with the offline brain, without anything from outside.
+/// Measures four hours with the offline brain and no outside input.
 fn alone() -> Vec<Figure> {
     let mut room = open("offline".to_owned());
-    let mut watch = Watch::default();
+    let mut watch = Counters::default();
     let hours: Vec<Hour> = (0..4).map(|_| watch.minutes(&mut room, 60)).collect();
     let all = hours.iter().copied().fold(Hour::default(), Hour::add);
     let calls: Vec<String> = hours.iter().map(|hour| hour.calls.to_string()).collect();
     vec![
         figure("newsroom offline for four hours, calls per agent and hour", "5", all.calls as f64 / AGENTS / 4.0, 5.0)
             .against(format!("{} calls in each of the hours, {} tokens", calls.join(", "), all.tokens)),
-        figure("minutes of these in which nothing is to be seen", "0", all.dead_minutes as f64, 0.0),
+        figure("minutes of these in which nothing is to be seen", "0", all.quiet_minutes as f64, 0.0),
     ]
 }
 
@@ -144,7 +144,7 @@ fn script() -> String {
     yaml
 }
 
-/// One of the things that a person does in a newsroom.
+/// Performs one of the actions of a person in a newsroom.
 fn person_acts(room: &mut App, number: usize) {
     let (element, act) = match number % 3 {
         0 => {
@@ -168,9 +168,9 @@ fn person_acts(room: &mut App, number: usize) {
     room.world_mut().resource_mut::<InputQueue<ElementEdit>>().push(edit);
 }
 
-/// Counts what happens.
+/// Counts requests and visible events.
 #[derive(Default)]
-struct Watch {
+struct Counters {
     reactions: MessageCursor<Reacted>,
     asked: MessageCursor<ModelRequest>,
     cache: PrefixCache,
@@ -180,11 +180,11 @@ struct Watch {
 #[derive(Default)]
 struct PrefixCache {
     /// The time of each request, oldest first.
-    kept: Vec<(u64, Vec<u8>)>,
+    requests: Vec<(u64, Vec<u8>)>,
     read_bytes: usize,
-    found_bytes: usize,
-    /// The same for a provider that keeps prompts for only a few minutes.
-    found_soon_bytes: usize,
+    hit_bytes: usize,
+    /// The hits of a cache that keeps prompts only for [`CACHE_SECS`].
+    short_hit_bytes: usize,
 }
 
 impl PrefixCache {
@@ -196,12 +196,12 @@ impl PrefixCache {
             .collect();
         let shared =
             |(_, other): &(u64, Vec<u8>)| text.iter().zip(other).take_while(|(one, other)| one == other).count();
-        let most = |kept: &[(u64, Vec<u8>)]| kept.iter().map(shared).max().unwrap_or(0);
-        let soon = self.kept.partition_point(|(asked, _)| asked + CACHE_SECS * TICKS_PER_SEC < now);
-        self.found_bytes += most(&self.kept);
-        self.found_soon_bytes += most(&self.kept[soon..]);
+        let most = |requests: &[(u64, Vec<u8>)]| requests.iter().map(shared).max().unwrap_or(0);
+        let soon = self.requests.partition_point(|(asked, _)| asked + CACHE_SECS * TICKS_PER_SEC < now);
+        self.hit_bytes += most(&self.requests);
+        self.short_hit_bytes += most(&self.requests[soon..]);
         self.read_bytes += text.len();
-        self.kept.push((now, text));
+        self.requests.push((now, text));
     }
 
     fn percent(&self, bytes: usize) -> f64 {
@@ -209,7 +209,7 @@ impl PrefixCache {
     }
 }
 
-impl Watch {
+impl Counters {
     fn minutes(&mut self, room: &mut App, minutes: usize) -> Hour {
         let mut hour = Hour::default();
         for _ in 0..minutes {
@@ -230,7 +230,7 @@ impl Watch {
                     hour.tokens += call.tokens_in.unwrap_or(0) + call.tokens_out.unwrap_or(0);
                 }
             }
-            hour.dead_minutes += usize::from(seen == 0);
+            hour.quiet_minutes += usize::from(seen == 0);
         }
         hour
     }

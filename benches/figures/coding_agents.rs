@@ -1,6 +1,6 @@
-//! What the workshop adds to the use of a coding agent, compared in the same run with a minimal client of its protocol:
-//! the delay until its words are visible, twenty agents at once and the memory that we use for them, a file that it
-//! writes, and what is left after it or the room is killed.
+//! The overhead of a coding agent in the workshop, compared in the same run with a minimal client of its protocol: the
+//! delay until its text is visible, twenty agents in parallel and their memory, writing a file, and processes left over
+//! after the agent or the room is killed.
 
 mod bare;
 mod hosted;
@@ -17,19 +17,19 @@ use self::hosted::{Hosted, Place};
 use super::measure::{Figure, Times, digits, resident_mib};
 
 const PROMPTS: usize = 30;
-/// How many agents are asked at once.
+/// The number of agents that are prompted in parallel.
 pub const AGENTS: usize = 20;
 const CHUNKS: usize = 300;
 const SEEN: usize = 200;
-/// The log keeps the last two thousand characters of what is said.
+/// The log keeps only the last 2,000 characters of a message, which limits this number.
 const WRITES: usize = 60;
 const KILLS: usize = 200;
-/// Every wait is limited to this.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+/// The time limit of every wait.
+pub const TIMEOUT: Duration = Duration::from_secs(120);
 /// One frame at sixty per second.
 const FRAME: Duration = Duration::from_micros(16_667);
 
-/// Measures all of it.
+/// Measures the overhead of coding agents.
 pub fn hosted() -> Vec<Figure> {
     if Command::new("python3").arg("--version").output().is_err() {
         eprintln!("acp: there is no python3, so nothing is measured");
@@ -58,9 +58,9 @@ fn first_chunks() -> Figure {
     Figure::over_bare("a prompt to a coding agent until its first chunk, beyond a minimal client", 5.0, direct, ours)
 }
 
-/// When each chunk of an answer left the agent, in nanoseconds since 1970, as the agent reports it.
+/// The times at which the agent sent each chunk, in nanoseconds since 1970, parsed from the chunks.
 fn stamps(said: &str) -> Vec<u64> {
-    // A chunk that is not followed by a space may be continued.
+    // A chunk without a space after it may be incomplete.
     let whole = said.rfind(' ').map_or("", |end| &said[..end]);
     whole.split(' ').filter_map(|chunk| chunk.split_once(':')?.1.parse().ok()).collect()
 }
@@ -71,7 +71,7 @@ fn seen() -> Figure {
     room.task(0, &format!("do:{SEEN} 0 41"));
     let (mut known, mut took, begun) = (0, Vec::new(), Instant::now());
     while took.len() < SEEN && room.said.is_empty() {
-        assert!(begun.elapsed() < PATIENCE, "{known} chunks were seen");
+        assert!(begun.elapsed() < TIMEOUT, "{known} chunks were seen");
         let said = room.frame(FRAME);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         for stamp in stamps(&said).into_iter().skip(known) {
@@ -92,7 +92,7 @@ fn seen() -> Figure {
     }
 }
 
-/// The processes with this word on their command line, with that line.
+/// The processes with `word` in their command line, as (pid, command line).
 fn processes(word: &str) -> Vec<(String, String)> {
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let lines = all.filter_map(|entry| {
@@ -102,7 +102,7 @@ fn processes(word: &str) -> Vec<(String, String)> {
     lines.filter(|(_, line)| line.contains(word)).collect()
 }
 
-/// The resident memory of our own processes that supervise these agents.
+/// The resident memory of the supervisor processes of these agents, in MiB.
 fn watchers_mib(script: &Path) -> f64 {
     let all = processes(&script.display().to_string());
     all.iter().filter(|(_, line)| line.contains("__watch-over")).map(|(process, _)| resident_mib(process)).sum()
@@ -142,7 +142,7 @@ fn twenty() -> [Figure; 2] {
     ]
 }
 
-/// How long the agent took for writing files in turn by itself and through a room at this speed.
+/// The times in which the agent writes a file directly and through a room at this speed, measured in turn.
 fn written(speed: Speed) -> (Vec<Duration>, Vec<Duration>) {
     let mut room = Hosted::open(1, speed);
     room.task(0, &format!("do:0 {WRITES} 0"));
@@ -177,8 +177,8 @@ fn writes() -> [Figure; 2] {
     [fast, paced]
 }
 
-/// Waits for something with a time limit. Returns whether it happened.
-fn comes(mut condition: impl FnMut() -> bool) -> bool {
+/// Waits until a condition holds or the time limit is over. Returns whether it holds.
+fn wait_until(mut condition: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(30);
     while !condition() {
         if Instant::now() > until {
@@ -200,7 +200,10 @@ fn kills() -> Figure {
         command.current_dir(&place.folder).env("WORKSHOP_CONFIG_DIR", place.config());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut room = command.spawn().expect("it starts");
-        assert!(comes(|| !processes(&format!("{script} child")).is_empty()), "round {round}: the agent does not start");
+        assert!(
+            wait_until(|| !processes(&format!("{script} child")).is_empty()),
+            "round {round}: the agent does not start"
+        );
         if round % 2 == 1 {
             // The benchmark kills the agent; parts of it may have ended by themselves.
             let agents = processes(&script).into_iter().map(|(process, _)| process);
@@ -208,7 +211,7 @@ fn kills() -> Figure {
         }
         room.kill().expect("it runs");
         room.wait().expect("it was started");
-        comes(|| processes(&script).is_empty());
+        wait_until(|| processes(&script).is_empty());
         left += processes(&script).len();
     }
     Figure {

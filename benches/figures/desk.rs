@@ -1,5 +1,5 @@
-//! What the approvals file costs while a person edits it: the time from a mark in an editor until the allowed action is
-//! done, and pumps of a workspace in which nothing is due.
+//! The approvals file: the time from a person's edit in an editor until the allowed action is done, and daemon steps in
+//! a workspace with nothing to do.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +15,8 @@ use super::measure::{Figure, Times};
 
 const DECISIONS: usize = 20;
 const PUMPS: usize = 1_000;
-/// Every wait is limited to this.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit of every wait.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const SCENE: &str = "name: Desk\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
 const LEAD: &str = "---\nname: Lead\nsafety_mode: safe\nbehaviour: stationary\n---\nYou lead.\n";
@@ -65,7 +65,7 @@ impl Drop for Watching {
 fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < PATIENCE, "{what} did not happen");
+        assert!(begun.elapsed() < TIMEOUT, "{what} did not happen");
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -106,7 +106,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// How many calls of models and tools one pump makes.
+/// The number of model and tool calls of one daemon step.
 fn pump(folder: &Path) -> usize {
     let child =
         daemon(folder, &["--pump", "--events", "-"]).stdout(Stdio::piped()).spawn().expect("the program starts");
@@ -118,7 +118,7 @@ fn pump(folder: &Path) -> usize {
     calls
 }
 
-/// Measures decisions in the file, each in a workspace of its own, and pumps when everything is done.
+/// Measures decisions in the file, each in a new workspace, and daemon steps when everything is done.
 pub fn decisions_and_pumps() -> Vec<Figure> {
     let decisions = Times::from_each((0..DECISIONS).map(|_| decision()));
     let longest = decisions.longest();

@@ -19,7 +19,7 @@ use serde_json::json;
 use super::measure::{Figure, Times, digits, resident_mib, timed};
 
 const CALLS: usize = 200;
-/// The pause between two tool calls: less than any model takes for its next words.
+/// The pause between two tool calls: shorter than the latency of any model.
 const BETWEEN_CALLS: Duration = Duration::from_millis(20);
 const FOLDERS: usize = 1_000;
 const MODULES: usize = 50;
@@ -39,7 +39,7 @@ const MODULE: &str = "export default { describe: () => ({ name: 'm', description
     'one', description: 'one', parameters: { type: 'object', properties: {} }, execute: async () => 'one' }], systemPrompt: () => \
     'words', async start() {}, stop() {} };";
 
-/// Measures all of it.
+/// Measures document tools, folders and modules.
 pub fn all() -> Vec<Figure> {
     let mut figures = calls();
     figures.push(folders());
@@ -72,7 +72,7 @@ fn calls() -> Vec<Figure> {
     ]
 }
 
-/// The validator of the tool's arguments, made once, as it is when tools are registered.
+/// The validator of the tool's arguments, created once, as when tools are registered.
 fn checker(document: &AgentDocument) -> Checker {
     Checker::new(document.tools[0].schema()).expect("the schema can be used")
 }
@@ -100,7 +100,7 @@ fn call(document: &AgentDocument, checker: &Checker, programs: &Arc<ProgramCache
     assert_eq!(outcome.result.as_deref(), Ok("1: sun\n2: rain"));
 }
 
-/// The same by a program that is started for each call, if it is installed on this computer.
+/// The time of the same call as a program that is started each time; `None` if the program is not installed.
 fn started(program: &str) -> Option<Times> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let script = folder.path().join("forecast.js");
@@ -171,7 +171,7 @@ fn write(folder: &std::path::Path, path: &str, text: &str) {
     fs::write(path, text).expect("files can be written");
 }
 
-/// How much memory this process needs for each loaded module.
+/// Measures the memory per loaded module.
 fn module_memory() -> Figure {
     let cache = ProgramCache::default();
     let limits = EngineLimits::default();

@@ -1,5 +1,5 @@
-//! What the files of a workspace cost: opening ten thousand, and single tool calls among them, compared with doing the
-//! same directly on the file system.
+//! The file service: opening ten thousand files, and single tool calls among them, compared with the same operations
+//! directly on the file system.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -15,11 +15,11 @@ use super::measure::{Figure, Times};
 
 const FILES: usize = 10_000;
 const FOLDERS: usize = 100;
-/// About the length of a note or a draft.
+/// The size of a file, about that of a note or a draft.
 const TEXT_BYTES: usize = 2000;
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-struct Office {
+struct FileBench {
     folder: tempfile::TempDir,
     desk: FileService,
     orders: u64,
@@ -38,7 +38,7 @@ fn open(folder: &Path) -> FileService {
     FileService::open(FileServiceOptions::new(folder)).expect("the workspace can be opened")
 }
 
-impl Office {
+impl FileBench {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for number in 0..FOLDERS {
@@ -71,7 +71,7 @@ impl Office {
             worktree: None,
         };
         assert!(self.desk.send(order).is_ok(), "there is room");
-        self.desk.next(PATIENCE).expect("it is answered")
+        self.desk.next(TIMEOUT).expect("it is answered")
     }
 
     fn at(&self, number: usize) -> PathBuf {
@@ -81,17 +81,17 @@ impl Office {
 
 /// Measures opening, reading, writing, listing and searching among ten thousand files.
 pub fn ten_thousand() -> Vec<Figure> {
-    let mut office = Office::new();
-    let mut figures = vec![opening(&office), reading(&mut office)];
-    figures.extend(writing(&mut office));
-    figures.extend([listing(&mut office), missing(&mut office), searching(&mut office)]);
+    let mut bench = FileBench::new();
+    let mut figures = vec![opening(&bench), reading(&mut bench)];
+    figures.extend(writing(&mut bench));
+    figures.extend([listing(&mut bench), missing(&mut bench), searching(&mut bench)]);
     figures
 }
 
-fn opening(office: &Office) -> Figure {
-    // A second file service for the same folder, in which nobody else writes meanwhile.
-    let times = Times::of(1, 10, || drop(open(office.folder.path())));
-    let bare = Times::of(1, 10, || assert_eq!(walk(office.folder.path()).len(), FILES));
+fn opening(bench: &FileBench) -> Figure {
+    // A second file service for the same folder; nobody writes to it meanwhile.
+    let times = Times::of(1, 10, || drop(open(bench.folder.path())));
+    let bare = Times::of(1, 10, || assert_eq!(walk(bench.folder.path()).len(), FILES));
     Figure::at_most_ms(format!("opening {FILES} files"), 1000.0, &times)
         .against(format!("only walking the folders: {bare}"))
 }
@@ -112,21 +112,21 @@ fn walk(folder: &Path) -> Vec<(PathBuf, u64)> {
     files
 }
 
-fn reading(office: &mut Office) -> Figure {
+fn reading(bench: &mut FileBench) -> Figure {
     let mut number = 0;
     let bare = Times::of(20, 500, || {
         number += 7;
-        drop(fs::read_to_string(office.at(number % FILES)).expect("it should exist"));
+        drop(fs::read_to_string(bench.at(number % FILES)).expect("it should exist"));
     });
     let times = Times::of(20, 500, || {
         number += 7;
-        let outcome = office.order(FileOperation::Read { path: path(number % FILES) });
+        let outcome = bench.order(FileOperation::Read { path: path(number % FILES) });
         assert!(matches!(outcome.result, Ok(FileAnswer::Text { .. })), "{outcome:?}");
     });
     Figure::at_most_ms(format!("one read among {FILES} files"), 1.0, &times).against(format!("read: {bare}"))
 }
 
-fn writing(office: &mut Office) -> [Figure; 2] {
+fn writing(bench: &mut FileBench) -> [Figure; 2] {
     let mut number = 0;
     let mut next = |step: usize| {
         number += step;
@@ -149,7 +149,7 @@ fn writing(office: &mut Office) -> [Figure; 2] {
     let mut bare = |is_synced: bool| {
         Times::of(5, 100, || {
             let (number, text) = next(13);
-            whole(&office.at(number), &text, is_synced);
+            whole(&bench.at(number), &text, is_synced);
         })
     };
     let (synced, unsynced) = (bare(true), bare(false));
@@ -157,14 +157,14 @@ fn writing(office: &mut Office) -> [Figure; 2] {
     for round in 0..2 {
         for number in 0..105 {
             let content = format!("{round} {}", text(number));
-            office.order(FileOperation::Write { path: path(number), content });
+            bench.order(FileOperation::Write { path: path(number), content });
         }
     }
     let mut number = 0;
     let times = Times::of(5, 100, || {
         number += 1;
         let content = format!("{}once more {number}\n", text(number));
-        let outcome = office.order(FileOperation::Write { path: path(number), content });
+        let outcome = bench.order(FileOperation::Write { path: path(number), content });
         assert!(matches!(outcome.result, Ok(FileAnswer::Changed { .. })), "{outcome:?}");
     });
     let apart = (times.median() - synced.median() + unsynced.median()).max(0.0);
@@ -185,11 +185,11 @@ fn writing(office: &mut Office) -> [Figure; 2] {
     [write, rest]
 }
 
-fn listing(office: &mut Office) -> Figure {
+fn listing(bench: &mut FileBench) -> Figure {
     let mut number = 0;
     let bare = Times::of(5, 200, || {
         number += 1;
-        let folder = office.at(number);
+        let folder = bench.at(number);
         assert!(
             fs::read_dir(folder.parent().expect("it should have one")).expect("it should exist").count()
                 >= FILES / FOLDERS
@@ -198,16 +198,16 @@ fn listing(office: &mut Office) -> Figure {
     let times = Times::of(5, 200, || {
         number += 1;
         let prefix = format!("artifacts/f{:02}/", number % FOLDERS);
-        let outcome = office.order(FileOperation::List { prefix });
+        let outcome = bench.order(FileOperation::List { prefix });
         assert!(matches!(outcome.result, Ok(FileAnswer::Listing { .. })), "{outcome:?}");
     });
     Figure::at_most_ms(format!("listing one folder of {FOLDERS} among {FILES} files"), 1.0, &times)
         .against(format!("reading the folder: {bare}"))
 }
 
-fn missing(office: &mut Office) -> Figure {
+fn missing(bench: &mut FileBench) -> Figure {
     let times = Times::of(5, 100, || {
-        let outcome = office.order(FileOperation::Read { path: "notes/note-77.md".into() });
+        let outcome = bench.order(FileOperation::Read { path: "notes/note-77.md".into() });
         assert!(outcome.result.is_err(), "{outcome:?}");
     });
     Figure {
@@ -219,16 +219,16 @@ fn missing(office: &mut Office) -> Figure {
     }
 }
 
-fn searching(office: &mut Office) -> Figure {
+fn searching(bench: &mut FileBench) -> Figure {
     let bare = Times::of(1, 5, || {
-        let found = walk(office.folder.path())
+        let found = walk(bench.folder.path())
             .into_iter()
             .filter(|(path, _)| fs::read_to_string(path).is_ok_and(|text| text.to_lowercase().contains("note 4711,")))
             .count();
         assert_eq!(found, 1);
     });
     let times = Times::of(1, 10, || {
-        let outcome = office.order(FileOperation::Search { text: Some("Note 4711,".into()), glob: None });
+        let outcome = bench.order(FileOperation::Search { text: Some("Note 4711,".into()), glob: None });
         assert!(matches!(&outcome.result, Ok(FileAnswer::Matches { matches, .. }) if !matches.is_empty()));
     });
     Figure {

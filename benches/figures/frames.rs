@@ -19,7 +19,7 @@ const WINDOW: egui::Vec2 = vec2(1_920.0, 1_080.0);
 /// Frames to run until every agent walks and the window has settled on its layout.
 const WARM_UP: usize = 240;
 const FRAMES: usize = 600;
-/// How many agents say something new in each frame.
+/// The number of agents that say something new in each frame.
 const SAID_PER_FRAME: usize = 3;
 
 /// Crowds of agents that walk, talk and show their names: their number, whether the overlay is on, the zoom, and the
@@ -69,7 +69,7 @@ fn crowd(agents: usize, overlay: bool, zoom: f32, limit: f64) -> Figure {
             output.textures_delta.clear();
             triangles = context.tessellate(output.shapes, output.pixels_per_point).len();
         });
-        // The rest of a sixtieth of a second belongs to the display.
+        // The rest of 1/60 s is left for the display.
         std::thread::sleep(Duration::from_millis(8).saturating_sub(took));
         took
     };

@@ -17,7 +17,7 @@ use super::measure::{Figure, Times, digits, timed};
 use super::rooms;
 
 const AGENTS: usize = 1_000;
-/// Time for everybody to read everything: afterwards nobody is asked anything in an unchanged room.
+/// The ticks until all agents have read everything: after that, an unchanged room makes no model calls.
 const WARM_UP: u64 = 9_000;
 const TICKS: usize = 3_000;
 const MEMORIES: usize = 10_000;
@@ -42,7 +42,7 @@ fn write(folder: &Path, path: &str, text: &str) {
     std::fs::write(path, text).expect("files can be written");
 }
 
-/// Compares a tick of a large room that is ready to recall memories with one in which nobody remembers anything.
+/// Compares a tick of a large room with memories to one without memories, while nobody recalls any.
 pub fn tick() -> Vec<Figure> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     write(folder.path(), "memory/knowledge/shared.md", &lines(MEMORIES));
@@ -69,7 +69,7 @@ pub fn tick() -> Vec<Figure> {
             // Recalls are answered outside of ticks and are not measured here.
             settle(without.world_mut());
             settle(with.world_mut());
-            // Whichever runs first has the colder machine.
+            // Alternate the order, so that neither always runs on a cold cache.
             let mut one = || timed(|| step(without.world_mut()));
             let mut other = || timed(|| step(with.world_mut()));
             if number % 2 == 0 {
@@ -139,7 +139,7 @@ pub fn files() -> Vec<Figure> {
     });
     drop(known);
     drop(service);
-    // What the disk alone takes for a file of this size. Adding a memory waits for the disk twice: for the version and
+    // The time of the disk alone for a file of this size. Adding a memory waits for the disk twice: for the version and
     // for the line.
     let line = std::fs::read(folder.path().join("memory/knowledge/ada.md")).expect("memories of hers are there");
     let in_place = Times::of(20, ADDED, || put_in_place(folder.path(), &line).expect("files can be written"));

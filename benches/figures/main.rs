@@ -114,7 +114,7 @@ fn main() {
     }
     if !measured {
         let names: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
-        eprintln!("no figure has {wanted:?} in its name; there are: {}", names.join(", "));
+        eprintln!("no figure has {wanted:?} in its name; available: {}", names.join(", "));
         std::process::exit(2);
     }
 }

@@ -18,7 +18,7 @@ impl Times {
         Self::from_each((0..count).map(|_| timed(&mut what)))
     }
 
-    /// From the time of each repetition.
+    /// Creates it from the time of each repetition.
     pub fn from_each(each: impl IntoIterator<Item = Duration>) -> Self {
         let mut sorted: Vec<f64> = each.into_iter().map(|took| took.as_secs_f64() * 1e3).collect();
         sorted.sort_by(f64::total_cmp);
@@ -66,13 +66,13 @@ pub fn timed(what: impl FnOnce()) -> Duration {
 pub struct Figure {
     /// What is measured.
     pub what: String,
-    /// The target: the maximum, or the minimum where it says so, with its unit.
+    /// The target with its unit: a maximum, or a minimum if it starts with "at least".
     pub limit: String,
     /// The measured value, with its unit.
     pub measured: String,
-    /// What it was compared with; empty where there is no comparison.
+    /// The measured value of the comparison; empty if there is none.
     pub against: String,
-    /// Whether the target is met; `None` where there is no target.
+    /// Whether the target is met; `None` if there is no target.
     pub holds: Option<bool>,
 }
 
@@ -88,7 +88,7 @@ impl Figure {
         }
     }
 
-    /// The difference that the workshop makes: both ways are measured in turn in the same run.
+    /// The overhead of the workshop over `bare`; both are measured in turn in the same run.
     pub fn over_bare(what: &str, limit_ms: f64, bare: Vec<Duration>, ours: Vec<Duration>) -> Self {
         let (bare, ours) = (Times::from_each(bare), Times::from_each(ours));
         let over_ms = ours.median() - bare.median();

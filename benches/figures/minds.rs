@@ -63,7 +63,7 @@ pub fn reply_acted_on() -> Vec<Figure> {
                 answered.insert(thought, tick);
             }
         }
-        // It is emitted in the tick in which the agent continues: the room reacts to it before the tick ends.
+        // It is emitted in the tick in which the agent continues; the room reacts before the tick ends.
         for done in acts.read(world.resource()) {
             if let Some(let_in) = answered.remove(&(done.agent, done.activity)) {
                 waits.push(tick - let_in + 1);

@@ -165,7 +165,7 @@ fn typing(number: usize) -> Vec<Event> {
     }
 }
 
-/// A thousand agents, of which each has started a few others, until the whole graph is laid out.
+/// Measures the layout of the graph of a thousand agents, each of which has started a few others.
 pub fn graph_layout() -> Vec<Figure> {
     let count = AGENTS as usize;
     let request = LayoutRequest {
@@ -184,7 +184,7 @@ pub fn graph_layout() -> Vec<Figure> {
     ]
 }
 
-/// A large file in the editor: the time until it is shown, and from a keystroke to the picture.
+/// Measures a large file in the editor: the time until it is shown, and from a keystroke to the drawn frame.
 pub fn large_file() -> Vec<Figure> {
     let line = "Some words of a long note that somebody wrote, with `code` and **weight**.\n";
     let text: String = line.repeat(LARGE_BYTES / line.len() + 1);
@@ -302,7 +302,7 @@ fn log() -> Recent {
     recent
 }
 
-/// The work of a thousand agents: starts, calls, files, ends.
+/// A record of the work of a thousand agents: starts, calls, file changes and ends.
 fn record(seq: u64) -> EventRecord {
     let number = seq % u64::from(AGENTS);
     let agent: Id = format!("agent-{number}").into();

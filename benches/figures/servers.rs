@@ -1,5 +1,5 @@
-//! What it costs that an MCP server is used through the workshop: over what the server itself takes, which is spoken to
-//! over bare pipes, and over the client of the protocol's own SDK, both in the same run.
+//! The overhead of an MCP server in the workshop, compared in the same run with the bare server over plain pipes, and
+//! with the client of the official SDK.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -20,7 +20,7 @@ use super::measure::{Figure, timed};
 const CALLS: usize = 300;
 const STARTS: usize = 15;
 
-/// A server that adds.
+/// The script of a server with one tool, which adds numbers.
 const SERVER: &str = r#"
 import json, sys
 for line in sys.stdin:
@@ -76,16 +76,16 @@ impl Drop for Bare {
     }
 }
 
-/// The server through the client of the SDK, with nothing else.
+/// The server with the client of the SDK.
 struct Sdk {
     service: RunningService<RoleClient, ()>,
     _child: tokio::process::Child,
-    // Dropped last: the others end on it.
+    // Dropped last, because the other fields need the runtime to shut down.
     runtime: Runtime,
 }
 
 impl Sdk {
-    /// Starts it, greets it and asks for its tools.
+    /// Starts the server, initializes it and lists its tools.
     fn start(script: &Path) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads start");
         let (service, child) = runtime.block_on(async {
@@ -106,7 +106,7 @@ impl Sdk {
     }
 }
 
-/// What is added.
+/// The arguments of the call.
 fn numbers() -> Map<String, Value> {
     Map::from_iter([("a".to_owned(), json!(2)), ("b".to_owned(), json!(3))])
 }
@@ -120,7 +120,7 @@ fn add_ours(ours: &mut McpClient) {
     ours.call(request, |_| {}).expect("it adds");
 }
 
-/// Starting, greeting, listing and a first call, and calls, each in turn with the bare server and the SDK.
+/// Measures the start up to the first call, and single calls, in turn with the bare server and the SDK.
 pub fn connect_and_call() -> Vec<Figure> {
     if Command::new("python3").arg("--version").output().is_err() {
         eprintln!("mcp: there is no python3, so nothing is measured");
@@ -139,7 +139,7 @@ pub fn connect_and_call() -> Vec<Figure> {
     drop((connect(), Bare::start(&script), Sdk::start(&script)));
     let (mut bare_starts, mut sdk_starts, mut our_starts) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..STARTS {
-        // What was started ends outside of the time.
+        // The servers are stopped outside of the measured time.
         let mut kept = (None, None, None);
         bare_starts.push(timed(|| add_bare(kept.0.insert(Bare::start(&script)))));
         sdk_starts.push(timed(|| kept.1.insert(Sdk::start(&script)).add()));

@@ -1,5 +1,4 @@
-//! The delay that `workshop agent` adds to a model's words: from the moment a server sends the first of them until the
-//! program has printed it.
+//! The latency of `workshop agent`: from the moment a server sends the first text until the program has printed it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,14 +12,14 @@ use crossbeam_channel::{Sender, bounded};
 use super::measure::{Figure, Times};
 
 const TALKS: usize = 15;
-/// The delay between the head of the answer and its first words, as with a model that thinks first.
+/// The delay between the head of the answer and its first text, as with a model that thinks first.
 const THINKS: Duration = Duration::from_millis(300);
 
 const DOCUMENT: &str =
     "---\nmodel: gpt-figures\nprovider: openai\n---\n# Agent: Figures\n\n## Purpose\n\nIs measured.\n";
 const SETTINGS: &str = "gateway: { provider: openai, model: gpt-figures }\nknowledge: { learns_from_work: false }\n";
 
-/// Measures all of it.
+/// Measures the latency of the first text.
 pub fn first_token() -> Vec<Figure> {
     let times: Vec<Duration> = (0..TALKS).map(|_| one_talk()).collect();
     vec![Figure::at_most_ms("delay of the first token through `workshop agent`", 5.0, &Times::from_each(times))]
@@ -53,7 +52,7 @@ fn one_talk() -> Duration {
     seen.expect("the words were printed").saturating_duration_since(sent)
 }
 
-/// Answers one request as a stream, and reports when its first words were sent.
+/// Answers one request as a stream, and reports when its first text was sent.
 fn answer(mut stream: TcpStream, sent: &Sender<Instant>) {
     let mut head = Vec::new();
     let mut byte = [0];

@@ -23,7 +23,7 @@ const WARM_UP: usize = 120;
 /// Agents, the target per tick in milliseconds, and how many ticks are measured.
 const CROWDS: [(usize, f64, usize); 3] = [(1_000, 0.2, 900), (10_000, 2.0, 900), (100_000, 16.0, 300)];
 
-/// Full ticks of crowds, each in turn with a tick of the bare loop.
+/// Measures full ticks of crowds, in turn with ticks of the bare loop.
 pub fn crowds() -> Vec<Figure> {
     CROWDS.into_iter().flat_map(|(agents, limit, ticks)| crowd(agents, limit, ticks)).collect()
 }
@@ -74,8 +74,7 @@ struct BareSpace {
     grid: Grid,
 }
 
-/// The minimum that any room of that size has to do: every agent moves and finds its neighbours in the same kind of
-/// grid.
+/// The minimum work of a room of that size: every agent moves and finds its neighbours in the same kind of grid.
 fn bare_loop(agents: usize) -> (World, Schedule) {
     let mut world = World::new();
     for (index, place) in rooms::places(agents).into_iter().enumerate() {
@@ -110,7 +109,7 @@ fn bare_move(mut agents: Query<(&mut BarePosition, &mut BareVelocity, &Neighbour
     }
 }
 
-/// Full ticks of crowds with every layer.
+/// Measures full ticks of crowds with every layer.
 pub fn crowds_with_minds() -> Vec<Figure> {
     CROWDS
         .into_iter()
@@ -133,7 +132,7 @@ pub fn crowds_with_minds() -> Vec<Figure> {
         .collect()
 }
 
-/// How soon a hundred thousand agents notice new rules.
+/// Measures how soon a hundred thousand agents notice new rules.
 pub fn rulebook_edit() -> Vec<Figure> {
     let agents = 100_000;
     let mut room = rooms::mindless_crowd(agents);
@@ -168,7 +167,7 @@ const READERS: usize = 500;
 const ANSWER_SECS: f64 = 2.5;
 const SLOTS: f64 = 4.0;
 
-/// How soon the last of five hundred agents, who are busy with their usual activities, has read new rules.
+/// Measures when the last of five hundred busy agents has read new rules.
 pub fn rules_read_by_all() -> Vec<Figure> {
     let script = format!("latency: {ANSWER_SECS}\ndefault:\n  - text: I have seen it.\n");
     let mut room = rooms::crowd_answered_by(READERS, &rooms::scripted("rules", &script));
@@ -204,7 +203,7 @@ fn everyone_queues(world: &mut World, element: ElementKey) -> bool {
     queues.iter(world).all(wanted)
 }
 
-/// An agent alone in a room in which nothing happens.
+/// Measures the model calls of a single agent in a room in which nothing happens.
 pub fn idle_agent() -> Vec<Figure> {
     let mut room = rooms::one_agent();
     let world = room.world_mut();

@@ -13,7 +13,7 @@ const SUBSCRIBERS: usize = 100;
 /// Every subscriber has a turn after this many messages.
 const MESSAGES_PER_TURN: u64 = 25;
 
-/// Ten thousand messages, each delivered to a hundred agents, formatted as they read it.
+/// Measures the delivery of ten thousand messages to a hundred agents, formatted for their prompts.
 pub fn channel() -> Vec<Figure> {
     let settings = ChannelSettings::default();
     let agents: Vec<Id> = (0..SUBSCRIBERS).map(|number| format!("agent-{number}").into()).collect();

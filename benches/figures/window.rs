@@ -1,5 +1,5 @@
-//! What the window costs as a whole: the real program on an in-memory display with software rendering, measured from
-//! outside. If a required program is missing, it says which one and measures the rest.
+//! The cost of the whole window: the real program on an in-memory display with software rendering, measured from
+//! outside. If a required program is missing, its name is printed and the rest is measured.
 
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -13,12 +13,12 @@ use super::measure::{Figure, Times, digits};
 use super::screen::{Display, missing, until};
 
 const SIZE: (u32, u32) = (1280, 800);
-/// Time until everything that loads late is loaded and every agent is under way.
-const SETTLES: Duration = Duration::from_secs(10);
-/// The pause between two checks of a starting program: long enough to leave it the processor.
-const LOOKS_EVERY: Duration = Duration::from_millis(40);
-/// How long a paused window is watched.
-const WATCHED: Duration = Duration::from_secs(12);
+/// The time until all resources are loaded and every agent is moving.
+const SETTLE_TIME: Duration = Duration::from_secs(10);
+/// The polling interval for a starting program, long enough not to compete with it for the processor.
+const POLL_INTERVAL: Duration = Duration::from_millis(40);
+/// How long a paused window is measured.
+const PAUSED_TIME: Duration = Duration::from_secs(12);
 /// The clock ticks of `/proc` per second.
 const CLOCK_TICKS: f64 = 100.0;
 /// Threads and libraries of the software renderer, which a graphics card would replace.
@@ -71,7 +71,7 @@ impl Running {
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
         while !display.is_lit_in_the_middle() {
             assert!(began.elapsed() < Duration::from_secs(60), "nothing was seen in a minute");
-            sleep(LOOKS_EVERY);
+            sleep(POLL_INTERVAL);
         }
         Self { child, seen: began.elapsed() }
     }
@@ -127,7 +127,7 @@ fn memory() -> Figure {
     on_a_display(|display, workspace| {
         frames::write_crowd(workspace, 100, 1.0).expect("the crowd can be written");
         let running = Running::start(display, workspace);
-        sleep(SETTLES);
+        sleep(SETTLE_TIME);
         let megabytes = |line: &str| {
             line.split_whitespace().nth(1).and_then(|number| number.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
         };
@@ -158,10 +158,10 @@ fn paused() -> Figure {
         };
         until("somebody to do something", || log("\"type\":\"state\""));
         display.keys("space");
-        sleep(SETTLES);
+        sleep(SETTLE_TIME);
         let before = running.used_secs();
-        sleep(WATCHED);
-        let share = 100.0 * (running.used_secs() - before) / WATCHED.as_secs_f64();
+        sleep(PAUSED_TIME);
+        let share = 100.0 * (running.used_secs() - before) / PAUSED_TIME.as_secs_f64();
         at_most("processor, paused", "% of a core", 2.0, share).against("without the software renderer's threads")
     })
 }

@@ -20,10 +20,10 @@ const SPECIALISTS: [&str; 5] = ["ada", "bob", "cem", "dan", "eva"];
 const PIECES: usize = 1_000;
 const WORKERS: usize = 8;
 const PROFILES: usize = 10_000;
-/// Every wait is limited to this.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// The time limit of every wait.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Opens a workspace with these files, at full speed.
+/// An open workspace that runs at full speed.
 pub(super) struct Studio {
     pub(super) room: Room,
     events: Vec<Event>,
@@ -54,8 +54,8 @@ impl Studio {
         self.room.app.world_mut().resource_mut::<InputQueue<TaskCommand>>().push(task);
     }
 
-    /// Runs the next tick. Returns the time that the room's thread was busy with it: without the waits for the disk and
-    /// for replies before it, during which a window draws frames.
+    /// Runs the next tick. Returns the busy time of the room's thread, without the waits for the disk and for replies,
+    /// during which a window draws frames.
     pub(super) fn tick(&mut self) -> Duration {
         let busy = loop {
             let began = Instant::now();
@@ -68,8 +68,8 @@ impl Studio {
         busy
     }
 
-    fn work_off(&mut self) {
-        let until = Instant::now() + PATIENCE;
+    fn run_until_idle(&mut self) {
+        let until = Instant::now() + TIMEOUT;
         self.tick();
         self.tick();
         while !self.room.app.world().resource::<Kernel>().is_idle() && Instant::now() < until {
@@ -92,7 +92,7 @@ pub(super) fn file(path: &str, text: &str) -> (String, String) {
     (path.to_owned(), text.to_owned())
 }
 
-/// One agent splits the task; five write and signal.
+/// Measures a run in which one agent splits the task, and five others write and signal.
 pub fn six_agents() -> Vec<Figure> {
     let spawn = |name: &str| {
         format!(
@@ -118,7 +118,7 @@ pub fn six_agents() -> Vec<Figure> {
         let mut studio = Studio::open(&files, &script);
         let began = Instant::now();
         studio.task("lead", "Write five things.".into());
-        studio.work_off();
+        studio.run_until_idle();
         let took = began.elapsed();
         let is_artifact =
             |event: &&Event| matches!(event, Event::FileChange(change) if change.path.starts_with("artifacts/"));
@@ -135,7 +135,7 @@ pub fn six_agents() -> Vec<Figure> {
     vec![Figure::at_most_ms("a scripted run of 6 agents on disk, at full speed", 2_000.0, &times).against(told)]
 }
 
-/// A thousand pieces of work for eight agents, eight in parallel.
+/// Measures a thousand pieces of work for eight agents, eight in parallel.
 pub fn thousand_pieces() -> Vec<Figure> {
     let agents: Vec<String> = (0..WORKERS).map(|number| format!("worker-{number}")).collect();
     let mut files = vec![file(
@@ -154,7 +154,7 @@ pub fn thousand_pieces() -> Vec<Figure> {
     for piece in 0..PIECES {
         studio.task(&agents[piece % WORKERS], format!("Piece {piece}."));
     }
-    studio.work_off();
+    studio.run_until_idle();
     let took = began.elapsed();
     let done = studio.count(EventKind::Complete);
     let memory = peak_memory_mb();
@@ -176,7 +176,7 @@ pub fn thousand_pieces() -> Vec<Figure> {
     ]
 }
 
-/// As Linux reports it.
+/// The peak memory of this process in MB, as Linux reports it.
 fn peak_memory_mb() -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -184,14 +184,14 @@ fn peak_memory_mb() -> Option<f64> {
     Some(kilobytes / 1024.0)
 }
 
-/// Ten thousand agent files, from opening the workspace until every profile is known.
+/// Measures opening a workspace with ten thousand agent files until every profile is known.
 pub fn ten_thousand_profiles() -> Vec<Figure> {
     let mut files = vec![file("settings.yaml", ""), file("scenes/test.yaml", "name: Test\n")];
     files.extend((0..PROFILES).map(|number| {
         let text = format!("---\nname: Agent {number}\ndescription: One of many.\n---\nYou are number {number}.\n");
         (format!("agents/agent-{number}.md"), text)
     }));
-    // A quarter of them should take a quarter of the time: the cost grows linearly.
+    // A quarter of the files should take a quarter of the time, because the cost is linear.
     let quarter = &files[..files.len() - PROFILES * 3 / 4];
     vec![
         opened("loading and registering 2,500 agent files", 500.0, quarter, PROFILES / 4),
@@ -199,7 +199,7 @@ pub fn ten_thousand_profiles() -> Vec<Figure> {
     ]
 }
 
-/// Agent files of other products in their three published layouts, unchanged.
+/// Measures opening agent files of other products in their three published layouts, unchanged.
 pub fn wild_collections() -> Vec<Figure> {
     let wild = wild::collections();
     let agents = wild.iter().filter(|file| file.is_agent).count();

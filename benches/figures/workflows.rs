@@ -20,8 +20,8 @@ const LONG_TICKS: usize = 2_000;
 const TICK_AT_MOST_MS: f64 = 33.0;
 const WIDE: usize = 10;
 const AT_MOST_MS: f64 = 1.0;
-/// Every wait is limited to this.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// The time limit of every wait.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 fn files(steps: usize) -> Vec<(String, String)> {
     let settings = format!(
@@ -53,7 +53,7 @@ fn start(studio: &mut Studio) {
     studio.room.app.world_mut().resource_mut::<InputQueue<WorkflowCommand>>().push(command);
 }
 
-/// The wall time until a room has finished this, and how many pieces of work were finished.
+/// The real time until a room has finished the work, and the number of finished pieces of work.
 fn timed(begin: impl FnOnce(&mut Studio), is_over: impl Fn(&Studio) -> bool) -> (Duration, usize) {
     let mut studio = Studio::open(&files(STEPS), SCRIPT);
     studio.tick();
@@ -61,13 +61,13 @@ fn timed(begin: impl FnOnce(&mut Studio), is_over: impl Fn(&Studio) -> bool) -> 
     begin(&mut studio);
     studio.tick();
     studio.tick();
-    while !is_over(&studio) && began.elapsed() < PATIENCE {
+    while !is_over(&studio) && began.elapsed() < TIMEOUT {
         studio.tick();
     }
     (began.elapsed(), studio.count(EventKind::Complete))
 }
 
-/// A thousand steps, ten in parallel, and the same work without a workflow.
+/// Measures a thousand steps, ten in parallel, and the same work without a workflow.
 pub fn thousand_steps() -> Vec<Figure> {
     let (took, done) = timed(start, |studio| !studio.room.app.world().resource::<WorkflowRuns>().is_running());
     let tasks = |studio: &mut Studio| {
@@ -89,7 +89,7 @@ pub fn thousand_steps() -> Vec<Figure> {
     }]
 }
 
-/// Ten thousand steps: what a tick takes from the beginning of the run.
+/// Measures the ticks at the start of a run with ten thousand steps.
 pub fn ten_thousand_steps() -> Vec<Figure> {
     let mut studio = Studio::open(&files(LONG_STEPS), SCRIPT);
     let opened = Times::from_each((0..10).map(|_| studio.tick()));

@@ -116,7 +116,7 @@ pub fn has_answers(world: &World) -> bool {
 pub(super) fn collect_answers(
     answers: Option<ResMut<AnswerFolder>>,
     kernel: Res<Kernel>,
-    mut door: ResMut<InputQueue<KernelCommand>>,
+    mut queue: ResMut<InputQueue<KernelCommand>>,
     (runs, mut workflows): (Res<WorkflowRuns>, ResMut<InputQueue<WorkflowCommand>>),
 ) {
     let Some(mut answers) = answers.filter(|answers| answers.has_news()) else { return };
@@ -126,7 +126,7 @@ pub(super) fn collect_answers(
                 true => approval.fill(approval.form_of(answer.fields), answer.because),
                 false => approval.answer(answer.allow, answer.scope, answer.because),
             };
-            door.push(command.answered_in(AnswerPlace::Terminal));
+            queue.push(command.answered_in(AnsweredIn::Terminal));
         } else if let Some(question) = runs.questions().find(|question| question.id == answer.id) {
             let answer = person_answer(answer.allow, answer.because, answer.fields);
             workflows.push(WorkflowCommand::Answer { run: question.run, step: question.step, answer });

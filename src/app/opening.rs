@@ -38,7 +38,7 @@ pub enum OpenError {
     },
     /// The requester cancelled it.
     #[error("it was cancelled")]
-    GivenUp,
+    Cancelled,
     /// A saved world cannot be read.
     #[error("the saved room could not be read: {0}")]
     Saved(#[from] serde_json::Error),
@@ -66,7 +66,7 @@ impl OpenError {
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::Store(error) | Self::FileService(FileServiceError::Store(error)) => error.remedy(),
-            Self::GivenUp => "open it again",
+            Self::Cancelled => "open it again",
             Self::Files(_) => "close other programs, then try again",
             Self::FileService(FileServiceError::Files(_)) => {
                 "check that the folder exists and that you can read and write it"

@@ -317,7 +317,7 @@ fn open_knowledge(
 /// Reports the progress of opening a room. Fails if it was cancelled.
 fn report_progress(control: &JobControl, share: f32) -> Result<(), OpenError> {
     control.set_progress(share);
-    if control.is_cancelled() { Err(OpenError::GivenUp) } else { Ok(()) }
+    if control.is_cancelled() { Err(OpenError::Cancelled) } else { Ok(()) }
 }
 
 /// The scene to open: the requested one, the starter kit's, or the first one; without any, a scene for a single agent.
@@ -365,7 +365,7 @@ fn push_edits_while_closed(
     on_disk: &BTreeMap<String, String>,
     history: &FileHistory,
 ) {
-    let mut door = world.resource_mut::<InputQueue<FileChanged>>();
+    let mut queue = world.resource_mut::<InputQueue<FileChanged>>();
     for (path, text) in on_disk {
         if known.get(path) != Some(text) {
             let by = history.writer(path, text).unwrap_or_else(|error| {
@@ -374,11 +374,11 @@ fn push_edits_while_closed(
             });
             let change = FileChanged::new(path.clone(), FileContent::Text(text.clone()));
             let is_ordered = by.as_ref().is_some_and(Author::is_user);
-            door.push(FileChanged { by: by.unwrap_or_else(Author::user), is_ordered, ..change });
+            queue.push(FileChanged { by: by.unwrap_or_else(Author::user), is_ordered, ..change });
         }
     }
     for path in known.keys().filter(|path| !on_disk.contains_key(*path)) {
-        door.push(FileChanged::new(path.clone(), FileContent::Removed));
+        queue.push(FileChanged::new(path.clone(), FileContent::Removed));
     }
 }
 

@@ -47,30 +47,28 @@ pub fn runs(process: u32) -> bool {
 
 /// Whether an open room has loaded the current files of its workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct FilesLoaded {
+pub struct LoadStatus {
     /// The paths of files whose content on disk differs from the room's.
     pub behind: Vec<String>,
     /// Number of answers that it has not processed.
     pub answers: usize,
     /// Whether it runs every piece of work for one turn and then exits.
     pub is_pump: bool,
-    /// Whether its work continues by itself.
-    pub goes_on: bool,
 }
 
-impl FilesLoaded {
+impl LoadStatus {
     /// Whether it has processed everything.
-    pub fn is_all(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.behind.is_empty() && self.answers == 0
     }
 }
 
-/// Reads the last committed state of a scene's room and the files on disk; passes the world to `see`.
-pub fn read_committed_state<T>(
+/// Reads the last committed state of a scene's room and the files on disk; passes the world to `inspect`.
+pub fn inspect_open_room<T>(
     workspace: &Path,
     scene: &str,
-    see: impl FnOnce(&World) -> T,
-) -> Result<Option<(FilesLoaded, T)>, OpenError> {
+    inspect: impl FnOnce(&World) -> T,
+) -> Result<Option<(LoadStatus, T)>, OpenError> {
     // Read the disk first: what is written in the meantime is not counted as missed by the room.
     let (on_disk, _) = read_folder(workspace);
     let waiting =
@@ -82,11 +80,6 @@ pub fn read_committed_state<T>(
         on_disk.iter().filter(|(path, text)| known.get(*path) != Some(*text)).map(|(path, _)| path.clone()).collect();
     behind.extend(known.keys().filter(|path| !on_disk.contains_key(*path)).cloned());
     let kernel = world.resource::<Kernel>();
-    let taken = FilesLoaded {
-        behind,
-        answers: waiting,
-        is_pump: kernel.is_single_step(),
-        goes_on: kernel.can_continue_unattended(|_| false),
-    };
-    Ok(Some((taken, see(world))))
+    let load = LoadStatus { behind, answers: waiting, is_pump: kernel.gives_one_turn_each() };
+    Ok(Some((load, inspect(world))))
 }

@@ -40,7 +40,7 @@ pub enum TaskFilesError {
     Missing(String),
     /// The glob matches no task file.
     #[error("no task file of this workspace is named by {0:?}")]
-    NothingNamed(String),
+    NoMatch(String),
     /// The file may not be read.
     #[error("'{0}' is the program's own and is not read as a task file")]
     Closed(String),
@@ -55,7 +55,7 @@ pub enum TaskFilesError {
     Disk(#[from] DirectFileError),
     /// Others kept changing the file.
     #[error("'{0}' was changed by others while it was being written; nothing was changed in it, try again")]
-    Crossed(String),
+    Conflict(String),
 }
 
 /// The task files of a workspace.
@@ -86,7 +86,7 @@ impl TaskFiles {
                 sources.extend(self.read_one(&path)?);
             }
         }
-        if sources.is_empty() { Err(TaskFilesError::NothingNamed(file_or_glob.to_owned())) } else { Ok(sources) }
+        if sources.is_empty() { Err(TaskFilesError::NoMatch(file_or_glob.to_owned())) } else { Ok(sources) }
     }
 
     /// Reads a task file, or an empty one if it does not exist. Returns whether it exists.
@@ -135,7 +135,7 @@ impl TaskFiles {
                 }
                 tries += 1;
                 if tries >= TRIES {
-                    return Err(TaskFilesError::Crossed(now.path));
+                    return Err(TaskFilesError::Conflict(now.path));
                 }
                 (now, before) = self.read_or_new(&now.path)?;
                 changes = match plan(&now) {
@@ -167,7 +167,7 @@ impl TaskFiles {
         writable(source)?;
         let path = WorkspacePath::new(&source.path)?;
         let written = self.write(&path, text, Some(&source.file.text))?;
-        if written { Ok(()) } else { Err(TaskFilesError::Crossed(source.path.clone())) }
+        if written { Ok(()) } else { Err(TaskFilesError::Conflict(source.path.clone())) }
     }
 
     /// The context for checking these files: `agents` of the workspace, and tasks in other files.

@@ -48,13 +48,13 @@ impl Known {
     }
 
     /// The context that a workflow is checked against.
-    pub fn workflow_context(&self) -> WorkflowContext<'_> {
-        WorkflowContext { agents: Some(&self.agents), workflows: &self.workflows }
+    pub fn check_context(&self) -> There<'_> {
+        There { agents: Some(&self.agents), workflows: &self.workflows }
     }
 
     /// All problems of a workflow.
     pub fn problems(&self, file: &WorkflowFile) -> Vec<Problem> {
-        file.problems.iter().cloned().chain(check(&file.workflow, self.workflow_context())).collect()
+        file.problems.iter().cloned().chain(check(&file.workflow, self.check_context())).collect()
     }
 }
 

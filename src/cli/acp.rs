@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::workspace_argument::{self, Absent, InWorkspace};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing, InWorkspace};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::agent::McpServer;
 use crate::app::servers::coding_agents_of;
 use crate::gateway::acp::{AcpSettings, AvailableAgent, KnownAgent, agent_of, available_agents};
@@ -22,15 +22,15 @@ pub(super) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// List known and configured coding agents, and show which are installed and allowed
-    List(Listing),
+    List(ListArguments),
     /// Allow a coding agent to be started in this workspace, with exactly this command line
-    Allow(Allowing),
+    Allow(AllowArguments),
     /// Revoke the permission of a coding agent
     Forbid(AgentArguments),
 }
 
 #[derive(Args)]
-struct Listing {
+struct ListArguments {
     #[command(flatten)]
     place: InWorkspace,
 }
@@ -44,7 +44,7 @@ struct AgentArguments {
 }
 
 #[derive(Args)]
-struct Allowing {
+struct AllowArguments {
     #[command(flatten)]
     chosen: AgentArguments,
     /// Do not ask for confirmation
@@ -52,26 +52,26 @@ struct Allowing {
     yes: bool,
 }
 
-/// A workspace with what it says of coding agents.
-struct Context {
+/// A workspace with its settings for coding agents.
+struct AgentContext {
     folder: PathBuf,
     environment: Environment,
     settings: AcpSettings,
 }
 
-impl Context {
-    fn of(place: &InWorkspace) -> Result<Self, Complaint> {
-        let folder = workspace_argument::workspace(place.workspace.as_deref(), Absent::Refuse)?;
+impl AgentContext {
+    fn of(place: &InWorkspace) -> Result<Self, CliError> {
+        let folder = workspace_argument::workspace(place.workspace.as_deref(), IfMissing::Fail)?;
         let folder = folder.canonicalize().unwrap_or(folder);
         let environment = Environment::of_process().in_workspace(&folder);
         let settings =
-            coding_agents_of(&folder).map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+            coding_agents_of(&folder).map_err(|problem| CliError::failed(problem.what).hint(problem.remedy))?;
         Ok(Self { folder, environment, settings })
     }
 
-    fn find(&self, agent: &str) -> Result<McpServer, Complaint> {
+    fn find(&self, agent: &str) -> Result<McpServer, CliError> {
         let name = agent.trim().trim_start_matches("acp:");
-        agent_of(name, &self.settings.agents).map_err(|problem| Complaint::usage(problem.what).hint(problem.remedy))
+        agent_of(name, &self.settings.agents).map_err(|problem| CliError::usage(problem.what).hint(problem.remedy))
     }
 
     fn to_json(&self, agent: &McpServer) -> Value {
@@ -80,7 +80,7 @@ impl Context {
     }
 }
 
-pub(super) fn acp(arguments: &Arguments) -> Outcome {
+pub(super) fn acp(arguments: &Arguments) -> CliResult {
     match &arguments.command {
         Command::List(listing) => list(&listing.place),
         Command::Allow(allowing) => allow(allowing),
@@ -88,15 +88,15 @@ pub(super) fn acp(arguments: &Arguments) -> Outcome {
     }
 }
 
-fn list(place: &InWorkspace) -> Outcome {
-    let here = Context::of(place)?;
-    let (agents, problems) = available_agents(&here.settings, &here.environment);
+fn list(place: &InWorkspace) -> CliResult {
+    let context = AgentContext::of(place)?;
+    let (agents, problems) = available_agents(&context.settings, &context.environment);
     for problem in problems {
         output::note(&format!("{}: {}", problem.place, problem.what));
     }
     let mut listed = Vec::new();
     for AvailableAgent { agent, known, is_installed, consent, .. } in agents {
-        let mut line = here.to_json(&agent);
+        let mut line = context.to_json(&agent);
         line["installed"] = known.map_or(Value::Null, |_| is_installed.into());
         if !place.json {
             let more = match known.filter(|_| !is_installed) {
@@ -110,50 +110,50 @@ fn list(place: &InWorkspace) -> Outcome {
     if place.json {
         output::json(&json!({ "agents": listed }))?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn allow(allowing: &Allowing) -> Outcome {
+fn allow(allowing: &AllowArguments) -> CliResult {
     let AgentArguments { agent, place } = &allowing.chosen;
-    let here = Context::of(place)?;
-    let agent = here.find(agent)?;
+    let context = AgentContext::of(place)?;
+    let agent = context.find(agent)?;
     let mut details = agent.details();
     if let Some(known) = KnownAgent::of(&agent) {
         let own = known.own_places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>();
         details.push_str(&format!("\n  may read and write its own files: {}", own.join(", ")));
     }
-    if !here.settings.confined {
+    if !context.settings.confined {
         details.push_str("\n  is not sandboxed: acp.confined is false, so it can do whatever you can");
     }
-    if !allowing.yes && output::can_be_asked() {
+    if !allowing.yes && output::is_interactive() {
         let question = format!(
             "{details}\nMay this coding agent be started in {} whenever an agent with `model: {}` needs it? [y/N] ",
-            here.folder.display(),
+            context.folder.display(),
             agent.name
         );
         if !output::confirm(&question)? {
-            return Ok(Ending::Waiting);
+            return Ok(ExitStatus::Waiting);
         }
     }
-    let file = allow_peer(&here.environment, &here.folder, &agent)
-        .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+    let file = allow_peer(&context.environment, &context.folder, &agent)
+        .map_err(|problem| CliError::failed(problem.what).hint(problem.remedy))?;
     if place.json {
-        output::json(&here.to_json(&agent))?;
+        output::json(&context.to_json(&agent))?;
     } else {
-        output::result(&format!("allowed in {}; saved in {}:\n{details}", here.folder.display(), file.display()))?;
+        output::result(&format!("allowed in {}; saved in {}:\n{details}", context.folder.display(), file.display()))?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn forbid(chosen: &AgentArguments) -> Outcome {
-    let here = Context::of(&chosen.place)?;
-    let agent = here.find(&chosen.agent)?;
-    forbid_peer(&here.environment, &here.folder, &agent)
-        .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+fn forbid(chosen: &AgentArguments) -> CliResult {
+    let context = AgentContext::of(&chosen.place)?;
+    let agent = context.find(&chosen.agent)?;
+    forbid_peer(&context.environment, &context.folder, &agent)
+        .map_err(|problem| CliError::failed(problem.what).hint(problem.remedy))?;
     if chosen.place.json {
         output::json(&json!({ "model": agent.name, "allowed": "no" }))?;
     } else {
-        output::result(&format!("{} may no longer be started in {}", agent.name, here.folder.display()))?;
+        output::result(&format!("{} may no longer be started in {}", agent.name, context.folder.display()))?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }

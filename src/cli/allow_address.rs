@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::gateway::Environment;
 use crate::gateway::consent;
 
@@ -15,13 +15,13 @@ pub(super) struct Arguments {
     workspace: Option<PathBuf>,
 }
 
-pub(super) fn allow(arguments: &Arguments) -> Outcome {
-    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
+pub(super) fn allow(arguments: &Arguments) -> CliResult {
+    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), IfMissing::Fail)?;
     let environment = Environment::of_process();
     let (origin, file) = consent::allow(environment.config_folder(), &folder, &arguments.address)
-        .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+        .map_err(|problem| CliError::failed(problem.what).hint(problem.remedy))?;
     let with = if origin.is_encrypted() || origin.is_loopback() { "with" } else { "without" };
     let (folder, file) = (folder.display(), file.display());
     output::result(&format!("{folder} may call models at {origin}, {with} your keys; saved in {file}"))?;
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }

@@ -1,5 +1,5 @@
-//! Approvals while a room runs without a window: asked on the terminal, answered as the command line says, or reported
-//! on standard error with how to answer from elsewhere.
+//! Approvals while a room runs without a window: asked on the terminal, answered by `--on-ask`, or reported on standard
+//! error with the command that answers them.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -12,9 +12,9 @@ use clap::ValueEnum;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use serde_json::{Map, Value};
 
-use super::command_hints::Commands;
+use super::command_hints::CommandHints;
 use super::output;
-use super::problem_reporter::Reporter;
+use super::problem_reporter::ProblemReporter;
 use super::task_goal::{Task, held_work};
 use crate::app::approvals::{has_answers, preview_of};
 use crate::app::display_names::name_of;
@@ -26,14 +26,14 @@ use crate::log::{EventKind, EventRecord};
 use crate::schedule::InputQueue;
 use crate::tools::{Preview, PreviewLine};
 
-/// How long one wait for a line lasts before the caller looks around.
-const WAIT: Duration = Duration::from_millis(50);
-/// How many lines of the preview are shown.
-const LINES_SHOWN: usize = 100;
-/// How many characters of a line are shown.
+/// How long to wait for a line before checking for an interrupt or an answer from another terminal.
+const LINE_TIMEOUT: Duration = Duration::from_millis(50);
+/// The maximum number of preview lines that are shown.
+const MAX_LINES: usize = 100;
+/// The maximum length of a shown line, in characters.
 const LINE_CHARS: usize = 500;
 
-/// What happens to questions to a person without a window.
+/// How approvals are handled without a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum OnAsk {
     /// Refuse it and continue
@@ -44,36 +44,36 @@ pub(super) enum OnAsk {
     Stop,
 }
 
-/// What is done about questions.
+/// How approvals are handled, given `--on-ask` and the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Policy {
-    /// They are decided so.
+    /// All are allowed (`true`) or refused (`false`).
     Decide(bool),
     /// They are asked on the terminal.
     Terminal,
-    /// Questions are printed; the run ends when only answers can continue it, or it continues.
-    Tell { ends: bool },
+    /// They are printed. With `ends`, the run ends when only an answer can continue it.
+    Report { ends: bool },
 }
 
-/// What a person typed.
+/// A parsed reply to a prompt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Reply {
-    /// With the values of the form, if there is one.
+    /// Allow, with the form's values, if there is a form.
     Allow(AllowScope, Map<String, Value>),
-    /// With a word to the agent, if there is one.
+    /// Refuse, with an optional comment for the agent.
     Refuse(Option<String>),
     Show,
     Unclear,
 }
 
-/// Reads a line behind a question on the terminal; nothing where the person wants to stop instead of answering.
+/// Prints a question on the terminal and reads a line; `None` if the person interrupts instead of answering.
 pub(super) type LineReader = Box<dyn FnMut(&str) -> Option<String>>;
 
-/// From where the lines of a person come.
+/// The source of a person's input lines.
 enum Lines {
-    /// They come as they are typed.
+    /// Lines of standard input, from a background thread.
     Typed(Receiver<String>),
-    /// The reader of the terminal reads a line on request.
+    /// A line editor that reads a line on request.
     Read(LineReader),
 }
 
@@ -81,22 +81,22 @@ enum Lines {
 enum NextLine {
     Typed(String),
     NotYet,
-    /// The person wants to stop.
+    /// The person pressed Ctrl-C.
     Stop,
-    /// Nobody can type any more.
+    /// Standard input was closed.
     Gone,
 }
 
 impl Lines {
-    /// Shows what can be typed.
+    /// Prints the choices, unless the line editor prints them itself.
     fn show(&self, choices: &str) {
         if let Self::Typed(_) = self {
             output::ask(choices);
         }
     }
 
-    /// Forgets what was typed before there was a question.
-    fn forget(&self) {
+    /// Discards lines that were typed before the question was asked.
+    fn discard(&self) {
         if let Self::Typed(lines) = self {
             while lines.try_recv().is_ok() {}
         }
@@ -104,7 +104,7 @@ impl Lines {
 
     fn next(&mut self, choices: &str) -> NextLine {
         match self {
-            Self::Typed(lines) => match lines.recv_timeout(WAIT) {
+            Self::Typed(lines) => match lines.recv_timeout(LINE_TIMEOUT) {
                 Ok(line) => NextLine::Typed(line),
                 Err(RecvTimeoutError::Timeout) => NextLine::NotYet,
                 Err(RecvTimeoutError::Disconnected) => NextLine::Gone,
@@ -114,54 +114,54 @@ impl Lines {
     }
 }
 
-/// The questions of a run.
-pub(super) struct Asking {
+/// Handles the approvals of a run.
+pub(super) struct ApprovalPrompts {
     policy: Policy,
-    /// Whether the run ends when only a person could bring it on, where the command line does not say.
+    /// Whether the run ends by default when only a person could continue it.
     ends_when_held: bool,
-    commands: Commands,
+    hints: CommandHints,
     /// The workspace's folder.
     folder: PathBuf,
-    /// Questions that were printed, or decided here.
+    /// Approvals that were already printed or decided.
     known: BTreeSet<ApprovalId>,
-    /// The question that is on the terminal.
+    /// The approval that is shown on the terminal.
     on_terminal: Option<ApprovalId>,
-    /// What is typed, where a person is asked here.
+    /// The person's input, if approvals are asked on the terminal.
     lines: Option<Lines>,
-    has_looked: bool,
+    has_checked: bool,
 }
 
-impl Asking {
-    /// As given on the command line; a person at a terminal is asked there, if possible.
+impl ApprovalPrompts {
+    /// Uses `on_ask`, if given. Otherwise a person is asked if `on_terminal` and there is an interactive terminal.
     pub(super) fn new(
         (on_ask, on_terminal): (Option<OnAsk>, bool),
         ends_when_held: bool,
-        commands: Commands,
+        hints: CommandHints,
         folder: PathBuf,
     ) -> Self {
         let policy = match on_ask {
             Some(OnAsk::Allow) => Policy::Decide(true),
             Some(OnAsk::Deny) => Policy::Decide(false),
-            Some(OnAsk::Stop) => Policy::Tell { ends: true },
-            None if on_terminal && output::can_be_asked() => Policy::Terminal,
-            None => Policy::Tell { ends: ends_when_held },
+            Some(OnAsk::Stop) => Policy::Report { ends: true },
+            None if on_terminal && output::is_interactive() => Policy::Terminal,
+            None => Policy::Report { ends: ends_when_held },
         };
-        // Read from the beginning, so that what was typed before a question is no answer to it.
+        // Read from the start, so that lines typed before a question do not answer it.
         let lines = (policy == Policy::Terminal).then(|| Lines::Typed(typed_lines()));
         let known = BTreeSet::new();
-        Self { policy, ends_when_held, commands, folder, known, on_terminal: None, lines, has_looked: false }
+        Self { policy, ends_when_held, hints, folder, known, on_terminal: None, lines, has_checked: false }
     }
 
-    /// The same where somebody else has the terminal, who reads answers for it.
-    pub(super) fn in_talk(on_ask: Option<OnAsk>, read: LineReader, commands: Commands, folder: PathBuf) -> Self {
-        let mut asking = Self::new((on_ask, false), true, commands, folder);
+    /// The same for a chat, which owns the terminal and reads answers with `read`.
+    pub(super) fn in_chat(on_ask: Option<OnAsk>, read: LineReader, hints: CommandHints, folder: PathBuf) -> Self {
+        let mut prompts = Self::new((on_ask, false), true, hints, folder);
         if on_ask.is_none() {
-            (asking.policy, asking.lines) = (Policy::Terminal, Some(Lines::Read(read)));
+            (prompts.policy, prompts.lines) = (Policy::Terminal, Some(Lines::Read(read)));
         }
-        asking
+        prompts
     }
 
-    /// Returns the reader of answers, for the next question.
+    /// Returns the reader of answers, so that the next chat can use it.
     pub(super) fn into_reader(self) -> Option<LineReader> {
         match self.lines {
             Some(Lines::Read(read)) => Some(read),
@@ -169,33 +169,33 @@ impl Asking {
         }
     }
 
-    /// Whether the run ends when only a person could bring it on.
+    /// Whether the run ends when only a person could continue it.
     pub(super) fn ends_when_held(&self) -> bool {
         match self.policy {
-            Policy::Tell { ends } => ends,
-            // A pause cannot be answered: it is no question.
+            Policy::Report { ends } => ends,
+            // A pause cannot be answered on the terminal.
             _ => self.ends_when_held,
         }
     }
 
-    /// What a person must do before the task's work, or any work, can continue; nothing while an answer is on its way.
+    /// What holds the task's work (or all work, without a task) until a person acts; empty while an answer is pending.
     pub(super) fn holds(&self, world: &World, task: Option<&Task>) -> Vec<Hold> {
         let holds = held_work(world, task);
         let is_answered = |hold: &Hold| match (hold, self.policy) {
             (Hold::AgentPaused(_), _) => false,
             (Hold::Approval(_), Policy::Decide(_) | Policy::Terminal) => true,
-            (Hold::Approval(approval), Policy::Tell { .. }) => is_decided(world, approval),
+            (Hold::Approval(approval), Policy::Report { .. }) => is_decided(world, approval),
         };
         if holds.iter().any(is_answered) { Vec::new() } else { holds }
     }
 
-    /// Looks for new questions after a tick in which this happened, and does about them what is to be done.
-    pub(super) fn look(&mut self, world: &mut World, events: &[EventRecord], reporter: &mut Reporter) {
+    /// Looks for new approvals after a tick with these events, and decides or reports them.
+    pub(super) fn handle_new(&mut self, world: &mut World, events: &[EventRecord], reporter: &mut ProblemReporter) {
         let asked = events.iter().any(|event| event.draft.kind == EventKind::ApprovalRequested);
-        if self.has_looked && !asked {
+        if self.has_checked && !asked {
             return;
         }
-        self.has_looked = true;
+        self.has_checked = true;
         if self.policy == Policy::Terminal {
             return;
         }
@@ -203,32 +203,32 @@ impl Asking {
             if !self.known.insert(approval.id.clone()) {
                 continue;
             }
-            let told = asks(world, &approval);
+            let text = asks(world, &approval);
             let is_for_server = approval.of_server.is_some();
             match self.policy {
-                // The server continues without an answer, and would have ended before a person answers.
-                Policy::Tell { ends: true } | Policy::Decide(_)
+                // An MCP server does not wait until a person answers later.
+                Policy::Report { ends: true } | Policy::Decide(_)
                     if is_for_server
                         && (self.policy != Policy::Decide(true) || approval.form_error(&Map::new()).is_some()) =>
                 {
-                    reporter.note(format!("declined, because nobody can answer here: {told}"));
+                    reporter.note(format!("declined, because nobody can answer here: {text}"));
                     decide(world, &approval, false, (AllowScope::Once, Map::new()), None);
                 }
                 Policy::Decide(allow) => {
-                    reporter.note(format!("{} by --on-ask: {told}", if allow { "allowed" } else { "refused" }));
+                    reporter.note(format!("{} by --on-ask: {text}", if allow { "allowed" } else { "refused" }));
                     decide(world, &approval, allow, (AllowScope::Once, Map::new()), None);
                 }
-                // How to answer is said when the run ends, which is when the answer counts.
-                Policy::Tell { ends: true } => reporter.note(format!("note: {told}")),
-                _ => reporter.note(format!("waiting: {told}; {}", self.commands.answer(&approval.id))),
+                // The command to answer is printed at the end of the run.
+                Policy::Report { ends: true } => reporter.note(format!("note: {text}")),
+                _ => reporter.note(format!("waiting: {text}; {}", self.hints.answer(&approval.id))),
             }
         }
     }
 
-    /// Asks the next question on the terminal, if that is the mode, and waits for the answer, for an answer from
-    /// elsewhere, or for an interrupt. The room is paused meanwhile.
+    /// Asks for the next approval, if they are asked on the terminal. Waits for a reply, an answer from another
+    /// terminal, or an interrupt. The room does not advance meanwhile.
     pub(super) fn ask(&mut self, world: &mut World, interrupted: &AtomicBool) {
-        if self.policy != Policy::Terminal || !self.has_looked {
+        if self.policy != Policy::Terminal || !self.has_checked {
             return;
         }
         let next = world.resource::<Kernel>().approvals().find(|one| !self.known.contains(&one.id));
@@ -236,7 +236,7 @@ impl Asking {
         output::hide_status();
         if self.on_terminal.as_ref() != Some(&approval.id) {
             self.on_terminal = Some(approval.id.clone());
-            lines.forget();
+            lines.discard();
             output::note(&question(&name_of(world, &approval.agent), &approval));
             fields(&approval).iter().for_each(|field| output::note(field));
         }
@@ -279,8 +279,8 @@ impl Asking {
                     return;
                 }
                 NextLine::Gone => {
-                    // Nobody can type any more.
-                    self.policy = Policy::Tell { ends: true };
+                    // Standard input was closed, so nobody can answer.
+                    self.policy = Policy::Report { ends: true };
                     output::note("");
                     return;
                 }
@@ -288,7 +288,7 @@ impl Asking {
         }
     }
 
-    /// The next question that is to be asked on this terminal and was not yet, with what it is about.
+    /// The next approval to be asked on this terminal, with its summary.
     pub(super) fn next_question(&self, world: &World) -> Option<(ApprovalId, String)> {
         if self.policy != Policy::Terminal {
             return None;
@@ -297,21 +297,21 @@ impl Asking {
         Some((next.id.clone(), asks(world, &next)))
     }
 
-    /// How a person answers from elsewhere.
+    /// The commands that answer the approvals from another terminal and continue the work.
     pub(super) fn how_to_answer(&self, holds: &[Hold]) -> String {
         let approvals = holds.iter().filter_map(|hold| match hold {
-            Hold::Approval(approval) => Some(self.commands.answer(&approval.id)),
+            Hold::Approval(approval) => Some(self.hints.answer(&approval.id)),
             Hold::AgentPaused(_) => None,
         });
-        let mut commands: Vec<String> = approvals.collect();
-        if !commands.is_empty() {
-            commands.push(format!("then: {}", self.commands.run_on()));
+        let mut hints: Vec<String> = approvals.collect();
+        if !hints.is_empty() {
+            hints.push(format!("then: {}", self.hints.continue_work()));
         }
-        commands.join("; ")
+        hints.join("; ")
     }
 }
 
-/// Lines that a person types. A thread waits for them, because nothing else can.
+/// The lines of standard input, read by a thread, because reading blocks.
 fn typed_lines() -> Receiver<String> {
     let (sender, lines) = bounded(16);
     let read = move || {
@@ -341,7 +341,7 @@ fn decide(
     world.resource_mut::<InputQueue<KernelCommand>>().push(command.answered_in(AnswerPlace::Terminal));
 }
 
-/// The fields of what a server asks, one a line.
+/// The form fields that an MCP server asks for, one per line.
 pub(super) fn fields(approval: &Approval) -> Vec<String> {
     let field = |field: &FormField| {
         let kind = match &field.kind {
@@ -362,13 +362,13 @@ pub(super) fn fields(approval: &Approval) -> Vec<String> {
     approval.fields().iter().map(field).collect()
 }
 
-/// Whether the answer is in the inbox already.
+/// Whether an answer to the approval is already queued.
 fn is_decided(world: &World, approval: &Approval) -> bool {
     world.resource::<InputQueue<KernelCommand>>().waiting().any(|command| approval.is_decided_by(command))
         || has_answers(world)
 }
 
-/// What can be typed.
+/// The prompt with the possible replies.
 fn choices(approval: &Approval) -> String {
     let for_task = if approval.may_reach(AllowScope::Task) { ", for this [t]ask" } else { "" };
     let until = if approval.may_reach(AllowScope::Until(TimeLimit::HOUR)) { ", [u]ntil a time (u 2h)" } else { "" };
@@ -387,7 +387,7 @@ fn reply(line: &str) -> Reply {
     match (first.trim_end_matches([',', ':']).to_lowercase().as_str(), word) {
         ("n" | "no", word) => Reply::Refuse((!word.is_empty()).then(|| word.to_owned())),
         ("y" | "yes", "") => Reply::Allow(AllowScope::Once, Map::new()),
-        ("y" | "yes", given) => filled_in(given).map_or(Reply::Unclear, |form| Reply::Allow(AllowScope::Once, form)),
+        ("y" | "yes", given) => parse_fields(given).map_or(Reply::Unclear, |form| Reply::Allow(AllowScope::Once, form)),
         ("t" | "task", "") => Reply::Allow(AllowScope::Task, Map::new()),
         ("u" | "until", time) => {
             time.parse().map_or(Reply::Unclear, |limit| Reply::Allow(AllowScope::Until(limit), Map::new()))
@@ -399,8 +399,8 @@ fn reply(line: &str) -> Reply {
     }
 }
 
-/// The fields typed after a yes: `branch=main depth=3`; a value continues until the next field.
-fn filled_in(text: &str) -> Option<Map<String, Value>> {
+/// Parses form fields after a yes: `branch=main depth=3`. A value extends to the next field.
+fn parse_fields(text: &str) -> Option<Map<String, Value>> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for word in text.split_whitespace() {
         if let Some((field, value)) = word.split_once('=') {
@@ -413,7 +413,7 @@ fn filled_in(text: &str) -> Option<Map<String, Value>> {
     Some(pairs.into_iter().map(|(field, value)| (field, value.into())).collect())
 }
 
-/// The question on a terminal: who wants what, why that is asked, for which task, and how far an answer may reach.
+/// The question on the terminal: who wants what, why it needs approval, for which task, and the possible scopes.
 fn question(name: &str, approval: &Approval) -> String {
     let task = truncate(&crate::base::text::first_paragraph(&approval.task), LINE_CHARS);
     let mut lines = vec![approval.sentence(name)];
@@ -424,26 +424,26 @@ fn question(name: &str, approval: &Approval) -> String {
     lines.join("\n")
 }
 
-/// What it means to allow more than this call, line by line.
+/// Describes each scope that is wider than this call, one per line.
 pub(super) fn scopes(name: &str, approval: &Approval) -> Vec<String> {
-    let told = approval.scopes(name).into_iter().filter_map(|(scope, told)| match scope {
+    let text = approval.scopes(name).into_iter().filter_map(|(scope, text)| match scope {
         AllowScope::Once => None,
-        AllowScope::Task => Some(format!("  For this task: {told}")),
-        // Any time can be given; one says what that means.
-        AllowScope::Until(TimeLimit::DAY) => Some(format!("  Until a time: {told}")),
+        AllowScope::Task => Some(format!("  For this task: {text}")),
+        // Any time can be given; one line describes them all.
+        AllowScope::Until(TimeLimit::DAY) => Some(format!("  Until a time: {text}")),
         AllowScope::Until(_) => None,
-        AllowScope::Pattern => Some(format!("  The pattern: {told}")),
-        AllowScope::Always => Some(format!("  Always: {told}")),
+        AllowScope::Pattern => Some(format!("  The pattern: {text}")),
+        AllowScope::Always => Some(format!("  Always: {text}")),
     });
-    told.collect()
+    text.collect()
 }
 
-/// Who wants what and why that is asked, in one line.
+/// Who wants what and why it needs approval, in one line.
 pub(super) fn asks(world: &World, approval: &Approval) -> String {
     approval_summary(&name_of(world, &approval.agent), approval)
 }
 
-/// The same for a caller that knows the agent's name.
+/// Same as [`asks`], with a given agent name.
 pub(super) fn approval_summary(name: &str, approval: &Approval) -> String {
     let name = format!("{name} ({})", approval.agent);
     let because = match approval.because.as_str() {
@@ -453,16 +453,16 @@ pub(super) fn approval_summary(name: &str, approval: &Approval) -> String {
     format!("{}{because} [{}]", approval.sentence(&name), approval.id)
 }
 
-/// Everything that would happen, as a person reads it.
+/// The full preview of the call.
 pub(super) fn approval_details(approval: &Approval, preview: &Preview) -> String {
     let lines = preview.lines();
     let mut shown = vec![format!("  {}", approval.tool)];
-    shown.extend(lines.iter().take(LINES_SHOWN).map(|line| {
+    shown.extend(lines.iter().take(MAX_LINES).map(|line| {
         let line = PreviewLine { mark: line.mark, text: truncate(&line.text, LINE_CHARS) };
         format!("  {}", line.marked())
     }));
-    if lines.len() > LINES_SHOWN {
-        shown.push(format!("    … {} more lines", lines.len() - LINES_SHOWN));
+    if lines.len() > MAX_LINES {
+        shown.push(format!("    … {} more lines", lines.len() - MAX_LINES));
     }
     shown.join("\n")
 }
@@ -499,13 +499,13 @@ mod tests {
     }
 
     #[test]
-    fn a_person_answers_in_a_letter_or_a_word_and_nothing_else_counts() {
+    fn replies_are_a_letter_or_a_word() {
         for (line, meant) in [
             ("y", Reply::Allow(AllowScope::Once, Map::new())),
             (" YES\n", Reply::Allow(AllowScope::Once, Map::new())),
             (
                 "y branch=a long name force=yes",
-                Reply::Allow(AllowScope::Once, filled_in("branch=a long name force=yes").expect("fields")),
+                Reply::Allow(AllowScope::Once, parse_fields("branch=a long name force=yes").expect("fields")),
             ),
             ("t", Reply::Allow(AllowScope::Task, Map::new())),
             ("always", Reply::Allow(AllowScope::Always, Map::new())),
@@ -525,8 +525,8 @@ mod tests {
     }
 
     #[test]
-    fn the_question_says_who_wants_what_why_for_which_task_and_how_far_an_answer_reaches() {
-        let told = question("Lead", &approval());
+    fn the_question_shows_the_call_reason_task_and_scopes() {
+        let text = question("Lead", &approval());
         for part in [
             "Lead wants to write artifacts/a.md\n",
             "Because its safety mode is safe.",
@@ -534,7 +534,7 @@ mod tests {
             "Until this task ends, Lead and agents that it starts may change files with vfs_write",
             "gate.allow.lead: vfs_write(artifacts/a.md)",
         ] {
-            assert!(told.contains(part), "{part} in {told}");
+            assert!(text.contains(part), "{part} in {text}");
         }
         assert!(choices(&approval()).contains("[t]ask"));
         let once = Approval { for_task: None, always: Vec::new(), ..approval() };
@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_would_happen_can_be_shown_within_bounds() {
+    fn the_preview_is_truncated_and_printable() {
         let long = (0..150).map(|line| format!("line {line}\u{1b}[2J")).collect::<Vec<_>>().join("\n");
         let shown = approval_details(&approval(), &Preview::Write { path: "artifacts/a.md".into(), text: long });
         assert!(

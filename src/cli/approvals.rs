@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::answer_result::{Said, not_taken_in};
 use super::approval_prompts::{approval_details, approval_summary, fields, scopes};
+use super::decision::{Decision, pending_suffix};
 use super::waiting_steps;
 use super::workflow::parse_pair;
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::approvals::{OpenApproval, OpenQuestions, OpenStep, open_questions};
 use crate::app::opening::state_folder;
 use crate::app::persons_clock::local_secs;
@@ -19,8 +19,8 @@ use crate::base::text::truncate;
 use crate::base::{AllowScope, TimeLimit};
 use crate::workspace::answer_files::{self, Answer, AnswerError};
 
-/// A word to an agent is no longer, in characters.
-const WORD_CHARS: usize = 2_000;
+/// The maximum length of a comment to an agent, in characters.
+const MAX_COMMENT_CHARS: usize = 2_000;
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -31,18 +31,18 @@ pub(super) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// List open approvals
-    List(Listing),
+    List(ListArguments),
     /// Show an approval in full
     Show(ShowArguments),
     /// Allow it: the agent or workflow continues, now or when the workspace is next opened
-    Allow(Allowing),
+    Allow(AllowArguments),
     /// Refuse it: the agent continues without it; a workflow step fails, unless it says otherwise
     #[command(visible_alias = "deny")]
-    Refuse(Refusing),
+    Refuse(RefuseArguments),
 }
 
 #[derive(Args)]
-struct Listing {
+struct ListArguments {
     /// The workspace; defaults to the current folder
     workspace: Option<PathBuf>,
     /// Print the approvals as JSON
@@ -62,7 +62,7 @@ struct ShowArguments {
 }
 
 #[derive(Args)]
-struct Allowing {
+struct AllowArguments {
     #[command(flatten)]
     chosen: ShowArguments,
     /// Also allow everything of the same kind until this task ends, including for agents that it starts
@@ -80,7 +80,7 @@ struct Allowing {
     #[arg(long)]
     always: bool,
     /// A comment for the log
-    #[arg(long, value_name = "WORD")]
+    #[arg(long, value_name = "TEXT")]
     because: Option<String>,
     /// A form field that a workflow or an MCP server asks for; asked on the terminal if missing
     #[arg(long = "field", value_name = "NAME=VALUE", value_parser = parse_pair)]
@@ -88,15 +88,15 @@ struct Allowing {
 }
 
 #[derive(Args)]
-struct Refusing {
+struct RefuseArguments {
     #[command(flatten)]
     chosen: ShowArguments,
     /// A comment for the agent
-    #[arg(long, value_name = "WORD")]
+    #[arg(long, value_name = "TEXT")]
     because: Option<String>,
 }
 
-impl Allowing {
+impl AllowArguments {
     fn scope(&self) -> AllowScope {
         match self.until {
             Some(limit) => AllowScope::Until(limit),
@@ -108,34 +108,36 @@ impl Allowing {
     }
 }
 
-pub(super) fn approvals(arguments: &Arguments) -> Outcome {
+pub(super) fn approvals(arguments: &Arguments) -> CliResult {
     match &arguments.command {
         Command::List(listing) => list(listing),
         Command::Show(chosen) => show(chosen),
         Command::Allow(allowing) => {
-            let said = Said { allow: true, scope: allowing.scope(), because: word(allowing.because.as_deref()) };
-            answer(&allowing.chosen, said, &allowing.fields)
+            let decision =
+                Decision { allow: true, scope: allowing.scope(), because: comment(allowing.because.as_deref()) };
+            answer(&allowing.chosen, decision, &allowing.fields)
         }
         Command::Refuse(refusing) => {
-            let said = Said { allow: false, scope: AllowScope::Once, because: word(refusing.because.as_deref()) };
-            answer(&refusing.chosen, said, &[])
+            let decision =
+                Decision { allow: false, scope: AllowScope::Once, because: comment(refusing.because.as_deref()) };
+            answer(&refusing.chosen, decision, &[])
         }
     }
 }
 
-fn word(because: Option<&str>) -> Option<String> {
-    because.map(|word| truncate(word.trim(), WORD_CHARS)).filter(|word| !word.is_empty())
+fn comment(because: Option<&str>) -> Option<String> {
+    because.map(|word| truncate(word.trim(), MAX_COMMENT_CHARS)).filter(|word| !word.is_empty())
 }
 
-/// The workspace, and what is asked in it.
-fn look(named: Option<&Path>) -> Result<(PathBuf, OpenQuestions), Complaint> {
-    let folder = workspace_argument::workspace(named, Absent::Refuse)?;
-    let open = open_questions(&folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
+/// The workspace and its open approvals.
+fn open_workspace(named: Option<&Path>) -> Result<(PathBuf, OpenQuestions), CliError> {
+    let folder = workspace_argument::workspace(named, IfMissing::Fail)?;
+    let open = open_questions(&folder).map_err(|error| CliError::failed(&error).hint(error.remedy()))?;
     Ok((folder, open))
 }
 
-fn list(listing: &Listing) -> Outcome {
-    let (_, OpenQuestions { approvals, steps }) = look(listing.workspace.as_deref())?;
+fn list(listing: &ListArguments) -> CliResult {
+    let (_, OpenQuestions { approvals, steps }) = open_workspace(listing.workspace.as_deref())?;
     if listing.json {
         let steps: Vec<Value> = steps.iter().map(waiting_steps::to_json).collect();
         let approvals: Vec<Value> = approvals.iter().map(to_json).collect();
@@ -143,19 +145,19 @@ fn list(listing: &Listing) -> Outcome {
     } else if approvals.is_empty() && steps.is_empty() {
         output::note("no open approvals");
     } else {
-        let lines: Vec<String> = approvals.iter().map(line).chain(steps.iter().map(waiting_steps::line)).collect();
+        let lines: Vec<String> = approvals.iter().map(line).chain(steps.iter().map(waiting_steps::summary)).collect();
         output::result(&lines.join("\n"))?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn show(chosen: &ShowArguments) -> Outcome {
-    let (_, open) = look(chosen.workspace.as_deref())?;
+fn show(chosen: &ShowArguments) -> CliResult {
+    let (_, open) = open_workspace(chosen.workspace.as_deref())?;
     match choose(&open, &chosen.id)? {
-        Question::Step(step) if chosen.json => output::json(&waiting_steps::to_json(step))?,
-        Question::Step(step) => output::result(&waiting_steps::shown(step))?,
-        Question::Agent(one) if chosen.json => output::json(&to_json(one))?,
-        Question::Agent(one) => {
+        OpenQuestion::Step(step) if chosen.json => output::json(&waiting_steps::to_json(step))?,
+        OpenQuestion::Step(step) => output::result(&waiting_steps::details(step))?,
+        OpenQuestion::Agent(one) if chosen.json => output::json(&to_json(one))?,
+        OpenQuestion::Agent(one) => {
             let risk = one.approval.risk.summary();
             let mut lines = vec![line(one), format!("  task: {}", one.approval.task), format!("  risk: {risk}")];
             lines.extend(scopes(&one.name, &one.approval));
@@ -164,26 +166,26 @@ fn show(chosen: &ShowArguments) -> Outcome {
             output::result(&lines.join("\n"))?;
         }
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn answer(chosen: &ShowArguments, said: Said, fields: &[(String, String)]) -> Outcome {
-    let (folder, open) = look(chosen.workspace.as_deref())?;
-    let (told, id, json) = match choose(&open, &chosen.id)? {
-        Question::Step(step) => {
-            let given = waiting_steps::answer(step, &said, fields)?;
-            keep(&folder, &given)?;
+fn answer(chosen: &ShowArguments, decision: Decision, fields: &[(String, String)]) -> CliResult {
+    let (folder, open) = open_workspace(chosen.workspace.as_deref())?;
+    let (sentence, id, json) = match choose(&open, &chosen.id)? {
+        OpenQuestion::Step(step) => {
+            let given = waiting_steps::answer(step, &decision, fields)?;
+            save_answer(&folder, &given)?;
             let answered = OpenStep { answer: Some(given), ..step.clone() };
             (step.question.sentence(), step.question.id.clone(), waiting_steps::to_json(&answered))
         }
-        Question::Agent(one) => {
+        OpenQuestion::Agent(one) => {
             let is_for_server = one.approval.of_server.is_some();
             let filled: BTreeMap<String, String> = fields.iter().cloned().collect();
             if let Some(why) =
-                one.approval.form_error(&one.approval.form_of(filled.clone())).filter(|_| is_for_server && said.allow)
+                one.approval.misfit(&one.approval.form_of(filled.clone())).filter(|_| is_for_server && decision.allow)
             {
-                let complaint = Complaint::usage(format!("{}: {why}", one.approval.id));
-                return Err(complaint.hint(format!(
+                let error = CliError::usage(format!("{}: {why}", one.approval.id));
+                return Err(error.hint(format!(
                     "see the details with: workshop approvals show \
                     {}",
                     one.approval.id
@@ -191,60 +193,60 @@ fn answer(chosen: &ShowArguments, said: Said, fields: &[(String, String)]) -> Ou
             }
             if let Some((name, _)) = fields.first().filter(|_| !is_for_server) {
                 let what = format!("{} is a yes-or-no approval and has no field {name:?}", one.approval.id);
-                return Err(Complaint::usage(what).hint("leave out --field"));
+                return Err(CliError::usage(what).hint("leave out --field"));
             }
-            if !one.approval.may_reach(said.scope) {
-                let what = match said.scope {
+            if !one.approval.may_reach(decision.scope) {
+                let what = match decision.scope {
                     AllowScope::Pattern => format!("{} has no pattern to allow", one.approval.id),
                     _ => format!("{} can only be allowed once; it needs an approval each time", one.approval.id),
                 };
-                return Err(Complaint::usage(what).hint("see your options with: workshop approvals show ID"));
+                return Err(CliError::usage(what).hint("see your options with: workshop approvals show ID"));
             }
             let id = one.approval.id.to_string();
-            let Said { allow, scope, ref because } = said;
-            let scope = said_now(scope, &id)?;
+            let Decision { allow, scope, ref because } = decision;
+            let scope = resolve_time(scope, &id)?;
             let because = because.clone();
             let given = Answer { id: id.clone(), scene: one.scene.clone(), allow, scope, because, fields: filled };
-            keep(&folder, &given)?;
+            save_answer(&folder, &given)?;
             let answered = OpenApproval { answer: Some(given), ..one.clone() };
             (one.approval.sentence(&one.name), id, to_json(&answered))
         }
     };
-    let word = if said.allow { format!("allowed{}", said.scope.clause()) } else { "refused".to_owned() };
+    let word = if decision.allow { format!("allowed{}", decision.scope.clause()) } else { "refused".to_owned() };
     if chosen.json {
         output::json(&json)?;
     } else {
         output::note(&format!(
-            "{word}: {told} ({id})\na running room continues at once, a closed one when it is next opened"
+            "{word}: {sentence} ({id})\na running room continues at once, a closed one when it is next opened"
         ));
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-/// A time of the day becomes a date at once, because the room may read the answer on another day. A past one is
-/// refused.
-fn said_now(scope: AllowScope, id: &str) -> Result<AllowScope, Complaint> {
+/// Converts a time of day to a date now, because the room may read the answer on another day. A time in the past is an
+/// error.
+fn resolve_time(scope: AllowScope, id: &str) -> Result<AllowScope, CliError> {
     let AllowScope::Until(limit) = scope else { return Ok(scope) };
     let date = limit.date(Some(local_secs()));
-    let date = date.map_err(|why| Complaint::usage(format!("{id} could not be answered: {why}")))?;
+    let date = date.map_err(|why| CliError::usage(format!("{id} could not be answered: {why}")))?;
     Ok(AllowScope::Until(if matches!(limit, TimeLimit::OfDay(_)) { TimeLimit::At(date) } else { limit }))
 }
 
-fn keep(folder: &Path, given: &Answer) -> Result<(), Complaint> {
-    answer_files::store(&state_folder(folder), given).map_err(|error| match error {
-        AnswerError::Answered(_) => Complaint::usage(error).hint("only the first answer counts"),
-        error => Complaint::failed(error),
+fn save_answer(folder: &Path, given: &Answer) -> Result<(), CliError> {
+    answer_files::keep(&state_folder(folder), given).map_err(|error| match error {
+        AnswerError::Answered(_) => CliError::usage(error).hint("only the first answer counts"),
+        error => CliError::failed(error),
     })
 }
 
-/// A question of either kind.
+/// An open approval of an agent, or a workflow step that waits for a person.
 #[derive(Clone, Copy)]
-enum Question<'a> {
+enum OpenQuestion<'a> {
     Agent(&'a OpenApproval),
     Step(&'a OpenStep),
 }
 
-impl Question<'_> {
+impl OpenQuestion<'_> {
     fn id(self) -> String {
         match self {
             Self::Agent(one) => one.approval.id.to_string(),
@@ -253,26 +255,26 @@ impl Question<'_> {
     }
 }
 
-/// The question that is meant: by its id, or by a beginning of it that is the beginning of no other.
-fn choose<'a>(open: &'a OpenQuestions, word: &str) -> Result<Question<'a>, Complaint> {
-    let all = || open.approvals.iter().map(Question::Agent).chain(open.steps.iter().map(Question::Step));
+/// Finds an open question by its id or an unambiguous prefix of it.
+fn choose<'a>(open: &'a OpenQuestions, word: &str) -> Result<OpenQuestion<'a>, CliError> {
+    let all = || open.approvals.iter().map(OpenQuestion::Agent).chain(open.steps.iter().map(OpenQuestion::Step));
     if let Some(exact) = all().find(|one| one.id() == word) {
         return Ok(exact);
     }
-    let known = || match all().map(Question::id).collect::<Vec<_>>() {
+    let known = || match all().map(OpenQuestion::id).collect::<Vec<_>>() {
         ids if ids.is_empty() => "no open approvals".to_owned(),
-        ids => format!("open are: {}", ids.join(", ")),
+        ids => format!("open approvals: {}", ids.join(", ")),
     };
     let mut begin = all().filter(|one| !word.is_empty() && one.id().starts_with(word));
     match (begin.next(), begin.next()) {
         (Some(one), None) => Ok(one),
-        (Some(_), Some(_)) => Err(Complaint::usage(format!("{word:?} matches several approvals")).hint(known())),
-        _ => Err(Complaint::usage(format!("no open approval {word:?}; it may already be answered")).hint(known())),
+        (Some(_), Some(_)) => Err(CliError::usage(format!("{word:?} matches several approvals")).hint(known())),
+        _ => Err(CliError::usage(format!("no open approval {word:?}; it may already be answered")).hint(known())),
     }
 }
 
 fn line(one: &OpenApproval) -> String {
-    format!("{}{}", approval_summary(&one.name, &one.approval), not_taken_in(one.answer.as_ref()))
+    format!("{}{}", approval_summary(&one.name, &one.approval), pending_suffix(one.answer.as_ref()))
 }
 
 fn to_json(one: &OpenApproval) -> Value {
@@ -321,7 +323,7 @@ mod tests {
     fn a_beginning_is_enough_where_it_is_that_of_one() {
         let approvals = vec![open("7-1-0-abcd"), open("71-1-0-abcd"), open("8-1-0-abcd")];
         let open = OpenQuestions { approvals, ..OpenQuestions::default() };
-        let chosen = |word: &str| choose(&open, word).map(Question::id).ok();
+        let chosen = |word: &str| choose(&open, word).map(OpenQuestion::id).ok();
         assert_eq!(chosen("8").as_deref(), Some("8-1-0-abcd"));
         assert_eq!(chosen("7-").as_deref(), Some("7-1-0-abcd"));
         assert_eq!((chosen("7"), chosen(""), chosen("9")), (None, None, None));

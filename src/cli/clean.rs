@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::opening::state_folder;
 use crate::workspace::cleaning::Cleaning;
 
@@ -21,14 +21,14 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn clean(arguments: &Arguments) -> Outcome {
-    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
+pub(super) fn clean(arguments: &Arguments) -> CliResult {
+    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), IfMissing::Fail)?;
     let state = state_folder(&folder);
-    let plan = Cleaning::plan(&folder, &state).map_err(Complaint::failed)?;
-    let aside = if plan.is_empty() || !is_wanted(&plan, arguments.yes)? {
+    let plan = Cleaning::plan(&folder, &state).map_err(CliError::failed)?;
+    let aside = if plan.is_nothing() || !is_wanted(&plan, arguments.yes)? {
         None
     } else {
-        Some(plan.carry_out(&folder, &state).map_err(Complaint::failed)?)
+        Some(plan.carry_out(&folder, &state).map_err(CliError::failed)?)
     };
     for path in &plan.stays {
         output::note(&format!("kept {path}: agents changed it, and its earlier text is no longer stored"));
@@ -43,19 +43,19 @@ pub(super) fn clean(arguments: &Arguments) -> Outcome {
         Some(aside) => {
             let (count, back) = (plan.aside.len(), plan.put_back.len());
             output::note(&format!("moved {count} files to {aside}; restored {back} of them to their earlier text"));
-            Ok(Ending::Done)
+            Ok(ExitStatus::Done)
         }
         None if plan.is_empty() => {
             output::note("nothing to clean");
-            Ok(Ending::Done)
+            Ok(ExitStatus::Done)
         }
-        None => Ok(Ending::Waiting),
+        None => Ok(ExitStatus::Waiting),
     }
 }
 
-/// Shows the person the effect, and asks whether to proceed.
-fn is_wanted(plan: &Cleaning, is_said: bool) -> Result<bool, Complaint> {
-    if is_said {
+/// Prints what would change, and asks for confirmation unless `yes` (`--yes`).
+fn is_wanted(plan: &Cleaning, yes: bool) -> Result<bool, CliError> {
+    if yes {
         return Ok(true);
     }
     let is_put_back = |path: &&String| plan.put_back.iter().any(|(back, _)| back == *path);
@@ -63,7 +63,7 @@ fn is_wanted(plan: &Cleaning, is_said: bool) -> Result<bool, Complaint> {
         let what = if is_put_back(&path) { "restore the text from before agents changed it" } else { "move aside" };
         output::note(&format!("{path}: {what}"));
     }
-    if !output::can_be_asked() {
+    if !output::is_interactive() {
         output::note("nothing was changed; confirm with: workshop clean --yes");
         return Ok(false);
     }

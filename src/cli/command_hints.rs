@@ -1,37 +1,37 @@
-//! Commands that a person is told to type.
+//! Commands that are suggested to a person in hints.
 
 use crate::kernel::ApprovalId;
 
-/// The commands to suggest to a person, spelled for the command line of this run.
+/// Builds suggested commands with the options of the current command line.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Commands {
-    /// The workspace, where it was named.
+pub(super) struct CommandHints {
+    /// The workspace, if it was given.
     pub(super) workspace: Option<String>,
-    /// The scene, where it was named.
+    /// The scene, if it was given.
     pub(super) scene: Option<String>,
-    /// The provider, where it was named.
+    /// The provider, if it was given.
     pub(super) provider: Option<String>,
-    /// The words of another command that continues the rest, unless it is `workshop run`.
-    pub(super) go_on: Option<Vec<String>>,
+    /// The arguments of the command that continues unfinished work, if it is not `workshop run`.
+    pub(super) continue_command: Option<Vec<String>>,
 }
 
-impl Commands {
-    /// How a question is answered from elsewhere.
+impl CommandHints {
+    /// The hint on how to answer an approval from another terminal.
     pub(super) fn answer(&self, id: &ApprovalId) -> String {
         let folder = self.folder();
         format!("answer with: workshop approvals allow {id}{folder}, or: workshop approvals refuse {id}{folder}")
     }
 
-    /// How the rest is continued.
-    pub(super) fn run_on(&self) -> String {
-        if let Some(words) = &self.go_on {
+    /// The command that continues all unfinished work.
+    pub(super) fn continue_work(&self) -> String {
+        if let Some(words) = &self.continue_command {
             let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
             return format!("workshop {}", words.join(" "));
         }
         format!("workshop run{}{} --until idle", self.folder(), self.options())
     }
 
-    /// How an unfinished piece of work is continued.
+    /// The command that resumes one piece of unfinished work.
     pub(super) fn resume(&self, id: &str) -> String {
         let options = self.options();
         format!("workshop run{}{options} --resume {id}", self.folder())
@@ -48,7 +48,7 @@ impl Commands {
     }
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell, if it needs quotes.
 fn quoted(word: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || "/._-:".contains(character);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -63,19 +63,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_commands_that_are_suggested_can_be_typed_as_they_are() {
-        let commands = Commands {
+    fn suggested_commands_are_quoted_for_the_shell() {
+        let hints = CommandHints {
             workspace: Some("my room's".into()),
             scene: Some("newsroom".into()),
             provider: Some("scripted:script.yaml".into()),
-            go_on: None,
+            continue_command: None,
         };
-        let told = commands.answer(&ApprovalId::parse("7-1-0-abcd").expect("it has the shape"));
-        assert!(told.contains("workshop approvals allow 7-1-0-abcd 'my room'\\''s'"), "{told}");
-        let run = commands.run_on();
+        let hint = hints.answer(&ApprovalId::parse("7-1-0-abcd").expect("it has the shape"));
+        assert!(hint.contains("workshop approvals allow 7-1-0-abcd 'my room'\\''s'"), "{hint}");
+        let run = hints.continue_work();
         assert_eq!(run, "workshop run 'my room'\\''s' --scene newsroom --provider scripted:script.yaml --until idle");
-        let of_talk = Commands { go_on: Some(vec!["agent".into(), "my room".into()]), ..Commands::default() };
-        assert_eq!(of_talk.run_on(), "workshop agent 'my room'");
-        assert_eq!(Commands::default().run_on(), "workshop run --until idle");
+        let of_talk =
+            CommandHints { continue_command: Some(vec!["agent".into(), "my room".into()]), ..CommandHints::default() };
+        assert_eq!(of_talk.continue_work(), "workshop agent 'my room'");
+        assert_eq!(CommandHints::default().continue_work(), "workshop run --until idle");
     }
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use super::run::{self, run_for};
-use super::{Outcome, run::parse_speed};
+use super::{CliResult, run::parse_speed};
 use crate::schedule::Speed;
 
 #[derive(clap::Args)]
@@ -43,8 +43,8 @@ pub(super) struct Arguments {
     quiet: bool,
 }
 
-/// Agents do nothing but work: nobody walks over to read or talk, so that no model is called except for work.
-pub(super) fn daemon(arguments: &Arguments) -> Outcome {
+/// Runs with all agents resting: they do not walk over to read or talk, so that models are called for work only.
+pub(super) fn daemon(arguments: &Arguments) -> CliResult {
     let run = run::Arguments {
         workspace: arguments.workspace.clone(),
         scene: arguments.scene.clone(),
@@ -56,7 +56,7 @@ pub(super) fn daemon(arguments: &Arguments) -> Outcome {
         speed: if arguments.pump { Speed::Max } else { arguments.speed },
         one_turn_each: arguments.pump,
         is_daemon: true,
-        ..run::Arguments::of_nothing()
+        ..run::Arguments::empty()
     };
     run_for(&run, None, true)
 }

@@ -1,4 +1,4 @@
-//! `workshop doctor`: what is set up, what is wrong, and how to fix it.
+//! `workshop doctor`: checks the setup, and reports what is wrong and how to fix it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,8 @@ use bevy::app::App;
 use bevy::ecs::prelude::World;
 use serde::Serialize;
 
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::agent::Profiles;
 use crate::agent::formats::format_of;
 use crate::agent::mdx_file::code_problems;
@@ -44,10 +44,11 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// How good the built-in model is: by the questions of `docs/knowledge.md`; a test holds the numbers.
+/// The accuracy of the built-in embedding model, measured with the questions in `docs/knowledge.md`; a test checks the
+/// numbers.
 const BUILT_IN_HITS: &str = "ranks the right answer first for 52 of 64 test questions, 54 with keywords";
 
-/// How good MiniLM is, by the same questions.
+/// The accuracy of MiniLM, measured with the same questions.
 const MINILM_HITS: &str = "ranks the right answer first for 60 of 64 test questions";
 
 /// The state of a checked item.
@@ -75,7 +76,7 @@ impl State {
     }
 }
 
-/// One thing that was looked at.
+/// A checked item and its result.
 #[derive(Serialize)]
 struct Finding {
     what: String,
@@ -102,17 +103,17 @@ impl Finding {
     }
 }
 
-pub(super) fn doctor(arguments: &Arguments) -> Outcome {
+pub(super) fn doctor(arguments: &Arguments) -> CliResult {
     let mut findings = vec![Finding::good("program", format!("workshop {}", env!("CARGO_PKG_VERSION")))];
     let (mut settings, mut slack_settings) = (GatewaySettings::default(), SlackSettings::default());
     let named = arguments.workspace.as_deref();
-    let folder = workspace_argument::meant(named)?;
+    let folder = workspace_argument::resolve_folder(named)?;
     if is_workspace(&folder) {
         findings.push(Finding::good("workspace", folder.display().to_string()));
         let problems = examine(&folder, &mut findings, (&mut settings, &mut slack_settings));
         findings.extend(problems.into_iter().map(Finding::of));
     } else if named.is_some() {
-        workspace_argument::workspace(named, Absent::Refuse)?;
+        workspace_argument::workspace(named, IfMissing::Fail)?;
     } else {
         let detail = format!("neither this folder nor {} is a workspace yet", folder.display());
         let remedy = "run `workshop init DIR`; `workshop` and `workshop run` create ./my-workshop";
@@ -124,9 +125,9 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     findings.extend(providers(&settings, &environment));
     findings.push(slack(&slack_settings, &environment));
     if arguments.slack {
-        findings.extend(slack_tried(&settings, &slack_settings, &environment));
+        findings.extend(try_slack_keys(&settings, &slack_settings, &environment));
     }
-    findings.extend(arguments.tried.as_deref().map(|model| model_tried(&folder, model)));
+    findings.extend(arguments.tried.as_deref().map(|model| try_model(&folder, model)));
     findings.push(coding_agents());
     findings.push(confinement());
     if is_workspace(&folder) {
@@ -135,10 +136,10 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     }
     print(arguments, &findings)?;
     let is_broken = findings.iter().any(|finding| finding.state == State::Problem);
-    Ok(if is_broken { Ending::Failed } else { Ending::Done })
+    Ok(if is_broken { ExitStatus::Failed } else { ExitStatus::Done })
 }
 
-/// Who could answer, and whether the one whom the workspace names can.
+/// Lists the providers. One that is not ready is a problem only if the workspace uses it.
 fn providers(settings: &GatewaySettings, environment: &Environment) -> Vec<Finding> {
     let chosen = settings.choose(None, None);
     let name = chosen.as_ref().map(|choice| choice.provider.clone()).unwrap_or_default();
@@ -153,7 +154,7 @@ fn providers(settings: &GatewaySettings, environment: &Environment) -> Vec<Findi
     chosen.err().map(Finding::of).into_iter().chain(status).collect()
 }
 
-/// Which model says what texts mean, for memories, and how good it is.
+/// The embedding model for memory search, and its accuracy.
 fn embedder(choice: &EmbedderChoice) -> Finding {
     let what = "memory search";
     let instead = |problem: &Problem| {
@@ -177,7 +178,7 @@ fn embedder(choice: &EmbedderChoice) -> Finding {
     }
 }
 
-/// How messages go to Slack and come from there.
+/// How messages are sent to Slack and read from it.
 fn slack(settings: &SlackSettings, environment: &Environment) -> Finding {
     let access = SlackAccess::of(environment);
     let channels = settings.read_channels();
@@ -204,8 +205,8 @@ fn slack(settings: &SlackSettings, environment: &Environment) -> Finding {
     }
 }
 
-/// What Slack says of the keys and the channels.
-fn slack_tried(gateway: &GatewaySettings, settings: &SlackSettings, environment: &Environment) -> Vec<Finding> {
+/// Checks the keys and channels with Slack.
+fn try_slack_keys(gateway: &GatewaySettings, settings: &SlackSettings, environment: &Environment) -> Vec<Finding> {
     let tried = try_slack(environment, gateway, settings).into_iter();
     tried
         .map(|(what, outcome)| match outcome {
@@ -215,7 +216,7 @@ fn slack_tried(gateway: &GatewaySettings, settings: &SlackSettings, environment:
         .collect()
 }
 
-/// The coding agents that are on this computer. None is started.
+/// The coding agents that are installed. None is started.
 fn coding_agents() -> Finding {
     let here: Vec<String> = KNOWN
         .iter()
@@ -231,8 +232,8 @@ fn coding_agents() -> Finding {
     Finding::good("coding agents", detail)
 }
 
-/// Asks a model something tiny, as an agent of the workspace would.
-fn model_tried(folder: &Path, model: &str) -> Finding {
+/// Sends a tiny prompt to a model, as an agent of the workspace would.
+fn try_model(folder: &Path, model: &str) -> Finding {
     let what = format!("test of {model}");
     let failed = |why: String, remedy: &str| Finding::bad(State::Problem, &what, why, remedy);
     let trial = match trial_in(folder, model) {
@@ -242,14 +243,14 @@ fn model_tried(folder: &Path, model: &str) -> Finding {
     let tried = trial.run(&JobControl::default());
     match tried.outcome {
         Ok(reply) => {
-            let said = text::truncate(&text::one_line(&reply.text), 100);
-            Finding::good(&what, format!("answered after {} ms: {said:?}", tried.duration.as_millis()))
+            let reply_text = text::truncate(&text::one_line(&reply.text), 100);
+            Finding::good(&what, format!("answered after {} ms: {reply_text:?}", tried.duration.as_millis()))
         }
         Err(failure) => failed(failure.what, &failure.remedy),
     }
 }
 
-/// What keeps commands and MCP servers in.
+/// The sandbox for commands and MCP servers on this computer.
 fn confinement() -> Finding {
     let found = Confinement::of_this_computer();
     match found.level() {
@@ -261,14 +262,14 @@ fn confinement() -> Finding {
     }
 }
 
-/// The MCP servers of the workspace, and whether they may be used. None is started.
+/// The MCP servers of the workspace, and whether they are allowed. None is started.
 fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
     let Ok(all) = servers_of(folder) else { return Vec::new() };
-    let finding = |written: &ConfiguredServer| {
-        let what = format!("MCP server {}", written.server.label());
-        let detail = format!("{} ({})", written.server.shown(), written.place);
-        let remedy = format!("if you trust it, run: workshop mcp allow {}", written.server.label());
-        match consent_of(environment, &written.server) {
+    let finding = |configured: &ConfiguredServer| {
+        let what = format!("MCP server {}", configured.server.label());
+        let detail = format!("{} ({})", configured.server.shown(), configured.place);
+        let remedy = format!("if you trust it, run: workshop mcp allow {}", configured.server.label());
+        match consent_of(environment, &configured.server) {
             Consent::Given => Finding::good(&what, format!("allowed: {detail}; test it with: workshop mcp check")),
             Consent::None => Finding::bad(State::NotSetUp, &what, format!("not allowed yet: {detail}"), remedy),
             Consent::OfAnother => {
@@ -279,14 +280,14 @@ fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
     all.servers.iter().map(finding).collect()
 }
 
-/// The first tick of a room, in which its files are read and checked. Nothing is requested or written: it replays a
-/// recording without inputs.
+/// Runs the first tick of a room, in which its files are read and checked. As the replay of an empty recording, it
+/// sends no requests and writes nothing.
 fn first_tick(app: &mut App) {
     app.world_mut().resource_mut::<InputJournal>().replay([]);
     schedule::advance(app.world_mut());
 }
 
-/// Opens the workspace's scenes one after the other, and collects the problems.
+/// Opens each scene of the workspace and collects the problems.
 fn examine(
     folder: &Path,
     findings: &mut Vec<Finding>,
@@ -311,7 +312,7 @@ fn examine(
             Err(error) => problems.push(Problem::error(scene, error.to_string(), "fix the scene file")),
         }
     }
-    // Opening a pipe would wait for ever.
+    // Opening a named pipe would block forever.
     let state = state_folder(folder);
     let odd = ["", "-wal", "-shm", "-journal"].map(|ending| state.join(format!("{HISTORY_FILE}{ending}")));
     let odd = odd.iter().find(|path| path.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()));
@@ -324,14 +325,14 @@ fn examine(
     problems
 }
 
-/// What is wrong with the code of agents' documents.
+/// Errors in the code of agents' MDX files.
 fn unreadable_code(world: &World) -> Vec<Problem> {
     let (profiles, programs) = (world.resource::<Profiles>(), ProgramCache::default());
     let documents = profiles.iter().filter_map(|(id, profile)| Some((profiles.path(id)?, &profile.own_tools)));
     documents.flat_map(|(path, tools)| code_problems(path, tools, &programs)).collect()
 }
 
-/// What is recorded, and what of it is damaged.
+/// Checks the recorded history for damage.
 fn history(state: &Path, findings: &mut Vec<Finding>) -> Vec<Problem> {
     let examined = Reader::open(state).and_then(|reader| Ok((reader.examine()?, reader.runs()?.len())));
     match examined {
@@ -349,7 +350,7 @@ fn history(state: &Path, findings: &mut Vec<Finding>) -> Vec<Problem> {
     }
 }
 
-fn print(arguments: &Arguments, findings: &[Finding]) -> Result<(), Complaint> {
+fn print(arguments: &Arguments, findings: &[Finding]) -> Result<(), CliError> {
     if arguments.json {
         return output::json(&serde_json::json!({ "findings": findings }));
     }
@@ -368,7 +369,7 @@ mod tests {
     use crate::gateway::{GatewayEnvironment, WorkerBridge};
 
     #[test]
-    fn a_room_that_is_examined_requests_nothing() {
+    fn examining_a_room_sends_no_requests() {
         let settings = ("settings.yaml".to_owned(), "slack: { channels: ['#ops'] }\n".to_owned());
         let scene = ("scenes/test.yaml".to_owned(), "name: Test\nseed: 3\nelements: []\nagents: []\n".to_owned());
         let files = [settings, scene].into_iter().collect();

@@ -1,4 +1,4 @@
-//! The event feed for a person at a terminal: a line per notable event. Silent in a pipe.
+//! The event feed on a terminal: one line per notable event. Silent if standard error is not a terminal.
 
 use std::time::{Duration, Instant};
 
@@ -13,56 +13,56 @@ use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation;
 use bevy::ecs::prelude::*;
 
-/// The status line is drawn no more often than this.
+/// The minimum time between two updates of the status line.
 const STATUS_EVERY: Duration = Duration::from_millis(100);
 
 /// The maximum length of a line, in characters.
 const LINE_CHARS: usize = 160;
 
-/// Prints lines above a status line; does nothing if standard error is not a terminal.
+/// Prints event lines above a status line.
 pub(super) struct Feed {
     is_on: bool,
-    status_drawn: Option<Instant>,
+    drawn_at: Option<Instant>,
 }
 
 impl Feed {
-    /// A feed that speaks only to a terminal.
+    /// Creates a feed that prints only to a terminal.
     pub(super) fn for_terminal() -> Self {
-        Self { is_on: output::is_watched(), status_drawn: None }
+        Self { is_on: output::stderr_is_terminal(), drawn_at: None }
     }
 
-    /// A feed that says nothing.
+    /// Creates a feed that prints nothing.
     pub(super) fn silent() -> Self {
-        Self { is_on: false, status_drawn: None }
+        Self { is_on: false, drawn_at: None }
     }
 
-    /// Tells what happened in this world.
+    /// Prints the notable events.
     pub(super) fn show(&mut self, world: &World, events: &[EventRecord]) {
         if !self.is_on {
             return;
         }
         let names = RoomNames(world);
         let narrator = names.narrator();
-        for event in events.iter().filter(|event| is_news(event, &narrator)) {
-            let when = time(event.tick as f64 / TICKS_PER_SEC as f64);
+        for event in events.iter().filter(|event| is_notable(event, &narrator)) {
+            let when = format_time(event.tick as f64 / TICKS_PER_SEC as f64);
             let what = truncate(&narrator.sentence(event), LINE_CHARS);
             let who = event.draft.agent.as_ref().map(|agent| name_of(world, agent)).unwrap_or_default();
             output::feed_line(&when, &who, &what);
         }
     }
 
-    /// Describes the current status in one sentence.
+    /// Updates the status line.
     pub(super) fn status(&mut self, world: &mut World) {
-        if !self.is_on || self.status_drawn.is_some_and(|drawn| drawn.elapsed() < STATUS_EVERY) {
+        if !self.is_on || self.drawn_at.is_some_and(|drawn| drawn.elapsed() < STATUS_EVERY) {
             return;
         }
-        self.status_drawn = Some(Instant::now());
+        self.drawn_at = Some(Instant::now());
         let secs = world.resource::<SimClock>().secs();
         let busy = simulation::busy_counts(world);
         let spent = world.resource::<RequestQueue>().ledger().run();
         output::show_status(&format!(
             "{}  {} reading, {} talking, {} working, {} actions queued, {} calls, {} tokens, {}",
-            time(secs),
+            format_time(secs),
             busy.reading,
             busy.conversing,
             busy.working,
@@ -74,16 +74,16 @@ impl Feed {
     }
 }
 
-fn time(secs: f64) -> String {
+fn format_time(secs: f64) -> String {
     let whole = secs as u64;
     format!("{:02}:{:02}", whole / 60, whole % 60)
 }
 
-/// Whether an event is worth a line; others are for the log only. Of what was added to the room, everything is.
-fn is_news(event: &EventRecord, narrator: &Narrator<'_>) -> bool {
+/// Whether an event gets a line in the feed; others are in the log only. Events of extensions always get one.
+fn is_notable(event: &EventRecord, narrator: &Narrator<'_>) -> bool {
     match event.event() {
         Event::AgentAdded(_) | Event::AgentRemoved(_) | Event::ConversationStart(_) | Event::Message(_) => true,
-        // Agents that come with the scene are not news, and neither are their positions.
+        // Elements that come with the scene, and their positions, are not notable.
         Event::ElementChanged(change) => {
             !matches!(change.change, ElementDeed::Added | ElementDeed::Removed | ElementDeed::Rearranged)
         }
@@ -110,28 +110,28 @@ mod tests {
     use crate::log::{AddedEvents, EventData, EventDraft, Names, Word};
 
     #[test]
-    fn what_agents_and_people_do_is_news_and_how_it_is_done_is_not() {
+    fn actions_of_agents_and_people_are_notable_and_internals_are_not() {
         let names = Names::default();
-        let is_news = |event: Event| {
+        let is_notable = |event: Event| {
             let draft = EventDraft::from(event);
             let record = EventRecord { seq: Seq(1), tick: 0, time_ms: 0, run: "r".into(), draft };
-            super::is_news(&record, &names.narrator())
+            super::is_notable(&record, &names.narrator())
         };
         let change = |change| Event::from(ElementChanged { change, ..ElementChanged::default() });
         let result = |ok| Event::from(ToolResult { ok, ..ToolResult::default() });
         let task = |by: &str| Event::from(Activation { by: by.into(), ..Activation::default() });
         let read = |said: Option<&str>| Event::from(Read { said: said.map(str::to_owned), ..Read::default() });
         for news in [change(ElementDeed::PinAdded), result(false), task("user"), read(Some("Nice."))] {
-            assert!(is_news(news.clone()), "{news:?}");
+            assert!(is_notable(news.clone()), "{news:?}");
         }
         let others = [change(ElementDeed::Added), result(true), task("ada-1"), read(None), State::default().into()];
         for other in others.into_iter().chain([ModelCall::default().into()]) {
-            assert!(!is_news(other.clone()), "{other:?}");
+            assert!(!is_notable(other.clone()), "{other:?}");
         }
     }
 
     #[test]
-    fn an_event_that_was_added_is_news_in_its_own_words_and_one_that_nobody_knows_is_none() {
+    fn registered_extension_events_are_notable_and_unknown_ones_are_not() {
         #[derive(Debug, serde::Serialize, serde::Deserialize)]
         struct TeaBreak {
             biscuits: u32,
@@ -148,11 +148,11 @@ mod tests {
         let draft = EventDraft::of(&TeaBreak { biscuits: 3 }).agent(&"ada-1".into());
         let record = EventRecord { seq: Seq(1), tick: 0, time_ms: 0, run: "r".into(), draft };
         let (mut names, mut added) = (Names::default(), AddedEvents::default());
-        assert!(!super::is_news(&record, &names.narrator()));
+        assert!(!super::is_notable(&record, &names.narrator()));
         added.add::<TeaBreak>();
         names.learn_events(&added);
         names.learn_agent(&"ada-1".into(), &"Ada".into());
-        assert!(super::is_news(&record, &names.narrator()));
+        assert!(super::is_notable(&record, &names.narrator()));
         assert_eq!(names.narrator().sentence(&record), "Ada had 3 biscuits");
     }
 }

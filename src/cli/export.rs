@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::output::{self, Sink};
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome};
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus};
 use crate::app::opening::state_folder;
 use crate::base::JobControl;
 use crate::store::{self, ExportError, Reader};
@@ -26,12 +26,12 @@ pub(super) struct Arguments {
     run: Option<String>,
 }
 
-pub(super) fn export(arguments: &Arguments) -> Outcome {
-    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
+pub(super) fn export(arguments: &Arguments) -> CliResult {
+    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), IfMissing::Fail)?;
     let uncancelled = JobControl::default();
     if let Some(file) = &arguments.zip {
         let archived =
-            archive::write_zip(&folder, &state_folder(&folder), file, &uncancelled).map_err(Complaint::failed)?;
+            archive::write_zip(&folder, &state_folder(&folder), file, &uncancelled).map_err(CliError::failed)?;
         for left_out in &archived.left_out(usize::MAX) {
             output::note(&format!("left out: {left_out}"));
         }
@@ -39,23 +39,23 @@ pub(super) fn export(arguments: &Arguments) -> Outcome {
     }
     match &arguments.events {
         Some(events) => export_events(arguments, &folder, events),
-        None => Ok(Ending::Done),
+        None => Ok(ExitStatus::Done),
     }
 }
 
-fn export_events(arguments: &Arguments, folder: &Path, events: &Path) -> Outcome {
-    let reader = Reader::open(&state_folder(folder)).map_err(Complaint::failed)?;
+fn export_events(arguments: &Arguments, folder: &Path, events: &Path) -> CliResult {
+    let reader = Reader::open(&state_folder(folder)).map_err(CliError::failed)?;
     let run = match arguments.run.as_deref() {
-        Some("last") => reader.runs().map_err(Complaint::failed)?.first().map(|run| run.id.to_string()),
+        Some("last") => reader.runs().map_err(CliError::failed)?.first().map(|run| run.id.to_string()),
         other => other.map(str::to_owned),
     };
     let mut out = Sink::open(events)?;
     let exported = store::export_events(&reader, run.as_deref(), out.writer(), &JobControl::default());
     let count = exported.map_err(|error| match error {
         ExportError::Write(error) => out.failed(&error),
-        other => Complaint::failed(other),
+        other => CliError::failed(other),
     })?;
     out.writer().flush().map_err(|error| out.failed(&error))?;
     output::note(&format!("{count} events"));
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::importing::{self, Destination, Imported, Plan};
 use crate::base::JobControl;
 
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     /// Only print what would be imported and what would not
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     /// Print the summary as JSON
@@ -28,13 +28,13 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn import(arguments: &Arguments) -> Outcome {
-    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
+pub(super) fn import(arguments: &Arguments) -> CliResult {
+    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), IfMissing::Fail)?;
     if let Some(gone) = arguments.paths.iter().find(|path| path.symlink_metadata().is_err()) {
-        return Err(Complaint::usage(format!("{} does not exist", gone.display())));
+        return Err(CliError::usage(format!("{} does not exist", gone.display())));
     }
     let plan = importing::plan(&folder, &arguments.paths, Destination::ByKind);
-    let shows_at_once = !arguments.json || !goes_on(arguments, &plan);
+    let shows_at_once = !arguments.json || !imports_at_once(arguments, &plan);
     if arguments.json {
         if shows_at_once {
             output::json(&plan_json(&plan, None))?;
@@ -43,16 +43,16 @@ pub(super) fn import(arguments: &Arguments) -> Outcome {
         output::result(&plan.summary().join("\n"))?;
     }
     if arguments.dry_run {
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     }
     if plan.is_empty() {
         let what = if plan.items.is_empty() { "nothing was imported" } else { "everything is already there" };
         output::note(what);
-        return Ok(if plan.items.is_empty() { Ending::Failed } else { Ending::Done });
+        return Ok(if plan.items.is_empty() { ExitStatus::Failed } else { ExitStatus::Done });
     }
-    if !arguments.yes && !asked(arguments)? {
+    if !arguments.yes && !confirmed(arguments)? {
         output::note("nothing was imported");
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     }
     let imported = importing::import_files(&folder, &folder, &plan, &JobControl::default());
     if arguments.json {
@@ -64,19 +64,19 @@ pub(super) fn import(arguments: &Arguments) -> Outcome {
     if failed {
         imported.problems.iter().for_each(|problem| output::note(&format!("problem: {problem}")));
     }
-    Ok(if failed { Ending::Failed } else { Ending::Done })
+    Ok(if failed { ExitStatus::Failed } else { ExitStatus::Done })
 }
 
-/// Whether files are written without another word from the person.
-fn goes_on(arguments: &Arguments, plan: &Plan) -> bool {
+/// Whether files are written without asking for confirmation.
+fn imports_at_once(arguments: &Arguments, plan: &Plan) -> bool {
     arguments.yes && !plan.is_empty()
 }
 
-/// The person's answer, where there is one to ask.
-fn asked(arguments: &Arguments) -> Result<bool, Complaint> {
-    if arguments.json || !output::can_be_asked() {
-        let complaint = Complaint::usage("nothing was imported: cannot ask for confirmation without a terminal");
-        return Err(complaint.hint("import without confirmation with --yes, or preview with --dry-run"));
+/// Asks for confirmation; fails without a terminal.
+fn confirmed(arguments: &Arguments) -> Result<bool, CliError> {
+    if arguments.json || !output::is_interactive() {
+        let error = CliError::usage("nothing was imported: cannot ask for confirmation without a terminal");
+        return Err(error.hint("import without confirmation with --yes, or preview with --dry-run"));
     }
     output::confirm("Import these? [y/N] ")
 }

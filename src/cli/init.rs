@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::base::text::nearest;
 use crate::workspace::{starter, workflow_templates};
 
@@ -21,44 +21,44 @@ pub(super) struct Arguments {
     workflow: Option<String>,
 }
 
-pub(super) fn init(arguments: &Arguments) -> Outcome {
+pub(super) fn init(arguments: &Arguments) -> CliResult {
     let dir = arguments.dir.as_deref();
     match (&arguments.workflow, dir) {
         (Some(name), dir) => init_workflow(dir, name),
         (None, Some(dir)) => init_folder(dir, arguments.bare),
-        (None, None) => Err(Complaint::usage("no folder given").hint("try: workshop init my-workshop")),
+        (None, None) => Err(CliError::usage("no folder given").hint("try: workshop init my-workshop")),
     }
 }
 
-fn init_folder(dir: &Path, is_bare: bool) -> Outcome {
+fn init_folder(dir: &Path, is_bare: bool) -> CliResult {
     let make = if is_bare { starter::adopt } else { starter::init };
-    let written = make(dir).map_err(Complaint::failed)?.written;
+    let written = make(dir).map_err(CliError::failed)?.written;
     let dir = dir.display();
     if written.is_empty() {
         output::note(&format!("{dir} is already complete; nothing was written"));
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     }
     output::result(&written.join("\n"))?;
     output::note(&format!("wrote {} files; now try: workshop run {dir} --for 10m", written.len()));
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn init_workflow(dir: Option<&Path>, name: &str) -> Outcome {
-    let folder = workspace_argument::workspace(dir, Absent::Refuse)?;
+fn init_workflow(dir: Option<&Path>, name: &str) -> CliResult {
+    let folder = workspace_argument::workspace(dir, IfMissing::Fail)?;
     let Some(template) = workflow_templates::find(name) else {
         let names: Vec<&str> = workflow_templates::all().iter().map(|template| template.name).collect();
-        let complaint = Complaint::usage(format!("no starter workflow is named {name:?}"));
+        let error = CliError::usage(format!("no starter workflow is named {name:?}"));
         return Err(match nearest(name, names.iter().copied()) {
-            Some(near) => complaint.hint(format!("did you mean {near:?}?")),
-            None => complaint.hint(format!("there are: {}", names.join(", "))),
+            Some(near) => error.hint(format!("did you mean {near:?}?")),
+            None => error.hint(format!("available: {}", names.join(", "))),
         });
     };
-    let done = workflow_templates::write(&folder, &template).map_err(Complaint::failed)?;
+    let done = workflow_templates::write(&folder, &template).map_err(CliError::failed)?;
     if !done.written.contains(&template.path()) {
         output::note(&format!("{} already exists; nothing was written", template.path()));
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     }
     output::result(&done.written.join("\n"))?;
     output::note(&format!("now try: workshop workflow run {name}"));
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::workspace_argument::{self, Absent, InWorkspace};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing, InWorkspace};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::opening::state_folder;
 use crate::app::persons_clock::local_secs;
 use crate::app::servers::embedder_of;
@@ -16,14 +16,14 @@ use crate::base::{Author, Id, Severity};
 use crate::knowledge::{Edge, Entry, Filter, Graph, KnowledgeBase, Memory, MemoryKind, Recalled, Viewer, memory_json};
 use crate::learning::{EmbedderChoice, KnowledgeFiles};
 
-/// How many characters of a memory a list shows.
+/// The maximum length of a listed memory, in characters.
 const LIST_CHARS: usize = 100;
-/// How many problems are listed; the others are counted.
-const PROBLEMS_TOLD: usize = 10;
-/// Vectors that are asked for in one go.
-const MADE_AT_ONCE: usize = 256;
-/// The creation of vectors is announced if there are more than this.
-const TOLD_FROM: usize = 64;
+/// The maximum number of listed problems; the others are counted.
+const MAX_PROBLEMS: usize = 10;
+/// The number of vectors per request to the embedding model.
+const EMBEDDING_BATCH: usize = 256;
+/// Computing more vectors than this is announced.
+const ANNOUNCE_ABOVE: usize = 64;
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -34,21 +34,21 @@ pub(super) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Search memories by meaning and keyword, best match first
-    Query(Searching),
+    Query(SearchArguments),
     /// List memories
-    List(Listing),
+    List(ListArguments),
     /// Show a memory in full: its text, location, source and relations
     Show(MemoryArguments),
     /// Remove a memory from its file
-    Forget(Forgetting),
+    Forget(ForgetArguments),
     /// Rebuild the index from the files
     Reindex(InWorkspace),
     /// Write the memories as a graph: memory/knowledge/graph.json and graph.mmd
-    Export(Exporting),
+    Export(ExportArguments),
 }
 
 #[derive(Args)]
-struct Choosing {
+struct FilterArguments {
     /// Only what this agent knows: its own memories and the shared ones
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
@@ -63,7 +63,7 @@ struct Choosing {
     shared: bool,
 }
 
-impl Choosing {
+impl FilterArguments {
     fn viewer(&self) -> Viewer {
         viewer(self.agent.as_deref())
     }
@@ -79,12 +79,12 @@ fn viewer(agent: Option<&str>) -> Viewer {
 }
 
 #[derive(Args)]
-struct Searching {
+struct SearchArguments {
     /// The words to search for
     #[arg(required = true)]
     text: Vec<String>,
     #[command(flatten)]
-    choosing: Choosing,
+    choosing: FilterArguments,
     /// The maximum number of results
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
@@ -93,9 +93,9 @@ struct Searching {
 }
 
 #[derive(Args)]
-struct Listing {
+struct ListArguments {
     #[command(flatten)]
-    choosing: Choosing,
+    choosing: FilterArguments,
     #[command(flatten)]
     place: InWorkspace,
 }
@@ -109,7 +109,7 @@ struct MemoryArguments {
 }
 
 #[derive(Args)]
-struct Forgetting {
+struct ForgetArguments {
     #[command(flatten)]
     chosen: MemoryArguments,
     /// Forget it even if it is pinned
@@ -118,7 +118,7 @@ struct Forgetting {
 }
 
 #[derive(Args)]
-struct Exporting {
+struct ExportArguments {
     /// Only what this agent knows: its own memories and the shared ones
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
@@ -130,7 +130,7 @@ struct Exporting {
     json: bool,
 }
 
-pub(super) fn knowledge(arguments: &Arguments) -> Outcome {
+pub(super) fn knowledge(arguments: &Arguments) -> CliResult {
     match &arguments.command {
         Command::Query(searching) => query(searching),
         Command::List(listing) => list(listing),
@@ -142,29 +142,29 @@ pub(super) fn knowledge(arguments: &Arguments) -> Outcome {
 }
 
 /// Opens the workspace's memories, and reports problems in their files.
-fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
-    opened(named, |_| EmbedderChoice::default())
+fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, CliError> {
+    open_with(named, |_| EmbedderChoice::default())
 }
 
-/// The same with the model of embeddings that the settings name, and all vectors made.
-fn open_to_compare(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
-    let mut files = opened(named, embedder_of)?;
-    if let Some(why) = files.fallback_reason() {
+/// The same with the embedding model from the settings, and with all vectors computed.
+fn open_for_search(named: Option<&PathBuf>) -> Result<KnowledgeFiles, CliError> {
+    let mut files = open_with(named, embedder_of)?;
+    if let Some(why) = files.instead() {
         output::note(&format!("warning: memory search falls back to {}: {why}", files.known().embedder().model()));
     }
-    make_all(&mut files)?;
+    compute_missing_vectors(&mut files)?;
     Ok(files)
 }
 
-/// Makes the vectors that are still to be made.
-fn make_all(files: &mut KnowledgeFiles) -> Result<(), Complaint> {
+/// Computes the missing vectors.
+fn compute_missing_vectors(files: &mut KnowledgeFiles) -> Result<(), CliError> {
     let due = files.known().due();
-    if due > TOLD_FROM {
+    if due > ANNOUNCE_ABOVE {
         output::note(&format!("computing vectors for {due} memories with {} …", files.known().embedder().model()));
     }
     while files.known().due() > 0 {
         let before = files.known().due();
-        files.catch_up(MADE_AT_ONCE).map_err(Complaint::failed)?;
+        files.catch_up(EMBEDDING_BATCH).map_err(CliError::failed)?;
         if files.known().due() == before {
             let why = files.known().embedder().trouble().unwrap_or_default();
             output::note(&format!("warning: {before} memories can only be found by keyword: {why}"));
@@ -174,41 +174,41 @@ fn make_all(files: &mut KnowledgeFiles) -> Result<(), Complaint> {
     Ok(())
 }
 
-fn opened(
+fn open_with(
     named: Option<&PathBuf>,
     embedder: impl FnOnce(&Path) -> EmbedderChoice,
-) -> Result<KnowledgeFiles, Complaint> {
-    let folder = workspace_argument::workspace(named.map(PathBuf::as_path), Absent::Refuse)?;
-    let files = KnowledgeFiles::open(&folder, &state_folder(&folder), &embedder(&folder)).map_err(Complaint::failed)?;
+) -> Result<KnowledgeFiles, CliError> {
+    let folder = workspace_argument::workspace(named.map(PathBuf::as_path), IfMissing::Fail)?;
+    let files = KnowledgeFiles::open(&folder, &state_folder(&folder), &embedder(&folder)).map_err(CliError::failed)?;
     let problems = files.problems();
-    for problem in problems.iter().take(PROBLEMS_TOLD) {
+    for problem in problems.iter().take(MAX_PROBLEMS) {
         let word = if problem.severity == Severity::Error { "error" } else { "warning" };
         output::note(&format!("{word}: {problem}"));
     }
-    if problems.len() > PROBLEMS_TOLD {
-        output::note(&format!("and {} more", problems.len() - PROBLEMS_TOLD));
+    if problems.len() > MAX_PROBLEMS {
+        output::note(&format!("and {} more", problems.len() - MAX_PROBLEMS));
     }
     Ok(files)
 }
 
-fn query(searching: &Searching) -> Outcome {
-    let files = open_to_compare(searching.place.workspace.as_ref())?;
+fn query(searching: &SearchArguments) -> CliResult {
+    let files = open_for_search(searching.place.workspace.as_ref())?;
     let text = searching.text.join(" ");
     let choosing = &searching.choosing;
     let limit = usize::from(searching.limit);
     let found = files.known().recall(&choosing.viewer(), &text, local_secs(), limit, choosing.filter());
     if searching.place.json {
-        output::json(&json!({ "query": text, "memories": found.iter().map(found_json).collect::<Vec<_>>() }))?;
+        output::json(&json!({ "query": text, "memories": found.iter().map(recalled_json).collect::<Vec<_>>() }))?;
     } else if found.is_empty() {
         output::note("no results");
     } else {
         let line = |one: &Recalled<'_>| format!("{:.2}  {}", one.score, line(&one.entry.memory));
         output::result(&found.iter().map(line).collect::<Vec<_>>().join("\n"))?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn list(listing: &Listing) -> Outcome {
+fn list(listing: &ListArguments) -> CliResult {
     let files = open(listing.place.workspace.as_ref())?;
     let filter = listing.choosing.filter();
     let all = files.known().index().all(&listing.choosing.viewer());
@@ -223,10 +223,10 @@ fn list(listing: &Listing) -> Outcome {
     } else {
         output::result(&all.into_iter().map(line).collect::<Vec<_>>().join("\n"))?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn show(chosen: &MemoryArguments) -> Outcome {
+fn show(chosen: &MemoryArguments) -> CliResult {
     let files = open(chosen.place.workspace.as_ref())?;
     let known = files.known();
     let entry = choose(known, &chosen.id)?;
@@ -239,32 +239,33 @@ fn show(chosen: &MemoryArguments) -> Outcome {
         shown["last_recalled"] = json!(entry.recalls.last.map(stamp));
         shown["edges"] = edges.iter().map(|(from, edge)| edge_json(&from.memory.id, edge)).collect();
         output::json(&shown)?;
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     }
-    output::result(&shown(entry, &edges, place.as_deref()))?;
-    Ok(Ending::Done)
+    output::result(&memory_details(entry, &edges, place.as_deref()))?;
+    Ok(ExitStatus::Done)
 }
 
-fn shown(entry: &Entry, edges: &[(&Entry, &Edge)], place: Option<&str>) -> String {
+fn memory_details(entry: &Entry, edges: &[(&Entry, &Edge)], place: Option<&str>) -> String {
     let memory = &entry.memory;
     let mut lines = vec![memory.content.clone(), String::new()];
-    let mut say =
-        |what: &str, said: Option<String>| lines.extend(said.map(|said| format!("{:<9} {said}", format!("{what}:"))));
-    say("id", Some(memory.id.to_string()));
-    say("whose", Some(if memory.shared { format!("shared, from {}", memory.agent) } else { memory.agent.to_string() }));
-    say("kind", Some(memory.kind.to_string()));
-    say("tags", Some(memory.tags.join(", ")).filter(|tags| !tags.is_empty()));
-    say("matters", Some(format!("{:.2} of 1", memory.importance)));
-    say("pinned", memory.pinned.then(|| "yes: agents never forget or rewrite it".to_owned()));
-    say("place", place.map(str::to_owned));
-    say("created", memory.created.map(stamp));
-    say("updated", memory.updated.map(stamp));
+    let mut add = |what: &str, value: Option<String>| {
+        lines.extend(value.map(|value| format!("{:<11} {value}", format!("{what}:"))))
+    };
+    add("id", Some(memory.id.to_string()));
+    add("owner", Some(if memory.shared { format!("shared, from {}", memory.agent) } else { memory.agent.to_string() }));
+    add("kind", Some(memory.kind.to_string()));
+    add("tags", Some(memory.tags.join(", ")).filter(|tags| !tags.is_empty()));
+    add("importance", Some(format!("{:.2} of 1", memory.importance)));
+    add("pinned", memory.pinned.then(|| "yes: agents never forget or rewrite it".to_owned()));
+    add("place", place.map(str::to_owned));
+    add("created", memory.created.map(stamp));
+    add("updated", memory.updated.map(stamp));
     let source = &memory.source;
     let record = source.record.map(|record| format!("record {record}"));
     let parts = [source.run.as_deref().map(str::to_owned), source.session.as_deref().map(str::to_owned), record];
-    say("from", Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", ")).filter(|from| !from.is_empty()));
+    add("from", Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", ")).filter(|from| !from.is_empty()));
     let last = entry.recalls.last.map(|last| format!("{} times, last {}", entry.recalls.times, stamp(last)));
-    say("recalled", Some(last.unwrap_or_else(|| "never".to_owned())));
+    add("recalled", Some(last.unwrap_or_else(|| "never".to_owned())));
     for (from, edge) in edges {
         let word = edge.relation.as_str();
         lines.push(if from.memory.id == memory.id {
@@ -276,16 +277,16 @@ fn shown(entry: &Entry, edges: &[(&Entry, &Edge)], place: Option<&str>) -> Strin
     lines.join("\n")
 }
 
-fn forget(forgetting: &Forgetting) -> Outcome {
+fn forget(forgetting: &ForgetArguments) -> CliResult {
     let chosen = &forgetting.chosen;
     let mut files = open(chosen.place.workspace.as_ref())?;
     let memory = choose(files.known(), &chosen.id)?.memory.clone();
     if memory.pinned && !forgetting.pinned {
-        let complaint = Complaint::usage(format!("{} is pinned", memory.id));
-        return Err(complaint.hint("forget it anyway with --pinned"));
+        let error = CliError::usage(format!("{} is pinned", memory.id));
+        return Err(error.hint("forget it anyway with --pinned"));
     }
     let place = files.known().line_of(&memory).map(|(owner, line)| format!("{}:{line}", owner.place()));
-    files.forget(&memory.id, &Author::user()).map_err(Complaint::failed)?;
+    files.forget(&memory.id, &Author::user()).map_err(CliError::failed)?;
     if chosen.place.json {
         output::json(&json!({ "forgotten": memory_json(&memory), "place": place }))?;
     } else {
@@ -293,14 +294,14 @@ fn forget(forgetting: &Forgetting) -> Outcome {
     }
     let from = place.map(|place| format!(" from {place}")).unwrap_or_default();
     output::note(&format!("forgot it{from}; to restore it, add the line again"));
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn reindex(place: &InWorkspace) -> Outcome {
-    let mut files = opened(place.workspace.as_ref(), embedder_of)?;
-    let read = files.reindex().map_err(Complaint::failed)?;
+fn reindex(place: &InWorkspace) -> CliResult {
+    let mut files = open_with(place.workspace.as_ref(), embedder_of)?;
+    let read = files.reindex().map_err(CliError::failed)?;
     let to_make = files.known().due();
-    make_all(&mut files)?;
+    compute_missing_vectors(&mut files)?;
     let embedded = read.embedded + to_make - files.known().due();
     let model = files.known().embedder().model();
     if place.json {
@@ -308,32 +309,31 @@ fn reindex(place: &InWorkspace) -> Outcome {
     } else {
         output::result(&format!("{} memories indexed by {model}", read.changed))?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn export(exporting: &Exporting) -> Outcome {
+fn export(exporting: &ExportArguments) -> CliResult {
     let files = open(exporting.workspace.as_ref())?;
     let graph = Graph::of(files.known().index(), &viewer(exporting.agent.as_deref()));
     let json = graph.to_json();
     if exporting.json {
         output::json(&json)?;
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     }
-    let text = serde_json::to_string_pretty(&json).map_err(Complaint::failed)? + "\n";
-    let written =
-        [files.write_extra_file("graph.json", &text), files.write_extra_file("graph.mmd", &graph.to_mermaid())];
+    let text = serde_json::to_string_pretty(&json).map_err(CliError::failed)? + "\n";
+    let written = [files.write_beside("graph.json", &text), files.write_beside("graph.mmd", &graph.to_mermaid())];
     for place in written {
-        output::result(&place.map_err(Complaint::failed)?)?;
+        output::result(&place.map_err(CliError::failed)?)?;
     }
     let count = graph.contradictions().count();
     if count > 0 {
         output::note(&format!("{count} of the relations are contradictions; see graph.mmd"));
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-/// The memory that is meant: by its id, or by a beginning of it that is the beginning of no other.
-fn choose<'a>(known: &'a KnowledgeBase, wanted: &str) -> Result<&'a Entry, Complaint> {
+/// Finds a memory by its id or an unambiguous prefix of it.
+fn choose<'a>(known: &'a KnowledgeBase, wanted: &str) -> Result<&'a Entry, CliError> {
     if let Some(exact) = known.index().get(&Viewer::Person, wanted) {
         return Ok(exact);
     }
@@ -346,15 +346,15 @@ fn choose<'a>(known: &'a KnowledgeBase, wanted: &str) -> Result<&'a Entry, Compl
     let ids = |entries: &[&'a Entry]| entries.iter().map(|entry| entry.memory.id.clone()).collect::<Vec<Id>>();
     if begin.len() > 1 {
         let some = ids(&begin).into_iter().take(5).collect::<Vec<_>>().join(", ");
-        return Err(Complaint::usage(format!("{wanted:?} matches several memories: {some}")).hint(
+        return Err(CliError::usage(format!("{wanted:?} matches several memories: {some}")).hint(
             "use a longer prefix \
             of the id",
         ));
     }
-    let complaint = Complaint::usage(format!("there is no memory {wanted:?}"));
+    let error = CliError::usage(format!("there is no memory {wanted:?}"));
     Err(match nearest(wanted, ids(&all).iter().map(|id| &**id)) {
-        Some(near) => complaint.hint(format!("did you mean {near}?")),
-        None => complaint.hint("list them with: workshop knowledge list"),
+        Some(near) => error.hint(format!("did you mean {near}?")),
+        None => error.hint("list them with: workshop knowledge list"),
     })
 }
 
@@ -369,7 +369,7 @@ fn edge_json(from: &str, edge: &Edge) -> Value {
     json!({ "source_id": from, "target_id": edge.target, "relation": edge.relation.as_str(), "weight": edge.weight })
 }
 
-fn found_json(one: &Recalled<'_>) -> Value {
+fn recalled_json(one: &Recalled<'_>) -> Value {
     let mut found = memory_json(&one.entry.memory);
     found["score"] = json!(one.score);
     found["parts"] = json!(one.parts);

@@ -6,8 +6,8 @@ use std::time::Instant;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
-use super::workspace_argument::{self, Absent, InWorkspace};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing, InWorkspace};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::servers::{ServersOfFolder, servers_of};
 use crate::base::text::nearest;
 use crate::base::{Problem, Severity};
@@ -25,19 +25,19 @@ pub(super) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// List the configured servers, or what one of them offers
-    List(Listing),
+    List(ListArguments),
     /// Start each allowed server and check that it works
-    Check(Checking),
+    Check(CheckArguments),
     /// Call a tool of a server, as an agent would, and print the result
     Call(CallArguments),
     /// Allow a server in this workspace, exactly as it is configured now
-    Allow(Allowing),
+    Allow(AllowArguments),
     /// Revoke the permission of a server
     Forbid(ServerArguments),
 }
 
 #[derive(Args)]
-struct Listing {
+struct ListArguments {
     /// Connect to this server and list its tools, resources and prompts
     server: Option<String>,
     #[command(flatten)]
@@ -45,7 +45,7 @@ struct Listing {
 }
 
 #[derive(Args)]
-struct Checking {
+struct CheckArguments {
     /// Only this server
     server: Option<String>,
     #[command(flatten)]
@@ -74,7 +74,7 @@ struct ServerArguments {
 }
 
 #[derive(Args)]
-struct Allowing {
+struct AllowArguments {
     #[command(flatten)]
     chosen: ServerArguments,
     /// Do not ask for confirmation
@@ -83,83 +83,80 @@ struct Allowing {
 }
 
 /// A workspace with its servers.
-struct Context {
+struct ServerContext {
     folder: PathBuf,
     environment: Environment,
     all: ServersOfFolder,
 }
 
-impl Context {
-    fn of(place: &InWorkspace) -> Result<Self, Complaint> {
-        let folder = workspace_argument::workspace(place.workspace.as_deref(), Absent::Refuse)?;
+impl ServerContext {
+    fn of(place: &InWorkspace) -> Result<Self, CliError> {
+        let folder = workspace_argument::workspace(place.workspace.as_deref(), IfMissing::Fail)?;
         let folder = folder.canonicalize().unwrap_or(folder);
         let environment = Environment::of_process().in_workspace(&folder);
-        let all = servers_of(&folder).map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+        let all = servers_of(&folder).map_err(|problem| CliError::failed(problem.what).hint(problem.remedy))?;
         Ok(Self { folder, environment, all })
     }
 
-    /// The server that is meant: `ada/db` is the agent ada's own, `db` the workspace's, or the only one of that name.
-    fn find(&self, said: &str) -> Result<&ConfiguredServer, Complaint> {
+    /// Finds a server: `ada/db` is the one of the agent ada; `db` is the workspace's, or the only one of that name.
+    fn find(&self, name: &str) -> Result<&ConfiguredServer, CliError> {
         let labels = |all: &[&ConfiguredServer]| all.iter().map(|one| one.server.label()).collect::<Vec<_>>();
         let all: Vec<&ConfiguredServer> = self.all.servers.iter().collect();
-        let of_name: Vec<&ConfiguredServer> = all.iter().copied().filter(|one| one.server.name == said).collect();
-        let exact = all.iter().find(|one| one.server.label() == said || *one.key == *said);
+        let of_name: Vec<&ConfiguredServer> = all.iter().copied().filter(|one| one.server.name == name).collect();
+        let exact = all.iter().find(|one| one.server.label() == name || *one.key == *name);
         match (exact, &of_name[..]) {
             (Some(exact), _) => {
                 let others: Vec<_> = of_name.iter().copied().filter(|one| one.server.of != exact.server.of).collect();
                 if !others.is_empty() {
                     let place = &exact.place;
-                    output::note(&format!(
-                        "{said} is the one in {place}; there is also {}",
-                        labels(&others).join(", ")
-                    ));
+                    output::note(&format!("using {name} from {place}; there is also {}", labels(&others).join(", ")));
                 }
                 Ok(*exact)
             }
             (None, [only]) => Ok(*only),
             (None, []) => {
-                let complaint = Complaint::usage(format!("there is no MCP server {said:?} in this workspace"));
+                let error = CliError::usage(format!("there is no MCP server {name:?} in this workspace"));
                 let names = labels(&all);
-                Err(match nearest(said, names.iter().map(String::as_str)) {
-                    Some(near) => complaint.hint(format!("did you mean {near}?")),
+                Err(match nearest(name, names.iter().map(String::as_str)) {
+                    Some(near) => error.hint(format!("did you mean {near}?")),
                     None if all.is_empty() => {
-                        complaint.hint("none is configured: add them under mcp_servers in settings.yaml")
+                        error.hint("none is configured: add them under mcp_servers in settings.yaml")
                     }
-                    None => complaint.hint(format!("there are {}", names.join(", "))),
+                    None => error.hint(format!("there are {}", names.join(", "))),
                 })
             }
             (None, several) => {
-                let complaint = Complaint::usage(format!("there are several MCP servers {said:?} in this workspace"));
-                Err(complaint.hint(format!("say which: {}", labels(several).join(" or "))))
+                let error = CliError::usage(format!("there are several MCP servers {name:?} in this workspace"));
+                Err(error.hint(format!("name one of them: {}", labels(several).join(" or "))))
             }
         }
     }
 
-    fn consent(&self, written: &ConfiguredServer) -> Consent {
-        consent_of(&self.environment, &written.server)
+    fn consent(&self, configured: &ConfiguredServer) -> Consent {
+        consent_of(&self.environment, &configured.server)
     }
 
-    fn connect(&self, written: &ConfiguredServer) -> Result<(McpClient, McpOffer), McpFailure> {
-        McpClient::connect(written.server.clone(), self.all.terms.clone(), &self.environment)
+    fn connect(&self, configured: &ConfiguredServer) -> Result<(McpClient, McpOffer), McpFailure> {
+        McpClient::connect(configured.server.clone(), self.all.terms.clone(), &self.environment)
     }
 
-    fn to_json(&self, written: &ConfiguredServer) -> Value {
-        let allowed = server_status_text::consent_word(self.consent(written));
+    fn to_json(&self, configured: &ConfiguredServer) -> Value {
+        let allowed = server_status_text::consent_word(self.consent(configured));
         json!({
-            "name": written.server.name,
-            "what": written.server.shown(),
-            "place": written.place,
-            "label": written.server.label(),
-            "agent": written.server.of,
+            "name": configured.server.name,
+            "what": configured.server.shown(),
+            "place": configured.place,
+            "label": configured.server.label(),
+            "agent": configured.server.of,
             "allowed": allowed,
         })
     }
 }
 
-pub(super) fn mcp(arguments: &Arguments) -> Outcome {
+pub(super) fn mcp(arguments: &Arguments) -> CliResult {
     match &arguments.command {
-        Command::List(Listing { server: None, place }) => list(place),
-        Command::List(Listing { server: Some(server), place }) => offer(server, place),
+        Command::List(ListArguments { server: None, place }) => list(place),
+        Command::List(ListArguments { server: Some(server), place }) => offer(server, place),
         Command::Check(checking) => check(checking),
         Command::Call(calling) => call(calling),
         Command::Allow(allowing) => allow(allowing),
@@ -167,35 +164,36 @@ pub(super) fn mcp(arguments: &Arguments) -> Outcome {
     }
 }
 
-fn list(place: &InWorkspace) -> Outcome {
-    let here = Context::of(place)?;
+fn list(place: &InWorkspace) -> CliResult {
+    let context = ServerContext::of(place)?;
     if place.json {
-        let servers: Vec<Value> = here.all.servers.iter().map(|written| here.to_json(written)).collect();
-        let problems = &here.all.problems;
+        let servers: Vec<Value> = context.all.servers.iter().map(|configured| context.to_json(configured)).collect();
+        let problems = &context.all.problems;
         output::json(&json!({ "servers": servers, "problems": problems }))?;
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     }
-    for written in &here.all.servers {
-        let (allowed, place) = (server_status_text::consent(here.consent(written)), server_status_text::place(written));
-        let (name, what) = (written.server.label(), written.server.shown());
+    for configured in &context.all.servers {
+        let (allowed, place) =
+            (server_status_text::consent(context.consent(configured)), server_status_text::place(configured));
+        let (name, what) = (configured.server.label(), configured.server.shown());
         output::result(&format!("{name}  {what}\n    {allowed}; {place}"))?;
     }
-    if here.all.servers.is_empty() {
+    if context.all.servers.is_empty() {
         output::note("no MCP servers are configured here");
     }
-    here.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
-    Ok(Ending::Done)
+    context.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
+    Ok(ExitStatus::Done)
 }
 
-fn offer(server: &str, place: &InWorkspace) -> Outcome {
-    let here = Context::of(place)?;
-    let (_client, offer) = match here.connect(here.find(server)?) {
+fn offer(server: &str, place: &InWorkspace) -> CliResult {
+    let context = ServerContext::of(place)?;
+    let (_client, offer) = match context.connect(context.find(server)?) {
         Ok(connected) => connected,
         Err(failure) => return failed(&failure, place.json),
     };
     if place.json {
         output::json(&serde_json::to_value(&offer).unwrap_or_default())?;
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     }
     output::result(&offer.server)?;
     for tool in &offer.tools {
@@ -216,33 +214,33 @@ fn offer(server: &str, place: &InWorkspace) -> Outcome {
         output::result(&format!("{kind} {} {arguments}\n    {}", listed.name, listed.description))?;
     }
     offer.left_out.iter().for_each(|left_out| output::note(&format!("left out: {left_out}")));
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn check(checking: &Checking) -> Outcome {
-    let here = Context::of(&checking.place)?;
+fn check(checking: &CheckArguments) -> CliResult {
+    let context = ServerContext::of(&checking.place)?;
     let chosen: Vec<&ConfiguredServer> = match &checking.server {
-        Some(name) => vec![here.find(name)?],
-        None => here.all.servers.iter().collect(),
+        Some(name) => vec![context.find(name)?],
+        None => context.all.servers.iter().collect(),
     };
-    let is_wrong = here.all.problems.iter().any(|problem| problem.severity == Severity::Error);
-    let mut ending = if is_wrong { Ending::Failed } else { Ending::Done };
+    let is_wrong = context.all.problems.iter().any(|problem| problem.severity == Severity::Error);
+    let mut exit = if is_wrong { ExitStatus::Failed } else { ExitStatus::Done };
     let mut checked = Vec::new();
-    for written in chosen {
-        let begun = Instant::now();
-        let outcome = here.connect(written).map(|(_client, offer)| offer);
-        let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut line = here.to_json(written);
+    for configured in chosen {
+        let start = Instant::now();
+        let outcome = context.connect(configured).map(|(_client, offer)| offer);
+        let took_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut line = context.to_json(configured);
         let (words, more) = match &outcome {
             Ok(offer) => {
                 let words = format!("works: {}, {took_ms} ms", server_status_text::offer(offer));
                 (words, json!({ "works": true, "tools": offer.tools.len(), "took_ms": took_ms }))
             }
             Err(failure) => {
-                let ends = ending_of(failure);
-                ending = if ending == Ending::Done { ends } else { ending };
-                if ends == Ending::Failed {
-                    ending = Ending::Failed;
+                let ends = exit_status(failure);
+                exit = if exit == ExitStatus::Done { ends } else { exit };
+                if ends == ExitStatus::Failed {
+                    exit = ExitStatus::Failed;
                 }
                 (failure.sentence(), json!({ "works": false, "failure": failure }))
             }
@@ -251,33 +249,33 @@ fn check(checking: &Checking) -> Outcome {
             line.extend(more);
         }
         if !checking.place.json {
-            output::result(&format!("{}: {words}", written.server.label()))?;
+            output::result(&format!("{}: {words}", configured.server.label()))?;
         }
         checked.push(line);
     }
     if checking.place.json {
-        output::json(&json!({ "servers": checked, "problems": here.all.problems }))?;
+        output::json(&json!({ "servers": checked, "problems": context.all.problems }))?;
     } else {
-        here.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
+        context.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
     }
-    Ok(ending)
+    Ok(exit)
 }
 
-fn call(calling: &CallArguments) -> Outcome {
-    let here = Context::of(&calling.place)?;
+fn call(calling: &CallArguments) -> CliResult {
+    let context = ServerContext::of(&calling.place)?;
     let arguments: Map<String, Value> = serde_json::from_str(&calling.arguments).map_err(|error| {
-        Complaint::usage(format!("the arguments are not a JSON object: {error}")).hint(r#"write '{"name": "value"}'"#)
+        CliError::usage(format!("the arguments are not a JSON object: {error}")).hint(r#"write '{"name": "value"}'"#)
     })?;
-    let (mut client, offer) = match here.connect(here.find(&calling.server)?) {
+    let (mut client, offer) = match context.connect(context.find(&calling.server)?) {
         Ok(connected) => connected,
         Err(failure) => return failed(&failure, calling.place.json),
     };
     if !offer.tools.iter().any(|tool| tool.name == calling.tool) {
-        let complaint = Complaint::usage(format!("{} has no tool {:?}", calling.server, calling.tool));
+        let error = CliError::usage(format!("{} has no tool {:?}", calling.server, calling.tool));
         let near = nearest(&calling.tool, offer.tools.iter().map(|tool| tool.name.as_str()));
         return Err(match near {
-            Some(near) => complaint.hint(format!("did you mean {near}?")),
-            None => complaint.hint(format!("see: workshop mcp list {}", calling.server)),
+            Some(near) => error.hint(format!("did you mean {near}?")),
+            None => error.hint(format!("see: workshop mcp list {}", calling.server)),
         });
     }
     let request = McpRequest::Tool { name: calling.tool.clone(), arguments };
@@ -287,7 +285,7 @@ fn call(calling: &CallArguments) -> Outcome {
     };
     if calling.place.json {
         output::json(&serde_json::to_value(&answer).unwrap_or_default())?;
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     }
     match &answer.data {
         Some(data) if answer.text.is_empty() => output::result(&data.to_string())?,
@@ -296,64 +294,64 @@ fn call(calling: &CallArguments) -> Outcome {
     for (kind, base64) in &answer.images {
         output::note(&format!("an image ({kind}, {} bytes in base64): see --json", base64.len()));
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn allow(allowing: &Allowing) -> Outcome {
+fn allow(allowing: &AllowArguments) -> CliResult {
     let ServerArguments { server, place } = &allowing.chosen;
-    let here = Context::of(place)?;
-    let written = here.find(server)?;
-    let details = written.server.details();
-    if !allowing.yes && output::can_be_asked() {
+    let context = ServerContext::of(place)?;
+    let configured = context.find(server)?;
+    let details = configured.server.details();
+    if !allowing.yes && output::is_interactive() {
         let question =
-            format!("{}\nMay this run in {} whenever an agent needs it? [y/N] ", details, here.folder.display());
+            format!("{}\nMay this run in {} whenever an agent needs it? [y/N] ", details, context.folder.display());
         if !output::confirm(&question)? {
-            return Ok(Ending::Waiting);
+            return Ok(ExitStatus::Waiting);
         }
     }
-    let file = allow_peer(&here.environment, &here.folder, &written.server)
-        .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+    let file = allow_peer(&context.environment, &context.folder, &configured.server)
+        .map_err(|problem| CliError::failed(problem.what).hint(problem.remedy))?;
     if place.json {
-        output::json(&here.to_json(written))?;
+        output::json(&context.to_json(configured))?;
     } else {
-        output::result(&format!("allowed in {}; saved in {}:\n{details}", here.folder.display(), file.display()))?;
+        output::result(&format!("allowed in {}; saved in {}:\n{details}", context.folder.display(), file.display()))?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn forbid(chosen: &ServerArguments) -> Outcome {
-    let here = Context::of(&chosen.place)?;
-    let failed = |problem: Problem| Complaint::failed(problem.what).hint(problem.remedy);
-    let label = match here.find(&chosen.server) {
-        Ok(written) => {
-            forbid_peer(&here.environment, &here.folder, &written.server).map_err(failed)?;
-            written.server.label()
+fn forbid(chosen: &ServerArguments) -> CliResult {
+    let context = ServerContext::of(&chosen.place)?;
+    let failed = |problem: Problem| CliError::failed(problem.what).hint(problem.remedy);
+    let label = match context.find(&chosen.server) {
+        Ok(configured) => {
+            forbid_peer(&context.environment, &context.folder, &configured.server).map_err(failed)?;
+            configured.server.label()
         }
-        // It may have been allowed before it was taken out of the file.
-        Err(complaint) => {
-            let forbidden = forbid_label(&here.environment, &here.folder, &chosen.server).map_err(failed)?;
-            forbidden.ok_or(complaint)?;
+        // It may have been allowed before it was removed from the settings.
+        Err(error) => {
+            let forbidden = forbid_label(&context.environment, &context.folder, &chosen.server).map_err(failed)?;
+            forbidden.ok_or(error)?;
             chosen.server.clone()
         }
     };
     if chosen.place.json {
         output::json(&json!({ "name": label, "allowed": "no" }))?;
     } else {
-        output::result(&format!("{label} may no longer be used in {}", here.folder.display()))?;
+        output::result(&format!("{label} may no longer be used in {}", context.folder.display()))?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-/// Prints why a server cannot be used.
-fn failed(failure: &McpFailure, json: bool) -> Outcome {
+/// Reports why a server cannot be used.
+fn failed(failure: &McpFailure, json: bool) -> CliResult {
     if json {
         output::json(&json!({ "failure": failure }))?;
-        return Ok(ending_of(failure));
+        return Ok(exit_status(failure));
     }
-    let complaint = Complaint { ending: ending_of(failure), ..Complaint::failed(&failure.what) };
-    Err(if failure.remedy.is_empty() { complaint } else { complaint.hint(&failure.remedy) })
+    let error = CliError { exit: exit_status(failure), ..CliError::failed(&failure.what) };
+    Err(if failure.remedy.is_empty() { error } else { error.hint(&failure.remedy) })
 }
 
-fn ending_of(failure: &McpFailure) -> Ending {
-    if failure.fault == McpFault::NotAllowed { Ending::Waiting } else { Ending::Failed }
+fn exit_status(failure: &McpFailure) -> ExitStatus {
+    if failure.fault == McpFault::NotAllowed { ExitStatus::Waiting } else { ExitStatus::Failed }
 }

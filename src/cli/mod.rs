@@ -3,12 +3,12 @@
 mod acp;
 mod agent;
 mod allow_address;
-mod answer_result;
 mod approval_prompts;
 mod approvals;
 mod clean;
 mod command_hints;
 mod daemon;
+mod decision;
 mod doctor;
 mod event_feed;
 mod export;
@@ -47,28 +47,28 @@ use crate::gateway;
 use crate::gateway::mcp_forwarder::RELAY_WORD;
 use crate::gateway::sandbox::WATCH_WORD;
 
-/// How a command ended; the exit codes are a contract.
+/// How a command ended. Scripts rely on the exit codes: do not change them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ending {
-    /// It did what it was asked to.
+pub enum ExitStatus {
+    /// The command did what it was asked to do.
     Done,
     /// The work failed.
     Failed,
-    /// The command line makes no sense.
+    /// The command line is invalid.
     BadUsage,
-    /// A budget or limit stopped it.
+    /// A budget or a limit stopped the work.
     Limited,
-    /// A person must do something before it can continue.
+    /// A person must act before the work can continue.
     Waiting,
-    /// The person stopped it.
+    /// A person interrupted the command.
     Interrupted,
-    /// The reader of its output has closed it.
+    /// The reader of the command's output closed the pipe.
     ReaderGone,
 }
 
-impl Ending {
-    /// The word for programs.
-    fn as_str(self) -> &'static str {
+impl ExitStatus {
+    /// The name used in JSON output.
+    fn word(self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::Failed => "failed",
@@ -81,42 +81,42 @@ impl Ending {
     }
 }
 
-impl From<Ending> for ExitCode {
-    fn from(ending: Ending) -> Self {
-        Self::from(match ending {
-            Ending::Done => 0,
-            Ending::Failed => 1,
-            Ending::BadUsage => 2,
-            Ending::Limited => 3,
-            Ending::Waiting => 4,
-            Ending::Interrupted => 130,
-            // What a shell sees of the usual tools, which the system ends with SIGPIPE.
-            Ending::ReaderGone => 141,
+impl From<ExitStatus> for ExitCode {
+    fn from(exit: ExitStatus) -> Self {
+        Self::from(match exit {
+            ExitStatus::Done => 0,
+            ExitStatus::Failed => 1,
+            ExitStatus::BadUsage => 2,
+            ExitStatus::Limited => 3,
+            ExitStatus::Waiting => 4,
+            ExitStatus::Interrupted => 130,
+            // 128 + SIGPIPE, the status that a shell reports for programs that SIGPIPE ends.
+            ExitStatus::ReaderGone => 141,
         })
     }
 }
 
 /// An error that ends a command, described for the person who typed it.
 #[derive(Debug)]
-pub(crate) struct Complaint {
-    ending: Ending,
-    /// `None` if nobody needs to be told.
+pub(crate) struct CliError {
+    exit: ExitStatus,
+    /// The message; `None` if nothing is to be printed.
     what: Option<String>,
     hint: Option<String>,
 }
 
-impl Complaint {
+impl CliError {
     fn failed(what: impl ToString) -> Self {
-        Self { ending: Ending::Failed, what: Some(what.to_string()), hint: None }
+        Self { exit: ExitStatus::Failed, what: Some(what.to_string()), hint: None }
     }
 
     fn usage(what: impl ToString) -> Self {
-        Self { ending: Ending::BadUsage, ..Self::failed(what) }
+        Self { exit: ExitStatus::BadUsage, ..Self::failed(what) }
     }
 
-    /// The reader of the output has closed it: there is nobody to tell.
+    /// The output was closed by its reader, so nothing is printed.
     fn reader_gone() -> Self {
-        Self { ending: Ending::ReaderGone, what: None, hint: None }
+        Self { exit: ExitStatus::ReaderGone, what: None, hint: None }
     }
 
     fn hint(mut self, hint: impl ToString) -> Self {
@@ -125,7 +125,7 @@ impl Complaint {
     }
 }
 
-type Outcome = Result<Ending, Complaint>;
+type CliResult = Result<ExitStatus, CliError>;
 
 /// The text below the help of the whole program.
 const AFTER_HELP: &str = "\
@@ -192,7 +192,7 @@ enum Command {
     Man(shell::ManArguments),
 }
 
-/// The words that a command line may begin with.
+/// The names of all subcommands.
 const COMMANDS: [&str; 21] = [
     "init",
     "run",
@@ -217,11 +217,11 @@ const COMMANDS: [&str; 21] = [
     "help",
 ];
 
-/// The default log filter, unless `WORKSHOP_LOG` is set. Unfinished jobs of a window that was closed early are not
-/// worth a message.
+/// The log filter if `WORKSHOP_LOG` is not set. It hides the warnings about jobs that were unfinished when a window was
+/// closed.
 const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::loaders=error";
 
-/// Reads the command line and does what it says.
+/// Parses the command line, runs the command and returns its exit code.
 pub fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     match words.next().as_deref() {
@@ -232,7 +232,7 @@ pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(output::print_panic));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return output::ending_of(usage_outcome(&error)).into(),
+        Err(error) => return output::finish(usage_outcome(&error)).into(),
     };
     let mut filter = EnvFilter::try_from_env("WORKSHOP_LOG").unwrap_or_else(|_| EnvFilter::new(USUAL_LOG));
     for target in gateway::UNSAFE_LOG_TARGETS {
@@ -263,21 +263,21 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "window")]
         None => window::open(&arguments.window),
         #[cfg(not(feature = "window"))]
-        None => Err(Complaint::usage("this build has no window").hint("try: workshop run")),
+        None => Err(CliError::usage("this build has no window").hint("try: workshop run")),
     };
-    output::ending_of(outcome).into()
+    output::finish(outcome).into()
 }
 
-/// Prints clap's output: help and version, which are results, or an error of the command line.
-fn usage_outcome(error: &clap::Error) -> Outcome {
+/// Prints clap's output: help and version on standard output, usage errors on standard error.
+fn usage_outcome(error: &clap::Error) -> CliResult {
     let text = error.render().to_string();
     let text = text.trim_end();
     if error.use_stderr() {
         output::note(text);
-        return Ok(Ending::BadUsage);
+        return Ok(ExitStatus::BadUsage);
     }
     output::result(text)?;
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
 #[cfg(test)]
@@ -287,14 +287,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_is_known_by_its_word() {
+    fn every_subcommand_is_in_the_list_of_names() {
         let mut command = Arguments::command();
         command.build();
         let words: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
         assert_eq!(words, COMMANDS);
     }
-    /// The words of a command line, quotes taken away; what follows a `#` is a remark, and what follows a `>` the
-    /// shell's.
+    /// Splits a command line into words, without quotes, comments (`#`) and redirections (`>`).
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut is_quoted = false;
@@ -312,7 +311,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "window")]
-    fn every_command_that_is_shown_to_readers_is_understood() {
+    fn every_command_in_the_docs_parses() {
         let texts = [
             ("README.md", include_str!("../../README.md")),
             ("docs/use.md", include_str!("../../docs/use.md")),
@@ -336,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_stays_short_and_its_links_lead_somewhere() {
+    fn the_readme_is_short_and_links_in_the_docs_work() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let texts = [
             "README.md",

@@ -14,58 +14,57 @@ use crate::log::events::{Error, Provider, Warning};
 use crate::log::{EventKind, EventRecord, Narration};
 use crate::workspace::Problems;
 
-/// How many are printed; the whole list is elsewhere.
-const TOLD_AT_MOST: usize = 1_000;
+/// The maximum number of printed problems; `workshop doctor` lists all.
+const MAX_REPORTED: usize = 1_000;
 
-/// The problems that were already reported.
-pub(super) struct Reporter {
+/// Prints problems, and remembers which were already printed.
+pub(super) struct ProblemReporter {
     is_quiet: bool,
-    told: HashSet<String>,
-    /// When the world's problems had changed last, as of the last look.
-    looked_at: Option<Tick>,
+    reported: HashSet<String>,
+    /// The change tick of the world's problems at the last call of [`Self::report_new`].
+    problems_changed_at: Option<Tick>,
 }
 
-impl Reporter {
-    /// A reporter that prints nothing if it is to be quiet.
+impl ProblemReporter {
+    /// Creates a reporter, which prints nothing if `is_quiet`.
     pub(super) fn new(is_quiet: bool) -> Self {
-        Self { is_quiet, told: HashSet::new(), looked_at: None }
+        Self { is_quiet, reported: HashSet::new(), problems_changed_at: None }
     }
 
-    /// Says something that a person should know, once.
+    /// Prints a message, unless it was printed before.
     pub(super) fn note(&mut self, text: String) {
-        if self.is_quiet || self.told.len() > TOLD_AT_MOST || self.told.contains(&text) {
+        if self.is_quiet || self.reported.len() > MAX_REPORTED || self.reported.contains(&text) {
             return;
         }
-        if self.told.len() == TOLD_AT_MOST {
+        if self.reported.len() == MAX_REPORTED {
             output::note("note: more problems were not printed; list all with: workshop doctor");
         } else {
             output::note(&text);
         }
-        self.told.insert(text);
+        self.reported.insert(text);
     }
 
-    /// Tells these problems.
-    pub(super) fn problems<'a>(&mut self, problems: impl IntoIterator<Item = &'a Problem>) {
+    /// Prints the problems that were not printed before.
+    pub(super) fn report_problems<'a>(&mut self, problems: impl IntoIterator<Item = &'a Problem>) {
         for problem in problems {
             let word = if problem.severity == Severity::Error { "problem" } else { "note" };
             self.note(format!("{word}: {problem}"));
         }
     }
 
-    /// Prints the present problems of this world, and events in it that concern no particular agent: these are meant
-    /// for the person.
-    pub(super) fn look(&mut self, world: &World, events: &[EventRecord]) {
+    /// Prints the current problems of the world, and the warnings and errors among `events` that belong to no agent.
+    pub(super) fn report_new(&mut self, world: &World, events: &[EventRecord]) {
         let changed = world.get_resource_ref::<Problems>().map(|problems| problems.last_changed());
-        if changed.is_some() && changed != self.looked_at {
-            self.looked_at = changed;
-            self.problems(world.resource::<Problems>().iter());
+        if changed.is_some() && changed != self.problems_changed_at {
+            self.problems_changed_at = changed;
+            self.report_problems(world.resource::<Problems>().iter());
         }
-        // A cap that ends the run is said at its end.
+        // A cap that ends the run is reported at its end.
         let ends = world.resource::<RequestQueue>().run_cap_reached().is_some();
         let names = RoomNames(world);
         let narrator = names.narrator();
         for event in events {
-            let Some((severity, is_once)) = concern(event) else { continue };
+            let Some((severity, is_once)) = severity_of(event) else { continue };
             let text = format_problem(severity, narrator.narrate(event));
             if is_once {
                 self.note(text);
@@ -76,9 +75,9 @@ impl Reporter {
     }
 }
 
-/// How much an event concerns the person, if it does, and whether it is printed only once. The state of a provider is
-/// printed again if it fails again after it had worked.
-fn concern(event: &EventRecord) -> Option<(Severity, bool)> {
+/// The severity of an event that is reported, and whether it is reported only once. A provider is reported each time
+/// its state changes.
+fn severity_of(event: &EventRecord) -> Option<(Severity, bool)> {
     match event.draft.kind {
         EventKind::Provider => {
             let is_failing = event.read::<Provider>()?.is_failing();
@@ -86,7 +85,7 @@ fn concern(event: &EventRecord) -> Option<(Severity, bool)> {
         }
         EventKind::Warning if event.draft.agent.is_none() => {
             let warning = event.read::<Warning>()?;
-            // Messages to an agent do not concern the person, and a problem of a file is in the list.
+            // Warnings for an agent are not for the person, and problems in files are printed from the list.
             let is_agents = warning.by.as_deref().is_some_and(|by| by != USER);
             (!is_agents && !warning.is_problem()).then_some((Severity::Warning, true))
         }
@@ -98,7 +97,7 @@ fn concern(event: &EventRecord) -> Option<(Severity, bool)> {
     }
 }
 
-/// What happened, with what to do about it.
+/// Formats a problem and its remedy.
 fn format_problem(severity: Severity, Narration { what, remedy }: Narration) -> String {
     let word = if severity == Severity::Error { "problem" } else { "note" };
     if remedy.is_empty() { format!("{word}: {what}") } else { format!("{word}: {what}; {remedy}") }

@@ -1,11 +1,11 @@
-//! `workshop replay [WORKSPACE] RUN`: replays a past run from its record, without a model.
+//! `workshop replay [WORKSPACE] RUN`: replays a past run from its recorded inputs, without a model.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::event_feed::Feed;
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::opening::state_folder;
 use crate::app::replay::{Replayed, replay as play};
 use crate::log::EventLog;
@@ -31,14 +31,14 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn replay(arguments: &Arguments) -> Outcome {
+pub(super) fn replay(arguments: &Arguments) -> CliResult {
     let (named, run) = match arguments.what.as_slice() {
         [run] => (None, run),
         [folder, run] => (Some(Path::new(folder)), run),
-        _ => return Err(Complaint::usage("expected one workspace and one run")),
+        _ => return Err(CliError::usage("expected one workspace and one run")),
     };
-    let folder = workspace_argument::workspace(named, Absent::Refuse)?;
-    let reader = Reader::open(&state_folder(&folder)).map_err(Complaint::failed)?;
+    let folder = workspace_argument::workspace(named, IfMissing::Fail)?;
+    let reader = Reader::open(&state_folder(&folder)).map_err(CliError::failed)?;
     let mut feed = Feed::for_terminal();
     let began = Instant::now();
     let mut first_tick = None;
@@ -52,18 +52,18 @@ pub(super) fn replay(arguments: &Arguments) -> Outcome {
             std::thread::sleep(due.saturating_sub(began.elapsed()));
         }
     })
-    .map_err(Complaint::failed)?;
+    .map_err(CliError::failed)?;
     report(arguments, &replayed, began.elapsed())?;
     match replayed.differs_at {
-        Some(_) if arguments.verify => Ok(Ending::Failed),
+        Some(_) if arguments.verify => Ok(ExitStatus::Failed),
         _ if arguments.verify && replayed.compared == 0 => {
-            Err(Complaint::failed("the run has no recorded hashes up to this tick to compare with"))
+            Err(CliError::failed("the run has no recorded hashes up to this tick to compare with"))
         }
-        _ => Ok(Ending::Done),
+        _ => Ok(ExitStatus::Done),
     }
 }
 
-fn report(arguments: &Arguments, replayed: &Replayed, took: Duration) -> Result<(), Complaint> {
+fn report(arguments: &Arguments, replayed: &Replayed, took: Duration) -> Result<(), CliError> {
     let simulated = replayed.ticks as f64 / TICKS_PER_SEC as f64;
     if arguments.json {
         let json = serde_json::json!({

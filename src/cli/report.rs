@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::step_report::Acts;
-use super::{Complaint, Ending, output};
+use super::step_report::ActionLog;
+use super::{CliError, ExitStatus, output};
 use crate::base::ids::USER;
 use crate::base::text::{one_line, truncate};
 use crate::base::{Id, Problem};
@@ -22,46 +22,46 @@ use crate::orchestration::workflow::PersonQuestion;
 use crate::schedule::TICKS_PER_SEC;
 use crate::workspace::vfs::OUTSIDE;
 
-/// How many characters of a task are shown.
+/// The maximum length of a shown task, in characters.
 const TASK_CHARS: usize = 80;
-/// How many changed files are listed.
-const FILES_AT_MOST: usize = 10_000;
+/// The maximum number of changed files that are listed.
+const MAX_FILES: usize = 10_000;
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Verdict {
-    /// The exit code and the word for programs.
-    pub(super) ending: Ending,
-    /// Why, in words; empty if it did what it was asked to.
+    /// The exit status.
+    pub(super) exit: ExitStatus,
+    /// Why, as text; empty if the run did what it was asked to do.
     pub(super) reason: String,
-    /// What a person can do.
+    /// What a person can do next.
     pub(super) hint: Option<String>,
     /// The result of the task.
     pub(super) result: Option<String>,
 }
 
 impl Verdict {
-    /// It did what it was asked to.
+    /// The verdict of a run that did what it was asked to do.
     pub(super) fn done() -> Self {
-        Self { ending: Ending::Done, reason: String::new(), hint: None, result: None }
+        Self { exit: ExitStatus::Done, reason: String::new(), hint: None, result: None }
     }
 
-    /// It ended otherwise, and why.
-    pub(super) fn new(ending: Ending, reason: impl Into<String>) -> Self {
-        Self { ending, reason: reason.into(), hint: None, result: None }
+    /// A verdict with a reason.
+    pub(super) fn new(exit: ExitStatus, reason: impl Into<String>) -> Self {
+        Self { exit, reason: reason.into(), hint: None, result: None }
     }
 
-    /// With what a person can do.
+    /// Adds a hint on what a person can do next.
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into()).filter(|hint| !hint.is_empty());
         self
     }
 }
 
-impl From<Complaint> for Verdict {
-    fn from(complaint: Complaint) -> Self {
-        let reason = complaint.what.unwrap_or_default();
-        Self { ending: complaint.ending, reason, hint: complaint.hint, result: None }
+impl From<CliError> for Verdict {
+    fn from(error: CliError) -> Self {
+        let reason = error.what.unwrap_or_default();
+        Self { exit: error.exit, reason, hint: error.hint, result: None }
     }
 }
 
@@ -70,13 +70,13 @@ impl From<Complaint> for Verdict {
 pub(super) struct FilesChanged(BTreeMap<String, Value>);
 
 impl FilesChanged {
-    /// Notes what these events say.
+    /// Records the file changes among these events.
     pub(super) fn watch(&mut self, events: &[EventRecord]) {
         for event in events {
             let Some(change) = event.read::<FileChange>() else { continue };
             let by = event.draft.agent.as_ref().unwrap_or(&change.by);
             let is_agents = **by != *USER && **by != *OUTSIDE;
-            if is_agents && (self.0.len() < FILES_AT_MOST || self.0.contains_key(&*change.path)) {
+            if is_agents && (self.0.len() < MAX_FILES || self.0.contains_key(&*change.path)) {
                 let done = if change.gone { "deleted" } else { "written" };
                 let listed = json!({ "path": change.path, "change": done, "by": by });
                 self.0.insert(change.path.to_string(), listed);
@@ -91,40 +91,40 @@ impl FilesChanged {
 
 /// The complete report at the end of a run.
 pub(super) struct Report {
-    /// Its name in the log.
+    /// The id of the run in the log.
     pub(super) run: Option<Id>,
     /// How it ended.
     pub(super) verdict: Verdict,
-    /// How many ticks it had.
+    /// The number of simulated ticks.
     pub(super) ticks: u64,
-    /// How long it took.
+    /// The real time that it took.
     pub(super) took: Duration,
-    /// What models were asked and what that cost.
+    /// The number of model calls and tokens, and their cost.
     pub(super) spent: Tally,
-    /// What agents exchanged with each other.
+    /// The messages between agents, by kind.
     pub(super) exchanged: ExchangeCounts,
-    /// What each provider was sent and said.
+    /// The traffic with each provider.
     pub(super) traffic: BTreeMap<String, Traffic>,
-    /// What agents changed.
+    /// The files that agents changed.
     pub(super) files: FilesChanged,
-    /// What is wrong in the workspace.
+    /// The current problems of the workspace.
     pub(super) problems: Vec<Problem>,
-    /// Which providers fail, and why.
+    /// The providers that fail, and why.
     pub(super) provider_faults: Vec<ProviderFault>,
-    /// What a person is asked.
+    /// The open approvals.
     pub(super) approvals: Vec<Approval>,
-    /// What workflows ask a person.
+    /// The workflow steps that wait for a person.
     pub(super) steps: Vec<PersonQuestion>,
-    /// The work that continues when the room is opened again, in words.
+    /// A description of the work that continues when the room is opened again.
     pub(super) unfinished: Option<String>,
-    /// What was done, where it was one step.
-    pub(super) acts: Option<Acts>,
-    /// The owner of the room, if another process has it.
+    /// The actions, for a single step of a daemon.
+    pub(super) actions: Option<ActionLog>,
+    /// The process that has the room open, if it is another one.
     pub(super) owner: Option<String>,
 }
 
-/// The unfinished work, in words.
-pub(super) fn unfinished_words(kernel: &Kernel) -> Option<String> {
+/// Describes the unfinished work; `None` if there is none.
+pub(super) fn describe_unfinished(kernel: &Kernel) -> Option<String> {
     let mut work = kernel.activations();
     let first = work.next()?;
     let words = format!("{}: “{}”", first.agent, truncate(&one_line(&first.input), TASK_CHARS));
@@ -135,12 +135,12 @@ pub(super) fn unfinished_words(kernel: &Kernel) -> Option<String> {
 }
 
 impl Report {
-    /// The report on a run that never began.
-    pub(super) fn on(complaint: &Complaint) -> Self {
+    /// The report of a run that failed before it began.
+    pub(super) fn of_error(error: &CliError) -> Self {
         let verdict = Verdict {
-            ending: complaint.ending,
-            reason: complaint.what.clone().unwrap_or_default(),
-            hint: complaint.hint.clone(),
+            exit: error.exit,
+            reason: error.what.clone().unwrap_or_default(),
+            hint: error.hint.clone(),
             result: None,
         };
         Self {
@@ -157,15 +157,16 @@ impl Report {
             approvals: Vec::new(),
             steps: Vec::new(),
             unfinished: None,
-            acts: None,
+            actions: None,
             owner: None,
         }
     }
 
-    /// Prints it. `result_in_events` means that standard output contains the events, which include the result.
-    pub(super) fn print(&self, as_json: bool, is_quiet: bool, result_in_events: bool) -> Result<(), Complaint> {
+    /// Prints the report. If `result_in_events`, the result is not printed, because it is in the events on standard
+    /// output or in the file of `--out`.
+    pub(super) fn print(&self, as_json: bool, is_quiet: bool, result_in_events: bool) -> Result<(), CliError> {
         let verdict = &self.verdict;
-        if verdict.ending == Ending::ReaderGone {
+        if verdict.exit == ExitStatus::ReaderGone {
             return Ok(());
         }
         if as_json {
@@ -174,12 +175,12 @@ impl Report {
             output::result(result)?;
         }
         self.print_summary(is_quiet);
-        let word = match verdict.ending {
-            Ending::Done | Ending::ReaderGone => None,
-            Ending::Limited => Some("stopped"),
-            Ending::Waiting => Some("waiting"),
-            Ending::Failed | Ending::BadUsage => Some("error"),
-            Ending::Interrupted => None,
+        let word = match verdict.exit {
+            ExitStatus::Done | ExitStatus::ReaderGone => None,
+            ExitStatus::Limited => Some("stopped"),
+            ExitStatus::Waiting => Some("waiting"),
+            ExitStatus::Failed | ExitStatus::BadUsage => Some("error"),
+            ExitStatus::Interrupted => None,
         };
         if let Some(word) = word {
             output::note(&format!("{word}: {}", verdict.reason));
@@ -194,7 +195,7 @@ impl Report {
     }
 
     fn print_summary(&self, is_quiet: bool) {
-        let Some(run) = self.run.as_ref().filter(|_| !is_quiet && output::is_watched()) else { return };
+        let Some(run) = self.run.as_ref().filter(|_| !is_quiet && output::stderr_is_terminal()) else { return };
         let cached: u64 = self.traffic.values().map(|traffic| traffic.cached_tokens).sum();
         let cached = if cached > 0 { format!(" ({cached} from the cache)") } else { String::new() };
         let exchanged = if self.exchanged.is_empty() { String::new() } else { format!("; {}", self.exchanged) };
@@ -208,11 +209,11 @@ impl Report {
         ));
     }
 
-    /// All of it for programs.
+    /// The report as JSON.
     pub(super) fn to_json(&self) -> Value {
         let mut all = json!({
             "run": self.run,
-            "ended": self.verdict.ending.as_str(),
+            "ended": self.verdict.exit.word(),
             "reason": self.verdict.reason,
             "hint": self.verdict.hint,
             "result": self.verdict.result,
@@ -233,8 +234,8 @@ impl Report {
             "approvals": self.approvals,
             "unfinished": self.unfinished,
         });
-        if let Some(acts) = &self.acts {
-            all["acts"] = acts.list().into();
+        if let Some(actions) = &self.actions {
+            all["acts"] = actions.list().into();
             let waits = |approval: &Approval| json!({ "for": "person", "id": approval.id, "agent": approval.agent, "tool": approval.tool });
             let step = |step: &PersonQuestion| json!({ "for": "person", "id": step.id, "workflow": step.run, "step": step.step });
             all["waits_for"] = self.approvals.iter().map(waits).chain(self.steps.iter().map(step)).collect();

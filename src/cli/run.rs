@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
-use super::approval_prompts::{Asking, OnAsk};
-use super::command_hints::Commands;
+use super::approval_prompts::{ApprovalPrompts, OnAsk};
+use super::command_hints::CommandHints;
 use super::event_feed::Feed;
 use super::output::{self, Sink};
-use super::passive_step::{self, Beside, Overview};
-use super::problem_reporter::Reporter;
-use super::report::{FilesChanged, Report, Verdict, unfinished_words};
-use super::step_report::Acts;
-use super::stop_condition::Stop;
+use super::passive_step::{self, HandOver, Overview};
+use super::problem_reporter::ProblemReporter;
+use super::report::{FilesChanged, Report, Verdict, describe_unfinished};
+use super::step_report::ActionLog;
+use super::stop_condition::StopCondition;
 use super::task_goal::{Task, Unfinished, is_over};
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome, resume_arguments, shared_arguments, status};
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus, resume_arguments, shared_arguments, status};
 use crate::app::clock_driver::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::app::status::unfinished_tasks;
@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// How to handle approvals; by default asks on the terminal, or stops if there is none
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "ACTION")]
     pub(super) on_ask: Option<OnAsk>,
     /// Continue work that was paused before the room was closed
     #[arg(long)]
@@ -98,18 +98,18 @@ pub(super) struct Arguments {
     /// On standard error, print only why the run failed, if it did
     #[arg(long, short)]
     pub(super) quiet: bool,
-    /// Whether all work goes on by one turn, and the run ends then.
+    /// Whether each piece of work gets one turn, after which the run ends.
     #[arg(skip)]
     pub(super) one_turn_each: bool,
-    /// Whether it runs beside a person who answers elsewhere: nothing is asked on the terminal, and where somebody else
-    /// has the room open, it hands over or waits.
+    /// Whether this is `workshop daemon`: it asks nothing on the terminal, and if another process has the room open, it
+    /// hands over or waits.
     #[arg(skip)]
     pub(super) is_daemon: bool,
 }
 
 impl Arguments {
-    /// Those of a command line that says nothing.
-    pub(super) fn of_nothing() -> Self {
+    /// The arguments of `workshop run` without any options.
+    pub(super) fn empty() -> Self {
         Self {
             workspace: None,
             scene: None,
@@ -137,111 +137,111 @@ impl Arguments {
         }
     }
 
-    /// When the run ends, in a room that is at this tick.
-    fn stop(&self, tick: u64, has_task: bool) -> Stop {
+    /// The stop condition of a run that starts at `tick`.
+    fn stop(&self, tick: u64, has_task: bool) -> StopCondition {
         if let Some(time) = self.for_time {
-            Stop::AtTick(tick + (time.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64)
+            StopCondition::AtTick(tick + (time.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64)
         } else if let Some(ticks) = self.ticks {
-            Stop::AtTick(tick + ticks)
+            StopCondition::AtTick(tick + ticks)
         } else if self.one_turn_each {
-            Stop::AfterOneTurnEach
+            StopCondition::AfterOneTurnEach
         } else if self.until.is_some() {
-            Stop::WhenIdle
+            StopCondition::WhenIdle
         } else if has_task {
-            Stop::AfterTask
+            StopCondition::AfterTask
         } else {
-            Stop::Never
+            StopCondition::Never
         }
     }
 }
 
 fn parse_task(text: &str) -> Result<String, String> {
-    if text.trim().is_empty() { Err("say what to do".to_owned()) } else { Ok(text.to_owned()) }
+    if text.trim().is_empty() { Err("the task is empty".to_owned()) } else { Ok(text.to_owned()) }
 }
 
-/// `1`, `4`, `16` or `max`.
+/// Parses a speed: `1`, `4`, `16` or `max`.
 pub(super) fn parse_speed(word: &str) -> Result<Speed, String> {
     match word {
         "max" => Ok(Speed::Max),
         "1" | "4" | "16" => Ok(Speed::Times(word.parse().map_err(|_| "not a number".to_owned())?)),
-        _ => Err("one of 1, 4, 16, max".to_owned()),
+        _ => Err("expected 1, 4, 16 or max".to_owned()),
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CliResult {
     run_for(arguments, None, arguments.only.is_some())
 }
 
-/// The same for a task that is no agent's, if there is one; `alone` where everybody else rests.
-pub(super) fn run_for(arguments: &Arguments, task: Option<Task>, alone: bool) -> Outcome {
+/// Runs the room for `task`, or for the task in `arguments` if it is `None`. With `alone`, all other agents rest.
+pub(super) fn run_for(arguments: &Arguments, task: Option<Task>, alone: bool) -> CliResult {
     let reported = open(arguments, task, alone).and_then(|opened| match opened {
-        Opened::Room(run) => run.run_to_the_end(),
+        Opened::Room(run) => run.run_to_end(),
         Opened::HandedOver(report) => Ok(*report),
     });
     let report = match reported {
         Ok(report) => report,
-        Err(complaint) => {
-            if arguments.json && complaint.ending != Ending::ReaderGone {
-                output::json(&Report::on(&complaint).to_json())?;
+        Err(error) => {
+            if arguments.json && error.exit != ExitStatus::ReaderGone {
+                output::json(&Report::of_error(&error).to_json())?;
             }
-            return Err(complaint);
+            return Err(error);
         }
     };
     let result_in_events =
         arguments.out.is_some() || arguments.events.as_deref().is_some_and(output::is_standard_output);
     report.print(arguments.json, arguments.quiet, result_in_events)?;
-    Ok(report.verdict.ending)
+    Ok(report.verdict.exit)
 }
 
-/// A run from its opening to its report.
+/// A run, from opening the room to the report.
 struct Run<'a> {
     arguments: &'a Arguments,
     room: Room,
     task: Option<Task>,
-    stop: Stop,
-    asking: Asking,
-    commands: Commands,
+    stop: StopCondition,
+    prompts: ApprovalPrompts,
+    hints: CommandHints,
     unfinished: Unfinished,
     out: Output,
     began: Instant,
     first_tick: u64,
-    /// The flag of Ctrl-C, if a handler is installed already.
+    /// The Ctrl-C flag, if a handler is already installed.
     interrupted: Option<Arc<AtomicBool>>,
 }
 
 /// The result of opening a room.
 enum Opened<'a> {
-    /// It is open here.
+    /// This process has the room open.
     Room(Box<Run<'a>>),
-    /// Another process owns it and has loaded the present files.
+    /// Another process has the room open and has loaded the current files.
     HandedOver(Box<Report>),
 }
 
-/// Notes from now on where a person wants to stop. To be asked for once.
-pub(super) fn watch_interrupts() -> Result<Arc<AtomicBool>, Complaint> {
+/// Installs a Ctrl-C handler and returns the flag that it sets. Call this once per process.
+pub(super) fn watch_interrupts() -> Result<Arc<AtomicBool>, CliError> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = interrupted.clone();
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).map_err(Complaint::failed)?;
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).map_err(CliError::failed)?;
     Ok(interrupted)
 }
 
-/// How long a daemon waits before it tries again to open a room that somebody else has.
-const TRY_AGAIN: Duration = Duration::from_millis(300);
+/// How long a daemon waits before it tries again to open a room that another process has open.
+const RETRY_INTERVAL: Duration = Duration::from_millis(300);
 
-fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened<'_>, Complaint> {
+fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened<'_>, CliError> {
     if arguments.json && arguments.events.as_deref().is_some_and(output::is_standard_output) {
-        return Err(Complaint::usage("--json and --events - both write to standard output")
+        return Err(CliError::usage("--json and --events - both write to standard output")
             .hint("write the events to a file with: --events FILE"));
     }
-    // Before a folder is made for it.
+    // An unknown provider is reported before a workspace is created.
     arguments.provider.as_deref().map(shared_arguments::resolve_provider).transpose()?;
     let named = arguments.workspace.as_deref();
-    let folder = workspace_argument::workspace(named, Absent::MakeDefault)?;
+    let folder = workspace_argument::workspace(named, IfMissing::CreateDefault)?;
     let provider =
         shared_arguments::provider_override(arguments.provider.as_deref(), arguments.model.as_deref(), &folder)?;
     let given = match task {
-        Some(task) => GivenTask { task: Some(task), scene: arguments.scene.clone() },
-        None => given_task(arguments, &folder)?,
+        Some(task) => TaskArgument { task: Some(task), scene: arguments.scene.clone() },
+        None => task_argument(arguments, &folder)?,
     };
     let out_file = arguments.out.as_deref().map(ResultFile::new).transpose()?;
     let options = OpenOptions {
@@ -265,17 +265,18 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
                     Some(flag) => Arc::clone(flag),
                     None => interrupted.insert(watch_interrupts()?).clone(),
                 };
-                if let Some(report) = beside_owner(arguments, &options.folder, (&flag, is_first), began, &mut out)? {
+                if let Some(report) = run_beside_owner(arguments, &options.folder, (&flag, is_first), began, &mut out)?
+                {
                     return Ok(Opened::HandedOver(Box::new(report)));
                 }
             }
-            Err(error) => return Err(Complaint::failed(&error).hint(error.remedy())),
+            Err(error) => return Err(CliError::failed(&error).hint(error.remedy())),
         }
     };
     if interrupted.is_some() {
         out.reporter.note("note: the workspace is free; taking over".to_owned());
     }
-    out.reporter.problems(&problems);
+    out.reporter.report_problems(&problems);
     let world = room.app.world_mut();
     world.resource_mut::<SimClock>().speed = arguments.speed;
     world.insert_resource(EventTap::default());
@@ -284,21 +285,21 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
     }
     let first_tick = world.resource::<SimClock>().tick();
     let stop = arguments.stop(first_tick, given.task.is_some());
-    let commands = Commands {
+    let hints = CommandHints {
         workspace: named.map(|named| named.display().to_string()),
         scene: options.scene.clone().map(|scene| status::stem(&scene).to_owned()),
         provider: arguments.provider.as_ref().or(arguments.model.as_ref()).and(provider),
-        go_on: None,
+        continue_command: None,
     };
     let mut run = Run {
         task: given.task,
-        asking: Asking::new(
+        prompts: ApprovalPrompts::new(
             (arguments.on_ask, !arguments.is_daemon),
             stop.ends_when_held(),
-            commands.clone(),
+            hints.clone(),
             options.folder.clone(),
         ),
-        commands,
+        hints,
         unfinished: Unfinished::of(world.resource::<Kernel>()),
         arguments,
         room,
@@ -310,94 +311,94 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
     };
     run.print_unfinished();
     if !alone {
-        run.print_others();
+        run.print_active_agents();
     }
     Ok(Opened::Room(Box::new(run)))
 }
 
-/// A daemon's behaviour if another process owns the room: a step hands over to that process and reports the state of
-/// the room; a watching daemon waits until the room is free. `None` if it is to be opened again.
-fn beside_owner(
+/// Handles a room that another process has open: a `--pump` step hands over to that process and reports the state of
+/// the room; a `--watch` daemon waits until the room is free. Returns `None` if the caller should try again to open it.
+fn run_beside_owner(
     arguments: &Arguments,
     folder: &Path,
     (interrupted, is_first): (&AtomicBool, bool),
     began: Instant,
     out: &mut Output,
-) -> Result<Option<Report>, Complaint> {
-    let owner = passive_step::owner_words(folder);
+) -> Result<Option<Report>, CliError> {
+    let owner = passive_step::describe_owner(folder);
     let over = |verdict: Verdict| Report {
         verdict,
         took: began.elapsed(),
-        ..Report::on(&Complaint { ending: Ending::Done, what: None, hint: None })
+        ..Report::of_error(&CliError { exit: ExitStatus::Done, what: None, hint: None })
     };
     if !arguments.one_turn_each {
         if is_first {
             out.reporter.note(format!("note: {owner} has this workspace open; waiting to take over"));
         }
         if interrupted.load(Ordering::Relaxed) {
-            return Ok(Some(over(Verdict::new(Ending::Interrupted, "interrupted"))));
+            return Ok(Some(over(Verdict::new(ExitStatus::Interrupted, "interrupted"))));
         }
-        std::thread::sleep(TRY_AGAIN);
+        std::thread::sleep(RETRY_INTERVAL);
         return Ok(None);
     }
     if is_first {
         out.reporter.note(format!("note: {owner} has this workspace open and loads the files itself"));
     }
     match passive_step::hand_over(folder, interrupted)? {
-        Beside::Free => {
-            std::thread::sleep(TRY_AGAIN);
+        HandOver::Free => {
+            std::thread::sleep(RETRY_INTERVAL);
             Ok(None)
         }
-        Beside::HandedOver(overview) => {
+        HandOver::HandedOver(overview) => {
             for note in &overview.notes {
                 out.reporter.note(format!("note: {note}"));
             }
-            if overview.verdict.ending == Ending::Done && !overview.verdict.reason.is_empty() {
+            if overview.verdict.exit == ExitStatus::Done && !overview.verdict.reason.is_empty() {
                 out.reporter.note(format!("note: {}", overview.verdict.reason));
             }
             let Overview { verdict, approvals, steps, unfinished, .. } = *overview;
-            let acts = Some(Acts::default());
-            Ok(Some(Report { approvals, steps, unfinished, acts, owner: Some(owner), ..over(verdict) }))
+            let actions = Some(ActionLog::default());
+            Ok(Some(Report { approvals, steps, unfinished, actions, owner: Some(owner), ..over(verdict) }))
         }
     }
 }
 
-/// The task that the command line gives or continues, and the scene that it belongs to, if known.
-struct GivenTask {
+/// The task that the command line gives or resumes, and its scene, if known.
+struct TaskArgument {
     task: Option<Task>,
     scene: Option<String>,
 }
 
-fn given_task(arguments: &Arguments, folder: &Path) -> Result<GivenTask, Complaint> {
+fn task_argument(arguments: &Arguments, folder: &Path) -> Result<TaskArgument, CliError> {
     if let Some(id) = arguments.resume.as_ref().filter(|id| id.trim().starts_with("wf-")) {
         let (goal, scene) = resume_arguments::resumed(folder, id, &[])?;
-        return Ok(GivenTask { task: Some(Task::workflow(goal)), scene: Some(scene) });
+        return Ok(TaskArgument { task: Some(Task::workflow(goal)), scene: Some(scene) });
     }
     if let Some(id) = &arguments.resume {
-        let tasks = unfinished_tasks(folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
+        let tasks = unfinished_tasks(folder).map_err(|error| CliError::failed(&error).hint(error.remedy()))?;
         let chosen = status::choose(&tasks, id)?;
         let task = Task::resumed(&chosen.agent, chosen.task.clone(), chosen.root);
-        return Ok(GivenTask { task: Some(task), scene: Some(chosen.scene.clone()) });
+        return Ok(TaskArgument { task: Some(task), scene: Some(chosen.scene.clone()) });
     }
-    let Some(given) = &arguments.task else { return Ok(GivenTask { task: None, scene: None }) };
+    let Some(given) = &arguments.task else { return Ok(TaskArgument { task: None, scene: None }) };
     let Some(agent) = arguments.agent.as_ref().or(arguments.only.as_ref()) else {
-        let complaint = Complaint::usage("no agent given for the task");
-        return Err(complaint.hint("use --agent ID, or --only ID to let all other agents rest"));
+        let error = CliError::usage("no agent given for the task");
+        return Err(error.hint("use --agent ID, or --only ID to let all other agents rest"));
     };
-    Ok(GivenTask { task: Some(Task::new(agent, shared_arguments::task_words(given)?)), scene: None })
+    Ok(TaskArgument { task: Some(Task::new(agent, shared_arguments::task_text(given)?)), scene: None })
 }
 
 impl Run<'_> {
-    /// Prints which earlier work continues, so that nobody gives it twice.
+    /// Prints which earlier work continues, so that nobody submits it twice.
     fn print_unfinished(&mut self) {
         let kernel = self.room.app.world().resource::<Kernel>();
-        if let Some(words) = unfinished_words(kernel) {
+        if let Some(words) = describe_unfinished(kernel) {
             self.out.reporter.note(format!("note: continuing unfinished work: {words}"));
         }
     }
 
-    /// Says that others ask models, too, where that costs something and a task is what this run is about.
-    fn print_others(&mut self) {
+    /// If the run has a task and model calls cost money, notes that other agents may call models, too.
+    fn print_active_agents(&mut self) {
         let Some(task) = &self.task else { return };
         let world = self.room.app.world();
         let choice =
@@ -407,7 +408,7 @@ impl Run<'_> {
         if others == 0 || choice.is_ok_and(|choice| choice.is_simulated()) {
             return;
         }
-        let live = if others == 1 {
+        let active = if others == 1 {
             "1 other agent stays active".to_owned()
         } else {
             format!(
@@ -419,17 +420,18 @@ impl Run<'_> {
             "" => "let them rest with --only".to_owned(),
             agent => format!("let them rest with --only {agent}"),
         };
-        self.out.reporter.note(format!("note: {live} and may call models, too; {rest}"));
+        self.out.reporter.note(format!("note: {active} and may call models, too; {rest}"));
     }
 
-    /// Runs the room until it ends, closes it, and reports the result. The room is closed in any case.
-    fn run_to_the_end(mut self) -> Result<Report, Complaint> {
-        let verdict = self.live().unwrap_or_else(Verdict::from);
+    /// Runs the room until the stop condition holds, closes it and returns the report. The room is closed even after an
+    /// error.
+    fn run_to_end(mut self) -> Result<Report, CliError> {
+        let verdict = self.run_loop().unwrap_or_else(Verdict::from);
         output::hide_status();
         self.close(verdict)
     }
 
-    fn live(&mut self) -> Result<Verdict, Complaint> {
+    fn run_loop(&mut self) -> Result<Verdict, CliError> {
         let interrupted = match &self.interrupted {
             Some(interrupted) => interrupted.clone(),
             None => watch_interrupts()?,
@@ -442,48 +444,48 @@ impl Run<'_> {
         }
         loop {
             if interrupted.load(Ordering::Relaxed) {
-                return Ok(Verdict::new(Ending::Interrupted, "interrupted"));
+                return Ok(Verdict::new(ExitStatus::Interrupted, "interrupted"));
             }
             if let Some(problem) = self.room.lost() {
-                // The room is paused until somebody does something, and nobody is there to ask.
-                return Ok(Verdict::new(Ending::Failed, problem.to_string()));
+                // The room is paused until a person acts, and there is nobody to ask.
+                return Ok(Verdict::new(ExitStatus::Failed, problem.to_string()));
             }
             let world = self.room.app.world_mut();
-            if let Some(verdict) = self.stop.verdict(world, self.task.as_ref(), &self.asking) {
+            if let Some(verdict) = self.stop.verdict(world, self.task.as_ref(), &self.prompts) {
                 return Ok(verdict);
             }
             if let Some(task) = &mut self.task
-                && let Some(verdict) = task.give(world, self.arguments.unpause, &self.commands)?
+                && let Some(verdict) = task.submit(world, self.arguments.unpause, &self.hints)?
             {
                 return Ok(verdict);
             }
-            self.asking.ask(world, &interrupted);
+            self.prompts.ask(world, &interrupted);
             if self.room.driver.step(world) == Step::Ticked {
                 let events = world.resource_mut::<EventTap>().take();
                 if let Some(task) = &mut self.task {
                     task.watch(&events);
                 }
                 self.out.show(world, &events)?;
-                self.asking.look(world, &events, &mut self.out.reporter);
+                self.prompts.handle_new(world, &events, &mut self.out.reporter);
             }
         }
     }
 
-    /// Closes the room: everything that happened is on disk when this returns.
-    fn close(mut self, mut verdict: Verdict) -> Result<Report, Complaint> {
-        let go_on = self.how_to_go_on();
+    /// Closes the room. All events are on disk when this returns.
+    fn close(mut self, mut verdict: Verdict) -> Result<Report, CliError> {
+        let continue_command = self.continue_hint();
         let world = self.room.app.world_mut();
         let kernel = world.resource::<Kernel>();
-        if verdict.ending == Ending::Done && self.task.is_none() && !self.arguments.one_turn_each {
+        if verdict.exit == ExitStatus::Done && self.task.is_none() && !self.arguments.one_turn_each {
             verdict = self.unfinished.verdict(kernel);
         }
-        if verdict.ending == Ending::Interrupted {
-            verdict = verdict.hint(go_on);
+        if verdict.exit == ExitStatus::Interrupted {
+            verdict = verdict.hint(continue_command);
         }
-        if self.arguments.one_turn_each && verdict.ending == Ending::Done && !verdict.reason.is_empty() {
+        if self.arguments.one_turn_each && verdict.exit == ExitStatus::Done && !verdict.reason.is_empty() {
             self.out.reporter.note(format!("note: {}", verdict.reason));
         }
-        let (approvals, unfinished) = (kernel.approvals().collect(), unfinished_words(kernel));
+        let (approvals, unfinished) = (kernel.approvals().collect(), describe_unfinished(kernel));
         let steps = world.resource::<WorkflowRuns>().questions().collect();
         let ticks = world.resource::<SimClock>().tick() - self.first_tick;
         let ledger = world.resource::<RequestQueue>().ledger();
@@ -493,21 +495,21 @@ impl Run<'_> {
         let scene = world.resource::<RoomStart>().scene.clone();
         let scene = world.resource::<KnownFiles>().text(&scene).unwrap_or_default().to_owned();
         let run = self.room.run.clone();
-        let reason = if verdict.reason.is_empty() { verdict.ending.as_str() } else { &verdict.reason };
+        let reason = if verdict.reason.is_empty() { verdict.exit.word() } else { &verdict.reason };
         let out = &mut self.out;
         let mut last_events = Ok(());
-        let unsaved = self.room.close(reason, |events| last_events = out.write(events)).map_err(Complaint::failed)?;
-        self.out.reporter.problems(&unsaved);
-        if verdict.ending != Ending::ReaderGone {
+        let unsaved = self.room.close(reason, |events| last_events = out.write(events)).map_err(CliError::failed)?;
+        self.out.reporter.report_problems(&unsaved);
+        if verdict.exit != ExitStatus::ReaderGone {
             let written = last_events.and_then(|()| write_scene(self.arguments, &scene));
-            if let Err(complaint) = written {
-                verdict = Verdict { result: verdict.result, ..Verdict::from(complaint) };
+            if let Err(error) = written {
+                verdict = Verdict { result: verdict.result, ..Verdict::from(error) };
             }
         }
         if let (Some(file), Some(result)) = (&self.out.result_file, &verdict.result)
-            && let Err(complaint) = file.write(result)
+            && let Err(error) = file.write(result)
         {
-            verdict = Verdict { result: verdict.result, ..Verdict::from(complaint) };
+            verdict = Verdict { result: verdict.result, ..Verdict::from(error) };
         }
         Ok(Report {
             run: Some(run),
@@ -518,7 +520,7 @@ impl Run<'_> {
             exchanged,
             traffic,
             files: self.out.files,
-            acts: self.arguments.one_turn_each.then_some(self.out.acts),
+            actions: self.arguments.one_turn_each.then_some(self.out.actions),
             owner: None,
             problems,
             provider_faults,
@@ -530,8 +532,8 @@ impl Run<'_> {
 }
 
 impl Run<'_> {
-    /// How a person continues interrupted work; empty if nothing is unfinished.
-    fn how_to_go_on(&self) -> String {
+    /// The hint on how to continue interrupted work; empty if nothing is unfinished.
+    fn continue_hint(&self) -> String {
         let kernel = self.room.app.world().resource::<Kernel>();
         let run = self.task.as_ref().and_then(Task::run).filter(|run| !is_over(kernel, *run));
         let workflow = self.task.as_ref().and_then(|task| task.workflow_run(self.room.app.world()));
@@ -539,67 +541,67 @@ impl Run<'_> {
             return format!("continue with: workshop workflow resume {}", run.key);
         }
         match run {
-            Some(run) => format!("continue with: {}", self.commands.resume(&run.id())),
+            Some(run) => format!("continue with: {}", self.hints.resume(&run.id())),
             None if kernel.is_idle() => String::new(),
-            None => format!("continue with: {}", self.commands.run_on()),
+            None => format!("continue with: {}", self.hints.continue_work()),
         }
     }
 }
 
-fn write_scene(arguments: &Arguments, text: &str) -> Result<(), Complaint> {
+fn write_scene(arguments: &Arguments, text: &str) -> Result<(), CliError> {
     let Some(file) = &arguments.scene_out else { return Ok(()) };
-    std::fs::write(file, text).map_err(|error| Complaint::failed(format!("{}: {error}", file.display())))
+    std::fs::write(file, text).map_err(|error| CliError::failed(format!("{}: {error}", file.display())))
 }
 
-/// Where the run is shown and written.
+/// The outputs of a run: event file, feed, problems, and the data for the report.
 struct Output {
     events: Option<Sink>,
     feed: Feed,
-    reporter: Reporter,
+    reporter: ProblemReporter,
     files: FilesChanged,
-    acts: Acts,
+    actions: ActionLog,
     result_file: Option<ResultFile>,
 }
 
-/// Where the result goes instead of standard output.
+/// The file of `--out`, to which the result is written instead of standard output.
 struct ResultFile(PathBuf);
 
 impl ResultFile {
-    /// A file that can be written, as far as that is known before there is anything to write.
-    fn new(path: &Path) -> Result<Self, Complaint> {
+    /// Checks early that `path` is a file name in an existing folder.
+    fn new(path: &Path) -> Result<Self, CliError> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
-            let complaint = Complaint::usage(format!("--out {}: cannot write a file there", path.display()));
-            return Err(complaint.hint("choose a file in an existing folder"));
+            let error = CliError::usage(format!("--out {}: cannot write a file there", path.display()));
+            return Err(error.hint("choose a file in an existing folder"));
         }
         Ok(Self(path.to_owned()))
     }
 
-    fn write(&self, result: &str) -> Result<(), Complaint> {
+    fn write(&self, result: &str) -> Result<(), CliError> {
         let text = if result.ends_with('\n') { result.to_owned() } else { format!("{result}\n") };
-        std::fs::write(&self.0, text).map_err(|error| Complaint::failed(format!("{}: {error}", self.0.display())))
+        std::fs::write(&self.0, text).map_err(|error| CliError::failed(format!("{}: {error}", self.0.display())))
     }
 }
 
 impl Output {
-    fn open(arguments: &Arguments, result_file: Option<ResultFile>) -> Result<Self, Complaint> {
+    fn open(arguments: &Arguments, result_file: Option<ResultFile>) -> Result<Self, CliError> {
         let events = arguments.events.as_deref().map(Sink::open).transpose()?;
         let feed = if arguments.quiet { Feed::silent() } else { Feed::for_terminal() };
-        let (reporter, files) = (Reporter::new(arguments.quiet), FilesChanged::default());
-        Ok(Self { events, feed, reporter, files, acts: Acts::default(), result_file })
+        let (reporter, files) = (ProblemReporter::new(arguments.quiet), FilesChanged::default());
+        Ok(Self { events, feed, reporter, files, actions: ActionLog::default(), result_file })
     }
 
-    fn show(&mut self, world: &mut World, events: &[EventRecord]) -> Result<(), Complaint> {
+    fn show(&mut self, world: &mut World, events: &[EventRecord]) -> Result<(), CliError> {
         self.write(events)?;
         self.files.watch(events);
-        self.acts.watch(events);
+        self.actions.watch(events);
         self.feed.show(world, events);
-        self.reporter.look(world, events);
+        self.reporter.report_new(world, events);
         self.feed.status(world);
         Ok(())
     }
 
-    fn write(&mut self, events: &[EventRecord]) -> Result<(), Complaint> {
+    fn write(&mut self, events: &[EventRecord]) -> Result<(), CliError> {
         self.events.as_mut().map_or(Ok(()), |events_out| events_out.write(events))
     }
 }

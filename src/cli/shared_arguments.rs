@@ -4,23 +4,23 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::Complaint;
+use super::CliError;
 use crate::base::Problem;
 use crate::gateway::{GatewaySettings, ScriptedProvider};
 use crate::workspace::SettingsSection;
 use crate::workspace::layout::SETTINGS_FILE;
 
-/// No task is longer, in bytes.
-const TASK_BYTES_AT_MOST: u64 = 1024 * 1024;
+/// The maximum length of a task, in bytes.
+const MAX_TASK_BYTES: u64 = 1024 * 1024;
 
-/// The words of a task: as they are, of standard input for `-`, of a file for `@FILE`.
-pub(super) fn task_words(given: &str) -> Result<String, Complaint> {
+/// Reads the text of a task: from standard input for `-`, from a file for `@FILE`, otherwise the argument itself.
+pub(super) fn task_text(given: &str) -> Result<String, CliError> {
     let (text, place) = match (given, given.strip_prefix('@')) {
         ("-", _) => (read(std::io::stdin().lock(), "standard input")?, "standard input".to_owned()),
         (_, Some(path)) => {
             let open = std::fs::File::open(path).map_err(|error| {
-                let complaint = Complaint::usage(format!("the task in {path}: {error}"));
-                complaint.hint(
+                let error = CliError::usage(format!("the task in {path}: {error}"));
+                error.hint(
                     "--task @FILE reads a file; to use the text itself, start it with something other than \
                     @",
                 )
@@ -31,62 +31,61 @@ pub(super) fn task_words(given: &str) -> Result<String, Complaint> {
     };
     if text.trim().is_empty() {
         let what = if place.is_empty() { "the task is empty".to_owned() } else { format!("{place} is empty") };
-        return Err(Complaint::usage(what).hint("say what to do"));
+        return Err(CliError::usage(what).hint("describe what to do"));
     }
     Ok(if place.is_empty() { text } else { text.trim_end().to_owned() })
 }
 
-fn read(source: impl Read, place: &str) -> Result<String, Complaint> {
+fn read(source: impl Read, place: &str) -> Result<String, CliError> {
     let mut bytes = Vec::new();
-    let unreadable = |error| Complaint::usage(format!("the task in {place}: {error}"));
-    source.take(TASK_BYTES_AT_MOST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > TASK_BYTES_AT_MOST {
-        let complaint = Complaint::usage(format!("the task in {place} is longer than {TASK_BYTES_AT_MOST} bytes"));
-        return Err(complaint.hint("move the long part into a file of the workspace, and name the file in the task"));
+    let unreadable = |error| CliError::usage(format!("the task in {place}: {error}"));
+    source.take(MAX_TASK_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_TASK_BYTES {
+        let error = CliError::usage(format!("the task in {place} is longer than {MAX_TASK_BYTES} bytes"));
+        return Err(error.hint("move the long part into a file of the workspace, and name the file in the task"));
     }
-    String::from_utf8(bytes).map_err(|_| Complaint::usage(format!("the task in {place} is not UTF-8 text")))
+    String::from_utf8(bytes).map_err(|_| CliError::usage(format!("the task in {place} is not UTF-8 text")))
 }
 
-/// Who answers in place of everyone's own choice: a provider, one of its models, or, where only a model is given, that
-/// model of the workspace's provider.
+/// The provider that overrides every agent's own choice, as `PROVIDER` or `PROVIDER:MODEL`. If only a model is given,
+/// it is a model of the workspace's provider.
 pub(super) fn provider_override(
     provider: Option<&str>,
     model: Option<&str>,
     workspace: &Path,
-) -> Result<Option<String>, Complaint> {
+) -> Result<Option<String>, CliError> {
     let Some(model) = model.map(str::trim) else { return provider.map(resolve_provider).transpose() };
     let named = match provider {
         Some(provider) => provider.to_owned(),
-        // `--model openai:gpt-x` says both.
+        // `--model openai:gpt-x` names both.
         None if is_spec(model) => return resolve_provider(model).map(Some),
         None => settings(workspace).provider_meant(None).to_owned(),
     };
     if named.contains(':') || matches!(named.as_str(), "offline" | "scripted") {
         let what = format!("--model {model} cannot be used with {named}");
-        return Err(Complaint::usage(what).hint("name a model of another provider, such as --model openai:gpt-4o-mini"));
+        return Err(CliError::usage(what).hint("name a model of another provider, such as --model openai:gpt-4o-mini"));
     }
     let model = model.strip_prefix(&format!("{named}:")).unwrap_or(model);
     resolve_provider(&format!("{named}:{model}")).map(Some)
 }
 
-/// A provider that there is; `scripted:FILE` with the file's path made absolute, so that it means the same from
-/// anywhere.
-pub(super) fn resolve_provider(provider: &str) -> Result<String, Complaint> {
+/// Checks that a provider exists. The path in `scripted:FILE` is made absolute, so that it works from any folder.
+pub(super) fn resolve_provider(provider: &str) -> Result<String, CliError> {
     let Some(file) = provider.strip_prefix("scripted:") else {
         return match GatewaySettings::default().choose(Some(provider), None) {
             Ok(_) => Ok(provider.to_owned()),
-            Err(problem) => Err(Complaint::usage(problem.what).hint(problem.remedy)),
+            Err(problem) => Err(CliError::usage(problem.what).hint(problem.remedy)),
         };
     };
-    let unreadable = |error| Complaint::usage(format!("the script {file}: {error}"));
+    let unreadable = |error| CliError::usage(format!("the script {file}: {error}"));
     let path = std::fs::canonicalize(file).map_err(unreadable)?;
     match ScriptedProvider::from_file(&path.to_string_lossy()) {
         Ok(_) => Ok(format!("scripted:{}", path.display())),
-        Err(problems) => Err(Complaint::usage(problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; "))),
+        Err(problems) => Err(CliError::usage(problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; "))),
     }
 }
 
-/// The workspace's settings of models; those that cannot be read are reported when it is opened.
+/// The `gateway` section of the workspace's settings. Errors are reported when the workspace is opened.
 fn settings(workspace: &Path) -> GatewaySettings {
     let text = std::fs::read_to_string(workspace.join(SETTINGS_FILE)).unwrap_or_default();
     let all: serde_yaml::Value = serde_yaml::from_str(&text).unwrap_or_default();
@@ -94,7 +93,7 @@ fn settings(workspace: &Path) -> GatewaySettings {
     serde_yaml::from_value(section).unwrap_or_default()
 }
 
-/// Whether it names a provider and a model.
+/// Whether `model` has the form `PROVIDER:MODEL`.
 fn is_spec(model: &str) -> bool {
     model.split_once(':').is_some_and(|(provider, _)| GatewaySettings::default().choose(Some(provider), None).is_ok())
 }
@@ -102,19 +101,19 @@ fn is_spec(model: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::Ending;
+    use crate::cli::ExitStatus;
 
     #[test]
-    fn a_task_is_words_or_what_a_file_says() {
+    fn a_task_is_a_text_or_read_from_a_file() {
         let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("task.md");
         std::fs::write(&path, "Write it.\nAll of it.\n\n").expect("there is room");
-        let of_file = |path: &Path| task_words(&format!("@{}", path.display()));
+        let of_file = |path: &Path| task_text(&format!("@{}", path.display()));
         assert_eq!(of_file(&path).ok().as_deref(), Some("Write it.\nAll of it."));
-        assert_eq!(task_words("Write it.").ok().as_deref(), Some("Write it."));
+        assert_eq!(task_text("Write it.").ok().as_deref(), Some("Write it."));
         std::fs::write(&path, " \n").expect("there is room");
-        for wrong in [of_file(&path), of_file(&folder.path().join("none")), of_file(folder.path()), task_words("  ")] {
-            assert_eq!(wrong.expect_err("there is nothing to do").ending, Ending::BadUsage);
+        for wrong in [of_file(&path), of_file(&folder.path().join("none")), of_file(folder.path()), task_text("  ")] {
+            assert_eq!(wrong.expect_err("there is nothing to do").exit, ExitStatus::BadUsage);
         }
         std::fs::write(&path, b"\xff\xfe").expect("there is room");
         assert!(of_file(&path).expect_err("it is not text").what.is_some_and(|what| what.contains("UTF-8")));
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_stands_for_one_of_the_provider_that_is_meant() {
+    fn a_model_is_resolved_with_the_provider() {
         let folder = tempfile::tempdir().expect("there is room");
         std::fs::write(folder.path().join("settings.yaml"), "gateway: { provider: gemini }\n").expect("there is room");
         let of = |provider, model| provider_override(provider, model, folder.path());

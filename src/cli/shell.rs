@@ -6,16 +6,16 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::{Complaint, Ending, Outcome, output};
+use super::{CliError, CliResult, ExitStatus, output};
 
-/// What `completions` is told.
+/// The arguments of `workshop completions`.
 #[derive(Args)]
 pub(super) struct CompletionArguments {
-    /// For which shell
+    /// The shell
     shell: Shell,
 }
 
-/// What `man` is told.
+/// The arguments of `workshop man`.
 #[derive(Args)]
 pub(super) struct ManArguments {
     /// Write a page for each command to this folder; without it, print the main page
@@ -23,39 +23,39 @@ pub(super) struct ManArguments {
     folder: Option<PathBuf>,
 }
 
-/// Prints a script that completes the command line.
-pub(super) fn completions(arguments: &CompletionArguments) -> Outcome {
+/// Prints a completion script for a shell.
+pub(super) fn completions(arguments: &CompletionArguments) -> CliResult {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut super::Arguments::command(), "workshop", &mut script);
     output::result(String::from_utf8_lossy(&script).trim_end())?;
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-/// Prints the manual's first page, or writes all of them.
-pub(super) fn man(arguments: &ManArguments) -> Outcome {
-    let pages = pages().map_err(Complaint::failed)?;
+/// Prints the main manual page, or writes all pages to a folder.
+pub(super) fn man(arguments: &ManArguments) -> CliResult {
+    let pages = pages().map_err(CliError::failed)?;
     let Some(folder) = &arguments.folder else {
-        let (_, first) = pages.first().ok_or_else(|| Complaint::failed("no such page"))?;
+        let (_, first) = pages.first().ok_or_else(|| CliError::failed("no such page"))?;
         output::result(first.trim_end())?;
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     };
     write_pages(folder, &pages)?;
     output::result(&format!("wrote {} pages to {}", pages.len(), folder.display()))?;
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn write_pages(folder: &Path, pages: &[(String, String)]) -> Result<(), Complaint> {
+fn write_pages(folder: &Path, pages: &[(String, String)]) -> Result<(), CliError> {
     std::fs::create_dir_all(folder)
-        .map_err(|error| Complaint::failed(format!("cannot create {}: {error}", folder.display())))?;
+        .map_err(|error| CliError::failed(format!("cannot create {}: {error}", folder.display())))?;
     for (name, text) in pages {
         let place = folder.join(name);
         std::fs::write(&place, text)
-            .map_err(|error| Complaint::failed(format!("cannot write {}: {error}", place.display())))?;
+            .map_err(|error| CliError::failed(format!("cannot write {}: {error}", place.display())))?;
     }
     Ok(())
 }
 
-/// The pages with their file names: that of the program, and one of each command.
+/// All manual pages as (file name, text): the main page, then one per subcommand.
 fn pages() -> std::io::Result<Vec<(String, String)>> {
     let mut program = super::Arguments::command();
     program.build();
@@ -81,7 +81,7 @@ mod tests {
     use crate::base::terminal_text::printable;
 
     #[test]
-    fn every_command_has_a_page_that_tells_its_options() {
+    fn every_subcommand_has_a_manual_page_with_its_options() {
         let pages = pages().expect("pages are made in memory");
         let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(pages.len(), super::super::COMMANDS.len(), "the program's in place of that of help: {names:?}");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_of_every_shell_are_printed_as_they_are() {
+    fn completion_scripts_contain_no_unsafe_characters() {
         for shell in Shell::value_variants() {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut super::super::Arguments::command(), "workshop", &mut script);

@@ -1,19 +1,19 @@
-//! `workshop status`: unfinished work, its cost so far, what it waits for, and how to continue it; tasks that agents
-//! handed over, and subscribers of channels.
+//! `workshop status`: shows unfinished work, its cost so far, what it waits for and how to continue it, tasks that
+//! agents handed over, and channels with their subscribers.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::command_hints::Commands;
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome, output};
+use super::command_hints::CommandHints;
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::status::{self, AllowedUntil, ChannelStatus, HandOverStatus, UnfinishedTask};
 use crate::app::workflows::{RunHead, runs};
 use crate::base::text::{first_paragraph, truncate};
 
-/// How many characters of a task are shown.
+/// The maximum length of a shown task, in characters.
 const TASK_CHARS: usize = 100;
 
 #[derive(Args)]
@@ -25,19 +25,19 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn status(arguments: &Arguments) -> Outcome {
+pub(super) fn status(arguments: &Arguments) -> CliResult {
     let named = arguments.workspace.as_deref();
-    let folder = workspace_argument::workspace(named, Absent::Refuse)?;
-    let (tasks, together) = status::status(&folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
-    let commands = |task: &UnfinishedTask| Commands {
+    let folder = workspace_argument::workspace(named, IfMissing::Fail)?;
+    let (tasks, together) = status::status(&folder).map_err(|error| CliError::failed(&error).hint(error.remedy()))?;
+    let hints = |task: &UnfinishedTask| CommandHints {
         workspace: named.map(|named| named.display().to_string()),
         scene: Some(stem(&task.scene).to_owned()),
         provider: None,
-        go_on: None,
+        continue_command: None,
     };
     let workflows: Vec<RunHead> = runs(&folder).into_iter().filter(|run| run.status != "done").collect();
     if arguments.json {
-        let tasks: Vec<Value> = tasks.iter().map(|task| to_json(task, &commands(task))).collect();
+        let tasks: Vec<Value> = tasks.iter().map(|task| to_json(task, &hints(task))).collect();
         let workflows = workflows.iter().map(|run| {
             let resume = resume_workflow(run);
             json!({ "run": run.key, "workflow": run.name, "status": run.status, "resume": resume })
@@ -57,7 +57,7 @@ pub(super) fn status(arguments: &Arguments) -> Outcome {
             let RunHead { key, name, status, .. } = run;
             format!("{key}  workflow {name}: {status}\n  continue with: {}", resume_workflow(run))
         });
-        let tasks = tasks.iter().map(|task| shown(task, &commands(task)));
+        let tasks = tasks.iter().map(|task| task_details(task, &hints(task)));
         let handed = list("handed over:", together.hand_overs.iter().map(hand_over_line));
         let channels = list("channels:", together.channels.iter().map(channel_line));
         let allowed = list("allowed until a time:", together.allowed.iter().map(allowed_line));
@@ -66,10 +66,10 @@ pub(super) fn status(arguments: &Arguments) -> Outcome {
             output::result(&parts.join("\n\n"))?;
         }
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-/// Lines below a title; nothing if there are none.
+/// A title with lines below it; `None` if there are no lines.
 fn list(title: &str, lines: impl Iterator<Item = String>) -> Option<String> {
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
@@ -105,13 +105,13 @@ fn resume_workflow(run: &RunHead) -> String {
     format!("workshop workflow resume {}", run.key)
 }
 
-/// The name of a scene as it is typed.
+/// The name of a scene as on the command line: its file name without the extension.
 pub(super) fn stem(scene: &str) -> &str {
     let file = scene.strip_prefix("scenes/").unwrap_or(scene);
     file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml")).unwrap_or(file)
 }
 
-fn shown(task: &UnfinishedTask, commands: &Commands) -> String {
+fn task_details(task: &UnfinishedTask, hints: &CommandHints) -> String {
     let mut lines = vec![
         format!(
             "{}  {} ({}), {}: {}",
@@ -129,11 +129,11 @@ fn shown(task: &UnfinishedTask, commands: &Commands) -> String {
         format!("  {}: {}{}", piece.agent, piece.state, answer.unwrap_or_default())
     }));
     lines.extend(task.granted.iter().map(|(agent, what)| format!("  {agent} may, until this is over: {what}")));
-    lines.push(format!("  continue with: {}", commands.resume(&task.root.id())));
+    lines.push(format!("  continue with: {}", hints.resume(&task.root.id())));
     lines.join("\n")
 }
 
-fn to_json(task: &UnfinishedTask, commands: &Commands) -> Value {
+fn to_json(task: &UnfinishedTask, hints: &CommandHints) -> Value {
     let allowed: Vec<Value> = task.granted.iter().map(|(agent, what)| json!({ "agent": agent, "may": what })).collect();
     json!({
         "id": task.root.id(),
@@ -149,12 +149,12 @@ fn to_json(task: &UnfinishedTask, commands: &Commands) -> Value {
         "cost_known_usd": task.used.cost_usd(),
         "unpriced_tokens": task.used.unpriced_tokens,
         "exchanged": task.exchanged,
-        "resume": commands.resume(&task.root.id()),
+        "resume": hints.resume(&task.root.id()),
     })
 }
 
-/// The task that is meant by an id: `act-7-3kq9x2mf`, or as much of it as is one task's alone: `act-7`, or its number.
-pub(super) fn choose<'a>(tasks: &'a [UnfinishedTask], word: &str) -> Result<&'a UnfinishedTask, Complaint> {
+/// Finds a task by its id (`act-7-3kq9x2mf`), or by its number (`act-7` or `7`) if only one task has it.
+pub(super) fn choose<'a>(tasks: &'a [UnfinishedTask], word: &str) -> Result<&'a UnfinishedTask, CliError> {
     let word = word.trim();
     let number = word.strip_prefix("act-").unwrap_or(word);
     let mut numbered = tasks.iter().filter(|task| task.root.number().to_string() == number);
@@ -165,7 +165,7 @@ pub(super) fn choose<'a>(tasks: &'a [UnfinishedTask], word: &str) -> Result<&'a 
             [] => "no unfinished work".to_owned(),
             there => format!("unfinished work: {}; see it with: workshop status", there.join(", ")),
         };
-        Complaint::usage(format!("no unfinished work is called {word:?}")).hint(hint)
+        CliError::usage(format!("no unfinished work matches {word:?}")).hint(hint)
     })
 }
 
@@ -202,10 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_work_is_reported_with_its_cost_what_it_waits_for_and_how_it_continues() {
-        let commands =
-            Commands { workspace: Some("room".into()), scene: Some("studio".into()), provider: None, go_on: None };
-        let told = shown(&task(7), &commands);
+    fn unfinished_work_is_shown_with_its_cost_state_and_resume_command() {
+        let hints = CommandHints {
+            workspace: Some("room".into()),
+            scene: Some("studio".into()),
+            provider: None,
+            continue_command: None,
+        };
+        let text = task_details(&task(7), &hints);
         for part in [
             "act-7  Lead (lead), studio: Plan a party",
             "3 model calls, 1234 tokens",
@@ -213,12 +217,12 @@ mod tests {
             "kid: waits for a person: writing a.md; answer with: workshop approvals allow 7-1-0-abcd",
             "continue with: workshop run room --scene studio --resume act-7",
         ] {
-            assert!(told.contains(part), "{part} in {told}");
+            assert!(text.contains(part), "{part} in {text}");
         }
     }
 
     #[test]
-    fn channels_and_what_was_handed_over_are_a_line_each() {
+    fn channels_and_handed_over_tasks_are_one_line_each() {
         let mut channel = ChannelStatus {
             scene: "scenes/studio.yaml".into(),
             name: "findings".into(),
@@ -240,12 +244,12 @@ mod tests {
             turns: 1,
             deadline_turns: Some(4),
         };
-        let told = hand_over_line(&HandOverStatus { scene: "scenes/studio.yaml".into(), work });
-        assert_eq!(told, "  studio, lead → ada: Count chairs (queued, 1 of 4 turns)");
+        let text = hand_over_line(&HandOverStatus { scene: "scenes/studio.yaml".into(), work });
+        assert_eq!(text, "  studio, lead → ada: Count chairs (queued, 1 of 4 turns)");
     }
 
     #[test]
-    fn work_is_chosen_by_its_id_or_number() {
+    fn work_is_found_by_its_id_or_number() {
         let [one, other] = ["r-1", "r-2"].map(|run| ActivationKey::new(8, RunTag::of(run)));
         let tasks = [task(7), task(70), task_of(one), task_of(other)];
         for (word, number) in [("act-7", Some(7)), ("70", Some(70)), ("act-8", None), ("", None)] {

@@ -1,5 +1,5 @@
-//! What was done in one step of a daemon, for programs: which agent called which tool or ended its work, with what
-//! result, and which files changed.
+//! The actions of one daemon step, for JSON output: which agent called which tool or ended its work, with what result,
+//! and which files changed.
 
 use std::collections::BTreeMap;
 
@@ -12,32 +12,32 @@ use crate::log::events::{
     Abort, Activation, ApprovalDecided, Complete, FileChange, Gate, ToolCall, ToolResult, enum_name,
 };
 
-/// How many actions are listed.
-const ACTS_AT_MOST: usize = 1_000;
-/// How many characters of a result are shown.
+/// The maximum number of listed actions.
+const MAX_ACTIONS: usize = 1_000;
+/// The maximum length of a result, in characters.
 const RESULT_CHARS: usize = 400;
 
-/// One act.
+/// One action.
 #[derive(Clone, PartialEq, Debug)]
 struct ReportedAction {
     json: Value,
-    /// The record of the call, where it is one.
+    /// The event record of the tool call, if it is one.
     call: Option<Seq>,
-    /// The call as its provider names it, with the work that it belongs to.
+    /// The activation and the provider's call id, if it is a tool call.
     name: Option<(Option<Id>, String)>,
     files: Vec<String>,
 }
 
 /// The actions of a step, in order.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Acts {
+pub(super) struct ActionLog {
     all: Vec<ReportedAction>,
-    /// Files that changed by a call of an earlier step, whose result is still to come, by the record of the call.
+    /// Files changed by calls of an earlier step whose results have not arrived yet, by the record of the call.
     changed: BTreeMap<Seq, Vec<String>>,
 }
 
-impl Acts {
-    /// Notes what these events say.
+impl ActionLog {
+    /// Records the actions among these events.
     pub(super) fn watch(&mut self, events: &[EventRecord]) {
         for event in events {
             self.note(event);
@@ -46,32 +46,32 @@ impl Acts {
 
     fn note(&mut self, event: &EventRecord) {
         if let Some(call) = event.read::<ToolCall>() {
-            let act = json!({
+            let action = json!({
                 "act": "tool", "agent": event.draft.agent, "tool": call.tool, "target": call.target,
                 "gate": call.gate.map(enum_name),
             });
             let name = Some((event.draft.activation.clone(), call.id));
-            self.push(ReportedAction { json: act, call: Some(event.seq), name, files: Vec::new() });
+            self.push(ReportedAction { json: action, call: Some(event.seq), name, files: Vec::new() });
         } else if let Some(result) = event.read::<ToolResult>() {
             let name = (event.draft.activation.clone(), result.id);
-            let at = self.all.iter().rposition(|act| act.name.as_ref() == Some(&name));
+            let at = self.all.iter().rposition(|action| action.name.as_ref() == Some(&name));
             let at = at.or_else(|| {
-                // It was called in an earlier step and waited, for a person or for its end.
-                let act = json!({ "act": "tool", "agent": event.draft.agent, "tool": result.tool });
+                // It was called in an earlier step and had to wait.
+                let action = json!({ "act": "tool", "agent": event.draft.agent, "tool": result.tool });
                 let call = event.draft.cause;
                 let files = call.and_then(|call| self.changed.remove(&call)).unwrap_or_default();
-                let is_new = self.push(ReportedAction { json: act, call, name: Some(name), files });
+                let is_new = self.push(ReportedAction { json: action, call, name: Some(name), files });
                 is_new.then(|| self.all.len() - 1)
             });
-            let Some(act) = at.and_then(|at| self.all.get_mut(at)) else { return };
-            act.json["ok"] = result.ok.into();
-            act.json["result"] = truncate(&one_line(&result.text), RESULT_CHARS).into();
+            let Some(action) = at.and_then(|at| self.all.get_mut(at)) else { return };
+            action.json["ok"] = result.ok.into();
+            action.json["result"] = truncate(&one_line(&result.text), RESULT_CHARS).into();
         } else if let Some(change) = event.read::<FileChange>() {
             let Some(cause) = event.draft.cause else { return };
             let path = change.path.to_string();
-            let files = match self.all.iter_mut().rev().find(|act| act.call == Some(cause)) {
-                Some(act) => &mut act.files,
-                None if self.changed.len() < ACTS_AT_MOST => self.changed.entry(cause).or_default(),
+            let files = match self.all.iter_mut().rev().find(|action| action.call == Some(cause)) {
+                Some(action) => &mut action.files,
+                None if self.changed.len() < MAX_ACTIONS => self.changed.entry(cause).or_default(),
                 None => return,
             };
             if !files.contains(&path) {
@@ -79,41 +79,41 @@ impl Acts {
             }
         } else if let Some(decided) = event.read::<ApprovalDecided>() {
             let is_allowed = decided.decision == Some(Gate::Allow);
-            self.of_agent(
+            self.push_event(
                 event,
                 json!({ "act": "decided", "tool": decided.tool, "by": decided.by, "allowed": is_allowed }),
             );
-        } else if let Some(begun) = event.read::<Activation>() {
-            let task = truncate(&one_line(&begun.task), RESULT_CHARS);
-            self.of_agent(event, json!({ "act": "began", "task": task, "by": begun.by }));
+        } else if let Some(started) = event.read::<Activation>() {
+            let task = truncate(&one_line(&started.task), RESULT_CHARS);
+            self.push_event(event, json!({ "act": "began", "task": task, "by": started.by }));
         } else if let Some(done) = event.read::<Complete>() {
-            let said = truncate(&one_line(&done.text), RESULT_CHARS);
-            self.of_agent(event, json!({ "act": "completed", "ok": true, "result": said }));
+            let text = truncate(&one_line(&done.text), RESULT_CHARS);
+            self.push_event(event, json!({ "act": "completed", "ok": true, "result": text }));
         } else if let Some(ended) = event.read::<Abort>() {
-            self.of_agent(event, json!({ "act": "aborted", "ok": false, "result": ended.what }));
+            self.push_event(event, json!({ "act": "aborted", "ok": false, "result": ended.what }));
         }
     }
 
-    fn of_agent(&mut self, event: &EventRecord, mut json: Value) {
+    fn push_event(&mut self, event: &EventRecord, mut json: Value) {
         json["agent"] = event.draft.agent.as_deref().into();
         self.push(ReportedAction { json, call: None, name: None, files: Vec::new() });
     }
 
-    /// Whether there is room for one more, which is in the list then.
-    fn push(&mut self, act: ReportedAction) -> bool {
-        let has_room = self.all.len() < ACTS_AT_MOST;
+    /// Adds an action. Returns `false` if the list is full.
+    fn push(&mut self, action: ReportedAction) -> bool {
+        let has_room = self.all.len() < MAX_ACTIONS;
         if has_room {
-            self.all.push(act);
+            self.all.push(action);
         }
         has_room
     }
 
     /// As JSON.
     pub(super) fn list(&self) -> Vec<Value> {
-        let shown = |act: &ReportedAction| {
-            let mut json = act.json.clone();
-            if act.name.is_some() {
-                json["files"] = act.files.clone().into();
+        let shown = |action: &ReportedAction| {
+            let mut json = action.json.clone();
+            if action.name.is_some() {
+                json["files"] = action.files.clone().into();
             }
             json
         };
@@ -137,18 +137,18 @@ mod tests {
     }
 
     #[test]
-    fn a_call_has_its_result_and_the_files_that_changed_by_it() {
+    fn a_call_is_listed_with_its_result_and_changed_files() {
         let call =
             ToolCall { tool: "vfs_write".into(), id: "c1".into(), target: Some("a.md".into()), ..ToolCall::default() };
         let result = ToolResult { tool: "vfs_write".into(), id: "c1".into(), ok: true, text: "Written.\nYes.".into() };
-        let mut acts = Acts::default();
-        acts.watch(&[
+        let mut actions = ActionLog::default();
+        actions.watch(&[
             record(4, &call, None),
             record(5, &FileChange::new("a.md", "lead"), Some(4)),
             record(6, &FileChange::new("b.md", "other"), Some(3)),
             record(7, &result, Some(4)),
         ]);
-        let list = acts.list();
+        let list = actions.list();
         assert_eq!(list.len(), 1);
         assert_eq!(list[0]["files"], json!(["a.md"]));
         assert_eq!(
@@ -158,15 +158,15 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_an_earlier_step_is_an_act_of_the_step_in_which_it_was_carried_out() {
+    fn a_call_of_an_earlier_step_is_listed_in_the_step_of_its_result() {
         let result = ToolResult { tool: "vfs_write".into(), id: "c1".into(), ok: true, text: "Written.".into() };
-        let mut acts = Acts::default();
-        acts.watch(&[
+        let mut actions = ActionLog::default();
+        actions.watch(&[
             record(6, &FileChange::new("a.md", "lead"), Some(4)),
             record(7, &result, Some(4)),
             record(8, &Complete { text: "Done.".into(), ..Complete::default() }, None),
         ]);
-        let kinds: Vec<Value> = acts.list().iter().map(|act| act["act"].clone()).collect();
+        let kinds: Vec<Value> = actions.list().iter().map(|action| action["act"].clone()).collect();
         assert_eq!(kinds, ["tool", "completed"]);
     }
 }

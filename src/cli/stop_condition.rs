@@ -1,9 +1,9 @@
-//! When a run without a window ends, and what it reports then.
+//! Decides when a run without a window ends, and with which verdict.
 
 use bevy::ecs::prelude::*;
 
-use super::Ending;
-use super::approval_prompts::{Asking, asks};
+use super::ExitStatus;
+use super::approval_prompts::{ApprovalPrompts, asks};
 use super::report::Verdict;
 use super::task_goal::{Task, WORK_PAUSED, agent_paused, is_paused};
 use super::waiting_steps::waiting;
@@ -17,49 +17,49 @@ use crate::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
 use crate::schedule::{InputQueue, SimClock};
 use crate::simulation;
 
-/// When to stop.
+/// When a run stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stop {
-    /// When this tick has run.
+pub(super) enum StopCondition {
+    /// After this tick.
     AtTick(u64),
-    /// When nothing is queued, requested or running.
+    /// When nothing is queued, waiting for a model or running.
     WhenIdle,
-    /// When every piece of work has had one turn, and nothing else is running.
+    /// When each piece of work has had one turn, and nothing else is running.
     AfterOneTurnEach,
-    /// When the task is over.
+    /// When the task and the reflection on it are finished.
     AfterTask,
-    /// The same without the reflection on what was done, which happens another time.
+    /// When the task is finished, without waiting for the reflection on it.
     AfterAnswer,
-    /// When a person says so.
+    /// When a person interrupts it.
     Never,
 }
 
-impl Stop {
-    /// Whether a run that only a person can bring on ends there, where the command line does not say.
+impl StopCondition {
+    /// Whether the run ends by default when only a person can continue it.
     pub(super) fn ends_when_held(self) -> bool {
         matches!(self, Self::WhenIdle | Self::AfterTask | Self::AfterAnswer | Self::AfterOneTurnEach)
     }
 
-    /// How the run ended, if it did.
-    pub(super) fn verdict(self, world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> {
+    /// How the run ended; `None` if it continues.
+    pub(super) fn verdict(self, world: &mut World, task: Option<&Task>, prompts: &ApprovalPrompts) -> Option<Verdict> {
         let ended = match self {
             Self::AtTick(last) => {
-                (world.resource::<SimClock>().tick() >= last).then(|| time_is_over(world, task, asking))
+                (world.resource::<SimClock>().tick() >= last).then(|| time_is_over(world, task, prompts))
             }
-            Self::AfterTask | Self::AfterAnswer => task?.verdict(world).or_else(|| held(world, task, asking)),
-            Self::WhenIdle => idle(world, task, asking),
-            Self::AfterOneTurnEach => after_one_turn_each(world, asking),
-            Self::Never => held(world, None, asking),
+            Self::AfterTask | Self::AfterAnswer => task?.verdict(world).or_else(|| held(world, task, prompts)),
+            Self::WhenIdle => idle(world, task, prompts),
+            Self::AfterOneTurnEach => after_one_turn_each(world, prompts),
+            Self::Never => held(world, None, prompts),
         };
-        // What was done is looked back at before the room is closed.
+        // The room is closed only after the agents have reflected on their work.
         let looks_back = self.ends_when_held() && self != Self::AfterAnswer;
         let is_learning = looks_back && !world.resource::<Lessons>().is_empty();
         let ended = ended.filter(|_| !is_learning);
-        ended.or_else(|| Some(Verdict::new(Ending::Limited, limit(world)?)))
+        ended.or_else(|| Some(Verdict::new(ExitStatus::Limited, limit(world)?)))
     }
 }
 
-fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> {
+fn idle(world: &mut World, task: Option<&Task>, prompts: &ApprovalPrompts) -> Option<Verdict> {
     let of_task = task.and_then(|task| task.verdict(world));
     let waits_for_task = task.is_some() && of_task.is_none();
     if !has_ticked(world) {
@@ -67,21 +67,21 @@ fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdi
     }
     let is_between_steps = world.resource::<WorkflowRuns>().is_at_work()
         || world.resource::<TaskAssignments>().is_at_work()
-        || messages_move(world)
-        || world.resource::<SessionEdits>().has_pending_edit(world.resource::<SimClock>().tick());
+        || is_delivering_messages(world)
+        || world.resource::<SessionEdits>().is_taking(world.resource::<SimClock>().tick());
     if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
-        // An answer that is on its way brings them on.
+        // A pending answer continues them.
         let is_answered = has_answers(world) || !world.resource::<InputQueue<WorkflowCommand>>().is_empty();
-        let verdict = || of_task.or_else(|| steps_wait(world, asking)).unwrap_or_else(Verdict::done);
+        let verdict = || of_task.or_else(|| steps_wait(world, prompts)).unwrap_or_else(Verdict::done);
         return (!is_answered).then(verdict);
     }
     let is_early = waits_for_task && task.is_some_and(|task| task.run().is_none());
-    if is_early || !simulation::is_idle_beside_work(world) { None } else { held(world, None, asking) }
+    if is_early || !simulation::is_idle_beside_work(world) { None } else { held(world, None, prompts) }
 }
 
-/// The end of a run in which each piece of work has had one turn: it says whether there is more to do, or who waits for
+/// The verdict of a step in which each piece of work has had one turn: whether there is more to do, or who waits for
 /// what.
-fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
+fn after_one_turn_each(world: &mut World, prompts: &ApprovalPrompts) -> Option<Verdict> {
     if !has_ticked(world) || has_answers(world) || world.resource::<WorkflowRuns>().is_at_work() {
         return None;
     }
@@ -89,7 +89,7 @@ fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
     let (goes_on, is_idle) = (kernel.can_continue_unattended(|agent| is_paused(world, agent)), kernel.is_idle());
     let has_more = kernel.waits_for_turn();
     let now = world.resource::<SimClock>().tick();
-    let moves = messages_move(world)
+    let moves = is_delivering_messages(world)
         || world.resource::<CheckIns>().is_asking()
         || world.resource::<SessionEdits>().has_pending_edit(now)
         || world.resource::<TaskAssignments>().can_continue_unattended(now, |thread| kernel.has_ended(thread));
@@ -97,22 +97,22 @@ fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
         return None;
     }
     if is_idle {
-        return Some(steps_wait(world, asking).unwrap_or_else(Verdict::done));
+        return Some(steps_wait(world, prompts).unwrap_or_else(Verdict::done));
     }
     if has_more {
-        return Some(Verdict::new(Ending::Done, "there is more to do; it continues with the next pump"));
+        return Some(Verdict::new(ExitStatus::Done, "there is more to do; it continues with the next pump"));
     }
-    held(world, None, asking).or_else(|| Some(Verdict::new(Ending::Done, "the rest is waiting for others")))
+    held(world, None, prompts).or_else(|| Some(Verdict::new(ExitStatus::Done, "the remaining work is waiting")))
 }
 
-/// The questions of workflows to a person, if nothing else is running.
-fn steps_wait(world: &World, asking: &Asking) -> Option<Verdict> {
+/// The verdict if workflow steps wait for a person; `None` if the run does not end for that.
+fn steps_wait(world: &World, prompts: &ApprovalPrompts) -> Option<Verdict> {
     let questions: Vec<_> = world.resource::<WorkflowRuns>().questions().collect();
-    waiting(&questions).filter(|_| asking.ends_when_held())
+    waiting(&questions).filter(|_| prompts.ends_when_held())
 }
 
-/// Whether messages from outside are on their way to whom they are for, without anything else happening.
-fn messages_move(world: &World) -> bool {
+/// Whether messages from streams or Slack are being delivered.
+fn is_delivering_messages(world: &World) -> bool {
     let now = world.resource::<SimClock>().tick();
     world.resource::<Streams>().has_pending_messages(now)
         || world.resource::<SlackChannels>().has_pending_batch(now)
@@ -123,33 +123,32 @@ fn has_ticked(world: &World) -> bool {
     world.resource::<SimClock>().tick() > 0 && world.resource::<EventTap>().has_ticked
 }
 
-/// The limit that stopped everything, in words.
+/// The limit that stopped the run, as text.
 fn limit(world: &World) -> Option<String> {
     world.resource::<RequestQueue>().run_cap_reached().map(str::to_owned)
 }
 
-/// The end of a run that cannot continue without a person: of the task's work if there is a task, otherwise of all
-/// work.
-fn held(world: &World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> {
-    if !asking.ends_when_held() || !has_ticked(world) {
+/// The verdict if the task's work (or all work, without a task) cannot continue without a person or a higher limit.
+fn held(world: &World, task: Option<&Task>, prompts: &ApprovalPrompts) -> Option<Verdict> {
+    if !prompts.ends_when_held() || !has_ticked(world) {
         return None;
     }
     let kernel = world.resource::<Kernel>();
     if kernel.is_paused() && !kernel.is_idle() {
-        return Some(Verdict::new(Ending::Waiting, WORK_PAUSED));
+        return Some(Verdict::new(ExitStatus::Waiting, WORK_PAUSED));
     }
     if let Some(why) = kernel.stopped_by() {
-        return Some(Verdict::new(Ending::Limited, why));
+        return Some(Verdict::new(ExitStatus::Limited, why));
     }
     let run = task.filter(|task| !task.is_workflow()).map(Task::run);
     if let Some(why) = kernel.waits_for_cap(run.flatten()).filter(|_| run != Some(None)) {
         let why = format!("{why}; the work is saved and continues with the next run");
-        return Some(Verdict::new(Ending::Limited, why));
+        return Some(Verdict::new(ExitStatus::Limited, why));
     }
-    let holds = asking.holds(world, task);
+    let holds = prompts.holds(world, task);
     (!holds.is_empty()).then(|| {
-        let told: Vec<String> = holds.iter().map(|hold| hold_message(world, hold)).collect();
-        Verdict::new(Ending::Waiting, told.join("; ")).hint(asking.how_to_answer(&holds))
+        let messages: Vec<String> = holds.iter().map(|hold| hold_message(world, hold)).collect();
+        Verdict::new(ExitStatus::Waiting, messages.join("; ")).hint(prompts.how_to_answer(&holds))
     })
 }
 
@@ -160,21 +159,22 @@ fn hold_message(world: &World, hold: &Hold) -> String {
     }
 }
 
-/// The time limit of the command line has passed: the result of the task, or why there is none yet.
-fn time_is_over(world: &World, task: Option<&Task>, asking: &Asking) -> Verdict {
+/// The verdict when the time limit of the command line has passed: the task's result, or why there is none yet.
+fn time_is_over(world: &World, task: Option<&Task>, prompts: &ApprovalPrompts) -> Verdict {
     if let Some(verdict) = task.and_then(|task| task.verdict(world)) {
         return verdict;
     }
-    let holds = asking.holds(world, task);
+    let holds = prompts.holds(world, task);
     if !holds.is_empty() {
-        let told: Vec<String> = holds.iter().map(|hold| hold_message(world, hold)).collect();
-        let what = format!("the time limit was reached while waiting for a person: {}", told.join("; "));
-        return Verdict::new(Ending::Waiting, what).hint(asking.how_to_answer(&holds));
+        let messages: Vec<String> = holds.iter().map(|hold| hold_message(world, hold)).collect();
+        let what = format!("the time limit was reached while waiting for a person: {}", messages.join("; "));
+        return Verdict::new(ExitStatus::Waiting, what).hint(prompts.how_to_answer(&holds));
     }
     match task {
         None => Verdict::done(),
-        Some(_) => {
-            Verdict::new(Ending::Limited, "the time limit (--for or --ticks) was reached before the task was finished")
-        }
+        Some(_) => Verdict::new(
+            ExitStatus::Limited,
+            "the time limit (--for or --ticks) was reached before the task was finished",
+        ),
     }
 }

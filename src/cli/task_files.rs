@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::task_files::{TaskFiles, TaskFilesError};
 use crate::app::workflows;
 use crate::base::Severity;
@@ -20,10 +20,10 @@ use crate::workspace::task_files::query::execute::{self, Changes, OrderError};
 use crate::workspace::task_files::query::{self, Query, show};
 use crate::workspace::task_files::spacing::normalise;
 
-/// No query on standard input is longer, in bytes.
-const QUERY_BYTES_AT_MOST: u64 = 64 * 1024;
+/// The maximum length of a query on standard input, in bytes.
+const MAX_QUERY_BYTES: u64 = 64 * 1024;
 
-/// The text below the help of this command.
+/// The text below the help of `workshop task`.
 const EXAMPLES: &str = "\
 Examples:
   workshop task \"SELECT id, title FROM tasks/*.task.md WHERE status = open AND stakeholders CONTAINS 'human'\"
@@ -76,13 +76,13 @@ enum Format {
 #[derive(Subcommand)]
 enum Command {
     /// Check task files: print each problem with line, column and fix
-    Lint(Linting),
+    Lint(LintArguments),
     /// Normalize the spacing of a task file, and change nothing else
-    Fmt(Spacing),
+    Fmt(FormatArguments),
 }
 
 #[derive(Args)]
-struct Linting {
+struct LintArguments {
     /// Task files, or globs
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
@@ -95,7 +95,7 @@ struct Linting {
 }
 
 #[derive(Args)]
-struct Spacing {
+struct FormatArguments {
     /// The task file
     file: String,
     /// Only print what would change; exit with 1 if anything would
@@ -106,36 +106,36 @@ struct Spacing {
     workspace: Option<PathBuf>,
 }
 
-pub(super) fn task_files(arguments: &Arguments) -> Outcome {
+pub(super) fn task_files(arguments: &Arguments) -> CliResult {
     match &arguments.command {
         None => ask(&arguments.asking),
         Some(Command::Lint(linting)) => lint_files(linting),
-        Some(Command::Fmt(spacing)) => space(spacing),
+        Some(Command::Fmt(spacing)) => format_spacing(spacing),
     }
 }
 
-fn open(named: Option<&Path>) -> Result<(PathBuf, TaskFiles), Complaint> {
-    let folder = workspace_argument::workspace(named, Absent::Refuse)?;
+fn open(named: Option<&Path>) -> Result<(PathBuf, TaskFiles), CliError> {
+    let folder = workspace_argument::workspace(named, IfMissing::Fail)?;
     let files = TaskFiles::open(&folder);
-    let files = files.map_err(|error| Complaint::failed(format!("{}: {error}", folder.display())))?;
+    let files = files.map_err(|error| CliError::failed(format!("{}: {error}", folder.display())))?;
     Ok((folder, files))
 }
 
-/// What names no task file is bad usage; what the disk says is a failure.
-fn complaint(error: TaskFilesError) -> Complaint {
+/// Wrong file names are usage errors; I/O errors are failures.
+fn cli_error(error: TaskFilesError) -> CliError {
     match error {
-        TaskFilesError::Disk(_) | TaskFilesError::Crossed(_) => Complaint::failed(error),
-        TaskFilesError::Missing(_) | TaskFilesError::NothingNamed(_) => Complaint::usage(error).hint(
+        TaskFilesError::Disk(_) | TaskFilesError::Conflict(_) => CliError::failed(error),
+        TaskFilesError::Missing(_) | TaskFilesError::NoMatch(_) => CliError::usage(error).hint(
             "file names are relative to the workspace: tasks/plan.task.md, \
                 tasks/*.task.md",
         ),
-        error => Complaint::usage(error),
+        error => CliError::usage(error),
     }
 }
 
-fn ask(asking: &QueryArguments) -> Outcome {
+fn ask(asking: &QueryArguments) -> CliResult {
     let text = query_text(asking.query.as_deref().unwrap_or_default())?;
-    let not_understood = |error| Complaint::usage(format!("invalid query: {error}"));
+    let not_understood = |error| CliError::usage(format!("invalid query: {error}"));
     let query = query::parse(&text).map_err(not_understood)?;
     let format = if asking.json { Format::Json } else { asking.format };
     let (_, files) = open(asking.workspace.as_deref())?;
@@ -143,20 +143,20 @@ fn ask(asking: &QueryArguments) -> Outcome {
         if filter || asking.all {
             return Ok(());
         }
-        let complaint = Complaint::usage(format!("{word} without WHERE affects every task"));
-        Err(complaint.hint("add WHERE, or confirm with --all"))
+        let error = CliError::usage(format!("{word} without WHERE affects every task"));
+        Err(error.hint("add WHERE, or confirm with --all"))
     };
     match &query {
         Query::Select(select) => find(&files, select, format),
         Query::Update(update) => {
             all_meant(update.filter.is_some(), "UPDATE")?;
-            let sources = files.read(&update.files).map_err(complaint)?;
+            let sources = files.read(&update.files).map_err(cli_error)?;
             let plan = |source: &Source| execute::update(std::slice::from_ref(source), update);
             change(&files, &sources, true, plan, format, "changed")
         }
         Query::Delete(delete) => {
             all_meant(delete.filter.is_some(), "DELETE")?;
-            let sources = files.read(&delete.from).map_err(complaint)?;
+            let sources = files.read(&delete.from).map_err(cli_error)?;
             let plan = |source: &Source| execute::delete(std::slice::from_ref(source), delete, asking.with_children);
             change(&files, &sources, true, plan, format, "deleted")
         }
@@ -164,31 +164,31 @@ fn ask(asking: &QueryArguments) -> Outcome {
     }
 }
 
-fn query_text(given: &str) -> Result<String, Complaint> {
+fn query_text(given: &str) -> Result<String, CliError> {
     if given != "-" {
         return Ok(given.to_owned());
     }
     let mut text = String::new();
-    let read = std::io::stdin().lock().take(QUERY_BYTES_AT_MOST + 1).read_to_string(&mut text);
-    read.map_err(|error| Complaint::usage(format!("the query on standard input: {error}")))?;
+    let read = std::io::stdin().lock().take(MAX_QUERY_BYTES + 1).read_to_string(&mut text);
+    read.map_err(|error| CliError::usage(format!("the query on standard input: {error}")))?;
     Ok(text)
 }
 
-fn find(files: &TaskFiles, select: &Select, format: Format) -> Outcome {
-    let sources = files.read(&select.from).map_err(complaint)?;
+fn find(files: &TaskFiles, select: &Select, format: Format) -> CliResult {
+    let sources = files.read(&select.from).map_err(cli_error)?;
     let rows = evaluate::select(&sources, select);
     let chosen = select.columns.as_deref();
     if let Some(into) = &select.into {
         let text = format!("## TODO\n\n{}", show::markdown(&sources, &rows, chosen));
-        files.write_new(into, &text).map_err(complaint)?;
+        files.write_new(into, &text).map_err(cli_error)?;
         output::note(&format!("wrote {} to {into}", counted(rows.len())));
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     }
     print(&sources, &rows, select, format)?;
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn print(sources: &[Source], rows: &[Row], select: &Select, format: Format) -> Result<(), Complaint> {
+fn print(sources: &[Source], rows: &[Row], select: &Select, format: Format) -> Result<(), CliError> {
     let chosen = select.columns.as_deref();
     match format {
         Format::Json => output::json(&show::json(sources, rows, chosen)),
@@ -205,13 +205,13 @@ fn counted(count: usize) -> String {
     if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") }
 }
 
-fn add(files: &TaskFiles, insert: &Insert, format: Format) -> Outcome {
-    let (source, is_there) = files.read_or_new(&insert.into).map_err(complaint)?;
+fn add(files: &TaskFiles, insert: &Insert, format: Format) -> CliResult {
+    let (source, is_there) = files.read_or_new(&insert.into).map_err(cli_error)?;
     let plan = |source: &Source| execute::insert(source, insert);
     change(files, &[source], is_there, plan, format, "added")
 }
 
-/// Carries out an order, and says what was done.
+/// Executes a changing query, and prints what it changed.
 fn change(
     files: &TaskFiles,
     sources: &[Source],
@@ -219,7 +219,7 @@ fn change(
     plan: impl Fn(&Source) -> Result<Changes, OrderError>,
     format: Format,
     word: &str,
-) -> Outcome {
+) -> CliResult {
     let mut done: Vec<(String, Vec<String>)> = Vec::new();
     let mut refused: Vec<(String, String)> = Vec::new();
     let outcome = files.change(sources, is_there, plan, |source, changes| {
@@ -227,23 +227,23 @@ fn change(
         done.push((source.path.clone(), ids));
         refused.extend(changes.refused.into_iter().map(|(_, why)| (source.path.clone(), why.to_string())));
     });
-    if let Err(error) = outcome.map_err(complaint)? {
-        return Err(Complaint::failed(error).hint("nothing was changed"));
+    if let Err(error) = outcome.map_err(cli_error)? {
+        return Err(CliError::failed(error).hint("nothing was changed"));
     }
     if format == Format::Json {
         let ids = done.iter().flat_map(|(file, ids)| ids.iter().map(move |id| json!({ "file": file, "id": id })));
         let refused = refused.iter().map(|(file, why)| json!({ "file": file, "why": why }));
         output::json(&json!({ word: ids.collect::<Vec<_>>(), "refused": refused.collect::<Vec<_>>() }))?;
     } else {
-        say(&done, word)?;
+        print_changes(&done, word)?;
     }
     refused.iter().for_each(|(file, why)| output::note(&format!("error: {file}: {why}")));
-    Ok(if refused.is_empty() { Ending::Done } else { Ending::Failed })
+    Ok(if refused.is_empty() { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
-fn say(done: &[(String, Vec<String>)], word: &str) -> Result<(), Complaint> {
-    let told = done.iter().filter(|(_, ids)| !ids.is_empty());
-    let lines: Vec<String> = told
+fn print_changes(done: &[(String, Vec<String>)], word: &str) -> Result<(), CliError> {
+    let changed = done.iter().filter(|(_, ids)| !ids.is_empty());
+    let lines: Vec<String> = changed
         .map(|(file, ids)| match ids.as_slice() {
             [id] => format!("{file}: {word} {id}"),
             ids => format!("{file}: {word} {}", counted(ids.len())),
@@ -256,11 +256,11 @@ fn say(done: &[(String, Vec<String>)], word: &str) -> Result<(), Complaint> {
     output::result(&lines.join("\n"))
 }
 
-fn lint_files(linting: &Linting) -> Outcome {
+fn lint_files(linting: &LintArguments) -> CliResult {
     let (folder, files) = open(linting.workspace.as_deref())?;
     let mut sources: Vec<Source> = Vec::new();
     for file in &linting.files {
-        for source in files.read(file).map_err(complaint)? {
+        for source in files.read(file).map_err(cli_error)? {
             if sources.iter().all(|one| one.path != source.path) {
                 sources.push(source);
             }
@@ -282,7 +282,7 @@ fn lint_files(linting: &Linting) -> Outcome {
         let lines: Vec<String> = found.iter().map(|(source, issue)| line(source, issue)).collect();
         output::result(&lines.join("\n"))?;
     }
-    Ok(if has_errors { Ending::Failed } else { Ending::Done })
+    Ok(if has_errors { ExitStatus::Failed } else { ExitStatus::Done })
 }
 
 /// `tasks/plan.task.md:4:7: error duplicate-id: 2 tasks have the id "a" (give each task a unique id)`
@@ -313,9 +313,9 @@ fn to_json(source: &Source, issue: &Issue) -> Value {
     })
 }
 
-fn space(spacing: &Spacing) -> Outcome {
+fn format_spacing(spacing: &FormatArguments) -> CliResult {
     let (_, files) = open(spacing.workspace.as_deref())?;
-    for source in files.read(&spacing.file).map_err(complaint)? {
+    for source in files.read(&spacing.file).map_err(cli_error)? {
         let spaced = normalise(&source.file);
         let path = &source.path;
         if spaced.lines.is_empty() {
@@ -326,10 +326,10 @@ fn space(spacing: &Spacing) -> Outcome {
         let word = if lines.len() == 1 { "line" } else { "lines" };
         if spacing.check {
             output::result(&format!("{path}: would change {word} {}", lines.join(", ")))?;
-            return Ok(Ending::Failed);
+            return Ok(ExitStatus::Failed);
         }
-        files.replace(&source, &spaced.text).map_err(complaint)?;
+        files.replace(&source, &spaced.text).map_err(cli_error)?;
         output::result(&format!("{path}: changed {word} {}", lines.join(", ")))?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }

@@ -1,12 +1,12 @@
-//! The task of the command line, from its start to the end of everything that it started.
+//! The task of a command line, from its start to the end of all work that it started.
 
 use bevy::ecs::prelude::*;
 
-use super::command_hints::Commands;
+use super::command_hints::CommandHints;
 use super::report::Verdict;
 pub(super) use super::workflow_goal::WORK_PAUSED;
 use super::workflow_goal::WorkflowGoal;
-use super::{Complaint, Ending};
+use super::{CliError, ExitStatus};
 use crate::agent::{AgentCommand, Profiles, Roster};
 use crate::app::clock_driver::EventTap;
 use crate::base::ids::USER;
@@ -24,49 +24,49 @@ pub(super) struct Task {
     agent: Id,
     text: String,
     stage: Stage,
-    /// Where it is no agent's task, but a workflow.
+    /// The workflow, if the task is one.
     workflow: Option<WorkflowGoal>,
 }
 
-/// How far the task is.
+/// The stage of a task or a workflow.
 enum Stage {
-    /// The room has not come in yet.
-    Early,
-    /// It is waiting to be accepted by the room.
-    Given,
-    /// It began this run.
-    Taken(ActivationKey),
-    /// The room would not have it.
-    Refused(String),
+    /// Not submitted yet, because the room has not been opened.
+    NotSubmitted,
+    /// Submitted, but not accepted by the room yet.
+    Submitted,
+    /// Accepted by the room: it started this run.
+    Started(ActivationKey),
+    /// Rejected by the room, with the reason.
+    Rejected(String),
 }
 
 impl Task {
-    /// This task for this agent.
+    /// Creates a new task for an agent.
     pub(super) fn new(agent: &str, text: String) -> Self {
-        Self { agent: agent.into(), text, stage: Stage::Early, workflow: None }
+        Self { agent: agent.into(), text, stage: Stage::NotSubmitted, workflow: None }
     }
 
-    /// This one, which began this run and is unfinished.
+    /// Creates a task that is already running as `run`.
     pub(super) fn resumed(agent: &str, text: String, run: ActivationKey) -> Self {
-        Self { agent: agent.into(), text, stage: Stage::Taken(run), workflow: None }
+        Self { agent: agent.into(), text, stage: Stage::Started(run), workflow: None }
     }
 
-    /// A workflow, which belongs to no single agent.
+    /// Creates a task from a workflow, which belongs to no single agent.
     pub(super) fn workflow(goal: WorkflowGoal) -> Self {
-        Self { agent: "".into(), text: String::new(), stage: Stage::Early, workflow: Some(goal) }
+        Self { agent: "".into(), text: String::new(), stage: Stage::NotSubmitted, workflow: Some(goal) }
     }
 
-    /// Whether it is a workflow.
+    /// Whether the task is a workflow.
     pub(super) fn is_workflow(&self) -> bool {
         self.workflow.is_some()
     }
 
-    /// The run of the workflow that it is.
+    /// The workflow run, once it has started.
     pub(super) fn workflow_run<'a>(&self, world: &'a World) -> Option<&'a WorkflowRun> {
         self.workflow.as_ref()?.run(world)
     }
 
-    /// Whether a piece of work belongs to it, by its session.
+    /// Whether a session belongs to this task.
     fn owns(&self, world: &World, thread: ActivationKey) -> bool {
         let root = world.resource::<Kernel>().thread(thread).map(|thread| thread.root);
         match &self.workflow {
@@ -75,56 +75,56 @@ impl Task {
         }
     }
 
-    /// Who has it, by id.
+    /// The id of the agent; empty for a workflow.
     pub(super) fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// Gives the task once the room is open. If a person has to do something before it could begin, or if the same task
-    /// is unfinished already, it is not given, and the run ends that way.
-    pub(super) fn give(
+    /// Submits the task once the room is open. Returns a verdict, without submitting it, if work is paused or the agent
+    /// already has the same task.
+    pub(super) fn submit(
         &mut self,
         world: &mut World,
         unpause: bool,
-        commands: &Commands,
-    ) -> Result<Option<Verdict>, Complaint> {
-        let is_early = world.resource::<SimClock>().tick() == 0 || !world.resource::<EventTap>().has_ticked;
-        if !matches!(self.stage, Stage::Early) || is_early {
+        hints: &CommandHints,
+    ) -> Result<Option<Verdict>, CliError> {
+        let is_too_early = world.resource::<SimClock>().tick() == 0 || !world.resource::<EventTap>().has_ticked;
+        if !matches!(self.stage, Stage::NotSubmitted) || is_too_early {
             return Ok(None);
         }
         if let Some(goal) = &mut self.workflow {
-            return Ok(goal.give(world, unpause));
+            return Ok(goal.submit(world, unpause));
         }
-        self.look_for_agent(world)?;
-        if let Some(run) = world.resource::<Kernel>().activation_for_task(&self.agent, &self.text) {
+        self.check_agent(world)?;
+        if let Some(run) = world.resource::<Kernel>().under_way(&self.agent, &self.text) {
             let what = format!("{} already has this task, and it is unfinished ({})", self.agent, run.id());
-            let hint = format!("continue with: {}; to do it again, change the wording", commands.resume(&run.id()));
-            return Ok(Some(Verdict::new(Ending::BadUsage, what).hint(hint)));
+            let hint = format!("continue with: {}; to do it again, change the wording", hints.resume(&run.id()));
+            return Ok(Some(Verdict::new(ExitStatus::BadUsage, what).hint(hint)));
         }
         if unpause && is_paused(world, &self.agent) {
             world.resource_mut::<InputQueue<AgentCommand>>().push(AgentCommand::Resume { agent: self.agent.clone() });
         } else if let Some(why) = self.paused(world) {
-            return Ok(Some(Verdict::new(Ending::Waiting, format!("the task was not given: {why}"))));
+            return Ok(Some(Verdict::new(ExitStatus::Waiting, format!("the task was not given: {why}"))));
         }
         let command = TaskCommand { agent: self.agent.clone(), text: self.text.clone() };
         world.resource_mut::<InputQueue<TaskCommand>>().push(command);
-        self.stage = Stage::Given;
+        self.stage = Stage::Submitted;
         Ok(None)
     }
 
-    fn look_for_agent(&self, world: &World) -> Result<(), Complaint> {
+    fn check_agent(&self, world: &World) -> Result<(), CliError> {
         let profiles = world.resource::<Profiles>();
         if world.resource::<Roster>().key(&self.agent).is_some() || profiles.is_defined(&self.agent) {
             return Ok(());
         }
-        let complaint = Complaint::usage(format!("no such agent or profile: {:?}", &*self.agent));
+        let error = CliError::usage(format!("no such agent or profile: {:?}", &*self.agent));
         Err(match nearest(&self.agent, profiles.ids().map(|id| &**id)) {
-            Some(near) => complaint.hint(format!("did you mean {near:?}?")),
-            None => complaint,
+            Some(near) => error.hint(format!("did you mean {near:?}?")),
+            None => error,
         })
     }
 
-    /// Why it could not begin: a pause that was saved with the room.
+    /// Why the task cannot start: the work or the agent was paused when the room was saved.
     fn paused(&self, world: &World) -> Option<String> {
         if world.resource::<Kernel>().is_paused() {
             return Some(WORK_PAUSED.to_owned());
@@ -132,12 +132,12 @@ impl Task {
         is_paused(world, &self.agent).then(|| agent_paused(&self.agent))
     }
 
-    /// Checks its result.
+    /// Looks for the result of the submitted task in the events of the next tick.
     pub(super) fn watch(&mut self, events: &[EventRecord]) {
         if let Some(goal) = &mut self.workflow {
             return goal.watch(events);
         }
-        if !matches!(self.stage, Stage::Given) {
+        if !matches!(self.stage, Stage::Submitted) {
             return;
         }
         let is_taken = |event: &EventRecord| {
@@ -146,45 +146,47 @@ impl Task {
         };
         let taken = events.iter().find(|event| is_taken(event)).and_then(|event| event.draft.activation.as_deref());
         if let Some(key) = taken.and_then(ActivationKey::parse) {
-            self.stage = Stage::Taken(key);
+            self.stage = Stage::Started(key);
             return;
         }
-        // It was admitted in this tick: from now on it counts as this task.
+        // The task was handled in this tick; if no work started, it was rejected.
         let mut refusals = events.iter().filter(|event| event.draft.agent.is_none());
         let why = refusals.find_map(|event| Some(event.read::<Warning>()?.what.into_owned()));
         let why = why.unwrap_or_else(|| "the room rejected it; see its log".to_owned());
-        self.stage = Stage::Refused(why);
+        self.stage = Stage::Rejected(why);
     }
 
-    /// The run that it began.
+    /// The run that the task started.
     pub(super) fn run(&self) -> Option<ActivationKey> {
         match self.stage {
-            Stage::Taken(run) => Some(run),
+            Stage::Started(run) => Some(run),
             _ => None,
         }
     }
 
-    /// How it ended, if it and everything that it set going is over: what the agent said last is the result.
+    /// How the task ended; `None` until all work that it started is finished. The result is the agent's last answer.
     pub(super) fn verdict(&self, world: &World) -> Option<Verdict> {
         if let Some(goal) = &self.workflow {
             return goal.verdict(world);
         }
         let kernel = world.resource::<Kernel>();
         let run = match &self.stage {
-            Stage::Refused(why) => return Some(Verdict::new(Ending::Failed, format!("the task was refused: {why}"))),
-            Stage::Taken(run) => *run,
+            Stage::Rejected(why) => {
+                return Some(Verdict::new(ExitStatus::Failed, format!("the task was refused: {why}")));
+            }
+            Stage::Started(run) => *run,
             _ => return None,
         };
-        is_over(kernel, run).then(|| ending_of(kernel, run, &self.agent))
+        is_over(kernel, run).then(|| verdict_of(kernel, run, &self.agent))
     }
 }
 
-/// Said where an agent is paused.
+/// The message if an agent is paused.
 pub(super) fn agent_paused(agent: &str) -> String {
     format!("{agent} is paused; resume it in the window, or run again with --unpause")
 }
 
-/// Whether a person holds an agent back.
+/// Whether a person paused an agent.
 pub(super) fn is_paused(world: &World, agent: &str) -> bool {
     let roster = world.resource::<Roster>();
     let entity = roster.key(agent).and_then(|key| roster.entity(key));
@@ -192,49 +194,51 @@ pub(super) fn is_paused(world: &World, agent: &str) -> bool {
     state.is_some_and(|state| state.0.state() == State::Paused)
 }
 
-/// Agents of the task that a person paused hold their work.
+/// The approvals and paused agents that hold the task's work, or all work without a task.
 pub(super) fn held_work(world: &World, task: Option<&Task>) -> Vec<Hold> {
     let kernel = world.resource::<Kernel>();
     let is_its = |key| task.is_none_or(|task| task.owns(world, key));
     kernel.held_by(|one| is_its(one.thread), |agent| is_paused(world, agent))
 }
 
-/// Whether a run and everything that it set going is over.
+/// Whether a run and all work that it started are finished.
 pub(super) fn is_over(kernel: &Kernel, run: ActivationKey) -> bool {
     !kernel.threads().any(|(_, thread)| thread.root == run)
 }
 
-/// How a run ended that is over.
-fn ending_of(kernel: &Kernel, run: ActivationKey, agent: &Id) -> Verdict {
+/// The verdict of a finished run.
+fn verdict_of(kernel: &Kernel, run: ActivationKey, agent: &Id) -> Verdict {
     let its = kernel.finished().filter(|one| one.root == run && one.agent == *agent);
     match its.last().map(|one| &one.ending) {
         Some(WorkEnding::Completed { text }) => Verdict { result: Some(text.clone()), ..Verdict::done() },
-        Some(WorkEnding::Aborted { why, by_person: false }) => Verdict::new(Ending::Limited, why.clone()),
-        Some(WorkEnding::Failed { why } | WorkEnding::Aborted { why, .. }) => Verdict::new(Ending::Failed, why.clone()),
+        Some(WorkEnding::Aborted { why, by_person: false }) => Verdict::new(ExitStatus::Limited, why.clone()),
+        Some(WorkEnding::Failed { why } | WorkEnding::Aborted { why, .. }) => {
+            Verdict::new(ExitStatus::Failed, why.clone())
+        }
         None => Verdict::new(
-            Ending::Failed,
+            ExitStatus::Failed,
             "the outcome of the task is no longer known; see the log with: workshop \
             export",
         ),
     }
 }
 
-/// Work that was unfinished when the room was opened: it continues by itself, and its result is reported, too.
+/// The runs that were unfinished when the room was opened. They continue, and their results are reported, too.
 pub(super) struct Unfinished(Vec<(ActivationKey, Id)>);
 
 impl Unfinished {
-    /// What is unfinished now, of all runs.
+    /// The runs that are unfinished now.
     pub(super) fn of(kernel: &Kernel) -> Self {
         let roots = kernel.threads().filter(|(key, thread)| *key == thread.root);
         Self(roots.map(|(key, thread)| (key, thread.agent.clone())).collect())
     }
 
-    /// How those runs ended that are over now, the oldest first: all their results, and the first that went wrong.
+    /// The verdict of those runs that are finished now: all results, oldest first, and the first failure.
     pub(super) fn verdict(&self, kernel: &Kernel) -> Verdict {
         let over = self.0.iter().filter(|(run, _)| is_over(kernel, *run));
-        let verdicts: Vec<Verdict> = over.map(|(run, agent)| ending_of(kernel, *run, agent)).collect();
+        let verdicts: Vec<Verdict> = over.map(|(run, agent)| verdict_of(kernel, *run, agent)).collect();
         let results: Vec<String> = verdicts.iter().filter_map(|verdict| verdict.result.clone()).collect();
-        let wrong = verdicts.into_iter().find(|verdict| verdict.ending != Ending::Done);
+        let wrong = verdicts.into_iter().find(|verdict| verdict.exit != ExitStatus::Done);
         let result = (!results.is_empty()).then(|| results.join("\n\n"));
         Verdict { result, ..wrong.unwrap_or_else(Verdict::done) }
     }

@@ -1,25 +1,25 @@
-//! Workflow steps that wait for a person, on the command line: listed, shown and answered like approvals.
+//! Workflow steps that wait for a person: listed, shown and answered like approvals.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::answer_result::{Said, not_taken_in};
+use super::decision::{Decision, pending_suffix};
 use super::report::Verdict;
-use super::{Complaint, Ending, output};
+use super::{CliError, ExitStatus, output};
 use crate::app::approvals::{OpenStep, person_answer};
 use crate::base::AllowScope;
 use crate::orchestration::workflow::PersonQuestion;
 use crate::workspace::answer_files::Answer;
 
-/// One in one line.
-pub(super) fn line(step: &OpenStep) -> String {
-    format!("{} [{}]{}", step.question.sentence(), step.question.id, not_taken_in(step.answer.as_ref()))
+/// A step in one line.
+pub(super) fn summary(step: &OpenStep) -> String {
+    format!("{} [{}]{}", step.question.sentence(), step.question.id, pending_suffix(step.answer.as_ref()))
 }
 
-/// Everything about one.
-pub(super) fn shown(step: &OpenStep) -> String {
-    let mut lines = vec![line(step), format!("  run: {}, in {}", step.question.run, step.scene)];
+/// A step with all details.
+pub(super) fn details(step: &OpenStep) -> String {
+    let mut lines = vec![summary(step), format!("  run: {}, in {}", step.question.run, step.scene)];
     lines.extend(step.question.fields.iter().map(|field| {
         let about = if field.description.is_empty() { String::new() } else { format!(": {}", field.description) };
         format!("  field {} ({}){about}", field.name, field.kind.description())
@@ -35,19 +35,19 @@ pub(super) fn to_json(step: &OpenStep) -> Value {
     json
 }
 
-/// The answer to one, with everything that it asks for.
-pub(super) fn answer(step: &OpenStep, said: &Said, given: &[(String, String)]) -> Result<Answer, Complaint> {
+/// Builds the answer to a step; fields that are missing are asked on the terminal.
+pub(super) fn answer(step: &OpenStep, decision: &Decision, given: &[(String, String)]) -> Result<Answer, CliError> {
     let question = &step.question;
-    if said.scope != AllowScope::Once {
+    if decision.scope != AllowScope::Once {
         let what = format!("{} is a workflow step and can only be answered once", question.id);
-        return Err(Complaint::usage(what).hint("leave out --for-task and --always"));
+        return Err(CliError::usage(what).hint("leave out --for-task and --always"));
     }
     let mut fields: BTreeMap<String, String> = given.iter().cloned().collect();
     if question.fields.is_empty() && !fields.is_empty() {
-        return Err(Complaint::usage(format!("{} is a yes-or-no approval and has no fields", question.id))
+        return Err(CliError::usage(format!("{} is a yes-or-no approval and has no fields", question.id))
             .hint("leave out --field; use --because for a comment"));
     }
-    if said.allow && output::can_be_asked() {
+    if decision.allow && output::is_interactive() {
         for field in question.fields.iter().filter(|field| !given.iter().any(|(name, _)| *name == field.name)) {
             fields.insert(
                 field.name.clone(),
@@ -55,25 +55,28 @@ pub(super) fn answer(step: &OpenStep, said: &Said, given: &[(String, String)]) -
             );
         }
     }
-    let person = person_answer(said.allow, said.because.clone(), fields.clone());
+    let person = person_answer(decision.allow, decision.because.clone(), fields.clone());
     question.check(&person, step.chars_at_most).map_err(|why| {
-        Complaint::usage(format!("{} would reject this answer: {why}", question.id))
+        CliError::usage(format!("{} would reject this answer: {why}", question.id))
             .hint(format!("answer with: {}", command(question)))
     })?;
-    let (id, scene, because) = (question.id.clone(), step.scene.clone(), said.because.clone());
-    Ok(Answer { id, scene, allow: said.allow, scope: AllowScope::Once, because, fields })
+    let (id, scene, because) = (question.id.clone(), step.scene.clone(), decision.because.clone());
+    Ok(Answer { id, scene, allow: decision.allow, scope: AllowScope::Once, because, fields })
 }
 
-/// How one is answered.
+/// The command that answers a question.
 fn command(question: &PersonQuestion) -> String {
     let fields = question.fields.iter().map(|field| format!(" --field {}=…", field.name));
     format!("workshop approvals allow {}{}", question.id, fields.collect::<String>())
 }
 
-/// The end of a run of the room that only these answers can continue; `None` if there are none.
+/// The verdict of a run that only these answers can continue; `None` if there are no questions.
 pub(super) fn waiting(questions: &[PersonQuestion]) -> Option<Verdict> {
     let first = questions.first()?;
-    let told: Vec<String> = questions.iter().map(PersonQuestion::sentence).collect();
+    let sentence: Vec<String> = questions.iter().map(PersonQuestion::sentence).collect();
     let go_on = format!("then: workshop workflow resume {}", first.run);
-    Some(Verdict::new(Ending::Waiting, told.join("; ")).hint(format!("answer with: {}; {go_on}", command(first))))
+    Some(
+        Verdict::new(ExitStatus::Waiting, sentence.join("; "))
+            .hint(format!("answer with: {}; {go_on}", command(first))),
+    )
 }

@@ -1,4 +1,4 @@
-//! `workshop` alone: opens the window, or takes a screenshot of it.
+//! `workshop` without a subcommand: opens the window, or takes a screenshot of it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use bevy::math::Vec2;
 use clap::Args;
 
-use super::workspace_argument::{self, Absent};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::room::OpenOptions;
 use crate::app::window::screenshot::{self, PictureOptions};
 use crate::app::window::workspace_copy::WorkspaceCopy;
@@ -20,7 +20,7 @@ use crate::ui::panes::added;
 use crate::ui::state::dock::Tab;
 use crate::view::camera::ZOOM;
 
-/// What can be said without a subcommand.
+/// The arguments without a subcommand.
 #[derive(Args)]
 #[group(id = "window")]
 pub(super) struct Arguments {
@@ -37,12 +37,12 @@ pub(super) struct Arguments {
     #[arg(long)]
     fresh: bool,
     /// Width and height of the window, in points; defaults to its last size, or 1280x800
-    #[arg(long, value_parser = size)]
+    #[arg(long, value_parser = parse_size)]
     size: Option<(u32, u32)>,
-    /// Evening
+    /// Use the dark theme
     #[arg(long, conflicts_with = "light")]
     dark: bool,
-    /// Day
+    /// Use the light theme
     #[arg(long)]
     light: bool,
     /// Write a screenshot to a PNG file instead of opening a window; needs no display
@@ -52,13 +52,13 @@ pub(super) struct Arguments {
     #[arg(long, default_value = "20s", value_parser = humantime::parse_duration, requires = "screenshot")]
     after: Duration,
     /// Pixels per point in the screenshot
-    #[arg(long, default_value_t = 1.0, value_parser = scale, requires = "screenshot")]
+    #[arg(long, default_value_t = 1.0, value_parser = parse_scale, requires = "screenshot")]
     scale: f32,
     /// Show each agent's queue, memories and costs
     #[arg(long)]
     details: bool,
     /// The center and zoom of the screenshot: X,Y,ZOOM; defaults to the whole room
-    #[arg(long, value_name = "X,Y,ZOOM", value_parser = look_at, requires = "screenshot", allow_hyphen_values = true)]
+    #[arg(long, value_name = "X,Y,ZOOM", value_parser = parse_look_at, requires = "screenshot", allow_hyphen_values = true)]
     look_at: Option<(f32, f32, f32)>,
     /// Select an agent or element in the screenshot, by id; repeatable
     #[arg(long, value_name = "ID", requires = "screenshot")]
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ID", requires = "screenshot")]
     open: Option<String>,
     /// Show a pane in the screenshot: files, shelf, graph, inspector, log, knowledge, or a file by its path
-    #[arg(long, value_name = "PANE", requires = "screenshot", value_parser = pane)]
+    #[arg(long, value_name = "PANE", requires = "screenshot", value_parser = parse_pane)]
     show: Vec<Tab>,
     /// Print every command of the window with its keys, and exit
     #[arg(long, conflicts_with = "screenshot")]
@@ -80,7 +80,7 @@ pub(super) struct Arguments {
     talks: bool,
 }
 
-fn look_at(text: &str) -> Result<(f32, f32, f32), String> {
+fn parse_look_at(text: &str) -> Result<(f32, f32, f32), String> {
     let numbers: Vec<f32> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
     let [x, y, zoom] = numbers[..] else { return Err("expected X,Y,ZOOM, such as 0,120,1.5".to_owned()) };
     if ZOOM.contains(&zoom) && x.is_finite() && y.is_finite() {
@@ -89,9 +89,9 @@ fn look_at(text: &str) -> Result<(f32, f32, f32), String> {
     Err(format!("the zoom must be between {} and {}", ZOOM.start(), ZOOM.end()))
 }
 
-fn pane(text: &str) -> Result<Tab, String> {
-    let added: Vec<&'static str> = added().iter().map(|pane| pane.id()).collect();
-    let fixed = Tab::FIXED.into_iter().find(|tab| tab.name() == text);
+fn parse_pane(text: &str) -> Result<Tab, String> {
+    let added: Vec<&'static str> = added().iter().map(|pane| pane.word()).collect();
+    let fixed = Tab::FIXED.into_iter().find(|tab| tab.word() == text);
     match fixed.or_else(|| added.contains(&text).then(|| Tab::Pane(text.to_owned()))) {
         Some(tab) => Ok(tab),
         None if text.contains(['.', '/']) => Ok(Tab::File(text.to_owned())),
@@ -102,40 +102,43 @@ fn pane(text: &str) -> Result<Tab, String> {
     }
 }
 
-fn size(text: &str) -> Result<(u32, u32), String> {
+fn parse_size(text: &str) -> Result<(u32, u32), String> {
     let parsed = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     match parsed {
         Some((width, height)) if (200..=8_000).contains(&width) && (200..=8_000).contains(&height) => {
             Ok((width, height))
         }
-        Some(_) => Err("between 200x200 and 8000x8000".to_owned()),
-        None => Err("like 1280x800".to_owned()),
+        Some(_) => Err("expected a size between 200x200 and 8000x8000".to_owned()),
+        None => Err("expected WIDTHxHEIGHT, such as 1280x800".to_owned()),
     }
 }
 
-fn scale(text: &str) -> Result<f32, String> {
-    text.parse().ok().filter(|scale| (0.5..=4.0).contains(scale)).ok_or_else(|| "between 0.5 and 4".to_owned())
+fn parse_scale(text: &str) -> Result<f32, String> {
+    text.parse()
+        .ok()
+        .filter(|scale| (0.5..=4.0).contains(scale))
+        .ok_or_else(|| "expected a number between 0.5 and 4".to_owned())
 }
 
-pub(super) fn open(arguments: &Arguments) -> Outcome {
+pub(super) fn open(arguments: &Arguments) -> CliResult {
     if arguments.help_keys {
         return help_keys(arguments.json);
     }
     let named = arguments.workspace.as_deref();
     let provider = arguments.provider.as_deref().map(super::shared_arguments::resolve_provider).transpose()?;
-    // What is named is made only for a person who sees what comes up.
-    let absent = if arguments.screenshot.is_some() { Absent::MakeDefault } else { Absent::Make };
+    // A given folder is created only for the window, where a person sees what opens.
+    let if_missing = if arguments.screenshot.is_some() { IfMissing::CreateDefault } else { IfMissing::Create };
     if arguments.screenshot.is_none()
-        && let Err(complaint) = look_for_a_display()
+        && let Err(error) = check_display()
     {
-        // A word that is neither a command nor a folder is the nearer mistake.
-        named.map_or(Ok(PathBuf::new()), |named| workspace_argument::workspace(Some(named), Absent::Refuse))?;
-        return Err(complaint);
+        // Report a mistyped command or folder first: it is the more likely mistake.
+        named.map_or(Ok(PathBuf::new()), |named| workspace_argument::workspace(Some(named), IfMissing::Fail))?;
+        return Err(error);
     }
-    let folder = workspace_argument::workspace(named, absent)?;
-    // The room of a picture lives on for a while: not in the workspace, which a picture leaves as it is.
+    let folder = workspace_argument::workspace(named, if_missing)?;
+    // A screenshot runs the room for a while; in a copy, because it must not change the workspace.
     let copy = arguments.screenshot.as_ref().map(|_| WorkspaceCopy::of(&folder)).transpose();
-    let copy = copy.map_err(Complaint::failed)?;
+    let copy = copy.map_err(CliError::failed)?;
     let options = OpenOptions {
         folder: copy.as_ref().map_or(folder, |copy| copy.folder().to_owned()),
         scene: arguments.scene.clone(),
@@ -144,13 +147,13 @@ pub(super) fn open(arguments: &Arguments) -> Outcome {
         watch: arguments.screenshot.is_none(),
         ..OpenOptions::default()
     };
-    let mut room = OpenRoom::open(options).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
+    let mut room = OpenRoom::open(options).map_err(|error| CliError::failed(&error).hint(error.remedy()))?;
     let dark = (arguments.dark || arguments.light).then_some(arguments.dark);
     let Some(file) = &arguments.screenshot else {
         let config_folder = Environment::of_process().config_folder().map(ToOwned::to_owned);
         let exit = window::run(room, &WindowOptions { size: arguments.size, dark, config_folder })
-            .map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
-        return Ok(if exit.is_success() { Ending::Done } else { Ending::Failed });
+            .map_err(|error| CliError::failed(&error).hint(error.remedy()))?;
+        return Ok(if exit.is_success() { ExitStatus::Done } else { ExitStatus::Failed });
     };
     room.run_ticks((arguments.after.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64);
     let picture = PictureOptions {
@@ -166,26 +169,26 @@ pub(super) fn open(arguments: &Arguments) -> Outcome {
     };
     let written = screenshot::write(&mut room, &picture, file);
     room.close("the screenshot was taken");
-    written.map_err(Complaint::failed)?;
-    Ok(Ending::Done)
+    written.map_err(CliError::failed)?;
+    Ok(ExitStatus::Done)
 }
 
-/// Prints the table of commands.
-fn help_keys(as_json: bool) -> Outcome {
+/// Prints all window commands with their keys.
+fn help_keys(as_json: bool) -> CliResult {
     let table = CommandTable::standard();
     if as_json {
         output::json(&listing::listed(table))?;
     } else {
         output::result(listing::as_text(table).trim_end())?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
-/// A window needs a display; without one, the room can still be lived in.
-fn look_for_a_display() -> Result<(), Complaint> {
+/// Fails if no display is available for a window.
+fn check_display() -> Result<(), CliError> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if cfg!(target_os = "linux") && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") {
-        return Err(Complaint::failed("no display is available for the window").hint(
+        return Err(CliError::failed("no display is available for the window").hint(
             "run the room in the terminal with: workshop run, or take a screenshot with: workshop --screenshot \
                 room.png",
         ));

@@ -11,8 +11,8 @@ use super::resume_arguments::{chosen_run, resumed};
 use super::run::{self, parse_speed};
 use super::task_goal::Task;
 use super::workflow_goal::WorkflowGoal;
-use super::workspace_argument::{self, Absent, InWorkspace};
-use super::{Complaint, Ending, Outcome, output};
+use super::workspace_argument::{self, IfMissing, InWorkspace};
+use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::workflows::{self, Known, RunHead};
 use crate::base::Severity;
 use crate::base::text::nearest;
@@ -33,25 +33,25 @@ pub(super) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// List workflows and unfinished runs
-    List(Listing),
+    List(ListArguments),
     /// Check a workflow, or all of them, for problems
-    Check(Checking),
+    Check(CheckArguments),
     /// Run a workflow and print its result
-    Run(Box<Running>),
+    Run(Box<RunArguments>),
     /// Resume a run that failed, was stopped, or waits for you
-    Resume(Box<Resuming>),
+    Resume(Box<ResumeArguments>),
     /// Show the progress of a run, step by step
-    Show(Showing),
+    Show(ShowArguments),
 }
 
 #[derive(Args)]
-struct Listing {
+struct ListArguments {
     #[command(flatten)]
     place: InWorkspace,
 }
 
 #[derive(Args)]
-struct Checking {
+struct CheckArguments {
     /// The workflow's file or name; defaults to all
     file: Option<String>,
     #[command(flatten)]
@@ -59,38 +59,38 @@ struct Checking {
 }
 
 #[derive(Args)]
-struct Running {
+struct RunArguments {
     /// The workflow's file or name
     file: String,
     /// The value of a {variable}; asked on the terminal if missing
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_pair)]
     variables: Vec<(String, String)>,
     #[command(flatten)]
-    driving: Driving,
+    options: RunOptions,
 }
 
 #[derive(Args)]
-struct Resuming {
+struct ResumeArguments {
     /// The run's id or number from `list`
     run: String,
     /// Your answer to a step: STEP=yes, STEP=no, STEP.comment=TEXT, STEP.FIELD=VALUE
     #[arg(long = "answer", value_name = "STEP=VALUE", value_parser = parse_pair)]
     answers: Vec<(String, String)>,
     #[command(flatten)]
-    driving: Driving,
+    options: RunOptions,
 }
 
 #[derive(Args)]
-struct Showing {
+struct ShowArguments {
     /// The run's id or number from `list`
     run: String,
     #[command(flatten)]
     place: InWorkspace,
 }
 
-/// How a run is driven.
+/// The options of a workflow run.
 #[derive(Args)]
-struct Driving {
+struct RunOptions {
     /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
@@ -107,7 +107,7 @@ struct Driving {
     #[arg(long, default_value = "max", value_parser = parse_speed)]
     speed: Speed,
     /// How to handle approvals; by default asks on the terminal, or stops if there is none
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "ACTION")]
     on_ask: Option<OnAsk>,
     /// Let all other agents rest: they do not read, talk or call models
     #[arg(long)]
@@ -137,7 +137,7 @@ pub(super) fn parse_pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-pub(super) fn workflow(arguments: &Arguments) -> Outcome {
+pub(super) fn workflow(arguments: &Arguments) -> CliResult {
     match &arguments.command {
         Command::List(listing) => list(listing),
         Command::Check(checking) => check(checking),
@@ -147,8 +147,8 @@ pub(super) fn workflow(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// The workspace: the one that is named, the one that contains the file, or the default.
-fn workspace_of(named: Option<&Path>, file: Option<&str>) -> Result<PathBuf, Complaint> {
+/// The workspace: the given one, the one that contains the file, or the default.
+fn workspace_of(named: Option<&Path>, file: Option<&str>) -> Result<PathBuf, CliError> {
     let around = || {
         let path = Path::new(file?);
         let folder = path.ancestors().find(|folder| folder.ends_with("workflows"))?.parent()?;
@@ -156,44 +156,44 @@ fn workspace_of(named: Option<&Path>, file: Option<&str>) -> Result<PathBuf, Com
         is_workspace(folder).then(|| folder.to_owned())
     };
     match named.map(Path::to_owned).or_else(around) {
-        Some(folder) => workspace_argument::workspace(Some(&folder), Absent::Refuse),
-        None => workspace_argument::workspace(None, Absent::Refuse),
+        Some(folder) => workspace_argument::workspace(Some(&folder), IfMissing::Fail),
+        None => workspace_argument::workspace(None, IfMissing::Fail),
     }
 }
 
-/// The workflow that is meant by a path, by one of the workspace, or by a name.
-fn choose<'a>(known: &'a Known, word: &str) -> Result<&'a WorkflowFile, Complaint> {
+/// Finds a workflow by its path, its path in the workspace, or its name.
+fn choose<'a>(known: &'a Known, word: &str) -> Result<&'a WorkflowFile, CliError> {
     let inside = word.rfind("workflows/").map(|at| &word[at..]);
-    let found = inside.and_then(|path| known.workflows.get(path)).or_else(|| known.workflow_context().workflow(word));
+    let found = inside.and_then(|path| known.workflows.get(path)).or_else(|| known.check_context().workflow(word));
     found.ok_or_else(|| {
         let names: Vec<&str> = known.workflows.keys().map(|path| format::stem(path)).collect();
-        let complaint = Complaint::usage(format!("there is no workflow {word:?}"));
+        let error = CliError::usage(format!("there is no workflow {word:?}"));
         match (nearest(word, names.iter().copied()), names.is_empty()) {
-            (Some(near), _) => complaint.hint(format!("did you mean {near:?}?")),
-            (None, true) => complaint.hint("make one with: workshop init --workflow chain"),
-            (None, false) => complaint.hint(format!("there are: {}", names.join(", "))),
+            (Some(near), _) => error.hint(format!("did you mean {near:?}?")),
+            (None, true) => error.hint("create one with: workshop init --workflow chain"),
+            (None, false) => error.hint(format!("available: {}", names.join(", "))),
         }
     })
 }
 
-fn list(listing: &Listing) -> Outcome {
-    let folder = workspace_argument::workspace(listing.place.workspace.as_deref(), Absent::Refuse)?;
+fn list(listing: &ListArguments) -> CliResult {
+    let folder = workspace_argument::workspace(listing.place.workspace.as_deref(), IfMissing::Fail)?;
     let known = Known::of(&folder);
     let runs: Vec<RunHead> = workflows::runs(&folder).into_iter().filter(|run| run.status != "done").collect();
     if listing.place.json {
         let workflows: Vec<Value> = known.workflows.values().map(|file| to_json(&known, file)).collect();
         let runs: Vec<Value> = runs.iter().map(run_to_json).collect();
         output::json(&json!({ "workflows": workflows, "runs": runs }))?;
-        return Ok(Ending::Done);
+        return Ok(ExitStatus::Done);
     }
     if known.workflows.is_empty() && runs.is_empty() {
-        output::note("there are no workflows; make one with: workshop init --workflow chain");
-        return Ok(Ending::Done);
+        output::note("no workflows; create one with: workshop init --workflow chain");
+        return Ok(ExitStatus::Done);
     }
     let mut lines: Vec<String> = known.workflows.values().map(|file| line(&known, file)).collect();
     lines.extend(runs.iter().map(|run| format!("{}  {}: {}", run.key, run.name, run.status)));
     output::result(&lines.join("\n"))?;
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn line(known: &Known, file: &WorkflowFile) -> String {
@@ -233,7 +233,7 @@ fn run_to_json(run: &RunHead) -> Value {
     json!({ "run": run.key, "workflow": run.name, "status": run.status, "file": run.path })
 }
 
-fn check(checking: &Checking) -> Outcome {
+fn check(checking: &CheckArguments) -> CliResult {
     let folder = workspace_of(checking.place.workspace.as_deref(), checking.file.as_deref())?;
     let known = Known::of(&folder);
     let chosen: Vec<&WorkflowFile> = match &checking.file {
@@ -245,19 +245,15 @@ fn check(checking: &Checking) -> Outcome {
     if checking.place.json {
         output::json(&json!({ "problems": problems }))?;
     } else if problems.is_empty() {
-        output::note(match chosen.len() {
-            0 => "there are no workflows",
-            1 => "no problems",
-            _ => "no problems",
-        });
+        output::note(if chosen.is_empty() { "no workflows" } else { "no problems" });
     } else {
         output::result(&problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     }
-    Ok(if has_errors { Ending::Failed } else { Ending::Done })
+    Ok(if has_errors { ExitStatus::Failed } else { ExitStatus::Done })
 }
 
-fn run_workflow(running: &Running) -> Outcome {
-    let folder = workspace_of(running.driving.workspace.as_deref(), Some(&running.file))?;
+fn run_workflow(running: &RunArguments) -> CliResult {
+    let folder = workspace_of(running.options.workspace.as_deref(), Some(&running.file))?;
     let known = Known::of(&folder);
     let file = choose(&known, &running.file)?;
     let workflow = &file.workflow;
@@ -268,32 +264,32 @@ fn run_workflow(running: &Running) -> Outcome {
         .map(ToString::to_string)
         .collect();
     if !errors.is_empty() {
-        return Err(Complaint::usage(format!("{} cannot run:\n{}", workflow.path, errors.join("\n"))));
+        return Err(CliError::usage(format!("{} cannot run:\n{}", workflow.path, errors.join("\n"))));
     }
     let variables = variables(workflow, &running.variables)?;
     let command = WorkflowCommand::Start { workflow: workflow.path.clone(), variables };
-    drive(&running.driving, &folder, None, WorkflowGoal::new(command, Vec::new()))
+    drive(&running.options, &folder, None, WorkflowGoal::new(command, Vec::new()))
 }
 
-/// The variables of the workflow: as given, with the missing ones asked on the terminal.
-fn variables(workflow: &Workflow, given: &[(String, String)]) -> Result<BTreeMap<String, String>, Complaint> {
+/// The values of the workflow's variables: the given ones, and missing ones as asked on the terminal.
+fn variables(workflow: &Workflow, given: &[(String, String)]) -> Result<BTreeMap<String, String>, CliError> {
     let names: Vec<&str> = workflow.variables.iter().map(|variable| variable.name.as_str()).collect();
     let mut variables = BTreeMap::new();
     for (name, value) in given {
         if !names.contains(&name.as_str()) {
-            let complaint = Complaint::usage(format!("{} has no variable {name:?}", workflow.path));
+            let error = CliError::usage(format!("{} has no variable {name:?}", workflow.path));
             return Err(match (nearest(name, names.iter().copied()), names.is_empty()) {
-                (Some(near), _) => complaint.hint(format!("did you mean {near:?}?")),
-                (None, true) => complaint.hint("it has none"),
-                (None, false) => complaint.hint(format!("it has: {}", names.join(", "))),
+                (Some(near), _) => error.hint(format!("did you mean {near:?}?")),
+                (None, true) => error.hint("it has no variables"),
+                (None, false) => error.hint(format!("its variables are: {}", names.join(", "))),
             });
         }
         variables.insert(name.clone(), value.clone());
     }
     for name in missing(workflow, &variables) {
-        if !output::can_be_asked() {
-            let complaint = Complaint::usage(format!("{} needs a value for {{{name}}}", workflow.path));
-            return Err(complaint.hint(format!("set it with: --var {name}=…")));
+        if !output::is_interactive() {
+            let error = CliError::usage(format!("{} needs a value for {{{name}}}", workflow.path));
+            return Err(error.hint(format!("set it with: --var {name}=…")));
         }
         let about = workflow.variables.iter().find(|one| one.name == *name).map(|one| one.description.as_str());
         let about = about.filter(|about| !about.is_empty()).map(|about| format!(" ({about})")).unwrap_or_default();
@@ -303,42 +299,42 @@ fn variables(workflow: &Workflow, given: &[(String, String)]) -> Result<BTreeMap
     Ok(variables)
 }
 
-fn resume(resuming: &Resuming) -> Outcome {
-    let folder = workspace_of(resuming.driving.workspace.as_deref(), None)?;
+fn resume(resuming: &ResumeArguments) -> CliResult {
+    let folder = workspace_of(resuming.options.workspace.as_deref(), None)?;
     let (goal, scene) = resumed(&folder, &resuming.run, &resuming.answers)?;
-    drive(&resuming.driving, &folder, Some(scene), goal)
+    drive(&resuming.options, &folder, Some(scene), goal)
 }
 
-/// Drives the room until the goal is reached.
-fn drive(driving: &Driving, folder: &Path, scene: Option<String>, goal: WorkflowGoal) -> Outcome {
+/// Runs the room until the workflow run ends.
+fn drive(options: &RunOptions, folder: &Path, scene: Option<String>, goal: WorkflowGoal) -> CliResult {
     let arguments = run::Arguments {
         workspace: Some(folder.to_owned()),
-        scene: driving.scene.clone().or(scene),
-        provider: driving.provider.clone(),
-        model: driving.model.clone(),
-        speed: driving.speed,
-        on_ask: driving.on_ask,
-        unpause: driving.unpause,
-        out: driving.out.clone(),
-        events: driving.events.clone(),
-        json: driving.json,
-        quiet: driving.quiet,
-        ..run::Arguments::of_nothing()
+        scene: options.scene.clone().or(scene),
+        provider: options.provider.clone(),
+        model: options.model.clone(),
+        speed: options.speed,
+        on_ask: options.on_ask,
+        unpause: options.unpause,
+        out: options.out.clone(),
+        events: options.events.clone(),
+        json: options.json,
+        quiet: options.quiet,
+        ..run::Arguments::empty()
     };
-    run::run_for(&arguments, Some(Task::workflow(goal)), driving.only)
+    run::run_for(&arguments, Some(Task::workflow(goal)), options.only)
 }
 
-fn show(showing: &Showing) -> Outcome {
+fn show(showing: &ShowArguments) -> CliResult {
     let folder = workspace_of(showing.place.workspace.as_deref(), None)?;
     let head = chosen_run(&folder, &showing.run)?;
     let (found, _) =
-        workflows::run(&head).map_err(|why| Complaint::failed(format!("{}: {why}", head.path.display())))?;
+        workflows::run(&head).map_err(|why| CliError::failed(format!("{}: {why}", head.path.display())))?;
     if showing.place.json {
         output::json(&found.state)?;
     } else {
         output::result(&run_record::summary(&found.state))?;
     }
-    Ok(Ending::Done)
+    Ok(ExitStatus::Done)
 }
 
 #[cfg(test)]
@@ -346,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_given_on_the_command_line_is_read() {
+    fn name_value_pairs_are_parsed() {
         assert_eq!(parse_pair("topic=a=b"), Ok(("topic".into(), "a=b".into())));
         assert!(parse_pair("topic").is_err() && parse_pair("=x").is_err());
     }

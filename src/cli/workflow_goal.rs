@@ -1,8 +1,8 @@
-//! A workflow run that a command line waits for, from its start to its end.
+//! A workflow run that a command waits for, from its start to its end.
 
 use bevy::ecs::prelude::*;
 
-use super::Ending;
+use super::ExitStatus;
 use super::report::Verdict;
 use super::waiting_steps::waiting;
 use crate::app::approvals::has_answers;
@@ -13,69 +13,69 @@ use crate::log::events::{Warning, WorkflowStep};
 use crate::orchestration::workflow::{Run, RunKey, RunStatus, StepStatus, WorkflowCommand, WorkflowRuns};
 use crate::schedule::InputQueue;
 
-/// Said where all work is paused.
+/// The message if all work is paused.
 pub(super) const WORK_PAUSED: &str = "all work in this workspace is paused, by Pause work or Stop all in the window; \
     choose Continue work there, or run again with --unpause";
 
 /// The workflow run that a command waits for.
 pub(super) struct WorkflowGoal {
-    /// What brings it about.
+    /// The command that starts or resumes the run.
     command: WorkflowCommand,
-    /// What a person says to steps that are theirs.
+    /// The person's answers to steps that ask for one.
     answers: Vec<WorkflowCommand>,
     stage: Stage,
 }
 
 enum Stage {
-    Early,
-    Given,
-    Taken(RunKey),
-    Refused(String),
+    NotSubmitted,
+    Submitted,
+    Started(RunKey),
+    Rejected(String),
 }
 
 impl WorkflowGoal {
     pub(super) fn new(command: WorkflowCommand, answers: Vec<WorkflowCommand>) -> Self {
-        Self { command, answers, stage: Stage::Early }
+        Self { command, answers, stage: Stage::NotSubmitted }
     }
 
-    /// The run, once it began.
+    /// The workflow run, once it has started.
     pub(super) fn run<'a>(&self, world: &'a World) -> Option<&'a Run> {
         match self.stage {
-            Stage::Taken(key) => world.resource::<WorkflowRuns>().get(key),
+            Stage::Started(key) => world.resource::<WorkflowRuns>().get(key),
             _ => None,
         }
     }
 
-    /// Starts or continues the workflow once the room is open. Returns how the run ends if a person has to do something
-    /// first.
-    pub(super) fn give(&mut self, world: &mut World, unpause: bool) -> Option<Verdict> {
-        if !matches!(self.stage, Stage::Early) {
+    /// Starts or resumes the workflow once the room is open. Returns a verdict if all work is paused, so that it cannot
+    /// start.
+    pub(super) fn submit(&mut self, world: &mut World, unpause: bool) -> Option<Verdict> {
+        if !matches!(self.stage, Stage::NotSubmitted) {
             return None;
         }
         if unpause {
             world.resource_mut::<InputQueue<KernelCommand>>().push(KernelCommand::Resume);
         } else if world.resource::<Kernel>().is_paused() {
-            return Some(Verdict::new(Ending::Waiting, format!("the workflow did not start: {WORK_PAUSED}")));
+            return Some(Verdict::new(ExitStatus::Waiting, format!("the workflow did not start: {WORK_PAUSED}")));
         }
-        self.stage = Stage::Given;
+        self.stage = Stage::Submitted;
         if let WorkflowCommand::Resume { run: key, .. } = &self.command {
             let known = world.resource::<WorkflowRuns>().get(*key);
-            if known.is_some_and(|run| run.is_running() || run.status == RunStatus::Done) {
-                // It continues by itself.
-                self.stage = Stage::Taken(*key);
+            if known.is_some_and(|run| run.is_going_on() || run.status == RunStatus::Done) {
+                // The run continues without a command.
+                self.stage = Stage::Started(*key);
             }
         }
-        let mut door = world.resource_mut::<InputQueue<WorkflowCommand>>();
-        if matches!(self.stage, Stage::Given) {
-            door.push(self.command.clone());
+        let mut queue = world.resource_mut::<InputQueue<WorkflowCommand>>();
+        if matches!(self.stage, Stage::Submitted) {
+            queue.push(self.command.clone());
         }
-        self.answers.drain(..).for_each(|answer| door.push(answer));
+        self.answers.drain(..).for_each(|answer| queue.push(answer));
         None
     }
 
-    /// Checks its result.
+    /// Looks for the result of the submitted command in the events of the next tick.
     pub(super) fn watch(&mut self, events: &[EventRecord]) {
-        if !matches!(self.stage, Stage::Given) {
+        if !matches!(self.stage, Stage::Submitted) {
             return;
         }
         let begun = events.iter().filter_map(|event| event.read::<WorkflowStep>()).find(|event| {
@@ -83,20 +83,20 @@ impl WorkflowGoal {
             event.step.is_empty() && ["started", "resumed"].contains(&event.to.as_str()) && is_mine
         });
         if let Some(key) = begun.and_then(|event| RunKey::parse(event.run.as_deref()?)) {
-            self.stage = Stage::Taken(key);
+            self.stage = Stage::Started(key);
             return;
         }
-        // It was admitted in this tick: from now on it counts as this run.
+        // The command was handled in this tick; if no run started, it was rejected.
         let refusal =
             events.iter().filter(|event| event.draft.agent.is_none()).find_map(|event| event.read::<Warning>());
         let why = refusal.map_or_else(|| "the room rejected it; see its log".into(), |warning| warning.what);
-        self.stage = Stage::Refused(why.into_owned());
+        self.stage = Stage::Rejected(why.into_owned());
     }
 
-    /// How it ended, if it did, or what a person must do before it can continue.
+    /// How the run ended, or what a person must do before it can continue; `None` while it is running.
     pub(super) fn verdict(&self, world: &World) -> Option<Verdict> {
-        if let Stage::Refused(why) = &self.stage {
-            return Some(Verdict::new(Ending::Failed, why.clone()));
+        if let Stage::Rejected(why) = &self.stage {
+            return Some(Verdict::new(ExitStatus::Failed, why.clone()));
         }
         let run = self.run(world)?;
         if run.is_running() {
@@ -115,14 +115,14 @@ impl WorkflowGoal {
                 let why: Vec<String> = failed.map(|(step, state)| format!("step {}: {}", step.id, state.why)).collect();
                 let why = if why.is_empty() { run.why.clone() } else { why.join("; ") };
                 let hint = format!("fix it, then continue with: workshop workflow resume {}", run.key);
-                let ending = if run.is_limited() { Ending::Limited } else { Ending::Failed };
-                Verdict { result: None, ..Verdict::new(ending, why).hint(hint) }
+                let exit = if run.is_limited() { ExitStatus::Limited } else { ExitStatus::Failed };
+                Verdict { result: None, ..Verdict::new(exit, why).hint(hint) }
             }
         })
     }
 }
 
-/// What a person must do, if nothing else is running.
+/// What a person must do, if no other step is running.
 fn waits(world: &World, run: &Run) -> Option<Verdict> {
     let is_quiet = run.active().next().is_none() && world.resource::<InputQueue<WorkflowCommand>>().is_empty();
     if !is_quiet || has_answers(world) {

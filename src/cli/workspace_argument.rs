@@ -1,20 +1,20 @@
-//! Which folder a command works on, and which commands create a workspace if there is none.
+//! Finds the workspace of a command, or creates it.
 //!
 //! A folder is a workspace if it has a `settings.yaml`. Without an argument, the current folder is used if it is one,
 //! else `./my-workshop`, which `run` and the window create on first use. A given folder is made a workspace by `init`,
-//! and by the window if it is empty; every other command reports that it is not a workspace. A folder that is an agent
-//! by itself, as its `agent.mdx` says, is accepted by commands that do not open a window.
+//! and by the window if it is empty; every other command fails if it is not one. Commands that do not open a window
+//! also accept a folder that is an agent (has an `agent.mdx`).
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Complaint, output};
+use super::{CliError, output};
 use crate::base::text::nearest;
 use crate::workspace::layout::{self, DEFAULT_FOLDER, SETTINGS_FILE, is_agent_folder, is_workspace};
 use crate::workspace::starter::{self, ADOPTED_SCENE};
 
-/// In which workspace a command works, and how it prints what comes of it.
+/// The workspace of a command, and its output format.
 #[derive(Args)]
 pub(super) struct InWorkspace {
     /// The workspace; defaults to the current folder
@@ -25,51 +25,51 @@ pub(super) struct InWorkspace {
     pub(super) json: bool,
 }
 
-/// What a command does without a workspace.
+/// What a command does if there is no workspace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Absent {
-    /// It says so.
-    Refuse,
-    /// It makes `./my-workshop` where no folder given.
-    MakeDefault,
-    /// It creates the named folder, too, if nothing is there yet: a person sees what opens.
-    Make,
+pub(super) enum IfMissing {
+    /// Fail.
+    Fail,
+    /// Create `./my-workshop` if no folder was given.
+    CreateDefault,
+    /// Create the given folder, too, if it is missing or empty. For the window, where a person sees what opens.
+    Create,
 }
 
-/// The workspace that a command works on.
-pub(super) fn workspace(named: Option<&Path>, absent: Absent) -> Result<PathBuf, Complaint> {
-    let folder = meant(named)?;
-    // The window draws a scene, which an agent's folder gets once it is a workspace.
-    let is_agent = named.is_some() && absent != Absent::Make && is_agent_folder(&folder);
+/// Returns the workspace of a command, and creates it if `if_missing` allows that.
+pub(super) fn workspace(named: Option<&Path>, if_missing: IfMissing) -> Result<PathBuf, CliError> {
+    let folder = resolve_folder(named)?;
+    // The window needs a scene, which an agent's folder has only once it is a workspace.
+    let is_agent = named.is_some() && if_missing != IfMissing::Create && is_agent_folder(&folder);
     if is_workspace(&folder) || is_agent {
         return Ok(folder);
     }
-    let may_make = match named {
-        None => absent != Absent::Refuse,
-        Some(_) => absent == Absent::Make,
+    let may_create = match named {
+        None => if_missing != IfMissing::Fail,
+        Some(_) => if_missing == IfMissing::Create,
     };
-    // The kit in the usual place may be there in part, where its making was cut off; it never overwrites.
-    if !may_make {
-        return Err(no_workspace(named, &folder));
+    // `./my-workshop` may exist in part, after an interrupted creation; the starter kit never overwrites files.
+    if !may_create {
+        return Err(not_a_workspace(named, &folder));
     }
     if named.is_some() && !is_free(&folder) {
-        return adopted(folder.clone())?.ok_or_else(|| no_workspace(named, &folder));
+        return offer_to_adopt(folder.clone())?.ok_or_else(|| not_a_workspace(named, &folder));
     }
     if let Some(command) = named.and_then(command_like) {
         let hint = format!("did you mean the command: workshop {command}? for a folder of this name, use ./NAME");
-        return Err(no_workspace(named, &folder).hint(hint));
+        return Err(not_a_workspace(named, &folder).hint(hint));
     }
-    starter::init(&folder).map_err(Complaint::failed)?;
-    if output::is_watched() {
+    starter::init(&folder).map_err(CliError::failed)?;
+    if output::stderr_is_terminal() {
         output::note(&format!("created a new workspace from the starter kit in {}", folder.display()));
     }
     Ok(folder)
 }
 
-/// Turns a folder with other files into a workspace, if the person at the terminal agrees: it gets its settings and one
-/// scene, and everything else stays as it is.
-fn adopted(folder: PathBuf) -> Result<Option<PathBuf>, Complaint> {
-    if !folder.is_dir() || !output::can_be_asked() {
+/// Turns a folder with other files into a workspace, if the person at the terminal agrees. It only gets settings and
+/// one scene.
+fn offer_to_adopt(folder: PathBuf) -> Result<Option<PathBuf>, CliError> {
+    if !folder.is_dir() || !output::is_interactive() {
         return Ok(None);
     }
     let shown = folder.display();
@@ -79,18 +79,18 @@ fn adopted(folder: PathBuf) -> Result<Option<PathBuf>, Complaint> {
     if !output::confirm(&question)? {
         return Ok(None);
     }
-    starter::adopt(&folder).map_err(Complaint::failed)?;
+    starter::adopt(&folder).map_err(CliError::failed)?;
     output::note(&format!("import its agents with: workshop import --workspace {shown} {shown}"));
     Ok(Some(folder))
 }
 
-/// The folder that is meant, whether or not it is a workspace.
-pub(super) fn meant(named: Option<&Path>) -> Result<PathBuf, Complaint> {
-    let current = std::env::current_dir().map_err(|error| Complaint::usage(format!("the current folder: {error}")))?;
+/// The folder of the argument or the default, whether or not it is a workspace.
+pub(super) fn resolve_folder(named: Option<&Path>) -> Result<PathBuf, CliError> {
+    let current = std::env::current_dir().map_err(|error| CliError::usage(format!("the current folder: {error}")))?;
     Ok(layout::find(named, &current))
 }
 
-/// Whether nothing is lost if a workspace is written there: nothing exists, or an empty folder.
+/// Whether the folder is missing or empty.
 fn is_free(folder: &Path) -> bool {
     match folder.symlink_metadata() {
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -98,26 +98,26 @@ fn is_free(folder: &Path) -> bool {
     }
 }
 
-fn no_workspace(named: Option<&Path>, folder: &Path) -> Complaint {
+fn not_a_workspace(named: Option<&Path>, folder: &Path) -> CliError {
     let shown = named.unwrap_or(folder).display();
     if !folder.exists() {
-        let complaint = match named {
-            Some(_) => Complaint::usage(format!("no such folder: {shown}")),
-            None => Complaint::usage(format!("neither this folder nor {DEFAULT_FOLDER} is a workspace")),
+        let error = match named {
+            Some(_) => CliError::usage(format!("no such folder: {shown}")),
+            None => CliError::usage(format!("neither this folder nor {DEFAULT_FOLDER} is a workspace")),
         };
         return match named.and_then(command_like) {
-            Some(command) => complaint.hint(format!("did you mean the command: workshop {command}?")),
-            None => complaint.hint(format!("create a workspace with: workshop init {shown}")),
+            Some(command) => error.hint(format!("did you mean the command: workshop {command}?")),
+            None => error.hint(format!("create a workspace with: workshop init {shown}")),
         };
     }
     if !folder.is_dir() {
-        return Complaint::usage(format!("{shown} is a file, but a workspace is a folder"));
+        return CliError::usage(format!("{shown} is a file, but a workspace is a folder"));
     }
-    Complaint::usage(format!("{shown} is not a workspace: it has no settings.yaml"))
+    CliError::usage(format!("{shown} is not a workspace: it has no settings.yaml"))
         .hint(format!("make it one with: workshop init {shown}; for settings and one scene only: init --bare {shown}"))
 }
 
-/// The command that was meant by a single word in the place of a folder.
+/// The subcommand that a mistyped workspace argument resembles.
 fn command_like(named: &Path) -> Option<&'static str> {
     let word = named.to_str().filter(|word| !word.contains(['/', '\\', '.']))?;
     nearest(word, super::COMMANDS).filter(|command| *command != word)
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mistyped_command_is_known_and_a_path_is_none() {
+    fn a_mistyped_command_is_recognized_and_a_path_is_not() {
         let like = |word: &str| command_like(Path::new(word));
         assert_eq!(like("docter"), Some("doctor"));
         assert_eq!(like("runn"), Some("run"));
@@ -137,18 +137,18 @@ mod tests {
     }
 
     #[test]
-    fn a_named_folder_is_made_where_a_person_sees_what_comes_up_and_nothing_is_there() {
+    fn only_the_window_creates_a_given_folder_and_only_if_it_is_empty() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let named = folder.path().join("my-room");
-        for absent in [Absent::Refuse, Absent::MakeDefault] {
-            assert!(workspace(Some(&named), absent).is_err() && !named.exists());
+        for if_missing in [IfMissing::Fail, IfMissing::CreateDefault] {
+            assert!(workspace(Some(&named), if_missing).is_err() && !named.exists());
         }
-        workspace(Some(&named), Absent::Make).expect("it can be made");
+        workspace(Some(&named), IfMissing::Create).expect("it can be made");
         assert!(is_workspace(&named));
-        workspace(Some(&named), Absent::Refuse).expect("it should be valid");
+        workspace(Some(&named), IfMissing::Fail).expect("it should be valid");
         let others = folder.path().join("notes");
         std::fs::create_dir(&others).expect("it can be made");
         std::fs::write(others.join("mine.txt"), "mine").expect("it can be written");
-        assert!(workspace(Some(&others), Absent::Make).is_err() && !is_workspace(&others));
+        assert!(workspace(Some(&others), IfMissing::Create).is_err() && !is_workspace(&others));
     }
 }

@@ -1,4 +1,4 @@
-//! A minimal client of the coding agents' protocol: it measures what the agent itself takes, without the workshop.
+//! A minimal client of the coding agents' protocol, to measure the agent without the workshop.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;

@@ -17,7 +17,7 @@ use agent_workshop::simulation::TaskCommand;
 use agent_workshop::workspace::starter;
 use bevy::ecs::prelude::*;
 
-use super::{AGENTS, PATIENCE};
+use super::{AGENTS, TIMEOUT};
 
 /// The agent's script.
 const AGENT: &str = include_str!("agent.py");
@@ -80,7 +80,7 @@ impl Place {
 /// A running room.
 pub struct Hosted {
     room: Room,
-    /// What the agents said at the end of their tasks.
+    /// The final answers of the agents' tasks.
     pub said: Vec<String>,
     /// The workspace of the room.
     pub place: Place,
@@ -111,7 +111,7 @@ impl Hosted {
         self.world().resource_mut::<InputQueue<TaskCommand>>().push(task);
     }
 
-    fn hear(&mut self) {
+    fn collect_answers(&mut self) {
         let events = self.world().resource_mut::<EventTap>().take();
         self.said.extend(events.iter().filter_map(|event| event.read::<Complete>()).map(|done| done.text));
     }
@@ -119,23 +119,23 @@ impl Hosted {
     /// Runs the next tick if one may run; otherwise waits a little.
     pub fn step(&mut self) {
         self.room.driver.step(self.room.app.world_mut());
-        self.hear();
+        self.collect_answers();
     }
 
     /// Runs the room until a condition holds.
     pub fn until(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while !holds(self) {
             assert!(Instant::now() < until, "{what}: it never comes to that; said so far: {:?}", self.said);
             self.step();
         }
     }
 
-    /// Runs the room for one frame, as the window does, and returns what is being said at the end of it.
+    /// Runs the room for one frame, as the window does. Returns the live text at the end of it.
     pub fn frame(&mut self, length: Duration) -> String {
         let begun = Instant::now();
         while self.room.driver.try_step(self.room.app.world_mut()) == Step::Ticked {}
-        self.hear();
+        self.collect_answers();
         let said = self.live();
         std::thread::sleep(length.saturating_sub(begun.elapsed()));
         said
@@ -145,7 +145,7 @@ impl Hosted {
         self.room.app.world().resource::<RequestQueue>().in_flight() > 0
     }
 
-    /// What is being said now.
+    /// The text that is currently streamed.
     pub fn live(&self) -> String {
         self.room.app.world().resource::<LiveText>().iter().map(|(_, text)| text).collect()
     }
@@ -159,7 +159,7 @@ impl Hosted {
             self.step();
         }
         while self.live().is_empty() {
-            assert!(begun.elapsed() < PATIENCE, "nothing is said");
+            assert!(begun.elapsed() < TIMEOUT, "nothing is said");
             self.step();
         }
         let took = begun.elapsed();

@@ -10,7 +10,7 @@ use super::siege::{Reach, Siege, Try};
 
 /// Calls in the full loop, approximately.
 const CALLS: u64 = 4_800;
-/// Calls in one case, without those of the agents that it starts.
+/// Calls in one case, without those of started agents.
 const CALLS_PER_CASE: u64 = 60;
 /// Calls of each agent that is started.
 const CALLS_OF_A_CHILD: usize = 8;
@@ -39,7 +39,7 @@ fn try_case(case: &mut Case) {
     Siege::lay(case, REACH).tries(own, of_children);
 }
 
-/// A call that must not be carried out as it says.
+/// A call that must not be executed as written.
 fn hostile_call(chance: &mut Chance, number: usize, may_spawn: bool) -> Try {
     let tool = *chance.one_of(&TOOLS);
     let path = paths::anywhere(chance);

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A process that runs longer than this has hung.
-pub const TIME_AT_MOST: Duration = Duration::from_secs(60);
+/// A process that runs longer than this counts as hung.
+pub const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// The pause between two checks of a process.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// How much of a process's output is kept.
-const PRINTED_BYTES_AT_MOST: usize = 64 << 20;
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
+/// The maximum size of the stored output of a process.
+const MAX_OUTPUT_BYTES: usize = 64 << 20;
 /// An API key that may appear only where it belongs.
 pub const KEY: &str = "sk-canary-0123456789abcdefghij";
 /// The environment variables that hold keys.
@@ -32,7 +32,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The program with these arguments in this folder, for a person with this home folder and with every key set.
+    /// The program with these arguments in this folder, with this home folder and with every key set.
     pub fn new(folder: &Path, home: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(binary());
         command.current_dir(folder).args(arguments).stdin(Stdio::null());
@@ -45,7 +45,7 @@ impl Launch {
         for name in KEY_VARIABLES {
             command.env(name, KEY);
         }
-        Self { command, told: format!("`workshop {}`", arguments.join(" ")), limit: TIME_AT_MOST }
+        Self { command, told: format!("`workshop {}`", arguments.join(" ")), limit: TIME_LIMIT }
     }
 
     /// Adds this environment variable.
@@ -64,20 +64,20 @@ impl Launch {
     pub fn start(mut self) -> Running {
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().expect("the program can be started");
-        let out = Printed::of(child.stdout.take().expect("it is piped"));
-        let errors = Printed::of(child.stderr.take().expect("it is piped"));
+        let out = CapturedOutput::of(child.stdout.take().expect("it is piped"));
+        let errors = CapturedOutput::of(child.stderr.take().expect("it is piped"));
         let began = Instant::now();
         Running { child, command: self.told, out, errors, began, limit: self.limit, peak_kib: 0 }
     }
 }
 
 /// The output of a process, read on a thread so that the process never waits for its reader.
-struct Printed {
+struct CapturedOutput {
     text: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
 
-impl Printed {
+impl CapturedOutput {
     fn of(mut pipe: impl Read + Send + 'static) -> Self {
         let text: Arc<Mutex<Vec<u8>>> = Arc::default();
         let kept = text.clone();
@@ -87,7 +87,7 @@ impl Printed {
                 && count > 0
             {
                 let mut kept = kept.lock().expect("no thread panics while holding it");
-                let room = PRINTED_BYTES_AT_MOST.saturating_sub(kept.len());
+                let room = MAX_OUTPUT_BYTES.saturating_sub(kept.len());
                 kept.extend_from_slice(&block[..count.min(room)]);
             }
         });
@@ -105,8 +105,8 @@ impl Printed {
 pub struct Running {
     child: Child,
     command: String,
-    out: Printed,
-    errors: Printed,
+    out: CapturedOutput,
+    errors: CapturedOutput,
     began: Instant,
     limit: Duration,
     peak_kib: u64,
@@ -135,7 +135,7 @@ impl Running {
                 return true;
             }
             let Some(left) = until.checked_duration_since(Instant::now()) else { return false };
-            std::thread::sleep(LOOK_EVERY.min(left));
+            std::thread::sleep(POLL_INTERVAL.min(left));
         }
     }
 
@@ -149,7 +149,7 @@ impl Running {
     /// Asks it to end, like Ctrl-C, and waits until it has.
     pub fn interrupt(mut self) -> Ended {
         let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
-        self.limit = self.began.elapsed() + TIME_AT_MOST;
+        self.limit = self.began.elapsed() + TIME_LIMIT;
         self.wait()
     }
 
@@ -208,7 +208,7 @@ impl Ended {
         String::from_utf8_lossy(&self.errors).into_owned()
     }
 
-    /// The end of its standard error.
+    /// The last lines of its standard error.
     pub fn last_words(&self) -> String {
         let errors = self.errors();
         let lines: Vec<&str> = errors.lines().rev().take(3).collect();

@@ -28,14 +28,14 @@ pub enum Thing {
 pub struct Tree(pub BTreeMap<String, Thing>);
 
 impl Tree {
-    /// The present state, except for these paths and what is below them.
+    /// The current state, except for these paths and everything below them.
     pub fn of(folder: &Path, without: &[&str]) -> Self {
         let mut things = BTreeMap::new();
         collect(folder, folder, without, &mut things);
         Self(things)
     }
 
-    /// The differences from the earlier state, in words.
+    /// Describes the differences between this state and a later one.
     pub fn changes(&self, now: &Self) -> Vec<String> {
         let paths: BTreeSet<&String> = self.0.keys().chain(now.0.keys()).collect();
         let differs = |path: &&String| self.0.get(*path) != now.0.get(*path);
@@ -127,7 +127,7 @@ impl Records {
         Some(Self { connection, _copy: copy })
     }
 
-    /// SQLite's integrity check: nothing if the file is sound.
+    /// The result of SQLite's integrity check; `None` if the file is intact.
     pub fn damage(&self) -> Option<String> {
         let said = self.connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
         match said {
@@ -137,7 +137,7 @@ impl Records {
         }
     }
 
-    /// Every event by its number: its type, its agent and its data.
+    /// Every event, by its number.
     pub fn events(&self) -> BTreeMap<u64, Event> {
         let mut events = BTreeMap::new();
         let statement = self.connection.prepare("SELECT seq, type, agent, data FROM events");
@@ -190,14 +190,14 @@ impl Event {
     }
 }
 
-/// Every place where a workspace keeps texts: files, versions, and texts that could not be saved.
-pub struct Kept {
+/// All texts that a workspace stores: files, versions, and texts that could not be saved.
+pub struct StoredTexts {
     versions: Vec<(String, Vec<u8>)>,
     workspace: PathBuf,
 }
 
-impl Kept {
-    /// Reads everything that it keeps now.
+impl StoredTexts {
+    /// Reads all texts that the workspace stores now.
     pub fn of(workspace: &Path) -> Self {
         let versions = Records::of(workspace).map(|records| records.versions()).unwrap_or_default();
         Self { versions, workspace: workspace.to_owned() }

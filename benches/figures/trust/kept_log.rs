@@ -1,11 +1,11 @@
-//! The log of a workspace that is killed and opened again: whatever was stored or printed once must not change.
+//! The log of a workspace that is killed and reopened: records that were stored or printed once must not change.
 
 use std::collections::BTreeMap;
 
 use super::evidence::{Event, Records};
 use super::plan::{Case, Fault};
 
-/// What has been stored and printed so far.
+/// The records that were stored and printed so far.
 #[derive(Default)]
 pub struct KeptLog {
     printed: BTreeMap<u64, Event>,
@@ -13,7 +13,7 @@ pub struct KeptLog {
 }
 
 impl KeptLog {
-    /// Whether a record of this type is kept.
+    /// Whether there is a record of this type.
     pub fn has(&self, kind: &str) -> bool {
         self.all(kind).next().is_some()
     }
@@ -23,7 +23,7 @@ impl KeptLog {
         self.kept.values().filter(move |event| event.kind == kind)
     }
 
-    /// Compares what was printed and stored before with what is stored now.
+    /// Compares the records that were printed and stored before with those that are stored now.
     pub fn compare(&mut self, case: &mut Case, printed: &str, was_killed: bool) {
         let workspace = case.workspace();
         let records = Records::of(&workspace);

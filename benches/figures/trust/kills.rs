@@ -1,11 +1,11 @@
-//! Kills at any moment: a working room is killed and opened again until the work is done. Every step of the work adds a
+//! Kills at random moments: a working room is killed and reopened until the work is done. Every step of the work adds a
 //! line to a file, so that the file shows steps that were done twice or never.
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::evidence::Kept;
+use super::evidence::StoredTexts;
 use super::kept_log::KeptLog;
 use super::models::{Model, Question, Reply};
 use super::plan::{Case, Fault, Plan, Report};
@@ -46,7 +46,7 @@ fn spawn(child: &str) -> (String, serde_json::Value) {
     ("spawn_agent".to_owned(), arguments)
 }
 
-/// Everything that an agent does, in order; sometimes two calls at a time.
+/// All tool calls of an agent, by turn; some turns have two.
 fn work(agent: &str) -> Vec<Vec<(String, serde_json::Value)>> {
     let mut turns: Vec<Vec<_>> = Vec::new();
     for step in 0..=STEPS {
@@ -98,7 +98,7 @@ fn script() -> String {
     json!({ "latency": 2.0, "agents": agents, "default": ["Understood."] }).to_string()
 }
 
-/// A workspace that is killed, what was printed about it, and what a person saved in it.
+/// A workspace that is killed, its printed output, and the texts that a person saved in it.
 struct Trial<'c> {
     case: &'c mut Case,
     model: Option<Model>,
@@ -121,21 +121,21 @@ fn try_case(case: &mut Case) {
     let model = over_the_wire.then(|| Model::start(Vec::new(), LATENCY, reply));
     let mut trial = Trial { case, model, log: KeptLog::default(), saved: Vec::new() };
     for _ in 0..KILLS_PER_CASE {
-        trial.killed_once();
+        trial.run_and_kill();
     }
-    trial.run_to_the_end();
+    trial.run_to_end();
     trial.judge();
 }
 
 impl Trial<'_> {
-    /// Whether the task is in the log already: an unacknowledged task is given again.
-    fn is_given(&self) -> bool {
+    /// Whether the task is already in the log: a task that was not acknowledged is submitted again.
+    fn is_submitted(&self) -> bool {
         self.log.has("activation")
     }
 
     fn launch(&self) -> super::child::Launch {
         let mut arguments = vec!["run", "--speed", "max", "--events", "-"];
-        if !self.is_given() {
+        if !self.is_submitted() {
             arguments.extend(["--agent", "lead", "--task", "job-lead"]);
         }
         arguments.extend(["--until", "idle", "--provider"]);
@@ -154,7 +154,7 @@ impl Trial<'_> {
         }
     }
 
-    fn killed_once(&mut self) {
+    fn run_and_kill(&mut self) {
         let mut running = self.launch().start();
         let longest = Duration::from_millis(if self.model.is_some() { 500 } else { 600 });
         let wait = self.case.chance.up_to(longest);
@@ -177,7 +177,7 @@ impl Trial<'_> {
         self.saved.push((path, token));
     }
 
-    fn run_to_the_end(&mut self) {
+    fn run_to_end(&mut self) {
         let ended = self.case.run(self.launch());
         let (code, words) = (ended.status.code(), ended.last_words());
         self.log.compare(self.case, &ended.out(), false);
@@ -199,7 +199,7 @@ impl Trial<'_> {
             }
             self.case.count("steps of work", STEPS as u64);
         }
-        let kept = Kept::of(&self.case.workspace());
+        let kept = StoredTexts::of(&self.case.workspace());
         for (path, token) in std::mem::take(&mut self.saved) {
             self.case.count("saves by a person", 1);
             if !kept.holds(path, token.as_bytes()) {

@@ -1,4 +1,4 @@
-//! What a server can do wrong, one function each.
+//! Misbehaviours of a server, one function each.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use super::child::KEY;
 use super::wires::{Call, Wire};
 use crate::hostile_server::status;
 
-/// How long a server continues at most: by then every client must have given up.
+/// The maximum duration of a response: every client must have given up by then.
 const LONGEST: Duration = Duration::from_secs(20);
 /// A body that is too long to be read to its end.
 const HUGE_BYTES: usize = 200 << 20;
@@ -63,7 +63,7 @@ const fn limiting(name: &'static str, behave: fn(&mut Guest<'_>)) -> Misbehaviou
     Misbehaviour { name, comes_to: ComesTo::Waiting, behave }
 }
 
-/// All of them.
+/// All misbehaviours.
 pub static ALL: [Misbehaviour; 42] = [
     failing("a huge body with 500", |guest| guest.huge("500 Internal Server Error")),
     failing("a huge body with 400", |guest| guest.huge("400 Bad Request")),
@@ -187,7 +187,7 @@ impl Guest<'_> {
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
-        // Until the client has hung up.
+        // Fails once the client has closed the connection.
         let _ = self.stream.write_all(bytes);
     }
 

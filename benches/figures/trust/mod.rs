@@ -42,8 +42,8 @@ pub const LOOPS: [Loop; 8] = [
     ("races", races::run),
 ];
 
-/// Runs the loops of these names, or all of them; numbers among the words choose cases. Prints the table and returns
-/// false if anything was found.
+/// Runs the loops with these names, or all of them; numbers among the words select cases. Prints the table, and returns
+/// `false` if anything was found.
 #[allow(dead_code, reason = "the figures use it, the integration tests run loops one by one")]
 pub fn run(words: &[String]) -> Result<bool, String> {
     let (numbers, names): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.parse::<u64>().is_ok());

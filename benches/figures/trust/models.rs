@@ -1,5 +1,5 @@
-//! Models for the room that answer over a real connection and only from the request itself, so that a process that was
-//! killed and asks again gets the answer that it would have got before.
+//! Models that answer over a real connection and depend only on the request, so that a process that was killed and asks
+//! again gets the same answer.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,8 @@ impl Question {
         results.map(|message| message["content"].as_str().unwrap_or_default()).collect()
     }
 
-    /// How many calls of a job were answered, by the number of the newest: long sessions leave out the oldest results.
+    /// The number of answered calls of a job, from the number in the newest result, because long sessions omit the
+    /// oldest ones.
     pub fn answered(&self, job: &str) -> usize {
         let ids = self.messages().iter().filter_map(|message| message["tool_call_id"].as_str());
         let numbers = ids.filter_map(|id| id.strip_prefix(job)?.strip_prefix('-')?.parse::<usize>().ok());
@@ -55,7 +56,7 @@ impl Question {
         said.map(|message| message["content"].as_str().unwrap_or_default()).find_map(|text| word_in(text, prefix))
     }
 
-    /// How often this was said by anyone but the model itself.
+    /// How often `text` occurs in messages that are not the model's own.
     pub fn said(&self, text: &str) -> usize {
         let said = self.messages().iter().filter(|message| message["role"] == "user");
         said.map(|message| message["content"].as_str().unwrap_or_default().matches(text).count()).sum()
@@ -123,7 +124,7 @@ impl Model {
         Self { server, seen }
     }
 
-    /// Everything found in requests that must not be there.
+    /// The forbidden texts that were found in requests.
     pub fn seen(&self) -> Vec<(Fault, String)> {
         let mut seen = self.seen.lock().expect("no thread panics while holding it").clone();
         seen.sort();

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::chance::Chance;
 
-/// No corrupted file is longer, in bytes.
-const BYTES_AT_MOST: usize = 3 << 20;
+/// The maximum size of a corrupted file, in bytes.
+const MAX_BYTES: usize = 3 << 20;
 
 /// The bytes of a file, corrupted in one or a few places.
 pub fn spoiled(chance: &mut Chance, mut bytes: Vec<u8>, is_text: bool) -> Vec<u8> {
@@ -17,7 +17,7 @@ pub fn spoiled(chance: &mut Chance, mut bytes: Vec<u8>, is_text: bool) -> Vec<u8
         } else {
             bytes_spoiled(chance, bytes)
         };
-        bytes.truncate(BYTES_AT_MOST);
+        bytes.truncate(MAX_BYTES);
     }
     bytes
 }

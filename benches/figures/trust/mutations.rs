@@ -12,14 +12,14 @@ use serde_json::json;
 
 use super::chance::Chance;
 use super::child::Launch;
-use super::evidence::{Kept, Thing, Tree, copy_folder};
+use super::evidence::{StoredTexts, Thing, Tree, copy_folder};
 use super::mutate;
 use super::plan::{Case, Fault, Plan, Report};
 
 /// Corrupted files in the full loop, approximately; each case corrupts up to three.
 const FILES: u64 = 5_200;
 /// The time limit of a command with a corrupted workspace.
-const TIME_AT_MOST: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Files that the program writes itself and may write again.
 const OWN: [&str; 2] = [".workshop", "sessions"];
 
@@ -43,8 +43,8 @@ enum Kind {
 const KINDS: [Kind; 7] =
     [Kind::Scene, Kind::Board, Kind::Agent, Kind::Settings, Kind::Session, Kind::Script, Kind::Database];
 
-/// A workspace with a bit of everything, made once by the program itself.
-fn sound_workspace() -> &'static Path {
+/// A workspace with a bit of everything, created once by the program itself.
+fn intact_workspace() -> &'static Path {
     static SOUND: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = SOUND.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -94,7 +94,7 @@ fn script() -> String {
 fn try_case(case: &mut Case) {
     let workspace = case.workspace();
     fs::remove_dir(&workspace).expect("it is empty");
-    copy_folder(sound_workspace(), &workspace);
+    copy_folder(intact_workspace(), &workspace);
     fs::write(case.folder().join("outside/canary.md"), "SECRET-outside\n").expect("files can be written");
     let outside = Tree::of(&case.folder().join("outside"), &[]);
     let first = KINDS[case.number as usize % KINDS.len()];
@@ -111,7 +111,7 @@ fn try_case(case: &mut Case) {
     let scene = if case.number.is_multiple_of(3) { "studio" } else { "boards" };
     let run = ["run", "--scene", scene, "--ticks", "60", "--speed", "max", "--provider", "scripted:script.yaml"];
     for arguments in [&run[..], &["doctor"][..]] {
-        let launch = case.launch(arguments).within(TIME_AT_MOST);
+        let launch = case.launch(arguments).within(TIME_LIMIT);
         let ended = case.run(launch);
         if !ended.timed_out && !ended.status.success() && ended.errors.is_empty() && ended.out.is_empty() {
             case.found(Fault::Silent, format!("{} ended with {:?}: {told:?}", ended.command, ended.status.code()));
@@ -120,7 +120,7 @@ fn try_case(case: &mut Case) {
             case.found(Fault::Escaped, format!("{} shows what lies outside: {told:?}", ended.command));
         }
     }
-    let kept = Kept::of(&workspace);
+    let kept = StoredTexts::of(&workspace);
     let now = Tree::of(&workspace, &OWN);
     for (path, text) in texts {
         let is_as_it_was = now.0.get(&path) == before.0.get(&path) || has_its_words(&workspace, &path, &text);

@@ -11,7 +11,7 @@ const SPELLINGS: u64 = 2_400;
 /// Spellings in one case.
 const SPELLINGS_PER_CASE: u64 = 60;
 
-/// Wide rights with a policy that takes some of them away; what it denies is spelled in both Unicode forms.
+/// Broad permissions with a policy that denies some paths, which are spelled in both Unicode forms.
 const REACH: Reach = Reach {
     front_matter: "reads: [\"artifacts/**\", \"agents/worker.md\", \"open/**\"]\nwrites: [\"**\"]\nsafety_mode: auto\n",
     settings: "gate:\n  deny: [\"private/**\", \"notes/**\", \"boards/**\", \"agents/**\", \"workflows/**\", \
@@ -79,7 +79,7 @@ pub fn anywhere(chance: &mut Chance) -> String {
     path
 }
 
-/// The same path, or one that might be taken for it, in another spelling.
+/// Another spelling of the path, or a path that could be mistaken for it.
 fn respelled(chance: &mut Chance, path: String) -> String {
     let at = chance.below(path.chars().count().max(1));
     let byte = path.char_indices().nth(at).map_or(0, |(byte, _)| byte);

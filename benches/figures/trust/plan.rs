@@ -1,4 +1,4 @@
-//! How often a loop runs and with which seed, the distribution of its cases over threads, and its findings.
+//! The plan of a stress test (seed, scale and threads), its execution, and its findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,7 +20,7 @@ pub enum Fault {
     Lost,
     /// Something was done or recorded twice.
     Doubled,
-    /// Something outside was read, changed or revealed, or a right was exceeded.
+    /// Something outside was read, changed or revealed, or a permission was exceeded.
     Escaped,
     /// The process ended in a panic or by a signal of its own.
     Panicked,
@@ -28,7 +28,7 @@ pub enum Fault {
     Hung,
     /// It used more memory than allowed.
     Memory,
-    /// It failed without saying what failed and what to do.
+    /// It failed without an error message that says what to do.
     Silent,
 }
 
@@ -184,7 +184,7 @@ impl Report {
         self.findings.iter().filter(|finding| finding.fault == fault).count()
     }
 
-    /// What was done, in words.
+    /// Describes the counts of what was done.
     pub fn told(&self) -> String {
         let counts: Vec<String> = self.counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
         counts.join(", ")
@@ -282,7 +282,7 @@ impl Case {
         ended
     }
 
-    /// Checks what no process may do.
+    /// Checks for panics, hangs and excessive memory.
     pub fn judge(&mut self, ended: &Ended) {
         self.report.peak_kib = self.report.peak_kib.max(ended.peak_kib);
         self.report.longest = self.report.longest.max(ended.took);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::child::Running;
-use super::evidence::{Kept, Tree, contains};
+use super::evidence::{StoredTexts, Tree, contains};
 use super::models::{Model, Question, Reply};
 use super::plan::{Case, Fault, Plan, Report};
 
@@ -19,7 +19,7 @@ const ROOMS: u64 = 40;
 const RACE: Duration = Duration::from_secs(12);
 /// The duration of an answer, which sets the rate of changes.
 const LATENCY: Duration = Duration::from_millis(120);
-/// How soon after a person removed something it must be gone, while nobody else saves.
+/// The time within which a text that a person removed must be gone, while nobody else saves.
 const SETTLED: Duration = Duration::from_millis(1500);
 /// Texts in files outside of the workspace.
 const SECRET: &str = "SECRET-outside";
@@ -51,9 +51,9 @@ impl Race {
         }
     }
 
-    /// What an agent does in a step.
+    /// The tool call of an agent in a step.
     fn step(self, step: usize) -> (String, serde_json::Value) {
-        // Back and forth: a step that fails because the other form is there is done by the next one.
+        // Alternates between two forms: a step that fails because the other form is there is repaired by the next one.
         let (old, new) = if step.is_multiple_of(2) { ("the end\n", "THE END\n") } else { ("THE END\n", "the end\n") };
         let edit = |path: &str| ("vfs_edit".to_owned(), json!({ "path": path, "old": old, "new": new }));
         match self {
@@ -86,7 +86,8 @@ fn try_case(case: &mut Case) {
     while model.server.seen() < 2 && began.elapsed() < RACE && !running.is_over() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let saves = if race == Race::Links { swap_links(case, &mut running) } else { race_for(case, race, &mut running) };
+    let saves =
+        if race == Race::Links { swap_links(case, &mut running) } else { save_repeatedly(case, race, &mut running) };
     let ended = running.interrupt();
     case.judge(&ended);
     for (fault, what) in model.seen() {
@@ -124,7 +125,7 @@ fn reply(race: Race, question: &Question) -> Reply {
     (format!("[PIN: thought {}]", results.len()), vec![(format!("c-{}", results.len()), name, arguments)])
 }
 
-/// What a person did in a race.
+/// A person's changes in a race.
 #[derive(Default)]
 struct Saves {
     /// Texts that were saved, and not removed again by the person.
@@ -142,7 +143,7 @@ impl Saves {
         case.count("saves by a person", self.saved.len() as u64);
         case.count("aimed saves", self.aimed);
         case.count("links swapped", self.swaps);
-        let kept = Kept::of(&case.workspace());
+        let kept = StoredTexts::of(&case.workspace());
         let lost: Vec<&String> = self.saved.iter().filter(|text| !kept.holds(race.path(), text.as_bytes())).collect();
         if let Some(first) = lost.first() {
             let (lost, all) = (lost.len(), self.saved.len());
@@ -163,8 +164,8 @@ impl Saves {
     }
 }
 
-/// Saves the file again and again: at random, and whenever the room is seen to write next to it.
-fn race_for(case: &mut Case, race: Race, running: &mut Running) -> Saves {
+/// Saves the file repeatedly: at random times, and whenever the room writes a temporary file next to it.
+fn save_repeatedly(case: &mut Case, race: Race, running: &mut Running) -> Saves {
     let mut saves = Saves::default();
     let path = case.at(race.path());
     let until = Instant::now() + RACE;
@@ -191,7 +192,7 @@ fn race_for(case: &mut Case, race: Race, running: &mut Running) -> Saves {
     saves
 }
 
-/// Changes the present text as a person and replaces the whole file, as editors do. Returns what the person removed.
+/// Edits the current text as a person and replaces the whole file, as editors do. Returns the removed text.
 fn save(case: &mut Case, race: Race, path: &Path, saves: &mut Saves) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let token = format!("person {:016x}", case.chance.bits());

@@ -1,4 +1,4 @@
-//! Servers that do everything wrong that a server can do, in every vendor's wire format, each with a room of its own.
+//! Misbehaving model servers in every vendor's wire format, each with its own room.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,11 +13,11 @@ use super::plan::{Case, Fault, Plan, Report};
 use super::wires::Wire;
 use crate::hostile_server::Server;
 
-/// Tries per request, and requests per piece of work: no more connections than their product are allowed.
+/// Attempts per request, and retries per piece of work; they bound the number of connections.
 const ATTEMPTS: usize = 2;
 const RETRIES: usize = 1;
-/// How long a room may wait as a server asks before it is told to end.
-const LIMITED: Duration = Duration::from_secs(6);
+/// How long a room may wait at the request of a server before it is interrupted.
+const WAIT_BEFORE_INTERRUPT: Duration = Duration::from_secs(6);
 /// Requests of the piece of work.
 const TURNS: usize = 3;
 
@@ -45,8 +45,8 @@ fn try_case(case: &mut Case) {
     case.write("agents/ada.md", "You are Ada.\n");
 
     let stolen = Arc::new(AtomicUsize::new(0));
-    let thief = thief(wire, &stolen);
-    let (elsewhere, behave) = (thief.url.clone(), kind.behave);
+    let redirect_target = redirect_target(wire, &stolen);
+    let (elsewhere, behave) = (redirect_target.url.clone(), kind.behave);
     let server = Server::start(move |stream, _, asked| {
         behave(&mut misbehaviour::Guest { stream, asked, wire, elsewhere: &elsewhere });
         hang_up(stream);
@@ -58,8 +58,8 @@ fn try_case(case: &mut Case) {
     let launch = case.launch(&arguments).env(variable, url);
     let mut running = launch.start();
     let ended = match kind.comes_to {
-        // It waits as the server asked; whoever does not want to wait ends it.
-        ComesTo::Waiting if !running.is_over_within(LIMITED) => running.interrupt(),
+        // It waits as the server asked, until it is interrupted.
+        ComesTo::Waiting if !running.is_over_within(WAIT_BEFORE_INTERRUPT) => running.interrupt(),
         _ => running.wait(),
     };
     case.judge(&ended);
@@ -109,8 +109,8 @@ fn is_control(c: char) -> bool {
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
 }
 
-/// The target of redirects: answers correctly, and notices a key.
-fn thief(wire: Wire, stolen: &Arc<AtomicUsize>) -> Server {
+/// The target of redirects: answers correctly, and counts requests with an API key.
+fn redirect_target(wire: Wire, stolen: &Arc<AtomicUsize>) -> Server {
     let stolen = stolen.clone();
     Server::start(move |stream, request, _| {
         stolen.fetch_add(usize::from(request.contains(KEY)), Ordering::SeqCst);
@@ -118,7 +118,7 @@ fn thief(wire: Wire, stolen: &Arc<AtomicUsize>) -> Server {
     })
 }
 
-/// Reads the rest, so that the answer is not lost with the connection.
+/// Reads the rest of the request, so that closing the connection does not discard the answer.
 fn hang_up(stream: &mut TcpStream) {
     let _ = stream.shutdown(std::net::Shutdown::Write);
     let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));

@@ -1,5 +1,5 @@
-//! A model that calls tools with whatever a case says, in a workspace full of things that it may not read or change;
-//! and a check of what it could reach in the end.
+//! A model that makes the tool calls of a case, in a workspace full of files that it may not read or change, and a
+//! check of what it reached.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ const SECRET: &str = "SECRET-";
 /// Part of the names of files that may not even be named.
 const UNNAMED: &str = "unnamed-7f3a91";
 
-/// Where the agent may read and write.
+/// The permissions of the agent under test.
 #[derive(Clone, Copy)]
 pub struct Reach {
     /// The front matter of the agent under test.
@@ -39,7 +39,7 @@ pub struct Reach {
 }
 
 const SCENE: &str = "scenes/room.yaml";
-/// Where the room records its questions to the person, and that they were refused.
+/// The file in which the room records approvals and that they were refused.
 const APPROVALS: &str = "tasks/approvals.task.md";
 
 fn scene() -> String {
@@ -136,14 +136,14 @@ impl<'c> Siege<'c> {
         forbidden
     }
 
-    /// Whether the scene is unchanged apart from agents added at its end.
-    fn only_agents_came(&self) -> bool {
+    /// Whether the scene is unchanged except for agents added at its end.
+    fn has_only_new_agents(&self) -> bool {
         let now = fs::read_to_string(self.case.at(SCENE)).unwrap_or_default();
         now.strip_prefix(&scene()).is_some_and(|added| added.lines().all(|line| line.starts_with("  - { id: ")))
     }
 
-    /// Whether the approvals file is unchanged apart from refused questions added at its end.
-    fn only_refusals_came(&self) -> bool {
+    /// Whether the approvals file is unchanged except for refused approvals added at its end.
+    fn has_only_new_refusals(&self) -> bool {
         let now = fs::read_to_string(self.case.at(APPROVALS)).unwrap_or_default();
         let is_of_room = |line: &str| {
             line.is_empty()
@@ -162,10 +162,10 @@ impl<'c> Siege<'c> {
             let path = change.rsplit_once(" is ").or_else(|| change.rsplit_once(" was ")).map_or("", |(path, _)| path);
             let in_open = self.reach.open.iter().any(|open| path == *open || path.starts_with(&format!("{open}/")));
             let is_open = in_open && !self.reach.closed.contains(&path);
-            // A started agent brings a file of its own and is added to the scene.
+            // A started agent has its own file and is added to the scene.
             let is_new_agent = path.starts_with("agents/") && change.ends_with(" is new");
-            let has_new_agents = path == SCENE && self.only_agents_came();
-            let has_refusals = path == APPROVALS && self.only_refusals_came();
+            let has_new_agents = path == SCENE && self.has_only_new_agents();
+            let has_refusals = path == APPROVALS && self.has_only_new_refusals();
             let is_new_name = self.reach.may_make_files && change.ends_with(" is new") && is_new_name(path);
             if !is_open && !is_new_agent && !has_new_agents && !has_refusals && !is_new_name {
                 self.case.found(Fault::Escaped, format!("in the workspace {change}"));

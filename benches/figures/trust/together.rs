@@ -43,7 +43,7 @@ pub fn run(plan: &Plan) -> Report {
     plan.sweep("together", KILLS / KILLS_PER_CASE, try_case)
 }
 
-/// Everything that is done for a job, in order, turn by turn.
+/// All tool calls of a job, turn by turn.
 fn work(job: &str) -> Vec<Vec<Call>> {
     match job {
         "job-lead" => {
@@ -84,7 +84,7 @@ fn line_of(job: &str, number: usize) -> String {
     format!("{job} wrote line {number}")
 }
 
-/// What the models must not be told twice.
+/// Messages that models received twice.
 type Doubled = Arc<Mutex<Vec<String>>>;
 
 fn reply(question: &Question, doubled: &Doubled) -> Reply {
@@ -107,7 +107,7 @@ fn reply(question: &Question, doubled: &Doubled) -> Reply {
     ("All is done.".to_owned(), Vec::new())
 }
 
-/// A workspace that is killed, and what was printed and kept of it.
+/// A workspace that is killed, with its printed output and stored records.
 struct Trial<'c> {
     case: &'c mut Case,
     model: Model,
@@ -127,16 +127,16 @@ fn try_case(case: &mut Case) {
     let model = Model::start(Vec::new(), LATENCY, move |question| reply(question, &told));
     let mut trial = Trial { case, model, doubled, log: KeptLog::default() };
     for _ in 0..KILLS_PER_CASE {
-        trial.killed_once();
+        trial.run_and_kill();
     }
-    trial.run_to_the_end();
+    trial.run_to_end();
     trial.judge();
 }
 
 impl Trial<'_> {
     fn launch(&self) -> Launch {
         let mut arguments = vec!["run", "--speed", "max", "--events", "-"];
-        // An unacknowledged task is given again.
+        // A task that was not acknowledged is submitted again.
         if !self.log.has("activation") {
             arguments.extend(["--agent", "lead", "--task", "job-lead"]);
         }
@@ -144,7 +144,7 @@ impl Trial<'_> {
         self.case.launch(&arguments).env("OPENAI_BASE_URL", &self.model.server.url)
     }
 
-    fn killed_once(&mut self) {
+    fn run_and_kill(&mut self) {
         let mut running = self.launch().start();
         let wait = self.case.chance.up_to(KILLED_WITHIN);
         let is_over = running.is_over_within(wait);
@@ -154,7 +154,7 @@ impl Trial<'_> {
         self.log.compare(self.case, &ended.out(), !is_over);
     }
 
-    fn run_to_the_end(&mut self) {
+    fn run_to_end(&mut self) {
         let ended = self.case.run(self.launch());
         let (code, words) = (ended.status.code(), ended.last_words());
         self.log.compare(self.case, &ended.out(), false);
@@ -163,7 +163,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Everything that was not done exactly as often as it must be.
+    /// Reports a finding if something was not done exactly as often as it must be.
     fn expect(&mut self, what: &str, count: usize, wanted: usize) {
         let fault = if count < wanted { Fault::Lost } else { Fault::Doubled };
         if count != wanted {

@@ -305,8 +305,8 @@ fn put_down_everyone(world: &mut World) {
     let mut agents = world.query::<(&crate::agent::Agent, &AgentState)>();
     let held = agents.iter(world).filter(|(_, state)| state.0.state() == State::Dragged);
     let held: Vec<AgentCommand> = held.map(|(agent, _)| AgentCommand::PutDown { agent: agent.id.clone() }).collect();
-    let mut door = world.resource_mut::<InputQueue<AgentCommand>>();
-    held.into_iter().for_each(|command| door.push(command));
+    let mut queue = world.resource_mut::<InputQueue<AgentCommand>>();
+    held.into_iter().for_each(|command| queue.push(command));
 }
 
 impl Drop for OpenRoom {

@@ -1,64 +1,64 @@
-//! Which agent a path means, in which workspace it lives, and where its chats are stored.
+//! Finds the agent at a path, its workspace, and the folders of its chats.
 
 use std::path::{Path, PathBuf};
 
-use super::super::Complaint;
+use super::super::CliError;
 use crate::agent::agent_file::{is_document, stem};
 use crate::agent::formats::format_of;
 use crate::workspace::layout::{agents_at_top, is_agent_at_top, is_workspace, name_agent_at_top, scene_of_named_agent};
 
-/// Documents that make a folder an agent, the one that counts first.
+/// The file names that make a folder an agent, in order of precedence.
 const DOCUMENTS: [&str; 2] = ["agent.mdx", "agent.md"];
 
 /// An agent's file and the workspace that it belongs to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct AgentPlace {
-    /// The workspace's folder; the agent's own where it belongs to none.
+    /// The workspace's folder; the agent's own folder if it belongs to no workspace.
     pub(super) workspace: PathBuf,
-    /// The agent's file in it.
+    /// The agent's file, relative to the workspace.
     pub(super) file: String,
 }
 
 impl AgentPlace {
-    /// The agent that a path means: its file, or the folder that it is.
-    pub(super) fn of(path: &Path) -> Result<Self, Complaint> {
+    /// Finds the agent at a path: an agent file, or a folder with one.
+    pub(super) fn of(path: &Path) -> Result<Self, CliError> {
         let shown = path.display();
         let full = path.canonicalize().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Complaint::usage(format!("no such file or folder: {shown}"))
+            std::io::ErrorKind::NotFound => CliError::usage(format!("no such file or folder: {shown}"))
                 .hint("name an agent file, or a folder with an agent.mdx"),
-            _ => Complaint::usage(format!("{shown}: {error}")),
+            _ => CliError::usage(format!("{shown}: {error}")),
         })?;
         let document = if full.is_dir() { document_in(&full, path)? } else { full };
-        // The nearest workspace of which it is an agent.
+        // The nearest workspace in which the file is an agent.
         let folders = document.ancestors().skip(1).filter(|folder| is_workspace(folder));
         let found = folders.filter_map(|folder| Some((folder, path_in(folder, &document)?)));
         if let Some((folder, file)) = found.into_iter().find(|(_, file)| format_of(file).is_some()) {
             return Ok(Self { workspace: folder.to_owned(), file });
         }
         let alone = document.parent().and_then(|folder| Some((folder, path_in(folder, &document)?)));
-        // A file in a workspace is an agent where agents are; anywhere else it is one because a person says so.
+        // In a workspace, only files in agent folders are agents; outside of any, the file that a person names is one.
         let is_outside = !document.ancestors().skip(1).any(is_workspace);
         let is_one =
             |file: &str| is_agent_at_top(file) || (is_outside && !is_document(stem(file)) && name_agent_at_top(file));
         match alone.filter(|(_, file)| is_one(file)) {
             Some((folder, file)) => Ok(Self { workspace: folder.to_owned(), file }),
-            None => Err(Complaint::usage(format!("{shown} is not an agent file of any workspace"))
+            None => Err(CliError::usage(format!("{shown} is not an agent file of any workspace"))
                 .hint("move it into agents/ of a workspace, or name a Markdown file outside of any, such as ada.md or ada.mdx")),
         }
     }
 
-    /// Whether only a person's word makes the file an agent.
+    /// Whether the file is an agent only because a person named it.
     fn is_named(&self) -> bool {
         !self.file.contains('/') && !DOCUMENTS.contains(&&*self.file) && !self.file.contains(".agent.")
     }
 
-    /// The scene that its room has, where that is not the workspace's.
+    /// The scene of the agent's own room, if it does not live in a scene of the workspace.
     pub(super) fn scene(&self) -> Option<String> {
         self.is_named().then(|| scene_of_named_agent(&self.file))
     }
 
-    /// The agent's own folder in the workspace, if it has one: empty if that is the workspace itself. A file that only a
-    /// person's word makes an agent has none, for others may lie beside it.
+    /// The agent's own folder, relative to the workspace (empty if it is the workspace itself). `None` if it has none:
+    /// files that a person merely named may have other agents next to them.
     fn own_folder(&self) -> Option<&str> {
         match self.file.rsplit_once('/') {
             None => (!self.is_named()).then_some(""),
@@ -66,27 +66,27 @@ impl AgentPlace {
         }
     }
 
-    /// The folders where an agent of this id keeps its sessions, its last state, and its daily logs.
-    pub(super) fn kept(&self, agent: &str) -> Kept {
+    /// The folders for the sessions, the last state and the daily logs of the agent with this id.
+    pub(super) fn data_folders(&self, agent: &str) -> DataFolders {
         let folder = |name: &str| match self.own_folder() {
             Some("") => self.workspace.join(name),
             Some(own) => self.workspace.join(own).join(name),
             None => self.workspace.join(name).join(agent),
         };
-        Kept { sessions: folder("sessions"), state: folder("state"), logs: folder("logs") }
+        DataFolders { sessions: folder("sessions"), state: folder("state"), logs: folder("logs") }
     }
 }
 
-/// The folders with an agent's stored data.
+/// The folders with an agent's chat data.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Kept {
+pub(super) struct DataFolders {
     pub(super) sessions: PathBuf,
     pub(super) state: PathBuf,
     pub(super) logs: PathBuf,
 }
 
-/// The document that makes a folder an agent.
-fn document_in(folder: &Path, named: &Path) -> Result<PathBuf, Complaint> {
+/// Finds the agent file in a folder.
+fn document_in(folder: &Path, named: &Path) -> Result<PathBuf, CliError> {
     if let Some(name) = DOCUMENTS.into_iter().find(|name| folder.join(name).is_file()) {
         return Ok(folder.join(name));
     }
@@ -94,14 +94,14 @@ fn document_in(folder: &Path, named: &Path) -> Result<PathBuf, Complaint> {
     others.sort_unstable();
     match others.as_slice() {
         [one] => Ok(folder.join(one)),
-        [] => Err(Complaint::usage(format!("{} is not an agent: it has no agent.mdx", named.display()))
+        [] => Err(CliError::usage(format!("{} is not an agent: it has no agent.mdx", named.display()))
             .hint("create one, or name an agent file of a workspace, such as agents/ada.md")),
-        several => Err(Complaint::usage(format!("{} contains several agents", named.display()))
+        several => Err(CliError::usage(format!("{} contains several agents", named.display()))
             .hint(format!("name one of their files: {}", several.join(", ")))),
     }
 }
 
-/// A path as the workspace has it, with `/` between its parts.
+/// The path of `file` relative to `folder`, with `/` as the separator.
 fn path_in(folder: &Path, file: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> = file.strip_prefix(folder).ok()?.iter().map(|part| part.to_str()).collect();
     Some(parts?.join("/"))
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_belongs_to_the_workspace_that_has_it_and_else_to_its_own_folder() {
+    fn an_agent_belongs_to_its_workspace_or_to_its_own_folder() {
         let folder = tempfile::tempdir().expect("there is room");
         for path in ["room/settings.yaml", "room/agents/ada.md", "room/agents/bo/agent.mdx", "room/notes/cy/agent.md"] {
             write(folder.path(), path);
@@ -144,9 +144,9 @@ mod tests {
     }
 
     #[test]
-    fn a_file_outside_of_any_workspace_is_an_agent_because_a_person_names_it() {
+    fn a_named_markdown_file_outside_of_any_workspace_is_an_agent() {
         let folder = tempfile::tempdir().expect("there is room");
-        // Names of their own, because they count for the whole process.
+        // Unique names, because named agents are registered for the whole process.
         for path in ["notes/named-alone.md", "notes/named-alone.mdx", "notes/README.md", "notes/named-alone.txt"] {
             write(folder.path(), path);
         }
@@ -157,7 +157,7 @@ mod tests {
                 (Some("notes"), name)
             );
             assert_eq!(
-                named.kept("named").sessions,
+                named.data_folders("named").sessions,
                 named.workspace.join("sessions/named"),
                 "others may lie beside it"
             );
@@ -171,10 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_lies_in_the_folder_of_the_agent_if_it_has_one() {
+    fn data_is_stored_in_the_agents_own_folder_if_it_has_one() {
         let of = |file: &str| AgentPlace { workspace: PathBuf::from("w"), file: file.to_owned() };
-        assert_eq!(of("agent.mdx").kept("ada").sessions, Path::new("w/sessions"));
-        assert_eq!(of("agents/ada/agent.mdx").kept("ada").logs, Path::new("w/agents/ada/logs"));
-        assert_eq!(of("agents/ada.md").kept("ada").state, Path::new("w/state/ada"));
+        assert_eq!(of("agent.mdx").data_folders("ada").sessions, Path::new("w/sessions"));
+        assert_eq!(of("agents/ada/agent.mdx").data_folders("ada").logs, Path::new("w/agents/ada/logs"));
+        assert_eq!(of("agents/ada.md").data_folders("ada").state, Path::new("w/state/ada"));
     }
 }

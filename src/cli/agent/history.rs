@@ -9,17 +9,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::super::Complaint;
-use super::kept_files;
+use super::super::CliError;
+use super::data_files;
 use crate::base::calendar;
 use crate::mind::ToolCall;
 
-/// What the file of a session is called.
+/// The file name of a session's history.
 const FILE: &str = "history.json";
-/// No history is longer, in bytes.
-const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
-/// No name of a session is longer.
-const NAME_CHARS_AT_MOST: usize = 64;
+/// The maximum size of a history, in bytes.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// The maximum length of a session name, in characters.
+const MAX_NAME_CHARS: usize = 64;
 
 /// The role of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub(super) enum Speaker {
     Tool,
 }
 
-/// A tool that was called.
+/// A tool call of a message.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct CalledTool {
     pub(super) id: String,
@@ -52,35 +52,35 @@ impl From<&ToolCall> for CalledTool {
 pub(super) struct Entry {
     pub(super) role: Speaker,
     pub(super) content: String,
-    /// The tools that the agent called with it.
+    /// The tool calls of the agent's message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) tool_calls: Vec<CalledTool>,
-    /// Of a result: the call that it answers.
+    /// For a tool result: the id of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tool_call_id: Option<String>,
-    /// Of a result: whether the tool did not do what it was to do.
+    /// For a tool result: whether the tool failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) is_error: Option<bool>,
-    /// When, in UTC: `2026-01-31T10:20:30Z`.
+    /// The time in UTC: `2026-01-31T10:20:30Z`.
     #[serde(default)]
     pub(super) timestamp: String,
 }
 
 impl Entry {
-    /// Words, said now.
+    /// A message with the current time.
     pub(super) fn text(role: Speaker, content: impl Into<String>) -> Self {
         let (content, timestamp) = (content.into(), now());
         Self { role, content, tool_calls: Vec::new(), tool_call_id: None, is_error: None, timestamp }
     }
 
-    /// The present result of a call.
+    /// A tool result with the current time.
     pub(super) fn result(call: &str, content: impl Into<String>, is_error: bool) -> Self {
         let answers = Some(call.to_owned());
         Self { tool_call_id: answers, is_error: Some(is_error), ..Self::text(Speaker::Tool, content) }
     }
 }
 
-/// The time in UTC as files have it.
+/// The current time in UTC: `2026-01-31T10:20:30Z`.
 pub(super) fn now() -> String {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     calendar::stamp(i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX)) + "Z"
@@ -90,7 +90,7 @@ pub(super) fn now() -> String {
 pub(super) struct History {
     path: PathBuf,
     pub(super) entries: Vec<Entry>,
-    /// Whether the file lacks some of it.
+    /// Whether some entries are not in the file yet.
     is_unwritten: bool,
 }
 
@@ -99,56 +99,54 @@ impl History {
         Self { path, entries, is_unwritten: false }
     }
 
-    /// Where the history of a session lies.
+    /// The path of a session's history.
     pub(super) fn path(sessions: &Path, session: &str) -> PathBuf {
         sessions.join(session).join(FILE)
     }
 
-    /// Reads the history of a session; an empty one where there is none yet.
-    pub(super) fn read(sessions: &Path, session: &str) -> Result<Self, Complaint> {
+    /// Reads the history of a session; empty if there is no file yet.
+    pub(super) fn read(sessions: &Path, session: &str) -> Result<Self, CliError> {
         let path = Self::path(sessions, session);
         let shown = path.display().to_string();
         let hint = "fix the file, or move it away to start the session over";
         let text = match fs::metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::new(path, Vec::new())),
-            Ok(found) if found.len() > BYTES_AT_MOST => {
-                return Err(Complaint::failed(format!("{shown} is larger than {BYTES_AT_MOST} bytes")).hint(hint));
+            Ok(found) if found.len() > MAX_BYTES => {
+                return Err(CliError::failed(format!("{shown} is larger than {MAX_BYTES} bytes")).hint(hint));
             }
-            _ => {
-                fs::read_to_string(&path).map_err(|error| Complaint::failed(format!("{shown}: {error}")).hint(hint))?
-            }
+            _ => fs::read_to_string(&path).map_err(|error| CliError::failed(format!("{shown}: {error}")).hint(hint))?,
         };
         let entries = if text.trim().is_empty() { Ok(Vec::new()) } else { serde_json::from_str(&text) };
-        let unreadable = |error| Complaint::failed(format!("{shown} is not a valid history: {error}")).hint(hint);
+        let unreadable = |error| CliError::failed(format!("{shown} is not a valid history: {error}")).hint(hint);
         Ok(Self::new(path, entries.map_err(unreadable)?))
     }
 
-    /// Writes it atomically: readers see either the old one or the new one. What cannot be written now is written with
-    /// what comes next, or at the end.
-    pub(super) fn write(&mut self) -> Result<(), Complaint> {
+    /// Writes the file atomically: readers see either the old text or the new one. After an error, the next call writes
+    /// all entries.
+    pub(super) fn write(&mut self) -> Result<(), CliError> {
         let failed =
-            |error: std::io::Error| Complaint::failed(format!("{} could not be written: {error}", self.path.display()));
+            |error: std::io::Error| CliError::failed(format!("{} could not be written: {error}", self.path.display()));
         self.is_unwritten = true;
-        let text = serde_json::to_string_pretty(&self.entries).map_err(Complaint::failed)? + "\n";
-        kept_files::write(&self.path, &text).map_err(failed)?;
+        let text = serde_json::to_string_pretty(&self.entries).map_err(CliError::failed)? + "\n";
+        data_files::write(&self.path, &text).map_err(failed)?;
         self.is_unwritten = false;
         Ok(())
     }
 
-    /// Writes what could not be written before.
-    pub(super) fn write_rest(&mut self) -> Result<(), Complaint> {
+    /// Writes the file if the last write failed.
+    pub(super) fn write_rest(&mut self) -> Result<(), CliError> {
         if self.is_unwritten { self.write() } else { Ok(()) }
     }
 
-    /// The whole session as the room takes it in.
-    pub(super) fn to_session_file(&self, agent: &str, session: &str) -> Result<String, Complaint> {
+    /// The session as a session file of the room (YAML).
+    pub(super) fn to_session_file(&self, agent: &str, session: &str) -> Result<String, CliError> {
         let messages: Vec<Value> = self.entries.iter().map(message).collect();
         let text = json!({ "session_id": session, "agent_id": agent, "messages": messages });
-        serde_yaml::to_string(&text).map_err(Complaint::failed)
+        serde_yaml::to_string(&text).map_err(CliError::failed)
     }
 }
 
-/// A message as a session file has it.
+/// Converts an entry to a message of a session file.
 fn message(entry: &Entry) -> Value {
     let call = |call: &CalledTool| json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": call.arguments } });
     let mut message = json!({ "role": entry.role, "content": entry.content });
@@ -161,7 +159,7 @@ fn message(entry: &Entry) -> Value {
     message
 }
 
-/// The names of the sessions that there are.
+/// The names of all sessions in a folder, sorted.
 pub(super) fn sessions_in(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.path().join(FILE).is_file());
     let mut names: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -169,11 +167,11 @@ pub(super) fn sessions_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A word that can be the name of a session, which is a folder.
+/// Checks the name of a session, which is also a folder name.
 pub(super) fn parse_session(name: &str) -> Result<String, String> {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
-    if name.is_empty() || name.len() > NAME_CHARS_AT_MOST || name.starts_with('.') || !name.chars().all(is_plain) {
-        return Err(format!("letters, digits, -, _ and ., at most {NAME_CHARS_AT_MOST} of them"));
+    if name.is_empty() || name.len() > MAX_NAME_CHARS || name.starts_with('.') || !name.chars().all(is_plain) {
+        return Err(format!("use letters, digits, -, _ and ., at most {MAX_NAME_CHARS} characters"));
     }
     Ok(name.to_owned())
 }
@@ -184,7 +182,7 @@ mod tests {
     use crate::workspace::session_files::parse;
 
     #[test]
-    fn a_history_is_read_as_it_was_written_and_the_room_takes_it_in() {
+    fn a_history_round_trips_and_converts_to_a_session_file() {
         let folder = tempfile::tempdir().expect("there is room");
         let mut history = History::read(folder.path(), "main").expect("none is an empty one");
         let call = CalledTool { id: "call-1".into(), name: "forecast".into(), arguments: json!({ "city": "Ulm" }) };
@@ -206,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_written_is_told_and_written_later() {
+    fn a_failed_write_is_reported_and_retried() {
         let folder = tempfile::tempdir().expect("there is room");
         let sessions = folder.path().join("sessions");
         let mut history = History::read(&sessions, "main").expect("none is an empty one");
         history.entries.push(Entry::text(Speaker::User, "Hi"));
         fs::write(&sessions, "a file where the folder is to be").expect("there is room");
-        let complaint = history.write().expect_err("there is no folder");
-        assert!(complaint.what.is_some_and(|what| what.contains("history.json could not be written")));
+        let error = history.write().expect_err("there is no folder");
+        assert!(error.what.is_some_and(|what| what.contains("history.json could not be written")));
         assert!(history.write_rest().is_err());
         fs::remove_file(&sessions).expect("it is there");
         history.write_rest().expect("it can be written now");
@@ -224,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_reference_writes_is_read_and_what_is_none_is_told() {
+    fn histories_of_the_reference_are_read_and_invalid_ones_are_errors() {
         let folder = tempfile::tempdir().expect("there is room");
         let path = History::path(folder.path(), "main");
         fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("there is room");
@@ -232,12 +230,12 @@ mod tests {
         fs::write(&path, text).expect("there is room");
         assert_eq!(History::read(folder.path(), "main").expect("it fits").entries[0].content, "Hi");
         fs::write(&path, "[{]").expect("there is room");
-        let complaint = History::read(folder.path(), "main").err().expect("it is no JSON");
-        assert!(complaint.what.is_some_and(|what| what.contains("history.json")) && complaint.hint.is_some());
+        let error = History::read(folder.path(), "main").err().expect("it is no JSON");
+        assert!(error.what.is_some_and(|what| what.contains("history.json")) && error.hint.is_some());
     }
 
     #[test]
-    fn the_name_of_a_session_is_the_name_of_a_folder() {
+    fn a_session_name_is_a_safe_folder_name() {
         for name in ["main", "work-2", "a.b_c"] {
             assert_eq!(parse_session(name).as_deref(), Ok(name));
         }

@@ -1,6 +1,6 @@
-//! What is recorded about an agent besides its sessions: its last state (`state/agent-state.json`), and a daily log
-//! (`logs/YYYY-MM-DD.log`). Neither is required: a failed write is told, the chat continues, and it is tried again with the
-//! next line.
+//! Records of an agent besides its sessions: its last state (`state/agent-state.json`) and a daily log
+//! (`logs/YYYY-MM-DD.log`). Neither is required: a failed write is reported, the chat continues, and the write is
+//! retried with the next line.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,21 +9,21 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::super::{Ending, output};
-use super::agent_folder::Kept;
+use super::super::{ExitStatus, output};
+use super::agent_folder::DataFolders;
+use super::data_files;
 use super::events::AgentEvent;
 use super::history::now;
-use super::kept_files;
 use crate::base::text::{one_line, truncate};
 
-/// What the file is called that says what an agent was at last.
+/// The name of the file with the agent's last state.
 const STATE_FILE: &str = "agent-state.json";
 /// The maximum length of a log line, in characters.
 const LINE_CHARS: usize = 400;
-/// So many lines are kept that could not be written; the oldest are dropped.
-const LINES_KEPT: usize = 1_000;
+/// The maximum number of unwritten lines that are kept; the oldest are dropped.
+const MAX_UNWRITTEN_LINES: usize = 1_000;
 
-/// The files of the journal.
+/// The journal of one agent and session.
 pub(super) struct Journal {
     state: PathBuf,
     logs: PathBuf,
@@ -31,28 +31,28 @@ pub(super) struct Journal {
     unwritten: RefCell<Unwritten>,
 }
 
-/// What could not be written.
+/// What could not be written yet.
 #[derive(Default)]
 struct Unwritten {
-    /// Lines of the log, the oldest first, each with its file.
+    /// Log lines, oldest first, each with its file.
     lines: VecDeque<(PathBuf, String)>,
-    /// How many of them were dropped because there were too many.
+    /// The number of lines that were dropped because there were too many.
     dropped: usize,
-    /// The files of which a person was told that they cannot be written.
-    told: Vec<PathBuf>,
+    /// The files whose write errors were already reported.
+    reported: Vec<PathBuf>,
 }
 
 impl Journal {
-    pub(super) fn new(kept: &Kept, session: &str) -> Self {
+    pub(super) fn new(folders: &DataFolders, session: &str) -> Self {
         Self {
-            state: kept.state.join(STATE_FILE),
-            logs: kept.logs.clone(),
+            state: folders.state.join(STATE_FILE),
+            logs: folders.logs.clone(),
             session: session.to_owned(),
             unwritten: RefCell::default(),
         }
     }
 
-    /// The files that are written today.
+    /// The state file and today's log file.
     pub(super) fn files(&self) -> [PathBuf; 2] {
         [self.state.clone(), self.log_file()]
     }
@@ -62,19 +62,19 @@ impl Journal {
         self.logs.join(format!("{}.log", today.split('T').next().unwrap_or_default()))
     }
 
-    /// Adds a line to the log of today.
+    /// Appends a line to today's log.
     pub(super) fn line(&self, what: &str) {
         let line = format!("{} [{}] {}\n", now(), self.session, truncate(&one_line(what), LINE_CHARS));
         let mut unwritten = self.unwritten.borrow_mut();
         unwritten.lines.push_back((self.log_file(), line));
-        if unwritten.lines.len() > LINES_KEPT {
+        if unwritten.lines.len() > MAX_UNWRITTEN_LINES {
             unwritten.lines.pop_front();
             unwritten.dropped += 1;
         }
         unwritten.write();
     }
 
-    /// Writes what could not be written before; says what still cannot be.
+    /// Writes the lines that could not be written before. Returns an error message if some still cannot.
     pub(super) fn close(&self) -> Option<String> {
         let mut unwritten = self.unwritten.borrow_mut();
         unwritten.write();
@@ -82,7 +82,7 @@ impl Journal {
         (lost > 0).then(|| format!("{lost} lines of the log in {} could not be written", self.logs.display()))
     }
 
-    /// Notes what happened.
+    /// Logs an event.
     pub(super) fn event(&self, event: &AgentEvent) {
         match event {
             AgentEvent::MessageEnd { content, .. } if !content.is_empty() => {
@@ -100,33 +100,33 @@ impl Journal {
         }
     }
 
-    /// Notes how a task ended, in how many turns.
-    pub(super) fn task_over(&self, agent: &str, ending: Ending, reason: &str, turns: u32) {
+    /// Logs the end of a task and updates the state file.
+    pub(super) fn task_over(&self, agent: &str, exit: ExitStatus, reason: &str, turns: u32) {
         let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-        self.line(&format!("{} after {turns} turns{because}", ending.as_str()));
+        self.line(&format!("{} after {turns} turns{because}", exit.word()));
         let mut state = read_state(&self.state);
         let tasks = state.get("tasks").and_then(Value::as_u64).unwrap_or(0).saturating_add(1);
         let new: [(&str, Value); 6] = [
             ("agent", agent.into()),
             ("session", self.session.as_str().into()),
             ("lastActive", now().into()),
-            ("lastEnding", ending.as_str().into()),
+            ("lastEnding", exit.word().into()),
             ("lastTurns", turns.into()),
             ("tasks", tasks.into()),
         ];
-        // What others keep there stays.
+        // Keys of other programs are kept.
         state.extend(new.map(|(key, value)| (key.to_owned(), value)));
         let text = serde_json::to_string_pretty(&state).unwrap_or_default() + "\n";
-        let written = kept_files::write(&self.state, &text);
+        let written = data_files::write(&self.state, &text);
         self.unwritten.borrow_mut().report_once(&self.state, written);
     }
 }
 
 impl Unwritten {
-    /// Writes lines, the oldest first, as far as that works.
+    /// Writes lines, oldest first, until a write fails.
     fn write(&mut self) {
         while let Some((file, line)) = self.lines.front() {
-            let written = kept_files::append(file, line);
+            let written = data_files::append(file, line);
             let (file, is_written) = (file.clone(), written.is_ok());
             self.report_once(&file, written);
             if !is_written {
@@ -136,15 +136,15 @@ impl Unwritten {
         }
     }
 
-    /// Says once that a file cannot be written, and once more if that happens again after it could be.
+    /// Reports a write error once per file, and again only if a write succeeded in between.
     fn report_once(&mut self, file: &Path, written: std::io::Result<()>) {
-        let is_told = self.told.iter().any(|told| told == file);
+        let is_reported = self.reported.iter().any(|reported| reported == file);
         match written {
-            Ok(()) => self.told.retain(|told| told != file),
-            Err(_) if is_told => {}
+            Ok(()) => self.reported.retain(|reported| reported != file),
+            Err(_) if is_reported => {}
             Err(error) => {
                 output::note(&format!("problem: {} could not be written: {error}; it is tried again", file.display()));
-                self.told.push(file.to_owned());
+                self.reported.push(file.to_owned());
             }
         }
     }
@@ -160,15 +160,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_agent_was_at_last_is_counted_on_and_what_others_keep_stays() {
+    fn the_state_file_counts_tasks_and_keeps_other_keys() {
         let folder = tempfile::tempdir().expect("there is room");
         let at = |name: &str| folder.path().join(name);
-        let kept = Kept { sessions: at("sessions"), state: at("state"), logs: at("logs") };
+        let folders = DataFolders { sessions: at("sessions"), state: at("state"), logs: at("logs") };
         fs::create_dir(at("state")).expect("there is room");
         fs::write(at("state").join(STATE_FILE), "{\"mood\": \"good\", \"tasks\": 2}").expect("there is room");
-        let journal = Journal::new(&kept, "main");
+        let journal = Journal::new(&folders, "main");
         journal.line("user: How is it?\nReally?");
-        journal.task_over("weather", Ending::Done, "", 2);
+        journal.task_over("weather", ExitStatus::Done, "", 2);
         let state = read_state(&journal.state);
         assert_eq!((state["mood"].as_str(), state["tasks"].as_u64()), (Some("good"), Some(3)));
         assert_eq!(state["lastEnding"], "done");
@@ -180,7 +180,8 @@ mod tests {
     fn lines_that_could_not_be_written_come_before_the_next_one() {
         let folder = tempfile::tempdir().expect("there is room");
         let at = |name: &str| folder.path().join(name);
-        let journal = Journal::new(&Kept { sessions: at("sessions"), state: at("state"), logs: at("logs") }, "main");
+        let journal =
+            Journal::new(&DataFolders { sessions: at("sessions"), state: at("state"), logs: at("logs") }, "main");
         fs::write(at("logs"), "a file where the folder is to be").expect("there is room");
         journal.line("one");
         journal.line("two");
@@ -188,19 +189,20 @@ mod tests {
         fs::remove_file(at("logs")).expect("it is there");
         journal.line("three");
         let log = fs::read_to_string(journal.log_file()).expect("there should be one");
-        let said: Vec<&str> = log.lines().filter_map(|line| line.rsplit_once(' ').map(|(_, said)| said)).collect();
-        assert_eq!(said, ["one", "two", "three"]);
+        let texts: Vec<&str> = log.lines().filter_map(|line| line.rsplit_once(' ').map(|(_, texts)| texts)).collect();
+        assert_eq!(texts, ["one", "two", "three"]);
         assert_eq!(journal.close(), None);
     }
 
     #[test]
-    fn what_cannot_be_written_for_long_is_bounded() {
+    fn the_number_of_unwritten_lines_is_bounded() {
         let folder = tempfile::tempdir().expect("there is room");
         let at = |name: &str| folder.path().join(name);
-        let journal = Journal::new(&Kept { sessions: at("sessions"), state: at("state"), logs: at("logs") }, "main");
+        let journal =
+            Journal::new(&DataFolders { sessions: at("sessions"), state: at("state"), logs: at("logs") }, "main");
         fs::write(at("logs"), "").expect("there is room");
-        (0..LINES_KEPT + 5).for_each(|_| journal.line("x"));
-        assert_eq!(journal.unwritten.borrow().lines.len(), LINES_KEPT);
-        assert!(journal.close().is_some_and(|lost| lost.contains(&format!("{} lines", LINES_KEPT + 5))));
+        (0..MAX_UNWRITTEN_LINES + 5).for_each(|_| journal.line("x"));
+        assert_eq!(journal.unwritten.borrow().lines.len(), MAX_UNWRITTEN_LINES);
+        assert!(journal.close().is_some_and(|lost| lost.contains(&format!("{} lines", MAX_UNWRITTEN_LINES + 5))));
     }
 }

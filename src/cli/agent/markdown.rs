@@ -1,4 +1,4 @@
-//! Renders Markdown while it streams: bold text, code and headings are shown as such while the answer continues.
+//! Renders Markdown while it streams: bold text, code and headings are styled while the answer arrives.
 //!
 //! Why not `pulldown-cmark`, which reads Markdown elsewhere: parsers need the whole text, because a later line can change
 //! the meaning of an earlier one; here, each character is shown as soon as its style is clear. So this supports what
@@ -13,23 +13,23 @@ pub(super) enum Look {
     Emphasised,
     Code,
     Heading,
-    /// What only marks something up, such as the fences of code.
+    /// Markup itself, such as code fences.
     Faint,
 }
 
 /// The beginning of a line is held back up to this many bytes, until its kind is clear.
-const HELD_AT_MOST: usize = 12;
+const MAX_HELD_BYTES: usize = 12;
 
 /// A streamed Markdown text.
 #[derive(Default)]
 pub(super) struct MarkdownStream {
-    /// The beginning of a line, or a mark, of which more has to come.
+    /// The beginning of a line, or a mark, that is not decided yet.
     held: String,
     line: Line,
     /// The fence of the open code block: its character and its length.
     fence: Option<(char, usize)>,
     inline: Look,
-    /// The last letter that was shown in this line.
+    /// The last character that was shown in this line.
     last: Option<char>,
 }
 
@@ -40,12 +40,12 @@ enum Line {
     Beginning,
     Text,
     Heading,
-    /// A line of a fence.
+    /// A line with a code fence.
     Fence,
 }
 
 impl MarkdownStream {
-    /// More of it; what can be shown now.
+    /// Adds text. Returns what can be shown now.
     pub(super) fn push(&mut self, text: &str) -> Vec<(Look, String)> {
         let mut shown = Vec::new();
         for letter in text.chars() {
@@ -54,13 +54,13 @@ impl MarkdownStream {
         shown
     }
 
-    /// No more comes; what was held back.
+    /// Ends the text. Returns what was held back.
     pub(super) fn end(&mut self) -> Vec<(Look, String)> {
         let mut shown = Vec::new();
         if self.line == Line::Beginning {
             self.begin_line(&mut shown);
         }
-        self.mark('\n', &mut shown);
+        self.resolve_mark('\n', &mut shown);
         *self = Self::default();
         shown
     }
@@ -70,28 +70,28 @@ impl MarkdownStream {
             if self.line == Line::Beginning {
                 self.begin_line(shown);
             }
-            self.mark('\n', shown);
+            self.resolve_mark('\n', shown);
             self.show(Look::Plain, "\n", shown);
-            // Emphasis that nobody ended was none.
+            // Emphasis that does not end in its line is plain text.
             (self.line, self.inline, self.last) = (Line::Beginning, Look::Plain, None);
             return;
         }
         if self.line == Line::Beginning {
             self.held.push(letter);
-            if is_decided(&self.held, self.fence) || self.held.len() >= HELD_AT_MOST {
+            if is_decided(&self.held, self.fence) || self.held.len() >= MAX_HELD_BYTES {
                 self.begin_line(shown);
             }
             return;
         }
-        self.in_line(letter, shown);
+        self.push_inline(letter, shown);
     }
 
-    /// Shows what a line begins with, now that it is clear what it is.
+    /// Shows the held beginning of a line, now that its kind is clear.
     fn begin_line(&mut self, shown: &mut Vec<(Look, String)>) {
         let held = std::mem::take(&mut self.held);
-        let begun = held.trim_start_matches(' ');
-        let indent = &held[..held.len() - begun.len()];
-        if let Some((letter, count)) = fence_of(begun) {
+        let trimmed = held.trim_start_matches(' ');
+        let indent = &held[..held.len() - trimmed.len()];
+        if let Some((letter, count)) = fence_of(trimmed) {
             match self.fence {
                 None => self.fence = Some((letter, count)),
                 Some((open, least)) if open == letter && count >= least => self.fence = None,
@@ -107,20 +107,20 @@ impl MarkdownStream {
         if self.fence.is_some() {
             return self.show(Look::Code, &held, shown);
         }
-        if is_heading(begun) {
+        if is_heading(trimmed) {
             self.line = Line::Heading;
             return self.show(Look::Faint, &held, shown);
         }
-        match begun.strip_prefix(['-', '*', '+']).and_then(|rest| rest.strip_prefix(' ')) {
+        match trimmed.strip_prefix(['-', '*', '+']).and_then(|rest| rest.strip_prefix(' ')) {
             Some(rest) => {
                 self.show(Look::Plain, &format!("{indent}• "), shown);
-                rest.chars().for_each(|letter| self.in_line(letter, shown));
+                rest.chars().for_each(|letter| self.push_inline(letter, shown));
             }
-            None => held.chars().for_each(|letter| self.in_line(letter, shown)),
+            None => held.chars().for_each(|letter| self.push_inline(letter, shown)),
         }
     }
 
-    fn in_line(&mut self, letter: char, shown: &mut Vec<(Look, String)>) {
+    fn push_inline(&mut self, letter: char, shown: &mut Vec<(Look, String)>) {
         if self.fence.is_some() || self.line == Line::Fence {
             return self.show(self.look(), letter.encode_utf8(&mut [0; 4]), shown);
         }
@@ -137,14 +137,14 @@ impl MarkdownStream {
                 }
             }
             letter => {
-                self.mark(letter, shown);
+                self.resolve_mark(letter, shown);
                 self.show(self.look(), letter.encode_utf8(&mut [0; 4]), shown);
             }
         }
     }
 
-    /// What the stars that were held back mean, before this letter.
-    fn mark(&mut self, next: char, shown: &mut Vec<(Look, String)>) {
+    /// Decides what the held stars mean, now that the next character is known.
+    fn resolve_mark(&mut self, next: char, shown: &mut Vec<(Look, String)>) {
         let wanted = match self.held.len() {
             1 => Look::Emphasised,
             2 => Look::Strong,
@@ -162,7 +162,7 @@ impl MarkdownStream {
         }
     }
 
-    /// Shows what was held back as it was written.
+    /// Shows the held text unchanged.
     fn release(&mut self, shown: &mut Vec<(Look, String)>) {
         let held = std::mem::take(&mut self.held);
         self.show(self.look(), &held, shown);
@@ -187,30 +187,30 @@ impl MarkdownStream {
     }
 }
 
-/// Whether the beginning of a line determines its kind, whatever follows.
+/// Whether the beginning of a line already determines its kind.
 fn is_decided(held: &str, fence: Option<(char, usize)>) -> bool {
-    let begun = held.trim_start_matches(' ');
-    let Some(first) = begun.chars().next() else { return false };
-    let run = begun.chars().take_while(|letter| *letter == first).count();
-    let is_open = run == begun.chars().count();
+    let trimmed = held.trim_start_matches(' ');
+    let Some(first) = trimmed.chars().next() else { return false };
+    let run = trimmed.chars().take_while(|letter| *letter == first).count();
+    let is_open = run == trimmed.chars().count();
     match first {
         '`' | '~' => !is_open,
         _ if fence.is_some() => true,
         '#' => !is_open,
-        '-' | '+' | '*' => begun.len() > 1 && !(is_open && run < 3),
+        '-' | '+' | '*' => trimmed.len() > 1 && !(is_open && run < 3),
         _ => true,
     }
 }
 
-fn fence_of(begun: &str) -> Option<(char, usize)> {
-    let letter = begun.chars().next().filter(|letter| matches!(letter, '`' | '~'))?;
-    let count = begun.chars().take_while(|other| *other == letter).count();
+fn fence_of(trimmed: &str) -> Option<(char, usize)> {
+    let letter = trimmed.chars().next().filter(|letter| matches!(letter, '`' | '~'))?;
+    let count = trimmed.chars().take_while(|other| *other == letter).count();
     (count >= 3).then_some((letter, count))
 }
 
-fn is_heading(begun: &str) -> bool {
-    let level = begun.chars().take_while(|letter| *letter == '#').count();
-    (1..=6).contains(&level) && begun[level..].starts_with(' ')
+fn is_heading(trimmed: &str) -> bool {
+    let level = trimmed.chars().take_while(|letter| *letter == '#').count();
+    (1..=6).contains(&level) && trimmed[level..].starts_with(' ')
 }
 
 #[cfg(test)]
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_answers_are_made_of_is_shown_as_that() {
+    fn headings_lists_emphasis_and_code_are_styled() {
         use Look::{Code, Emphasised, Faint, Heading, Plain, Strong};
         assert_eq!(looks("It is **very** warm"), [(Plain, "It is "), (Strong, "very"), (Plain, " warm")]);
         assert_eq!(looks("**All** of **it**"), [(Strong, "All"), (Plain, " of "), (Strong, "it")]);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_markup_stays_as_it_was_written() {
+    fn text_that_only_looks_like_markup_is_unchanged() {
         for text in ["2 * 3 * 4", "a#b", "#hashtag", "-5 degrees", "a ** b", "snake_case_name", "~ about", "***"] {
             let all: String = shown(text).into_iter().map(|(_, text)| text).collect();
             assert_eq!(all, text);
@@ -275,7 +275,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_same_in_whatever_pieces_it_comes(pieces in proptest::collection::vec("[ab#*`~ \n-]{0,6}|é|漢", 0..12)) {
+        fn the_output_does_not_depend_on_the_chunks(pieces in proptest::collection::vec("[ab#*`~ \n-]{0,6}|é|漢", 0..12)) {
             let whole = shown(&pieces.concat());
             prop_assert_eq!(&joined(pieces.iter().cloned()), &whole);
             let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>();

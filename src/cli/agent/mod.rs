@@ -1,20 +1,20 @@
 //! `workshop agent`: chats with one agent, in the terminal or with a single prompt.
 //!
-//! In reading order: which agent is meant ([`agent_folder`]), the earlier history ([`history`]), what else is recorded
-//! ([`journal`]; how both are written, [`kept_files`]), the progress of an answer ([`progress`]) and its events ([`events`]), the chat itself ([`talk`]), a person's commands
-//! ([`slash_commands`]), what the agent begins by itself meanwhile ([`wakes`]), and the terminal ([`terminal`], and its
-//! Markdown, [`markdown`]).
+//! In reading order: finding the agent ([`agent_folder`]), the session's history ([`history`]), the log and the last
+//! state ([`journal`]), how both are written ([`data_files`]), following an answer ([`progress`]) and its events
+//! ([`events`]), the chat itself ([`chat`]), slash commands ([`slash_commands`]), work that the agent starts on its own
+//! ([`wakes`]), and the terminal ([`terminal`]) with its Markdown ([`markdown`]).
 
 mod agent_folder;
+mod chat;
+mod data_files;
 mod events;
 mod history;
 mod journal;
-mod kept_files;
 mod markdown;
 mod progress;
 mod skills;
 mod slash_commands;
-mod talk;
 mod terminal;
 mod wakes;
 
@@ -27,16 +27,16 @@ use serde_json::json;
 use super::approval_prompts::OnAsk;
 use super::report::{Report, Verdict};
 use super::run::watch_interrupts;
-use super::{Complaint, Ending, Outcome, output, shared_arguments};
+use super::{CliError, CliResult, ExitStatus, output, shared_arguments};
 use crate::app::opening::state_folder;
 use agent_folder::AgentPlace;
+use chat::{Chat, ChatOptions};
 use events::AgentEvent;
 use history::parse_session;
 use slash_commands::{After, PersonInput};
-use talk::{Talk, TalkOptions};
 use terminal::{Display, LineResult, Terminal};
 
-/// What the file is called, among what may be deleted, in which lines are remembered that a person typed.
+/// The file with the input history, in the folder for data that may be deleted.
 const LINES_FILE: &str = "talk-lines.txt";
 
 #[derive(clap::Args)]
@@ -57,166 +57,166 @@ pub(super) struct Arguments {
     #[arg(long)]
     model: Option<String>,
     /// How to handle approvals; by default asks on the terminal, or stops if there is none
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "ACTION")]
     on_ask: Option<OnAsk>,
     /// Print events as JSON Lines instead of the answer: turns, streamed messages, tool calls and results
     #[arg(long, requires = "prompt")]
     json: bool,
 }
 
-pub(super) fn agent(arguments: &Arguments) -> Outcome {
+pub(super) fn agent(arguments: &Arguments) -> CliResult {
     let place = AgentPlace::of(&arguments.path)?;
-    let prompt = arguments.prompt.as_deref().map(shared_arguments::task_words).transpose()?;
-    if prompt.is_none() && !output::can_be_asked() {
-        let complaint = Complaint::usage("standard input is not a terminal, and there is no prompt");
-        return Err(complaint.hint("use --prompt TEXT, or --prompt - to read standard input"));
+    let prompt = arguments.prompt.as_deref().map(shared_arguments::task_text).transpose()?;
+    if prompt.is_none() && !output::is_interactive() {
+        let error = CliError::usage("standard input is not a terminal, and there is no prompt");
+        return Err(error.hint("use --prompt TEXT, or --prompt - to read standard input"));
     }
-    let options = TalkOptions {
+    let options = ChatOptions {
         place,
         named: arguments.path.clone(),
         session: arguments.session.clone(),
         provider: arguments.provider.clone(),
         model: arguments.model.clone(),
         on_ask: arguments.on_ask,
-        looks_back: prompt.is_some(),
+        is_single_prompt: prompt.is_some(),
     };
     let interrupted = watch_interrupts()?;
     match prompt {
-        Some(prompt) => say_once(options, &prompt, arguments.json, interrupted),
-        None => talk_in_terminal(options, &interrupted),
+        Some(prompt) => send_prompt(options, &prompt, arguments.json, interrupted),
+        None => chat_in_terminal(options, &interrupted),
     }
 }
 
-/// One prompt, and the end.
-fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<AtomicBool>) -> Outcome {
-    let mut talk = match Talk::open(options, None, Arc::clone(&interrupted)) {
-        Ok(talk) => talk,
-        Err(complaint) => {
+/// Sends one prompt, prints the answer and exits.
+fn send_prompt(options: ChatOptions, prompt: &str, as_json: bool, interrupted: Arc<AtomicBool>) -> CliResult {
+    let mut chat = match Chat::open(options, None, Arc::clone(&interrupted)) {
+        Ok(chat) => chat,
+        Err(error) => {
             if as_json {
-                output::json(&end_because(&complaint))?;
+                output::json(&end_because(&error))?;
             }
-            return Err(complaint);
+            return Err(error);
         }
     };
     let mut output_gone = None;
     let mut is_ended = false;
     let mut display = Display::default();
-    let is_watched = output::is_watched();
+    let stderr_is_terminal = output::stderr_is_terminal();
     let mut show = |event: &AgentEvent| {
         is_ended = matches!(event, AgentEvent::AgentEnd { .. });
         let shown = match as_json {
             true => output::json(event),
-            false if is_watched => display.show(event, false),
+            false if stderr_is_terminal => display.show(event, false),
             false => Ok(()),
         };
-        if let Err(complaint) = shown {
-            output_gone.get_or_insert(complaint);
+        if let Err(error) = shown {
+            output_gone.get_or_insert(error);
             interrupted.store(true, Ordering::Relaxed);
         }
     };
-    let typed = slash_commands::typed(prompt);
+    let typed = slash_commands::parse(prompt);
     let is_command = matches!(typed, PersonInput::Command(..));
-    let said = match typed {
-        PersonInput::Words(words) => talk.send(&words, &mut show),
-        PersonInput::Command(command, rest) => run_command(&mut talk, command, &rest, as_json),
+    let outcome = match typed {
+        PersonInput::Words(words) => chat.send(&words, &mut show),
+        PersonInput::Command(command, rest) => run_command(&mut chat, command, &rest, as_json),
         PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
         PersonInput::Nothing => Ok(Verdict::done()),
     };
-    let reason = said.as_ref().map_or("failed", |verdict| verdict.ending.as_str());
-    talk.close(reason)?;
-    if let Some(complaint) = output_gone {
-        return Err(complaint);
+    let reason = outcome.as_ref().map_or("failed", |verdict| verdict.exit.word());
+    chat.close(reason)?;
+    if let Some(error) = output_gone {
+        return Err(error);
     }
-    if as_json && !is_ended && !(is_command && said.is_ok()) {
-        // Readers of the events learn how it ended, even if it never began.
-        let end = said.as_ref().map_or_else(end_because, |verdict| AgentEvent::AgentEnd {
-            ended: verdict.ending.as_str(),
+    if as_json && !is_ended && !(is_command && outcome.is_ok()) {
+        // The last event is always `agent_end`, even if the work never started.
+        let end = outcome.as_ref().map_or_else(end_because, |verdict| AgentEvent::AgentEnd {
+            ended: verdict.exit.word(),
             reason: verdict.reason.clone(),
             result: verdict.result.clone(),
         });
         output::json(&end)?;
     }
-    let verdict = said?;
-    let ending = verdict.ending;
+    let verdict = outcome?;
+    let exit = verdict.exit;
     print(verdict, as_json)?;
-    Ok(ending)
+    Ok(exit)
 }
 
-/// The end of what failed, for a program that reads along.
-fn end_because(complaint: &Complaint) -> AgentEvent {
-    let reason = complaint.what.clone().unwrap_or_default();
-    AgentEvent::AgentEnd { ended: complaint.ending.as_str(), reason, result: None }
+/// The `agent_end` event for an error.
+fn end_because(error: &CliError) -> AgentEvent {
+    let reason = error.what.clone().unwrap_or_default();
+    AgentEvent::AgentEnd { ended: error.exit.word(), reason, result: None }
 }
 
-/// Runs a command that was given instead of a prompt.
-fn run_command(talk: &mut Talk, command: &str, rest: &str, as_json: bool) -> Result<Verdict, Complaint> {
-    match slash_commands::carry_out(talk, command, rest)? {
-        After::Told(text) if as_json => output::json(&json!({ "type": "command", "command": command, "text": text }))?,
-        After::Told(text) => output::result(&text)?,
+/// Runs a slash command that was given with `--prompt`.
+fn run_command(chat: &mut Chat, command: &str, rest: &str, as_json: bool) -> Result<Verdict, CliError> {
+    match slash_commands::run(chat, command, rest)? {
+        After::Print(text) if as_json => output::json(&json!({ "type": "command", "command": command, "text": text }))?,
+        After::Print(text) => output::result(&text)?,
         After::Leave => {}
         After::Reopen(_) => {
-            let complaint = Complaint::usage(format!("{command} cannot be used with --prompt"));
-            return Err(complaint.hint("use --session ID or --model MODEL"));
+            let error = CliError::usage(format!("{command} cannot be used with --prompt"));
+            return Err(error.hint("use --session ID or --model MODEL"));
         }
     }
     Ok(Verdict::done())
 }
 
-/// Prints the result of an answer; its words only if they are not shown yet.
-fn print(verdict: Verdict, are_words_shown: bool) -> Result<(), Complaint> {
-    let nothing = Complaint { ending: Ending::Done, what: None, hint: None };
-    Report { verdict, ..Report::on(&nothing) }.print(false, true, are_words_shown)
+/// Prints the result of an answer, unless its text was already printed.
+fn print(verdict: Verdict, are_words_shown: bool) -> Result<(), CliError> {
+    let nothing = CliError { exit: ExitStatus::Done, what: None, hint: None };
+    Report { verdict, ..Report::of_error(&nothing) }.print(false, true, are_words_shown)
 }
 
-/// A talk in the terminal, until the person leaves.
-fn talk_in_terminal(options: TalkOptions, interrupted: &Arc<AtomicBool>) -> Outcome {
-    let mut talk = Talk::open(options, Some(terminal::reader()), Arc::clone(interrupted))?;
+/// Chats in the terminal until the person leaves.
+fn chat_in_terminal(options: ChatOptions, interrupted: &Arc<AtomicBool>) -> CliResult {
+    let mut chat = Chat::open(options, Some(terminal::reader()), Arc::clone(interrupted))?;
     loop {
-        let after = match talk_on(&mut talk, interrupted) {
+        let after = match chat_until_switch(&mut chat, interrupted) {
             Ok(after) => after,
-            Err(complaint) => {
-                talk.close("failed")?;
-                return Err(complaint);
+            Err(error) => {
+                chat.close("failed")?;
+                return Err(error);
             }
         };
         let Some(next) = after else {
-            talk.close("left")?;
-            return Ok(Ending::Done);
+            chat.close("left")?;
+            return Ok(ExitStatus::Done);
         };
-        let before = talk.options.clone();
-        let read = talk.close("reopened")?;
-        talk = match Talk::open(next, read, Arc::clone(interrupted)) {
-            Ok(talk) => talk,
-            Err(complaint) => {
-                print_complaint(&complaint);
-                Talk::open(before, Some(terminal::reader()), Arc::clone(interrupted))?
+        let before = chat.options.clone();
+        let read = chat.close("reopened")?;
+        chat = match Chat::open(next, read, Arc::clone(interrupted)) {
+            Ok(chat) => chat,
+            Err(error) => {
+                print_error(&error);
+                Chat::open(before, Some(terminal::reader()), Arc::clone(interrupted))?
             }
         };
     }
 }
 
-/// Talks until the person leaves, or wants to talk on otherwise.
-fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptions>, Complaint> {
-    let (name, session, messages) = (talk.name(), &talk.options.session, talk.messages());
+/// Chats until the person leaves (`None`) or switches to another session or model (the new options).
+fn chat_until_switch(chat: &mut Chat, interrupted: &AtomicBool) -> Result<Option<ChatOptions>, CliError> {
+    let (name, session, messages) = (chat.name(), &chat.options.session, chat.messages());
     output::note(&format!("{name}, session {session}, {messages} messages; type /help for commands"));
-    let terminal = Terminal::new(state_folder(&talk.options.place.workspace).join(LINES_FILE));
+    let terminal = Terminal::new(state_folder(&chat.options.place.workspace).join(LINES_FILE));
     let mut display = Display::default();
     let mut shown = Ok(());
     let mut show = |event: &AgentEvent| {
-        if let Err(complaint) = display.show(event, true) {
-            shown = Err(complaint);
+        if let Err(error) = display.show(event, true) {
+            shown = Err(error);
         }
     };
     let mut stops = 0;
-    if let Some(verdict) = talk.finish(&mut show)? {
+    if let Some(verdict) = chat.finish(&mut show)? {
         print(verdict, true)?;
     }
     loop {
-        let mut typed = terminal.read(completions(talk))?;
-        let line = match talk.live_until_typed(&mut typed, &mut show)? {
+        let mut typed = terminal.read(completions(chat))?;
+        let line = match chat.run_until_typed(&mut typed, &mut show)? {
             LineResult::Typed(line) => line,
             LineResult::End => break,
-            LineResult::Stop if talk.stop_wakes() => continue,
+            LineResult::Stop if chat.abort_wakes() => continue,
             LineResult::Stop if stops > 0 => break,
             LineResult::Stop => {
                 stops += 1;
@@ -226,48 +226,48 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
         };
         stops = 0;
         interrupted.store(false, Ordering::Relaxed);
-        talk.ask_questions();
-        let said = match slash_commands::typed(&line) {
+        chat.ask_questions();
+        let outcome = match slash_commands::parse(&line) {
             PersonInput::Nothing => continue,
             PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
-            PersonInput::Words(words) => talk.send(&words, &mut show).map(Some),
-            PersonInput::Command(command, rest) => match slash_commands::carry_out(talk, command, &rest) {
-                Ok(After::Told(text)) => output::result(&text).map(|()| None),
+            PersonInput::Words(words) => chat.send(&words, &mut show).map(Some),
+            PersonInput::Command(command, rest) => match slash_commands::run(chat, command, &rest) {
+                Ok(After::Print(text)) => output::result(&text).map(|()| None),
                 Ok(After::Reopen(options)) => return Ok(Some(*options)),
                 Ok(After::Leave) => break,
-                Err(complaint) => Err(complaint),
+                Err(error) => Err(error),
             },
         };
-        match said {
+        match outcome {
             Ok(None) => {}
             Ok(Some(verdict)) => {
-                // A second interrupt during an answer ends the conversation.
-                stops = u32::from(verdict.ending == Ending::Interrupted);
+                // A second interrupt during an answer ends the chat.
+                stops = u32::from(verdict.exit == ExitStatus::Interrupted);
                 print(verdict, true)?;
             }
-            Err(complaint) if complaint.ending == Ending::ReaderGone => return Err(complaint),
-            Err(complaint) => print_complaint(&complaint),
+            Err(error) if error.exit == ExitStatus::ReaderGone => return Err(error),
+            Err(error) => print_error(&error),
         }
-        if talk.is_left() {
+        if chat.has_left() {
             break;
         }
     }
     shown.map(|()| None)
 }
 
-/// What Tab completes: the commands, and the skills that the agent has now.
-fn completions(talk: &Talk) -> Vec<String> {
+/// The completions of Tab: the commands, and the agent's current skills.
+fn completions(chat: &Chat) -> Vec<String> {
     let commands = slash_commands::COMMANDS.iter().map(|(command, _)| (*command).to_owned());
-    let skills = talk.skills().skills.into_iter().map(|skill| format!("/skill:{}", skill.name));
+    let skills = chat.skills().skills.into_iter().map(|skill| format!("/skill:{}", skill.name));
     commands.chain(skills).collect()
 }
 
-/// Prints an error; the conversation continues.
-fn print_complaint(complaint: &Complaint) {
-    if let Some(what) = &complaint.what {
+/// Prints an error; the chat continues.
+fn print_error(error: &CliError) {
+    if let Some(what) = &error.what {
         output::note(&format!("error: {what}"));
     }
-    if let Some(hint) = &complaint.hint {
+    if let Some(hint) = &error.hint {
         output::note(&format!("hint: {hint}"));
     }
 }

@@ -1,4 +1,4 @@
-//! The progress of an agent's answer: what is new since the room was last checked, as events and as history.
+//! Follows an agent's answer: turns changes in the room into events and history entries.
 
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
@@ -16,47 +16,47 @@ use crate::tools::{OrderReport, ToolOutcome};
 /// The result of a call that was never carried out.
 const NOT_CARRIED_OUT: &str = "Not carried out: the work was stopped.";
 
-/// A call of the current turn.
+/// A tool call of the current turn.
 struct TurnCall {
     call: CalledTool,
-    is_begun: bool,
-    is_over: bool,
-    /// Whether its result is in the history.
+    is_started: bool,
+    is_finished: bool,
+    /// Whether its result is already in the history.
     is_recorded: bool,
-    /// Its result according to the log, cut to a length, and whether it failed.
+    /// Its result according to the log (truncated), and whether it failed.
     logged: Option<(String, bool)>,
 }
 
-/// What was already seen of a piece of work.
+/// The state of a followed session: what was already reported.
 pub(super) struct Progress {
     thread: ActivationKey,
-    /// Who works at it, once that is known.
+    /// The agent that works on it, once known.
     agent: Option<Id>,
-    /// Messages of the session that were seen, counted from its beginning.
+    /// The number of messages of the session that were processed.
     seen: usize,
     turn: u32,
     is_turn_open: bool,
     is_message_open: bool,
-    /// What was printed of the open message.
-    told: String,
+    /// The text of the open message that was reported.
+    reported: String,
     calls: Vec<TurnCall>,
-    /// The piece of work that it was last seen to be.
+    /// The session's activation, as of the last check.
     work: Option<ActivationKey>,
-    /// The last known progress of calls.
+    /// Reads the progress messages of calls.
     outcomes: MessageCursor<ToolOutcome>,
-    /// Whether what was seen last is an answer that calls nothing.
+    /// Whether the last message is an answer without tool calls.
     has_concluded: bool,
     events: Vec<AgentEvent>,
     entries: Vec<Entry>,
 }
 
 impl Progress {
-    /// Nothing was seen of a session but its first messages, which are in the history.
+    /// Follows a session whose first messages, `seen`, are already in the history.
     pub(super) fn new(thread: ActivationKey, seen: &[PromptMessage]) -> Self {
         let mut calls: Vec<TurnCall> = Vec::new();
         for message in seen {
             match message.role {
-                Role::Assistant => calls = of_turn(message),
+                Role::Assistant => calls = turn_calls(message),
                 Role::Tool => calls.retain(|call| message.answers.as_deref() != Some(&*call.call.id)),
                 Role::User => {}
             }
@@ -68,7 +68,7 @@ impl Progress {
             turn: 0,
             is_turn_open: false,
             is_message_open: false,
-            told: String::new(),
+            reported: String::new(),
             calls,
             work: None,
             outcomes: MessageCursor::default(),
@@ -83,17 +83,17 @@ impl Progress {
         std::mem::take(&mut self.events)
     }
 
-    /// What is new, to be kept.
+    /// The new history entries since the last call.
     pub(super) fn take_entries(&mut self) -> Vec<Entry> {
         std::mem::take(&mut self.entries)
     }
 
-    /// How many turns were seen.
+    /// The number of turns so far.
     pub(super) fn turns(&self) -> u32 {
         self.turn
     }
 
-    /// Records what the log says about calls, for work that ends before the room is inspected.
+    /// Stores the logged results of calls, for work that ends before the next [`Self::update`].
     pub(super) fn apply_records(&mut self, world: &World, records: &[EventRecord]) {
         let agent = world.resource::<Kernel>().thread(self.thread).map(|thread| thread.agent.clone());
         if agent.is_some() {
@@ -107,13 +107,13 @@ impl Progress {
         }
     }
 
-    /// Looks for news in the room.
-    pub(super) fn look(&mut self, world: &World) {
+    /// Processes new messages and progress in the room.
+    pub(super) fn update(&mut self, world: &World) {
         let kernel = world.resource::<Kernel>();
-        let said = self.outcomes.read(world.resource::<Messages<ToolOutcome>>());
-        let said: Vec<ToolOutcome> =
-            said.filter(|said| matches!(said.news, OrderReport::Progress { .. })).cloned().collect();
-        self.how_far(&said);
+        let updates = self.outcomes.read(world.resource::<Messages<ToolOutcome>>());
+        let updates: Vec<ToolOutcome> =
+            updates.filter(|update| matches!(update.news, ToolNews::Progress { .. })).cloned().collect();
+        self.update_calls(&updates);
         let Some(thread) = kernel.thread(self.thread) else { return };
         let live = thread.live.and_then(|live| kernel.activation(live));
         self.work = live.map(|live| live.key).or(self.work);
@@ -128,11 +128,12 @@ impl Progress {
         }
     }
 
-    /// The progress of the current turn's calls: before their results, which may have arrived with it.
-    fn how_far(&mut self, said: &[ToolOutcome]) {
+    /// Reports the progress of the current turn's calls. This comes before their results, which may arrive in the same
+    /// tick.
+    fn update_calls(&mut self, updates: &[ToolOutcome]) {
         let work = self.work;
-        for ToolOutcome { key, news } in said.iter().filter(|said| Some(said.key.activation) == work) {
-            if let OrderReport::Progress { text } = news
+        for ToolOutcome { key, news } in updates.iter().filter(|update| Some(update.key.activation) == work) {
+            if let ToolNews::Progress { text } = news
                 && key.call < self.calls.len()
             {
                 self.update_call(key.call, text);
@@ -140,21 +141,22 @@ impl Progress {
         }
     }
 
-    /// The work has ended; this is its result, if it has one.
+    /// Ends the report: `result` is the result of the work, if it has one.
     pub(super) fn finish(&mut self, result: Option<&str>) {
-        // The last message is gone with the work where the room looked first.
+        // The room may have removed the work with its last message before it was processed.
         if let Some(result) = result.filter(|_| !self.has_concluded) {
-            self.answered(result, Vec::new());
+            self.complete_message(result, Vec::new());
         }
         self.close_message();
         for at in 0..self.calls.len() {
             let call = &self.calls[at];
-            let (id, is_told, is_recorded) = (call.call.id.clone(), call.is_begun && !call.is_over, call.is_recorded);
-            // What came in with the end is known from the log alone.
+            let (id, is_told, is_recorded) =
+                (call.call.id.clone(), call.is_started && !call.is_finished, call.is_recorded);
+            // Results that arrived with the end are only in the log.
             let logged = self.calls[at].logged.take();
             let is_known = logged.is_some();
             let (text, is_error) = logged.unwrap_or_else(|| (NOT_CARRIED_OUT.to_owned(), true));
-            if is_told || (is_known && !self.calls[at].is_over) {
+            if is_told || (is_known && !self.calls[at].is_finished) {
                 self.end_call(at, &text, is_error);
             }
             if !is_recorded {
@@ -168,12 +170,12 @@ impl Progress {
     fn message(&mut self, message: &PromptMessage) {
         match message.role {
             Role::Assistant => {
-                let calls = of_turn(message);
-                self.answered(&message.text, calls);
+                let calls = turn_calls(message);
+                self.complete_message(&message.text, calls);
             }
             Role::Tool => self.result(message),
             Role::User => {
-                // What the room says in between belongs to the session as the model sees it.
+                // Messages of the room are part of the session that the model sees.
                 self.has_concluded = false;
                 self.entries.push(Entry::text(Speaker::User, &*message.text));
             }
@@ -193,11 +195,11 @@ impl Progress {
         }
     }
 
-    /// An answer is there as a whole.
-    fn answered(&mut self, text: &str, calls: Vec<TurnCall>) {
+    /// Reports a complete message of the model with its tool calls.
+    fn complete_message(&mut self, text: &str, calls: Vec<TurnCall>) {
         self.open_turn();
         let is_new = !self.is_message_open;
-        let rest = if is_new { Some(text) } else { rest_of(&self.told, text) };
+        let rest = if is_new { Some(text) } else { unreported_part(&self.reported, text) };
         if is_new {
             self.events.push(AgentEvent::MessageStart { role: ASSISTANT });
         }
@@ -205,7 +207,7 @@ impl Progress {
             self.events.push(AgentEvent::MessageUpdate { delta: rest.to_owned() });
         }
         (self.is_message_open, self.has_concluded) = (false, calls.is_empty());
-        self.told.clear();
+        self.reported.clear();
         let tool_calls: Vec<CalledTool> = calls.iter().map(|call| call.call.clone()).collect();
         let content = text.to_owned();
         self.events.push(AgentEvent::MessageEnd { role: ASSISTANT, content, tool_calls: tool_calls.clone() });
@@ -216,27 +218,27 @@ impl Progress {
         }
     }
 
-    /// This much of an answer has arrived.
+    /// Reports the new part of a message whose text so far is `text`.
     fn add_text(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
-        if self.is_message_open && !text.starts_with(&self.told) {
-            // Its model was asked once more.
+        if self.is_message_open && !text.starts_with(&self.reported) {
+            // The model was called again.
             self.close_message();
         }
         if !self.is_message_open {
             self.is_message_open = true;
             self.events.push(AgentEvent::MessageStart { role: ASSISTANT });
         }
-        let delta = text[self.told.len()..].to_owned();
+        let delta = text[self.reported.len()..].to_owned();
         if !delta.is_empty() {
-            self.told.push_str(&delta);
+            self.reported.push_str(&delta);
             self.events.push(AgentEvent::MessageUpdate { delta });
         }
     }
 
-    /// A call of the current turn.
+    /// Reports a change of a call of the current turn.
     fn call(&mut self, call: &Call) {
         let Some(at) = self.calls.iter().position(|known| known.call.id == call.call.id) else { return };
         match &call.progress {
@@ -246,7 +248,7 @@ impl Progress {
         }
     }
 
-    /// The result of a call is in the session.
+    /// Records the result of a call from the session.
     fn result(&mut self, message: &PromptMessage) {
         let id = message.answers.as_deref().unwrap_or_default();
         let is_error = message.end == Some(CallEnd::NotDone);
@@ -263,7 +265,7 @@ impl Progress {
 
     fn begin_call(&mut self, at: usize) {
         let call = &mut self.calls[at];
-        if !std::mem::replace(&mut call.is_begun, true) {
+        if !std::mem::replace(&mut call.is_started, true) {
             let CalledTool { id, name, arguments } = call.call.clone();
             self.events.push(AgentEvent::ToolExecutionStart { tool_call_id: id, name, args: arguments });
         }
@@ -271,8 +273,8 @@ impl Progress {
 
     fn update_call(&mut self, at: usize, text: &str) {
         self.begin_call(at);
-        let TurnCall { call, is_over, .. } = &self.calls[at];
-        if !is_over {
+        let TurnCall { call, is_finished, .. } = &self.calls[at];
+        if !is_finished {
             let CalledTool { id, name, .. } = call.clone();
             let partial_result = text.to_owned();
             self.events.push(AgentEvent::ToolExecutionUpdate { tool_call_id: id, name, partial_result });
@@ -282,7 +284,7 @@ impl Progress {
     fn end_call(&mut self, at: usize, result: &str, is_error: bool) {
         self.begin_call(at);
         let call = &mut self.calls[at];
-        if !std::mem::replace(&mut call.is_over, true) {
+        if !std::mem::replace(&mut call.is_finished, true) {
             let CalledTool { id, name, .. } = call.call.clone();
             let result = result.to_owned();
             self.events.push(AgentEvent::ToolExecutionEnd { tool_call_id: id, name, result, is_error });
@@ -302,30 +304,30 @@ impl Progress {
         }
     }
 
-    /// Ends a message of which no more comes.
+    /// Ends the open message, which was interrupted.
     fn close_message(&mut self) {
         if std::mem::replace(&mut self.is_message_open, false) {
-            let content = std::mem::take(&mut self.told);
+            let content = std::mem::take(&mut self.reported);
             self.events.push(AgentEvent::MessageEnd { role: ASSISTANT, content, tool_calls: Vec::new() });
         }
     }
 }
 
-/// The calls of an answer, none of them begun.
-fn of_turn(message: &PromptMessage) -> Vec<TurnCall> {
+/// The tool calls of a message, none of them started.
+fn turn_calls(message: &PromptMessage) -> Vec<TurnCall> {
     let call = |call| TurnCall {
         call: CalledTool::from(call),
-        is_begun: false,
-        is_over: false,
+        is_started: false,
+        is_finished: false,
         is_recorded: false,
         logged: None,
     };
     message.tool_calls.iter().map(call).collect()
 }
 
-/// The part of a text that was not printed yet; nothing if something else was printed.
-fn rest_of<'a>(told: &str, text: &'a str) -> Option<&'a str> {
-    text.strip_prefix(told).or_else(|| text.strip_prefix(told.trim()))
+/// The part of `text` after `reported`, which was already reported; `None` if `text` does not start with it.
+fn unreported_part<'a>(reported: &str, text: &'a str) -> Option<&'a str> {
+    text.strip_prefix(reported).or_else(|| text.strip_prefix(reported.trim()))
 }
 
 #[cfg(test)]
@@ -339,32 +341,32 @@ mod tests {
         Progress::new(ActivationKey::numbered(1), &[PromptMessage::plain(Role::User, "Hi")])
     }
 
-    fn told(progress: &mut Progress) -> Vec<Value> {
+    fn reported(progress: &mut Progress) -> Vec<Value> {
         let events = progress.take_events();
         events.into_iter().map(|event| serde_json::to_value(event).expect("it is plain data")).collect()
     }
 
     fn types(progress: &mut Progress) -> Vec<String> {
-        told(progress).iter().map(|event| event["type"].as_str().unwrap_or_default().to_owned()).collect()
+        reported(progress).iter().map(|event| event["type"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
     #[test]
-    fn an_answer_that_streams_is_reported_once() {
+    fn a_streamed_answer_is_reported_once() {
         let mut progress = progress();
         progress.open_turn();
         progress.add_text("It ");
         progress.add_text("It rains");
         progress.message(&PromptMessage::plain(Role::Assistant, "It rains."));
-        let events = told(&mut progress);
+        let events = reported(&mut progress);
         let deltas: Vec<&str> = events.iter().filter_map(|event| event["delta"].as_str()).collect();
         assert_eq!(deltas, ["It ", "rains", "."]);
         progress.finish(Some("It rains."));
-        assert_eq!(told(&mut progress), [] as [Value; 0]);
+        assert_eq!(reported(&mut progress), [] as [Value; 0]);
         assert_eq!(progress.take_entries().len(), 1);
     }
 
     #[test]
-    fn a_call_is_reported_with_its_result_and_both_are_kept() {
+    fn a_call_and_its_result_are_reported_and_added_to_the_history() {
         let mut progress = progress();
         let call = ToolCall::new("call-1", "forecast", json!({ "city": "Ulm" }));
         let asked = PromptMessage { tool_calls: vec![call.clone()], ..PromptMessage::plain(Role::Assistant, "") };
@@ -392,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_is_stopped_leaves_no_call_without_a_result() {
+    fn stopped_work_leaves_no_call_without_a_result() {
         let mut progress = progress();
         let call = ToolCall::new("call-1", "forecast", json!({}));
         let asked = PromptMessage { tool_calls: vec![call], ..PromptMessage::plain(Role::Assistant, "Wait.") };
@@ -402,7 +404,7 @@ mod tests {
         assert_eq!(types(&mut progress).last().map(String::as_str), Some("turn_end"));
         let entries = progress.take_entries();
         assert_eq!((entries.len(), entries[1].is_error), (2, Some(true)));
-        // The same after it was kept while it waited for a person.
+        // The same for a session that was saved while it waited for a person.
         let seen = [PromptMessage::plain(Role::User, "Hi"), asked];
         let mut later = Progress::new(ActivationKey::numbered(1), &seen);
         later.message(&PromptMessage::result(&ToolCall::new("call-1", "forecast", json!({})), "rain"));

@@ -1,9 +1,9 @@
-//! Work that an agent begins by itself while a person talks to it: its heartbeat woke it. It is shown as it happens,
-//! above the line that the person types.
+//! Work that an agent starts on its own during a chat, because its heartbeat woke it. It is shown as it happens, above
+//! the line that the person is typing.
 
 use bevy::ecs::prelude::*;
 
-use super::super::Ending;
+use super::super::ExitStatus;
 use super::super::report::Verdict;
 use super::super::task_goal::Task;
 use super::events::AgentEvent;
@@ -15,31 +15,31 @@ use crate::kernel::Kernel;
 use crate::log::EventRecord;
 use crate::log::events::{Activation, Warning};
 
-/// The maximum length of what an agent was woken for, in characters.
+/// The maximum length of the shown reason for a wake-up, in characters.
 const WHAT_FOR_CHARS: usize = 200;
 
-/// What is to be shown.
+/// Output about a wake-up.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Shown {
-    /// A line.
+pub(super) enum WakeOutput {
+    /// A line of text.
     Note(String),
-    /// Something that happened in the work.
+    /// An event of the work.
     Event(AgentEvent),
 }
 
-/// A wake that is not over.
+/// A wake-up whose work is not finished.
 struct Wake {
     thread: ActivationKey,
     task: Task,
     progress: Progress,
 }
 
-/// The wakes that are not over, in the order in which they were seen.
+/// The unfinished wake-ups, oldest first.
 #[derive(Default)]
 pub(super) struct Wakes(Vec<Wake>);
 
 impl Wakes {
-    /// Whether an agent is at work by itself, or is about to be.
+    /// Whether any wake-up is unfinished.
     pub(super) fn any(&self) -> bool {
         !self.0.is_empty()
     }
@@ -49,7 +49,7 @@ impl Wakes {
         self.0.iter().map(|wake| wake.thread)
     }
 
-    /// Takes in what an agent still had to do when the room was opened.
+    /// Adds the unfinished wake-ups from before the room was opened.
     pub(super) fn resume(&mut self, world: &World, agent: &Id, works: impl Iterator<Item = ActivationKey>) {
         let kernel = world.resource::<Kernel>();
         for thread in works.filter(|work| kernel.thread(*work).is_some_and(|thread| thread.agent == *agent)) {
@@ -60,42 +60,51 @@ impl Wakes {
         }
     }
 
-    /// Looks what is new after a tick in which this happened, of the agent with this id and name.
-    pub(super) fn look(&mut self, world: &World, (agent, name): (&Id, &str), events: &[EventRecord]) -> Vec<Shown> {
+    /// Updates the wake-ups after a tick with these events, and returns what is new. `agent` and `name` are the id and
+    /// name of the chat's agent.
+    pub(super) fn update(
+        &mut self,
+        world: &World,
+        (agent, name): (&Id, &str),
+        events: &[EventRecord],
+    ) -> Vec<WakeOutput> {
         let mut shown = Vec::new();
         for event in events.iter().filter(|event| event.draft.agent.as_ref() == Some(agent)) {
-            if let Some(missed) = event.read::<Warning>().filter(|told| told.by.as_deref() == Some(BY_HEARTBEAT)) {
-                shown.push(Shown::Note(format!("note: {}", missed.what.replacen("it ", &format!("{name} "), 1))));
+            if let Some(missed) = event.read::<Warning>().filter(|warning| warning.by.as_deref() == Some(BY_HEARTBEAT))
+            {
+                shown.push(WakeOutput::Note(format!("note: {}", missed.what.replacen("it ", &format!("{name} "), 1))));
             }
-            let Some(begun) = event.read::<Activation>().filter(|begun| *begun.by == *BY_HEARTBEAT) else { continue };
+            let Some(started) = event.read::<Activation>().filter(|started| *started.by == *BY_HEARTBEAT) else {
+                continue;
+            };
             let Some(thread) = event.draft.activation.as_deref().and_then(ActivationKey::parse) else { continue };
-            let what_for = truncate(&summary(&begun.task), WHAT_FOR_CHARS);
-            shown.push(Shown::Note(format!("{name} woke up: {what_for}")));
-            let (task, progress) = (Task::resumed(agent, begun.task, thread), Progress::new(thread, &[]));
+            let what_for = truncate(&what_for(&started.task), WHAT_FOR_CHARS);
+            shown.push(WakeOutput::Note(format!("{name} woke up: {what_for}")));
+            let (task, progress) = (Task::resumed(agent, started.task, thread), Progress::new(thread, &[]));
             self.0.push(Wake { thread, task, progress });
         }
         self.0.retain_mut(|wake| {
             wake.progress.apply_records(world, events);
-            wake.progress.look(world);
+            wake.progress.update(world);
             let verdict = wake.task.verdict(world);
             if let Some(verdict) = &verdict {
                 wake.progress.finish(verdict.result.as_deref());
             }
-            shown.extend(wake.progress.take_events().into_iter().map(Shown::Event));
-            // Its own session holds what was said.
+            shown.extend(wake.progress.take_events().into_iter().map(WakeOutput::Event));
+            // The messages are kept in the session of the wake-up, not in that of the chat.
             wake.progress.take_entries();
             let Some(verdict) = verdict else { return true };
-            shown.extend(end_of(name, &verdict).map(Shown::Note));
+            shown.extend(end_of(name, &verdict).map(WakeOutput::Note));
             false
         });
         shown
     }
 }
 
-/// What is said of an end that no words of the agent tell.
+/// The note about work that did not finish; `None` if it finished, because the agent's own words were shown.
 fn end_of(name: &str, verdict: &Verdict) -> Option<String> {
-    let because = if verdict.reason.is_empty() { verdict.ending.as_str().to_owned() } else { verdict.reason.clone() };
-    (verdict.ending != Ending::Done).then(|| format!("note: {name} did not finish what it woke up for: {because}"))
+    let because = if verdict.reason.is_empty() { verdict.exit.word().to_owned() } else { verdict.reason.clone() };
+    (verdict.exit != ExitStatus::Done).then(|| format!("note: {name} did not finish what it woke up for: {because}"))
 }
 
 #[cfg(test)]
@@ -119,29 +128,29 @@ mod tests {
     }
 
     #[test]
-    fn a_missed_time_and_what_an_agent_woke_up_for_are_told_of_this_agent_alone() {
+    fn wakes_and_missed_heartbeats_are_shown_for_this_agent_only() {
         let (ada, world) = (Id::from("ada"), world());
         let missed =
             Warning { by: Some(BY_HEARTBEAT.into()), ..Warning::new("it missed 2 heartbeats and now runs once") };
         let task = "Your heartbeat woke you. It is Monday.\n\nDue now:\n- Sum up (Every morning at 09:00)\n";
-        let begun = Activation { task: task.into(), by: BY_HEARTBEAT.into(), ..Activation::default() };
-        let said = Activation { task: "Hello".into(), by: "user".into(), ..Activation::default() };
+        let started = Activation { task: task.into(), by: BY_HEARTBEAT.into(), ..Activation::default() };
+        let user_task = Activation { task: "Hello".into(), by: "user".into(), ..Activation::default() };
         let key = ActivationKey::numbered(7);
         let of = |agent: &str| {
             [
                 record(EventDraft::of(&missed).agent(&agent.into())),
-                record(EventDraft::of(&begun).agent(&agent.into()).activation(&key.id())),
-                record(EventDraft::of(&said).agent(&agent.into()).activation(&key.id())),
+                record(EventDraft::of(&started).agent(&agent.into()).activation(&key.id())),
+                record(EventDraft::of(&user_task).agent(&agent.into()).activation(&key.id())),
             ]
         };
         let mut wakes = Wakes::default();
-        assert_eq!(wakes.look(&world, (&ada, "Ada"), &of("bo")), []);
-        let shown = wakes.look(&world, (&ada, "Ada"), &of("ada"));
+        assert_eq!(wakes.update(&world, (&ada, "Ada"), &of("bo")), []);
+        let shown = wakes.update(&world, (&ada, "Ada"), &of("ada"));
         let notes: Vec<&str> = shown
             .iter()
             .filter_map(|shown| match shown {
-                Shown::Note(note) => Some(note.as_str()),
-                Shown::Event(_) => None,
+                WakeOutput::Note(note) => Some(note.as_str()),
+                WakeOutput::Event(_) => None,
             })
             .collect();
         assert_eq!(
@@ -151,10 +160,10 @@ mod tests {
     }
 
     #[test]
-    fn only_an_end_without_words_is_told() {
+    fn a_note_is_shown_only_for_work_that_did_not_finish() {
         assert_eq!(end_of("Ada", &Verdict::done()), None);
-        let failed = Verdict::new(Ending::Failed, "the model cannot be reached");
-        let told = end_of("Ada", &failed);
-        assert_eq!(told.as_deref(), Some("note: Ada did not finish what it woke up for: the model cannot be reached"));
+        let failed = Verdict::new(ExitStatus::Failed, "the model cannot be reached");
+        let note = end_of("Ada", &failed);
+        assert_eq!(note.as_deref(), Some("note: Ada did not finish what it woke up for: the model cannot be reached"));
     }
 }

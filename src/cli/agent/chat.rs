@@ -1,9 +1,9 @@
 //! A chat with one agent: the agent's room is opened, all other agents rest, and each message is added to the agent's
 //! session with the whole history.
 //!
-//! The history is authoritative: with each message, all of it passes through the door as a session file, so that a chat
-//! continues wherever it ended. While a person is asked for the next message, the room lives at its own pace, by the
-//! person's clock: an agent wakes up there when its heartbeat is due.
+//! The history is authoritative: with each message, all of it enters the room as a session file (an input), so that a
+//! chat continues where it ended. While the person types the next message, the room runs in real time, by the person's
+//! clock: the agent wakes up when its heartbeat is due.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -13,21 +13,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
-use super::super::approval_prompts::{Asking, LineReader, OnAsk};
-use super::super::command_hints::Commands;
-use super::super::problem_reporter::Reporter;
+use super::super::approval_prompts::{ApprovalPrompts, LineReader, OnAsk};
+use super::super::command_hints::CommandHints;
+use super::super::problem_reporter::ProblemReporter;
 use super::super::report::Verdict;
-use super::super::stop_condition::Stop;
+use super::super::stop_condition::StopCondition;
 use super::super::task_goal::{Task, WORK_PAUSED, is_paused};
-use super::super::{Complaint, Ending, output, shared_arguments};
-use super::agent_folder::{AgentPlace, Kept};
+use super::super::{CliError, ExitStatus, output, shared_arguments};
+use super::agent_folder::{AgentPlace, DataFolders};
 use super::events::AgentEvent;
 use super::history::{Entry, History, Speaker};
 use super::journal::Journal;
 use super::progress::Progress;
 use super::skills;
 use super::terminal::{LineResult, TypedLine};
-use super::wakes::{Shown, Wakes};
+use super::wakes::{WakeOutput, Wakes};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::formats::format_of;
 use crate::agent::{Agent, AgentCommand, AgentProfile, KnownSkills, Profiles};
@@ -48,16 +48,16 @@ use crate::workspace::session_files::{parse, path_of};
 use crate::workspace::vfs::RecordChanged;
 use crate::workspace::{KnownFiles, Problems};
 
-/// A message that the room has not admitted after this many ticks (30 s of the room's time) fails.
-const TAKEN_WITHIN_TICKS: u64 = 900;
-/// This many ticks after an agent was added, and while no module is loading, it has the tools of its modules.
-const TICKS_UNTIL_MODULES: u32 = 4;
-/// How many records of the last answer are kept for explaining it.
-const RECORDS_KEPT: usize = 400;
+/// Sending a message fails if the room has not accepted it after this many ticks (30 s of simulated time).
+const ACCEPT_TIMEOUT_TICKS: u64 = 900;
+/// An added agent has the tools of its modules after this many ticks in which no module is loading.
+const MODULE_TICKS: u32 = 4;
+/// The maximum number of records of the last answer that are kept for `/why`.
+const MAX_RECORDS: usize = 400;
 
-/// With whom a person talks, and how.
+/// The options of a chat.
 #[derive(Clone, Debug)]
-pub(super) struct TalkOptions {
+pub(super) struct ChatOptions {
     pub(super) place: AgentPlace,
     /// The agent's path as given, for use in hints.
     pub(super) named: PathBuf,
@@ -65,39 +65,40 @@ pub(super) struct TalkOptions {
     pub(super) provider: Option<String>,
     pub(super) model: Option<String>,
     pub(super) on_ask: Option<OnAsk>,
-    /// Whether what was done is looked back at before an answer counts as over.
-    pub(super) looks_back: bool,
+    /// Whether there is only one prompt (`--prompt`): the chat then also waits until the agent has reflected on its
+    /// work, and does not show wake-ups.
+    pub(super) is_single_prompt: bool,
 }
 
 /// A running chat.
-pub(super) struct Talk {
-    pub(super) options: TalkOptions,
+pub(super) struct Chat {
+    pub(super) options: ChatOptions,
     room: Room,
-    /// The agent's profile.
+    /// The id of the agent's profile.
     agent: Id,
-    /// The agent of the room that runs it, as far as that is known.
+    /// The agent in the room that runs the profile, as far as known.
     runner: Id,
     history: History,
-    kept: Kept,
+    folders: DataFolders,
     journal: Journal,
-    asking: Asking,
-    reporter: Reporter,
+    prompts: ApprovalPrompts,
+    reporter: ProblemReporter,
     interrupted: Arc<AtomicBool>,
     records: VecDeque<EventRecord>,
     wakes: Wakes,
-    /// The question of such work that the person was told of at the prompt.
-    question_told: Option<ApprovalId>,
-    /// Whether the person wanted to stop once more while an answer was being stopped.
-    is_left: bool,
+    /// The approval that was announced at the prompt.
+    announced_question: Option<ApprovalId>,
+    /// Whether the person pressed Ctrl-C again while an answer was being stopped.
+    has_left: bool,
 }
 
-impl Talk {
-    /// Opens the room of the agent. `read` reads a person's answer to a question, if there is an interactive terminal.
+impl Chat {
+    /// Opens the agent's room. `read` reads answers to questions, if there is an interactive terminal.
     pub(super) fn open(
-        options: TalkOptions,
+        options: ChatOptions,
         read: Option<LineReader>,
         interrupted: Arc<AtomicBool>,
-    ) -> Result<Self, Complaint> {
+    ) -> Result<Self, CliError> {
         let AgentPlace { workspace, .. } = &options.place;
         let provider =
             shared_arguments::provider_override(options.provider.as_deref(), options.model.as_deref(), workspace)?;
@@ -115,10 +116,10 @@ impl Talk {
                 true => format!("the session {} is in use: {error}", options.session),
                 false => error.to_string(),
             };
-            Complaint::failed(what).hint(error.remedy())
+            CliError::failed(what).hint(error.remedy())
         })?;
-        let mut reporter = Reporter::new(!output::is_watched());
-        reporter.problems(&problems);
+        let mut reporter = ProblemReporter::new(!output::stderr_is_terminal());
+        reporter.report_problems(&problems);
         let world = room.app.world_mut();
         world.resource_mut::<SimClock>().speed = Speed::Max;
         world.insert_resource(EventTap::default());
@@ -130,27 +131,31 @@ impl Talk {
             words.extend(value.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
         }
         words.extend(["--prompt".to_owned(), "Go on.".to_owned()]);
-        let commands =
-            Commands { workspace: Some(workspace.display().to_string()), scene: None, provider, go_on: Some(words) };
-        let asking = match read {
-            Some(read) => Asking::in_talk(options.on_ask, read, commands, workspace.clone()),
-            None => Asking::new((options.on_ask, true), true, commands, workspace.clone()),
+        let hints = CommandHints {
+            workspace: Some(workspace.display().to_string()),
+            scene: None,
+            provider,
+            continue_command: Some(words),
         };
-        let opened = Opening { options, room, asking, reporter, interrupted };
+        let prompts = match read {
+            Some(read) => ApprovalPrompts::in_chat(options.on_ask, read, hints, workspace.clone()),
+            None => ApprovalPrompts::new((options.on_ask, true), true, hints, workspace.clone()),
+        };
+        let opened = Opening { options, room, prompts, reporter, interrupted };
         opened.begin()
     }
 
-    /// What the agent is called.
+    /// The agent's name.
     pub(super) fn name(&self) -> String {
         self.profile().map_or_else(|| self.agent.to_string(), |profile| profile.name.clone())
     }
 
-    /// The agent's profile.
+    /// The id of the agent's profile.
     pub(super) fn agent(&self) -> &Id {
         &self.agent
     }
 
-    /// The agent of the room that runs it.
+    /// The id of the agent in the room that runs the profile.
     pub(super) fn runner(&self) -> &Id {
         &self.runner
     }
@@ -159,12 +164,12 @@ impl Talk {
         self.room.app.world()
     }
 
-    /// What the agent is.
+    /// The agent's profile; `None` if its file is gone.
     pub(super) fn profile(&self) -> Option<&AgentProfile> {
         self.world().resource::<Profiles>().get(&self.agent)
     }
 
-    /// The skills that it has now.
+    /// The agent's current skills.
     pub(super) fn skills(&self) -> SkillIndex {
         let (world, profiles) = (self.world(), self.world().resource::<Profiles>());
         let found = profiles.path(&self.agent).zip(profiles.get(&self.agent));
@@ -176,34 +181,34 @@ impl Talk {
         skills.unwrap_or_default()
     }
 
-    /// Where its sessions lie.
+    /// The folder of the agent's sessions.
     pub(super) fn sessions(&self) -> &std::path::Path {
-        &self.kept.sessions
+        &self.folders.sessions
     }
 
-    /// How many messages the session has.
+    /// The number of messages in the session.
     pub(super) fn messages(&self) -> usize {
         self.history.entries.len()
     }
 
-    /// Whether the person wants to leave rather than wait.
-    pub(super) fn is_left(&self) -> bool {
-        self.is_left
+    /// Whether the person wants to leave instead of waiting for an answer to stop.
+    pub(super) fn has_left(&self) -> bool {
+        self.has_left
     }
 
-    /// What happened while the last answer was made.
+    /// The event records since the last message, oldest first.
     pub(super) fn records(&self) -> impl Iterator<Item = &EventRecord> {
         self.records.iter()
     }
 
-    /// Forgets what was said in this session.
-    pub(super) fn clear(&mut self) -> Result<(), Complaint> {
+    /// Deletes the history of this session.
+    pub(super) fn clear(&mut self) -> Result<(), CliError> {
         self.history.entries.clear();
         self.journal.line("cleared");
         self.history.write()
     }
 
-    /// The session as the room calls it.
+    /// The name of the session in the room.
     fn session_name(&self) -> String {
         format!("{}.{}", self.agent, self.options.session)
     }
@@ -212,33 +217,33 @@ impl Talk {
         self.world().resource::<Kernel>().thread(thread).is_some_and(|thread| thread.live.is_some())
     }
 
-    /// The unfinished piece of work of this session.
-    fn live(&self) -> Option<(ActivationKey, &Activation)> {
+    /// The unfinished work of this session.
+    fn live_activation(&self) -> Option<(ActivationKey, &Activation)> {
         let kernel = self.world().resource::<Kernel>();
         let thread = kernel.session_named(&self.session_name())?;
         Some((thread, kernel.activation(kernel.thread(thread)?.live?)?))
     }
 
-    /// Continues what the last conversation in this session left unfinished; `None` if that is nothing.
-    pub(super) fn finish(&mut self, show: &mut dyn FnMut(&AgentEvent)) -> Result<Option<Verdict>, Complaint> {
-        let Some((thread, one)) = self.live() else { return Ok(None) };
+    /// Finishes the work that the last chat in this session left unfinished; `None` if there is none.
+    pub(super) fn finish(&mut self, show: &mut dyn FnMut(&AgentEvent)) -> Result<Option<Verdict>, CliError> {
+        let Some((thread, one)) = self.live_activation() else { return Ok(None) };
         let seen = self.history.entries.len().min(one.messages.len());
         let progress = Progress::new(thread, &one.messages[..seen]);
         let text = one.input.clone();
         self.follow(thread, text, progress, show).map(Some)
     }
 
-    /// Says something to the agent and waits for the answer.
-    pub(super) fn send(&mut self, said: &str, show: &mut dyn FnMut(&AgentEvent)) -> Result<Verdict, Complaint> {
+    /// Sends a message to the agent and waits for the answer.
+    pub(super) fn send(&mut self, input: &str, show: &mut dyn FnMut(&AgentEvent)) -> Result<Verdict, CliError> {
         if let Some(why) = self.paused() {
-            return Ok(Verdict::new(Ending::Waiting, why));
+            return Ok(Verdict::new(ExitStatus::Waiting, why));
         }
-        let text = skills::asked(&self.skills(), said)?;
+        let text = skills::expand_skill(&self.skills(), input)?;
         if let Some(verdict) = self.finish(show)? {
-            if verdict.ending == Ending::Interrupted || self.live().is_some() {
+            if verdict.exit == ExitStatus::Interrupted || self.live_activation().is_some() {
                 return Ok(verdict);
             }
-            if verdict.ending != Ending::Done {
+            if verdict.exit != ExitStatus::Done {
                 output::note(&format!("note: earlier unfinished work has ended: {}", verdict.reason));
             }
         }
@@ -253,26 +258,26 @@ impl Talk {
                 {}",
                 self.options.session, fault.what
             );
-            return Err(Complaint::failed(what).hint("fix its history.json, or start over with /clear"));
+            return Err(CliError::failed(what).hint("fix its history.json, or start over with /clear"));
         }
-        self.journal.line(&format!("user: {said}"));
+        self.journal.line(&format!("user: {input}"));
         self.write_history();
         let change = RecordChanged::new(path.clone(), FileContent::Text(file));
         self.room.app.world_mut().resource_mut::<InputQueue<RecordChanged>>().push(change);
-        let Some(thread) = self.wait_until_taken(&path, show)? else {
-            return Ok(Verdict::new(Ending::Interrupted, "interrupted"));
+        let Some(thread) = self.wait_until_accepted(&path, show)? else {
+            return Ok(Verdict::new(ExitStatus::Interrupted, "interrupted"));
         };
-        let progress = Progress::new(thread, self.live().map_or(&[][..], |(_, live)| &live.messages[..]));
+        let progress = Progress::new(thread, self.live_activation().map_or(&[][..], |(_, live)| &live.messages[..]));
         self.follow(thread, text, progress, show)
     }
 
-    /// Lets the room live at its own pace until the person has typed a line. Work that the agent begins by itself is
-    /// shown above it; what it asks is told there, and asked behind the line.
-    pub(super) fn live_until_typed(
+    /// Runs the room in real time until the person has entered a line. Work that the agent starts on its own is shown
+    /// above the line; its approvals are announced there, and asked after the line.
+    pub(super) fn run_until_typed(
         &mut self,
         line: &mut TypedLine,
         show: &mut dyn FnMut(&AgentEvent),
-    ) -> Result<LineResult, Complaint> {
+    ) -> Result<LineResult, CliError> {
         let world = self.room.app.world_mut();
         let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Times(1));
         self.room.driver.follow_persons_clock(world);
@@ -282,55 +287,55 @@ impl Talk {
             }
             let events = self.step();
             self.show_wakes(&events, show);
-            self.tell_question();
+            self.announce_question();
         };
         self.room.app.world_mut().resource_mut::<SimClock>().speed = speed;
         typed
     }
 
-    /// Says once what work that began by itself asks the person.
-    fn tell_question(&mut self) {
-        let question = self.asking.next_question(self.world());
+    /// Announces the next approval of work that the agent started on its own, once.
+    fn announce_question(&mut self) {
+        let question = self.prompts.next_question(self.world());
         if let Some((id, asked)) = question
-            && self.question_told.as_ref() != Some(&id)
+            && self.announced_question.as_ref() != Some(&id)
         {
             output::note(&format!("{asked}\n  press Enter to answer"));
-            self.question_told = Some(id);
+            self.announced_question = Some(id);
         }
     }
 
-    /// Asks what work that began by itself asks, now that nobody types.
+    /// Asks for the open approvals of work that the agent started on its own.
     pub(super) fn ask_questions(&mut self) {
-        while self.asking.next_question(self.world()).is_some() {
-            self.asking.ask(self.room.app.world_mut(), &self.interrupted);
+        while self.prompts.next_question(self.world()).is_some() {
+            self.prompts.ask(self.room.app.world_mut(), &self.interrupted);
             if self.interrupted.swap(false, Ordering::Relaxed) {
                 break;
             }
-            // An answer from elsewhere comes in with the next tick.
+            // An answer from another terminal arrives with the next tick.
             self.step();
         }
     }
 
-    /// Stops what the agent began by itself. Whether there was something.
-    pub(super) fn stop_wakes(&mut self) -> bool {
+    /// Aborts the work that the agent started on its own. Returns whether there was any.
+    pub(super) fn abort_wakes(&mut self) -> bool {
         let threads: Vec<ActivationKey> = self.wakes.threads().collect();
         threads.iter().for_each(|thread| self.abort(*thread));
         self.wakes.any()
     }
 
     fn show_wakes(&mut self, events: &[EventRecord], show: &mut dyn FnMut(&AgentEvent)) {
-        // Whoever says one thing gets the answer to that alone.
-        if self.options.looks_back {
+        // With a single prompt, only its answer is shown.
+        if self.options.is_single_prompt {
             return;
         }
         let (world, name) = (self.room.app.world(), self.name());
-        for shown in self.wakes.look(world, (&self.runner, &name), events) {
+        for shown in self.wakes.update(world, (&self.runner, &name), events) {
             match shown {
-                Shown::Note(note) => {
+                WakeOutput::Note(note) => {
                     self.journal.line(&note);
                     output::note(&note);
                 }
-                Shown::Event(event) => {
+                WakeOutput::Event(event) => {
                     self.journal.event(&event);
                     show(&event);
                 }
@@ -338,15 +343,15 @@ impl Talk {
         }
     }
 
-    /// Writes the history. If that is not possible, the person is told; it is kept, and written with the next message.
+    /// Writes the history. An error is reported, and the write is repeated with the next message.
     fn write_history(&mut self) {
-        if let Err(complaint) = self.history.write() {
-            let what = complaint.what.unwrap_or_default();
+        if let Err(error) = self.history.write() {
+            let what = error.what.unwrap_or_default();
             output::note(&format!("problem: {what}; it is tried again with the next message and at the end"));
         }
     }
 
-    /// Why nothing can be said now: a pause that was saved with the room.
+    /// Why no message can be sent now: the work or the agent was paused when the room was saved.
     fn paused(&self) -> Option<String> {
         let world = self.world();
         if world.resource::<Kernel>().is_paused() {
@@ -356,62 +361,63 @@ impl Talk {
         is_paused(world, &self.runner).then(|| format!("{} is paused; resume it in the window", self.agent))
     }
 
-    /// Lets the room live until a message is part of a session; nothing where a person does not want to wait.
-    fn wait_until_taken(
+    /// Runs the room until the message is part of a session. Returns `None` if the person interrupts the wait.
+    fn wait_until_accepted(
         &mut self,
         path: &str,
         show: &mut dyn FnMut(&AgentEvent),
-    ) -> Result<Option<ActivationKey>, Complaint> {
+    ) -> Result<Option<ActivationKey>, CliError> {
         let first = self.world().resource::<SimClock>().tick();
         loop {
             if self.interrupted.swap(false, Ordering::Relaxed) {
                 return Ok(None);
             }
             if let Some(problem) = self.room.lost() {
-                return Err(Complaint::failed(problem.to_string()));
+                return Err(CliError::failed(problem.to_string()));
             }
             let events = self.step();
             self.show_wakes(&events, show);
-            if let Some((thread, _)) = self.live() {
+            if let Some((thread, _)) = self.live_activation() {
                 return Ok(Some(thread));
             }
             let world = self.world();
             if let Some(problem) = world.resource::<Problems>().iter().find(|problem| problem.place == path) {
-                return Err(Complaint::failed(problem.to_string()));
+                return Err(CliError::failed(problem.to_string()));
             }
-            if world.resource::<SimClock>().tick() > first + TAKEN_WITHIN_TICKS {
-                let complaint = Complaint::failed(
+            if world.resource::<SimClock>().tick() > first + ACCEPT_TIMEOUT_TICKS {
+                let error = CliError::failed(
                     "the room did not accept the message: too much other work is \
                     waiting",
                 );
-                return Err(complaint.hint("see what is waiting with: workshop status"));
+                return Err(error.hint("see what is waiting with: workshop status"));
             }
         }
     }
 
-    /// Runs one step of the room. Returns its events.
+    /// Runs one step of the room and returns its events.
     fn step(&mut self) -> Vec<EventRecord> {
         let world = self.room.app.world_mut();
         if self.room.driver.step(world) != Step::Ticked {
             return Vec::new();
         }
         let events = world.resource_mut::<EventTap>().take();
-        self.reporter.look(world, &events);
-        self.asking.look(world, &events, &mut self.reporter);
+        self.reporter.report_new(world, &events);
+        self.prompts.handle_new(world, &events, &mut self.reporter);
         self.records.extend(events.iter().cloned());
-        let surplus = self.records.len().saturating_sub(RECORDS_KEPT);
+        let surplus = self.records.len().saturating_sub(MAX_RECORDS);
         self.records.drain(..surplus);
         events
     }
 
-    /// Runs the room until a session's work has ended or cannot continue. Reports the events, and stores them.
+    /// Runs the room until the session's work has ended or cannot continue. Shows the events and stores the new history
+    /// entries.
     fn follow(
         &mut self,
         thread: ActivationKey,
         text: String,
         mut progress: Progress,
         show: &mut dyn FnMut(&AgentEvent),
-    ) -> Result<Verdict, Complaint> {
+    ) -> Result<Verdict, CliError> {
         let known = self.world().resource::<Kernel>().thread(thread);
         let (runner, root) = known.map_or((self.agent.clone(), thread), |one| (one.agent.clone(), one.root));
         let task = Task::resumed(&runner, text, root);
@@ -419,7 +425,7 @@ impl Talk {
         let (agent, session) = (self.agent.to_string(), self.options.session.clone());
         show(&AgentEvent::AgentStart { agent, session });
         let verdict = self.wait_for(&task, root, &mut progress, show);
-        // Work that waits for a person or a budget continues another time.
+        // Work that waits for a person or a budget continues later.
         if !self.is_live(thread) {
             progress.finish(verdict.result.as_deref());
         }
@@ -427,8 +433,13 @@ impl Talk {
         let entries = progress.take_entries();
         self.history.entries.extend(entries);
         self.write_history();
+<<<<<<< HEAD:src/cli/agent/talk.rs
         self.journal.task_over(&self.agent, verdict.ending, &verdict.reason, progress.turns());
         let (ended, reason, result) = (verdict.ending.as_str(), verdict.reason.clone(), verdict.result.clone());
+=======
+        self.journal.task_over(&self.agent, verdict.exit, &verdict.reason, progress.turns());
+        let (ended, reason, result) = (verdict.exit.word(), verdict.reason.clone(), verdict.result.clone());
+>>>>>>> p-cli:src/cli/agent/chat.rs
         show(&AgentEvent::AgentEnd { ended, reason, result });
         Ok(verdict)
     }
@@ -440,44 +451,44 @@ impl Talk {
         progress: &mut Progress,
         show: &mut dyn FnMut(&AgentEvent),
     ) -> Verdict {
-        let stop = if self.options.looks_back { Stop::AfterTask } else { Stop::AfterAnswer };
+        let stop = if self.options.is_single_prompt { StopCondition::AfterTask } else { StopCondition::AfterAnswer };
         let mut is_aborted = false;
         loop {
             if self.interrupted.swap(false, Ordering::Relaxed) {
                 if is_aborted {
-                    self.is_left = true;
-                    return Verdict::new(Ending::Interrupted, "interrupted");
+                    self.has_left = true;
+                    return Verdict::new(ExitStatus::Interrupted, "interrupted");
                 }
                 is_aborted = true;
                 self.abort(root);
             }
             if let Some(problem) = self.room.lost() {
-                return Verdict::new(Ending::Failed, problem.to_string());
+                return Verdict::new(ExitStatus::Failed, problem.to_string());
             }
             let interrupted = Arc::clone(&self.interrupted);
             let world = self.room.app.world_mut();
-            if let Some(verdict) = stop.verdict(world, Some(task), &self.asking) {
-                return if is_aborted { Verdict::new(Ending::Interrupted, "interrupted") } else { verdict };
+            if let Some(verdict) = stop.verdict(world, Some(task), &self.prompts) {
+                return if is_aborted { Verdict::new(ExitStatus::Interrupted, "interrupted") } else { verdict };
             }
             if !is_aborted {
-                self.asking.ask(world, &interrupted);
+                self.prompts.ask(world, &interrupted);
             }
             let events = self.step();
             self.show_wakes(&events, show);
             progress.apply_records(self.world(), &events);
-            progress.look(self.world());
+            progress.update(self.world());
             self.emit_progress(progress, show);
         }
     }
 
-    /// Ends all work of a run.
+    /// Aborts all work of a run.
     fn abort(&mut self, root: ActivationKey) {
         let world = self.room.app.world_mut();
         let kernel = world.resource::<Kernel>();
         let is_its = |thread: ActivationKey| kernel.thread(thread).is_some_and(|thread| thread.root == root);
         let all = kernel.activations().filter(|one| is_its(one.thread)).map(|one| one.key).collect::<Vec<_>>();
-        let mut door = world.resource_mut::<InputQueue<KernelCommand>>();
-        all.into_iter().for_each(|activation| door.push(KernelCommand::Kill { activation }));
+        let mut queue = world.resource_mut::<InputQueue<KernelCommand>>();
+        all.into_iter().for_each(|activation| queue.push(KernelCommand::Kill { activation }));
     }
 
     fn emit_progress(&self, progress: &mut Progress, show: &mut dyn FnMut(&AgentEvent)) {
@@ -487,30 +498,30 @@ impl Talk {
         }
     }
 
-    /// Closes the room: everything that happened is on disk when this returns. Gives back who reads answers.
-    pub(super) fn close(self, reason: &str) -> Result<Option<LineReader>, Complaint> {
-        let Self { room, mut reporter, asking, mut history, journal, .. } = self;
+    /// Closes the room: everything is on disk when this returns. Returns the reader of answers.
+    pub(super) fn close(self, reason: &str) -> Result<Option<LineReader>, CliError> {
+        let Self { room, mut reporter, prompts, mut history, journal, .. } = self;
         let written = history.write_rest();
         if let Some(lost) = journal.close() {
             output::note(&format!("problem: {lost}"));
         }
-        let unsaved = room.close(reason, |_| ()).map_err(Complaint::failed)?;
-        reporter.problems(&unsaved);
-        // What was said is not kept: that is no success.
+        let unsaved = room.close(reason, |_| ()).map_err(CliError::failed)?;
+        reporter.report_problems(&unsaved);
+        // If the history could not be saved, the command fails.
         written?;
-        Ok(asking.into_reader())
+        Ok(prompts.into_reader())
     }
 }
 
-/// An agent's files that are written while its room is open and do not count as a person's edits. Their folders are
-/// created first, because their paths are unknown otherwise.
-fn own_files(options: &TalkOptions) -> Vec<PathBuf> {
+/// The files that the chat writes while the room is open; changes to them are not edits by a person. Creates their
+/// folders, because paths in missing folders cannot be resolved.
+fn own_files(options: &ChatOptions) -> Vec<PathBuf> {
     let AgentPlace { workspace, file } = &options.place;
     let text = std::fs::read_to_string(workspace.join(file)).unwrap_or_default();
     let agent = format_of(file).map(|format| (format.read)(file, &text).profile.id).unwrap_or_default();
-    let kept = options.place.kept(&agent);
-    let journal = Journal::new(&kept, &options.session);
-    let files = [History::path(&kept.sessions, &options.session)].into_iter().chain(journal.files());
+    let folders = options.place.data_folders(&agent);
+    let journal = Journal::new(&folders, &options.session);
+    let files = [History::path(&folders.sessions, &options.session)].into_iter().chain(journal.files());
     let files: Vec<PathBuf> = files.collect();
     for folder in files.iter().filter_map(|file| file.parent()) {
         if let Err(error) = std::fs::create_dir_all(folder) {
@@ -520,63 +531,63 @@ fn own_files(options: &TalkOptions) -> Vec<PathBuf> {
     files
 }
 
-/// A room that is open, whose agent is not found yet.
+/// An open room whose agent has not been found yet.
 struct Opening {
-    options: TalkOptions,
+    options: ChatOptions,
     room: Room,
-    asking: Asking,
-    reporter: Reporter,
+    prompts: ApprovalPrompts,
+    reporter: ProblemReporter,
     interrupted: Arc<AtomicBool>,
 }
 
 impl Opening {
-    /// Waits for the files, and finds the agent among them. If the conversation cannot begin, the room is closed.
-    fn begin(mut self) -> Result<Talk, Complaint> {
-        match self.found() {
+    /// Waits until the files are loaded, and finds the agent. Closes the room if the chat cannot begin.
+    fn begin(mut self) -> Result<Chat, CliError> {
+        match self.find_agent() {
             Ok((agent, history)) => {
-                let kept = self.options.place.kept(&agent);
-                let journal = Journal::new(&kept, &self.options.session);
-                let Self { options, room, asking, reporter, interrupted } = self;
+                let folders = self.options.place.data_folders(&agent);
+                let journal = Journal::new(&folders, &self.options.session);
+                let Self { options, room, prompts, reporter, interrupted } = self;
                 let (records, mut wakes) = (VecDeque::new(), Wakes::default());
                 let world = room.app.world();
                 wakes.resume(world, &agent, world.resource::<Heartbeats>().works());
-                Ok(Talk {
+                Ok(Chat {
                     options,
                     room,
                     runner: agent.clone(),
                     agent,
                     history,
-                    kept,
+                    folders,
                     journal,
-                    asking,
+                    prompts,
                     reporter,
                     interrupted,
                     records,
                     wakes,
-                    question_told: None,
-                    is_left: false,
+                    announced_question: None,
+                    has_left: false,
                 })
             }
-            Err(complaint) => {
-                self.room.close("the agent could not be started", |_| ()).map_err(Complaint::failed)?;
-                Err(complaint)
+            Err(error) => {
+                self.room.close("the agent could not be started", |_| ()).map_err(CliError::failed)?;
+                Err(error)
             }
         }
     }
 
-    fn found(&mut self) -> Result<(Id, History), Complaint> {
+    fn find_agent(&mut self) -> Result<(Id, History), CliError> {
         let world = self.room.app.world_mut();
         let step = |driver: &mut Driver, world: &mut World| match self.interrupted.load(Ordering::Relaxed) {
-            true => Err(Complaint { ending: Ending::Interrupted, what: None, hint: None }),
+            true => Err(CliError { exit: ExitStatus::Interrupted, what: None, hint: None }),
             false => Ok(driver.step(world)),
         };
         while !world.resource::<EventTap>().has_ticked {
             step(&mut self.room.driver, world)?;
         }
-        if bring_in(world, &self.options.place.file, !self.options.looks_back) {
-            // It has the tools of its modules; the room lives at its own pace until they are there.
+        if add_to_room(world, &self.options.place.file, !self.options.is_single_prompt) {
+            // The agent has modules: run in real time until their tools are loaded.
             let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Times(1));
-            let mut ticks_left = TICKS_UNTIL_MODULES;
+            let mut ticks_left = MODULE_TICKS;
             while ticks_left > 0 {
                 if step(&mut self.room.driver, world)? == Step::Ticked && !world.resource::<ModulesLoading>().0 {
                     ticks_left -= 1;
@@ -585,31 +596,31 @@ impl Opening {
             world.resource_mut::<SimClock>().speed = speed;
         }
         let events = world.resource_mut::<EventTap>().take();
-        self.reporter.look(world, &events);
-        self.asking.look(world, &events, &mut self.reporter);
+        self.reporter.report_new(world, &events);
+        self.prompts.handle_new(world, &events, &mut self.reporter);
         let file = &self.options.place.file;
         let problems = world.resource::<Problems>().iter().filter(|problem| problem.place == *file);
         let problems: Vec<String> =
             problems.filter(|one| one.severity == Severity::Error).map(ToString::to_string).collect();
         let Some(agent) = world.resource::<Profiles>().id_at(file).cloned() else {
-            let complaint = Complaint::failed(format!("{file} does not define a valid agent"));
+            let error = CliError::failed(format!("{file} does not define a valid agent"));
             return Err(match problems.first() {
-                Some(problem) => complaint.hint(problem),
-                None => complaint.hint("find out why with: workshop doctor"),
+                Some(problem) => error.hint(problem),
+                None => error.hint("find out why with: workshop doctor"),
             });
         };
         for problem in problems {
-            // Told in a pipe, too: the agent is not what its file was to make it.
+            // Printed in a pipe, too, because the agent differs from what its file says.
             output::note(&format!("problem: {problem}"));
         }
-        let history = History::read(&self.options.place.kept(&agent).sessions, &self.options.session)?;
+        let history = History::read(&self.options.place.data_folders(&agent).sessions, &self.options.session)?;
         Ok((agent, history))
     }
 }
 
-/// Brings an agent with modules into the room before it is talked to, for they run while it is there, and one with a
-/// heartbeat where it is to wake up; any other comes with the first message. Whether it has modules.
-fn bring_in(world: &mut World, file: &str, wakes: bool) -> bool {
+/// Adds the agent to the room before the first message if it has modules, which run while it is there, or if it has a
+/// heartbeat and `wakes` is set. Other agents are added with the first message. Returns whether it has modules.
+fn add_to_room(world: &mut World, file: &str, wakes: bool) -> bool {
     let Some(profile) = world.resource::<Profiles>().id_at(file).cloned() else { return false };
     let Some(folder) = folder_of_agent(file) else { return false };
     let known = world.resource::<KnownFiles>();

@@ -1,42 +1,41 @@
-//! Writing the files that an agent's chats leave behind: atomically where a file is replaced, and tried again where the
-//! computer was only interrupted or busy.
+//! Writes the data files of a chat: replaces files atomically, and retries after transient I/O errors.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-/// How often a write is tried.
+/// How often a write is attempted.
 const ATTEMPTS: u32 = 3;
 
-/// Replaces a file: readers see either the old one or the new one. Its folder is created.
+/// Replaces a file atomically: readers see either the old text or the new one. Creates its folder.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
-    let beside = path.with_extension("json.part");
-    tried(|| {
+    let part_file = path.with_extension("json.part");
+    with_retries(|| {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        fs::write(&beside, text)?;
-        fs::rename(&beside, path)
+        fs::write(&part_file, text)?;
+        fs::rename(&part_file, path)
     })
 }
 
-/// Adds a text to the end of a file. It and its folder are created.
+/// Appends a text to a file. Creates the file and its folder.
 pub(super) fn append(path: &Path, text: &str) -> io::Result<()> {
-    tried(|| {
+    with_retries(|| {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        // In one piece, or not at all: a part of it would be there twice after the next attempt.
+        // With a single write: after a partial write, a retry would repeat the beginning.
         OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
     })
 }
 
-/// Tries again what may only have been disturbed; what cannot work is not tried again.
-fn tried(mut act: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+/// Runs `operation` again after errors that may be transient.
+fn with_retries(mut operation: impl FnMut() -> io::Result<()>) -> io::Result<()> {
     let mut attempt = 1;
     loop {
-        let error = match act() {
+        let error = match operation() {
             Ok(()) => return Ok(()),
             Err(error) => error,
         };
-        // A folder may have been removed between its making and its use; a program that looks at files may hold one.
-        let may_pass = matches!(
+        // The folder may have been removed after its creation, or another program may hold the file for a moment.
+        let is_transient = matches!(
             error.kind(),
             ErrorKind::Interrupted
                 | ErrorKind::WouldBlock
@@ -44,7 +43,7 @@ fn tried(mut act: impl FnMut() -> io::Result<()>) -> io::Result<()> {
                 | ErrorKind::ResourceBusy
                 | ErrorKind::PermissionDenied
         );
-        if !may_pass || attempt >= ATTEMPTS {
+        if !is_transient || attempt >= ATTEMPTS {
             return Err(error);
         }
         attempt += 1;
@@ -56,10 +55,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_disturbed_is_tried_again_and_what_cannot_work_is_not() {
+    fn only_transient_errors_are_retried() {
         let count = |kind: ErrorKind, passes_at: u32| {
             let mut attempts = 0;
-            let done = tried(|| {
+            let done = with_retries(|| {
                 attempts += 1;
                 if attempts >= passes_at { Ok(()) } else { Err(kind.into()) }
             });
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_created_and_a_text_is_added_at_the_end() {
+    fn folders_are_created_and_a_text_is_appended() {
         let folder = tempfile::tempdir().expect("there is room");
         let (log, state) = (folder.path().join("logs/today.log"), folder.path().join("state/x.json"));
         append(&log, "one\n").and_then(|()| append(&log, "two\n")).expect("it can be written");
