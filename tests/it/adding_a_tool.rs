@@ -110,7 +110,7 @@ fn room() -> Workshop {
 /// Runs until the person is asked about the call, and allows it.
 fn allow(room: &mut Workshop) -> Value {
     let asked = room.until(10.0, "approval_requested", |_| true);
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("an approval is pending");
     room.push(approval.decide(true));
     asked
 }

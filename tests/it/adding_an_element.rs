@@ -146,8 +146,8 @@ const SCRIPT: &str = "latency: 0.2\nagents:\n  ada:\n\
 
 fn keys(more: Value) -> serde_json::Map<String, Value> {
     let mut keys = json!({ "id": "board", "kind": "whiteboard", "label": "Board", "position": [200, 0] });
-    keys.as_object_mut().expect("a map").extend(more.as_object().expect("a map").clone());
-    keys.as_object().expect("a map").clone()
+    keys.as_object_mut().expect("it is a map").extend(more.as_object().expect("it is a map").clone());
+    keys.as_object().expect("it is a map").clone()
 }
 
 /// A room to which a person has just added a whiteboard.

@@ -159,7 +159,7 @@ fn a_prompt_prints_the_answer_alone_and_a_folder_gets_nothing_else() {
     let state = fs::read_to_string(folder.path().join("weather/state/agent-state.json")).unwrap();
     let state: Value = serde_json::from_str(&state).unwrap();
     assert_eq!((&state["agent"], &state["lastEnding"]), (&json!("weather-man"), &json!("done")));
-    let log = fs::read_dir(folder.path().join("weather/logs")).unwrap().flatten().next().expect("there should be one");
+    let log = fs::read_dir(folder.path().join("weather/logs")).unwrap().flatten().next().expect("at least one exists");
     let log = fs::read_to_string(log.path()).unwrap();
     assert!(log.contains("user: How is it in Ulm?") && log.contains("forecast answered: rain in Ulm"), "{log}");
 }

@@ -204,7 +204,7 @@ fn by_letters(texts: &[String]) -> Value {
 }
 
 fn what_is_no_vector_of_the_model_is_refused_and_nothing_waits_for_ever() {
-    let odd = |text: &str| match text {
+    let mock_server = |text: &str| match text {
         "longer" => json!(vec![1.0; 27]),
         "null" => json!([null, 1.0]),
         "words" => json!("a vector"),
@@ -214,7 +214,7 @@ fn what_is_no_vector_of_the_model_is_refused_and_nothing_waits_for_ever() {
     };
     let server = serving(move |texts| match texts.iter().any(|text| text == "fewer") {
         true => vectors(std::iter::empty()),
-        false => vectors(texts.iter().map(|text| odd(text))),
+        false => vectors(texts.iter().map(|text| mock_server(text))),
     });
     let embedder = || open("openai", &server.url, &EmbeddingMeter::default()).unwrap_or_else(|error| panic!("{error}"));
     for text in ["longer", "null", "words", "empty", "huge", "fewer"] {

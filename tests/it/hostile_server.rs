@@ -25,7 +25,7 @@ impl Server {
     /// Answers each connection with this function.
     pub fn start(answer: impl Fn(&mut TcpStream, &str, usize) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-        let url = format!("http://{}/v1/", listener.local_addr().expect("it is bound"));
+        let url = format!("http://{}/v1/", listener.local_addr().expect("the listener is bound"));
         let seen = Arc::new(AtomicUsize::new(0));
         let (count, answer) = (seen.clone(), Arc::new(answer));
         // Ends with the process: it waits in `accept`.

@@ -17,7 +17,7 @@ use crate::caching::sent_to;
 use crate::cases;
 use crate::hostile_server::{Server, calls_event, end_event, status, stream_of, text_event};
 use crate::peers::is_ignored;
-use crate::servers::{LEAD, Place, SCENE, odd, script};
+use crate::servers::{LEAD, SCENE, TestWorkspace, mock_server, script};
 use crate::vendors::VENDORS;
 use crate::workshop::{Setup, Workshop};
 
@@ -74,7 +74,7 @@ type Sent = Arc<Mutex<Vec<Value>>>;
 
 /// A room whose agent uses this OpenAI model, which calls the tool that returns a picture and then says what it sees.
 /// The flag says whether the model refuses images.
-fn room(place: &Place, model: &str, refuses: bool) -> (Workshop, Sent) {
+fn room(workspace: &TestWorkspace, model: &str, refuses: bool) -> (Workshop, Sent) {
     let sent = Sent::default();
     let notes = sent.clone();
     let server = Server::start(move |stream, request, _| {
@@ -93,7 +93,7 @@ fn room(place: &Place, model: &str, refuses: bool) -> (Workshop, Sent) {
         };
         stream_of(&events).iter().for_each(|piece| drop(stream.write_all(piece)));
     });
-    place.allow(&odd("seen"));
+    workspace.allow(&mock_server("seen"));
     let settings = format!(
         "gateway:\n  provider: openai\n  model: {model}\n  base_urls: {{ openai: {:?} }}\n\
          mcp_servers:\n  odd: {{ command: python3, args: [{:?}, seen], network: true }}\n\
@@ -102,7 +102,7 @@ fn room(place: &Place, model: &str, refuses: bool) -> (Workshop, Sent) {
         script().display().to_string()
     );
     let mut room = Setup::scene(SCENE).profile("lead", LEAD).file("settings.yaml", &settings).open();
-    room.world().insert_resource(GatewayEnvironment(place.environment()));
+    room.world().insert_resource(GatewayEnvironment(workspace.environment()));
     room.push(TaskCommand { agent: "lead".into(), text: "What do you see?".into() });
     room.until(120.0, "complete", |_| true);
     (room, sent)
@@ -113,8 +113,8 @@ fn has_image(sent: &Value) -> bool {
 }
 
 fn a_model_that_takes_images_is_shown_what_a_server_gives() {
-    let place = Place::new();
-    let (mut live, sent) = room(&place, "gpt-4o-mini", false);
+    let workspace = TestWorkspace::new();
+    let (mut live, sent) = room(&workspace, "gpt-4o-mini", false);
     let sent = sent.lock().unwrap().clone();
     assert_eq!(sent.iter().map(has_image).collect::<Vec<_>>(), [false, true], "{sent:#?}");
     assert!(sent[1].to_string().contains("[image: image/png, 1 KB]"), "{:#}", sent[1]);
@@ -122,16 +122,16 @@ fn a_model_that_takes_images_is_shown_what_a_server_gives() {
 }
 
 fn a_model_of_which_that_is_not_known_is_told_that_it_is_not_shown_any() {
-    let place = Place::new();
-    let (_room, sent) = room(&place, "some-model", false);
+    let workspace = TestWorkspace::new();
+    let (_room, sent) = room(&workspace, "some-model", false);
     let sent = sent.lock().unwrap().clone();
     assert_eq!(sent.iter().map(has_image).collect::<Vec<_>>(), [false, false], "{sent:#?}");
     assert!(sent[1].to_string().contains("[image: image/png, 1 KB, not shown to this model]"), "{:#}", sent[1]);
 }
 
 fn a_model_that_refuses_images_is_asked_without_them() {
-    let place = Place::new();
-    let (room, sent) = room(&place, "gpt-4o-mini", true);
+    let workspace = TestWorkspace::new();
+    let (room, sent) = room(&workspace, "gpt-4o-mini", true);
     let sent = sent.lock().unwrap().clone();
     assert_eq!(sent.iter().map(has_image).collect::<Vec<_>>(), [false, true, false], "{sent:#?}");
     let warned = room.events("warning");

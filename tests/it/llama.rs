@@ -182,7 +182,7 @@ fn learned_from() {
         ("agents/ada.md", "You answer in one short sentence.\n"),
         ("memory/knowledge/shared.md", known),
     ];
-    let mut studio = Studio::answered_by("openai:tiny".to_owned(), &files);
+    let mut studio = Studio::with_provider("openai:tiny".to_owned(), &files);
     let topic = "Port 8080 is taken by the proxy, so the preview starts on port 8199.".to_owned();
     let talk = ConversationCommand::Start { participants: vec!["ada".into(), "bob".into()], topic };
     studio.world().resource_mut::<InputQueue<ConversationCommand>>().push(talk);

@@ -125,7 +125,7 @@ impl Tap {
 
     fn start(peer: &Peer, last_words: Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-        let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let url = format!("http://{}", listener.local_addr().expect("the listener is bound"));
         let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
         let (connections, host) = (heard.clone(), peer.url.trim_start_matches("http://").to_owned());
         // Ends with the process: it waits in `accept`.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::cases;
 use crate::peers::is_ignored;
 use crate::program::PATIENCE;
-use crate::servers::{Place, files, is_gone, results, script};
+use crate::servers::{TestWorkspace, files, is_gone, results, script};
 use crate::workshop::Workshop;
 
 pub fn trials() -> Vec<Trial> {
@@ -55,10 +55,10 @@ fn script_of(tool: &str, arguments: &str, turns: &str) -> String {
 }
 
 /// A room whose agent calls the server, which may call models.
-fn room(place: &Place, settings: &str, script_of_model: &str) -> Workshop {
-    place.allow(&asking("asks"));
+fn room(workspace: &TestWorkspace, settings: &str, script_of_model: &str) -> Workshop {
+    workspace.allow(&asking("asks"));
     let mut room = files("asks", ", sampling: true", settings, script_of_model).open();
-    room.world().insert_resource(GatewayEnvironment(place.environment()));
+    room.world().insert_resource(GatewayEnvironment(workspace.environment()));
     room.push(TaskCommand { agent: "lead".into(), text: "Let it ask.".into() });
     room
 }
@@ -75,8 +75,8 @@ const TWICE: &str = "    - { when: { kind: sampling, contains: \"say yes, 0\" },
                      - { when: { kind: sampling, contains: \"say yes, 1\" }, text: Yes again. }\n";
 
 fn a_server_that_may_is_answered_by_the_model_of_its_agent() {
-    let place = Place::new();
-    let mut room = room(&place, ALLOWED, &script_of("sample", "{ times: 2 }", TWICE));
+    let workspace = TestWorkspace::new();
+    let mut room = room(&workspace, ALLOWED, &script_of("sample", "{ times: 2 }", TWICE));
     room.until(120.0, "complete", |_| true);
     let told = result(&room);
     assert!(told.contains("s0 scripted endTurn: Yes.\ns1 scripted endTurn: Yes again."), "{told}");
@@ -96,8 +96,8 @@ fn a_server_that_may_is_answered_by_the_model_of_its_agent() {
 }
 
 fn what_a_server_asks_models_replays_without_both() {
-    let place = Place::new();
-    let mut live = room(&place, ALLOWED, &script_of("sample", "{ times: 2 }", TWICE));
+    let workspace = TestWorkspace::new();
+    let mut live = room(&workspace, ALLOWED, &script_of("sample", "{ times: 2 }", TWICE));
     live.until(120.0, "complete", |_| true);
     let again = live.replayed();
     assert_eq!(results(&again), results(&live));
@@ -105,16 +105,16 @@ fn what_a_server_asks_models_replays_without_both() {
 }
 
 fn a_server_asks_one_question_after_the_other_and_no_more_than_it_may() {
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let turn = "    - { when: { kind: sampling }, text: Yes., latency: 3, repeat: true }\n";
-    let mut both = room(&place, ALLOWED, &script_of("at_once", "{}", turn));
+    let mut both = room(&workspace, ALLOWED, &script_of("at_once", "{}", turn));
     both.until(120.0, "complete", |_| true);
     let told = result(&both);
     assert!(told.contains("refused -1: the answer to another question is still to come"), "{told}");
     assert_eq!((told.matches("endTurn: Yes.").count(), sampled(&both).len()), (1, 1), "{told}");
     drop(both);
     let few = format!("{ALLOWED}mcp: {{ samples_at_most: 2 }}\n");
-    let mut many = room(&place, &few, &script_of("sample", "{ times: 4 }", turn));
+    let mut many = room(&workspace, &few, &script_of("sample", "{ times: 4 }", turn));
     many.until(120.0, "complete", |_| true);
     let told = result(&many);
     assert_eq!((told.matches("endTurn").count(), sampled(&many).len()), (2, 2), "{told}");
@@ -122,9 +122,9 @@ fn a_server_asks_one_question_after_the_other_and_no_more_than_it_may() {
 }
 
 fn what_a_server_asks_counts_for_the_budget_of_its_agent() {
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let capped = format!("{ALLOWED}budget: {{ calls_per_activation: 2 }}\n");
-    let mut room = room(&place, &capped, &script_of("sample", "{ times: 2 }", TWICE));
+    let mut room = room(&workspace, &capped, &script_of("sample", "{ times: 2 }", TWICE));
     room.until(120.0, "abort", |_| true);
     let told = result(&room);
     assert!(told.contains("s0 scripted endTurn: Yes."), "{told}");
@@ -136,9 +136,9 @@ fn what_a_server_asks_counts_for_the_budget_of_its_agent() {
 }
 
 fn a_model_that_fails_is_told_to_the_server_in_few_words() {
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let fails = "    - { when: { kind: sampling }, error: { status: 400, message: the secret prompt } }\n";
-    let mut room = room(&place, ALLOWED, &script_of("sample", "{}", fails));
+    let mut room = room(&workspace, ALLOWED, &script_of("sample", "{}", fails));
     room.until(300.0, "complete", |_| true);
     let told = result(&room);
     assert!(told.contains("refused -1: the model did not answer") && !told.contains("secret"), "{told}");
@@ -160,12 +160,12 @@ fn until_asked(room: &mut Workshop) {
 const SLOW: &str = "    - { when: { kind: sampling }, text: Yes., latency: 3000 }\n";
 
 fn what_a_person_stops_is_stopped_while_a_model_is_asked_for_a_server() {
-    let place = Place::new();
-    let mut room = room(&place, ALLOWED, &script_of("sample", "{}", SLOW));
+    let workspace = TestWorkspace::new();
+    let mut room = room(&workspace, ALLOWED, &script_of("sample", "{}", SLOW));
     until_asked(&mut room);
     room.push(KernelCommand::KillAll);
     room.until(60.0, "abort", |_| true);
-    let noted = place.folder.path().join("artifacts/noted.txt");
+    let noted = workspace.folder.path().join("artifacts/noted.txt");
     let until = Instant::now() + PATIENCE;
     while std::fs::read_to_string(&noted).unwrap_or_default().is_empty() && Instant::now() < until {
         room.tick();
@@ -177,8 +177,8 @@ fn what_a_person_stops_is_stopped_while_a_model_is_asked_for_a_server() {
 }
 
 fn a_server_that_does_not_wait_for_its_answer_is_not_paid_for_on() {
-    let place = Place::new();
-    let mut room = room(&place, ALLOWED, &script_of("leave", "{}", SLOW));
+    let workspace = TestWorkspace::new();
+    let mut room = room(&workspace, ALLOWED, &script_of("leave", "{}", SLOW));
     room.until(120.0, "complete", |_| true);
     assert!(result(&room).contains("left"), "{}", result(&room));
     assert_eq!(room.world().resource::<RequestQueue>().in_flight(), 0, "nobody is asked any more");
@@ -187,10 +187,10 @@ fn a_server_that_does_not_wait_for_its_answer_is_not_paid_for_on() {
 }
 
 fn what_was_allowed_without_it_is_asked_about_again() {
-    let place = Place::new();
-    place.allow(&crate::servers::odd("asks"));
+    let workspace = TestWorkspace::new();
+    workspace.allow(&crate::servers::mock_server("asks"));
     let mut room = files("asks", ", sampling: true", ALLOWED, &script_of("sample", "{}", TWICE)).open();
-    room.world().insert_resource(GatewayEnvironment(place.environment()));
+    room.world().insert_resource(GatewayEnvironment(workspace.environment()));
     room.push(TaskCommand { agent: "lead".into(), text: "Let it ask.".into() });
     room.until(120.0, "complete", |_| true);
     assert!(sampled(&room).is_empty());

@@ -18,7 +18,7 @@ use crate::cases;
 use crate::peers::is_ignored;
 use crate::program::PATIENCE;
 use crate::servers::{
-    Place, is_gone, odd, processes, results, room_with, run_in, script, script_of_a_call, terms, tool,
+    TestWorkspace, is_gone, mock_server, processes, results, room_with, run_in, script, script_of_a_call, terms, tool,
     workspace_on_disk,
 };
 use crate::workshop::Workshop;
@@ -48,7 +48,7 @@ pub fn trials() -> Vec<Trial> {
 struct Office {
     worker: Worker,
     mode: &'static str,
-    place: Place,
+    place: TestWorkspace,
 }
 
 impl Office {
@@ -60,9 +60,9 @@ impl Office {
 
     /// The same, where nothing is known of the server yet.
     fn of(mode: &'static str) -> Self {
-        let place = Place::new();
-        place.allow(&odd(mode));
-        let office = Self { worker: Worker::start(place.environment(), BTreeMap::new()).unwrap(), mode, place };
+        let workspace = TestWorkspace::new();
+        workspace.allow(&mock_server(mode));
+        let office = Self { worker: Worker::start(workspace.environment(), BTreeMap::new()).unwrap(), mode, workspace };
         office.connect();
         office
     }
@@ -72,7 +72,7 @@ impl Office {
     }
 
     fn connect(&self) {
-        self.send(McpCommand::Connect { server: Box::new(odd(self.mode)), terms: Box::new(terms()) });
+        self.send(McpCommand::Connect { server: Box::new(mock_server(self.mode)), terms: Box::new(terms()) });
     }
 
     fn ready(&self) {
@@ -83,7 +83,7 @@ impl Office {
 
     fn call(&self, id: &str, name: &str) {
         let request = Box::new(tool(name, json!({ "a": 1, "b": 2 })));
-        self.send(McpCommand::Call { id: id.into(), key: odd(self.mode).key(), request });
+        self.send(McpCommand::Call { id: id.into(), key: mock_server(self.mode).key(), request });
     }
 
     fn until<T>(&self, what: &str, mut is_it: impl FnMut(McpEvent) -> Option<T>) -> T {
@@ -189,7 +189,7 @@ fn asked(mode: &'static str) -> (String, String) {
         _ => None,
     });
     let content: Map<String, Value> = json!({ "branch": "main" }).as_object().cloned().unwrap();
-    let (key, number) = (odd(mode).key(), question.number);
+    let (key, number) = (mock_server(mode).key(), question.number);
     office.send(McpCommand::Answer { id: id.clone(), key, number, reply: McpReply::Given { content } });
     // In whichever order they end.
     let mut ended = BTreeMap::new();
@@ -263,9 +263,9 @@ fn tools_that_come_and_go_in_mid_session_can_be_called_while_they_are_there() {
     let turn =
         |tool: &str| format!("    - tools: [ {{ name: mcp__odd__{tool}, arguments: {{}} }} ]\n    - text: Done.\n");
     let script = ["grow", "ripe", "shrink", "ripe"].map(turn).concat();
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let script = format!("latency: 0.1\nagents:\n  lead:\n{script}");
-    let mut room = room_with(&place, "growing-tools", STAYS, &script);
+    let mut room = room_with(&workspace, "growing-tools", STAYS, &script);
     room.until(60.0, "complete", |_| true);
     let offers_it = |room: &mut Workshop, is_there: bool| {
         let until = Instant::now() + PATIENCE;
@@ -295,10 +295,10 @@ fn tools_that_come_and_go_in_mid_session_can_be_called_while_they_are_there() {
 }
 
 fn a_server_that_nobody_needs_any_more_is_ended_after_a_while() {
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let settings =
         "gate:\n  mcp: { \"mcp:odd:*\": allow }\nmcp:\n  idle_secs: 5\nknowledge: { learns_from_work: false }\n";
-    let mut room = room_with(&place, "idle", settings, &script_of_a_call("add", "{ a: 2, b: 3 }"));
+    let mut room = room_with(&workspace, "idle", settings, &script_of_a_call("add", "{ a: 2, b: 3 }"));
     room.until(60.0, "complete", |_| true);
     let key = room.world().resource::<McpServers>().written()[0].key.clone();
     let word = format!("{} idle", script().display());
@@ -334,16 +334,16 @@ fn all_who_need_a_server_share_one_process() {
 const ALLOWED: &str = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
 
 fn what_a_person_stops_is_stopped_in_the_middle_of_a_call() {
-    let place = Place::new();
-    let mut room = room_with(&place, "patient-room", ALLOWED, &script_of_a_call("slow", "{}"));
+    let workspace = TestWorkspace::new();
+    let mut room = room_with(&workspace, "patient-room", ALLOWED, &script_of_a_call("slow", "{}"));
     room.until(60.0, "tool_call", |_| true);
     let until = Instant::now() + PATIENCE;
-    while !place.folder.path().join("artifacts/called.txt").exists() && Instant::now() < until {
+    while !workspace.folder.path().join("artifacts/called.txt").exists() && Instant::now() < until {
         room.tick();
     }
     room.push(KernelCommand::KillAll);
     room.until(60.0, "abort", |_| true);
-    let noted = place.folder.path().join("artifacts/noted.txt");
+    let noted = workspace.folder.path().join("artifacts/noted.txt");
     while std::fs::read_to_string(&noted).unwrap_or_default().is_empty() && Instant::now() < until {
         room.tick();
     }
@@ -353,13 +353,13 @@ fn what_a_person_stops_is_stopped_in_the_middle_of_a_call() {
 }
 
 fn a_call_that_was_under_way_when_the_room_was_killed_is_not_made_again() {
-    let (_workspace, config, place) = workspace_on_disk("patient-again", ALLOWED);
+    let (_folder, config, workspace) = workspace_on_disk("patient-again", ALLOWED);
     let model = crate::workshop::script_file(&script_of_a_call("slow", "{}"));
     let provider = format!("scripted:{}", model.display());
     let task = ["run", "--agent", "lead", "--task", "Take your time.", "--provider", &provider, "--speed", "4"];
-    let mut running = crate::program::workshop(&place, &task);
+    let mut running = crate::program::workshop(&workspace, &task);
     let mut running = running.env("WORKSHOP_CONFIG_DIR", config.path()).spawn().unwrap();
-    let called = place.join("artifacts/called.txt");
+    let called = workspace.join("artifacts/called.txt");
     let until = Instant::now() + PATIENCE;
     let has_called = || std::fs::read_to_string(&called).is_ok_and(|text| text == "called\n");
     while !has_called() && Instant::now() < until {
@@ -368,7 +368,7 @@ fn a_call_that_was_under_way_when_the_room_was_killed_is_not_made_again() {
     running.kill().unwrap();
     running.wait().unwrap();
     let again = ["run", "--until", "idle", "--speed", "max", "--provider", &provider, "--events", "-"];
-    let (_, told) = run_in(&place, config.path(), &again);
-    assert!(told.contains("its outcome is unknown"), "{told}");
+    let (_, output) = run_in(&workspace, config.path(), &again);
+    assert!(output.contains("its outcome is unknown"), "{output}");
     assert_eq!(std::fs::read_to_string(&called).unwrap(), "called\n", "it is not made a second time");
 }

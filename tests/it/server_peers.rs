@@ -57,8 +57,8 @@ pub fn is_conformance_client() -> bool {
         return false;
     }
     let url = std::env::args().next_back().expect("the suite says where its server is");
-    let place = Place::new();
-    let (mut client, offer) = place.connect(json!({ "url": url })).expect("it should work");
+    let workspace = TestWorkspace::new();
+    let (mut client, offer) = workspace.connect(json!({ "url": url })).expect("it should work");
     for listed in &offer.tools {
         let given = json!({ "a": 5, "b": 3 });
         let arguments = if listed.parameters["properties"]["a"].is_object() { given } else { json!({}) };
@@ -79,23 +79,23 @@ fn the_protocol_s_own_scenarios_for_clients_pass() {
         let results = folder();
         let mut command = Command::new(node);
         command.arg(script).args(["client", "--scenario", scenario, "--command"]).arg(&own);
-        let output = command.env(CLIENT, "1").current_dir(results.path()).output().expect("it starts");
+        let output = command.env(CLIENT, "1").current_dir(results.path()).output().expect("the process starts");
         let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{scenario}: {told}");
     }
 }
 
 /// A workspace in which servers run, and the person's configuration.
-struct Place {
+struct TestWorkspace {
     folder: tempfile::TempDir,
     config: tempfile::TempDir,
 }
 
-impl Place {
+impl TestWorkspace {
     fn new() -> Self {
         let (workspace, config) = (folder(), folder());
         // A sandboxed server cannot create anything beside the folders of the workspace.
-        std::fs::create_dir(workspace.path().join("artifacts")).expect("folders can be made");
+        std::fs::create_dir(workspace.path().join("artifacts")).expect("the folder can be created");
         Self { folder: workspace, config }
     }
 
@@ -107,7 +107,7 @@ impl Place {
         let server: McpServer =
             mcp_server::read(&json!({ "peer": definition })).defined().next().expect("a server is defined");
         let environment = self.environment();
-        allow_peer(&environment, self.folder.path(), &server).expect("it can be kept");
+        allow_peer(&environment, self.folder.path(), &server).expect("the permission can be saved");
         McpClient::connect(server, McpSettings::default().terms(), &environment)
     }
 }
@@ -152,22 +152,23 @@ fn understood(client: &mut McpClient, offer: &McpOffer) {
 }
 
 fn the_server_that_has_everything_is_understood() {
-    let place = Place::new();
-    let (mut client, offer) =
-        place.connect(json!({ "command": "node", "args": [script("everything"), "stdio"] })).expect("it should work");
+    let workspace = TestWorkspace::new();
+    let (mut client, offer) = workspace
+        .connect(json!({ "command": "node", "args": [script("everything"), "stdio"] }))
+        .expect("it should work");
     understood(&mut client, &offer);
 }
 
 fn a_server_that_asks_a_model_is_told_why_none_answers() {
     const TOOL: &str = "trigger-sampling-request";
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let definition =
         |sampling: bool| json!({ "command": "node", "args": [script("everything"), "stdio"], "sampling": sampling });
     let has_tool = |offer: &McpOffer| offer.tools.iter().any(|tool| tool.name == TOOL);
-    let (client, offer) = place.connect(definition(false)).expect("it should work");
+    let (client, offer) = workspace.connect(definition(false)).expect("it should work");
     assert!(!has_tool(&offer), "it is not told that it may");
     drop(client);
-    let (mut client, offer) = place.connect(definition(true)).expect("it should work");
+    let (mut client, offer) = workspace.connect(definition(true)).expect("it should work");
     assert!(has_tool(&offer), "{offer:?}");
     let mut told = Vec::new();
     let answer = client.call(tool(TOOL, json!({ "prompt": "Say yes." })), |step| told.push(step.to_owned()));
@@ -203,7 +204,8 @@ fn listening(mode: &str) -> (Listening, u16) {
 fn listening_on(mode: &str, port: u16) -> Listening {
     let mut command = Command::new("node");
     command.args([script("everything").as_str(), mode]).env("PORT", port.to_string());
-    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let child =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the process starts");
     let listening = Listening(child);
     let until = Instant::now() + Duration::from_secs(30);
     while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -228,11 +230,11 @@ fn heard<T>(worker: &Worker, what: &str, mut is_it: impl FnMut(McpEvent) -> Opti
 
 fn a_server_over_http_that_was_started_anew_is_connected_again() {
     let (first, port) = listening("streamableHttp");
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let url = format!("http://127.0.0.1:{port}/mcp");
     let server = mcp_server::read(&json!({ "peer": { "url": url } })).defined().next().expect("a server is defined");
-    allow_peer(&place.environment(), place.folder.path(), &server).expect("it can be kept");
-    let worker = Worker::start(place.environment(), BTreeMap::new()).expect("it starts");
+    allow_peer(&workspace.environment(), workspace.folder.path(), &server).expect("the permission can be saved");
+    let worker = Worker::start(workspace.environment(), BTreeMap::new()).expect("the process starts");
     let send = |command| worker.send(GatewayCommand::Mcp(command)).expect("it listens");
     let terms = Box::new(McpSettings::default().terms());
     send(McpCommand::Connect { server: Box::new(server.clone()), terms });
@@ -275,15 +277,15 @@ fn a_server_over_http_that_was_started_anew_is_connected_again() {
 }
 
 /// A room whose agent has this server of its own, which is allowed, and is asked something.
-fn room(place: &Place, server: &Value, settings: &str, script: &str) -> Workshop {
+fn room(workspace: &TestWorkspace, server: &Value, settings: &str, script: &str) -> Workshop {
     let lead = format!("---\nid: lead\ntools: [vfs_read]\nmcp_servers: [ {server} ]\n---\nYou lead.\n");
     let settings = format!("{settings}knowledge: {{ learns_from_work: false }}\n");
     let mut room = Setup::scene(SCENE).profile("lead", &lead).file("settings.yaml", &settings).script(script).open();
-    room.world().insert_resource(GatewayEnvironment(place.environment()));
+    room.world().insert_resource(GatewayEnvironment(workspace.environment()));
     room.tick();
     let written = room.world().resource::<McpServers>().written()[0].server.clone();
     assert_eq!(written.of.as_deref(), Some("lead"));
-    allow_peer(&place.environment(), place.folder.path(), &written).expect("it can be kept");
+    allow_peer(&workspace.environment(), workspace.folder.path(), &written).expect("the permission can be saved");
     room.push(TaskCommand { agent: "lead".into(), text: "Do it.".into() });
     room
 }
@@ -293,12 +295,12 @@ fn an_agent_uses_a_server_that_nobody_here_wrote_under_the_gate() {
         - tools: [ { name: mcp__memory__create_entities, arguments: { entities: [ { name: Ada, entityType: person, observations: [counts] } ] } } ]\n    \
         - tools: [ { name: mcp__memory__search_nodes, arguments: { query: Ada } } ]\n    \
         - text: It is noted.\n";
-    let place = Place::new();
-    let file = place.folder.path().join("artifacts/memory.jsonl");
+    let workspace = TestWorkspace::new();
+    let file = workspace.folder.path().join("artifacts/memory.jsonl");
     let server = json!({
         "name": "memory", "command": "node", "args": [script("memory")], "env": { "MEMORY_FILE_PATH": file },
     });
-    let mut room = room(&place, &server, "gate:\n  mcp: { \"mcp:memory:*(read-only)\": allow }\n", SCRIPT);
+    let mut room = room(&workspace, &server, "gate:\n  mcp: { \"mcp:memory:*(read-only)\": allow }\n", SCRIPT);
     let asked = room.until(60.0, "approval_requested", |_| true);
     assert_eq!(asked["data"]["tool"], "mcp__memory__create_entities", "{asked}");
     assert!(!file.exists(), "nothing is done before a person has said yes");
@@ -319,9 +321,9 @@ fn an_agent_gets_a_prompt_of_its_server() {
         - tools: [ { name: mcp__everything__get_prompt, arguments: { name: simple-prompt } } ]\n    \
         - tools: [ { name: mcp__everything__get_prompt, arguments: { name: args-prompt, arguments: { city: Oslo } } } ]\n    \
         - text: I have them.\n";
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let server = json!({ "name": "everything", "command": "node", "args": [script("everything"), "stdio"] });
-    let mut room = room(&place, &server, "gate:\n  mcp: { \"mcp:everything:get_prompt\": allow }\n", SCRIPT);
+    let mut room = room(&workspace, &server, "gate:\n  mcp: { \"mcp:everything:get_prompt\": allow }\n", SCRIPT);
     room.until(60.0, "complete", |_| true);
     let results: Vec<String> = room.events("tool_result").iter().map(|event| event["data"].to_string()).collect();
     assert!(results[0].contains("user: This is a simple prompt"), "{results:?}");
@@ -330,24 +332,24 @@ fn an_agent_gets_a_prompt_of_its_server() {
 
 fn the_same_over_http() {
     let (_listening, port) = listening("streamableHttp");
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let (mut client, offer) =
-        place.connect(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).expect("it should work");
+        workspace.connect(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).expect("it should work");
     understood(&mut client, &offer);
 }
 
 fn the_same_over_the_older_http_with_events() {
     let (_listening, port) = listening("sse");
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let definition = json!({ "type": "sse", "url": format!("http://127.0.0.1:{port}/sse") });
-    let (mut client, offer) = place.connect(definition).expect("it should work");
+    let (mut client, offer) = workspace.connect(definition).expect("it should work");
     understood(&mut client, &offer);
 }
 
 fn files_are_read_and_written_by_a_server() {
-    let place = Place::new();
-    let root = place.folder.path().canonicalize().expect("it should exist");
-    let (mut client, offer) = place
+    let workspace = TestWorkspace::new();
+    let root = workspace.folder.path().canonicalize().expect("it should exist");
+    let (mut client, offer) = workspace
         .connect(json!({ "command": "node", "args": [script("filesystem"), root.display().to_string()] }))
         .expect("it should work");
     assert!(offer.tools.len() >= 10, "{}", offer.tools.len());
@@ -362,27 +364,27 @@ fn files_are_read_and_written_by_a_server() {
 }
 
 fn a_server_remembers() {
-    let place = Place::new();
-    let file = place.folder.path().join("artifacts/memory.jsonl").display().to_string();
+    let workspace = TestWorkspace::new();
+    let file = workspace.folder.path().join("artifacts/memory.jsonl").display().to_string();
     let definition = json!({ "command": "node", "args": [script("memory")], "env": { "MEMORY_FILE_PATH": file } });
-    let (mut client, _) = place.connect(definition.clone()).expect("it should work");
+    let (mut client, _) = workspace.connect(definition.clone()).expect("it should work");
     let ada = json!({ "entities": [ { "name": "Ada", "entityType": "person", "observations": ["counts"] } ] });
     client.call(tool("create_entities", ada), |_| {}).expect("it notes");
     drop(client);
-    let (mut client, _) = place.connect(definition).expect("it works again");
+    let (mut client, _) = workspace.connect(definition).expect("it works again");
     let found = client.call(tool("search_nodes", json!({ "query": "Ada" })), |_| {}).expect("it finds");
     assert!(found.text.contains("counts"), "{found:?}");
 }
 
 fn a_server_of_another_language_tells_the_time() {
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let python = packages().join("python").display().to_string();
     let definition = json!({
         "command": "python3",
         "args": ["-m", "mcp_server_time", "--local-timezone", "Europe/Oslo"],
         "env": { "PYTHONPATH": python },
     });
-    let (mut client, offer) = place.connect(definition).expect("it should work");
+    let (mut client, offer) = workspace.connect(definition).expect("it should work");
     assert_eq!(offer.tools.len(), 2);
     let now = client.call(tool("get_current_time", json!({ "timezone": "UTC" })), |_| {}).expect("it tells");
     assert!(now.text.contains("UTC"), "{now:?}");

@@ -15,7 +15,9 @@ use serde_json::{Map, Value, json};
 use crate::cases;
 use crate::peers::is_ignored;
 use crate::program::PATIENCE;
-use crate::servers::{Place, files, is_gone, odd, room, run_in, script, script_of_two_calls, tool, workspace_on_disk};
+use crate::servers::{
+    TestWorkspace, files, is_gone, mock_server, room, run_in, script, script_of_two_calls, tool, workspace_on_disk,
+};
 use crate::workshop::Workshop;
 
 pub fn trials() -> Vec<Trial> {
@@ -32,14 +34,14 @@ pub fn trials() -> Vec<Trial> {
 }
 
 fn two_servers_of_one_name_are_allowed_beside_each_other() {
-    let place = Place::new();
-    let own = McpServer { of: Some("ada".into()), ..odd("ada-s") };
-    let (mut client, _) = place.allowed("everybodys").expect("it works");
-    let refused = place.connect(own.clone()).err().expect("nobody allowed it");
+    let workspace = TestWorkspace::new();
+    let own = McpServer { of: Some("ada".into()), ..mock_server("ada-s") };
+    let (mut client, _) = workspace.allowed("everybodys").expect("it works");
+    let refused = workspace.connect(own.clone()).err().expect("nobody allowed it");
     assert!(refused.what.contains("needs your permission") && !refused.what.contains("changed"), "{refused:?}");
     assert!(refused.remedy.contains("workshop mcp allow ada/odd"), "{refused:?}");
-    place.allow(&own);
-    let (mut beside, _) = place.connect(own.clone()).expect("it is allowed");
+    workspace.allow(&own);
+    let (mut beside, _) = workspace.connect(own.clone()).expect("it is allowed");
     // Longer than it takes to see that a person has changed something.
     let until = Instant::now() + Duration::from_secs(1);
     while Instant::now() < until {
@@ -47,7 +49,7 @@ fn two_servers_of_one_name_are_allowed_beside_each_other() {
             client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("both go on");
         }
     }
-    forbid_peer(&place.environment(), place.folder.path(), &own).expect("it can be kept");
+    forbid_peer(&workspace.environment(), workspace.folder.path(), &own).expect("the permission can be saved");
     assert!(is_gone("ada-s"));
     client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("only that one was forbidden");
     drop(client);
@@ -55,42 +57,42 @@ fn two_servers_of_one_name_are_allowed_beside_each_other() {
 }
 
 fn the_command_line_tells_an_agents_own_server_from_the_workspaces() {
-    let (_workspace, config, place) = workspace_on_disk("of-all", "");
-    let run = |arguments: &[&str]| run_in(&place, config.path(), arguments);
+    let (_folder, config, workspace) = workspace_on_disk("of-all", "");
+    let run = |arguments: &[&str]| run_in(&workspace, config.path(), arguments);
     let own = |agent: &str, server: &str, mode: &str| {
         let command = json!({ "name": server, "command": "python3", "args": [script(), mode] });
         let text = format!("---\nid: {agent}\nmcp_servers: [ {command} ]\n---\nYou help.\n");
-        std::fs::write(place.join(format!("agents/{agent}.md")), text).expect("files can be written");
+        std::fs::write(workspace.join(format!("agents/{agent}.md")), text).expect("the file can be written");
     };
     own("ada", "odd", "of-ada");
     own("bob", "two", "of-bob");
-    let (code, told) = run(&["mcp", "allow", "odd", "--yes"]);
-    assert!(code == Some(0) && told.contains("of-all") && told.contains("there is also ada/odd"), "{told}");
+    let (code, output) = run(&["mcp", "allow", "odd", "--yes"]);
+    assert!(code == Some(0) && output.contains("of-all") && output.contains("there is also ada/odd"), "{output}");
     let (_, listed) = run(&["mcp", "list"]);
     assert_eq!(listed.matches("not allowed yet").count(), 2, "{listed}");
-    let (code, told) = run(&["mcp", "allow", "ada/odd", "--yes"]);
-    assert!(code == Some(0) && told.contains("of-ada"), "{told}");
+    let (code, output) = run(&["mcp", "allow", "ada/odd", "--yes"]);
+    assert!(code == Some(0) && output.contains("of-ada"), "{output}");
     assert_eq!(run(&["mcp", "allow", "two", "--yes"]).0, Some(0), "there is only one of this name");
     assert_eq!(run(&["mcp", "check"]).0, Some(0));
     assert_eq!(run(&["mcp", "forbid", "odd"]).0, Some(0));
     let allowed = |server: &str| run(&["mcp", "call", server, "add", r#"{"a": 2, "b": 3}"#]).0;
     assert_eq!(["odd", "ada/odd", "bob/two"].map(allowed), [Some(4), Some(0), Some(0)]);
     own("bob", "odd", "of-bob");
-    std::fs::write(place.join(".mcp.json"), "{}").expect("files can be written");
-    let (code, told) = run(&["mcp", "forbid", "odd"]);
-    assert!(code == Some(2) && told.contains("ada/odd or bob/odd"), "{told}");
+    std::fs::write(workspace.join(".mcp.json"), "{}").expect("the file can be written");
+    let (code, output) = run(&["mcp", "forbid", "odd"]);
+    assert!(code == Some(2) && output.contains("ada/odd or bob/odd"), "{output}");
     assert_eq!(run(&["mcp", "forbid", "bob/two"]).0, Some(0), "what is configured no more can be forbidden");
     assert_eq!(run(&["mcp", "forbid", "bob/two"]).0, Some(2));
 }
 
 fn nothing_that_a_server_gives_back_of_a_persons_variables_is_shown() {
     const SECRET: &str = "hush-hush-hush";
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let env = json!({ "ODD_TOKEN": format!("${{ODD_TOKEN_THAT_NOBODY_HAS:-{SECRET}}}") });
     let command = json!({ "odd": { "command": "python3", "args": [script(), "echoes"], "env": env } });
     let server = mcp_server::read(&command).defined().next().expect("a server is defined");
-    place.allow(&server);
-    let (mut client, offer) = place.connect(server).expect("it greets");
+    workspace.allow(&server);
+    let (mut client, offer) = workspace.connect(server).expect("it greets");
     let mut told = serde_json::to_string(&offer).expect("it is data");
     let mut asked = String::new();
     let answer = client.call_answering(
@@ -110,10 +112,10 @@ fn nothing_that_a_server_gives_back_of_a_persons_variables_is_shown() {
 }
 
 fn a_description_that_changes_is_told() {
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     // The server is asked beside the room, in real time; a room at full speed would end it before that as not needed.
     let stays = "gate:\n  mcp: { \"mcp:odd:*\": allow }\nmcp:\n  idle_secs: 86400\n";
-    let mut room = room(&place, "changing", stays);
+    let mut room = room(&workspace, "changing", stays);
     let until = Instant::now() + PATIENCE;
     let is_told = |event: &&Value| event["data"]["what"].to_string().contains("has changed the descriptions of tools");
     let told = loop {
@@ -129,9 +131,9 @@ fn a_description_that_changes_is_told() {
 }
 
 fn a_second_change_of_a_description_is_told_like_the_first() {
-    let place = Place::new();
+    let workspace = TestWorkspace::new();
     let mut room = files("described", "", "", &script_of_two_calls()).open();
-    room.world().insert_resource(GatewayEnvironment(place.environment()));
+    room.world().insert_resource(GatewayEnvironment(workspace.environment()));
     room.tick();
     let key = room.world().resource::<McpServers>().written()[0].key.clone();
     let told = |room: &Workshop| -> Vec<String> {

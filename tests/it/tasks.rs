@@ -116,21 +116,21 @@ fn a_query_that_is_not_understood_changes_nothing() {
         "DROP tasks/plan.task.md",
         "",
     ] {
-        let (code, told) = refused(room.path(), &["task", query, "--all"]);
-        assert_eq!(code, Some(2), "{query}: {told}");
-        assert!(told.contains("invalid query") && told.contains('^'), "{told}");
+        let (code, output) = refused(room.path(), &["task", query, "--all"]);
+        assert_eq!(code, Some(2), "{query}: {output}");
+        assert!(output.contains("invalid query") && output.contains('^'), "{output}");
         assert_eq!(plan(room.path()), PLAN);
     }
-    let (_, told) = refused(room.path(), &["task", "SELECT * FORM x"]);
-    assert_eq!(told, "error: invalid query: expected FROM\n  SELECT * FORM x\n           ^\n");
+    let (_, output) = refused(room.path(), &["task", "SELECT * FORM x"]);
+    assert_eq!(output, "error: invalid query: expected FROM\n  SELECT * FORM x\n           ^\n");
 }
 
 fn without_where_nothing_is_meant_unless_it_is_said() {
     let room = room();
     for query in ["UPDATE tasks/plan.task.md SET note = x", "DELETE FROM tasks/plan.task.md"] {
-        let (code, told) = refused(room.path(), &["task", query]);
+        let (code, output) = refused(room.path(), &["task", query]);
         assert_eq!(code, Some(2));
-        assert!(told.contains("--all"), "{told}");
+        assert!(output.contains("--all"), "{output}");
         assert_eq!(plan(room.path()), PLAN);
     }
     succeed(room.path(), &["task", "UPDATE tasks/plan.task.md SET note = x", "--all"]);
@@ -150,8 +150,8 @@ fn tasks_are_added_and_deleted() {
     assert_eq!(added, "{\"added\":[{\"file\":\"tasks/plan.task.md\",\"id\":\"post-it\"}],\"refused\":[]}\n");
     let with = PLAN.replace("Sign it\n", "Sign it\n  - [ ] @human \"Post it\"\n    id: post-it\n");
     assert_eq!(plan(room.path()), with);
-    let (code, told) = refused(room.path(), &["task", "DELETE FROM tasks/plan.task.md WHERE id = t2"]);
-    assert!(code == Some(1) && told.contains("has subtasks"), "{told}");
+    let (code, output) = refused(room.path(), &["task", "DELETE FROM tasks/plan.task.md WHERE id = t2"]);
+    assert!(code == Some(1) && output.contains("has subtasks"), "{output}");
     succeed(room.path(), &["task", "DELETE FROM tasks/plan.task.md WHERE id = post-it"]);
     assert_eq!(plan(room.path()), PLAN);
     succeed(room.path(), &["task", "DELETE FROM tasks/plan.task.md WHERE id = t2", "--with-children"]);
@@ -187,8 +187,8 @@ fn paths_stay_in_the_workspace_and_approvals_with_the_person() {
         "tasks/none.task.md",
         "../*.task.md",
     ] {
-        let (code, told) = refused(room.path(), &["task", &format!("SELECT * FROM '{file}'")]);
-        assert_eq!(code, Some(2), "{file}: {told}");
+        let (code, output) = refused(room.path(), &["task", &format!("SELECT * FROM '{file}'")]);
+        assert_eq!(code, Some(2), "{file}: {output}");
     }
     assert!(
         succeed(room.path(), &["task", "SELECT * FROM tasks/*.task.md WHERE tags = approval"]).contains("approval-1")
@@ -198,8 +198,8 @@ fn paths_stay_in_the_workspace_and_approvals_with_the_person() {
         "INSERT INTO tasks/approvals.task.md SET title = 'x'",
         "SELECT * FROM tasks/plan.task.md INTO storage/a.task.md",
     ] {
-        let (code, told) = refused(room.path(), &["task", query]);
-        assert!(code == Some(2) && told.contains("only you change it"), "{told}");
+        let (code, output) = refused(room.path(), &["task", query]);
+        assert!(code == Some(2) && output.contains("only you change it"), "{output}");
     }
     assert_eq!(fs::read_to_string(room.path().join("tasks/approvals.task.md")).unwrap(), approvals);
     assert_eq!(plan(room.path()), PLAN, "where one file may not be written, none is");
@@ -258,8 +258,8 @@ fn results_go_to_a_new_file_and_through_pipes() {
         open,
         "## TODO\n\n- [ ] B @human \"Write: the card\"\n  id: t2\n  depends_on: t1\n  note: two  spaces\n- [ ] \"Sign it\"\n"
     );
-    let (code, told) = refused(room.path(), &["task", query]);
-    assert!(code == Some(2) && told.contains("already exists"), "{told}");
+    let (code, output) = refused(room.path(), &["task", query]);
+    assert!(code == Some(2) && output.contains("already exists"), "{output}");
     let mut piped =
         workshop(room.path(), &["task", "-", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     piped.stdin.take().unwrap().write_all(b"SELECT id FROM tasks/plan.task.md LIMIT 1\n").unwrap();

@@ -66,7 +66,7 @@ impl Mock {
     /// The last request, as the mock understood it: in OpenAI's format, whatever the wire format.
     fn last_understood(&self) -> Value {
         let journal = self.peer.get("/__aimock/journal").expect("the mock keeps a journal");
-        let (from, to) = (journal.find('[').expect("a list"), journal.rfind(']').expect("a list"));
+        let (from, to) = (journal.find('[').expect("it is a list"), journal.rfind(']').expect("it is a list"));
         let entries: Value = serde_json::from_str(&journal[from..=to]).expect("the journal is JSON");
         let last = entries.as_array().and_then(|entries| entries.last()).expect("the mock heard something");
         assert_eq!(last["response"]["status"], 200, "{last}");
@@ -244,7 +244,7 @@ fn malformed(vendor: &str) {
     let told = json!({ "unreadable_arguments": "{oops" });
     let sent_back = match vendor {
         "openai" => {
-            let text = sent["messages"][2]["tool_calls"][0]["function"]["arguments"].as_str().expect("a text");
+            let text = sent["messages"][2]["tool_calls"][0]["function"]["arguments"].as_str().expect("it is a string");
             serde_json::from_str(text).expect("with JSON in it")
         }
         "anthropic" => sent["messages"][1]["content"][0]["input"].clone(),

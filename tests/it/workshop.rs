@@ -226,24 +226,24 @@ impl Workshop {
         if mine != theirs {
             let (mine, theirs) = (self.saved(), other.saved());
             let mut differing = String::new();
-            tell_difference("", &mine, &theirs, &mut differing);
+            append_differences("", &mine, &theirs, &mut differing);
             panic!("the worlds differ at tick {}:{differing}", self.now());
         }
     }
 }
 
 /// Reports where two values differ, path by path.
-fn tell_difference(path: &str, one: &Value, other: &Value, told: &mut String) {
+fn append_differences(path: &str, one: &Value, other: &Value, told: &mut String) {
     match (one, other) {
         (Value::Object(ones), Value::Object(others)) => {
             let keys: std::collections::BTreeSet<&String> = ones.keys().chain(others.keys()).collect();
             for key in keys {
-                tell_difference(&format!("{path}/{key}"), &one[key.as_str()], &other[key.as_str()], told);
+                append_differences(&format!("{path}/{key}"), &one[key.as_str()], &other[key.as_str()], told);
             }
         }
         (Value::Array(ones), Value::Array(others)) if ones.len() == others.len() => {
             for (index, (one, other)) in ones.iter().zip(others).enumerate() {
-                tell_difference(&format!("{path}/{index}"), one, other, told);
+                append_differences(&format!("{path}/{index}"), one, other, told);
             }
         }
         _ if one != other => told.push_str(&format!("\n{path}: {one} against {other}")),

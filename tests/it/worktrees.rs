@@ -99,8 +99,8 @@ fn go_on(room: &TempDir) {
 
 fn the_whole_work_of_an_agent_is_one_question_and_comes_in_once_it_is_allowed() {
     let room = room(SCRIPT, "");
-    let (code, told) = give(&room, "lead", &[]);
-    assert_eq!(code, Some(4), "{told}");
+    let (code, output) = give(&room, "lead", &[]);
+    assert_eq!(code, Some(4), "{output}");
     let questions = asked(&room);
     assert_eq!(questions.len(), 1, "{questions:?}");
     assert_eq!(questions[0]["tool"], "propose_changes");
@@ -152,8 +152,8 @@ fn what_is_refused_stays_in_the_copy_and_the_agent_is_told_the_word() {
 
 fn two_agents_work_at_once_in_copies_of_their_own() {
     let room = room(SCRIPT, "");
-    let (code, told) = give(&room, "lead", &[]);
-    assert_eq!(code, Some(4), "{told}");
+    let (code, output) = give(&room, "lead", &[]);
+    assert_eq!(code, Some(4), "{output}");
     give(&room, "other", &[]);
     assert_eq!(asked(&room).len(), 2);
     for question in asked(&room) {
@@ -187,8 +187,8 @@ fn a_command_runs_in_the_copy_and_writes_nowhere_else() {
         format!("{workspace}/notes/plan.md"),
     );
     write(room.path(), "check.py", &script);
-    let (code, told) = give(&room, "lead", &["--on-ask", "allow"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, output) = give(&room, "lead", &["--on-ask", "allow"]);
+    assert_eq!(code, Some(0), "{output}");
     assert_eq!(text(&room, "made.md").as_deref(), Some("x"), "what the command made was proposed and allowed");
     let log = fs::read_dir(room.path().join("sessions")).unwrap().flatten().next().unwrap().path();
     let session = fs::read_to_string(log).unwrap();
