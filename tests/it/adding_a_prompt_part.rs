@@ -71,10 +71,10 @@ fn gather(
 }
 
 /// The prompts that a model received.
-type Asked = Arc<Mutex<Vec<ProviderRequest>>>;
+type Exchange = Arc<Mutex<Vec<ProviderRequest>>>;
 
 /// A model that records its prompts.
-struct Listener(Asked);
+struct Listener(Exchange);
 
 impl SimulatedProvider for Listener {
     fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer {
@@ -86,8 +86,8 @@ impl SimulatedProvider for Listener {
 }
 
 /// A room with the part, and the prompts of its model.
-fn with(mut room: Workshop, answers: Answers) -> (Workshop, Asked) {
-    let asked = Asked::default();
+fn with(mut room: Workshop, answers: Answers) -> (Workshop, Exchange) {
+    let asked = Exchange::default();
     let notes = asked.clone();
     gateway::add_simulated_provider(&mut room.app, "offline", move |_| Ok(Box::new(Listener(notes.clone()))));
     room.world().resource_mut::<PromptParts>().register(recall()).expect("the word should be free");
@@ -102,7 +102,7 @@ fn setup(profile: &str) -> Setup {
         .provider("offline")
 }
 
-fn opened(answers: Option<(u64, Result<&str, &str>)>) -> (Workshop, Asked) {
+fn opened(answers: Option<(u64, Result<&str, &str>)>) -> (Workshop, Exchange) {
     let answers = answers.map(|(after, outcome)| (after, outcome.map(str::to_owned).map_err(str::to_owned)));
     with(setup("").open(), Answers(answers))
 }
@@ -125,7 +125,7 @@ fn until_ordered(room: &mut Workshop) -> GatherKey {
 }
 
 /// Every text that the model received.
-fn texts(asked: &Asked) -> Vec<String> {
+fn texts(asked: &Exchange) -> Vec<String> {
     asked.lock().unwrap().iter().map(|request| request.prompt.text()).collect()
 }
 
@@ -134,7 +134,7 @@ fn warnings(room: &Workshop) -> Vec<&str> {
 }
 
 /// What the last prompt reports as left out.
-fn left_out(asked: &Asked) -> Vec<String> {
+fn left_out(asked: &Exchange) -> Vec<String> {
     let asked = asked.lock().unwrap();
     let prompt = &asked.last().expect("somebody was asked").prompt;
     prompt.left_out.iter().map(|left| format!("{}: {}", parts::label(&left.origin), left.why)).collect()

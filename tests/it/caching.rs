@@ -11,9 +11,9 @@ use agent_workshop::mind::{Prompt, PromptMessage, PromptOrigin, PromptPart, Role
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::asking::{self, hasty};
 use crate::cases;
 use crate::hostile_server::{Server, status};
+use crate::model_requests::{self, short_timeouts};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -41,9 +41,9 @@ fn listener() -> (Server, Sent) {
 /// The bodies that are sent to a provider for these requests.
 pub fn sent_to(provider: &str, requests: impl IntoIterator<Item = ProviderRequest>) -> Vec<Value> {
     let (server, sent) = listener();
-    let settings = GatewaySettings { attempts: 1, ..hasty() };
+    let settings = GatewaySettings { attempts: 1, ..short_timeouts() };
     for request in requests {
-        asking::ask_this(provider, &server.url, request, &settings).failure();
+        model_requests::ask_request(provider, &server.url, request, &settings).failure();
     }
     let sent = sent.lock().unwrap();
     sent.clone()
@@ -64,7 +64,7 @@ fn question(stays: &str, changes: &str, history: Vec<PromptMessage>, moment: Opt
         description: "Does something.".into(),
         parameters: json!({ "type": "object" }).into(),
     };
-    ProviderRequest { prompt, tools: vec![tool("look"), tool("write")], ..asking::request("") }
+    ProviderRequest { prompt, tools: vec![tool("look"), tool("write")], ..model_requests::request("") }
 }
 
 /// The history of a piece of work after this many turns.

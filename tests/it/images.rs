@@ -12,10 +12,10 @@ use agent_workshop::simulation::TaskCommand;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::asking;
 use crate::caching::sent_to;
 use crate::cases;
 use crate::hostile_server::{Server, calls_event, end_event, status, stream_of, text_event};
+use crate::model_requests;
 use crate::peers::is_ignored;
 use crate::servers::{LEAD, SCENE, TestWorkspace, mock_server, script};
 use crate::vendors::VENDORS;
@@ -44,7 +44,8 @@ fn images_of_results_follow_them_on_every_wire() {
     let history = vec![PromptMessage::plain(Role::User, "Look."), PromptMessage::calls("", vec![call]), result];
     for vendor in VENDORS {
         let prompt = Prompt::of_messages("You are a test.", history.clone());
-        let sent = sent_to(vendor, [ProviderRequest { prompt, ..asking::request("") }]).pop().expect("it was asked");
+        let sent =
+            sent_to(vendor, [ProviderRequest { prompt, ..model_requests::request("") }]).pop().expect("it was asked");
         let messages = if vendor == "gemini" { &sent["contents"] } else { &sent["messages"] };
         let last = messages.as_array().and_then(|messages| messages.last()).expect("there are some");
         assert_eq!(last["role"], "user", "{vendor}: {sent}");

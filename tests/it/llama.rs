@@ -16,7 +16,7 @@ use agent_workshop::schedule::InputQueue;
 use agent_workshop::simulation::{ConversationCommand, TaskCommand};
 use libtest_mimic::Trial;
 
-use crate::asking;
+use crate::model_requests;
 use crate::peers::{self, Peer};
 use crate::working::Studio;
 use crate::workshop::{Setup, Workshop};
@@ -39,7 +39,7 @@ fn patient() -> GatewaySettings {
 fn streamed() {
     let (_turn, peer) = start_model();
     for vendor in ["openai", "anthropic"] {
-        let asked = asking::ask(vendor, &peer.url, "Say hello to the workshop.", &patient());
+        let asked = model_requests::ask(vendor, &peer.url, "Say hello to the workshop.", &patient());
         assert!(asked.pieces > 1, "{vendor}: {} pieces", asked.pieces);
         let live = asked.live.clone();
         let reply = asked.reply();
@@ -52,20 +52,22 @@ fn streamed() {
 /// Cancelled in the middle, the server, which has one slot, is free for the next request.
 fn aborted() {
     let (_turn, peer) = start_model();
-    let worker = asking::worker();
-    worker.send(asking::command(1, "openai", &peer.url, "Count to a thousand.", &patient())).expect("there is room");
+    let worker = model_requests::worker();
+    worker
+        .send(model_requests::command(1, "openai", &peer.url, "Count to a thousand.", &patient()))
+        .expect("there is room");
     while !matches!(worker.next(Duration::from_secs(60)), Some(GatewayEvent::Delta { .. })) {}
     worker.send(GatewayCommand::Cancel { id: RequestId(1) }).expect("there is room");
-    assert_eq!(asking::hear(&worker).failure().kind, FailureKind::Cancelled);
-    worker.send(asking::command(2, "openai", &peer.url, "Say hello.", &patient())).expect("there is room");
-    assert!(!asking::hear(&worker).reply().text.is_empty());
+    assert_eq!(model_requests::wait_for_reply(&worker).failure().kind, FailureKind::Cancelled);
+    worker.send(model_requests::command(2, "openai", &peer.url, "Say hello.", &patient())).expect("there is room");
+    assert!(!model_requests::wait_for_reply(&worker).reply().text.is_empty());
 }
 
 /// Tested from the window: a few words from a real model, counted.
 fn tried_out() {
     let (_turn, peer) = start_model();
-    let workshop = asking::room_of("openai", &peer.url);
-    let tried = asking::try_out(&workshop, "openai:tiny");
+    let workshop = model_requests::room_of("openai", &peer.url);
+    let tried = model_requests::try_provider(&workshop, "openai:tiny");
     let reply = tried.outcome.expect("a real model answers");
     assert!(!reply.text.trim().is_empty() && tried.used.tokens > 5, "{reply:?} {:?}", tried.used);
 }

@@ -8,9 +8,9 @@ use agent_workshop::mind::CallKind;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::asking::{self, ask_this, hasty};
 use crate::cases;
 use crate::hostile_server::{Server, end_event, stream_of, text_event};
+use crate::model_requests::{self, ask_request, short_timeouts};
 
 pub fn trials() -> Vec<Trial> {
     cases![a_model_is_told_where_to_stop_and_how_hard_to_think_where_it_takes_that]
@@ -24,7 +24,7 @@ fn sent(request: ProviderRequest) -> Value {
         *heard.lock().unwrap() = request.to_owned();
         stream_of(&[text_event("Fine."), end_event("stop")]).iter().for_each(|piece| drop(stream.write_all(piece)));
     });
-    assert_eq!(ask_this("openai", &server.url, request, &hasty()).reply().text, "Fine.");
+    assert_eq!(ask_request("openai", &server.url, request, &short_timeouts()).reply().text, "Fine.");
     let request = seen.lock().unwrap().clone();
     let body = &request[request.find('{').unwrap_or(0)..];
     serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {request}"))
@@ -35,7 +35,7 @@ fn a_model_is_told_where_to_stop_and_how_hard_to_think_where_it_takes_that() {
         model: model.to_owned(),
         kind,
         stops: vec!["\nBob:".to_owned()],
-        ..asking::request("Who counts?")
+        ..model_requests::request("Who counts?")
     };
     let plain = sent(asked("gpt-4o-mini", CallKind::Conversation));
     assert_eq!((&plain["stop"], &plain["reasoning_effort"]), (&json!(["\nBob:"]), &Value::Null));

@@ -7,7 +7,7 @@ use agent_workshop::mind::{FailureKind, Finish};
 use libtest_mimic::Trial;
 use serde_json::json;
 
-use crate::asking::{self, KEY, hasty};
+use crate::model_requests::{self, KEY, short_timeouts};
 use crate::peers::{self, Peer};
 use crate::vendor_tools;
 
@@ -47,14 +47,14 @@ fn mock() -> (Peer, tempfile::NamedTempFile) {
 /// Text is streamed, arrives complete, and has the vendor's usage.
 fn text_and_usage(vendor: &str) {
     let (peer, _file) = mock();
-    let asked = asking::ask(vendor, &peer.url, "greet", &hasty());
+    let asked = model_requests::ask(vendor, &peer.url, "greet", &short_timeouts());
     assert!(asked.pieces > 0, "it streams");
     let reply = asked.reply();
     assert_eq!((reply.text.as_str(), reply.finish), ("Hello from the peer: Grüße, 東京.", Finish::Stop));
     // In Ollama's format this mock always reports zero; the gateway then books the amount that it reserved.
     let usage = if vendor == "ollama" { (0, 0) } else { (21, 9) };
     assert_eq!((reply.usage.input_tokens, reply.usage.output_tokens), usage, "{vendor}");
-    let long = asking::ask(vendor, &peer.url, "long", &hasty()).reply();
+    let long = model_requests::ask(vendor, &peer.url, "long", &short_timeouts()).reply();
     // In Ollama's format this mock never gives a reason other than "stop".
     let finish = if vendor == "ollama" { Finish::Stop } else { Finish::Length };
     assert_eq!((long.text.len(), long.finish), (1000, finish));
@@ -80,7 +80,7 @@ fn journal(vendor: &str, peer: &Peer) {
 /// Two calls in one turn, with their names and arguments.
 fn tool_calls(vendor: &str) {
     let (peer, _file) = mock();
-    let reply = asking::ask(vendor, &peer.url, "tools", &hasty()).reply();
+    let reply = model_requests::ask(vendor, &peer.url, "tools", &short_timeouts()).reply();
     let calls: Vec<_> = reply.tool_calls.iter().map(|call| (call.name.as_str(), call.arguments.clone())).collect();
     assert_eq!(calls, [("read", json!({ "path": "a.md" })), ("write", json!({ "path": "b.md" }))]);
     assert_ne!(reply.tool_calls[0].id, reply.tool_calls[1].id);
@@ -90,7 +90,7 @@ fn tool_calls(vendor: &str) {
 /// 429 is retried and then reported.
 fn rate_limit(vendor: &str) {
     let (peer, _file) = mock();
-    let failure = asking::ask(vendor, &peer.url, "limit", &hasty()).failure();
+    let failure = model_requests::ask(vendor, &peer.url, "limit", &short_timeouts()).failure();
     assert_eq!(failure.kind, FailureKind::RateLimited);
     assert!(failure.what.contains("429") && failure.what.contains("tried 4 times"), "{}", failure.what);
     assert_eq!(failure.retry_after_secs, Some(1.0), "the mock asks to wait a second");
@@ -99,29 +99,30 @@ fn rate_limit(vendor: &str) {
 /// A stream that is cut is not an answer.
 fn cut(vendor: &str) {
     let (peer, _file) = mock();
-    let failure = asking::ask(vendor, &peer.url, "cut", &hasty()).failure();
+    let failure = model_requests::ask(vendor, &peer.url, "cut", &short_timeouts()).failure();
     assert_eq!(failure.kind, FailureKind::Malformed, "{failure:?}");
 }
 
 /// An unreadable stream is not an answer either.
 fn malformed(vendor: &str) {
     let (peer, _file) = mock();
-    let settings = GatewaySettings { attempts: 1, ..hasty() };
-    let failure = asking::ask(vendor, &peer.url, "malformed", &settings).failure();
+    let settings = GatewaySettings { attempts: 1, ..short_timeouts() };
+    let failure = model_requests::ask(vendor, &peer.url, "malformed", &settings).failure();
     assert_eq!(failure.kind, FailureKind::Malformed, "{failure:?}");
 }
 
 /// Tested from the window: the answer, its usage, and the failure after the server has stopped.
 fn tried_out(vendor: &str) {
     let (peer, _file) = mock();
-    let workshop = asking::room_of(vendor, &peer.url);
-    let tried = asking::try_out(&workshop, &format!("{vendor}:test-model"));
+    let workshop = model_requests::room_of(vendor, &peer.url);
+    let tried = model_requests::try_provider(&workshop, &format!("{vendor}:test-model"));
     let reply = tried.outcome.expect("the mock answers");
     assert_eq!(reply.text, "Here I am.");
     assert!(tried.used.tokens > 0 && tried.used.calls == 1, "{:?}", tried.used);
     let url = peer.url.clone();
     drop(peer);
-    let failure = asking::try_out(&workshop, &format!("{vendor}:test-model")).outcome.expect_err("nobody listens");
+    let failure =
+        model_requests::try_provider(&workshop, &format!("{vendor}:test-model")).outcome.expect_err("nobody listens");
     assert_eq!(failure.kind, FailureKind::Unavailable);
     assert!(failure.what.contains(url.trim_start_matches("http://")), "{}", failure.what);
 }

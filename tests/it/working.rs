@@ -19,7 +19,7 @@ use crate::cases;
 use crate::program::PATIENCE;
 use crate::workshop::script_file;
 
-mod asking;
+mod approvals;
 mod causes;
 mod limits;
 mod long;
@@ -64,7 +64,7 @@ pub fn trials() -> Vec<Trial> {
         .chain(limits::trials())
         .chain(unfinished::trials())
         .chain(causes::trials())
-        .chain(asking::trials())
+        .chain(approvals::trials())
         .collect()
 }
 

@@ -64,7 +64,7 @@ fn decide_next(studio: &mut Studio, allow: bool) {
     let kernel = studio.world().resource::<Kernel>();
     let one = kernel.activations().find(|one| one.question().is_some()).unwrap();
     let (activation, turn, call) = (one.key, one.turn, one.question().unwrap().0);
-    studio.command(KernelCommand::decide_next(activation, turn, call, allow));
+    studio.command(KernelCommand::decide(activation, turn, call, allow));
 }
 
 fn task(studio: &mut Studio, agent: &str, text: &str) {

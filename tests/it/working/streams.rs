@@ -45,7 +45,7 @@ fn line(value: &Value) -> String {
 fn write_stream(studio: &mut Studio, text: &str) {
     let full = studio.folder.path().join(STREAM);
     fs::create_dir_all(full.parent().unwrap()).unwrap();
-    fs::write_stream(full, text).unwrap();
+    fs::write(full, text).unwrap();
     let change = FileChanged::new(STREAM, FileContent::Text(text.to_owned()));
     studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
     studio.tick();
@@ -76,7 +76,7 @@ fn a_line_becomes_work_of_a_planner_exactly_once() {
             studio.room = None;
         }
         let second = line(&json!({ "user": "Sam", "text": "And Kafka?", "to": "Wanda" }));
-        fs::write_stream(studio.folder.path().join(STREAM), format!("{first}{second}{{\"text\":\"half")).unwrap();
+        fs::write(studio.folder.path().join(STREAM), format!("{first}{second}{{\"text\":\"half")).unwrap();
         studio.open();
         run_until_idle(&mut studio);
         let lead = tasks(&studio, "lead");
