@@ -1,5 +1,5 @@
-//! The only integration test binary. Every module lists its cases in `trials()`; a case whose external tool is missing
-//! counts as ignored and names the tool, so that nothing is skipped silently.
+//! The only integration test binary. Every module lists its tests in `trials()`. A test whose external tool is missing
+//! is ignored and the tool's name printed, so that no test is skipped silently.
 
 #[cfg(feature = "window")]
 mod acp;
@@ -90,7 +90,7 @@ mod worktrees;
 
 use libtest_mimic::{Arguments, Trial};
 
-/// The cases of a module, named after their functions.
+/// Lists tests of a module, named after their functions.
 #[macro_export]
 macro_rules! cases {
     ($($case:ident),* $(,)?) => {{
