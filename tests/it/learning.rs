@@ -6,7 +6,7 @@ use std::fs;
 use agent_workshop::agent::Roster;
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::knowledge::{Filter, Viewer};
-use agent_workshop::learning_turns::{KnowledgeBridge, Lessons, MemoryQuery};
+use agent_workshop::learning::{KnowledgeBridge, Lessons, MemoryQuery};
 use agent_workshop::memory::MemoryCounts;
 use agent_workshop::mind::LastPrompt;
 use agent_workshop::mind::parts::REMEMBERED;

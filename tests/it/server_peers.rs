@@ -80,8 +80,8 @@ fn the_protocols_client_conformance_scenarios_pass() {
         let mut command = Command::new(node);
         command.arg(script).args(["client", "--scenario", scenario, "--command"]).arg(&own);
         let output = command.env(CLIENT, "1").current_dir(results.path()).output().expect("the process starts");
-        let output = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{scenario}: {output}");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{scenario}: {text}");
     }
 }
 
