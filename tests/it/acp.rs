@@ -84,7 +84,8 @@ fn script() -> &'static Path {
     })
 }
 
-/// Returns the command line of the mock agent in this mode; `case` distinguishes its processes from those of other tests.
+/// Returns the command line of the mock agent in this mode; `case` distinguishes its processes from those of other
+/// tests.
 fn command_line(mode: &str, case: &str) -> String {
     format!("python3 {} {mode} {case}", script().display())
 }
@@ -186,7 +187,8 @@ fn wait_for_approval(room: &mut Workshop) -> Value {
     room.until(60.0, "approval_requested", |_| true)
 }
 
-/// Creates a workspace on disk whose agent is the mock agent, and allows it. Returns the temporary folders of the workspace and the configuration, and the workspace's path.
+/// Creates a workspace on disk whose agent is the mock agent, and allows it. Returns the temporary folders of the
+/// workspace and the configuration, and the workspace's path.
 fn on_disk(mode: &str, case: &str, tools: &str) -> (tempfile::TempDir, tempfile::TempDir, PathBuf) {
     let (parent, config) = (folder(), folder());
     let workspace = parent.path().join("w");
@@ -393,12 +395,12 @@ fn thoughts_are_shown_and_saved_but_are_not_part_of_the_answer() {
     let thoughts: Vec<&str> =
         messages.iter().filter_map(|message| message["metadata"]["thoughts"].as_str().map(str::trim)).collect();
     assert_eq!(thoughts, ["Where could it be?", "Ah, there."], "{session:#}");
-    let said: String = messages
+    let answer_text: String = messages
         .iter()
         .filter(|message| message["role"] == "assistant")
         .map(|message| message["content"].to_string())
         .collect();
-    assert!(said.contains("Found.") && !said.contains("could it be"), "{said}");
+    assert!(answer_text.contains("Found.") && !answer_text.contains("could it be"), "{answer_text}");
     let events: Vec<Value> = output.lines().filter(|line| line.starts_with('{')).flat_map(json_lines).collect();
     let done = events.iter().find(|event| event["type"] == "complete").expect("the work is completed");
     assert!(!done["data"]["text"].to_string().contains("could it be"), "{done}");
@@ -410,7 +412,7 @@ fn thoughts_are_shown_and_saved_but_are_not_part_of_the_answer() {
         assert!(Instant::now() < until, "the thought is never shown");
     }
     assert!(
-        room.world().resource::<LiveText>().iter().all(|(_, said)| said.is_empty()),
+        room.world().resource::<LiveText>().iter().all(|(_, answer_text)| answer_text.is_empty()),
         "the agent has said nothing yet"
     );
 }
@@ -714,8 +716,8 @@ fn an_agent_keeps_its_session_and_is_sent_only_new_messages() {
     let agents = json!({ "noted": {
         "command": "python3", "args": [script(), "good", "noted"], "env": { "ODD_LOG": log },
     } });
-    let agent =
-        agent_of("noted", &serde_json::from_value(agents.clone()).expect("it is a table")).expect("it should be valid");
+    let agent = agent_of("noted", &serde_json::from_value(agents.clone()).expect("it is a table"))
+        .expect("the agent is defined");
     allow_peer(&workspace.environment(), workspace.workspace.path(), &agent).expect("the permission can be saved");
     let settings = format!("acp: {{ confined: false, agents: {agents} }}\nkernel: {{ strikes_at_most: 3 }}\n");
     let lead = "---\nid: lead\nmodel: acp:noted\ntools: [execute_command]\n---\nYou lead.\n";

@@ -1,4 +1,5 @@
-//! Adds a prompt part that is defined only in this file: its text comes from outside, some ticks after it was requested.
+//! Adds a prompt part that is defined only in this file: its text comes from outside, some ticks after it was
+//! requested.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -163,7 +164,7 @@ fn a_prompt_waits_for_a_late_part_and_limits_it_to_its_share() {
     run_until_waiting(&mut room);
     room.until(10.0, "read", |_| true);
     let requests = received.lock().unwrap();
-    let part = requests[0].prompt.parts_from(RECALL).next().expect("it should exist");
+    let part = requests[0].prompt.parts_from(RECALL).next().expect("the prompt has the part");
     assert!(part.text.chars().count() <= 100 && part.body().contains("[… cut, "), "{}", part.text);
     assert_eq!(part.heading(), "## What you recall");
 }

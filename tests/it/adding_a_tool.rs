@@ -124,13 +124,13 @@ fn run_until_executing(room: &mut Workshop, ticks: u64) {
             return;
         }
     }
-    panic!("there is never an order");
+    panic!("the order is never given");
 }
 
 fn state_of_lead(room: &mut Workshop) -> (State, String) {
     let world = room.world();
     let roster = world.resource::<Roster>();
-    let lead = roster.key("lead").and_then(|key| roster.entity(key)).expect("it should exist");
+    let lead = roster.key("lead").and_then(|key| roster.entity(key)).expect("the agent is in the room");
     let state = &world.get::<AgentState>(lead).expect("the agent has a state").0;
     (state.state(), state.why().to_owned())
 }
@@ -272,7 +272,7 @@ fn a_scoped_tool_is_offered_only_in_its_scope() {
     room.tick();
     let profiles = room.world().resource::<Profiles>();
     let offered = |tools: &Tools, profile: &str| -> Vec<String> {
-        let (own, _) = tools.authority("agents/x.md", profiles.get(profile).expect("it should exist"));
+        let (own, _) = tools.authority("agents/x.md", profiles.get(profile).expect("the profile exists"));
         let session = agent_workshop::base::ActivationKey::numbered(1);
         let offered_tools = tools.declarations(Caller { profile, session }, &Authority::chain(own, []));
         offered_tools.into_iter().map(|tool| tool.name).collect()

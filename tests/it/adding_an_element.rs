@@ -167,7 +167,7 @@ fn draw(room: &mut Workshop, text: &str) {
 
 fn text(room: &mut Workshop) -> String {
     let elements = room.world().resource::<Elements>();
-    let entity = elements.key("board").and_then(|key| elements.entity(key)).expect("it should exist");
+    let entity = elements.key("board").and_then(|key| elements.entity(key)).expect("the board exists");
     room.world().get::<HeldContent>(entity).expect("the element has content").0.prompt_text(&Reader::of_id("ada-1"))
 }
 
@@ -186,7 +186,7 @@ fn an_added_kind_is_listed_and_its_word_is_taken() {
     assert_eq!(add_kind(&whiteboard::KIND), Ok(()), "registering it again has no effect");
     assert_eq!(add_kind(&OTHER), Err(KindRefusal::Taken("whiteboard")));
     assert_eq!(kinds().into_iter().filter(|kind| kind.word == "whiteboard").count(), 1);
-    assert!(!kind("whiteboard").expect("it should exist").private);
+    assert!(!kind("whiteboard").expect("the kind is registered").private);
     #[cfg(feature = "window")]
     {
         use agent_workshop::ui::Command;
@@ -254,7 +254,7 @@ fn it_is_saved_in_its_file_merges_edits_and_is_restored() {
     draw(&mut room, "a sun");
     room.until(30.0, "element_changed", |event| event["data"]["by"] == "ada-1");
     room.tick();
-    let scene = room.world().resource::<KnownFiles>().text("scenes/test.yaml").expect("it should exist").to_owned();
+    let scene = room.world().resource::<KnownFiles>().text("scenes/test.yaml").expect("the scene exists").to_owned();
     assert!(scene.contains("kind: whiteboard") && scene.contains("a cat [grey]"), "{scene}");
     let before = text(&mut room);
     let mut again = room.reopened();
@@ -274,7 +274,7 @@ fn it_is_saved_in_its_file_merges_edits_and_is_restored() {
     room.until(60.0, "element_changed", |event| event["data"]["by"] == "ada-1");
     room.tick();
     assert_eq!(text(&mut room), "one\ntwo\na sun\na cat [grey]");
-    let written = room.world().resource::<KnownFiles>().text("boards/b.md").expect("it should exist").to_owned();
+    let written = room.world().resource::<KnownFiles>().text("boards/b.md").expect("the file exists").to_owned();
     room.edit("boards/b.md", &written.replace("- one\n", "- zero\n"));
     room.tick();
     assert_eq!(text(&mut room), "two\na sun\na cat [grey]\nzero");

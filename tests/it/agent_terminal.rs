@@ -261,7 +261,8 @@ fn an_agent_wakes_up_while_a_line_is_typed() {
     write(folder.path(), "weather/heartbeat.md", heartbeat);
     let terminal = open_conversation(folder.path());
 
-    // The agent wakes up while a line is being typed. The line stays intact, and its approval request is answered afterwards.
+    // The agent wakes up while a line is being typed. The line stays intact, and its approval request is answered
+    // afterwards.
     terminal.type_text("How are");
     terminal.wait_for_text("Weather Man woke up: Look at the sky");
     terminal.wait_for_text("press Enter to answer");

@@ -257,7 +257,7 @@ fn add_running_program(room: &mut Workshop) {
             "work": { "work": "order", "order": { "words": ["true"], "cwd": "", "timeout_secs": null } },
             "doing": { "verb": "running", "target": "true" } },
     }]);
-    let orders: PendingToolOrders = serde_json::from_value(order).expect("it should be valid");
+    let orders: PendingToolOrders = serde_json::from_value(order).expect("the order is valid");
     room.world().insert_resource(orders);
 }
 

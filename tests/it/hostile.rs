@@ -430,7 +430,8 @@ pub fn an_endless_line() {
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
-/// After a cancellation in the middle of an answer, the server sees the connection close, and the request ends exactly once.
+/// After a cancellation in the middle of an answer, the server sees the connection close, and the request ends exactly
+/// once.
 pub fn cancelled_in_the_middle() {
     let (hangup, hangups) = std::sync::mpsc::channel();
     let server = Server::start(move |stream, _, _| {

@@ -166,7 +166,8 @@ impl Scanner {
     }
 }
 
-/// Returns whether a text starts with a capital letter and has enough words for a sentence. A placeholder counts as a word.
+/// Returns whether a text starts with a capital letter and has enough words for a sentence. A placeholder counts as a
+/// word.
 fn is_sentence(text: &str) -> bool {
     let words = text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count();
     text.starts_with(char::is_uppercase) && words >= MIN_SENTENCE_WORDS

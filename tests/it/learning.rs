@@ -410,8 +410,9 @@ fn a_persons_search_uses_the_same_index_as_recall() {
     let recalled = knowledge_events(&studio, "recalled").pop().expect("a memory is recalled");
     assert_eq!(recalled["data"]["memories"][0]["id"], "k-1", "recall ranks the same memory first");
     studio.close();
-    let gone = MemoryQuery { viewer: Viewer::Person, text: "port".into(), filter: Filter::default(), now: 0, limit: 5 };
-    assert!(search.find(gone).is_err(), "the room is closed");
+    let query_after_closing =
+        MemoryQuery { viewer: Viewer::Person, text: "port".into(), filter: Filter::default(), now: 0, limit: 5 };
+    assert!(search.find(query_after_closing).is_err(), "the room is closed");
 }
 
 fn added_memories_have_relations_and_contradictions_are_reported() {

@@ -22,7 +22,8 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Escape sequences for title, clear screen and clipboard, also in C1 form, a bidirectional override, a bell and a backspace.
+/// Escape sequences for title, clear screen and clipboard, also in C1 form, a bidirectional override, a bell and a
+/// backspace.
 const HOSTILE: &str =
     "\u{1b}]0;mine\u{7}\u{1b}[2J\u{1b}]52;c;ZXZpbA==\u{7}\u{9b}2J\u{9d}0;x\u{9c}\u{202e}drow\u{2066}\u{8}\r\u{7f}";
 

@@ -79,9 +79,10 @@ impl WholeWindow {
 
     /// Returns whether a failure with these words was reported.
     fn has_reported(&self, words: &str) -> bool {
-        let outcomes = self.screen.state.notices.recent().iter().filter(|told| !told.good).map(|told| &told.text);
+        let outcomes =
+            self.screen.state.notices.recent().iter().filter(|outcome| !outcome.good).map(|outcome| &outcome.text);
         let notices = self.room.notices.iter().map(|notice| &notice.what);
-        outcomes.chain(notices).any(|told| told.contains(words))
+        outcomes.chain(notices).any(|text| text.contains(words))
     }
 
     /// Returns whether a widget contains this text.

@@ -177,7 +177,8 @@ fn a_server_that_keeps_changing_its_lists_is_polled_more_slowly() {
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
-/// Makes two calls at once during which the server asks a question. Returns the id of the call that the question is attributed to, and its message.
+/// Makes two calls at once during which the server asks a question. Returns the id of the call that the question is
+/// attributed to, and its message.
 fn question_during_two_calls(mode: &'static str) -> (String, String) {
     let server = ConnectedServer::new(mode);
     server.call("one", "ask");

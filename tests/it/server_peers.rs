@@ -58,7 +58,7 @@ pub fn is_conformance_client() -> bool {
     }
     let url = std::env::args().next_back().expect("the suite passes a URL");
     let workspace = TestWorkspace::new();
-    let (mut client, offer) = workspace.connect(json!({ "url": url })).expect("it should work");
+    let (mut client, offer) = workspace.connect(json!({ "url": url })).expect("the server connects");
     for listed in &offer.tools {
         let given = json!({ "a": 5, "b": 3 });
         let arguments = if listed.parameters["properties"]["a"].is_object() { given } else { json!({}) };
@@ -73,7 +73,7 @@ pub fn is_conformance_client() -> bool {
 }
 
 fn the_protocols_client_conformance_scenarios_pass() {
-    let (node, script) = mcp_conformance().expect("it should exist");
+    let (node, script) = mcp_conformance().expect("the suite is installed");
     let own = std::env::current_exe().expect("the path of this program is known");
     for scenario in ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"] {
         let results = folder();
@@ -156,7 +156,7 @@ fn the_everything_server_works() {
     let workspace = TestWorkspace::new();
     let (mut client, offer) = workspace
         .connect(json!({ "command": "node", "args": [script("everything"), "stdio"] }))
-        .expect("it should work");
+        .expect("the server connects");
     assert_features_work(&mut client, &offer);
 }
 
@@ -166,10 +166,10 @@ fn a_sampling_request_outside_of_a_room_is_refused_with_a_reason() {
     let definition =
         |sampling: bool| json!({ "command": "node", "args": [script("everything"), "stdio"], "sampling": sampling });
     let has_tool = |offer: &McpOffer| offer.tools.iter().any(|tool| tool.name == TOOL);
-    let (client, offer) = workspace.connect(definition(false)).expect("it should work");
+    let (client, offer) = workspace.connect(definition(false)).expect("the server connects");
     assert!(!has_tool(&offer), "the client does not offer sampling");
     drop(client);
-    let (mut client, offer) = workspace.connect(definition(true)).expect("it should work");
+    let (mut client, offer) = workspace.connect(definition(true)).expect("the server connects");
     assert!(has_tool(&offer), "{offer:?}");
     let mut messages = Vec::new();
     let answer = client.call(tool(TOOL, json!({ "prompt": "Say yes." })), |step| messages.push(step.to_owned()));
@@ -335,7 +335,7 @@ fn the_everything_server_works_over_http() {
     let (_listening, port) = start_http_server("streamableHttp");
     let workspace = TestWorkspace::new();
     let (mut client, offer) =
-        workspace.connect(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).expect("it should work");
+        workspace.connect(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).expect("the server connects");
     assert_features_work(&mut client, &offer);
 }
 
@@ -343,23 +343,25 @@ fn the_everything_server_works_over_the_older_sse_transport() {
     let (_listening, port) = start_http_server("sse");
     let workspace = TestWorkspace::new();
     let definition = json!({ "type": "sse", "url": format!("http://127.0.0.1:{port}/sse") });
-    let (mut client, offer) = workspace.connect(definition).expect("it should work");
+    let (mut client, offer) = workspace.connect(definition).expect("the server connects");
     assert_features_work(&mut client, &offer);
 }
 
 fn the_filesystem_server_reads_and_writes_files() {
     let workspace = TestWorkspace::new();
-    let root = workspace.folder.path().canonicalize().expect("it should exist");
+    let root = workspace.folder.path().canonicalize().expect("the folder exists");
     let (mut client, offer) = workspace
         .connect(json!({ "command": "node", "args": [script("filesystem"), root.display().to_string()] }))
-        .expect("it should work");
+        .expect("the server connects");
     assert!(offer.tools.len() >= 10, "{}", offer.tools.len());
     let note = root.join("artifacts/note.txt").display().to_string();
-    client.call(tool("write_file", json!({ "path": note, "content": "written" })), |_| {}).expect("it writes");
-    assert_eq!(std::fs::read_to_string(root.join("artifacts/note.txt")).expect("it should exist"), "written");
-    let read = client.call(tool("read_text_file", json!({ "path": note })), |_| {}).expect("it reads");
+    client
+        .call(tool("write_file", json!({ "path": note, "content": "written" })), |_| {})
+        .expect("the file is written");
+    assert_eq!(std::fs::read_to_string(root.join("artifacts/note.txt")).expect("the file exists"), "written");
+    let read = client.call(tool("read_text_file", json!({ "path": note })), |_| {}).expect("the file can be read");
     assert!(read.text.contains("written"), "{read:?}");
-    let hints = |name: &str| offer.tools.iter().find(|tool| tool.name == name).expect("it has it").hints;
+    let hints = |name: &str| offer.tools.iter().find(|tool| tool.name == name).expect("the tool is offered").hints;
     assert!(hints("read_text_file").read_only && hints("write_file").destructive);
     assert!(client.call(tool("read_text_file", json!({ "path": "/etc/hostname" })), |_| {}).is_err());
 }
@@ -368,12 +370,12 @@ fn the_memory_server_keeps_data() {
     let workspace = TestWorkspace::new();
     let file = workspace.folder.path().join("artifacts/memory.jsonl").display().to_string();
     let definition = json!({ "command": "node", "args": [script("memory")], "env": { "MEMORY_FILE_PATH": file } });
-    let (mut client, _) = workspace.connect(definition.clone()).expect("it should work");
+    let (mut client, _) = workspace.connect(definition.clone()).expect("the server connects");
     let ada = json!({ "entities": [ { "name": "Ada", "entityType": "person", "observations": ["counts"] } ] });
-    client.call(tool("create_entities", ada), |_| {}).expect("it notes");
+    client.call(tool("create_entities", ada), |_| {}).expect("the entity is saved");
     drop(client);
-    let (mut client, _) = workspace.connect(definition).expect("it works again");
-    let found = client.call(tool("search_nodes", json!({ "query": "Ada" })), |_| {}).expect("it finds");
+    let (mut client, _) = workspace.connect(definition).expect("the server connects again");
+    let found = client.call(tool("search_nodes", json!({ "query": "Ada" })), |_| {}).expect("the search succeeds");
     assert!(found.text.contains("counts"), "{found:?}");
 }
 
@@ -385,8 +387,10 @@ fn a_python_server_works() {
         "args": ["-m", "mcp_server_time", "--local-timezone", "Europe/Oslo"],
         "env": { "PYTHONPATH": python },
     });
-    let (mut client, offer) = workspace.connect(definition).expect("it should work");
+    let (mut client, offer) = workspace.connect(definition).expect("the server connects");
     assert_eq!(offer.tools.len(), 2);
-    let now = client.call(tool("get_current_time", json!({ "timezone": "UTC" })), |_| {}).expect("it tells");
+    let now = client
+        .call(tool("get_current_time", json!({ "timezone": "UTC" })), |_| {})
+        .expect("the server returns the time");
     assert!(now.text.contains("UTC"), "{now:?}");
 }

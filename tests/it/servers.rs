@@ -145,7 +145,7 @@ pub fn is_gone(mode: &str) -> bool {
 
 fn a_server_connects_lists_its_tools_runs_calls_and_exits() {
     let workspace = TestWorkspace::new();
-    let (mut client, offer) = workspace.allowed("good").expect("it should work");
+    let (mut client, offer) = workspace.allowed("good").expect("the server connects");
     assert_eq!(offer.server, "odd 1");
     let names: Vec<&str> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["add", "log.all", "picture", "slow", "environment"]);
@@ -157,7 +157,7 @@ fn a_server_connects_lists_its_tools_runs_calls_and_exits() {
     let log_result = client.call(tool("log.all", json!({ "text": "hi" })), |_| {}).expect("the server logs it");
     assert_eq!(log_result.text, "noted");
     let written =
-        std::fs::read_to_string(workspace.folder.path().join("artifacts/noted.txt")).expect("it should exist");
+        std::fs::read_to_string(workspace.folder.path().join("artifacts/noted.txt")).expect("the file exists");
     assert_eq!(written, "hi\n", "the server runs in the workspace");
     let variables = client.call(tool("environment", json!({})), |_| {}).expect("the server answers").text;
     assert!(variables.contains("PATH") && !variables.contains("CARGO"), "{variables}");
@@ -327,14 +327,15 @@ fn redirects_credential_requests_and_wrong_content_types_are_reported() {
         let server = mcp_server::read(&json!({ "far": { "url": serve_http(answer) } }))
             .defined()
             .next()
-            .expect("it should be valid");
+            .expect("the definition is valid");
         workspace.allow(&server);
         let failure = workspace.connect(server).err().expect("the connection fails");
         assert_eq!(failure.fault, fault, "{failure:?}");
     }
 }
 
-/// Starts a server that answers every HTTP request with this head and an endless body. Returns its URL and the count of sent bytes.
+/// Starts a server that answers every HTTP request with this head and an endless body. Returns its URL and the count of
+/// sent bytes.
 fn serve_endlessly(head: &'static str) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let url = format!("http://{}/mcp", listener.local_addr().expect("the listener is bound"));
@@ -364,7 +365,7 @@ fn an_endless_http_response_is_cut_off() {
     for (kind, head) in [("http", json_head), ("http", events_head), ("sse", events_head)] {
         let (url, sent) = serve_endlessly(head);
         let defined = json!({ "far": { "type": kind, "url": url } });
-        let server = mcp_server::read(&defined).defined().next().expect("it should be valid");
+        let server = mcp_server::read(&defined).defined().next().expect("the definition is valid");
         workspace.allow(&server);
         let failure = workspace.connect(server).err().expect("the connection fails");
         assert!(matches!(failure.fault, McpFault::Protocol | McpFault::Timeout), "{kind}: {failure:?}");
@@ -378,7 +379,7 @@ fn a_misbehaving_event_stream_is_reported() {
     let workspace = TestWorkspace::new();
     let fails = |answer: &'static str| {
         let defined = json!({ "far": { "type": "sse", "url": serve_http(answer) } });
-        let server = mcp_server::read(&defined).defined().next().expect("it should be valid");
+        let server = mcp_server::read(&defined).defined().next().expect("the definition is valid");
         workspace.allow(&server);
         workspace.connect(server).err().expect("the connection fails")
     };
@@ -505,18 +506,19 @@ fn a_workflow_with_server_calls_replays_without_servers() {
     assert!(is_gone(mode));
 }
 
-/// Creates a workspace on disk whose agent has the mock server in this mode, and allows the server. Returns the temporary folders of the workspace and the configuration, and the workspace's path.
+/// Creates a workspace on disk whose agent has the mock server in this mode, and allows the server. Returns the
+/// temporary folders of the workspace and the configuration, and the workspace's path.
 pub fn workspace_on_disk(mode: &str, gate: &str) -> (tempfile::TempDir, tempfile::TempDir, PathBuf) {
     let (parent, config) = (folder(), folder());
     let workspace = parent.path().join("w");
     std::fs::create_dir_all(workspace.join("artifacts")).expect("the folder can be created");
     succeed(&workspace, &["init", "--bare", "."]);
     let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), mode] } } });
-    let settings = std::fs::read_to_string(workspace.join("settings.yaml")).expect("it should exist");
+    let settings = std::fs::read_to_string(workspace.join("settings.yaml")).expect("the settings exist");
     for (path, text) in
         [("agents/lead.md", LEAD), (".mcp.json", &file.to_string()), ("settings.yaml", &format!("{settings}\n{gate}"))]
     {
-        std::fs::create_dir_all(workspace.join(path).parent().expect("it has a folder"))
+        std::fs::create_dir_all(workspace.join(path).parent().expect("the path has a parent"))
             .expect("the folder can be created");
         std::fs::write(workspace.join(path), text).expect("the file can be written");
     }
@@ -546,7 +548,7 @@ fn data_and_images_of_results_are_in_the_session_file() {
     );
     assert_eq!(code, Some(0), "{output}");
     let file = std::fs::read_dir(workspace.join("sessions"))
-        .expect("there are some")
+        .expect("the sessions folder exists")
         .flatten()
         .next()
         .expect("at least one exists");
@@ -619,7 +621,7 @@ fn a_servers_question_is_declined_where_nobody_can_answer() {
     let (mut client, _) = workspace.allowed("asks").expect("the server should answer");
     let mut messages = Vec::new();
     let answer =
-        client.call(tool("ask", json!({})), |step| messages.push(step.to_owned())).expect("it should continue");
+        client.call(tool("ask", json!({})), |step| messages.push(step.to_owned())).expect("the call continues");
     assert_eq!((answer.text.as_str(), messages.len()), ("decline null", 1), "{messages:?}");
     assert!(messages[0].contains("declined: Which branch?"), "{messages:?}");
 }
@@ -629,7 +631,7 @@ fn a_server_that_asks_for_a_model_is_refused_where_no_person_allowed_it() {
     let (mut client, _) = workspace.allowed("asks").expect("the server should answer");
     let mut messages = Vec::new();
     let answer = client.call(tool("sample", json!({ "times": 3 })), |step| messages.push(step.to_owned()));
-    let answer = answer.expect("it should continue");
+    let answer = answer.expect("the call continues");
     // JSON-RPC's code for an unknown method.
     assert_eq!(answer.text.matches("refused -32601: servers may ask models only where a person allows it").count(), 3);
     assert_eq!(messages.len(), 1, "a person gets one message: {messages:?}");
@@ -637,7 +639,8 @@ fn a_server_that_asks_for_a_model_is_refused_where_no_person_allowed_it() {
     assert_eq!(capabilities.text, "elicitation", "the client did not offer sampling");
 }
 
-/// Creates a folder in which no sandboxed process may write. It is outside the system's temporary folder, which is writable.
+/// Creates a folder in which no sandboxed process may write. It is outside the system's temporary folder, which is
+/// writable.
 fn folder_outside() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder can be created")
 }
@@ -719,18 +722,18 @@ fn the_command_line_lists_allows_checks_and_calls() {
     assert!(code == Some(0) && listed.contains("not allowed yet; .mcp.json"), "{listed}");
     let (code, checked) = run(&["mcp", "check"]);
     assert!(code == Some(4) && checked.contains("workshop mcp allow odd"), "{checked}");
-    let (code, told) = run(&["mcp", "allow", "odd"]);
-    assert!(code == Some(0) && told.contains("allowed in"), "{told}");
+    let (code, output) = run(&["mcp", "allow", "odd"]);
+    assert!(code == Some(0) && output.contains("allowed in"), "{output}");
     let (code, checked) = run(&["mcp", "check", "--json"]);
     let checked: Value = serde_json::from_str(checked.trim()).unwrap_or_else(|error| panic!("{error}: {checked}"));
     assert!(code == Some(0) && checked["servers"][0]["works"] == true, "{checked}");
     assert_eq!(checked["problems"][0]["severity"], "warning", "{checked}");
     let (code, sum) = run(&["mcp", "call", "odd", "add", r#"{"a": 2, "b": 3}"#]);
     assert_eq!((code, sum.trim()), (Some(0), "The sum is 5."));
-    let (code, told) = run(&["mcp", "call", "odd", "ad"]);
-    assert!(code == Some(2) && told.contains("did you mean add?"), "{told}");
-    let (code, told) = run(&["doctor"]);
-    assert!(told.contains("MCP server odd") && told.contains("confinement"), "{code:?} {told}");
+    let (code, output) = run(&["mcp", "call", "odd", "ad"]);
+    assert!(code == Some(2) && output.contains("did you mean add?"), "{output}");
+    let (code, output) = run(&["doctor"]);
+    assert!(output.contains("MCP server odd") && output.contains("confinement"), "{code:?} {output}");
     assert_eq!(run(&["mcp", "forbid", "odd"]).0, Some(0));
     assert_eq!(run(&["mcp", "call", "odd", "add"]).0, Some(4));
     assert!(is_gone("typed"));
@@ -750,7 +753,7 @@ fn bare_latencies(calls: u32) -> (Duration, Duration) {
     let mut lines = BufReader::new(child.stdout.take().expect("the stream is piped")).lines();
     let mut ask = |message: Value| {
         writeln!(stdin, "{message}").expect("the server reads");
-        lines.next().expect("the server answers").expect("it should be UTF-8 text")
+        lines.next().expect("the server answers").expect("the line is UTF-8")
     };
     let params =
         json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });

@@ -252,7 +252,7 @@ fn a_message_is_answered_by_pumps_with_approvals_in_between() {
         };
         assert!(is_written("") || is_written("\""), "{conclusion}: {}", read(room.path(), WORK));
     }
-    // Each session contains what its agent was told.
+    // Each session contains the messages and results that its agent got.
     let expected = [
         ("planner-001", "Can you check if Redis running?"),
         ("planner-001", "No container of Redis runs."),
@@ -264,7 +264,10 @@ fn a_message_is_answered_by_pumps_with_approvals_in_between() {
     ];
     for (agent, text) in expected {
         let of_agent = sessions(room.path()).into_iter().filter(|(name, _)| name.starts_with(agent));
-        assert!(of_agent.into_iter().any(|(_, session)| session.contains(text)), "{agent} was not told {text:?}");
+        assert!(
+            of_agent.into_iter().any(|(_, session)| session.contains(text)),
+            "the session of {agent} does not contain {text:?}"
+        );
     }
 }
 
@@ -294,7 +297,8 @@ fn a_message_is_answered_while_watching() {
     assert_once(room.path());
 }
 
-/// Kills pumps at random moments until everything is done. Returns the workspace and the number of pumps that were killed.
+/// Kills pumps at random moments until everything is done. Returns the workspace and the number of pumps that were
+/// killed.
 fn walk_with_kills(seed: u64) -> (TempDir, usize) {
     let room = room(OTHER_SENDER);
     message_arrives(room.path());

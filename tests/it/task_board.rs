@@ -58,7 +58,7 @@ fn edit_board(studio: &mut Studio, element: &str, act: impl Into<ElementAct>) {
 fn board_text(studio: &mut Studio, element: &str) -> String {
     let world = studio.world();
     let elements = world.resource::<Elements>();
-    let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("it is in the room");
+    let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("the board is in the room");
     world.get::<HeldContent>(entity).expect("the board has content").0.to_markdown()
 }
 
@@ -80,7 +80,7 @@ fn run_until_settled(studio: &mut Studio) {
 fn distance_to_work(studio: &mut Studio, agent: &str) -> f32 {
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("it is in the room");
+    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("the agent is in the room");
     world.get::<Position>(entity).expect("the agent has a position").0.distance(bevy::math::Vec2::new(500.0, 200.0))
 }
 

@@ -321,7 +321,7 @@ fn gemini_signatures() {
     let bodies = received.clone();
     let server = Server::start(move |stream, request, number| {
         let body = request.split_once("{").map_or(String::new(), |(_, body)| format!("{{{body}"));
-        bodies.lock().expect("no thread panics while holding it").push(serde_json::from_str(&body).unwrap_or_default());
+        bodies.lock().expect("the lock is not poisoned").push(serde_json::from_str(&body).unwrap_or_default());
         let call = |id: &str, path: &str| json!({ "id": id, "name": "vfs_read", "args": { "path": path } });
         let parts = if number == 0 {
             json!([{ "functionCall": call("g-1", "a.md"), "thoughtSignature": "c2lnbmVk" }, { "functionCall": call("g-2", "b.md") }])
@@ -344,7 +344,7 @@ fn gemini_signatures() {
         model_requests::ask_request("gemini", &server.url, after(first, &unsigned, &["# A"]), &settings).reply().text,
         "done"
     );
-    let received = received.lock().expect("no thread panics while holding it");
+    let received = received.lock().expect("the lock is not poisoned");
     let call = |id: &str, path: &str| json!({ "id": id, "name": "vfs_read", "args": { "path": path } });
     assert_eq!(
         received[1]["contents"][1]["parts"],

@@ -61,7 +61,8 @@ fn text_and_usage(vendor: &str) {
     assert_request_recorded(vendor, &peer);
 }
 
-/// Checks that the request contains the model, the system text, the message and the limit, and that the key is not in the URL.
+/// Checks that the request contains the model, the system text, the message and the limit, and that the key is not in
+/// the URL.
 fn assert_request_recorded(vendor: &str, peer: &Peer) {
     let journal = peer.get("/__aimock/journal").expect("the mock keeps a journal");
     for sent in ["test-model", "You are a test.", "greet", "64"] {

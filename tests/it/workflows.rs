@@ -106,12 +106,12 @@ fn status(run: &Run, step: &str) -> (StepStatus, String) {
 
 /// Returns the status changes of steps as lines: step, new status and reason.
 fn step_log(room: &Workshop) -> Vec<String> {
-    let told = |event: &&serde_json::Value| {
+    let describe = |event: &&serde_json::Value| {
         let data = &event["data"];
         let why = data["why"].as_str().map(|why| format!(": {why}")).unwrap_or_default();
         format!("{} {}{why}", data["step"].as_str().unwrap_or_default(), data["to"].as_str().unwrap_or_default())
     };
-    room.events("workflow_step").iter().map(told).collect()
+    room.events("workflow_step").iter().map(describe).collect()
 }
 
 fn a_pipeline_passes_outputs_to_later_steps() {

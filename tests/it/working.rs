@@ -133,7 +133,8 @@ impl Studio {
         self.events.extend(events.iter().map(|event| serde_json::to_value(event).unwrap()));
     }
 
-    /// Runs until the condition holds. Real time counts as well as ticks, because the disk and other programs take real time.
+    /// Runs until the condition holds. Real time counts as well as ticks, because the disk and other programs take real
+    /// time.
     pub fn until(&mut self, what: &str, condition: impl Fn(&mut Self) -> bool) {
         let begun = Instant::now();
         let mut ticks = 0;
@@ -538,7 +539,7 @@ fn a_session_is_a_readable_file() {
 fn work_continues_after_the_room_is_reopened() {
     let mut studio = Studio::new(&six_agents(), &[]);
     studio.task("lead", "Write five things.");
-    studio.until("somebody had written", |studio| studio.exists("artifacts/ada.md"));
+    studio.until("an agent had written a file", |studio| studio.exists("artifacts/ada.md"));
     studio.close();
     studio.open();
     studio.idle();

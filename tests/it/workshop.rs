@@ -90,7 +90,8 @@ impl Setup {
     }
 }
 
-/// Writes a script to the temporary folder. The same script has the same path, because the path is part of the start that two rooms share.
+/// Writes a script to the temporary folder. The same script has the same path, because the path is part of the start
+/// that two rooms share.
 pub fn script_file(yaml: &str) -> PathBuf {
     let folder = std::env::temp_dir().join("agent-workshop-tests");
     std::fs::create_dir_all(&folder).unwrap();

@@ -62,7 +62,7 @@ fn killing_an_agent_or_the_room_leaves_no_process() {
             let _ = Command::new("kill").arg("-KILL").args(processes(&word)).stderr(Stdio::null()).status();
         }
         room.kill().expect("the room runs");
-        room.wait().expect("it was started");
+        room.wait().expect("the room was started");
         assert!(is_gone("brood", &case), "round {round}: {:?}", processes(&word));
         assert!(wait_until(|| !has_relay(&case)), "round {round}: a relay is left");
     }

@@ -76,21 +76,21 @@ impl Real {
         for part in ["artifacts", "agents", "home"] {
             std::fs::create_dir_all(workspace.join(part)).expect("the folder can be created");
         }
-        let workspace = workspace.canonicalize().expect("it should exist");
+        let workspace = workspace.canonicalize().expect("the folder exists");
         succeed(&workspace, &["init", "--bare", "."]);
         let file = config.path().join("fixtures.json");
         std::fs::write(&file, fixtures(&workspace).to_string()).expect("the file can be written");
         let mock = peers::start_aimock(&file, &[]).expect("the mock starts");
         let agents = json!({ "real": agent(&mock.url, &workspace.join("home")) });
-        let settings = std::fs::read_to_string(workspace.join("settings.yaml")).expect("it should exist");
+        let settings = std::fs::read_to_string(workspace.join("settings.yaml")).expect("the settings exist");
         let settings = format!("{settings}\nacp: {{ agents: {agents} }}\n{gate}");
         std::fs::write(workspace.join("settings.yaml"), settings).expect("the file can be written");
         let lead = format!("---\nid: lead\nmodel: acp:real\ntools: [{tools}]\n---\nYou lead.\n");
         std::fs::write(workspace.join("agents/lead.md"), &lead).expect("the file can be written");
         let allowed = run_in(&workspace, config.path(), &["acp", "allow", "real", "--yes"]);
         assert_eq!(allowed.0, Some(0), "{}", allowed.1);
-        let kept = config.path().to_owned();
-        Self { _folders: [parent, config], _mock: mock, workspace, config: kept, lead }
+        let config_path = config.path().to_owned();
+        Self { _folders: [parent, config], _mock: mock, workspace, config: config_path, lead }
     }
 
     fn environment(&self) -> GatewayEnvironment {
@@ -99,7 +99,7 @@ impl Real {
 
     /// Opens an in-memory room with the same agent and this task.
     fn room(&self, task: &str) -> Workshop {
-        let settings = std::fs::read_to_string(self.workspace.join("settings.yaml")).expect("it should exist");
+        let settings = std::fs::read_to_string(self.workspace.join("settings.yaml")).expect("the settings exist");
         let mut room = Setup::scene(SCENE).profile("lead", &self.lead).file("settings.yaml", &settings).open();
         room.world().insert_resource(self.environment());
         room.push(TaskCommand { agent: "lead".into(), text: task.into() });
@@ -151,7 +151,7 @@ fn claude_writes_under_the_gate() {
         "{output}"
     );
     assert!(output.contains("own_options") && output.contains("acceptEdits"), "its modes are listed: {output}");
-    let text = std::fs::read_to_string(real.workspace.join("artifacts/open.md")).expect("it was written");
+    let text = std::fs::read_to_string(real.workspace.join("artifacts/open.md")).expect("the file was written");
     assert_eq!(text, "by a coding agent");
     let output = real.run("Write the secret file.");
     assert!(output.contains("That was it."), "{output}");
@@ -181,11 +181,11 @@ fn gemini_writes_through_the_rooms_files_under_the_gate() {
     assert!(output.contains("That was it."), "{output}");
     let (calls, text) = (calls(&output), std::fs::read_to_string(real.workspace.join("artifacts/open.md")));
     assert!(calls.contains(&"use_own_tool".to_owned()) && calls.contains(&"vfs_write".to_owned()), "{output}");
-    assert_eq!(text.expect("it should exist"), "by a coding agent");
+    assert_eq!(text.expect("the file exists"), "by a coding agent");
     assert!(output.contains("own_options") && output.contains("yolo"), "its modes are listed: {output}");
     let output = real.run("Write the secret file.");
     assert!(output.contains("That was it."), "{output}");
-    let text = std::fs::read_to_string(real.workspace.join("artifacts/secret/x.md")).expect("it should exist");
+    let text = std::fs::read_to_string(real.workspace.join("artifacts/secret/x.md")).expect("the file exists");
     assert_eq!(text, "old", "the denied file is not written");
 }
 

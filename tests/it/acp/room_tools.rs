@@ -154,7 +154,7 @@ fn images_of_server_tools_are_sent_to_agents_that_accept_images_and_linked_for_o
         let gate = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
         let (_folder, config, workspace) = workspace_on_disk("kept", gate);
         let command_line = command_line(mode, "server_images");
-        let lead = std::fs::read_to_string(workspace.join("agents/lead.md")).expect("it should exist");
+        let lead = std::fs::read_to_string(workspace.join("agents/lead.md")).expect("the agent file exists");
         let lead = lead.replacen("---\n", &format!("---\nmodel: {:?}\n", format!("acp:{command_line}")), 1);
         std::fs::write(workspace.join("agents/lead.md"), lead).expect("the file can be written");
         let allowed = run_in(&workspace, config.path(), &["acp", "allow", &command_line, "--yes"]);

@@ -1,4 +1,5 @@
-//! Approvals of calls by a person: the scope of a permission (this call, the task, or permanent) and comments on a refusal.
+//! Approvals of calls by a person: the scope of a permission (this call, the task, or permanent) and comments on a
+//! refusal.
 
 use std::fs;
 
@@ -25,7 +26,8 @@ fn write(path: &str) -> String {
     format!("{{ name: vfs_write, arguments: {{ path: {path}, content: x }} }}")
 }
 
-/// Returns a script whose lead makes these calls in its tasks, one per turn, and is woken `wakes` times after the first task.
+/// Returns a script whose lead makes these calls in its tasks, one per turn, and is woken `wakes` times after the first
+/// task.
 fn script(tasks: &[&[String]], wakes: usize) -> String {
     let done = "    - text: Done.\n";
     let turns = |calls: &&[String]| {

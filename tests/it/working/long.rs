@@ -35,7 +35,8 @@ fn server(answers: Vec<Vec<Vec<u8>>>) -> (Server, Arc<Mutex<Vec<String>>>) {
     (server, received)
 }
 
-/// Runs a task of the lead in a workspace whose models are at this server. Returns the folder, exit code, stdout and stderr.
+/// Runs a task of the lead in a workspace whose models are at this server. Returns the folder, exit code, stdout and
+/// stderr.
 fn task(server: &Server, words: &str) -> (tempfile::TempDir, Option<i32>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [

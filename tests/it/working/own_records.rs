@@ -91,7 +91,7 @@ fn a_failed_write_is_reported_once_and_retried_until_it_succeeds() {
         assert!(is_listed(&mut studio), "{folder}: the problem is listed while it lasts");
         fs::remove_file(studio.folder.path().join(folder)).unwrap();
         save_now(studio.world());
-        studio.until("it is written", |studio| is_written(studio, (folder, prefix)));
+        studio.until("the file is written", |studio| is_written(studio, (folder, prefix)));
         studio.until("the problem is gone", |studio| !is_listed(studio));
         assert_eq!(problem_events(&studio, folder).len(), 1, "{folder}: {:#?}", problem_events(&studio, folder));
     }

@@ -242,7 +242,7 @@ fn shared_entries_are_read_by_later_runs_and_edited_by_a_person() {
     let next_task = |studio: &mut Studio, task: &str| {
         let before = studio.results().len();
         studio.task("lead", task);
-        studio.until("it began", |studio| !studio.world().resource::<Kernel>().is_idle());
+        studio.until("the work has started", |studio| !studio.world().resource::<Kernel>().is_idle());
         studio.idle();
         studio.results().split_off(before)
     };

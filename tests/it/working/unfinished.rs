@@ -45,7 +45,7 @@ fn count_with_status(studio: &Studio, status: &str) -> usize {
 fn busy_studio() -> Studio {
     let mut studio = Studio::new(&six_agents(), &[]);
     studio.task("lead", "Write five things.");
-    studio.until("somebody had written", |studio| studio.exists("artifacts/ada.md"));
+    studio.until("an agent had written a file", |studio| studio.exists("artifacts/ada.md"));
     studio
 }
 
