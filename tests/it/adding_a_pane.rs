@@ -1,5 +1,5 @@
-//! Adds a pane that only this file knows: it counts the words of a text, which takes a while. The module [`words`] is
-//! the one file that is needed, and [`window_with_words`] contains the one line.
+//! Adds a pane that is defined only in this file: it counts the words of a text in a background job. An extension needs
+//! one file, like the module [`words`], and one line, as in [`window_with_words`].
 
 use agent_workshop::app::room::OpenOptions;
 use agent_workshop::app::window::{OpenRoom, Screen};
@@ -10,7 +10,7 @@ use libtest_mimic::Trial;
 use crate::cases;
 use crate::whole_window::WholeWindow;
 
-/// The whole pane.
+/// The complete pane.
 mod words {
     use agent_workshop::ui::commands::WindowCommand;
     use agent_workshop::ui::commands::job::{Job, JobResult};
@@ -24,7 +24,7 @@ mod words {
     const WORD: &str = "words";
     const SHOW: &[KeyboardShortcut] = &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E)];
 
-    /// Its own state: the result, and how often it was requested.
+    /// The state of the pane: the result, and how often it was requested.
     #[derive(Clone, Default)]
     pub struct WordCount {
         counted: Option<u64>,
@@ -94,13 +94,13 @@ mod words {
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_pane_of_one_file_is_shown_by_its_key_and_by_the_palette,
-        its_slow_work_runs_beside_the_frames_and_comes_back_to_it,
-        its_slow_work_is_seen_and_cancelled_in_the_window
+        an_added_pane_is_shown_by_its_key_and_the_palette,
+        a_job_runs_in_the_background_and_returns_its_result,
+        a_job_is_shown_and_cancelled_in_the_window
     ]
 }
 
-/// The window with a room and the pane.
+/// Opens the window with a room and the pane.
 fn window_with_words() -> WholeWindow {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
@@ -113,35 +113,38 @@ fn window_with_words() -> WholeWindow {
     window
 }
 
-fn a_pane_of_one_file_is_shown_by_its_key_and_by_the_palette() {
+fn an_added_pane_is_shown_by_its_key_and_the_palette() {
     let mut window = window_with_words();
     assert!(!window.shows("Nothing was counted yet"));
     window.press(Modifiers::COMMAND | Modifiers::SHIFT, Key::E);
     assert!(window.shows("Nothing was counted yet") && window.shows("Word count"), "{:?}", window.shown);
-    assert!(window.shows("agents are here"), "it is drawn from the room");
+    assert!(window.shows("agents are here"), "the pane shows data of the room");
     let mut window = window_with_words();
     window.command("Show word count");
     assert!(window.shows("Nothing was counted yet"), "{:?}", window.shown);
 }
 
-fn its_slow_work_runs_beside_the_frames_and_comes_back_to_it() {
+fn a_job_runs_in_the_background_and_returns_its_result() {
     let mut window = window_with_words();
     window.command("Show word count");
     window.command("Count words");
     window.until("the count", |window| window.shows("6 words, asked 1 times"));
-    assert!(window.screen.state.jobs.is_empty(), "nothing is under way any more");
+    assert!(window.screen.state.jobs.is_empty(), "the job has ended");
 }
 
-fn its_slow_work_is_seen_and_cancelled_in_the_window() {
+fn a_job_is_shown_and_cancelled_in_the_window() {
     let mut window = window_with_words();
     window.command("Show word count");
     window.command("Count words for ever");
-    window.until("what is under way", |window| window.shows("Counting for ever, 50 %"));
-    window.screen.state.jobs[0].control.as_ref().expect("it can be cancelled").cancel();
-    window.until("its end", |window| window.screen.state.jobs.is_empty());
+    window.until("the running job", |window| window.shows("Counting for ever, 50 %"));
+    window.screen.state.jobs[0].control.as_ref().expect("the job can be cancelled").cancel();
+    window.until("the end of the job", |window| window.screen.state.jobs.is_empty());
     window.frame(Vec::new());
     assert!(!window.shows("Counting for ever"));
-    assert!(window.shows("Nothing was counted yet"), "what was cancelled has no result");
-    let told = window.screen.state.notices.outcomes();
-    assert!(told.iter().all(|told| !told.text.contains("Counting")), "it is no failure either: {told:?}");
+    assert!(window.shows("Nothing was counted yet"), "a cancelled job has no result");
+    let outcomes = window.screen.state.notices.outcomes();
+    assert!(
+        outcomes.iter().all(|outcome| !outcome.text.contains("Counting")),
+        "a cancelled job is not a failure: {outcomes:?}"
+    );
 }

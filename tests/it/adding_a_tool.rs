@@ -1,5 +1,5 @@
-//! Adds a tool that only this file knows: added while a room runs, and carried out many ticks later by its own
-//! executor.
+//! Adds a tool that is defined only in this file: registered while a room runs, and carried out over many ticks by its
+//! own executor.
 
 use std::collections::BTreeMap;
 
@@ -24,21 +24,21 @@ use crate::workshop::{Setup, Workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_tool_that_is_added_is_offered_judged_asked_about_shown_and_recorded_like_any_other,
-        a_call_under_way_outlives_the_room_and_is_answered_once,
-        two_runs_that_continue_from_one_moment_give_no_order_the_same_name,
+        an_added_tool_is_offered_approved_shown_and_logged_like_others,
+        a_pending_call_survives_a_restart_and_ends_once,
+        two_runs_continued_from_one_state_have_distinct_order_keys,
         a_run_with_an_added_tool_replays_without_its_executor,
-        a_call_whose_work_is_over_is_given_up_and_a_late_answer_is_nobodys,
-        a_tool_is_there_for_those_that_it_was_added_for,
+        a_call_of_stopped_work_is_dropped_and_a_late_result_ignored,
+        a_scoped_tool_is_offered_only_in_its_scope,
     ]
 }
 
 const WEATHER: &str = "weather";
-/// The ticks after which the executor reports progress, and after which it is done.
+/// The number of ticks after which the executor reports progress, and after which it is done.
 const HALF_WAY: u64 = 10;
 const DONE: u64 = 20;
 
-/// The tool.
+/// Returns the tool.
 fn weather() -> Tool {
     let arguments = json!({
         "type": "object",
@@ -54,20 +54,20 @@ fn plan(arguments: &Arguments, _: &Planning<'_>) -> Result<Planned, String> {
     Ok(Planned::order(WEATHER, arguments.to_value(), touches, ("asking for the weather in", &city)))
 }
 
-/// Its executor: what it has begun is not saved.
-fn carry_out(
+/// The tool's executor; its progress is not saved.
+fn execute_orders(
     orders: Res<PendingToolOrders>,
     clock: Res<SimClock>,
     journal: Res<InputJournal>,
-    mut begun: Local<BTreeMap<OrderKey, u64>>,
+    mut started: Local<BTreeMap<OrderKey, u64>>,
     mut outcomes: ResMut<InputQueue<ToolOutcome>>,
 ) {
     if journal.is_replaying() {
         return;
     }
-    begun.retain(|key, _| orders.get(*key).is_some());
+    started.retain(|key, _| orders.get(*key).is_some());
     for order in orders.of(WEATHER) {
-        let since = *begun.entry(order.key).or_insert(clock.tick());
+        let since = *started.entry(order.key).or_insert(clock.tick());
         let news = match clock.tick() - since {
             HALF_WAY => OrderReport::Progress { text: "half way".into() },
             DONE => {
@@ -80,43 +80,43 @@ fn carry_out(
     }
 }
 
-/// Adds both to a room.
+/// Adds the tool and its executor to a room.
 fn add(room: &mut Workshop) {
     let mut tools = room.world().resource_mut::<Tools>();
     tools.register(weather()).expect("the name is free");
     tools.add_executor(WEATHER);
-    room.app.add_systems(Tick, carry_out.in_set(InPhase(WorkshopSystems::Dispatch, Floor::Tools)));
+    room.app.add_systems(Tick, execute_orders.in_set(InPhase(WorkshopSystems::Dispatch, Floor::Tools)));
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
 const LEAD: &str = "---\nid: lead\ntools: [weather, vfs_read]\n---\nYou lead.\n";
 const SCRIPT: &str = "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: weather, arguments: \"{\\\"city\\\": \\\"Oslo\\\"}\" } ]\n    - text: It is cool.\n";
 
-/// The ticks after which the tool is added to a running room.
+/// The simulated seconds after which the tool is added to a running room.
 const ADDED_AFTER_SECS: f64 = 0.5;
 
-fn begun(mut room: Workshop) -> Workshop {
+fn with_tool(mut room: Workshop) -> Workshop {
     room.advance(ADDED_AFTER_SECS);
     add(&mut room);
     room
 }
 
 fn room() -> Workshop {
-    let mut room = begun(Setup::scene(SCENE).profile("lead", LEAD).script(SCRIPT).open());
+    let mut room = with_tool(Setup::scene(SCENE).profile("lead", LEAD).script(SCRIPT).open());
     room.push(TaskCommand { agent: "lead".into(), text: "What is the weather like?".into() });
     room
 }
 
-/// Runs until the person is asked about the call, and allows it.
+/// Runs until the call needs approval, and allows it. Returns the approval request.
 fn allow(room: &mut Workshop) -> Value {
     let asked = room.until(10.0, "approval_requested", |_| true);
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("an approval is pending");
     room.push(approval.decide(true));
     asked
 }
 
-/// Runs until the executor has worked on the call for this long.
-fn at_work(room: &mut Workshop, ticks: u64) {
+/// Runs until the executor has worked on the call for this many ticks.
+fn run_until_executing(room: &mut Workshop, ticks: u64) {
     for _ in 0..300 {
         room.tick();
         if room.world().resource::<PendingToolOrders>().of(WEATHER).next().is_some() {
@@ -124,14 +124,14 @@ fn at_work(room: &mut Workshop, ticks: u64) {
             return;
         }
     }
-    panic!("the order was never given");
+    panic!("the order is never given");
 }
 
-fn why(room: &mut Workshop) -> (State, String) {
+fn state_of_lead(room: &mut Workshop) -> (State, String) {
     let world = room.world();
     let roster = world.resource::<Roster>();
-    let lead = roster.key("lead").and_then(|key| roster.entity(key)).expect("it should exist");
-    let state = &world.get::<AgentState>(lead).expect("it has a state").0;
+    let lead = roster.key("lead").and_then(|key| roster.entity(key)).expect("the agent is in the room");
+    let state = &world.get::<AgentState>(lead).expect("the agent has a state").0;
     (state.state(), state.why().to_owned())
 }
 
@@ -139,7 +139,7 @@ fn results(room: &Workshop) -> Vec<&Value> {
     room.events("tool_result").into_iter().map(|event| &event["data"]).collect()
 }
 
-fn a_tool_that_is_added_is_offered_judged_asked_about_shown_and_recorded_like_any_other() {
+fn an_added_tool_is_offered_approved_shown_and_logged_like_others() {
     let mut room = Setup::scene(SCENE).profile("lead", LEAD).script(SCRIPT).open();
     room.advance(ADDED_AFTER_SECS);
     let problems = |room: &mut Workshop| room.world().resource::<Problems>().iter().map(ToString::to_string).collect();
@@ -148,7 +148,7 @@ fn a_tool_that_is_added_is_offered_judged_asked_about_shown_and_recorded_like_an
     add(&mut room);
     room.tick();
     let after: Vec<String> = problems(&mut room);
-    assert!(after.is_empty(), "the tool is here now: {after:?}");
+    assert!(after.is_empty(), "the tool is available now: {after:?}");
     room.push(TaskCommand { agent: "lead".into(), text: "What is the weather like?".into() });
     let mut offered = Vec::new();
     for _ in 0..300 {
@@ -160,16 +160,16 @@ fn a_tool_that_is_added_is_offered_judged_asked_about_shown_and_recorded_like_an
         }
     }
     let names: Vec<&str> = offered.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(names, ["vfs_read", "weather"], "in the order in which they were added");
+    assert_eq!(names, ["vfs_read", "weather"], "tools are offered in the order of registration");
     let asked = allow(&mut room);
     assert_eq!(asked["data"]["what"], "asking for the weather in Oslo");
     assert_eq!(asked["data"]["why"], "it reaches outside the workspace");
-    assert_eq!(why(&mut room).0, State::Waiting);
+    assert_eq!(state_of_lead(&mut room).0, State::Waiting);
     let call = room.events("tool_call")[0].clone();
     assert_eq!((&call["data"]["tool"], &call["data"]["target"]), (&json!("weather"), &json!("Oslo")));
     assert_eq!(call["data"]["gate"], "ask");
-    at_work(&mut room, HALF_WAY + 2);
-    assert_eq!(why(&mut room), (State::Working, "asking for the weather in Oslo: half way".to_owned()));
+    run_until_executing(&mut room, HALF_WAY + 2);
+    assert_eq!(state_of_lead(&mut room), (State::Working, "asking for the weather in Oslo: half way".to_owned()));
     room.until(10.0, "complete", |_| true);
     let answered = results(&room);
     assert_eq!(answered.len(), 1);
@@ -177,49 +177,49 @@ fn a_tool_that_is_added_is_offered_judged_asked_about_shown_and_recorded_like_an
     assert!(room.world().resource::<PendingToolOrders>().of(WEATHER).next().is_none());
 }
 
-fn a_call_under_way_outlives_the_room_and_is_answered_once() {
+fn a_pending_call_survives_a_restart_and_ends_once() {
     for ticks in [0, 3, HALF_WAY + 1, DONE - 1] {
         let mut room = room();
         allow(&mut room);
-        at_work(&mut room, ticks);
-        let name = room.world().resource::<PendingToolOrders>().of(WEATHER).next().expect("it is under way").key;
+        run_until_executing(&mut room, ticks);
+        let key = room.world().resource::<PendingToolOrders>().of(WEATHER).next().expect("an order is pending").key;
         let mut again = room.reopened();
         add(&mut again);
-        let kept = again.world().resource::<PendingToolOrders>().of(WEATHER).map(|order| order.key);
-        assert_eq!(kept.collect::<Vec<_>>(), [name], "the same order under the same name");
+        let pending = again.world().resource::<PendingToolOrders>().of(WEATHER).map(|order| order.key);
+        assert_eq!(pending.collect::<Vec<_>>(), [key], "the same order with the same key");
         again.until(10.0, "complete", |_| true);
         assert_eq!(results(&again).len(), 1, "after {ticks} ticks");
         assert_eq!(results(&again)[0]["ok"], true);
-        assert!(again.events("approval_requested").is_empty(), "what was allowed is not asked again");
+        assert!(again.events("approval_requested").is_empty(), "the call needs no second approval");
     }
-    // If no executor exists any more, the failure says so.
+    // Without an executor, the call fails with the reason.
     let mut room = room();
     allow(&mut room);
-    at_work(&mut room, 3);
+    run_until_executing(&mut room, 3);
     let mut again = room.reopened();
     again.until(10.0, "complete", |_| true);
     assert!(results(&again)[0]["text"].as_str().unwrap().contains("no longer available"), "{:?}", results(&again));
 }
 
-fn two_runs_that_continue_from_one_moment_give_no_order_the_same_name() {
+fn two_runs_continued_from_one_state_have_distinct_order_keys() {
     let mut room = room();
     room.until(10.0, "approval_requested", |_| true);
     let [mut one, mut other] = ["r-one", "r-other"].map(|run| room.reopened_as(run));
     let [first, second] = [&mut one, &mut other].map(|room| {
         add(room);
-        let approval = room.world().resource::<Kernel>().approvals().next().expect("it still asks");
+        let approval = room.world().resource::<Kernel>().approvals().next().expect("the approval is still pending");
         room.push(approval.decide(true));
-        at_work(room, 0);
-        let order = room.world().resource::<PendingToolOrders>().of(WEATHER).next().expect("it is given").key;
+        run_until_executing(room, 0);
+        let order = room.world().resource::<PendingToolOrders>().of(WEATHER).next().expect("an order is pending").key;
         room.until(10.0, "complete", |_| true);
         room.push(TaskCommand { agent: "lead".into(), text: "And now?".into() });
         let task = room.until(10.0, "activation", |event| event["data"]["task"] == "And now?");
-        (order, task["activation"].as_str().expect("it names the work").to_owned())
+        (order, task["activation"].as_str().expect("the event names its activation").to_owned())
     });
     assert_eq!((first.0.activation, first.0.turn, first.0.call), (second.0.activation, second.0.turn, second.0.call));
-    assert_ne!(first.0, second.0, "the same call of the same work, allowed in two runs");
+    assert_ne!(first.0, second.0, "the keys differ by run for the same call");
     assert_eq!(first.0.to_string().parse(), Ok(first.0));
-    assert_ne!(first.1, second.1, "the same task, given in two runs");
+    assert_ne!(first.1, second.1, "the activations differ by run for the same task");
 }
 
 fn a_run_with_an_added_tool_replays_without_its_executor() {
@@ -229,24 +229,24 @@ fn a_run_with_an_added_tool_replays_without_its_executor() {
     let ticks = live.now();
     let mut again = Workshop::begin(live.start.clone(), Seq(1));
     again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
-    let mut again = begun(again);
+    let mut again = with_tool(again);
     while again.now() < ticks {
         again.tick();
     }
     again.assert_same_world(&mut live);
-    assert_eq!(again.log().len(), live.log().len(), "the replay told another story");
+    assert_eq!(again.log().len(), live.log().len(), "the replay logged different events");
     assert_eq!(results(&again), results(&live));
 }
 
-fn a_call_whose_work_is_over_is_given_up_and_a_late_answer_is_nobodys() {
+fn a_call_of_stopped_work_is_dropped_and_a_late_result_ignored() {
     let mut room = room();
     allow(&mut room);
-    at_work(&mut room, 3);
-    let key = room.world().resource::<PendingToolOrders>().of(WEATHER).next().expect("it is under way").key;
+    run_until_executing(&mut room, 3);
+    let key = room.world().resource::<PendingToolOrders>().of(WEATHER).next().expect("an order is pending").key;
     room.push(KernelCommand::Kill { activation: key.activation });
     room.until(10.0, "abort", |_| true);
     room.tick();
-    assert!(room.world().resource::<PendingToolOrders>().get(key).is_none(), "its executor sees that it is gone");
+    assert!(room.world().resource::<PendingToolOrders>().get(key).is_none(), "the order is removed");
     let output = ToolOutput { text: "late".into(), ..ToolOutput::default() };
     room.push(ToolOutcome { key, news: OrderReport::Done { output } });
     room.advance(2.0);
@@ -254,24 +254,28 @@ fn a_call_whose_work_is_over_is_given_up_and_a_late_answer_is_nobodys() {
     assert!(room.world().resource::<Kernel>().is_idle());
 }
 
-fn a_tool_is_there_for_those_that_it_was_added_for() {
+fn a_scoped_tool_is_offered_only_in_its_scope() {
     use agent_workshop::agent::Profiles;
     use agent_workshop::gate::{Authority, ToolScope};
     use agent_workshop::tools::Caller;
     let mut tools = Tools::default();
     tools.register(weather().within(ToolScope::Profile("lead".into()))).unwrap();
-    assert_eq!(tools.register(weather()), Err(ToolRefusal::Taken("weather".into())), "lead would have two");
+    assert_eq!(
+        tools.register(weather()),
+        Err(ToolRefusal::Taken("weather".into())),
+        "the name is taken in a narrower scope"
+    );
     tools.register(weather().within(ToolScope::Profile("other".into()))).unwrap();
-    let odd = Tool::new("a b", "x", json!({ "type": "object" }), plan);
-    assert!(matches!(tools.register(odd), Err(ToolRefusal::Name(_))));
+    let invalid = Tool::new("a b", "x", json!({ "type": "object" }), plan);
+    assert!(matches!(tools.register(invalid), Err(ToolRefusal::Name(_))));
     let mut room = Setup::scene(SCENE).profile("lead", LEAD).profile("helper", LEAD).script(SCRIPT).open();
     room.tick();
     let profiles = room.world().resource::<Profiles>();
     let offered = |tools: &Tools, profile: &str| -> Vec<String> {
-        let (own, _) = tools.authority("agents/x.md", profiles.get(profile).expect("it should exist"));
+        let (own, _) = tools.authority("agents/x.md", profiles.get(profile).expect("the profile exists"));
         let session = agent_workshop::base::ActivationKey::numbered(1);
-        let told = tools.declarations(Caller { profile, session }, &Authority::chain(own, []));
-        told.into_iter().map(|tool| tool.name).collect()
+        let offered_tools = tools.declarations(Caller { profile, session }, &Authority::chain(own, []));
+        offered_tools.into_iter().map(|tool| tool.name).collect()
     };
     assert_eq!(offered(&tools, "lead"), ["weather"]);
     assert!(tools.remove(&ToolScope::Profile("lead".into()), WEATHER));

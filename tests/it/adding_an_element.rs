@@ -1,5 +1,5 @@
-//! Adds a kind of element that only this file knows: a whiteboard on which everyone draws lines and only the person
-//! wipes. The module [`whiteboard`] is the one file that is needed, and [`register`] the one line.
+//! Adds a kind of element that is defined only in this file: a whiteboard on which everyone draws lines and only the
+//! person wipes. An extension needs one file, like the module [`whiteboard`], and one line, like [`register`].
 
 use std::sync::Once;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::cases;
 use crate::workshop::{Setup, Workshop};
 
-/// The whole element.
+/// The complete element.
 mod whiteboard {
     use std::any::Any;
 
@@ -26,7 +26,7 @@ mod whiteboard {
     };
     use serde_json::{Map, Value, json};
 
-    /// All whiteboards of the room.
+    /// The kind of all whiteboards.
     pub static KIND: Kind = Kind {
         purpose: "Lines that everyone draws and only you wipe off",
         colour: [0xe8, 0xf0, 0xf2],
@@ -120,18 +120,18 @@ mod whiteboard {
     }
 }
 
-/// The one line.
+/// Registers the kind.
 fn register() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| add_kind(&whiteboard::KIND).expect("the word should be free"));
+    ONCE.call_once(|| add_kind(&whiteboard::KIND).expect("the word is free"));
 }
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_kind_that_is_added_is_listed_and_no_other_takes_its_word,
-        a_person_and_an_agent_act_on_it_by_its_own_acts_and_the_log_says_so,
-        it_is_told_in_prompts_and_what_an_agent_may_not_is_told_back,
-        it_stands_in_its_file_merges_what_comes_from_outside_and_comes_back,
+        an_added_kind_is_listed_and_its_word_is_taken,
+        a_person_and_an_agent_use_its_actions_and_the_log_shows_them,
+        prompts_describe_it_and_refused_actions_are_reported,
+        it_is_saved_in_its_file_merges_edits_and_is_restored,
         a_run_with_an_added_kind_replays,
     ]
 }
@@ -146,11 +146,11 @@ const SCRIPT: &str = "latency: 0.2\nagents:\n  ada:\n\
 
 fn keys(more: Value) -> serde_json::Map<String, Value> {
     let mut keys = json!({ "id": "board", "kind": "whiteboard", "label": "Board", "position": [200, 0] });
-    keys.as_object_mut().expect("a map").extend(more.as_object().expect("a map").clone());
-    keys.as_object().expect("a map").clone()
+    keys.as_object_mut().expect("it is a map").extend(more.as_object().expect("it is a map").clone());
+    keys.as_object().expect("it is a map").clone()
 }
 
-/// A room to which a person has just added a whiteboard.
+/// Opens a room and adds a whiteboard as a person does.
 fn room() -> Workshop {
     register();
     let mut room = Setup::scene(SCENE).profile("ada", ADA).script(SCRIPT).open();
@@ -167,26 +167,26 @@ fn draw(room: &mut Workshop, text: &str) {
 
 fn text(room: &mut Workshop) -> String {
     let elements = room.world().resource::<Elements>();
-    let entity = elements.key("board").and_then(|key| elements.entity(key)).expect("it should exist");
-    room.world().get::<HeldContent>(entity).expect("it should contain something").0.prompt_text(&Reader::of_id("ada-1"))
+    let entity = elements.key("board").and_then(|key| elements.entity(key)).expect("the board exists");
+    room.world().get::<HeldContent>(entity).expect("the element has content").0.prompt_text(&Reader::of_id("ada-1"))
 }
 
 fn prompt(room: &mut Workshop) -> LastPrompt {
     let roster = room.world().resource::<Roster>();
-    let entity = roster.key("ada-1").and_then(|key| roster.entity(key)).expect("she should be in the room");
-    room.world().get::<LastPrompt>(entity).expect("she was asked").clone()
+    let entity = roster.key("ada-1").and_then(|key| roster.entity(key)).expect("the agent is in the room");
+    room.world().get::<LastPrompt>(entity).expect("the agent has had a prompt").clone()
 }
 
-fn a_kind_that_is_added_is_listed_and_no_other_takes_its_word() {
+fn an_added_kind_is_listed_and_its_word_is_taken() {
     use agent_workshop::element::Kind;
     use agent_workshop::element::kinds::KindRefusal;
     static OTHER: Kind =
         Kind { private: true, ..Kind::new("whiteboard", "x", |_, _| unreachable!(), |_| unreachable!()) };
     register();
-    assert_eq!(add_kind(&whiteboard::KIND), Ok(()), "once more is no more");
+    assert_eq!(add_kind(&whiteboard::KIND), Ok(()), "registering it again has no effect");
     assert_eq!(add_kind(&OTHER), Err(KindRefusal::Taken("whiteboard")));
     assert_eq!(kinds().into_iter().filter(|kind| kind.word == "whiteboard").count(), 1);
-    assert!(!kind("whiteboard").expect("it should exist").private);
+    assert!(!kind("whiteboard").expect("the kind is registered").private);
     #[cfg(feature = "window")]
     {
         use agent_workshop::ui::Command;
@@ -201,29 +201,30 @@ fn a_kind_that_is_added_is_listed_and_no_other_takes_its_word() {
     }
 }
 
-fn a_person_and_an_agent_act_on_it_by_its_own_acts_and_the_log_says_so() {
+fn a_person_and_an_agent_use_its_actions_and_the_log_shows_them() {
     let mut room = room();
     draw(&mut room, "a sun");
     let drawn = room.until(1.0, "element_changed", |event| event["data"]["change"] == "line_drawn");
     assert_eq!((&drawn["data"]["by"], &drawn["data"]["said"]), (&json!("user"), &json!("drew on")));
     assert_eq!((&drawn["data"]["kind"], &drawn["data"]["element"]), (&json!("whiteboard"), &json!("board")));
     let queued = room.events("action_queued");
-    let woken = queued.iter().find(|event| event["data"]["action"] == "readElement").expect("it wakes her");
+    let woken =
+        queued.iter().find(|event| event["data"]["action"] == "readElement").expect("the change wakes the agent");
     assert_eq!((&woken["data"]["target"], &woken["data"]["priority"]), (&json!("board"), &json!("normal")));
     let by_agent = room.until(30.0, "element_changed", |event| event["data"]["by"] == "ada-1");
     assert_eq!(by_agent["data"]["change"], "line_drawn");
     assert_eq!(text(&mut room), "a sun\na cat [grey]");
-    let narrated: Vec<Value> = room.events("read").into_iter().cloned().collect();
-    assert_eq!(narrated.last().expect("she read it")["data"]["said"], "I draw, too.");
+    let reads: Vec<Value> = room.events("read").into_iter().cloned().collect();
+    assert_eq!(reads.last().expect("the agent has read it")["data"]["said"], "I draw, too.");
 }
 
-fn it_is_told_in_prompts_and_what_an_agent_may_not_is_told_back() {
+fn prompts_describe_it_and_refused_actions_are_reported() {
     let mut room = room();
     draw(&mut room, "a sun");
     room.until(30.0, "element_changed", |event| event["data"]["by"] == "ada-1");
-    let told = prompt(&mut room).0;
-    assert!(told.moment.contains("Board (whiteboard)") && told.moment.contains("a sun"), "{}", told.moment);
-    assert!(told.system_text().contains("- [DRAW: text] draws a line on the whiteboard"), "{}", told.system_text());
+    let last = prompt(&mut room).0;
+    assert!(last.moment.contains("Board (whiteboard)") && last.moment.contains("a sun"), "{}", last.moment);
+    assert!(last.system_text().contains("- [DRAW: text] draws a line on the whiteboard"), "{}", last.system_text());
     draw(&mut room, "a ship");
     let refused = room.until(30.0, "warning", |event| event["agent"] == "ada-1");
     assert_eq!(refused["data"]["what"], "that is drawn already");
@@ -239,8 +240,8 @@ fn it_is_told_in_prompts_and_what_an_agent_may_not_is_told_back() {
     .script(SCRIPT)
     .open();
     bare.advance(100.0);
-    let told = prompt(&mut bare).0;
-    assert!(!told.system_text().contains("DRAW"));
+    let last = prompt(&mut bare).0;
+    assert!(!last.system_text().contains("DRAW"));
     let warnings = bare.events("warning");
     assert!(
         warnings.iter().any(|one| one["data"]["what"].as_str().is_some_and(|what| what.contains("[DRAW: …]"))),
@@ -248,12 +249,12 @@ fn it_is_told_in_prompts_and_what_an_agent_may_not_is_told_back() {
     );
 }
 
-fn it_stands_in_its_file_merges_what_comes_from_outside_and_comes_back() {
+fn it_is_saved_in_its_file_merges_edits_and_is_restored() {
     let mut room = room();
     draw(&mut room, "a sun");
     room.until(30.0, "element_changed", |event| event["data"]["by"] == "ada-1");
     room.tick();
-    let scene = room.world().resource::<KnownFiles>().text("scenes/test.yaml").expect("it should exist").to_owned();
+    let scene = room.world().resource::<KnownFiles>().text("scenes/test.yaml").expect("the scene exists").to_owned();
     assert!(scene.contains("kind: whiteboard") && scene.contains("a cat [grey]"), "{scene}");
     let before = text(&mut room);
     let mut again = room.reopened();
@@ -273,7 +274,7 @@ fn it_stands_in_its_file_merges_what_comes_from_outside_and_comes_back() {
     room.until(60.0, "element_changed", |event| event["data"]["by"] == "ada-1");
     room.tick();
     assert_eq!(text(&mut room), "one\ntwo\na sun\na cat [grey]");
-    let written = room.world().resource::<KnownFiles>().text("boards/b.md").expect("it should exist").to_owned();
+    let written = room.world().resource::<KnownFiles>().text("boards/b.md").expect("the file exists").to_owned();
     room.edit("boards/b.md", &written.replace("- one\n", "- zero\n"));
     room.tick();
     assert_eq!(text(&mut room), "two\na sun\na cat [grey]\nzero");
@@ -287,6 +288,6 @@ fn a_run_with_an_added_kind_replays() {
     again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
     again.advance(42.0);
     again.assert_same_world(&mut live);
-    assert_eq!(again.log().len(), live.log().len(), "the replay told another story");
+    assert_eq!(again.log().len(), live.log().len(), "the replay logged different events");
     assert_eq!(text(&mut again), "a sun\na cat [grey]");
 }

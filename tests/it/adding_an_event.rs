@@ -1,5 +1,5 @@
-//! Adds an event that only this file knows: it is emitted in a room, stored, read back, narrated and shown in the log
-//! pane like any other; and a program that does not know the event still keeps it as it was written.
+//! Adds an event that is defined only in this file: it is logged, stored, read back, narrated and shown in the log pane
+//! like any other; and a program without the event still keeps it as it was written.
 
 use std::fs;
 use std::path::Path;
@@ -23,23 +23,21 @@ use serde_json::{Value, json};
 use crate::cases;
 
 pub fn trials() -> Vec<Trial> {
-    let trials = cases![
-        an_added_event_is_written_kept_read_back_and_said,
-        an_event_that_nobody_knows_any_more_is_kept_as_it_was_written,
-    ];
+    let trials =
+        cases![an_added_event_is_logged_stored_read_back_and_narrated, an_unknown_event_is_kept_as_it_was_written,];
     #[cfg(feature = "window")]
     let trials = trials.into_iter().chain(cases![the_log_pane_shows_an_added_event_now_and_after_a_restart]).collect();
     trials
 }
 
-/// A field type of the layer that adds the event: whether the tea came with milk.
+/// A field type of the added event: whether the tea came with milk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Milk {
     Some,
 }
 
-/// An agent had tea.
+/// The event: an agent had tea.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct TeaBreak {
     biscuits: u32,
@@ -49,9 +47,9 @@ struct TeaBreak {
 impl EventData for TeaBreak {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("tea_break"));
 
-    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let biscuits = counted(self.biscuits.into(), "biscuit", "biscuits");
-        format!("{} had tea with {} milk and {biscuits}", telling.who(), enum_name(self.milk))
+        format!("{} had tea with {} milk and {biscuits}", context.who(), word(self.milk))
     }
 
     fn to_do(&self) -> &str {
@@ -59,21 +57,21 @@ impl EventData for TeaBreak {
     }
 }
 
-const SAID: &str = "Ada had tea with some milk and 3 biscuits. What to do: buy more";
+const SENTENCE: &str = "Ada had tea with some milk and 3 biscuits. What to do: buy more";
 const UNKNOWN: &str = "Tea break (this version cannot read its data: {\"biscuits\":3,\"milk\":\"some\"})";
 
 fn tea() -> TeaBreak {
     TeaBreak { biscuits: 3, milk: Milk::Some }
 }
 
-/// Everything that is registered for tea: how it is narrated, and a system that emits it.
+/// Registers the event and a system that logs it.
 fn add(world: &mut World) {
     world.resource_mut::<AddedEvents>().add::<TeaBreak>();
     let write = |mut log: ResMut<EventLog>| {
         log.write(EventDraft::of(&tea()).agent(&"ada-1".into()));
     };
-    let place = InPhase(WorkshopSystems::Simulate, Floor::Simulation);
-    world.resource_mut::<Schedules>().add_systems(Tick, write.in_set(place));
+    let position = InPhase(WorkshopSystems::Simulate, Floor::Simulation);
+    world.resource_mut::<Schedules>().add_systems(Tick, write.in_set(position));
 }
 
 fn workspace() -> tempfile::TempDir {
@@ -101,25 +99,25 @@ fn open(folder: &Path) -> Room {
     room
 }
 
-/// Runs one tick and returns its events.
+/// Runs one tick. Returns its events.
 fn tick(room: &mut Room) -> Vec<EventRecord> {
     while room.driver.step(room.app.world_mut()) != Step::Ticked {}
     room.app.world_mut().resource_mut::<EventTap>().take()
 }
 
-/// The tea events of the log on disk.
-fn kept(folder: &Path) -> Vec<EventRecord> {
-    let mut kept = Vec::new();
+/// Reads the tea events of the log on disk.
+fn stored_events(folder: &Path) -> Vec<EventRecord> {
+    let mut events = Vec::new();
     let visit = |record: EventRecord| {
-        kept.extend(Some(record).filter(|record| record.draft.kind == TeaBreak::KIND));
+        events.extend(Some(record).filter(|record| record.draft.kind == TeaBreak::KIND));
         Ok::<_, StoreError>(())
     };
     Reader::open(&state_folder(folder)).unwrap().for_each_event(None, visit).unwrap();
-    kept
+    events
 }
 
-/// The tea events of an export: type, agent and data.
-fn exported(folder: &Path) -> Vec<Value> {
+/// Exports the log. Returns the agent and the data of its tea events.
+fn exported_events(folder: &Path) -> Vec<Value> {
     let mut out = Vec::new();
     export_events(&Reader::open(&state_folder(folder)).unwrap(), None, &mut out, &JobControl::default()).unwrap();
     let lines = std::str::from_utf8(&out).unwrap().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -133,37 +131,41 @@ fn sentences(room: &Room, records: &[EventRecord]) -> Vec<String> {
     records.iter().map(|record| narrator.sentence(record)).collect()
 }
 
-fn an_added_event_is_written_kept_read_back_and_said() {
+fn an_added_event_is_logged_stored_read_back_and_narrated() {
     let folder = workspace();
     let mut room = open(folder.path());
     tick(&mut room);
     add(room.app.world_mut());
     let records = tick(&mut room);
-    assert!(sentences(&room, &records).contains(&SAID.to_owned()), "{:?}", sentences(&room, &records));
+    assert!(sentences(&room, &records).contains(&SENTENCE.to_owned()), "{:?}", sentences(&room, &records));
     assert!(records.iter().any(|record| record.read() == Some(tea())));
     room.close("the test closed it", |_| {}).unwrap();
-    let before = kept(folder.path());
+    let before = stored_events(folder.path());
     assert_eq!(before.iter().map(EventRecord::read).collect::<Vec<_>>(), [Some(tea())]);
     let mut again = open(folder.path());
     add(again.app.world_mut());
-    assert_eq!(sentences(&again, &kept(folder.path())), [SAID], "after a restart as before");
+    assert_eq!(
+        sentences(&again, &stored_events(folder.path())),
+        [SENTENCE],
+        "the sentence is the same after a restart"
+    );
     tick(&mut again);
     again.close("the test closed it", |_| {}).unwrap();
-    assert_eq!(exported(folder.path()), vec![json!(["ada-1", { "biscuits": 3, "milk": "some" }]); 2]);
+    assert_eq!(exported_events(folder.path()), vec![json!(["ada-1", { "biscuits": 3, "milk": "some" }]); 2]);
 }
 
-fn an_event_that_nobody_knows_any_more_is_kept_as_it_was_written() {
+fn an_unknown_event_is_kept_as_it_was_written() {
     let folder = workspace();
     let mut room = open(folder.path());
     add(room.app.world_mut());
     tick(&mut room);
     room.close("the test closed it", |_| {}).unwrap();
-    let before = exported(folder.path());
+    let before = exported_events(folder.path());
     let mut again = open(folder.path());
     tick(&mut again);
-    assert_eq!(sentences(&again, &kept(folder.path())), [UNKNOWN]);
+    assert_eq!(sentences(&again, &stored_events(folder.path())), [UNKNOWN]);
     again.close("the test closed it", |_| {}).unwrap();
-    assert_eq!((exported(folder.path()), before.len()), (before, 1));
+    assert_eq!((exported_events(folder.path()), before.len()), (before, 1));
 }
 
 #[cfg(feature = "window")]
@@ -173,19 +175,19 @@ fn the_log_pane_shows_an_added_event_now_and_after_a_restart() {
     let mut room = OpenRoom::open(options(folder.path())).unwrap();
     add(room.world().unwrap());
     room.run_ticks(1);
-    until_shown(&mut room, SAID);
+    draw_until_shown(&mut room, SENTENCE);
     room.close("the test closed it");
     // Events of the earlier run are read from the disk.
     let mut unknown = OpenRoom::open(options(folder.path())).unwrap();
-    until_shown(&mut unknown, UNKNOWN);
+    draw_until_shown(&mut unknown, UNKNOWN);
     unknown.world().unwrap().resource_mut::<AddedEvents>().add::<TeaBreak>();
-    until_shown(&mut unknown, SAID);
+    draw_until_shown(&mut unknown, SENTENCE);
     unknown.close("the test closed it");
 }
 
-/// Draws the log pane until a row contains this.
+/// Draws the log pane until a row contains this text.
 #[cfg(feature = "window")]
-fn until_shown(room: &mut agent_workshop::app::window::OpenRoom, said: &str) {
+fn draw_until_shown(room: &mut agent_workshop::app::window::OpenRoom, expected: &str) {
     use agent_workshop::app::window::Screen;
     use agent_workshop::ui::state::dock::Tab;
     use egui::{Context, Pos2, RawInput, Rect, vec2};
@@ -203,10 +205,10 @@ fn until_shown(room: &mut agent_workshop::app::window::OpenRoom, said: &str) {
         let mut output = screen.frame(&context, room, input);
         output.textures_delta.clear();
         let nodes = output.platform_output.accesskit_update.map(|update| update.nodes).unwrap_or_default();
-        if nodes.iter().filter_map(|(_, node)| node.label()).any(|label| label.contains(said)) {
+        if nodes.iter().filter_map(|(_, node)| node.label()).any(|label| label.contains(expected)) {
             return;
         }
-        assert!(began.elapsed().as_secs() < 60, "no row says {said:?}");
+        assert!(began.elapsed().as_secs() < 60, "no row contains {expected:?}");
         std::thread::yield_now();
     }
 }

@@ -1,5 +1,5 @@
-//! `workshop agent`, a conversation with one agent, with the real program: what it prints and stores, and how a
-//! conversation continues.
+//! `workshop agent`, a conversation with one agent: its output, the files that it writes, and how a conversation
+//! continues.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,18 +14,18 @@ use crate::program::{Running, json_lines, output, write};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_prompt_prints_the_answer_alone_and_a_folder_gets_nothing_else,
-        events_come_in_order_with_linked_ids,
-        the_history_continues_and_is_cleared,
-        how_it_ends_is_said_by_the_exit_code,
-        what_waits_for_a_person_continues_with_the_next_prompt,
-        a_second_process_is_told_that_somebody_talks_already,
-        a_skill_is_put_into_the_prompt,
-        modules_of_a_folder_give_its_agent_tools_that_say_how_far_they_are,
-        an_agent_of_a_workspace_is_talked_to_there,
-        a_file_alone_is_an_agent_outside_of_any_workspace,
-        skills_have_paths_that_their_agent_can_use,
-        bytes_and_huge_answers_are_said_by_their_size,
+        a_prompt_prints_only_the_answer_and_writes_only_its_own_files,
+        events_are_in_order_with_matching_ids,
+        the_history_continues_and_can_be_cleared,
+        the_exit_code_tells_how_the_prompt_ended,
+        a_pending_approval_continues_with_the_next_prompt,
+        a_second_process_is_refused_while_a_session_is_open,
+        a_skill_becomes_part_of_the_prompt,
+        modules_provide_tools_that_report_progress,
+        an_agent_of_a_workspace_keeps_its_history_there,
+        a_single_file_is_an_agent_without_a_workspace,
+        paths_in_skills_can_be_used_by_their_agent,
+        binary_and_huge_results_are_summarized_by_size,
     ]
 }
 
@@ -63,15 +63,15 @@ agents:
     - text: First.
 "#;
 
-/// A folder with an agent, and a script for its model beside it.
-fn weather(script: &str) -> TempDir {
+/// Creates a folder with an agent, and a script for its model beside it.
+fn weather_folder(script: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "weather/agent.mdx", DOCUMENT);
     write(folder.path(), "script.yaml", script);
     folder
 }
 
-/// Talks to the agent at this path. Returns the exit code and both outputs.
+/// Runs `workshop agent` with the agent at this path. Returns the exit code, stdout and stderr.
 fn talk(folder: &Path, path: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
     let ended = output(folder, &[&["agent", path, "--provider", "scripted:script.yaml"], arguments].concat());
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -79,9 +79,9 @@ fn talk(folder: &Path, path: &str, arguments: &[&str]) -> (Option<i32>, String, 
 }
 
 fn answer(folder: &Path, path: &str, arguments: &[&str]) -> String {
-    let (code, printed, told) = talk(folder, path, arguments);
-    assert_eq!((code, told.as_str()), (Some(0), ""), "{printed}");
-    printed
+    let (code, stdout, stderr) = talk(folder, path, arguments);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    stdout
 }
 
 fn history(folder: &Path, path: &str) -> Vec<Value> {
@@ -116,18 +116,21 @@ agents:
     - text: It is noon.
 "#;
 
-fn modules_of_a_folder_give_its_agent_tools_that_say_how_far_they_are() {
-    let folder = weather(ASKING_THE_CLOCK);
+fn modules_provide_tools_that_report_progress() {
+    let folder = weather_folder(ASKING_THE_CLOCK);
     write(folder.path(), "weather/modules/clock.ts", CLOCK);
     write(folder.path(), "weather/modules/parts/text.ts", "export const text = (city: string) => `noon in ${city}`;\n");
     let printed = answer(folder.path(), "weather", &["--prompt", "How late is it?", "--json"]);
     let events = json_lines(&printed);
-    let of_call = |wanted: &str| {
+    let event_of_type = |wanted: &str| {
         let found = events.iter().find(|event| event["type"] == wanted);
         found.unwrap_or_else(|| panic!("{wanted}: {printed}")).clone()
     };
-    let (start, update, end) =
-        (of_call("tool_execution_start"), of_call("tool_execution_update"), of_call("tool_execution_end"));
+    let (start, update, end) = (
+        event_of_type("tool_execution_start"),
+        event_of_type("tool_execution_update"),
+        event_of_type("tool_execution_end"),
+    );
     assert_eq!((&update["toolCallId"], &update["partialResult"]), (&start["toolCallId"], &json!("looking")));
     assert_eq!((&end["result"], &end["isError"]), (&json!("noon in Ulm"), &json!(false)));
     let tools = answer(folder.path(), "weather", &["--prompt", "/tools"]);
@@ -140,8 +143,8 @@ fn modules_of_a_folder_give_its_agent_tools_that_say_how_far_they_are() {
 
 const MAIN: &str = "weather/sessions/main/history.json";
 
-fn a_prompt_prints_the_answer_alone_and_a_folder_gets_nothing_else() {
-    let folder = weather(CALLING);
+fn a_prompt_prints_only_the_answer_and_writes_only_its_own_files() {
+    let folder = weather_folder(CALLING);
     assert_eq!(answer(folder.path(), "weather", &["--prompt", "How is it in Ulm?"]), "It rains in Ulm.\n");
     let history = history(folder.path(), MAIN);
     let roles: Vec<&str> = history.iter().map(|entry| entry["role"].as_str().unwrap()).collect();
@@ -159,13 +162,13 @@ fn a_prompt_prints_the_answer_alone_and_a_folder_gets_nothing_else() {
     let state = fs::read_to_string(folder.path().join("weather/state/agent-state.json")).unwrap();
     let state: Value = serde_json::from_str(&state).unwrap();
     assert_eq!((&state["agent"], &state["lastEnding"]), (&json!("weather-man"), &json!("done")));
-    let log = fs::read_dir(folder.path().join("weather/logs")).unwrap().flatten().next().expect("there should be one");
+    let log = fs::read_dir(folder.path().join("weather/logs")).unwrap().flatten().next().expect("at least one exists");
     let log = fs::read_to_string(log.path()).unwrap();
     assert!(log.contains("user: How is it in Ulm?") && log.contains("forecast answered: rain in Ulm"), "{log}");
 }
 
-fn events_come_in_order_with_linked_ids() {
-    let folder = weather(CALLING);
+fn events_are_in_order_with_matching_ids() {
+    let folder = weather_folder(CALLING);
     let printed = answer(folder.path(), "weather/agent.mdx", &["--prompt", "How is it in Ulm?", "--json"]);
     let events = json_lines(&printed);
     let types: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
@@ -193,12 +196,12 @@ fn events_come_in_order_with_linked_ids() {
     assert_eq!((&events[12]["ended"], &events[12]["result"]), (&json!("done"), &json!("It rains in Ulm.")));
 }
 
-fn the_history_continues_and_is_cleared() {
-    let folder = weather(ANSWERING);
+fn the_history_continues_and_can_be_cleared() {
+    let folder = weather_folder(ANSWERING);
     let say = |words: &str| answer(folder.path(), "weather", &["--prompt", words]);
     assert_eq!((say("One?"), say("Two?")), ("First.\n".to_owned(), "Second.\n".to_owned()));
     assert_eq!(contents(&history(folder.path(), MAIN)), ["One?", "First.", "Two?", "Second."]);
-    // The prompts of the model.
+    // The session file has the messages as the model gets them.
     let session = fs::read_to_string(folder.path().join("weather/sessions/weather-man.main.session.yaml")).unwrap();
     let session: Value = serde_yaml::from_str(&session).unwrap_or_else(|error| panic!("{error}: {session}"));
     assert_eq!(contents(session["messages"].as_array().unwrap()), ["One?", "First.", "Two?", "Second."]);
@@ -213,43 +216,43 @@ fn the_history_continues_and_is_cleared() {
     assert_eq!(contents(&history(folder.path(), MAIN)), ["Four?", "Fourth."]);
 }
 
-fn how_it_ends_is_said_by_the_exit_code() {
+fn the_exit_code_tells_how_the_prompt_ended() {
     let failing = "agents:\n  weather-man:\n    - error: { status: 400, message: no such thing }\n";
-    let folder = weather(failing);
-    let (code, printed, told) = talk(folder.path(), "weather", &["--prompt", "Hello?"]);
-    assert_eq!((code, printed.as_str()), (Some(1), ""), "{told}");
-    assert!(told.contains("error: "), "{told}");
-    for (path, said) in [("nowhere", "nowhere"), (".", "agent.mdx"), ("script.yaml", "not an agent file")] {
-        let (code, printed, told) = talk(folder.path(), path, &["--prompt", "Hello?"]);
-        assert_eq!((code, printed.as_str()), (Some(2), ""), "{path}: {told}");
-        assert!(told.contains(said) && told.contains("hint: "), "{path}: {told}");
+    let folder = weather_folder(failing);
+    let (code, stdout, stderr) = talk(folder.path(), "weather", &["--prompt", "Hello?"]);
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("error: "), "{stderr}");
+    for (path, expected) in [("nowhere", "nowhere"), (".", "agent.mdx"), ("script.yaml", "not an agent file")] {
+        let (code, stdout, stderr) = talk(folder.path(), path, &["--prompt", "Hello?"]);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{path}: {stderr}");
+        assert!(stderr.contains(expected) && stderr.contains("hint: "), "{path}: {stderr}");
     }
-    // Nobody can type where there is no terminal.
+    // Without a terminal, a prompt is required.
     assert_eq!(talk(folder.path(), "weather", &[]).0, Some(2));
     assert_eq!(talk(folder.path(), "weather", &["--session", "../x", "--prompt", "Hello?"]).0, Some(2));
-    let (code, _, told) = talk(folder.path(), "weather", &["--prompt", "/skill:none"]);
-    assert!(code == Some(2) && told.contains("there is no skill"), "{told}");
-    let limited = weather(CALLING);
+    let (code, _, stderr) = talk(folder.path(), "weather", &["--prompt", "/skill:none"]);
+    assert!(code == Some(2) && stderr.contains("there is no skill"), "{stderr}");
+    let limited = weather_folder(CALLING);
     write(limited.path(), "weather/settings.yaml", "kernel: { turns_at_most: 1 }\n");
-    let (code, printed, told) = talk(limited.path(), "weather", &["--prompt", "How is it?"]);
-    assert_eq!((code, printed.as_str()), (Some(3), ""), "{told}");
-    assert!(told.contains("stopped after 1 turns"), "{told}");
+    let (code, stdout, stderr) = talk(limited.path(), "weather", &["--prompt", "How is it?"]);
+    assert_eq!((code, stdout.as_str()), (Some(3), ""), "{stderr}");
+    assert!(stderr.contains("stopped after 1 turns"), "{stderr}");
     assert_eq!(history(limited.path(), MAIN)[2]["content"], "rain in Ulm");
 }
 
-fn what_waits_for_a_person_continues_with_the_next_prompt() {
+fn a_pending_approval_continues_with_the_next_prompt() {
     let script = "agents:\n  lead:\n    - tools: [ { name: execute_command, arguments: { command: touch made } } ]\n    - text: It is made.\n    - text: Gladly.\n";
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "lead/agent.md", "---\nid: lead\ntools: [execute_command]\n---\nYou lead.\n");
     write(folder.path(), "script.yaml", script);
-    let (code, printed, told) = talk(folder.path(), "lead", &["--prompt", "Make it."]);
-    assert_eq!((code, printed.as_str()), (Some(4), ""), "{told}");
-    assert!(told.contains("touch made") && told.contains("workshop approvals allow"), "{told}");
-    assert!(told.contains("workshop agent lead --session main"), "{told}");
+    let (code, stdout, stderr) = talk(folder.path(), "lead", &["--prompt", "Make it."]);
+    assert_eq!((code, stdout.as_str()), (Some(4), ""), "{stderr}");
+    assert!(stderr.contains("touch made") && stderr.contains("workshop approvals allow"), "{stderr}");
+    assert!(stderr.contains("workshop agent lead --session main"), "{stderr}");
     let path = "lead/sessions/main/history.json";
     assert_eq!(history(folder.path(), path).len(), 2, "the call has no result yet");
-    let (code, printed, told) = talk(folder.path(), "lead", &["--prompt", "Thanks.", "--on-ask", "allow"]);
-    assert_eq!((code, printed.as_str()), (Some(0), "Gladly.\n"), "{told}");
+    let (code, stdout, stderr) = talk(folder.path(), "lead", &["--prompt", "Thanks.", "--on-ask", "allow"]);
+    assert_eq!((code, stdout.as_str()), (Some(0), "Gladly.\n"), "{stderr}");
     assert!(folder.path().join("lead/made").exists());
     let history = history(folder.path(), path);
     let roles: Vec<&str> = history.iter().map(|entry| entry["role"].as_str().unwrap()).collect();
@@ -258,25 +261,25 @@ fn what_waits_for_a_person_continues_with_the_next_prompt() {
     assert_eq!(history[3]["content"], "It is made.");
 }
 
-fn a_second_process_is_told_that_somebody_talks_already() {
-    let folder = weather(ANSWERING);
+fn a_second_process_is_refused_while_a_session_is_open() {
+    let folder = weather_folder(ANSWERING);
     let arguments = ["run", "weather", "--provider", "scripted:script.yaml", "--events", "-"];
     let mut first = Running::start(folder.path(), &arguments);
     first.wait_for("the room is open", |event| event["type"] == "run_start");
-    let (code, printed, told) = talk(folder.path(), "weather", &["--prompt", "One?"]);
-    assert_eq!((code, printed.as_str()), (Some(1), ""), "{told}");
-    assert!(told.contains("session main") && told.contains("already open"), "{told}");
-    let (code, printed, told) = talk(folder.path(), "weather", &["--prompt", "One?", "--json"]);
-    let [end] = &json_lines(&printed)[..] else { panic!("{printed}{told}") };
+    let (code, stdout, stderr) = talk(folder.path(), "weather", &["--prompt", "One?"]);
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("session main") && stderr.contains("already open"), "{stderr}");
+    let (code, stdout, stderr) = talk(folder.path(), "weather", &["--prompt", "One?", "--json"]);
+    let [end] = &json_lines(&stdout)[..] else { panic!("{stdout}{stderr}") };
     assert_eq!((code, &end["type"], &end["ended"]), (Some(1), &json!("agent_end"), &json!("failed")));
-    assert!(!folder.path().join(MAIN).exists(), "nothing was said");
+    assert!(!folder.path().join(MAIN).exists(), "no message was recorded");
     first.kill();
-    let (code, printed, told) = talk(folder.path(), "weather", &["--prompt", "One?"]);
-    assert_eq!((code, printed.as_str()), (Some(0), "First.\n"), "{told}");
+    let (code, stdout, stderr) = talk(folder.path(), "weather", &["--prompt", "One?"]);
+    assert_eq!((code, stdout.as_str()), (Some(0), "First.\n"), "{stderr}");
 }
 
-fn a_skill_is_put_into_the_prompt() {
-    let folder = weather(ANSWERING);
+fn a_skill_becomes_part_of_the_prompt() {
+    let folder = weather_folder(ANSWERING);
     let skill = "---\nname: clouds\ndescription: How to read clouds\n---\n\nLook at {baseDir}/shapes.md first.\n";
     write(folder.path(), "weather/skills/clouds/SKILL.md", skill);
     assert_eq!(answer(folder.path(), "weather", &["--prompt", "/skills"]), "/skill:clouds  How to read clouds\n");
@@ -288,7 +291,7 @@ fn a_skill_is_put_into_the_prompt() {
     assert!(tools.contains("forecast  What comes in a city"), "{tools}");
 }
 
-fn an_agent_of_a_workspace_is_talked_to_there() {
+fn an_agent_of_a_workspace_keeps_its_history_there() {
     let folder = tempfile::tempdir().unwrap();
     let scene = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada-1, profile: ada, position: [0, 0] }\n";
     write(folder.path(), "room/settings.yaml", "");
@@ -306,7 +309,7 @@ fn an_agent_of_a_workspace_is_talked_to_there() {
     assert_eq!(fs::read_to_string(folder.path().join("room/scenes/test.yaml")).unwrap(), scene);
 }
 
-fn a_file_alone_is_an_agent_outside_of_any_workspace() {
+fn a_single_file_is_an_agent_without_a_workspace() {
     let folder = tempfile::tempdir().unwrap();
     let script = "agents:\n  helper:\n    - { when: { contains: go on }, text: Two. }\n    - text: One.\n  \
         counter:\n    - tools: [ { name: add, arguments: {} } ]\n    - text: Added.\n";
@@ -321,18 +324,18 @@ fn a_file_alone_is_an_agent_outside_of_any_workspace() {
     assert_eq!(answer(folder.path(), "notes/helper.md", &["--prompt", "Go on."]), "Two.\n");
     let of_helper = history(folder.path(), "notes/sessions/helper/main/history.json");
     assert_eq!(contents(&of_helper), ["Count.", "One.", "Go on.", "Two."]);
-    // Another one beside it has a history of its own, and the folder is its own.
+    // Another agent beside it has its own history and can read the folder.
     assert_eq!(answer(folder.path(), "notes/counter.mdx", &["--prompt", "Add."]), "Added.\n");
     let of_counter = history(folder.path(), "notes/sessions/counter/main/history.json");
     assert_eq!(of_counter[2]["content"].as_str().map(str::trim_end), Some(helper.trim_end()));
     for (name, text) in [("helper.md", helper), ("counter.mdx", counter)] {
         assert_eq!(fs::read_to_string(folder.path().join("notes").join(name)).unwrap(), text, "{name}");
     }
-    let (code, _, told) = talk(folder.path(), "notes/README.md", &["--prompt", "Hello?"]);
-    assert!(code == Some(2) && told.contains("not an agent file") && told.contains("hint: "), "{told}");
+    let (code, _, stderr) = talk(folder.path(), "notes/README.md", &["--prompt", "Hello?"]);
+    assert!(code == Some(2) && stderr.contains("not an agent file") && stderr.contains("hint: "), "{stderr}");
 }
 
-fn skills_have_paths_that_their_agent_can_use() {
+fn paths_in_skills_can_be_used_by_their_agent() {
     let folder = tempfile::tempdir().unwrap();
     let skill =
         |name: &str| format!("---\nname: {name}\ndescription: How to {name}\n---\n\nRead {{baseDir}}/more.md.\n");
@@ -357,16 +360,16 @@ fn skills_have_paths_that_their_agent_can_use() {
         let prompt = format!("/skill:{skill} now");
         let arguments = ["--session", &session, "--prompt", &prompt];
         assert_eq!(answer(folder.path(), path, &arguments), "Read.\n", "{agent} {skill}");
-        let kept =
+        let sessions =
             if agent == "ada" { "room/agents/ada/sessions".to_owned() } else { format!("room/sessions/{agent}") };
-        let history = history(folder.path(), &format!("{kept}/{session}/history.json"));
+        let history = history(folder.path(), &format!("{sessions}/{session}/history.json"));
         let asked = history[0]["content"].as_str().unwrap();
         assert!(asked.contains(&format!("Read {base}/more.md.")) && asked.ends_with("now"), "{asked}");
         assert!(history[2]["content"].as_str().unwrap().contains(content), "{agent} {skill}: {history:?}");
     }
 }
 
-fn bytes_and_huge_answers_are_said_by_their_size() {
+fn binary_and_huge_results_are_summarized_by_size() {
     let tool = |name: &str, body: &str| {
         format!(
             "<Tool name=\"{name}\" description=\"Gives much\">\n\n```ts\nasync function execute() {{ {body} }}\n```\n\n</Tool>\n\n"
@@ -384,7 +387,7 @@ fn bytes_and_huge_answers_are_said_by_their_size() {
     write(folder.path(), "weather/agent.mdx", &document);
     write(folder.path(), "script.yaml", script);
     let printed = answer(folder.path(), "weather", &["--prompt", "Show me.", "--json"]);
-    assert!(!printed.contains("\\u0000") && !printed.contains('\0'), "no zeros");
+    assert!(!printed.contains("\\u0000") && !printed.contains('\0'), "the output contains no null characters");
     let history = history(folder.path(), MAIN);
     let results: Vec<&str> = history
         .iter()

@@ -1,5 +1,4 @@
-//! Modules of agents in the room: they are called while their own work goes on, reloaded, and ended with their room;
-//! what goes wrong in the background is told.
+//! Modules of agents in the room: concurrent calls, reloading, shutdown, and errors in the background.
 
 use agent_workshop::agent::Roster;
 use agent_workshop::base::Severity;
@@ -11,24 +10,24 @@ use libtest_mimic::Trial;
 use serde_json::json;
 
 use crate::cases;
-use crate::documents::{call, document, playing};
+use crate::documents::{call, document, studio_with_calls};
 use crate::program::succeed;
 use crate::working::Studio;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_module_that_hangs_in_the_background_is_named_and_its_calls_end,
-        its_tools_are_called_while_its_start_waits_for_its_agent,
-        what_it_logs_and_what_fails_in_the_background_is_in_the_log,
-        what_it_adds_to_prompts_is_asked_when_work_begins,
-        a_changed_module_is_stopped_and_loaded_again,
-        a_call_ends_where_its_module_is_loaded_again,
+        a_hanging_module_is_reported_and_its_calls_end,
+        tools_can_be_called_while_start_waits_for_the_agent,
+        module_output_and_background_errors_are_logged,
+        prompt_text_is_requested_when_work_starts,
+        a_changed_module_is_stopped_and_reloaded,
+        a_call_fails_if_its_module_is_reloaded,
         modules_stop_in_reverse_order_when_the_room_is_closed,
-        a_module_imports_files_of_its_agents_folder_and_nothing_beyond_it
+        a_module_can_import_only_from_its_agents_folder
     ]
 }
 
-/// A module that logs its life: the bodies of its tool, of its start and of its prompt.
+/// Returns the code of a module that logs its lifecycle, with these bodies of its tool, `start` and `systemPrompt`.
 fn module(name: &str, tool: &str, start: &str, prompt: &str) -> String {
     format!(
         "let context: any, asked = 0;
@@ -49,17 +48,17 @@ fn path(name: &str) -> String {
     format!("agents/ada/modules/{name}.ts")
 }
 
-/// Ada with these modules, who makes these calls of their tools.
+/// Opens a room in which Ada has these modules and calls these tools.
 fn studio(calls: &[&str], modules: &[(&str, &str)]) -> Studio {
     let calls: Vec<String> = calls.iter().map(|name| call(name, &json!({}))).collect();
     let files: Vec<(String, &str)> = modules.iter().map(|(name, code)| (path(name), *code)).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, code)| (path.as_str(), *code)).collect();
-    playing(&calls, &document("", "  return 1;"), &files)
+    studio_with_calls(&calls, &document("", "  return 1;"), &files)
 }
 
 fn logged(studio: &Studio) -> Vec<String> {
     let lines = studio.all("module_log").into_iter();
-    lines.map(|line| line["data"]["text"].as_str().expect("it says something").to_owned()).collect()
+    lines.map(|line| line["data"]["text"].as_str().expect("the line has a text").to_owned()).collect()
 }
 
 fn has_logged(studio: &Studio, text: &str) -> bool {
@@ -78,59 +77,59 @@ fn change(studio: &mut Studio, name: &str, code: &str) {
     studio.tick();
 }
 
-/// What the modules added to the last prompt.
-fn words(studio: &mut Studio) -> String {
+/// Returns the text that modules added to the last prompt.
+fn prompt_text(studio: &mut Studio) -> String {
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it is here");
-    let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
+    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("the agent is in the room");
+    let prompt = &world.get::<LastPrompt>(entity).expect("the agent has had a prompt").0;
     prompt.parts_from("modules").next().map(|part| part.text.clone()).unwrap_or_default()
 }
 
-fn replays(studio: &mut Studio) {
+fn assert_replays(studio: &mut Studio) {
     studio.close();
-    std::fs::remove_dir_all(studio.folder.path().join("agents/ada/modules")).expect("they can be removed");
+    std::fs::remove_dir_all(studio.folder.path().join("agents/ada/modules")).expect("the modules can be removed");
     let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
     assert!(replayed.contains("all equal"), "{replayed}");
 }
 
-fn a_module_that_hangs_in_the_background_is_named_and_its_calls_end() {
+fn a_hanging_module_is_reported_and_its_calls_end() {
     let waits = "setTimeout(() => { for (;;); }, 10); await new Promise((done) => setTimeout(done, 600000));";
     let hangs = module("hangs", waits, "", "return ''");
     let good = module("good", "return 'good'", "", "return ''");
     let mut studio = studio(&["hangs", "good", "hangs"], &[("hangs", &hangs), ("good", &good)]);
-    studio.until("both are there", |studio| logged(studio).len() == 2);
+    studio.until("both are loaded", |studio| logged(studio).len() == 2);
     studio.task("ada", "Go.");
     studio.idle();
     let results = studio.results();
     assert!(results[0].contains("5s"), "{results:#?}");
-    assert_eq!(results[1], "good", "the others go on");
+    assert_eq!(results[1], "good", "other modules work");
     assert!(results[2].contains("hangs"), "{results:#?}");
-    let told = problems(&mut studio);
-    assert_eq!(told.len(), 1, "{told:#?}");
-    assert!(told[0].starts_with(&format!("{}: the module is ignored: ", path("hangs"))), "{told:#?}");
+    let reported = problems(&mut studio);
+    assert_eq!(reported.len(), 1, "{reported:#?}");
+    assert!(reported[0].starts_with(&format!("{}: the module is ignored: ", path("hangs"))), "{reported:#?}");
 }
 
-fn its_tools_are_called_while_its_start_waits_for_its_agent() {
+fn tools_can_be_called_while_start_waits_for_the_agent() {
     let start = "await context.log('it said: ' + await context.prompt('Begin.'));";
     let code = module("waits", "return 'called'", start, "return ''");
     let mut studio = studio(&["waits"], &[("waits", &code)]);
-    studio.until("it was answered", |studio| has_logged(studio, "it said: Done."));
-    assert_eq!(studio.results(), ["called"], "its agent called its tool meanwhile");
+    studio.until("the prompt was answered", |studio| has_logged(studio, "it said: Done."));
+    assert_eq!(studio.results(), ["called"], "the tool was called in the meantime");
     let forever =
         module("forever", "return 'called'", "for (;;) await new Promise((next) => setTimeout(next, 5));", "return ''");
     let mut studio = self::studio(&["forever"], &[("forever", &forever)]);
-    studio.until("it is there", |studio| has_logged(studio, "forever is here"));
+    studio.until("the module is loaded", |studio| has_logged(studio, "forever is here"));
     studio.task("ada", "Go.");
     studio.idle();
     assert_eq!(studio.results(), ["called"]);
 }
 
-fn what_it_logs_and_what_fails_in_the_background_is_in_the_log() {
+fn module_output_and_background_errors_are_logged() {
     let start = "await context.log('begins');\n  setTimeout(() => {\n    throw new Error('late');\n  }, 5);\n  \
                  setTimeout(() => console.warn('later'), 50);";
     let code = module("fails", "return 1", start, "return ''");
-    let line = 1 + code.lines().position(|line| line.contains("'late'")).expect("it is there");
+    let line = 1 + code.lines().position(|line| line.contains("'late'")).expect("the line exists");
     let mut studio = studio(&[], &[("fails", &code)]);
     studio.until("all is logged", |studio| logged(studio).len() >= 4);
     let lines = studio.all("module_log");
@@ -144,49 +143,49 @@ fn what_it_logs_and_what_fails_in_the_background_is_in_the_log() {
     assert!(data[2].1.contains(&format!("modules/fails.ts:{line}:")), "{data:#?}");
     assert_eq!(data[3], ("warning", "later"));
     assert!(lines.iter().all(|line| line["agent"] == "ada" && line["data"]["module"] == "modules/fails.ts"));
-    replays(&mut studio);
+    assert_replays(&mut studio);
 }
 
-fn what_it_adds_to_prompts_is_asked_when_work_begins() {
+fn prompt_text_is_requested_when_work_starts() {
     let code = module("asked", "return 1", "", "return `Asked ${++asked} times.`");
     let mut studio = studio(&[], &[("asked", &code)]);
-    studio.until("it is there", |studio| has_logged(studio, "asked is here"));
-    let mut said = Vec::new();
+    studio.until("the module is loaded", |studio| has_logged(studio, "asked is here"));
+    let mut texts = Vec::new();
     for _ in 0..3 {
         studio.task("ada", "Go.");
         studio.idle();
-        said.push(words(&mut studio));
+        texts.push(prompt_text(&mut studio));
     }
-    // It is asked once when it is loaded.
-    for (said, times) in said.iter().zip([2, 3, 4]) {
-        assert!(said.contains(&format!("Asked {times} times.")), "{said}");
+    // The text is requested once more when the module is loaded.
+    for (text, times) in texts.iter().zip([2, 3, 4]) {
+        assert!(text.contains(&format!("Asked {times} times.")), "{text}");
     }
-    replays(&mut studio);
+    assert_replays(&mut studio);
 }
 
-fn a_changed_module_is_stopped_and_loaded_again() {
+fn a_changed_module_is_stopped_and_reloaded() {
     let code = |answer: &str| module("live", &format!("return '{answer}'"), "", "return ''");
     let mut studio = studio(&["live"], &[("live", &code("before"))]);
-    studio.until("it is there", |studio| has_logged(studio, "live is here"));
+    studio.until("the module is loaded", |studio| has_logged(studio, "live is here"));
     change(&mut studio, "live", &code("after"));
     let is_here = |studio: &Studio| logged(studio).iter().filter(|line| *line == "live is here").count();
-    studio.until("it was stopped", |studio| has_logged(studio, "live stopped") && is_here(studio) == 2);
+    studio.until("the module was reloaded", |studio| has_logged(studio, "live stopped") && is_here(studio) == 2);
     studio.task("ada", "Go.");
     studio.idle();
     assert_eq!(studio.results(), ["after"]);
     change(&mut studio, "live", "export default {");
-    studio.until("it is told", |studio| !problems(studio).is_empty());
+    studio.until("the problem is reported", |studio| !problems(studio).is_empty());
     change(&mut studio, "live", &code("again"));
-    studio.until("it is told no more", |studio| problems(studio).is_empty() && is_here(studio) == 3);
+    studio.until("the problem is gone", |studio| problems(studio).is_empty() && is_here(studio) == 3);
 }
 
-fn a_call_ends_where_its_module_is_loaded_again() {
+fn a_call_fails_if_its_module_is_reloaded() {
     let code = |tool: &str| module("slow", tool, "", "return ''");
     let waiting = code("await readFile('agent.mdx'); await new Promise((done) => setTimeout(done, 600000));");
     let mut studio = studio(&["slow"], &[("slow", &waiting)]);
-    studio.until("it is there", |studio| has_logged(studio, "slow is here"));
+    studio.until("the module is loaded", |studio| has_logged(studio, "slow is here"));
     studio.task("ada", "Go.");
-    studio.until("it is called", |studio| studio.all("tool_call").len() == 2);
+    studio.until("the tool is called", |studio| studio.all("tool_call").len() == 2);
     change(&mut studio, "slow", &code("return 'new'"));
     studio.idle();
     let results = studio.results();
@@ -198,26 +197,26 @@ fn modules_stop_in_reverse_order_when_the_room_is_closed() {
     let code = |name: &str| module(name, "return 1", "", "return ''");
     let hangs = code("c").replace("await null; ", "await new Promise(() => {}); ");
     let mut studio = studio(&[], &[("a", &code("a")), ("b", &code("b")), ("c", &hangs)]);
-    studio.until("all are there", |studio| logged(studio).len() == 3);
-    let mut told = Vec::new();
-    let room = studio.room.take().expect("it is open");
+    studio.until("all are loaded", |studio| logged(studio).len() == 3);
+    let mut logged_texts = Vec::new();
+    let room = studio.room.take().expect("the room is open");
     let last_events = |events: &[agent_workshop::log::EventRecord]| {
-        let events = events.iter().map(|event| serde_json::to_value(event).expect("events can be written"));
-        told =
+        let events = events.iter().map(|event| serde_json::to_value(event).expect("the event can be serialized"));
+        logged_texts =
             events.filter(|event| event["type"] == "module_log").map(|event| event["data"]["text"].clone()).collect();
     };
-    room.close("closed by the test", last_events).expect("it can be closed");
-    assert_eq!(told, ["b stopped", "a stopped"], "one that never settles holds up nobody");
+    room.close("closed by the test", last_events).expect("the room can be closed");
+    assert_eq!(logged_texts, ["b stopped", "a stopped"], "a module that never settles does not hold up the others");
     studio.open();
     replays_after_reopening(&mut studio);
 }
 
 fn replays_after_reopening(studio: &mut Studio) {
-    studio.until("all are there again", |studio| logged(studio).len() >= 6);
-    replays(studio);
+    studio.until("all are loaded again", |studio| logged(studio).len() >= 6);
+    assert_replays(studio);
 }
 
-fn a_module_imports_files_of_its_agents_folder_and_nothing_beyond_it() {
+fn a_module_can_import_only_from_its_agents_folder() {
     let importing = |name: &str, from: &str| {
         format!("import {{ text }} from '{from}';\n{}", module(name, "return text()", "", "return ''"))
     };
@@ -235,13 +234,14 @@ fn a_module_imports_files_of_its_agents_folder_and_nothing_beyond_it() {
         ("agents/bob/text.ts".to_owned(), "export const text = () => 'bob';\n".to_owned()),
     ];
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let mut studio = playing(&calls, &document("", "  return 1;"), &files);
+    let mut studio = studio_with_calls(&calls, &document("", "  return 1;"), &files);
     studio.until("two are refused", |studio| problems(studio).len() == 2 && logged(studio).len() == 2);
-    let told = problems(&mut studio);
+    let reported = problems(&mut studio);
     for name in ["outside", "state"] {
-        let is_it =
-            |told: &&String| told.starts_with(&path(name)) && told.contains("there is no such file in the agent's");
-        assert_eq!(told.iter().filter(is_it).count(), 1, "{name}: {told:#?}");
+        let is_it = |reported: &&String| {
+            reported.starts_with(&path(name)) && reported.contains("there is no such file in the agent's")
+        };
+        assert_eq!(reported.iter().filter(is_it).count(), 1, "{name}: {reported:#?}");
     }
     studio.task("ada", "Go.");
     studio.idle();

@@ -9,14 +9,14 @@ use tempfile::TempDir;
 
 use crate::program::{workshop, write};
 
-/// The time limit for anything to become visible.
+/// The time limit for a text to appear.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 pub fn trials() -> Vec<Trial> {
     let required = std::env::var("WORKSHOP_DISPLAY").is_ok_and(|display| display == "required");
-    let is_there = Command::new("tmux").arg("-V").output().is_ok_and(|told| told.status.success());
+    let is_there = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
     if !is_there && !required {
-        eprintln!("the case that uses a real terminal is ignored: missing tmux");
+        eprintln!("the tests with a real terminal are ignored: missing tmux");
     }
     let is_ignored = !is_there && !required;
     let trial = |name: &str, case: fn()| {
@@ -27,11 +27,11 @@ pub fn trials() -> Vec<Trial> {
         Trial::test(format!("agent_terminal::{name}"), case).with_ignored_flag(is_ignored)
     };
     vec![
-        trial("a_talk_from_its_start_to_its_end", a_talk_from_its_start_to_its_end),
-        trial("an_agent_wakes_up_at_the_prompt", an_agent_wakes_up_at_the_prompt),
+        trial("a_whole_conversation", a_whole_conversation),
+        trial("an_agent_wakes_up_while_a_line_is_typed", an_agent_wakes_up_while_a_line_is_typed),
         trial(
-            "skills_sessions_and_models_are_chosen_at_the_prompt",
-            skills_sessions_and_models_are_chosen_at_the_prompt,
+            "skills_sessions_and_models_are_selected_at_the_prompt",
+            skills_sessions_and_models_are_selected_at_the_prompt,
         ),
     ]
 }
@@ -101,7 +101,7 @@ impl Terminal {
             .filter(|(_, value)| value.is_none())
             .map(|(name, _)| format!("-u {}", name.to_string_lossy()));
         let environment: Vec<String> = unset.chain(set).collect();
-        // The terminal remains after the command has ended, so that it can be read.
+        // The terminal stays open after the command has ended, so that it can be read.
         let line = format!("env {} {}; echo ended with $?; exec sleep 600", environment.join(" "), words.join(" "));
         let started = terminal
             .command(&["new-session", "-d", "-s", "talk", "-x", "110", "-y", "45", "-c"])
@@ -120,25 +120,25 @@ impl Terminal {
     }
 
     fn tmux(&self, arguments: &[&str]) -> String {
-        let told = self.command(arguments).output().unwrap();
-        String::from_utf8_lossy(&told.stdout).into_owned()
+        let output = self.command(arguments).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn types(&self, words: &str) {
+    fn type_text(&self, words: &str) {
         self.tmux(&["send-keys", "-t", "talk", "-l", words]);
     }
 
-    fn key(&self, key: &str) {
+    fn press(&self, key: &str) {
         self.tmux(&["send-keys", "-t", "talk", key]);
     }
 
-    fn says(&self, words: &str) {
-        self.types(words);
-        self.key("Enter");
+    fn submit(&self, words: &str) {
+        self.type_text(words);
+        self.press("Enter");
     }
 
-    /// Waits until the terminal shows this. Returns its whole content, including colours.
-    fn until(&self, what: &str, is_seen: impl Fn(&str) -> bool) -> String {
+    /// Waits until the terminal's text satisfies `is_seen`. Returns its whole content, including escape sequences.
+    fn wait_for(&self, what: &str, is_seen: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
         loop {
             let seen = self.tmux(&["capture-pane", "-p", "-e", "-t", "talk"]);
@@ -146,22 +146,22 @@ impl Terminal {
             if is_seen(&plain) {
                 return seen;
             }
-            assert!(begun.elapsed() < PATIENCE, "{what} is not seen:\n{plain}");
+            assert!(begun.elapsed() < PATIENCE, "{what} does not appear:\n{plain}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 
-    fn until_shown(&self, what: &str) -> String {
-        self.until(what, |seen| seen.contains(what))
+    fn wait_for_text(&self, what: &str) -> String {
+        self.wait_for(what, |seen| seen.contains(what))
     }
 
-    /// Waits for the prompt of the next message.
-    fn until_asked(&self) {
-        self.until("the next line", |seen| seen.trim_end().ends_with("\n>"));
+    /// Waits for the prompt for the next message.
+    fn wait_for_prompt(&self) {
+        self.wait_for("the next line", |seen| seen.trim_end().ends_with("\n>"));
     }
 }
 
-/// The text without escape sequences.
+/// Returns the text without escape sequences.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -172,75 +172,78 @@ fn plain(text: &str) -> String {
     plain + rest
 }
 
-fn weather_with(script: &str) -> TempDir {
+fn weather_folder(script: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "weather/agent.mdx", DOCUMENT);
     write(folder.path(), "script.yaml", script);
     folder
 }
 
-/// Talks to the agent in a terminal.
-fn talk(folder: &Path) -> Terminal {
+/// Starts a conversation with the agent in a terminal.
+fn open_conversation(folder: &Path) -> Terminal {
     let mut command = workshop(folder, &["agent", "weather", "--provider", "scripted:script.yaml"]);
     command.env("TERM", "tmux-256color").env_remove("NO_COLOR");
     let terminal = Terminal::start(folder, &command);
-    terminal.until_shown("Weather Man, session main");
-    terminal.until_asked();
+    terminal.wait_for_text("Weather Man, session main");
+    terminal.wait_for_prompt();
     terminal
 }
 
-fn a_talk_from_its_start_to_its_end() {
-    let folder = weather_with(SCRIPT);
-    let terminal = talk(folder.path());
+fn a_whole_conversation() {
+    let folder = weather_folder(SCRIPT);
+    let terminal = open_conversation(folder.path());
 
     // Tab completes a command.
-    terminal.types("/to");
-    terminal.key("Tab");
-    terminal.until_shown("> /tools");
-    terminal.key("Enter");
-    let tools = terminal.until_shown("What comes in a city");
-    assert!(plain(&tools).contains("read_file") && !plain(&tools).contains("vfs_read"), "by its own names: {tools}");
-    terminal.until_asked();
+    terminal.type_text("/to");
+    terminal.press("Tab");
+    terminal.wait_for_text("> /tools");
+    terminal.press("Enter");
+    let tools = terminal.wait_for_text("What comes in a city");
+    assert!(
+        plain(&tools).contains("read_file") && !plain(&tools).contains("vfs_read"),
+        "the tools have the document format's names: {tools}"
+    );
+    terminal.wait_for_prompt();
 
     // A call is shown as one line, and Markdown is rendered.
-    terminal.says("How is it in Ulm?");
-    let answered = terminal.until_shown("It rains in Ulm.");
+    terminal.submit("How is it in Ulm?");
+    let answered = terminal.wait_for_text("It rains in Ulm.");
     assert!(plain(&answered).contains("forecast {\"city\":\"Ulm\"} → rain in Ulm"), "{answered}");
-    assert!(plain(&answered).contains("forecast: looking at Ulm"), "what it logs stays: {answered}");
+    assert!(plain(&answered).contains("forecast: looking at Ulm"), "log lines of a tool stay visible: {answered}");
     assert!(answered.contains("\u{1b}[1mrains"), "{answered:?}");
-    terminal.until_asked();
+    terminal.wait_for_prompt();
 
-    // A question of a tool appears in the conversation.
-    terminal.says("Wake me.");
-    terminal.until_shown("wants to write heartbeat.md");
-    terminal.until_shown("[s]how?");
+    // An approval request appears in the conversation.
+    terminal.submit("Wake me.");
+    terminal.wait_for_text("wants to write heartbeat.md");
+    terminal.wait_for_text("[s]how?");
     assert!(!folder.path().join("weather/heartbeat.md").exists());
-    terminal.says("y");
-    terminal.until_shown("You will be woken.");
+    terminal.submit("y");
+    terminal.wait_for_text("You will be woken.");
     assert_eq!(std::fs::read_to_string(folder.path().join("weather/heartbeat.md")).unwrap(), "@every: 1h");
-    terminal.until_asked();
+    terminal.wait_for_prompt();
 
     // Ctrl-C ends the answer but not the conversation.
-    terminal.says("Ponder.");
+    terminal.submit("Ponder.");
     let log = || -> String {
         let logs = std::fs::read_dir(folder.path().join("weather/logs")).into_iter().flatten().flatten();
         logs.map(|log| std::fs::read_to_string(log.path()).unwrap_or_default()).collect()
     };
-    terminal.until("the call of the tool", |_| log().contains("calls ponder"));
-    terminal.key("C-c");
-    terminal.until_shown("the work was stopped");
-    terminal.until_asked();
-    terminal.says("/why");
-    terminal.until_asked();
+    terminal.wait_for("the call of the tool", |_| log().contains("calls ponder"));
+    terminal.press("C-c");
+    terminal.wait_for_text("the work was stopped");
+    terminal.wait_for_prompt();
+    terminal.submit("/why");
+    terminal.wait_for_prompt();
 
-    // Twice, it ends the conversation.
-    terminal.says("/clear");
-    terminal.until_shown("Cleared the session main.");
-    terminal.until_asked();
-    terminal.key("C-c");
-    terminal.until_shown("press Ctrl-C again to exit");
-    terminal.key("C-c");
-    terminal.until_shown("ended with 0");
+    // Pressed twice, Ctrl-C ends the conversation.
+    terminal.submit("/clear");
+    terminal.wait_for_text("Cleared the session main.");
+    terminal.wait_for_prompt();
+    terminal.press("C-c");
+    terminal.wait_for_text("press Ctrl-C again to exit");
+    terminal.press("C-c");
+    terminal.wait_for_text("ended with 0");
 }
 
 const WAKING: &str = r#"
@@ -252,31 +255,32 @@ agents:
     - { when: { contains: "How are you" }, text: "I am well." }
 "#;
 
-fn an_agent_wakes_up_at_the_prompt() {
-    let folder = weather_with(WAKING);
+fn an_agent_wakes_up_while_a_line_is_typed() {
+    let folder = weather_folder(WAKING);
     let heartbeat = "@every: 2s\n\n## On Wake\n\n- Look at the sky\n";
     write(folder.path(), "weather/heartbeat.md", heartbeat);
-    let terminal = talk(folder.path());
+    let terminal = open_conversation(folder.path());
 
-    // It wakes up while a line is being typed. The line stays whole, and what it asks is answered behind it.
-    terminal.types("How are");
-    terminal.until_shown("Weather Man woke up: Look at the sky");
-    terminal.until_shown("press Enter to answer");
-    terminal.until("the line that was begun", |seen| seen.trim_end().ends_with("\n> How are"));
-    terminal.says(" you?");
-    terminal.until_shown("[s]how?");
+    // The agent wakes up while a line is being typed. The line stays intact, and its approval request is answered
+    // afterwards.
+    terminal.type_text("How are");
+    terminal.wait_for_text("Weather Man woke up: Look at the sky");
+    terminal.wait_for_text("press Enter to answer");
+    terminal.wait_for("the unfinished line", |seen| seen.trim_end().ends_with("\n> How are"));
+    terminal.submit(" you?");
+    terminal.wait_for_text("[s]how?");
     assert_eq!(std::fs::read_to_string(folder.path().join("weather/heartbeat.md")).unwrap(), heartbeat);
-    terminal.says("y");
-    // The answer to the person comes behind what was begun, never beside it.
-    let answered = plain(&terminal.until_shown("I am well."));
+    terminal.submit("y");
+    // The answer to the person follows the work that had already started.
+    let answered = plain(&terminal.wait_for_text("I am well."));
     let places: Vec<_> = ["woke up", "All is calm.", "I am well."].map(|said| answered.find(said)).into();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{answered}");
-    terminal.until_asked();
-    // The session holds what the person said, and nothing else.
+    terminal.wait_for_prompt();
+    // The session contains only the conversation with the person.
     let history = std::fs::read_to_string(folder.path().join("weather/sessions/main/history.json")).unwrap();
     assert!(history.contains("I am well.") && !history.contains("All is calm."), "{history}");
-    terminal.says("/quit");
-    terminal.until_shown("ended with 0");
+    terminal.submit("/quit");
+    terminal.wait_for_text("ended with 0");
 }
 
 const CHOOSING: &str = r#"
@@ -287,45 +291,45 @@ agents:
     - { when: { contains: "Second" }, text: "Here, too." }
 "#;
 
-fn skills_sessions_and_models_are_chosen_at_the_prompt() {
-    let folder = weather_with(CHOOSING);
+fn skills_sessions_and_models_are_selected_at_the_prompt() {
+    let folder = weather_folder(CHOOSING);
     let skill = "---\nname: clouds\ndescription: Clouds\n---\n\nHow to read clouds: see {baseDir}/shapes.md.\n";
     write(folder.path(), "weather/skills/clouds/SKILL.md", skill);
-    let terminal = talk(folder.path());
+    let terminal = open_conversation(folder.path());
 
-    // Tab completes a skill, which is put into the message.
-    terminal.types("/skill:c");
-    terminal.key("Tab");
-    terminal.until_shown("> /skill:clouds");
-    terminal.says(" over Ulm");
-    terminal.until_shown("They are white.");
-    terminal.until_asked();
+    // Tab completes a skill, whose text becomes part of the message.
+    terminal.type_text("/skill:c");
+    terminal.press("Tab");
+    terminal.wait_for_text("> /skill:clouds");
+    terminal.submit(" over Ulm");
+    terminal.wait_for_text("They are white.");
+    terminal.wait_for_prompt();
     let history = || std::fs::read_to_string(folder.path().join("weather/sessions/main/history.json")).unwrap();
     assert!(history().contains("see skills/clouds/shapes.md.") && history().contains("over Ulm"), "{}", history());
 
-    terminal.says("/why");
-    terminal.until("why", |seen| seen.contains("> /why\n") && !seen.contains("No prompts yet."));
-    terminal.until_asked();
+    terminal.submit("/why");
+    terminal.wait_for("why", |seen| seen.contains("> /why\n") && !seen.contains("No prompts yet."));
+    terminal.wait_for_prompt();
 
-    // Another session has messages of its own; the first one is listed beside it.
-    terminal.says("/session work");
-    terminal.until_shown("Weather Man, session work, 0 messages");
-    terminal.until_asked();
-    terminal.says("Second?");
-    terminal.until_shown("Here, too.");
-    terminal.until_asked();
-    terminal.says("/session");
-    terminal.until_shown("work  (current)");
-    terminal.until_shown("main");
-    terminal.until_asked();
+    // Another session has its own messages, and all sessions are listed.
+    terminal.submit("/session work");
+    terminal.wait_for_text("Weather Man, session work, 0 messages");
+    terminal.wait_for_prompt();
+    terminal.submit("Second?");
+    terminal.wait_for_text("Here, too.");
+    terminal.wait_for_prompt();
+    terminal.submit("/session");
+    terminal.wait_for_text("work  (current)");
+    terminal.wait_for_text("main");
+    terminal.wait_for_prompt();
 
-    // A model that there is none of is told, and the talk goes on as before.
-    terminal.says("/model");
-    terminal.until_shown("scripted");
-    terminal.until_asked();
-    terminal.says("/model nobody:nothing");
-    terminal.until_shown("error: ");
-    terminal.until_asked();
-    terminal.says("/quit");
-    terminal.until_shown("ended with 0");
+    // An unknown model is reported, and the conversation continues.
+    terminal.submit("/model");
+    terminal.wait_for_text("scripted");
+    terminal.wait_for_prompt();
+    terminal.submit("/model nobody:nothing");
+    terminal.wait_for_text("error: ");
+    terminal.wait_for_prompt();
+    terminal.submit("/quit");
+    terminal.wait_for_text("ended with 0");
 }

@@ -1,5 +1,5 @@
-//! Bad files and bad replies: each causes a problem or a warning that says where it is and what to do, affects no other
-//! agent, and loses nothing.
+//! Invalid files and replies: each causes a problem or warning with a place and a remedy, affects no other agent, and
+//! loses nothing.
 
 use agent_workshop::agent::Profiles;
 use agent_workshop::workspace::Problems;
@@ -21,16 +21,16 @@ agents:
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        hostile_scenes_keep_the_last_good_one,
-        entries_that_make_no_sense_are_named_and_the_rest_works,
-        hostile_agent_files_are_registered_with_the_least_privileges,
-        settings_that_limit_and_cannot_be_understood_limit_nevertheless,
-        a_failing_provider_costs_the_others_nothing,
-        tool_calls_that_nobody_asked_for_are_reported_back,
-        what_a_reply_cannot_do_is_reported_back_in_the_next_prompt,
-        an_endless_reply_is_cut_and_kept_within_bounds,
-        a_provider_that_takes_too_long_is_given_up,
-        positions_that_are_no_numbers_are_refused,
+        invalid_scenes_leave_the_last_valid_one_in_use,
+        invalid_entries_are_reported_and_the_rest_works,
+        invalid_agent_files_get_the_least_privileges,
+        invalid_restrictions_in_settings_still_restrict,
+        a_failing_provider_does_not_affect_other_agents,
+        unrequested_tool_calls_are_reported,
+        impossible_markers_in_a_reply_are_reported_in_the_next_prompt,
+        a_huge_reply_is_cut,
+        a_slow_provider_times_out,
+        invalid_positions_are_refused,
     ]
 }
 
@@ -46,7 +46,7 @@ fn with_rules(text: &str) -> String {
     SCENE.replace("Be brief.", text)
 }
 
-fn hostile_scenes_keep_the_last_good_one() {
+fn invalid_scenes_leave_the_last_valid_one_in_use() {
     let bomb = {
         let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
         for level in 1..12 {
@@ -70,16 +70,16 @@ fn hostile_scenes_keep_the_last_good_one() {
         let problems = problems(&mut room);
         assert!(problems.iter().any(|problem| problem.contains("scenes/test.yaml")), "{what}: {problems:?}");
         let saved = room.saved();
-        assert!(saved["elements"].to_string().contains("Be brief."), "{what} took the elements away");
-        assert!(saved["agents"].to_string().contains("ada-1"), "{what} took the agents away");
+        assert!(saved["elements"].to_string().contains("Be brief."), "{what} removed the elements");
+        assert!(saved["agents"].to_string().contains("ada-1"), "{what} removed the agents");
         room.edit("scenes/test.yaml", &with_rules("Be kind."));
         room.until(60.0, "read", |_| true);
         let problems = self::problems(&mut room);
-        assert!(problems.is_empty(), "{what} is mended, and still: {problems:?}");
+        assert!(problems.is_empty(), "{what} is corrected, but the problem remains: {problems:?}");
     }
 }
 
-fn entries_that_make_no_sense_are_named_and_the_rest_works() {
+fn invalid_entries_are_reported_and_the_rest_works() {
     let scene = SCENE
         .replace(
             "elements:\n",
@@ -96,13 +96,13 @@ fn entries_that_make_no_sense_are_named_and_the_rest_works() {
     assert_eq!(room.events("agent_added").len(), 2);
 }
 
-fn hostile_agent_files_are_registered_with_the_least_privileges() {
+fn invalid_agent_files_get_the_least_privileges() {
     let hostile = [
         ("no end", "---\nname: Ada\nYou find things out.\n", true),
         ("a list", "---\n- name\n---\nYou find things out.\n", true),
         ("no lines of keys", "---\n{ name: [unclosed\n---\nYou find things out.\n", true),
         ("a limit that is not understood", "---\nrestrictions: { files: few }\n---\nYou find things out.\n", true),
-        // The faulty entry is known; it restricts as far as it could possibly mean.
+        // Only one entry is invalid; it restricts as much as it could possibly mean.
         ("broken YAML", "---\nname: [unclosed\ntools: [vfs_read\n---\nYou find things out.\n", false),
         ("a key twice", "---\ntools: [vfs_write]\ntools: [vfs_read]\n---\nYou find things out.\n", false),
         ("tools that are none", "---\ntools: { write: { all: true } }\n---\nYou find things out.\n", false),
@@ -111,10 +111,10 @@ fn hostile_agent_files_are_registered_with_the_least_privileges() {
         let mut room = setup().profile("ada", text).script("default: [ { text: Fine. } ]\n").open();
         room.advance(0.2);
         let world = room.world();
-        let profile = world.resource::<Profiles>().get("ada").expect("it is registered");
+        let profile = world.resource::<Profiles>().get("ada").expect("the profile is registered");
         let (authority, _) = agent_workshop::tools::builtin().authority("agents/ada.md", profile);
-        assert!(authority.tools.is_empty() && (authority.is_minimal() || !is_least), "{what}: {authority:?}");
-        assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md:")), "{what} is not told");
+        assert!(authority.tools.is_empty() && (authority.is_least() || !is_least), "{what}: {authority:?}");
+        assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md:")), "{what} is not reported");
         room.edit("agents/ada.md", "---\nname: Ada\n---\nYou find things out.\n");
         room.advance(0.2);
         assert!(problems(&mut room).is_empty(), "{what}: {:?}", problems(&mut room));
@@ -122,12 +122,12 @@ fn hostile_agent_files_are_registered_with_the_least_privileges() {
         room.edit("agents/ada.md", "---\nname: Bea\nYou find things out.\n");
         room.advance(0.2);
         assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md")));
-        let profile = room.world().resource::<Profiles>().get("ada").expect("it is registered");
+        let profile = room.world().resource::<Profiles>().get("ada").expect("the profile is registered");
         assert_eq!(profile.name, "Ada");
     }
 }
 
-fn settings_that_limit_and_cannot_be_understood_limit_nevertheless() {
+fn invalid_restrictions_in_settings_still_restrict() {
     use agent_workshop::gate::{GatePolicy, TouchKind, Verdict};
     use agent_workshop::workspace::vfs::WorkspacePath;
     let path = WorkspacePath::new("artifacts/a.md").unwrap();
@@ -149,8 +149,8 @@ fn settings_that_limit_and_cannot_be_understood_limit_nevertheless() {
         let policy = room.world().resource::<GatePolicy>();
         let kind = TouchKind::FILE_WRITE;
         let at_path = policy.at_path(&path).map_or(Verdict::Allow, |(verdict, _)| verdict);
-        let said = at_path.max(policy.verdict_and_source(&kind).0).max(policy.strictness(&kind));
-        assert_eq!(said, verdict, "{text}: {policy:?}");
+        let actual = at_path.max(policy.ruling(&kind).0).max(policy.strictness(&kind));
+        assert_eq!(actual, verdict, "{text}: {policy:?}");
         let is_clean = problems(&mut room).is_empty();
         assert_eq!(
             is_clean,
@@ -166,7 +166,7 @@ fn settings_that_limit_and_cannot_be_understood_limit_nevertheless() {
     }
 }
 
-fn a_failing_provider_costs_the_others_nothing() {
+fn a_failing_provider_does_not_affect_other_agents() {
     for status in [401, 404, 500] {
         let script = format!(
             "agents:\n  ada: [ {{ error: {{ status: {status} }}, repeat: true }} ]\ndefault: [ {{ text: Fine. }} ]\n"
@@ -181,11 +181,11 @@ fn a_failing_provider_costs_the_others_nothing() {
         assert!(failed["data"].to_string().contains(&status.to_string()), "{failed}");
         let calls = room.events("model_call").len();
         room.advance(60.0);
-        assert!(room.events("model_call").len() < calls + 20, "a failing provider is asked again and again");
+        assert!(room.events("model_call").len() < calls + 20, "a failing provider is called again and again");
     }
 }
 
-fn tool_calls_that_nobody_asked_for_are_reported_back() {
+fn unrequested_tool_calls_are_reported() {
     let script = "agents:\n  ada: [ { tools: [ { name: launch, arguments: { what: rocket } } ], when: { kind: read } } ]\ndefault: [ { text: Fine. } ]\n";
     let mut room = setup().script(script).open();
     room.advance(0.5);
@@ -194,7 +194,7 @@ fn tool_calls_that_nobody_asked_for_are_reported_back() {
     assert!(warning["data"].to_string().contains("launch"), "{warning}");
 }
 
-fn what_a_reply_cannot_do_is_reported_back_in_the_next_prompt() {
+fn impossible_markers_in_a_reply_are_reported_in_the_next_prompt() {
     use agent_workshop::mind::LastPrompt;
     let script = "agents:\n  ada: [ { text: \"[SEND to Nobody: hello] [VOTE_UP: p99] Fine.\", when: { kind: read } } ]\ndefault: [ { text: Fine. } ]\n";
     let mut room = setup().script(script).open();
@@ -206,26 +206,26 @@ fn what_a_reply_cannot_do_is_reported_back_in_the_next_prompt() {
     room.until(60.0, "model_call", |event| event["agent"] == "ada-1");
     let world = room.world();
     let mut prompts = world.query::<&LastPrompt>();
-    let told = prompts.iter(world).any(|last| {
+    let is_reported = prompts.iter(world).any(|last| {
         let text = last.0.text();
         text.contains("Nobody") && text.contains("p99")
     });
-    assert!(told, "the refusals are not in the next prompt");
+    assert!(is_reported, "the refusals are not in the next prompt");
 }
 
-fn an_endless_reply_is_cut_and_kept_within_bounds() {
+fn a_huge_reply_is_cut() {
     let script = format!("default: [ {{ text: \"{}\" }} ]\n", "[PIN: x ".repeat(50_000));
     let mut room = setup().script(&script).open();
     room.advance(0.5);
     room.edit("scenes/test.yaml", &with_rules("Be kind."));
     room.until(60.0, "read", |_| true);
     room.advance(10.0);
-    assert!(room.saved().to_string().len() < 4 << 20, "one reply fills the memory");
+    assert!(room.saved().to_string().len() < 4 << 20, "the reply is saved whole");
     let longest = room.log().iter().map(|event| event["data"].to_string().len()).max().unwrap_or_default();
-    assert!(longest < 256 << 10, "a record of {longest} bytes");
+    assert!(longest < 256 << 10, "an event of {longest} bytes");
 }
 
-fn a_provider_that_takes_too_long_is_given_up() {
+fn a_slow_provider_times_out() {
     let script = "agents:\n  ada: [ { text: Late., latency: 3600, repeat: true } ]\ndefault: [ { text: Fine. } ]\n";
     let mut room = setup().script(script).open();
     room.advance(0.5);
@@ -233,15 +233,15 @@ fn a_provider_that_takes_too_long_is_given_up() {
     let call = room.until(200.0, "model_call", |event| event["agent"] == "ada-1");
     assert!(call["data"].to_string().contains("time"), "{call}");
     room.advance(0.1);
-    let left = room.events("state").into_iter().any(|event| {
+    let has_stopped = room.events("state").into_iter().any(|event| {
         event["agent"] == "ada-1"
             && event["data"]["from"] == "reading"
             && event["tick"].as_u64() >= call["tick"].as_u64()
     });
-    assert!(left, "the agent reads for ever");
+    assert!(has_stopped, "the agent never stops reading");
 }
 
-fn positions_that_are_no_numbers_are_refused() {
+fn invalid_positions_are_refused() {
     use agent_workshop::agent::AgentCommand;
     let mut room = setup().script("default: [ { text: Fine. } ]\n").open();
     room.advance(0.2);
@@ -262,7 +262,7 @@ fn positions_that_are_no_numbers_are_refused() {
     }
     room.advance(2.0);
     let saved = room.saved().to_string();
-    assert!(!saved.contains("[null,null]"), "a position is no number");
+    assert!(!saved.contains("[null,null]"), "an invalid position was saved");
     for bad in [".nan", ".inf", "1e30"] {
         let scene = SCENE.replace("position: [0, 120]", &format!("position: [{bad}, 120]"));
         let mut room = Setup::scene(&scene).profile("ada", "x").profile("bram", "y").provider("offline").open();

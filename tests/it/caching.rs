@@ -1,5 +1,4 @@
-//! How stable the beginnings of prompts are, so that providers can serve them from their caches: a server that
-//! remembers every prefix marked for caching, as Anthropic's does, and counts how much of later requests it has seen.
+//! Prompt caching: requests start with stable prefixes, and the prefixes are marked where the vendor needs that.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -11,23 +10,23 @@ use agent_workshop::mind::{Prompt, PromptMessage, PromptOrigin, PromptPart, Role
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::asking::{self, hasty};
 use crate::cases;
 use crate::hostile_server::{Server, status};
+use crate::model_requests::{self, short_timeouts};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        work_that_continues_is_read_from_the_cache,
-        what_is_different_each_time_stands_behind_the_mark,
-        only_who_wants_marks_gets_them,
+        continued_work_is_read_from_the_cache,
+        changing_parts_follow_the_cache_mark,
+        only_vendors_that_need_cache_marks_get_them,
     ]
 }
 
-/// The bodies that were sent, request by request.
+/// The bodies of the requests that were sent.
 type Sent = Arc<Mutex<Vec<Value>>>;
 
-/// A server that records requests and refuses them.
-fn listener() -> (Server, Sent) {
+/// Starts a server that records requests and refuses them.
+fn recording_server() -> (Server, Sent) {
     let sent = Sent::default();
     let notes = sent.clone();
     let server = Server::start(move |stream, request, _| {
@@ -38,23 +37,23 @@ fn listener() -> (Server, Sent) {
     (server, sent)
 }
 
-/// The bodies that are sent to a provider for these requests.
+/// Sends requests to a provider. Returns the bodies that were sent.
 pub fn sent_to(provider: &str, requests: impl IntoIterator<Item = ProviderRequest>) -> Vec<Value> {
-    let (server, sent) = listener();
-    let settings = GatewaySettings { attempts: 1, ..hasty() };
+    let (server, sent) = recording_server();
+    let settings = GatewaySettings { attempts: 1, ..short_timeouts() };
     for request in requests {
-        asking::ask_this(provider, &server.url, request, &settings).failure();
+        model_requests::ask_request(provider, &server.url, request, &settings).failure();
     }
     let sent = sent.lock().unwrap();
     sent.clone()
 }
 
-/// A request with a system text of these stable and changing parts, and this history.
-fn question(stays: &str, changes: &str, history: Vec<PromptMessage>, moment: Option<&str>) -> ProviderRequest {
+/// Returns a request with this stable and changing part of the system text, this history and this moment.
+fn request_with(stable: &str, changing: &str, history: Vec<PromptMessage>, moment: Option<&str>) -> ProviderRequest {
     let part = |text: &&str| PromptPart::new(PromptOrigin::of("system"), *text);
     let prompt = Prompt {
-        system: [stays, changes].iter().filter(|text| !text.is_empty()).map(part).collect(),
-        stable_parts: usize::from(!stays.is_empty()),
+        system: [stable, changing].iter().filter(|text| !text.is_empty()).map(part).collect(),
+        stable_parts: usize::from(!stable.is_empty()),
         history,
         moment: moment.unwrap_or_default().to_owned(),
         ..Prompt::default()
@@ -64,11 +63,11 @@ fn question(stays: &str, changes: &str, history: Vec<PromptMessage>, moment: Opt
         description: "Does something.".into(),
         parameters: json!({ "type": "object" }).into(),
     };
-    ProviderRequest { prompt, tools: vec![tool("look"), tool("write")], ..asking::request("") }
+    ProviderRequest { prompt, tools: vec![tool("look"), tool("write")], ..model_requests::request("") }
 }
 
-/// The history of a piece of work after this many turns.
-fn work(turns: usize) -> Vec<PromptMessage> {
+/// Returns the history of work after this many turns.
+fn work_history(turns: usize) -> Vec<PromptMessage> {
     let mut history = vec![PromptMessage::plain(Role::User, "Your task: look at everything.")];
     for turn in 0..turns {
         let call = ToolCall::new(format!("c{turn}"), "look", json!({ "path": format!("{turn}.md") }));
@@ -78,7 +77,7 @@ fn work(turns: usize) -> Vec<PromptMessage> {
     history
 }
 
-/// The blocks of a request in caching order, and which of them are followed by a mark.
+/// Returns the blocks of a request in caching order, and the numbers of blocks that precede each mark.
 fn blocks(sent: &Value) -> (Vec<String>, Vec<usize>) {
     let (mut blocks, mut marks) = (Vec::new(), Vec::new());
     let mut add = |place: &str, block: &Value| {
@@ -101,57 +100,61 @@ fn blocks(sent: &Value) -> (Vec<String>, Vec<usize>) {
     (blocks, marks)
 }
 
-/// For every request, the percentage of its length that was cached by an earlier one.
+/// Returns, for every request, the percentage of its length that an earlier one has cached.
 fn read_from_cache(sent: &[Value]) -> Vec<usize> {
-    let mut kept: BTreeSet<String> = BTreeSet::new();
+    let mut cached: BTreeSet<String> = BTreeSet::new();
     let mut shares = Vec::new();
-    for question in sent {
-        let (blocks, marks) = blocks(question);
+    for request in sent {
+        let (blocks, marks) = blocks(request);
         let whole = blocks.concat().len();
-        let begins: Vec<String> = (0..=blocks.len()).map(|count| blocks[..count].concat()).collect();
-        let found = begins.iter().rev().find(|begin| kept.contains(*begin)).map_or(0, String::len);
+        let prefixes: Vec<String> = (0..=blocks.len()).map(|count| blocks[..count].concat()).collect();
+        let found = prefixes.iter().rev().find(|begin| cached.contains(*begin)).map_or(0, String::len);
         shares.push(100 * found / whole);
-        kept.extend(marks.into_iter().map(|mark| begins[mark].clone()));
+        cached.extend(marks.into_iter().map(|mark| prefixes[mark].clone()));
     }
     shares
 }
 
-fn work_that_continues_is_read_from_the_cache() {
+fn continued_work_is_read_from_the_cache() {
     let rules = "Be kind to everyone in the room. ".repeat(20);
-    let sent = sent_to("anthropic", (0..6).map(|turns| question(&rules, "", work(turns), None)));
+    let sent = sent_to("anthropic", (0..6).map(|turns| request_with(&rules, "", work_history(turns), None)));
     let shares = read_from_cache(&sent);
-    assert_eq!(shares[0], 0, "nothing was asked before");
+    assert_eq!(shares[0], 0, "the first request is not cached");
     assert!(shares[1..].iter().all(|share| *share >= 50), "{shares:?}");
     assert!(shares[3..].iter().all(|share| *share >= 75), "{shares:?}");
-    for question in &sent {
-        assert!((1..=4).contains(&blocks(question).1.len()), "no more than four marks are taken: {question}");
+    for request in &sent {
+        assert!((1..=4).contains(&blocks(request).1.len()), "a request has one to four marks: {request}");
     }
 }
 
-fn what_is_different_each_time_stands_behind_the_mark() {
+fn changing_parts_follow_the_cache_mark() {
     let rules = "Be kind to everyone in the room. ".repeat(20);
-    let place = |turn: usize| format!("You stand at ({turn}, 3).");
-    let talk = |turn| question(&rules, &place(turn), work(turn), Some("Your turn."));
+    let position = |turn: usize| format!("You stand at ({turn}, 3).");
+    let talk = |turn| request_with(&rules, &position(turn), work_history(turn), Some("Your turn."));
     let shares = read_from_cache(&sent_to("anthropic", (1..4).map(talk)));
-    assert!(shares[1..].iter().all(|share| *share > 15), "the rules are kept: {shares:?}");
-    let sent = sent_to("anthropic", [talk(2), question("", "You stand there.", work(1), Some("Your turn."))]);
+    assert!(shares[1..].iter().all(|share| *share > 15), "the rules are cached: {shares:?}");
+    let sent =
+        sent_to("anthropic", [talk(2), request_with("", "You stand there.", work_history(1), Some("Your turn."))]);
     let (all, marks) = blocks(&sent[0]);
-    assert_eq!(marks.len(), 1, "what follows on what changes is never found again: {}", sent[0]);
+    assert_eq!(marks.len(), 1, "there is no mark after the changing part: {}", sent[0]);
     assert!(all[marks[0] - 1].contains("Be kind") && all[marks[0]].contains("You stand at"), "{all:?}");
     let (all, marks) = blocks(&sent[1]);
-    assert!(marks.len() == 1 && all[marks[0] - 1].starts_with("tool"), "the tools at least are kept: {}", sent[1]);
-    // The moment is sent only once, so the mark is before it.
-    let (all, marks) = blocks(&sent_to("anthropic", [question(&rules, "", work(1), Some("Your turn."))])[0]);
+    assert!(marks.len() == 1 && all[marks[0] - 1].starts_with("tool"), "at least the tools are cached: {}", sent[1]);
+    // The moment differs in each request, so the mark is before it.
+    let (all, marks) =
+        blocks(&sent_to("anthropic", [request_with(&rules, "", work_history(1), Some("Your turn."))])[0]);
     assert!(all.last().is_some_and(|last| last.contains("Your turn.")) && marks.last() < Some(&all.len()), "{all:?}");
 }
 
-fn only_who_wants_marks_gets_them() {
+fn only_vendors_that_need_cache_marks_get_them() {
     let rules = "Be kind.";
     for provider in ["openai", "gemini", "ollama"] {
-        let sent =
-            sent_to(provider, (0..2).map(|turns| question(rules, "You stand there.", work(turns), Some("Now."))));
+        let sent = sent_to(
+            provider,
+            (0..2).map(|turns| request_with(rules, "You stand there.", work_history(turns), Some("Now."))),
+        );
         assert!(!format!("{sent:?}").contains("cache_control"), "{provider}: {sent:?}");
-        let said = sent[1].to_string();
-        assert!(said.contains("Be kind.\\n\\nYou stand there."), "{provider}: {said}");
+        let body = sent[1].to_string();
+        assert!(body.contains("Be kind.\\n\\nYou stand there."), "{provider}: {body}");
     }
 }

@@ -17,26 +17,26 @@ pub use crate::program::{output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        the_first_command_makes_a_workspace_and_lives_ten_minutes,
-        a_pipe_stays_quiet,
-        bad_usage_ends_with_2_and_says_why,
-        a_picture_of_the_room_needs_no_display,
-        a_picture_changes_nothing_in_the_workspace,
-        events_written_into_the_workspace_are_no_edits_of_it,
-        a_window_without_a_display_says_what_to_do_instead,
-        events_on_standard_output_keep_the_contract,
-        a_run_replays_to_the_same_worlds,
-        answers_that_came_at_random_times_are_replayed_at_the_same_ticks,
+        the_first_run_creates_a_workspace_and_runs_for_ten_minutes,
+        a_run_into_a_pipe_prints_nothing,
+        invalid_usage_exits_with_2_and_a_reason,
+        a_screenshot_needs_no_display,
+        a_screenshot_does_not_change_the_workspace,
+        output_files_in_the_workspace_do_not_count_as_edits,
+        a_window_without_a_display_suggests_an_alternative,
+        events_on_stdout_have_the_documented_fields,
+        a_run_replays_to_the_same_states,
+        answers_with_random_delays_are_replayed_at_the_same_ticks,
         an_edit_on_disk_is_noticed_within_two_seconds_and_read,
-        what_agents_do_is_written_to_the_scene_without_touching_the_rest,
-        killed_in_the_middle_the_room_continues_where_it_was,
-        an_interrupt_ends_with_130_and_loses_nothing,
-        two_processes_never_share_a_workspace,
+        changes_by_agents_are_saved_without_touching_the_rest_of_the_scene,
+        a_killed_room_continues_where_it_was,
+        an_interrupt_exits_with_130_and_loses_nothing,
+        two_processes_cannot_open_the_same_workspace,
         a_task_prints_its_answer,
-        doctor_names_what_is_broken_and_where,
+        doctor_reports_problems_with_their_files,
         init_never_overwrites,
-        a_scene_that_is_missing_is_named_with_those_there_are,
-        a_budget_stops_with_3_and_says_which,
+        a_missing_scene_is_reported_with_the_available_ones,
+        reaching_a_budget_exits_with_3_and_names_it,
     ]
 }
 
@@ -47,15 +47,15 @@ fn rules_file(room: &Path) -> PathBuf {
 /// Changes the text of the rulebook in place, as an editor would.
 fn edit_rules(room: &Path, to: &str) {
     let scene = fs::read_to_string(rules_file(room)).unwrap();
-    let start = scene.find("kind: rulebook").expect("the studio has a rulebook");
-    let text = start + scene[start..].find("text:").expect("with a text");
+    let start = scene.find("kind: rulebook").expect("the scene has a rulebook");
+    let text = start + scene[start..].find("text:").expect("the rulebook has a text");
     let line_end = text + scene[text..].find('\n').unwrap();
-    let block_end = line_end + 1 + scene[line_end + 1..].find("\n  - ").expect("and more elements after it") + 1;
+    let block_end = line_end + 1 + scene[line_end + 1..].find("\n  - ").expect("more elements follow") + 1;
     let edited = format!("{}text: {}\n{}", &scene[..text], serde_json::to_string(to).unwrap(), &scene[block_end..]);
     fs::write(rules_file(room), edited).unwrap();
 }
 
-fn the_first_command_makes_a_workspace_and_lives_ten_minutes() {
+fn the_first_run_creates_a_workspace_and_runs_for_ten_minutes() {
     let folder = folder();
     succeed(folder.path(), &["run", "--for", "10m", "--speed", "max"]);
     let room = folder.path().join("my-workshop");
@@ -66,10 +66,10 @@ fn the_first_command_makes_a_workspace_and_lives_ten_minutes() {
         assert!(events.iter().any(|event| event["type"] == kind), "no {kind} in ten minutes");
     }
     assert!(events.iter().any(|event| event["tick"].as_u64() >= Some(17_900)));
-    assert!(events.windows(2).all(|pair| pair[0]["seq"].as_u64() < pair[1]["seq"].as_u64()), "seq does not rise");
+    assert!(events.windows(2).all(|pair| pair[0]["seq"].as_u64() < pair[1]["seq"].as_u64()), "seq does not increase");
 }
 
-fn a_pipe_stays_quiet() {
+fn a_run_into_a_pipe_prints_nothing() {
     let folder = folder();
     succeed(folder.path(), &["init", "room"]);
     let quiet = output(folder.path(), &["run", "room", "--for", "20s", "--speed", "max"]);
@@ -77,7 +77,7 @@ fn a_pipe_stays_quiet() {
     assert!(quiet.stdout.is_empty() && quiet.stderr.is_empty(), "{}", String::from_utf8_lossy(&quiet.stderr));
 }
 
-fn bad_usage_ends_with_2_and_says_why() {
+fn invalid_usage_exits_with_2_and_a_reason() {
     let folder = folder();
     let wrong = [
         &["run", "--speed", "7"][..],
@@ -94,12 +94,12 @@ fn bad_usage_ends_with_2_and_says_why() {
     }
 }
 
-/// Builds without the window cannot draw it.
+/// Returns whether this build includes the window.
 fn has_window() -> bool {
     cfg!(feature = "window")
 }
 
-fn a_picture_of_the_room_needs_no_display() {
+fn a_screenshot_needs_no_display() {
     if !has_window() {
         return;
     }
@@ -112,16 +112,16 @@ fn a_picture_of_the_room_needs_no_display() {
     assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
     let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
     assert_eq!((number(16), number(20)), (640, 400));
-    assert!(png.len() > 20_000, "{} bytes are no picture of a room", png.len());
+    assert!(png.len() > 20_000, "{} bytes are too few for a picture of a room", png.len());
 }
 
-/// Every file below a folder, with its text.
-fn everything_in(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+/// Reads every file below a folder, by path.
+fn read_all(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            all.extend(everything_in(&path));
+            all.extend(read_all(&path));
         } else {
             all.insert(path.clone(), fs::read(&path).unwrap());
         }
@@ -129,23 +129,23 @@ fn everything_in(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
-fn a_picture_changes_nothing_in_the_workspace() {
+fn a_screenshot_does_not_change_the_workspace() {
     if !has_window() {
         return;
     }
     let folder = folder();
     succeed(folder.path(), &["run", "--for", "20s", "--speed", "max"]);
     let workspace = folder.path().join("my-workshop");
-    let before = everything_in(&workspace);
+    let before = read_all(&workspace);
     let picture = ["my-workshop", "--screenshot", "room.png", "--size", "640x400", "--after", "60s"];
     succeed(folder.path(), &picture);
-    let after = everything_in(&workspace);
+    let after = read_all(&workspace);
     let differing: Vec<&PathBuf> =
         before.keys().chain(after.keys()).filter(|path| before.get(*path) != after.get(*path)).collect();
     assert!(differing.is_empty(), "{differing:?}");
 }
 
-fn events_written_into_the_workspace_are_no_edits_of_it() {
+fn output_files_in_the_workspace_do_not_count_as_edits() {
     let folder = folder();
     succeed(folder.path(), &["init", "ws"]);
     let workspace = folder.path().join("ws");
@@ -156,19 +156,19 @@ fn events_written_into_the_workspace_are_no_edits_of_it() {
     assert!(own.is_empty(), "{own:?}");
 }
 
-fn a_window_without_a_display_says_what_to_do_instead() {
+fn a_window_without_a_display_suggests_an_alternative() {
     if !has_window() {
         return;
     }
     let folder = folder();
     let output = workshop(folder.path(), &[]).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("workshop run"), "{told}");
-    assert!(!folder.path().join("my-workshop").exists(), "nothing was opened, so nothing is to be made");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("workshop run"), "{stderr}");
+    assert!(!folder.path().join("my-workshop").exists(), "no workspace is created if the window does not open");
 }
 
-fn events_on_standard_output_keep_the_contract() {
+fn events_on_stdout_have_the_documented_fields() {
     let folder = folder();
     let events = json_lines(&succeed(folder.path(), &["run", "--for", "30s", "--speed", "max", "--events", "-"]));
     for event in &events {
@@ -180,10 +180,10 @@ fn events_on_standard_output_keep_the_contract() {
     let added = events.iter().find(|event| event["type"] == "agent_added").unwrap();
     assert!(added["data"]["profile"].is_string() && added["data"]["position"].is_array(), "{added}");
     let stored = json_lines(&succeed(&folder.path().join("my-workshop"), &["export", "--events", "-"]));
-    assert_eq!(events, stored, "what was shown is not what is kept");
+    assert_eq!(events, stored, "the printed events differ from the stored ones");
 }
 
-fn a_run_replays_to_the_same_worlds() {
+fn a_run_replays_to_the_same_states() {
     let folder = folder();
     succeed(folder.path(), &["run", "--scene", "newsroom", "--for", "5m", "--speed", "max"]);
     let report: Value =
@@ -192,8 +192,8 @@ fn a_run_replays_to_the_same_worlds() {
     assert_eq!(report["differs_at"], Value::Null);
 }
 
-/// A model in real time: each answer takes up to a third of a second, which is five simulated seconds here.
-fn answers_that_came_at_random_times_are_replayed_at_the_same_ticks() {
+/// The model answers in real time, after up to 0.3 s each, which are 5 simulated seconds here.
+fn answers_with_random_delays_are_replayed_at_the_same_ticks() {
     let server = Server::start(|stream, request, number| {
         std::thread::sleep(Duration::from_millis(content_hash(format!("{number}{request}").as_bytes()) % 300));
         let text = format!("Point {number} is new to me. [REMEMBER: point {number}] [PIN: look into point {number}]");
@@ -206,16 +206,16 @@ fn answers_that_came_at_random_times_are_replayed_at_the_same_ticks() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
     let run = ["run", "--scene", "newsroom", "--provider", "openai:any", "--for", "90s", "--speed", "16"];
-    let told = workshop(folder.path(), &run).env("OPENAI_BASE_URL", &server.url).output().unwrap();
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    assert!(server.seen() >= 10, "only {} questions", server.seen());
+    let output = workshop(folder.path(), &run).env("OPENAI_BASE_URL", &server.url).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(server.seen() >= 10, "only {} requests", server.seen());
     let report: Value =
         serde_json::from_str(&succeed(folder.path(), &["replay", "last", "--verify", "--json"])).unwrap();
     assert!(report["compared"].as_u64().unwrap() >= 5, "{report}");
     assert_eq!(report["differs_at"], Value::Null);
     let events = json_lines(&succeed(folder.path(), &["export", "--events", "-"]));
     let answered = events.iter().filter(|event| event["type"] == "model_call" && event["data"]["error"].is_null());
-    assert!(answered.count() >= 10, "too few answers came");
+    assert!(answered.count() >= 10, "too few calls were answered");
 }
 
 fn an_edit_on_disk_is_noticed_within_two_seconds_and_read() {
@@ -228,12 +228,12 @@ fn an_edit_on_disk_is_noticed_within_two_seconds_and_read() {
     running.wait_for("the queued read", |event| {
         event["type"] == "action_queued" && event["data"].to_string().contains("high")
     });
-    assert!(edited.elapsed() < Duration::from_secs(2), "it took {:?}", edited.elapsed());
+    assert!(edited.elapsed() < Duration::from_secs(2), "noticing it took {:?}", edited.elapsed());
     running.wait_for("the read", |event| event["type"] == "read" && event["data"]["element"] == "rules");
     assert_eq!(running.interrupt().0, Some(130));
 }
 
-fn what_agents_do_is_written_to_the_scene_without_touching_the_rest() {
+fn changes_by_agents_are_saved_without_touching_the_rest_of_the_scene() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
     let path = folder.path().join("scenes/newsroom.yaml");
@@ -254,20 +254,20 @@ fn what_agents_do_is_written_to_the_scene_without_touching_the_rest() {
         text.lines().filter(|line| line.trim_start().starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(comments(&after), comments(&scene), "comments were lost");
-    // Nobody was moved, added or removed: everything from the agents on is unchanged.
-    let (_, agents_before) = scene.split_once("\nagents:").expect("it has agents");
-    let (_, agents_after) = after.split_once("\nagents:").expect("it has agents");
+    // No agent was moved, added or removed, so everything from the agents on is unchanged.
+    let (_, agents_before) = scene.split_once("\nagents:").expect("the scene has agents");
+    let (_, agents_after) = after.split_once("\nagents:").expect("the scene has agents");
     assert_eq!(agents_after, agents_before);
 }
 
-fn killed_in_the_middle_the_room_continues_where_it_was() {
+fn a_killed_room_continues_where_it_was() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
     let mut last_tick = 0;
     for round in 0..3 {
         let mut running =
             Running::start(folder.path(), &["run", "--scene", "newsroom", "--speed", "max", "--events", "-"]);
-        running.wait_for("some life", |event| {
+        running.wait_for("a memory", |event| {
             event["type"] == "memory" && event["tick"].as_u64() > Some(last_tick + 200 + 150 * round)
         });
         running.kill();
@@ -285,7 +285,7 @@ fn killed_in_the_middle_the_room_continues_where_it_was() {
     assert!(run[0]["tick"].as_u64().unwrap() >= last_tick);
 }
 
-fn an_interrupt_ends_with_130_and_loses_nothing() {
+fn an_interrupt_exits_with_130_and_loses_nothing() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
     let mut running = Running::start(folder.path(), &["run", "--speed", "16", "--events", "-"]);
@@ -294,10 +294,10 @@ fn an_interrupt_ends_with_130_and_loses_nothing() {
     assert_eq!(code, Some(130));
     let stored = json_lines(&succeed(folder.path(), &["export", "--run", "last", "--events", "-"]));
     assert_eq!(stored.last().unwrap()["type"], "run_end");
-    assert_eq!(shown, stored, "what was shown is not what is kept");
+    assert_eq!(shown, stored, "the printed events differ from the stored ones");
 }
 
-fn two_processes_never_share_a_workspace() {
+fn two_processes_cannot_open_the_same_workspace() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
     let mut running = Running::start(folder.path(), &["run", "--speed", "1", "--events", "-"]);
@@ -335,11 +335,11 @@ fn a_task_prints_its_answer() {
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("researcher"));
     for blank in ["", "  \n"] {
         let empty = output(folder.path(), &["run", "--agent", "researcher", "--task", blank]);
-        assert_eq!(empty.status.code(), Some(2), "a task that says nothing");
+        assert_eq!(empty.status.code(), Some(2), "a blank task is refused");
     }
 }
 
-fn doctor_names_what_is_broken_and_where() {
+fn doctor_reports_problems_with_their_files() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
     let sound = succeed(folder.path(), &["doctor"]);
@@ -349,17 +349,17 @@ fn doctor_names_what_is_broken_and_where() {
     fs::write(folder.path().join("settings.yaml"), "gateway: { provider: evil }\n").unwrap();
     let found = output(folder.path(), &["doctor"]);
     assert_eq!(found.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&found.stdout).into_owned();
-    let told = |what: &str| said.lines().any(|line| line.starts_with("problem") && line.contains(what));
-    assert!(said.contains("agents/broken.md") && told("agents/latin.md") && told("evil"), "{said}");
-    assert!(!said.contains("missing"), "what is there and wrong is not missing: {said}");
-    assert!(said.contains("GEMINI_API_KEY"), "{said}");
+    let stdout = String::from_utf8_lossy(&found.stdout).into_owned();
+    let is_problem = |what: &str| stdout.lines().any(|line| line.starts_with("problem") && line.contains(what));
+    assert!(stdout.contains("agents/broken.md") && is_problem("agents/latin.md") && is_problem("evil"), "{stdout}");
+    assert!(!stdout.contains("missing"), "an invalid value is not reported as missing: {stdout}");
+    assert!(stdout.contains("GEMINI_API_KEY"), "{stdout}");
 }
 
 fn init_never_overwrites() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
-    let written = files_below(folder.path());
+    let written = list_files(folder.path());
     assert!(written.len() > 10, "the starter kit has more files than {written:?}");
     written.iter().for_each(|file| fs::write(file, "mine").unwrap());
     succeed(folder.path(), &["init", "."]);
@@ -368,19 +368,19 @@ fn init_never_overwrites() {
     }
 }
 
-fn files_below(folder: &Path) -> Vec<PathBuf> {
+fn list_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+    entries.flat_map(|path| if path.is_dir() { list_files(&path) } else { vec![path] }).collect()
 }
 
-fn a_scene_that_is_missing_is_named_with_those_there_are() {
+fn a_missing_scene_is_reported_with_the_available_ones() {
     let folder = folder();
-    let said = output(folder.path(), &["run", "--scene", "newsrom", "--ticks", "1"]);
-    let error = String::from_utf8_lossy(&said.stderr).into_owned();
-    assert!(!said.status.success() && error.contains("newsrom") && error.contains("newsroom"), "{error}");
+    let output = output(folder.path(), &["run", "--scene", "newsrom", "--ticks", "1"]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && error.contains("newsrom") && error.contains("newsroom"), "{error}");
 }
 
-fn a_budget_stops_with_3_and_says_which() {
+fn reaching_a_budget_exits_with_3_and_names_it() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
     fs::write(folder.path().join("settings.yaml"), "budget:\n  calls_per_run: 2\n").unwrap();

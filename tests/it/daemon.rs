@@ -1,4 +1,4 @@
-//! The daemon: all work one step at a time, or continuously, next to a person who edits files.
+//! The daemon: runs all work one step at a time or continuously, while a person edits files.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -14,21 +14,21 @@ use crate::program::{Running, files, json_lines, output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_pump_lets_each_piece_of_work_have_one_turn_and_says_what_is_left,
-        a_walk_continues_by_pumps_with_a_person_at_the_file_in_between,
-        pumps_of_a_settled_workspace_change_nothing_and_ask_nobody,
-        a_daemon_that_watches_takes_up_an_answer_and_ends_when_it_is_interrupted,
-        a_pump_beside_an_owner_hands_over_and_says_how_it_stands,
-        who_watches_beside_an_owner_takes_over_when_that_one_is_killed,
-        of_two_pumps_at_once_one_acts_and_the_other_says_what_is_left,
-        a_step_says_what_was_done_in_its_order,
-        what_agents_did_is_put_aside_and_can_be_done_once_more,
+        a_pump_runs_one_turn_of_each_activation_and_reports_the_rest,
+        work_continues_by_pumps_with_an_answer_in_between,
+        pumps_of_a_finished_workspace_change_nothing_and_call_no_model,
+        a_watching_daemon_reads_an_answer_and_ends_when_interrupted,
+        a_pump_next_to_an_owner_hands_over_and_reports_the_state,
+        a_second_daemon_takes_over_when_the_owner_is_killed,
+        of_two_concurrent_pumps_one_acts_and_the_other_reports,
+        a_step_reports_its_actions_in_order,
+        clean_moves_results_aside_and_the_work_can_be_repeated,
     ]
 }
 
 const FILE: &str = "tasks/approvals.task.md";
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n  - { id: other, profile: other, position: [300, 0] }\n";
-/// An agent that reads three times, each in a turn of its own, and then asks before it writes.
+/// A script whose agent lists files in two turns and then needs approval for a write.
 const SCRIPT: &str = r#"
 agents:
   lead:
@@ -62,7 +62,7 @@ fn room() -> TempDir {
     folder
 }
 
-const GIVE: [&str; 11] = [
+const GIVE_TASK: [&str; 11] = [
     "run",
     "--only",
     "lead",
@@ -77,7 +77,7 @@ const GIVE: [&str; 11] = [
 ];
 const PUMP: [&str; 4] = ["daemon", "--pump", "--provider", "scripted:script.yaml"];
 
-/// One pump: its exit code, the number of model calls for work, and the summary at the end.
+/// Runs one pump. Returns its exit code, the number of turns, and the summary on stderr.
 fn pump(room: &Path) -> (i32, usize, String) {
     let ended = output(room, &[&PUMP[..], &["--events", "-"]].concat());
     let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
@@ -90,45 +90,45 @@ fn mark(room: &Path, sign: &str) {
     fs::write(room.join(FILE), text.replace("- [ ] A @human", &format!("- {sign} A @human"))).unwrap();
 }
 
-fn a_pump_lets_each_piece_of_work_have_one_turn_and_says_what_is_left() {
+fn a_pump_runs_one_turn_of_each_activation_and_reports_the_rest() {
     let room = room();
-    output(room.path(), &GIVE);
+    output(room.path(), &GIVE_TASK);
     for number in 0..2 {
-        let (code, turns, told) = pump(room.path());
-        assert_eq!((code, turns), (0, 1), "{number}: {told}");
-        assert!(told.contains("next pump"), "{told}");
+        let (code, turns, summary) = pump(room.path());
+        assert_eq!((code, turns), (0, 1), "{number}: {summary}");
+        assert!(summary.contains("next pump"), "{summary}");
     }
-    let (code, turns, told) = pump(room.path());
-    assert_eq!((code, turns), (4, 1), "{told}");
-    assert!(told.contains("Lead (lead) wants to write artifacts/a.md"), "{told}");
+    let (code, turns, summary) = pump(room.path());
+    assert_eq!((code, turns), (4, 1), "{summary}");
+    assert!(summary.contains("Lead (lead) wants to write artifacts/a.md"), "{summary}");
 }
 
-fn a_walk_continues_by_pumps_with_a_person_at_the_file_in_between() {
+fn work_continues_by_pumps_with_an_answer_in_between() {
     for (sign, is_written) in [("[x]", true), ("[-]", false)] {
         let room = room();
-        output(room.path(), &GIVE);
+        output(room.path(), &GIVE_TASK);
         (0..3).for_each(|_| drop(pump(room.path())));
         for _ in 0..2 {
             assert_eq!(
                 (pump(room.path()).0, room.path().join("artifacts/a.md").exists()),
                 (4, false),
-                "nobody answered"
+                "there is no answer yet"
             );
         }
         mark(room.path(), sign);
-        let (code, _, told) = pump(room.path());
-        assert_eq!(code, 0, "{told}");
+        let (code, _, summary) = pump(room.path());
+        assert_eq!(code, 0, "{summary}");
         assert_eq!(room.path().join("artifacts/a.md").exists(), is_written);
-        let (code, turns, told) = pump(room.path());
-        assert_eq!((code, turns), (0, 0), "{told}");
+        let (code, turns, summary) = pump(room.path());
+        assert_eq!((code, turns), (0, 0), "{summary}");
         let json = succeed(room.path(), &[&PUMP[..], &["--json"]].concat());
         assert!(json.contains("\"ended\":\"done\"") || json.contains("\"ended\": \"done\""), "{json}");
     }
 }
 
-fn pumps_of_a_settled_workspace_change_nothing_and_ask_nobody() {
+fn pumps_of_a_finished_workspace_change_nothing_and_call_no_model() {
     let room = room();
-    output(room.path(), &GIVE);
+    output(room.path(), &GIVE_TASK);
     (0..3).for_each(|_| drop(pump(room.path())));
     mark(room.path(), "[x]");
     (0..2).for_each(|_| drop(pump(room.path())));
@@ -139,17 +139,17 @@ fn pumps_of_a_settled_workspace_change_nothing_and_ask_nobody() {
         let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
         let calls = ["model_call", "tool_call"];
         assert!(events.iter().all(|event| calls.iter().all(|kind| event["type"] != *kind)), "{events:?}");
-        assert!(events.iter().any(|event| event["type"] == "run_end"), "the log is told: {events:?}");
+        assert!(events.iter().any(|event| event["type"] == "run_end"), "the end of the run is logged: {events:?}");
     }
     assert_eq!(files(room.path()), before);
 }
 
-fn a_daemon_that_watches_takes_up_an_answer_and_ends_when_it_is_interrupted() {
+fn a_watching_daemon_reads_an_answer_and_ends_when_interrupted() {
     let room = room();
-    output(room.path(), &GIVE);
+    output(room.path(), &GIVE_TASK);
     let watch = ["daemon", "--watch", "--speed", "4", "--provider", "scripted:script.yaml", "--events", "-"];
     let mut running = Running::start(room.path(), &watch);
-    running.wait_for("the question", |event| event["type"] == "approval_requested");
+    running.wait_for("the approval request", |event| event["type"] == "approval_requested");
     let until = Instant::now() + Duration::from_secs(30);
     while !fs::read_to_string(room.path().join(FILE)).is_ok_and(|text| text.contains("pending"))
         && Instant::now() < until
@@ -162,27 +162,31 @@ fn a_daemon_that_watches_takes_up_an_answer_and_ends_when_it_is_interrupted() {
     assert_eq!(fs::read_to_string(room.path().join("artifacts/a.md")).unwrap(), "done");
 }
 
-fn told(output: &Output) -> String {
+fn stderr_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A room in which a question waits for a person, with a daemon that owns it.
-fn watched() -> (TempDir, Running) {
+/// Starts a daemon that owns a workspace with a pending approval.
+fn watched_room() -> (TempDir, Running) {
     let room = room();
-    output(room.path(), &GIVE);
+    output(room.path(), &GIVE_TASK);
     let watch = ["daemon", "--watch", "--speed", "4", "--provider", "scripted:script.yaml", "--events", "-"];
     let mut running = Running::start(room.path(), &watch);
-    running.wait_for("the question", |event| event["type"] == "approval_requested");
+    running.wait_for("the approval request", |event| event["type"] == "approval_requested");
     (room, running)
 }
 
-fn a_pump_beside_an_owner_hands_over_and_says_how_it_stands() {
-    let (room, mut running) = watched();
+fn a_pump_next_to_an_owner_hands_over_and_reports_the_state() {
+    let (room, mut running) = watched_room();
     let process = running.child.id().to_string();
-    let beside = output(room.path(), &PUMP);
-    assert_eq!(beside.status.code(), Some(4), "{}", told(&beside));
-    assert!(told(&beside).contains(&format!("process {process} has this workspace open")), "{}", told(&beside));
-    assert!(told(&beside).contains("Lead (lead) wants to write artifacts/a.md"), "{}", told(&beside));
+    let second = output(room.path(), &PUMP);
+    assert_eq!(second.status.code(), Some(4), "{}", stderr_of(&second));
+    assert!(
+        stderr_of(&second).contains(&format!("process {process} has this workspace open")),
+        "{}",
+        stderr_of(&second)
+    );
+    assert!(stderr_of(&second).contains("Lead (lead) wants to write artifacts/a.md"), "{}", stderr_of(&second));
     let until = Instant::now() + Duration::from_secs(30);
     while !fs::read_to_string(room.path().join(FILE)).is_ok_and(|text| text.contains("pending"))
         && Instant::now() < until
@@ -190,10 +194,10 @@ fn a_pump_beside_an_owner_hands_over_and_says_how_it_stands() {
         std::thread::yield_now();
     }
     mark(room.path(), "[x]");
-    // It waits until the owner has read the mark and acted on it.
-    let beside = output(room.path(), &[&PUMP[..], &["--json"]].concat());
-    let json: serde_json::Value = serde_json::from_slice(&beside.stdout).unwrap();
-    assert_eq!((json["ended"].as_str(), beside.status.code()), (Some("done"), Some(0)), "{json}");
+    // The pump waits until the owner has read the mark and acted on it.
+    let second = output(room.path(), &[&PUMP[..], &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&second.stdout).unwrap();
+    assert_eq!((json["ended"].as_str(), second.status.code()), (Some("done"), Some(0)), "{json}");
     assert_eq!(
         (json["acts"].as_array().map(Vec::len), json["owner"].as_str()),
         (Some(0), Some(&*format!("process {process}")))
@@ -204,8 +208,8 @@ fn a_pump_beside_an_owner_hands_over_and_says_how_it_stands() {
     assert_eq!(events.iter().filter(|event| event["type"] == "run_start").count(), 1);
 }
 
-fn who_watches_beside_an_owner_takes_over_when_that_one_is_killed() {
-    let (room, running) = watched();
+fn a_second_daemon_takes_over_when_the_owner_is_killed() {
+    let (room, running) = watched_room();
     let mut standby =
         workshop(room.path(), &["daemon", "--watch", "--speed", "4", "--provider", "scripted:script.yaml"])
             .stdout(Stdio::null())
@@ -229,15 +233,15 @@ fn who_watches_beside_an_owner_takes_over_when_that_one_is_killed() {
     while !room.path().join("artifacts/a.md").exists() && Instant::now() < until {
         std::thread::yield_now();
     }
-    assert_eq!(fs::read_to_string(room.path().join("artifacts/a.md")).unwrap(), "done", "it goes on where it was");
+    assert_eq!(fs::read_to_string(room.path().join("artifacts/a.md")).unwrap(), "done", "the work continues");
     Command::new("kill").args(["-INT", &standby.id().to_string()]).status().unwrap();
     assert_eq!(standby.wait().unwrap().code(), Some(130));
 }
 
-fn of_two_pumps_at_once_one_acts_and_the_other_says_what_is_left() {
+fn of_two_concurrent_pumps_one_acts_and_the_other_reports() {
     for round in 0..20 {
         let room = room();
-        output(room.path(), &GIVE);
+        output(room.path(), &GIVE_TASK);
         let start = || {
             let mut command = workshop(room.path(), &[&PUMP[..], &["--json"]].concat());
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -246,11 +250,11 @@ fn of_two_pumps_at_once_one_acts_and_the_other_says_what_is_left() {
         let json = |output: &Output| -> serde_json::Value { serde_json::from_slice(&output.stdout).unwrap() };
         let both: Vec<serde_json::Value> = ended.iter().map(json).collect();
         for (output, json) in ended.iter().zip(&both) {
-            assert_eq!(output.status.code(), Some(0), "round {round}: {json} {}", told(output));
+            assert_eq!(output.status.code(), Some(0), "round {round}: {json} {}", stderr_of(output));
         }
         let acted = both.iter().filter(|json| json["acts"].as_array().is_some_and(|acts| !acts.is_empty())).count();
         let handed_over = both.iter().filter(|json| json["owner"].is_string()).count();
-        // A process that comes after the other has ended performs a step of its own.
+        // A process that starts after the other has ended performs its own step.
         assert_eq!(acted + handed_over, 2, "round {round}: {both:#?}");
         let calls: Vec<_> = both
             .iter()
@@ -260,7 +264,7 @@ fn of_two_pumps_at_once_one_acts_and_the_other_says_what_is_left() {
         assert_eq!(calls.len(), acted, "round {round}: each step is one turn: {calls:#?}");
         let turns = format!("{acted} of 2");
         let runs = output(room.path(), &["export", "--events", "log.jsonl"]);
-        assert!(runs.status.success(), "{turns}: {}", told(&runs));
+        assert!(runs.status.success(), "{turns}: {}", stderr_of(&runs));
         let log = fs::read_to_string(room.path().join("log.jsonl")).unwrap();
         let ids: Vec<String> = json_lines(&log)
             .iter()
@@ -268,13 +272,13 @@ fn of_two_pumps_at_once_one_acts_and_the_other_says_what_is_left() {
             .map(|event| format!("{}/{}", event["activation"], event["data"]["turn"]))
             .collect();
         let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
-        assert_eq!((ids.len(), distinct.len()), (acted, acted), "round {round}: nothing twice: {ids:?}");
+        assert_eq!((ids.len(), distinct.len()), (acted, acted), "round {round}: no call is made twice: {ids:?}");
     }
 }
 
-fn a_step_says_what_was_done_in_its_order() {
+fn a_step_reports_its_actions_in_order() {
     let room = room();
-    output(room.path(), &GIVE);
+    output(room.path(), &GIVE_TASK);
     (0..3).for_each(|_| drop(pump(room.path())));
     mark(room.path(), "[x]");
     fs::create_dir_all(room.path().join("tasks")).unwrap();
@@ -295,7 +299,7 @@ fn a_step_says_what_was_done_in_its_order() {
     assert_eq!(json["waits_for"], serde_json::json!([]));
 }
 
-fn what_agents_did_is_put_aside_and_can_be_done_once_more() {
+fn clean_moves_results_aside_and_the_work_can_be_repeated() {
     let room = room();
     let plan = "# Plan\n\n- [ ] @lead \"Write it down\"\n";
     for (path, text) in [("tasks/plan.task.md", plan), ("artifacts/own.md", "mine"), ("inbox/mail.jsonl", "")] {
@@ -313,7 +317,7 @@ fn what_agents_did_is_put_aside_and_can_be_done_once_more() {
     assert!(room.path().join("artifacts/a.md").exists() && room.path().join(FILE).exists());
     assert!(fs::read_to_string(room.path().join("tasks/plan.task.md")).unwrap().contains("[x]"));
     let shown = output(room.path(), &["clean"]);
-    assert_eq!((shown.status.code(), files(room.path()) == once), (Some(4), true), "nobody said yes");
+    assert_eq!((shown.status.code(), files(room.path()) == once), (Some(4), true), "nothing is moved without --yes");
     assert!(String::from_utf8_lossy(&shown.stderr).contains("artifacts/a.md: move aside"));
     succeed(room.path(), &["clean", "--yes"]);
     let after = files(room.path());
@@ -322,9 +326,9 @@ fn what_agents_did_is_put_aside_and_can_be_done_once_more() {
     assert_eq!(after.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
     assert_eq!(after, expected);
     assert_eq!(fs::read_to_string(room.path().join(".workshop/cleaned-1/artifacts/a.md")).unwrap(), "done");
-    assert_eq!(walk().len(), once.len() - 1, "it goes once more as it went, without the mail");
+    assert_eq!(walk().len(), once.len() - 1, "the work is repeated, without the mail");
     succeed(room.path(), &["clean", "--yes"]);
     assert!(room.path().join(".workshop/cleaned-2").is_dir());
-    let told = output(room.path(), &["clean", "--yes"]);
-    assert!(String::from_utf8_lossy(&told.stderr).contains("nothing to clean"));
+    let output = output(room.path(), &["clean", "--yes"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("nothing to clean"));
 }

@@ -1,5 +1,5 @@
-//! A workspace whose history is damaged, missing or owned by someone else: opening ends soon, reports what happened and
-//! what is kept, and whatever can be read is used.
+//! Workspaces whose history is damaged, missing or read-only: opening them takes limited time, reports what is lost and
+//! what is kept, and uses whatever can be read.
 
 use std::fs;
 use std::path::Path;
@@ -16,14 +16,14 @@ use crate::program::{json_lines, output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        random_damage_never_keeps_a_room_closed,
-        what_of_a_damaged_history_can_be_read_is_used_and_told,
-        a_room_continues_where_it_was_after_its_history_was_deleted_under_it,
-        scenes_that_cannot_be_used_are_reported,
-        no_file_is_changed_by_what_the_log_does_not_know,
-        another_scene_of_a_damaged_history_continues_where_it_was_too,
-        doctor_says_that_a_damaged_history_is_damaged_and_what_to_do,
-        a_workspace_that_may_not_be_written_is_read_and_left_as_it_is,
+        a_room_can_be_opened_despite_random_damage,
+        readable_parts_of_a_damaged_history_are_used_and_reported,
+        a_room_survives_the_deletion_of_its_history_while_open,
+        unusable_scenes_are_reported,
+        no_file_is_changed_before_its_input_is_logged,
+        other_scenes_of_a_damaged_history_continue_too,
+        doctor_reports_a_damaged_history_with_a_remedy,
+        a_read_only_workspace_can_be_read_and_is_not_changed,
     ]
 }
 
@@ -39,7 +39,7 @@ fn run(room: &mut Room, ticks: u64) {
     let began = std::time::Instant::now();
     while room.app.world().resource::<SimClock>().tick() < until {
         room.driver.step(room.app.world_mut());
-        assert!(began.elapsed().as_secs() < 60, "the room stands still: {:?}", room.lost());
+        assert!(began.elapsed().as_secs() < 60, "the room does not advance: {:?}", room.lost());
     }
 }
 
@@ -47,8 +47,8 @@ fn tick(room: &Room) -> u64 {
     room.app.world().resource::<SimClock>().tick()
 }
 
-/// A workspace that has run for a while, with two snapshots and some ticks after them.
-fn lived(ticks: u64, is_closed: bool) -> tempfile::TempDir {
+/// Creates a workspace that has run for some ticks. If not `is_closed`, it is left as after a kill.
+fn used_workspace(ticks: u64, is_closed: bool) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
     let (mut room, problems) = Room::open(&options(folder.path())).unwrap();
@@ -57,7 +57,7 @@ fn lived(ticks: u64, is_closed: bool) -> tempfile::TempDir {
     if is_closed {
         room.close("done", |_| {}).unwrap();
     } else {
-        // As after a kill: the run is not ended.
+        // A copy of the open workspace is like one after a kill: its run has no end.
         let copy = tempfile::tempdir().unwrap();
         room.app.world_mut().resource_mut::<agent_workshop::store::Store>().flush().unwrap();
         copy_folder(folder.path(), copy.path());
@@ -78,40 +78,40 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// A small random generator with a fixed seed, so that every run damages the same places.
-fn next(seed: &mut u64) -> u64 {
+/// Returns the next number of a deterministic random sequence, so that every run damages the same places.
+fn next_random(seed: &mut u64) -> u64 {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
     *seed ^= *seed << 17;
     *seed
 }
 
-fn all(problems: &[Problem]) -> String {
+fn problems_text(problems: &[Problem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-fn random_damage_never_keeps_a_room_closed() {
+fn a_room_can_be_opened_despite_random_damage() {
     for is_closed in [true, false] {
-        let whole = lived(2_000, is_closed);
+        let whole = used_workspace(2_000, is_closed);
         for trial in 0..24_u64 {
             let mut seed = 0x9e37_79b9 + trial * 77 + u64::from(is_closed);
             let folder = tempfile::tempdir().unwrap();
             copy_folder(whole.path(), folder.path());
             let path = folder.path().join(".workshop/workshop.db");
             let mut bytes = fs::read(&path).unwrap();
-            for _ in 0..1 + next(&mut seed) % 200 {
-                let at = usize::try_from(next(&mut seed)).unwrap() % bytes.len();
-                bytes[at] ^= 1 << (next(&mut seed) % 8);
+            for _ in 0..1 + next_random(&mut seed) % 200 {
+                let at = usize::try_from(next_random(&mut seed)).unwrap() % bytes.len();
+                bytes[at] ^= 1 << (next_random(&mut seed) % 8);
             }
             fs::write(&path, bytes).unwrap();
             let began = std::time::Instant::now();
             let opened = Room::open(&options(folder.path()));
             let (mut room, problems) = opened.unwrap_or_else(|error| panic!("trial {trial}: {error}"));
             assert!(began.elapsed().as_secs() < 60, "trial {trial} took {:?}", began.elapsed());
-            let told = all(&problems);
-            assert!(!told.contains("nothing in the workspace is lost"), "{told}");
+            let reported = problems_text(&problems);
+            assert!(!reported.contains("nothing in the workspace is lost"), "{reported}");
             if tick(&room) < 1_800 {
-                assert!(!problems.is_empty(), "trial {trial} went back to tick {} without a word", tick(&room));
+                assert!(!problems.is_empty(), "trial {trial} went back to tick {} without a problem", tick(&room));
             }
             run(&mut room, 30);
             if let Err(error) = room.close("done", |_| {}) {
@@ -124,58 +124,61 @@ fn random_damage_never_keeps_a_room_closed() {
     }
 }
 
-/// Several pages in the middle, because a single one may be unused.
-fn spoil_the_middle(path: &Path) {
+/// Overwrites several pages in the middle of the database, because a single one may be unused.
+fn damage_the_middle(path: &Path) {
     let mut bytes = fs::read(path).unwrap();
     let (from, to) = (bytes.len() / 3 / 4_096 * 4_096, bytes.len() / 2 / 4_096 * 4_096);
     bytes[from..to].fill(0xa5);
     fs::write(path, bytes).unwrap();
 }
 
-fn what_of_a_damaged_history_can_be_read_is_used_and_told() {
-    let folder = lived(2_000, true);
+fn readable_parts_of_a_damaged_history_are_used_and_reported() {
+    let folder = used_workspace(2_000, true);
     let path = folder.path().join(".workshop/workshop.db");
-    spoil_the_middle(&path);
+    damage_the_middle(&path);
     let (room, problems) = Room::open(&options(folder.path())).unwrap();
-    let told = all(&problems);
-    assert!(told.contains("set aside as workshop.db.broken-1"), "{told}");
-    assert!(told.contains("were copied into a new history; the rest is lost"), "{told}");
-    assert!(told.contains("continues from tick") || told.contains("agents start from the scene file"), "{told}");
+    let reported = problems_text(&problems);
+    assert!(reported.contains("set aside as workshop.db.broken-1"), "{reported}");
+    assert!(reported.contains("were copied into a new history; the rest is lost"), "{reported}");
+    assert!(
+        reported.contains("continues from tick") || reported.contains("agents start from the scene file"),
+        "{reported}"
+    );
     assert!(folder.path().join(".workshop/workshop.db.broken-1").exists());
     let first = room.app.world().resource::<agent_workshop::log::EventLog>().next_seq().0;
-    assert!(first > 100, "numbers go on above those of the damaged history: {first}");
+    assert!(first > 100, "sequence numbers continue above those of the damaged history: {first}");
     room.close("done", |_| {}).unwrap();
 
-    // All of it: what is lost is reported.
+    // If nothing is readable, the loss is reported.
     fs::write(&path, "no database at all, and longer than its header ".repeat(100)).unwrap();
     let (room, problems) = Room::open(&options(folder.path())).unwrap();
-    let told = all(&problems);
-    assert!(told.contains("unfinished work are lost"), "{told}");
+    let reported = problems_text(&problems);
+    assert!(reported.contains("unfinished work are lost"), "{reported}");
     assert_eq!(tick(&room), 0);
-    assert!(room.app.world().resource::<KnownFiles>().all().len() > 3, "the files are what they were");
+    assert!(room.app.world().resource::<KnownFiles>().all().len() > 3, "the workspace's files are unchanged");
 }
 
-fn a_room_continues_where_it_was_after_its_history_was_deleted_under_it() {
-    let folder = lived(300, true);
+fn a_room_survives_the_deletion_of_its_history_while_open() {
+    let folder = used_workspace(300, true);
     let (mut room, _) = Room::open(&options(folder.path())).unwrap();
     run(&mut room, 100);
     fs::remove_dir_all(folder.path().join(".workshop")).unwrap();
     let refused = Room::open(&options(folder.path())).err().expect("the workspace is still open in this room");
     assert!(refused.to_string().contains("already open"), "{refused}");
     run(&mut room, 100);
-    assert!(Room::open(&options(folder.path())).is_err(), "and stays so");
+    assert!(Room::open(&options(folder.path())).is_err(), "the workspace stays locked");
     run(&mut room, 100);
     let (at, run_before) = (tick(&room), room.run.clone());
     room.close("done", |_| {}).unwrap();
     let reader = agent_workshop::store::Reader::open(&folder.path().join(".workshop")).unwrap();
     assert_eq!(reader.run(&run_before).unwrap().last_tick, at);
-    assert_eq!(reader.runs().unwrap().len(), 2, "nothing of the history is missing");
+    assert_eq!(reader.runs().unwrap().len(), 2, "the history is complete");
     drop(reader);
     let (room, problems) = Room::open(&options(folder.path())).unwrap();
     assert_eq!((tick(&room), problems), (at, Vec::new()));
 }
 
-fn scenes_that_cannot_be_used_are_reported() {
+fn unusable_scenes_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
     let scene = folder.path().join(starter::STARTER_SCENE);
@@ -185,32 +188,32 @@ fn scenes_that_cannot_be_used_are_reported() {
     let open = |named: Option<&str>| {
         let options = OpenOptions { scene: named.map(str::to_owned), ..options(folder.path()) };
         Room::open(&options)
-            .map(|(room, problems)| (room.scene.clone(), all(&problems)))
+            .map(|(room, problems)| (room.scene.clone(), problems_text(&problems)))
             .map_err(|error| error.to_string())
     };
-    let told = open(Some("studio")).unwrap_err();
-    assert!(told.contains("is a folder where a scene file should be"), "{told}");
-    let (opened, told) = open(None).unwrap();
+    let reported = open(Some("studio")).unwrap_err();
+    assert!(reported.contains("is a folder where a scene file should be"), "{reported}");
+    let (opened, reported) = open(None).unwrap();
     assert!(
-        opened != starter::STARTER_SCENE && told.contains("is a folder where a scene file should be"),
-        "{opened}: {told}"
+        opened != starter::STARTER_SCENE && reported.contains("is a folder where a scene file should be"),
+        "{opened}: {reported}"
     );
     #[cfg(unix)]
     {
         fs::remove_dir(&scene).unwrap();
         std::os::unix::fs::symlink("nowhere.yaml", &scene).unwrap();
-        let told = open(Some("studio")).unwrap_err();
-        assert!(told.contains("is a broken link"), "{told}");
+        let reported = open(Some("studio")).unwrap_err();
+        assert!(reported.contains("is a broken link"), "{reported}");
         assert!(open(None).unwrap().1.contains("is a broken link"));
     }
 }
 
-fn no_file_is_changed_by_what_the_log_does_not_know() {
-    let folder = lived(10, true);
+fn no_file_is_changed_before_its_input_is_logged() {
+    let folder = used_workspace(10, true);
     let (mut room, _) = Room::open(&options(folder.path())).unwrap();
     run(&mut room, 5);
-    let beside = rusqlite::Connection::open(folder.path().join(".workshop/workshop.db")).unwrap();
-    beside.execute_batch("ALTER TABLE inputs RENAME TO hidden").unwrap();
+    let connection = rusqlite::Connection::open(folder.path().join(".workshop/workshop.db")).unwrap();
+    connection.execute_batch("ALTER TABLE inputs RENAME TO hidden").unwrap();
     let operation = FileOperation::Write { path: "notes/a.md".into(), content: "ordered".into() };
     let command = FileCommand { key: "by-hand".into(), operation };
     room.app.world_mut().resource_mut::<InputQueue<FileCommand>>().push(command);
@@ -218,30 +221,30 @@ fn no_file_is_changed_by_what_the_log_does_not_know() {
     for _ in 0..300 {
         room.driver.step(room.app.world_mut());
     }
-    assert!(!file.exists(), "the reply that asked for it would be forgotten");
-    beside.execute_batch("ALTER TABLE hidden RENAME TO inputs").unwrap();
+    assert!(!file.exists(), "the file is not written before its command is recorded");
+    connection.execute_batch("ALTER TABLE hidden RENAME TO inputs").unwrap();
     let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
     while !file.exists() {
-        assert!(std::time::Instant::now() < until, "what was ordered is done once it is recorded");
+        assert!(std::time::Instant::now() < until, "the command is not carried out once it is recorded");
         room.driver.step(room.app.world_mut());
     }
     room.close("done", |_| {}).unwrap();
 }
 
-fn another_scene_of_a_damaged_history_continues_where_it_was_too() {
-    let folder = lived(400, true);
+fn other_scenes_of_a_damaged_history_continue_too() {
+    let folder = used_workspace(400, true);
     let newsroom = OpenOptions { scene: Some("newsroom".into()), ..options(folder.path()) };
     let (mut room, _) = Room::open(&newsroom).unwrap();
     run(&mut room, 300);
     let at = tick(&room);
     room.close("done", |_| {}).unwrap();
     let path = folder.path().join(".workshop/workshop.db");
-    // A number that no workspace reaches: everything can be read, and nothing can be added.
-    let beside = rusqlite::Connection::open(&path).unwrap();
-    beside.execute_batch("UPDATE numbers SET reserved = 9223372036854775807").unwrap();
-    drop(beside);
+    // With the largest sequence number, everything can be read, but nothing can be added.
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("UPDATE numbers SET reserved = 9223372036854775807").unwrap();
+    drop(connection);
     let (room, problems) = Room::open(&options(folder.path())).unwrap();
-    assert!(all(&problems).contains("all of it was readable"), "{}", all(&problems));
+    assert!(problems_text(&problems).contains("all of it was readable"), "{}", problems_text(&problems));
     assert_eq!(tick(&room), 400);
     room.close("done", |_| {}).unwrap();
     let (room, problems) = Room::open(&newsroom).unwrap();
@@ -252,8 +255,8 @@ fn another_scene_of_a_damaged_history_continues_where_it_was_too() {
     assert!(runs.iter().all(|run| run.end.is_some()), "{runs:?}");
 }
 
-fn doctor_says_that_a_damaged_history_is_damaged_and_what_to_do() {
-    let folder = lived(600, true);
+fn doctor_reports_a_damaged_history_with_a_remedy() {
+    let folder = used_workspace(600, true);
     let path = folder.path().join(".workshop/workshop.db");
     let doctor = || {
         let output = output(folder.path(), &["doctor"]);
@@ -261,45 +264,45 @@ fn doctor_says_that_a_damaged_history_is_damaged_and_what_to_do() {
     };
     assert!(doctor().1.contains("history: 1 runs"), "{}", doctor().1);
     let whole = fs::read(&path).unwrap();
-    let beside = rusqlite::Connection::open(&path).unwrap();
-    beside.execute_batch("UPDATE events SET data = CAST(x'ff00fe' AS TEXT) WHERE seq % 2 = 0").unwrap();
-    drop(beside);
-    let (code, said) = doctor();
-    assert!(code == Some(0) && said.contains("records of the event log are damaged"), "{code:?}: {said}");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("UPDATE events SET data = CAST(x'ff00fe' AS TEXT) WHERE seq % 2 = 0").unwrap();
+    drop(connection);
+    let (code, stdout) = doctor();
+    assert!(code == Some(0) && stdout.contains("records of the event log are damaged"), "{code:?}: {stdout}");
     fs::write(&path, &whole).unwrap();
-    let beside = rusqlite::Connection::open(&path).unwrap();
-    beside.execute_batch("UPDATE snapshots SET sections = '[]'").unwrap();
-    drop(beside);
-    let (code, said) = doctor();
-    assert!(code == Some(1) && said.contains("the newest saved state of the room is damaged"), "{code:?}: {said}");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("UPDATE snapshots SET sections = '[]'").unwrap();
+    drop(connection);
+    let (code, stdout) = doctor();
+    assert!(code == Some(1) && stdout.contains("the newest saved state of the room is damaged"), "{code:?}: {stdout}");
     fs::write(&path, &whole).unwrap();
-    spoil_the_middle(&path);
+    damage_the_middle(&path);
     let spoiled = fs::read(&path).unwrap();
-    let (code, said) = doctor();
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("damaged") && said.contains("fix: open the workspace"), "{said}");
-    assert!(!said.contains("ok       history"), "{said}");
-    assert_eq!(fs::read(&path).unwrap(), spoiled, "looking changes nothing");
+    let (code, stdout) = doctor();
+    assert_eq!(code, Some(1), "{stdout}");
+    assert!(stdout.contains("damaged") && stdout.contains("fix: open the workspace"), "{stdout}");
+    assert!(!stdout.contains("ok       history"), "{stdout}");
+    assert_eq!(fs::read(&path).unwrap(), spoiled, "doctor changes nothing");
     succeed(folder.path(), &["run", "--ticks", "30", "--speed", "max"]);
-    let (code, said) = doctor();
-    assert!(code == Some(0) && said.contains("history: "), "{said}");
+    let (code, stdout) = doctor();
+    assert!(code == Some(0) && stdout.contains("history: "), "{stdout}");
 }
 
-/// Every file below a folder, with its text.
+/// Reads every file below a folder, by path.
 #[cfg(unix)]
-fn everything_in(folder: &Path) -> std::collections::BTreeMap<std::path::PathBuf, Vec<u8>> {
-    let mut all = std::collections::BTreeMap::new();
+fn read_all(folder: &Path) -> std::collections::BTreeMap<std::path::PathBuf, Vec<u8>> {
+    let mut problems_text = std::collections::BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
         if entry.file_type().unwrap().is_dir() {
-            all.extend(everything_in(&entry.path()));
+            problems_text.extend(read_all(&entry.path()));
         } else {
-            all.insert(entry.path(), fs::read(entry.path()).unwrap());
+            problems_text.insert(entry.path(), fs::read(entry.path()).unwrap());
         }
     }
-    all
+    problems_text
 }
 
-/// Removes or restores the permission to write anything below a folder.
+/// Removes or restores the write permission for everything below a folder.
 #[cfg(unix)]
 fn set_writable(folder: &Path, is_writable: bool) {
     use std::os::unix::fs::PermissionsExt;
@@ -313,12 +316,12 @@ fn set_writable(folder: &Path, is_writable: bool) {
     set(folder, if is_writable { 0o755 } else { 0o555 });
 }
 
-/// A user who owns nothing.
+/// The id of a user who owns nothing.
 #[cfg(unix)]
 pub const READER: u32 = 65_534;
 
-/// The program in a folder that it may not write, whoever runs the tests: root can write everywhere, so another user is
-/// used then.
+/// Runs the program in a folder that it may not write. If the tests run as root, which can write everywhere, it runs as
+/// another user.
 #[cfg(unix)]
 pub fn output_of_a_reader(folder: &Path, program: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     use std::os::unix::fs::MetadataExt;
@@ -338,39 +341,39 @@ pub fn output_of_a_reader(folder: &Path, program: &Path, arguments: &[&str]) -> 
 }
 
 #[cfg(not(unix))]
-fn a_workspace_that_may_not_be_written_is_read_and_left_as_it_is() {}
+fn a_read_only_workspace_can_be_read_and_is_not_changed() {}
 
 #[cfg(unix)]
-fn a_workspace_that_may_not_be_written_is_read_and_left_as_it_is() {
+fn a_read_only_workspace_can_be_read_and_is_not_changed() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = lived(300, true);
-    // A place that the other user can reach.
-    let place = tempfile::tempdir().unwrap();
-    let program = place.path().join("workshop");
+    let folder = used_workspace(300, true);
+    // The program is in a folder that the other user can access.
+    let program_folder = tempfile::tempdir().unwrap();
+    let program = program_folder.path().join("workshop");
     fs::copy(env!("CARGO_BIN_EXE_workshop"), &program).unwrap();
-    for folder in [place.path(), folder.path()] {
+    for folder in [program_folder.path(), folder.path()] {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let events = succeed(folder.path(), &["export", "--events", "-"]);
     for is_damaged in [false, true] {
         if is_damaged {
-            spoil_the_middle(&folder.path().join(".workshop/workshop.db"));
+            damage_the_middle(&folder.path().join(".workshop/workshop.db"));
         }
         set_writable(folder.path(), false);
-        let before = everything_in(folder.path());
+        let before = read_all(folder.path());
         let of_reader = |arguments: &[&str]| output_of_a_reader(folder.path(), &program, arguments);
-        let (code, said, errors) = of_reader(&["doctor"]);
+        let (code, stdout, errors) = of_reader(&["doctor"]);
         if is_damaged {
-            assert!(code == Some(1) && said.contains("damaged"), "{code:?}: {said}{errors}");
+            assert!(code == Some(1) && stdout.contains("damaged"), "{code:?}: {stdout}{errors}");
         } else {
-            assert!(code == Some(0) && said.contains("history: 1 runs"), "{code:?}: {said}{errors}");
+            assert!(code == Some(0) && stdout.contains("history: 1 runs"), "{code:?}: {stdout}{errors}");
             let (code, exported, errors) = of_reader(&["export", "--events", "-"]);
             assert_eq!((code, json_lines(&exported)), (Some(0), json_lines(&events)), "{errors}");
         }
         let (code, _, errors) = of_reader(&["run", "--ticks", "30", "--speed", "max"]);
         assert_eq!(code, Some(1), "{errors}");
         assert!(errors.contains("Permission denied") && errors.contains(".workshop/ is writable"), "{errors}");
-        assert_eq!(everything_in(folder.path()), before, "nothing is changed");
+        assert_eq!(read_all(folder.path()), before, "nothing is changed");
         set_writable(folder.path(), true);
     }
 }

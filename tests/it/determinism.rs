@@ -28,14 +28,14 @@ default:
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        two_newsrooms_with_the_offline_brain_stay_the_same_for_ten_minutes,
-        two_newsrooms_with_a_script_stay_the_same_for_ten_minutes,
+        two_newsrooms_with_the_offline_brain_stay_equal_for_ten_minutes,
+        two_newsrooms_with_a_script_stay_equal_for_ten_minutes,
         a_recorded_run_replays_without_a_model,
-        a_run_that_a_person_steers_replays_and_continues_after_a_restart,
-        a_saved_room_continues_as_the_one_that_was_never_saved,
+        a_run_with_input_of_a_person_replays_and_survives_a_restart,
+        a_saved_room_continues_like_one_that_was_never_saved,
         a_room_can_be_saved_after_any_tick,
-        another_seed_makes_another_world,
-        no_two_systems_of_a_tick_meet_in_an_order_that_is_left_open,
+        another_seed_produces_another_world,
+        the_order_of_systems_in_a_tick_is_unambiguous,
     ]
 }
 
@@ -55,17 +55,17 @@ fn side_by_side(mut one: Workshop, mut other: Workshop) {
     assert!(!one.events("memory").is_empty(), "nobody remembered anything");
 }
 
-fn two_newsrooms_with_the_offline_brain_stay_the_same_for_ten_minutes() {
+fn two_newsrooms_with_the_offline_brain_stay_equal_for_ten_minutes() {
     let newsroom = || Setup::starter_kit().provider("offline").open_scene("newsroom");
     side_by_side(newsroom(), newsroom());
 }
 
-fn two_newsrooms_with_a_script_stay_the_same_for_ten_minutes() {
+fn two_newsrooms_with_a_script_stay_equal_for_ten_minutes() {
     let newsroom = || Setup::starter_kit().script(SCRIPT).open_scene("newsroom");
     side_by_side(newsroom(), newsroom());
 }
 
-fn a_run_that_a_person_steers_replays_and_continues_after_a_restart() {
+fn a_run_with_input_of_a_person_replays_and_survives_a_restart() {
     let mut live = Setup::starter_kit().provider("offline").open_scene("newsroom");
     live.advance(20.0);
     live.push(ProviderOverride { provider: Some(format!("scripted:{}", script_file(SCRIPT).display())) });
@@ -74,7 +74,7 @@ fn a_run_that_a_person_steers_replays_and_continues_after_a_restart() {
     tried.run(&JobControl::default()).book(live.world());
     live.push(SettingsEdit::set("budget", "tokens_per_agent_per_run", json!(4_000)));
     live.push(SettingsEdit::set("gateway", "max_concurrent", json!(1)));
-    // A script begins anew with its program; the offline brain has nothing to begin.
+    // A script would start over after the restart; the offline brain has no position.
     live.push(ProviderOverride { provider: Some("offline".into()) });
     live.advance(20.0);
     let mut restarted = live.reopened();
@@ -98,10 +98,10 @@ fn a_recorded_run_replays_without_a_model() {
     again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
     again.advance(120.0);
     again.assert_same_world(&mut live);
-    assert_eq!(again.log().len(), live.log().len(), "the replay told another story");
+    assert_eq!(again.log().len(), live.log().len(), "the replay logged different events");
 }
 
-fn a_saved_room_continues_as_the_one_that_was_never_saved() {
+fn a_saved_room_continues_like_one_that_was_never_saved() {
     let mut whole = Setup::starter_kit().provider("offline").open_scene("newsroom");
     whole.advance(100.0);
     // Saved at busy moments, too: during reads, conversations and open requests.
@@ -127,10 +127,10 @@ fn a_room_can_be_saved_after_any_tick() {
         reopened.tick();
         reopened.assert_same_world(&mut whole);
     }
-    assert!(!whole.events("conversation_end").is_empty(), "no conversation ended meanwhile");
+    assert!(!whole.events("conversation_end").is_empty(), "no conversation ended in that time");
 }
 
-fn another_seed_makes_another_world() {
+fn another_seed_produces_another_world() {
     let mut one = Setup::starter_kit().provider("offline").open_scene("studio");
     let mut start = one.start.clone();
     start.seed = Some(987_654_321);
@@ -140,7 +140,7 @@ fn another_seed_makes_another_world() {
     assert_ne!(one.hash(), other.hash());
 }
 
-fn no_two_systems_of_a_tick_meet_in_an_order_that_is_left_open() {
+fn the_order_of_systems_in_a_tick_is_unambiguous() {
     let mut room = app::headless();
     let settings = ScheduleBuildSettings { ambiguity_detection: LogLevel::Error, ..Default::default() };
     room.edit_schedule(Tick, |schedule| {
@@ -148,7 +148,7 @@ fn no_two_systems_of_a_tick_meet_in_an_order_that_is_left_open() {
     });
     room.world_mut().schedule_scope(Tick, |world, schedule| {
         if let Err(error) = schedule.initialize(world) {
-            panic!("every system has its place: {}", error.to_string(schedule.graph(), world));
+            panic!("ambiguous order of systems: {}", error.to_string(schedule.graph(), world));
         }
         assert!(schedule.systems_len() > 30, "only {} systems", schedule.systems_len());
     });

@@ -1,4 +1,4 @@
-//! Agents that are folders with a document: their tools, skills and heartbeats, in the room and under its permission
+//! Agents that are folders with a document: their tools, skills, modules and heartbeats, under the room's permission
 //! checks.
 
 use std::path::Path;
@@ -20,25 +20,25 @@ use crate::working::{Studio, asked};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_tool_reaches_files_and_servers_by_calls_of_its_agent,
-        what_a_person_refuses_or_the_gate_denies_its_code_is_told,
-        a_tool_continues_where_it_was_when_the_room_is_opened_again,
-        what_its_agent_may_not_do_its_tools_do_not,
-        code_that_never_ends_is_ended_and_the_agent_is_told,
-        a_runtime_that_the_settings_name_runs_the_code_and_is_sandboxed,
-        it_has_the_tools_of_its_format_whose_paths_begin_at_its_folder,
-        its_skills_are_listed_and_called_by_name,
-        it_wakes_by_its_heartbeat_and_a_replay_wakes_too,
-        what_was_missed_while_the_room_was_closed_is_done_once,
-        a_module_gives_it_tools_and_words_and_prompts_it,
-        a_module_that_is_wrong_is_named_and_left_out,
-        code_that_cannot_be_read_is_reported_with_its_line_until_it_is_corrected
+        a_tool_reaches_files_and_servers_through_calls_of_its_agent,
+        refused_and_denied_calls_throw_errors_in_the_code,
+        a_tool_continues_after_the_room_is_reopened,
+        a_tool_has_only_the_rights_of_its_agent,
+        endless_code_is_ended_and_reported_to_the_agent,
+        a_configured_runtime_runs_the_code_in_a_sandbox,
+        the_agent_has_file_tools_with_paths_relative_to_its_folder,
+        skills_are_listed_and_called_by_name,
+        a_heartbeat_wakes_the_agent_and_replays,
+        missed_heartbeats_are_made_up_for_once,
+        a_module_provides_tools_and_prompt_text_and_prompts_the_agent,
+        an_invalid_module_is_reported_and_skipped,
+        a_syntax_error_is_reported_with_its_line_until_corrected
     ]
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada, profile: ada, position: [0, 0] }\n";
 
-/// A document with one tool, whose code this is.
+/// Returns a document with one tool that has this code.
 pub fn document(front: &str, code: &str) -> String {
     format!(
         "---\n{front}\n---\n# Agent: Ada\n\n## Purpose\n\nLooks after numbers.\n\n<Tool name=\"report\" description=\"Reports\">\n  \
@@ -50,13 +50,13 @@ pub fn call(name: &str, arguments: &Value) -> String {
     format!("{{ name: {name}, arguments: {arguments} }}")
 }
 
-/// Ada with this document, calling her tool.
+/// Opens a room in which Ada has this document and calls its tool.
 fn studio(document: &str, files: &[(&str, &str)]) -> Studio {
-    playing(&[call("report", &json!({ "about": "numbers" }))], document, files)
+    studio_with_calls(&[call("report", &json!({ "about": "numbers" }))], document, files)
 }
 
-/// Ada with this document, who makes these calls one after another.
-pub fn playing(calls: &[String], document: &str, files: &[(&str, &str)]) -> Studio {
+/// Opens a room in which Ada has this document and makes these calls one after another.
+pub fn studio_with_calls(calls: &[String], document: &str, files: &[(&str, &str)]) -> Studio {
     let calls: String = calls.iter().map(|call| format!("    - tools: [ {call} ]\n")).collect();
     let script = format!("latency: 0.1\nagents:\n  ada:\n{calls}    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n");
     let own = [("scenes/test.yaml", SCENE), ("agents/ada/agent.mdx", document)];
@@ -64,10 +64,10 @@ pub fn playing(calls: &[String], document: &str, files: &[(&str, &str)]) -> Stud
     Studio::new(&script, &all)
 }
 
-/// The tools that were called, in order.
+/// Returns the names of the called tools, in order.
 fn tools(studio: &Studio) -> Vec<String> {
     let calls = studio.all("tool_call").into_iter();
-    calls.map(|call| call["data"]["tool"].as_str().expect("it has a name").to_owned()).collect()
+    calls.map(|call| call["data"]["tool"].as_str().expect("the call has a tool").to_owned()).collect()
 }
 
 const REPORT: &str = "  const before: string = await ctx.readFile('state/before.txt');
@@ -76,7 +76,7 @@ const REPORT: &str = "  const before: string = await ctx.readFile('state/before.
   await ctx.writeFile('../../artifacts/report.md', text);
   return { about: params.about, text };";
 
-fn numbers() -> Server {
+fn number_server() -> Server {
     Server::start(|stream, request, _| {
         use std::io::Write;
         let first = request.lines().next().unwrap_or_default();
@@ -86,13 +86,13 @@ fn numbers() -> Server {
     })
 }
 
-fn a_tool_reaches_files_and_servers_by_calls_of_its_agent() {
-    let server = numbers();
+fn a_tool_reaches_files_and_servers_through_calls_of_its_agent() {
+    let server = number_server();
     let code = REPORT.replace("SERVER", &server.url);
     let mut studio = studio(&document("", &code), &[("agents/ada/state/before.txt", "Seen:\n")]);
     studio.task("ada", "Report.");
     let (work, turn, index) = asked(&mut studio);
-    assert_eq!(server.seen(), 0, "nobody is asked before a person is");
+    assert_eq!(server.seen(), 0, "no request is sent before the approval");
     let wants = studio.all("approval_requested")[0]["data"]["wants"].to_string();
     assert!(wants.contains(&format!("{}numbers", server.url)), "{wants}");
     studio.command(KernelCommand::decide(work, turn, index, true));
@@ -100,21 +100,21 @@ fn a_tool_reaches_files_and_servers_by_calls_of_its_agent() {
     assert_eq!(studio.read("artifacts/report.md"), "Seen: 200 42");
     assert_eq!(tools(&studio), ["report", "read_text", "web_fetch", "vfs_write"]);
     let calls = studio.all("tool_call");
-    assert!(calls[1..].iter().all(|call| call["cause"] == calls[0]["seq"]), "they come from its call: {calls:#?}");
+    assert!(calls[1..].iter().all(|call| call["cause"] == calls[0]["seq"]), "the tool's call is the cause: {calls:#?}");
     let results = studio.results();
     assert_eq!(results.last().map(String::as_str), Some("{\"about\":\"numbers\",\"text\":\"Seen: 200 42\"}"));
-    let sessions = std::fs::read_dir(studio.folder.path().join("sessions")).expect("there should be one");
+    let sessions = std::fs::read_dir(studio.folder.path().join("sessions")).expect("at least one exists");
     let session = sessions.flatten().map(|entry| std::fs::read_to_string(entry.path()).unwrap_or_default());
     let session: String = session.collect();
-    assert!(!session.contains("web_fetch"), "its model asked for one thing: {session}");
+    assert!(!session.contains("web_fetch"), "calls by the code are not in the model's session: {session}");
     studio.close();
     drop(server);
     let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
     assert!(replayed.contains("all equal"), "{replayed}");
 }
 
-fn what_a_person_refuses_or_the_gate_denies_its_code_is_told() {
-    let server = numbers();
+fn refused_and_denied_calls_throw_errors_in_the_code() {
+    let server = number_server();
     let code = format!(
         "  try {{ await fetch('{}a'); return 'asked'; }} catch (error) {{ return `no: ${{error.message}}`; }}",
         server.url
@@ -124,18 +124,18 @@ fn what_a_person_refuses_or_the_gate_denies_its_code_is_told() {
     let (work, turn, index) = asked(&mut refused);
     refused.command(KernelCommand::decide(work, turn, index, false));
     refused.idle();
-    let result = refused.results().pop().expect("it ended");
+    let result = refused.results().pop().expect("the call has a result");
     assert!(result.starts_with("no: ") && result.contains("a person refused this"), "{result}");
     let mut denied = studio(&document("", &code), &[("settings.yaml", "gate: { touches: { net.fetch: deny } }\n")]);
     denied.task("ada", "Report.");
     denied.idle();
-    let result = denied.results().pop().expect("it ended");
+    let result = denied.results().pop().expect("the call has a result");
     assert!(result.starts_with("no: not allowed"), "{result}");
     assert_eq!(server.seen(), 0);
 }
 
-fn a_tool_continues_where_it_was_when_the_room_is_opened_again() {
-    let server = numbers();
+fn a_tool_continues_after_the_room_is_reopened() {
+    let server = number_server();
     let code = "  await ctx.writeFile('../../artifacts/first.md', 'one');\n  const answer = await fetch('SERVERnumbers');\n  await \
                 ctx.writeFile('../../artifacts/second.md', await answer.text());\n  return 'both';";
     let mut studio = studio(&document("", &code.replace("SERVER", &server.url)), &[]);
@@ -148,30 +148,30 @@ fn a_tool_continues_where_it_was_when_the_room_is_opened_again() {
     studio.idle();
     assert_eq!((studio.read("artifacts/first.md"), studio.read("artifacts/second.md")), ("one".into(), "42".into()));
     let writes = studio.all("file_change").into_iter().filter(|change| change["data"]["path"] == "artifacts/first.md");
-    assert_eq!(writes.count(), 1, "nothing is done twice");
+    assert_eq!(writes.count(), 1, "the file is written once");
     assert_eq!(studio.results().last().map(String::as_str), Some("both"));
 }
 
-fn what_its_agent_may_not_do_its_tools_do_not() {
+fn a_tool_has_only_the_rights_of_its_agent() {
     let code = "  try { await ctx.writeFile('../../artifacts/a.md', 'x'); return 'written'; }\n  catch (error) { return `no: \
                 ${error.message}`; }";
     let mut studio = studio(&document("tools: [vfs_read]", code), &[]);
     studio.task("ada", "Report.");
     studio.idle();
-    let result = studio.results().pop().expect("it ended");
+    let result = studio.results().pop().expect("the call has a result");
     assert!(result.starts_with("no: ") && !studio.exists("artifacts/a.md"), "{result}");
 }
 
-fn code_that_never_ends_is_ended_and_the_agent_is_told() {
+fn endless_code_is_ended_and_reported_to_the_agent() {
     let mut studio = studio(&document("", "  while (true) {}"), &[]);
     studio.task("ada", "Report.");
     studio.idle();
-    let result = studio.results().pop().expect("it ended");
+    let result = studio.results().pop().expect("the call has a result");
     assert!(result.contains("it ran for more than 5s"), "{result}");
-    assert_eq!(studio.all("complete").len(), 1, "the agent goes on");
+    assert_eq!(studio.all("complete").len(), 1, "the agent continues");
 }
 
-fn a_runtime_that_the_settings_name_runs_the_code_and_is_sandboxed() {
+fn a_configured_runtime_runs_the_code_in_a_sandbox() {
     watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let code = "  const { readFileSync, writeFileSync } = await import('node:fs');\n\
         const tried = (act: () => void) => { try { act(); return 'done'; } catch { return 'refused'; } };\n\
@@ -188,21 +188,21 @@ fn a_runtime_that_the_settings_name_runs_the_code_and_is_sandboxed() {
     studio.tick();
     studio.task("ada", "Report.");
     studio.idle();
-    let result = studio.results().pop().expect("it ended");
+    let result = studio.results().pop().expect("the call has a result");
     match Confinement::of_this_computer().level() {
-        // At the workspace's path, the program sees something else, in which it may write without anyone seeing it.
+        // The program sees an empty folder in place of the workspace and may write there without effect.
         Level::Bubblewrap => assert!(result.starts_with("numbers refused ") && result.ends_with(" noted"), "{result}"),
         _ => assert!(result.contains("node cannot be kept from a person's files"), "{result}"),
     }
     assert!(!studio.exists("made.md"));
 }
 
-fn it_has_the_tools_of_its_format_whose_paths_begin_at_its_folder() {
+fn the_agent_has_file_tools_with_paths_relative_to_its_folder() {
     let calls = [
         call("write_file", &json!({ "path": "state/now.md", "content": "busy" })),
         call("read_file", &json!({ "path": "state/now.md" })),
     ];
-    let mut studio = playing(&calls, &document("", "  return 1;"), &[]);
+    let mut studio = studio_with_calls(&calls, &document("", "  return 1;"), &[]);
     studio.task("ada", "Go.");
     studio.until("the first call was judged", |studio| !studio.all("tool_call").is_empty());
     for _ in 0..60 {
@@ -219,27 +219,27 @@ fn it_has_the_tools_of_its_format_whose_paths_begin_at_its_folder() {
 
 const COOK: &str = "---\nname: cook\ndescription: How to cook eggs\n---\nRun {baseDir}/cook.sh for $ARGUMENTS.";
 
-fn its_skills_are_listed_and_called_by_name() {
+fn skills_are_listed_and_called_by_name() {
     let bake = COOK.replace("cook", "bake");
     let files = [("agents/ada/skills/cook/SKILL.md", COOK), ("skills/bake/SKILL.md", &*bake)];
-    let mut studio = playing(&[], &document("", "  return 1;"), &files);
+    let mut studio = studio_with_calls(&[], &document("", "  return 1;"), &files);
     studio.task("ada", "/skill:cook two eggs");
     studio.idle();
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it should be here");
-    let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
-    let listed = prompt.parts_from("skills").next().map(|part| part.text.clone()).expect("it is told of them");
+    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("the agent is in the room");
+    let prompt = &world.get::<LastPrompt>(entity).expect("the agent has had a prompt").0;
+    let listed = prompt.parts_from("skills").next().map(|part| part.text.clone()).expect("the prompt lists the skills");
     for path in ["skills/cook/SKILL.md", "../../skills/bake/SKILL.md"] {
         assert!(listed.contains(&format!("<location>{path}</location>")), "{listed}");
     }
     let given = studio.all("prompt").last().map(ToString::to_string).unwrap_or_default();
     let session =
-        std::fs::read_dir(studio.folder.path().join("sessions")).expect("there should be one").flatten().next();
+        std::fs::read_dir(studio.folder.path().join("sessions")).expect("at least one exists").flatten().next();
     let session = session.map(|entry| std::fs::read_to_string(entry.path()).unwrap_or_default()).unwrap_or(given);
     assert!(session.contains("Run skills/cook/cook.sh for two eggs."), "{session}");
     studio.task("ada", "/skill:boil eggs");
-    studio.until("it is told", |studio| !studio.all("warning").is_empty());
+    studio.until("the problem is reported", |studio| !studio.all("warning").is_empty());
     let warning = studio.all("warning").last().map(ToString::to_string).unwrap_or_default();
     assert!(warning.contains("there is no skill \\\"boil\\\"; there are: cook, bake"), "{warning}");
 }
@@ -247,18 +247,18 @@ fn its_skills_are_listed_and_called_by_name() {
 const EVERY: &str =
     "@every: 10s\n\n## On Wake\n\n- Look at the numbers\n\n## Context Reconstruction\n\n- Read state/now.md\n";
 
-/// Work that was started by a heartbeat.
-fn wakes(studio: &Studio) -> Vec<String> {
+/// Returns the tasks that were started by a heartbeat.
+fn heartbeat_tasks(studio: &Studio) -> Vec<String> {
     let work = studio.all("activation").into_iter().filter(|work| work["data"]["by"] == "heartbeat");
     work.map(|work| work["data"]["task"].to_string()).collect()
 }
 
-fn it_wakes_by_its_heartbeat_and_a_replay_wakes_too() {
-    let mut studio = playing(&[], &document("", "  return 1;"), &[("agents/ada/heartbeat.md", EVERY)]);
+fn a_heartbeat_wakes_the_agent_and_replays() {
+    let mut studio = studio_with_calls(&[], &document("", "  return 1;"), &[("agents/ada/heartbeat.md", EVERY)]);
     for _ in 0..35 * TICKS_PER_SEC {
         studio.tick();
     }
-    let woken = wakes(&studio);
+    let woken = heartbeat_tasks(&studio);
     assert_eq!(woken.len(), 3, "{woken:#?}");
     assert!(woken[0].contains("- Read state/now.md") && woken[0].contains("- Look at the numbers"), "{woken:#?}");
     studio.close();
@@ -266,18 +266,18 @@ fn it_wakes_by_its_heartbeat_and_a_replay_wakes_too() {
     assert!(replayed.contains("all equal"), "{replayed}");
 }
 
-fn what_was_missed_while_the_room_was_closed_is_done_once() {
-    let mut studio = playing(&[], &document("", "  return 1;"), &[("agents/ada/heartbeat.md", EVERY)]);
+fn missed_heartbeats_are_made_up_for_once() {
+    let mut studio = studio_with_calls(&[], &document("", "  return 1;"), &[("agents/ada/heartbeat.md", EVERY)]);
     for _ in 0..12 * TICKS_PER_SEC {
         studio.tick();
     }
-    assert_eq!(wakes(&studio).len(), 1);
+    assert_eq!(heartbeat_tasks(&studio).len(), 1);
     studio.close();
     studio.open();
     for _ in 0..5 * TICKS_PER_SEC {
         studio.tick();
     }
-    assert!(wakes(&studio).len() <= 2, "however long it was closed: {:#?}", wakes(&studio));
+    assert!(heartbeat_tasks(&studio).len() <= 2, "missed heartbeats count once: {:#?}", heartbeat_tasks(&studio));
 }
 
 const MODULE: &str = "import { add } from './parts/sums';
@@ -297,56 +297,59 @@ export default class {
 }
 ";
 
-fn a_module_gives_it_tools_and_words_and_prompts_it() {
+fn a_module_provides_tools_and_prompt_text_and_prompts_the_agent() {
     let files = [
         ("agents/ada/modules/sums.ts", MODULE),
         ("agents/ada/modules/parts/sums.ts", "export const add = (a: number, b: number): number => a + b;\n"),
     ];
     let sum = call("sum", &json!({ "a": 1 }));
-    let mut studio = playing(&[sum.clone(), sum], &document("", "  return 1;"), &files);
-    studio.until("it is prompted", |studio| studio.all("activation").iter().any(|work| work["data"]["by"] == "module"));
+    let mut studio = studio_with_calls(&[sum.clone(), sum], &document("", "  return 1;"), &files);
+    studio.until("the module prompts the agent", |studio| {
+        studio.all("activation").iter().any(|work| work["data"]["by"] == "module")
+    });
     studio.idle();
-    assert_eq!(studio.results(), ["2 after 1", "2 after 2"], "it is the same module in each call");
+    assert_eq!(studio.results(), ["2 after 1", "2 after 2"], "the module keeps its state between calls");
     studio.task("ada", "Again.");
     studio.idle();
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it should be here");
-    let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
-    let said = prompt.parts_from("modules").next().map(|part| part.text.clone()).expect("it should be reported");
-    assert!(said.contains("Sums were made 2 times."), "{said}");
+    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("the agent is in the room");
+    let prompt = &world.get::<LastPrompt>(entity).expect("the agent has had a prompt").0;
+    let text =
+        prompt.parts_from("modules").next().map(|part| part.text.clone()).expect("the prompt has text of modules");
+    assert!(text.contains("Sums were made 2 times."), "{text}");
     studio.close();
-    std::fs::remove_dir_all(studio.folder.path().join("agents/ada/modules")).expect("they can be removed");
+    std::fs::remove_dir_all(studio.folder.path().join("agents/ada/modules")).expect("the modules can be removed");
     let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
     assert!(replayed.contains("all equal"), "{replayed}");
 }
 
-fn code_that_cannot_be_read_is_reported_with_its_line_until_it_is_corrected() {
+fn a_syntax_error_is_reported_with_its_line_until_corrected() {
     let mut studio = studio(&document("", "  return params.about +;"), &[]);
     let line =
-        1 + studio.read("agents/ada/agent.mdx").lines().position(|line| line.contains("+;")).expect("it should exist");
-    let told = |studio: &mut Studio| {
+        1 + studio.read("agents/ada/agent.mdx").lines().position(|line| line.contains("+;")).expect("the line exists");
+    let code_problems = |studio: &mut Studio| {
         let problems = studio.world().resource::<agent_workshop::workspace::Problems>();
         let of_code = problems.iter().filter(|problem| problem.what.contains("the code of the tool"));
         of_code.map(|problem| (problem.place.clone(), problem.line)).collect::<Vec<_>>()
     };
-    studio.until("it is told", |studio| !told(studio).is_empty());
-    assert_eq!(told(&mut studio), [("agents/ada/agent.mdx".to_owned(), Some(line))]);
+    studio.until("the problem is reported", |studio| !code_problems(studio).is_empty());
+    assert_eq!(code_problems(&mut studio), [("agents/ada/agent.mdx".to_owned(), Some(line))]);
     studio.close();
     let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
     assert!(replayed.contains("all equal"), "{replayed}");
-    let looked_over = output(studio.folder.path(), &["doctor"]);
-    let looked_over = String::from_utf8_lossy(&looked_over.stdout);
-    assert!(looked_over.contains("the code of the tool \"report\""), "{looked_over}");
+    let doctor = output(studio.folder.path(), &["doctor"]);
+    let doctor = String::from_utf8_lossy(&doctor.stdout);
+    assert!(doctor.contains("the code of the tool \"report\""), "{doctor}");
     studio.open();
-    studio.until("it is told again", |studio| !told(studio).is_empty());
+    studio.until("the problem is reported again", |studio| !code_problems(studio).is_empty());
     let correct = FileContent::Text(document("", "  return params.about;"));
     let change = FileChanged::new("agents/ada/agent.mdx", correct);
     studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
-    studio.until("it is told no more", |studio| told(studio).is_empty());
+    studio.until("the problem is gone", |studio| code_problems(studio).is_empty());
 }
 
-fn a_module_that_is_wrong_is_named_and_left_out() {
+fn an_invalid_module_is_reported_and_skipped() {
     let files = [
         (
             "agents/ada/modules/sums.ts",
@@ -356,20 +359,20 @@ fn a_module_that_is_wrong_is_named_and_left_out() {
         ("agents/ada/modules/odd.ts", "export default { describe() { return 7; } };\n"),
         ("agents/ada/modules/far.ts", "import x from 'left-pad';\nexport default x;\n"),
     ];
-    let mut studio = playing(&[call("sum", &json!({ "a": 1 }))], &document("", "  return 1;"), &files);
+    let mut studio = studio_with_calls(&[call("sum", &json!({ "a": 1 }))], &document("", "  return 1;"), &files);
     let problems = |studio: &mut Studio| {
         let problems = studio.world().resource::<agent_workshop::workspace::Problems>();
         problems.iter().map(|problem| format!("{}: {}", problem.place, problem.what)).collect::<Vec<_>>()
     };
-    studio.until("all three are told", |studio| problems(studio).len() >= 3);
+    studio.until("all three are reported", |studio| problems(studio).len() >= 3);
     for file in ["hangs.ts", "odd.ts", "far.ts"] {
-        let told = problems(&mut studio);
+        let reported = problems(&mut studio);
         assert!(
-            told.iter().any(|problem| problem.starts_with(&format!("agents/ada/modules/{file}: "))),
-            "{file}: {told:#?}"
+            reported.iter().any(|problem| problem.starts_with(&format!("agents/ada/modules/{file}: "))),
+            "{file}: {reported:#?}"
         );
     }
     studio.task("ada", "Sum.");
     studio.idle();
-    assert!(studio.results().contains(&"2 after 1".to_owned()), "the others go on: {:#?}", studio.results());
+    assert!(studio.results().contains(&"2 after 1".to_owned()), "the valid module works: {:#?}", studio.results());
 }

@@ -1,4 +1,4 @@
-//! How commands end: the exit codes, the machine-readable output, the chosen folder, and that no problem is hidden.
+//! How commands end: exit codes, machine-readable output, the chosen folder, and reported problems.
 
 use std::fs;
 use std::path::Path;
@@ -11,13 +11,13 @@ use crate::program::{Running, output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_run_ends_with_the_code_that_says_how,
-        json_is_one_object_with_everything_however_it_ended,
-        without_json_the_result_alone_is_on_standard_output,
-        every_problem_is_reported_once_when_it_comes_up,
-        a_folder_is_made_a_workspace_only_where_that_was_meant,
-        a_mistyped_command_is_no_folder,
-        unfinished_work_is_reported_when_it_is_left_and_when_it_continues,
+        the_exit_code_tells_how_a_run_ended,
+        json_output_is_one_complete_object_for_every_ending,
+        without_json_stdout_contains_only_the_result,
+        every_problem_is_reported_once,
+        a_workspace_is_only_created_on_purpose,
+        a_mistyped_command_is_not_taken_for_a_folder,
+        unfinished_work_is_reported_at_the_end_and_when_it_continues,
     ]
 }
 
@@ -56,7 +56,7 @@ const IN_CIRCLES: &str =
     "default: [ { tools: [ { name: vfs_read, arguments: { path: settings.yaml } } ], repeat: true } ]\n";
 const SLOW: &str = "latency: 60\ndefault: [ { text: \"At last.\", repeat: true } ]\n";
 
-/// Script, settings and further arguments; the exit code, the word for programs, and the message.
+/// Script, settings and further arguments; the expected exit code, the value of `ended`, and a part of the message.
 const ENDINGS: [(&str, &str, &[&str], i32, &str, &str); 5] = [
     (DONE, "", &[], 0, "done", ""),
     (FAILS, "", &[], 1, "failed", "no such key"),
@@ -65,32 +65,32 @@ const ENDINGS: [(&str, &str, &[&str], i32, &str, &str); 5] = [
     (DONE, "kernel: { activations_at_most: 0 }\n", &[], 1, "failed", "refused"),
 ];
 
-fn a_run_ends_with_the_code_that_says_how() {
-    for (script, settings, more, code, _, said) in ENDINGS {
+fn the_exit_code_tells_how_a_run_ended() {
+    for (script, settings, more, code, _, reason) in ENDINGS {
         let room = room(script, settings);
-        let (ended, _, told) = task(room.path(), more);
-        assert_eq!(ended, Some(code), "{script}: {told}");
-        assert!(told.contains(said), "{said:?} in {told}");
-        assert!(!told.contains(": \n"), "an ending without a reason: {told}");
+        let (ended, _, stderr) = task(room.path(), more);
+        assert_eq!(ended, Some(code), "{script}: {stderr}");
+        assert!(stderr.contains(reason), "{reason:?} in {stderr}");
+        assert!(!stderr.contains(": \n"), "an ending without a reason: {stderr}");
     }
     assert_eq!(output(tempfile::tempdir().unwrap().path(), &["run", "--speed", "7"]).status.code(), Some(2));
 }
 
-fn json_is_one_object_with_everything_however_it_ended() {
-    for (script, settings, more, code, word, said) in ENDINGS {
+fn json_output_is_one_complete_object_for_every_ending() {
+    for (script, settings, more, code, word, reason) in ENDINGS {
         let room = room(script, settings);
-        let (ended, printed, _) = task(room.path(), &[more, &["--json"]].concat());
-        let report: Value = serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
+        let (ended, stdout, _) = task(room.path(), &[more, &["--json"]].concat());
+        let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}"));
         assert_eq!((ended, report["ended"].as_str()), (Some(code), Some(word)), "{report}");
-        assert!(report["reason"].as_str().is_some_and(|reason| reason.contains(said)), "{report}");
+        assert!(report["reason"].as_str().is_some_and(|text| text.contains(reason)), "{report}");
         for key in ["run", "result", "files_changed", "tokens", "calls", "cost_usd", "problems", "approvals"] {
             assert!(report.get(key).is_some(), "{key} is missing in {report}");
         }
         assert_eq!(report["result"].is_string(), word == "done", "{report}");
     }
     let room = room(WRITES, "");
-    let (_, printed, _) = task(room.path(), &["--json"]);
-    let report: Value = serde_json::from_str(&printed).unwrap();
+    let (_, stdout, _) = task(room.path(), &["--json"]);
+    let report: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(report["result"], "It is written.");
     let files = report["files_changed"].as_array().unwrap();
     assert_eq!((files.len(), &files[0]["path"], &files[0]["by"]), (1, &"artifacts/a.md".into(), &"lead".into()));
@@ -99,48 +99,48 @@ fn json_is_one_object_with_everything_however_it_ended() {
     assert_eq!((failed.status.code(), report["ended"].as_str()), (Some(1), Some("failed")));
     assert!(report["reason"].as_str().is_some_and(|reason| reason.contains("nowhere")), "{report}");
     let both = output(room.path(), &["run", "--json", "--events", "-", "--ticks", "1"]);
-    assert_eq!(both.status.code(), Some(2), "one output cannot be two things");
+    assert_eq!(both.status.code(), Some(2), "stdout cannot be used for both");
 }
 
-fn without_json_the_result_alone_is_on_standard_output() {
+fn without_json_stdout_contains_only_the_result() {
     let room = room(DONE, "broken: 1\n");
-    let (code, printed, told) = task(room.path(), &[]);
-    assert_eq!((code, printed.as_str()), (Some(0), "Forty-two.\n"));
-    assert!(told.contains("broken"), "{told}");
-    let (code, printed, told) = task(room.path(), &["--quiet"]);
-    assert_eq!((code, printed.as_str(), told.as_str()), (Some(0), "Forty-two.\n", ""));
+    let (code, stdout, stderr) = task(room.path(), &[]);
+    assert_eq!((code, stdout.as_str()), (Some(0), "Forty-two.\n"));
+    assert!(stderr.contains("broken"), "{stderr}");
+    let (code, stdout, stderr) = task(room.path(), &["--quiet"]);
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "Forty-two.\n", ""));
 }
 
-fn every_problem_is_reported_once_when_it_comes_up() {
+fn every_problem_is_reported_once() {
     let room = room(DONE, "budget: { cost_per_rum_usd: 1 }\n");
     fs::write(room.path().join("agents/broken.md"), "---\nname: [open\n---\nHello\n").unwrap();
     fs::write(room.path().join("scenes/test.yaml"), format!("{SCENE}elemnts: []\n")).unwrap();
     let ended = output(room.path(), &["run", "--for", "30s", "--speed", "max"]);
-    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
     for what in ["cost_per_rum_usd", "agents/broken.md", "elemnts"] {
-        assert!(told.contains(what), "{what} in: {told}");
+        assert!(stderr.contains(what), "{what} in: {stderr}");
     }
-    let mut lines: Vec<&str> = told.lines().collect();
+    let mut lines: Vec<&str> = stderr.lines().collect();
     lines.sort_unstable();
-    assert!(lines.windows(2).all(|pair| pair[0] != pair[1]), "something is told twice: {told}");
+    assert!(lines.windows(2).all(|pair| pair[0] != pair[1]), "a problem is reported twice: {stderr}");
     let again = output(room.path(), &["run", "--for", "30s", "--speed", "max"]);
-    let told_again = String::from_utf8_lossy(&again.stderr).into_owned();
+    let stderr_again = String::from_utf8_lossy(&again.stderr).into_owned();
     for what in ["cost_per_rum_usd", "agents/broken.md", "elemnts"] {
-        assert!(told_again.contains(what), "a room that goes on has the same problems: {what} in: {told_again}");
+        assert!(stderr_again.contains(what), "a continued room has the same problems: {what} in: {stderr_again}");
     }
-    // A question that comes up later.
+    // A problem that comes up later.
     let mut running = Running::start(room.path(), &["run", "--speed", "4", "--events", "-"]);
     running.wait_for("the first tick", |event| event["type"] == "run_start");
     fs::write(room.path().join("settings.yaml"), "budget: [\n").unwrap();
     running.wait_for("the problem", |event| event["type"] == "error" && event["data"]["place"] == "settings.yaml");
     let mut errors = running.child.stderr.take().unwrap();
     assert_eq!(running.interrupt().0, Some(130));
-    let mut told = String::new();
-    std::io::Read::read_to_string(&mut errors, &mut told).unwrap();
-    assert!(told.lines().any(|line| line.starts_with("problem: settings.yaml")), "{told}");
+    let mut stderr = String::new();
+    std::io::Read::read_to_string(&mut errors, &mut stderr).unwrap();
+    assert!(stderr.lines().any(|line| line.starts_with("problem: settings.yaml")), "{stderr}");
 }
 
-fn a_folder_is_made_a_workspace_only_where_that_was_meant() {
+fn a_workspace_is_only_created_on_purpose() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in [
         &["run", "typo", "--ticks", "1"][..],
@@ -151,9 +151,9 @@ fn a_folder_is_made_a_workspace_only_where_that_was_meant() {
         &["typo", "--screenshot", "x.png"],
     ] {
         let ended = output(folder.path(), arguments);
-        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.contains("typo") && told.contains("workshop init typo"), "{arguments:?}: {told}");
+        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains("typo") && stderr.contains("workshop init typo"), "{arguments:?}: {stderr}");
         assert!(!folder.path().join("typo").exists(), "{arguments:?} made a folder");
     }
     fs::create_dir(folder.path().join("notes")).unwrap();
@@ -166,35 +166,35 @@ fn a_folder_is_made_a_workspace_only_where_that_was_meant() {
         assert_eq!(output(folder.path(), reading).status.code(), Some(2), "{reading:?}");
     }
     succeed(folder.path(), &["doctor"]);
-    assert!(!folder.path().join("my-workshop").exists(), "to look makes nothing");
+    assert!(!folder.path().join("my-workshop").exists(), "doctor creates nothing");
     succeed(folder.path(), &["run", "--ticks", "1", "--speed", "max"]);
     assert!(folder.path().join("my-workshop/settings.yaml").is_file());
     succeed(folder.path(), &["init", "typo"]);
     succeed(folder.path(), &["run", "typo", "--ticks", "1", "--speed", "max"]);
 }
 
-fn a_mistyped_command_is_no_folder() {
+fn a_mistyped_command_is_not_taken_for_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     for (typed, meant) in [("docter", "doctor"), ("runn", "run"), ("exprot", "export"), ("approval", "approvals")] {
         let ended =
             workshop(folder.path(), &[typed]).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").output().unwrap();
-        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(2), "{typed}: {told}");
-        assert!(told.contains(&format!("workshop {meant}")), "{typed}: {told}");
+        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{typed}: {stderr}");
+        assert!(stderr.contains(&format!("workshop {meant}")), "{typed}: {stderr}");
         assert!(!folder.path().join(typed).exists());
     }
 }
 
-fn unfinished_work_is_reported_when_it_is_left_and_when_it_continues() {
+fn unfinished_work_is_reported_at_the_end_and_when_it_continues() {
     let room = room(SLOW, "");
-    let (code, _, told) = task(room.path(), &["--for", "20s"]);
+    let (code, _, stderr) = task(room.path(), &["--for", "20s"]);
     assert_eq!(code, Some(3));
-    assert!(told.contains("continues when this workspace is next opened") && told.contains("Do it"), "{told}");
-    let (code, _, told) = task(room.path(), &["--for", "20s"]);
-    assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("continuing unfinished work") && told.contains("already has this task"), "{told}");
-    assert!(told.contains("workshop run --scene test --provider") || told.contains("--resume act-"), "{told}");
+    assert!(stderr.contains("continues when this workspace is next opened") && stderr.contains("Do it"), "{stderr}");
+    let (code, _, stderr) = task(room.path(), &["--for", "20s"]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("continuing unfinished work") && stderr.contains("already has this task"), "{stderr}");
+    assert!(stderr.contains("workshop run --scene test --provider") || stderr.contains("--resume act-"), "{stderr}");
     let on = ["run", "--until", "idle", "--speed", "max", "--provider", "scripted:script.yaml"];
     let results = succeed(room.path(), &on);
-    assert_eq!(results.matches("At last.").count(), 1, "what was unfinished has its result, once: {results:?}");
+    assert_eq!(results.matches("At last.").count(), 1, "the unfinished work has one result: {results:?}");
 }

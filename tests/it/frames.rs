@@ -1,5 +1,5 @@
-//! Every frame that the window's renderer draws is complete: while the room is zoomed, each has the text, fills and
-//! colours of its layout, from the first one on. The expected picture is computed on the CPU.
+//! Every frame that the window's renderer draws while zooming has the text, fills and colours of its layout, from the
+//! first one on. The expected picture is computed on the CPU.
 
 use std::path::PathBuf;
 
@@ -30,28 +30,28 @@ use libtest_mimic::Trial;
 
 use crate::screen::missing;
 
-/// Width and height of the picture.
+/// The width and height of the picture in pixels.
 const SIZE: (u32, u32) = (640, 400);
-/// The tolerance of a colour channel: blending is rounded differently.
+/// The tolerance of a colour channel, because rounding differs in blending.
 const TOLERANCE: u8 = 24;
-/// The share of pixels, in thousandths, that may differ by more: edges may fall on a neighbouring pixel.
-const OFF_PER_MILLE: usize = 10;
+/// The number of pixels per thousand that may differ by more, because edges may fall on a neighbouring pixel.
+const MAX_DIFFERING_PER_MILLE: usize = 10;
 
 pub fn trials() -> Vec<Trial> {
     let required = std::env::var("WORKSHOP_DISPLAY").is_ok_and(|display| display == "required");
     let ignored = !required && missing().is_some();
     let case = || {
-        every_frame_while_zooming_is_whole();
+        every_frame_while_zooming_is_complete();
         Ok(())
     };
-    vec![Trial::test("frames::every_frame_while_zooming_is_whole", case).with_ignored_flag(ignored)]
+    vec![Trial::test("frames::every_frame_while_zooming_is_complete", case).with_ignored_flag(ignored)]
 }
 
 /// The newest picture from the renderer.
 #[derive(Resource, Default)]
 struct Captured(Option<Image>);
 
-/// The renderer of the window, drawing into a picture.
+/// The renderer of the window, drawing into an image.
 struct Renderer {
     app: App,
     target: Handle<Image>,
@@ -81,13 +81,13 @@ impl Renderer {
     fn context(&mut self) -> Context {
         let world = self.app.world_mut();
         let mut contexts = world.query_filtered::<&mut EguiContext, With<PrimaryEguiContext>>();
-        contexts.single_mut(world).expect("the camera has one").get_mut().clone()
+        contexts.single_mut(world).expect("the camera has a context").get_mut().clone()
     }
 
-    /// Draws one frame, as the window would, and returns the picture.
+    /// Draws one frame like the window. Returns the picture.
     fn draw(&mut self, output: FullOutput) -> ColorImage {
         let world = self.app.world_mut();
-        world.query::<&mut EguiFullOutput>().single_mut(world).expect("one camera").0 = Some(output);
+        world.query::<&mut EguiFullOutput>().single_mut(world).expect("there is one camera").0 = Some(output);
         world.resource_mut::<Captured>().0 = None;
         let keep = |captured: On<ScreenshotCaptured>, mut kept: ResMut<Captured>| kept.0 = Some(captured.image.clone());
         world.spawn(Screenshot::image(self.target.clone())).observe(keep);
@@ -97,17 +97,17 @@ impl Renderer {
             device.poll(PollType::wait_indefinitely()).expect("the device answers");
             if let Some(image) = self.app.world_mut().resource_mut::<Captured>().0.take() {
                 let size = [image.width() as usize, image.height() as usize];
-                let bytes = image.data.expect("it was copied");
+                let bytes = image.data.expect("the image was copied");
                 return ColorImage::from_rgba_unmultiplied(size, &bytes);
             }
-            // Between two updates the layout stays: the last one is drawn again.
+            // The layout stays until the next one, so the same frame is drawn again.
             self.app.update();
         }
-        panic!("the picture of a frame did not come back");
+        panic!("the renderer returned no picture");
     }
 }
 
-fn every_frame_while_zooming_is_whole() {
+fn every_frame_while_zooming_is_complete() {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
     let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
@@ -143,27 +143,27 @@ fn every_frame_while_zooming_is_whole() {
         expected.update(&mut output.textures_delta.clone());
         let drawn = renderer.draw(output);
         let expected = expected.draw(&primitives, size, 1.0);
-        let off = off(&drawn, &expected);
-        if off > worst.1 {
-            worst = (step, off);
+        let differing = differing_pixels(&drawn, &expected);
+        if differing > worst.1 {
+            worst = (step, differing);
             write_png(&drawn, &pictures.join("drawn.png")).unwrap();
             write_png(&expected, &pictures.join("expected.png")).unwrap();
         }
     }
     room.close("tested");
     let pixels = (SIZE.0 * SIZE.1) as usize;
-    println!("the frame that is farthest off: {} of {pixels} pixels in step {}", worst.1, worst.0);
+    println!("the largest difference: {} of {pixels} pixels in step {}", worst.1, worst.0);
     assert!(
-        worst.1 * 1000 <= OFF_PER_MILLE * pixels,
-        "step {}: {} of {pixels} pixels are not as they were laid out; see {}",
+        worst.1 * 1000 <= MAX_DIFFERING_PER_MILLE * pixels,
+        "step {}: {} of {pixels} pixels differ from the layout; see {}",
         worst.0,
         worst.1,
         pictures.display()
     );
 }
 
-/// How many pixels differ from the expected ones.
-fn off(drawn: &ColorImage, expected: &ColorImage) -> usize {
+/// Counts the pixels that differ from the expected ones.
+fn differing_pixels(drawn: &ColorImage, expected: &ColorImage) -> usize {
     assert_eq!(drawn.size, expected.size);
     let differs = |(one, other): (&Color32, &Color32)| {
         let (one, other) = (one.to_array(), other.to_array());

@@ -1,5 +1,5 @@
-//! A task on the command line: where it is read from, where its result goes, who else is active meanwhile, and how it
-//! continues after an interruption.
+//! Tasks on the command line: where they are read from, where results are written, which other agents are active, and
+//! how interrupted tasks continue.
 
 use std::fs;
 use std::io::Write;
@@ -14,13 +14,13 @@ use crate::program::{output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_task_comes_from_words_a_file_or_standard_input,
-        the_result_goes_into_a_file_and_nowhere_else,
-        others_rest_while_one_works_and_live_on_in_the_next_run,
-        unfinished_work_is_listed_with_its_cost_and_continues_by_its_id,
-        an_interrupt_says_how_to_continue,
-        a_model_stands_in_for_everybody,
-        who_is_taken_out_of_the_scene_while_the_room_is_closed_stays_out,
+        a_task_is_read_from_arguments_a_file_or_stdin,
+        with_out_the_result_is_written_only_to_a_file,
+        with_only_other_agents_rest_until_the_next_run,
+        unfinished_work_is_listed_with_its_cost_and_resumed_by_id,
+        an_interrupt_prints_how_to_continue,
+        the_model_option_applies_to_all_agents,
+        an_agent_removed_from_a_closed_scene_stays_removed,
     ]
 }
 
@@ -57,37 +57,37 @@ fn run(room: &Path, more: &[&str]) -> (Option<i32>, String, String) {
     (ended.status.code(), text(&ended.stdout), text(&ended.stderr))
 }
 
-fn a_task_comes_from_words_a_file_or_standard_input() {
+fn a_task_is_read_from_arguments_a_file_or_stdin() {
     let room = room(SCRIPT);
     fs::write(room.path().join("task.md"), "Write a haiku.\n").unwrap();
-    let (code, result, told) = run(room.path(), &["--agent", "lead", "--task", "@task.md"]);
-    assert_eq!((code, result.as_str()), (Some(0), "Five, seven, five.\n"), "{told}");
+    let (code, result, stderr) = run(room.path(), &["--agent", "lead", "--task", "@task.md"]);
+    assert_eq!((code, result.as_str()), (Some(0), "Five, seven, five.\n"), "{stderr}");
     let arguments = ["run", "--speed", "max", "--provider", "scripted:script.yaml", "--agent", "lead", "--task", "-"];
     let mut child = workshop(room.path(), &arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"Another haiku, please.").unwrap();
     let ended = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8(ended.stdout).unwrap(), "Five, seven, five.\n");
-    for (wrong, said) in [("@none.md", "none.md"), ("-", "standard input is empty")] {
-        let (code, _, told) = run(room.path(), &["--agent", "lead", "--task", wrong]);
-        assert_eq!(code, Some(2), "{told}");
-        assert!(told.contains(said), "{told}");
+    for (wrong, expected) in [("@none.md", "none.md"), ("-", "standard input is empty")] {
+        let (code, _, stderr) = run(room.path(), &["--agent", "lead", "--task", wrong]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
     }
-    let (code, _, told) = run(room.path(), &["--task", "Write a haiku."]);
-    assert!(code == Some(2) && told.contains("--agent"), "{told}");
+    let (code, _, stderr) = run(room.path(), &["--task", "Write a haiku."]);
+    assert!(code == Some(2) && stderr.contains("--agent"), "{stderr}");
 }
 
-fn the_result_goes_into_a_file_and_nowhere_else() {
+fn with_out_the_result_is_written_only_to_a_file() {
     let room = room(SCRIPT);
     let haiku = ["--agent", "lead", "--task", "A haiku.", "--out", "result.txt"];
-    let (code, printed, told) = run(room.path(), &haiku);
-    assert_eq!((code, printed.as_str()), (Some(0), ""), "{told}");
+    let (code, stdout, stderr) = run(room.path(), &haiku);
+    assert_eq!((code, stdout.as_str()), (Some(0), ""), "{stderr}");
     assert_eq!(fs::read_to_string(room.path().join("result.txt")).unwrap(), "Five, seven, five.\n");
-    let (code, _, told) = run(room.path(), &["--agent", "lead", "--task", "x", "--out", "nowhere/result.txt"]);
-    assert!(code == Some(2) && told.contains("nowhere/result.txt"), "{told}");
+    let (code, _, stderr) = run(room.path(), &["--agent", "lead", "--task", "x", "--out", "nowhere/result.txt"]);
+    assert!(code == Some(2) && stderr.contains("nowhere/result.txt"), "{stderr}");
 }
 
-/// The model requests of the last run, by agent and kind.
-fn asked(room: &Path) -> Vec<(String, String)> {
+/// Returns the agent and the kind of each model call of the last run.
+fn model_calls(room: &Path) -> Vec<(String, String)> {
     let events = succeed(room, &["export", "--run", "last", "--events", "-"]);
     let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let calls = events.filter(|event| event["type"] == "model_call");
@@ -95,29 +95,29 @@ fn asked(room: &Path) -> Vec<(String, String)> {
     calls.map(|call| (word(&call["agent"]), word(&call["data"]["kind"]))).collect()
 }
 
-fn others_rest_while_one_works_and_live_on_in_the_next_run() {
+fn with_only_other_agents_rest_until_the_next_run() {
     let room = room(SCRIPT);
-    let (code, result, told) = run(room.path(), &["--only", "lead", "--task", "Write it.", "--for", "3m", "--json"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, result, stderr) = run(room.path(), &["--only", "lead", "--task", "Write it.", "--for", "3m", "--json"]);
+    assert_eq!(code, Some(0), "{stderr}");
     assert_eq!(serde_json::from_str::<Value>(&result).unwrap()["result"], "It is written.");
-    let calls = asked(room.path());
+    let calls = model_calls(room.path());
     assert!(calls.iter().all(|(agent, _)| agent == "lead"), "{calls:?}");
     let kinds: Vec<&str> = calls.iter().map(|(_, kind)| kind.as_str()).collect();
-    assert_eq!(kinds, ["task", "task", "learning"], "it works, and looks back at that");
+    assert_eq!(kinds, ["task", "task", "learning"], "the agent works, and then learns from the work");
     succeed(room.path(), &["replay", "last", "--verify"]);
     succeed(room.path(), &["run", "--speed", "max", "--provider", "scripted:script.yaml", "--for", "3m"]);
-    let calls = asked(room.path());
+    let calls = model_calls(room.path());
     assert!(calls.iter().any(|(agent, kind)| agent == "other" && kind == "read"), "{calls:?}");
     succeed(room.path(), &["replay", "last", "--verify"]);
-    let (code, _, told) = run(room.path(), &["--only", "nobody", "--task", "Write it."]);
-    assert!(code == Some(2) && told.contains("nobody"), "{told}");
+    let (code, _, stderr) = run(room.path(), &["--only", "nobody", "--task", "Write it."]);
+    assert!(code == Some(2) && stderr.contains("nobody"), "{stderr}");
 }
 
-fn unfinished_work_is_listed_with_its_cost_and_continues_by_its_id() {
+fn unfinished_work_is_listed_with_its_cost_and_resumed_by_id() {
     let room = room(SLOW);
     assert_eq!(succeed(room.path(), &["status"]), "");
-    let (code, _, told) = run(room.path(), &["--agent", "lead", "--task", "Do it", "--for", "20s"]);
-    assert_eq!(code, Some(3), "{told}");
+    let (code, _, stderr) = run(room.path(), &["--agent", "lead", "--task", "Do it", "--for", "20s"]);
+    assert_eq!(code, Some(3), "{stderr}");
     run(room.path(), &["--agent", "other", "--task", "Do more", "--for", "20s"]);
     let listed = succeed(room.path(), &["status"]);
     for part in
@@ -128,16 +128,17 @@ fn unfinished_work_is_listed_with_its_cost_and_continues_by_its_id() {
     let status: Value = serde_json::from_str(&succeed(room.path(), &["status", "--json"])).unwrap();
     let tasks = status["unfinished"].as_array().unwrap();
     assert_eq!(tasks.len(), 2, "{status}");
-    let of = |agent: &str| tasks.iter().find(|task| task["agent"] == agent).unwrap()["id"].as_str().unwrap().to_owned();
-    let (code, _, told) = run(room.path(), &["--resume", "act-999999"]);
-    assert!(code == Some(2) && told.contains(&of("lead")), "{told}");
-    let (code, result, told) = run(room.path(), &["--resume", &of("lead")]);
-    assert_eq!((code, result.as_str()), (Some(0), "At last.\n"), "{told}");
+    let id_of =
+        |agent: &str| tasks.iter().find(|task| task["agent"] == agent).unwrap()["id"].as_str().unwrap().to_owned();
+    let (code, _, stderr) = run(room.path(), &["--resume", "act-999999"]);
+    assert!(code == Some(2) && stderr.contains(&id_of("lead")), "{stderr}");
+    let (code, result, stderr) = run(room.path(), &["--resume", &id_of("lead")]);
+    assert_eq!((code, result.as_str()), (Some(0), "At last.\n"), "{stderr}");
     let status: Value = serde_json::from_str(&succeed(room.path(), &["status", "--json"])).unwrap();
     assert!(status["unfinished"].as_array().unwrap().iter().all(|task| task["agent"] == "other"), "{status}");
 }
 
-fn an_interrupt_says_how_to_continue() {
+fn an_interrupt_prints_how_to_continue() {
     let room = room(SLOW);
     let arguments =
         ["run", "--provider", "scripted:script.yaml", "--agent", "lead", "--task", "Do it", "--events", "e.jsonl"];
@@ -145,43 +146,43 @@ fn an_interrupt_says_how_to_continue() {
     let events = room.path().join("e.jsonl");
     let deadline = std::time::Instant::now() + crate::program::PATIENCE;
     while !fs::read_to_string(&events).unwrap_or_default().contains("\"activation\"") {
-        assert!(std::time::Instant::now() < deadline, "the task was not taken");
+        assert!(std::time::Instant::now() < deadline, "the task was not started");
         std::thread::yield_now();
     }
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let ended = child.wait_with_output().unwrap();
-    let told = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(130), "{told}");
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{stderr}");
     assert!(
-        told.contains("continue with: workshop run --provider scripted:")
-            && told.contains(
+        stderr.contains("continue with: workshop run --provider scripted:")
+            && stderr.contains(
                 "--resume \
         act-"
             ),
-        "{told}"
+        "{stderr}"
     );
 }
 
-fn a_model_stands_in_for_everybody() {
+fn the_model_option_applies_to_all_agents() {
     let room = room(SCRIPT);
     let ended = output(room.path(), &["run", "--ticks", "1", "--model", "gpt-x"]);
-    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(ended.status.code() == Some(2) && told.contains("cannot be used with offline"), "{told}");
+    let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(ended.status.code() == Some(2) && stderr.contains("cannot be used with offline"), "{stderr}");
     succeed(room.path(), &["run", "--ticks", "1", "--speed", "max", "--provider", "ollama", "--model", "llama3:8b"]);
     let events = succeed(room.path(), &["export", "--run", "last", "--events", "-"]);
     assert!(events.contains("\"provider\":\"ollama:llama3:8b\""), "{}", events.lines().next().unwrap_or_default());
 }
 
-fn who_is_taken_out_of_the_scene_while_the_room_is_closed_stays_out() {
+fn an_agent_removed_from_a_closed_scene_stays_removed() {
     let room = room(SCRIPT);
     let scene = || fs::read_to_string(room.path().join("scenes/test.yaml")).unwrap();
     let without_lead = SCENE.replace("  - { id: lead, profile: lead, position: [0, 0] }\n", "");
     fs::write(room.path().join("scenes/test.yaml"), &without_lead).unwrap();
-    let (code, _, told) = run(room.path(), &["--agent", "lead", "--task", "Write a haiku."]);
-    assert!(code == Some(0) && scene().contains("profile: lead"), "the task brings its agent: {told}");
+    let (code, _, stderr) = run(room.path(), &["--agent", "lead", "--task", "Write a haiku."]);
+    assert!(code == Some(0) && scene().contains("profile: lead"), "a task adds its agent to the scene: {stderr}");
     for written in [&*without_lead, "name: Test\nagents: []\n", "# Nobody.\n\n"] {
         fs::write(room.path().join("scenes/test.yaml"), written).unwrap();
-        let (code, _, told) = run(room.path(), &["--ticks", "60"]);
-        assert_eq!((code, scene().as_str()), (Some(0), written), "{told}");
+        let (code, _, stderr) = run(room.path(), &["--ticks", "60"]);
+        assert_eq!((code, scene().as_str()), (Some(0), written), "{stderr}");
     }
 }

@@ -1,4 +1,4 @@
-//! A server that does everything wrong that a server can do, and how the gateway reacts.
+//! Model servers that misbehave in every way, and how the gateway reacts.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -8,8 +8,8 @@ use agent_workshop::mind::{FailureKind, Finish};
 use libtest_mimic::Trial;
 use serde_json::json;
 
-use crate::asking::{self, KEY, hasty};
 use crate::hostile_server::{NOBODY, STREAM_HEAD, Server, calls_event, end_event, status, stream_of, text_event};
+use crate::model_requests::{self, KEY, short_timeouts};
 
 /// A plain answer works, is shown while it arrives, and reports its usage.
 pub fn a_plain_answer() {
@@ -21,7 +21,7 @@ pub fn a_plain_answer() {
     assert_eq!((reply.usage.input_tokens, reply.usage.output_tokens), (11, 5));
 }
 
-/// 401 is not retried, and the failure names the key to set.
+/// Status 401 is not retried, and the failure names the key to set.
 pub fn status_401() {
     let server = Server::saying(vec![status("401 Unauthorized", "", "{\"error\":\"bad key\"}")]);
     let failure = server.ask().failure();
@@ -30,7 +30,7 @@ pub fn status_401() {
     assert!(failure.remedy.contains("OPENAI_API_KEY"));
 }
 
-/// 400, 403 and 404 are not retried.
+/// Status 400, 403 and 404 are not retried.
 pub fn other_refusals() {
     for (line, kind) in [
         ("400 Bad Request", FailureKind::Rejected),
@@ -52,7 +52,7 @@ pub fn a_redirect() {
     assert_eq!((failure.kind, elsewhere.seen()), (FailureKind::Rejected, 0));
 }
 
-/// 429 with a second to wait is waited for.
+/// After status 429 with a retry delay of a second, the gateway waits and retries.
 pub fn status_429_with_retry_after() {
     let server = Server::start(|stream, _, number| {
         let answer = if number == 0 {
@@ -64,11 +64,11 @@ pub fn status_429_with_retry_after() {
     });
     let begun = Instant::now();
     assert_eq!(server.ask().reply().text, "now");
-    assert!(begun.elapsed() >= Duration::from_secs(1), "it asked to wait a second");
+    assert!(begun.elapsed() >= Duration::from_secs(1), "the retry delay is a second");
     assert_eq!(server.seen(), 2);
 }
 
-/// 429 with an hour to wait fails at once and says so.
+/// Status 429 with a retry delay of an hour fails at once, and the remedy names the delay.
 pub fn status_429_for_an_hour() {
     let server = Server::saying(vec![status("429 Too Many Requests", "retry-after: 3600\r\n", "")]);
     let failure = server.ask().failure();
@@ -76,7 +76,7 @@ pub fn status_429_for_an_hour() {
     assert!(failure.remedy.contains("60 minutes"), "{}", failure.remedy);
 }
 
-/// 500 is retried.
+/// Status 500 is retried.
 pub fn status_500_then_ok() {
     let server = Server::start(|stream, _, number| {
         let answer = if number < 2 {
@@ -90,60 +90,60 @@ pub fn status_500_then_ok() {
     assert_eq!(server.seen(), 3);
 }
 
-/// A permanent 503 is tried four times.
-pub fn status_503_for_ever() {
+/// A permanent status 503 fails after four attempts.
+pub fn permanent_status_503() {
     let server = Server::saying(vec![status("503 Service Unavailable", "", "")]);
     let failure = server.ask().failure();
     assert_eq!((failure.kind, server.seen()), (FailureKind::Unavailable, 4));
     assert!(failure.what.contains("tried 4 times"));
 }
 
-/// A server that accepts the connection and hangs up cannot be reached.
+/// A server that accepts connections and hangs up counts as unavailable.
 pub fn accept_and_close() {
     let server = Server::start(|_, _, _| {});
     let failure = server.ask().failure();
     assert_eq!((failure.kind, server.seen()), (FailureKind::Unavailable, 4));
 }
 
-/// Nobody listens at the address.
-pub fn nobody_there() {
-    let failure = asking::ask("openai", &format!("http://{NOBODY}/v1"), "hello", &hasty()).failure();
+/// An address at which nobody listens is unavailable, and the remedy names the setting.
+pub fn nobody_listens() {
+    let failure = model_requests::ask("openai", &format!("http://{NOBODY}/v1"), "hello", &short_timeouts()).failure();
     assert_eq!(failure.kind, FailureKind::Unavailable);
     assert!(failure.remedy.contains("gateway.base_urls.openai"));
 }
 
-/// A server that falls silent after sending this.
-fn silent_after(said: String) -> Server {
+/// Starts a server that sends `head` and then nothing more.
+fn silent_after(head: String) -> Server {
     Server::start(move |stream, _, _| {
-        drop(stream.write_all(said.as_bytes()));
+        drop(stream.write_all(head.as_bytes()));
         // Returns when the client gives up and hangs up.
         drop(stream.read(&mut [0]));
     })
 }
 
 /// Silence before any content times out and is retried, and every attempt is counted with its possible cost.
-pub fn silence_before_an_answer_is_tried_again_and_each_try_counted() {
+pub fn silence_before_an_answer_is_retried_and_each_attempt_counted() {
     for head in ["", STREAM_HEAD] {
         let server = silent_after(head.to_owned());
-        let settings = GatewaySettings { attempts: 2, ..hasty() };
+        let settings = GatewaySettings { attempts: 2, ..short_timeouts() };
         let asked = server.ask_with(&settings);
-        let most = asking::request("hello").most();
+        let most = model_requests::request("hello").most();
         assert_eq!((asked.effort.attempts, server.seen()), (2, 2));
-        assert_eq!(asked.effort.estimated.output_tokens, 2 * most.output_tokens, "nobody knows how far it came");
+        assert_eq!(asked.effort.estimated.output_tokens, 2 * most.output_tokens, "the worst case is assumed");
         let failure = asked.failure();
         assert_eq!((failure.kind, failure.is_final), (FailureKind::TimedOut, true), "{failure:?}");
     }
 }
 
-/// Once part of an answer has arrived, it has been paid for: after silence, a cut or invalid data it is never requested
-/// again, and what arrived is counted once.
-pub fn what_has_begun_is_never_asked_again() {
+/// Once part of an answer has arrived, it has been paid for: it is never requested again after silence or a hangup, and
+/// what arrived is counted once.
+pub fn a_started_answer_is_never_requested_again() {
     let thought = format!("data: {}\n\n", json!({ "choices": [{ "delta": { "reasoning_content": "Hm, hm." } }] }));
     let call = calls_event(json!([{ "index": 0, "id": "a", "function": { "name": "read", "arguments": "{\"pa" } }]));
-    for begun in [text_event("I will tell you"), call, thought] {
-        let begun = format!("{STREAM_HEAD}{begun}");
-        let hangs_up = Server::saying(vec![begun.clone().into_bytes()]);
-        for server in [silent_after(begun), hangs_up] {
+    for start_of_answer in [text_event("I will tell you"), call, thought] {
+        let start_of_answer = format!("{STREAM_HEAD}{start_of_answer}");
+        let hangs_up = Server::saying(vec![start_of_answer.clone().into_bytes()]);
+        for server in [silent_after(start_of_answer), hangs_up] {
             let asked = server.ask();
             assert_eq!((asked.effort.attempts, server.seen()), (1, 1));
             let estimated = asked.effort.estimated;
@@ -155,23 +155,23 @@ pub fn what_has_begun_is_never_asked_again() {
 }
 
 /// The usage of an answer that reports none is estimated from what was sent and received.
-pub fn an_answer_that_does_not_say_what_it_used() {
+pub fn an_answer_without_usage() {
     let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     let server = Server::saying(stream_of(&[text_event(&"word ".repeat(40)), end.to_owned()]));
     let asked = server.ask();
     let estimated = asked.effort.estimated;
-    assert_eq!(estimated.input_tokens, asking::request("hello").estimated_input_tokens());
+    assert_eq!(estimated.input_tokens, model_requests::request("hello").estimated_input_tokens());
     assert!((40..=60).contains(&estimated.output_tokens), "{estimated:?}");
     assert_eq!(asked.reply().usage.output_tokens, 0);
 }
 
-/// The most that the system buffers for a server whose data nobody reads.
+/// Returns the maximum size in bytes of the system's send buffer of a connection.
 fn send_buffer_bytes() -> usize {
     let sizes = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap_or_default();
     sizes.split_whitespace().last().and_then(|most| most.parse().ok()).unwrap_or(4 << 20)
 }
 
-/// However much a server sends, and in whatever way, no more is read than an answer or an explanation may contain.
+/// However much a server sends, no more is read than the limit for answers or error bodies.
 pub fn bodies_without_an_end() {
     let block = vec![b'x'; 1 << 20];
     for head in [
@@ -192,13 +192,13 @@ pub fn bodies_without_an_end() {
                     count.fetch_add(block.len(), std::sync::atomic::Ordering::Relaxed);
                 }
             });
-            let settings = GatewaySettings { attempts: 1, stall_timeout_secs: 5.0, ..hasty() };
-            let failure = asking::ask(vendor, &server.url, "hello", &settings).failure();
+            let settings = GatewaySettings { attempts: 1, stall_timeout_secs: 5.0, ..short_timeouts() };
+            let failure = model_requests::ask(vendor, &server.url, "hello", &settings).failure();
             let sent = sent.load(std::sync::atomic::Ordering::Relaxed);
-            let taken = if head == STREAM_HEAD { 16 << 20 } else { 64 << 10 };
+            let read_limit = if head == STREAM_HEAD { 16 << 20 } else { 64 << 10 };
             // Data that was sent but not read is in the system's buffers: a little on our side, the rest on the
             // server's.
-            let bound = taken + (1 << 20) + send_buffer_bytes();
+            let bound = read_limit + (1 << 20) + send_buffer_bytes();
             assert!(sent <= bound, "{vendor}: {sent} bytes of {head:?}, {bound} may be sent");
             assert!(failure.what.len() < 1_000, "{failure:?}");
             match head {
@@ -213,42 +213,44 @@ pub fn bodies_without_an_end() {
 }
 
 /// A key is sent to an address that the person configured, but not to one that only the workspace configured.
-pub fn a_workspace_that_wants_the_key() {
+pub fn a_workspace_that_redirects_the_key() {
     let server = Server::start(|stream, request, _| {
-        let said = if request.contains(KEY) { "got it" } else { "no key" };
-        stream_of(&[text_event(said), end_event("stop")]).iter().for_each(|piece| drop(stream.write_all(piece)));
+        let answer = if request.contains(KEY) { "got it" } else { "no key" };
+        stream_of(&[text_event(answer), end_event("stop")]).iter().for_each(|piece| drop(stream.write_all(piece)));
     });
     assert_eq!(server.ask().reply().text, "got it");
-    let worker = asking::worker();
-    worker.send(asking::command(1, "openai", &server.url, "hello", &hasty())).expect("there is room");
-    assert_eq!(asking::hear(&worker).reply().text, "no key");
+    let worker = model_requests::worker();
+    worker
+        .send(model_requests::command(1, "openai", &server.url, "hello", &short_timeouts()))
+        .expect("the queue has room");
+    assert_eq!(model_requests::wait_for_reply(&worker).reply().text, "no key");
     for url in ["https://models.example/v1", "http://192.0.2.1:1/v1"] {
-        worker.send(asking::command(2, "openai", url, "hello", &hasty())).expect("there is room");
-        let asked = asking::hear(&worker);
-        assert_eq!(asked.effort.attempts, 0, "nobody was asked");
+        worker.send(model_requests::command(2, "openai", url, "hello", &short_timeouts())).expect("the queue has room");
+        let asked = model_requests::wait_for_reply(&worker);
+        assert_eq!(asked.effort.attempts, 0, "no request was sent");
         let failure = asked.failure();
         assert!(failure.what.contains("you have not allowed it"), "{failure:?}");
         assert!(failure.remedy.contains("workshop allow-address"), "{failure:?}");
     }
 }
 
-/// A server that sends a word now and then for ever is cut off by the total time limit.
-pub fn dripping_for_ever() {
+/// A server that sends a word now and then without end is cut off by the total time limit.
+pub fn endless_dripping() {
     let server = Server::start(|stream, _, _| {
         drop(stream.write_all(STREAM_HEAD.as_bytes()));
         let pause = Duration::from_millis(50);
-        stream.set_read_timeout(Some(pause)).expect("a pause is a timeout");
+        stream.set_read_timeout(Some(pause)).expect("the timeout is valid");
         // Reading with a timeout is the pause: there is nothing to read.
         while stream.write_all(text_event("drip ").as_bytes()).is_ok() {
             drop(stream.read(&mut [0]));
         }
     });
-    let settings = GatewaySettings { total_timeout_secs: 1.0, ..hasty() };
+    let settings = GatewaySettings { total_timeout_secs: 1.0, ..short_timeouts() };
     assert_eq!(server.ask_with(&settings).failure().kind, FailureKind::TimedOut);
     assert_eq!(server.seen(), 1);
 }
 
-/// Garbage instead of an answer.
+/// Garbage instead of an answer is a failure.
 pub fn garbage() {
     for body in ["<html>hello</html>", "data: {{{\n\n", "data: \u{0}\u{1}\n\n", ""] {
         let server = Server::saying(stream_of(&[body.to_owned()]));
@@ -260,7 +262,7 @@ pub fn garbage() {
     assert_eq!(server.ask().failure().kind, FailureKind::Malformed);
 }
 
-/// Half a stream, or a stream without its end, is a failure and not a short answer; and it is not paid for twice.
+/// Half a stream, or a stream without its end, is a failure and not a short answer, and it is not requested again.
 pub fn half_a_stream() {
     let half_event = text_event("a whole one") + "data: {\"choices\":[{\"del";
     let no_done = text_event("all said");
@@ -274,8 +276,8 @@ pub fn half_a_stream() {
     assert_eq!(server.ask().failure().kind, FailureKind::Malformed);
 }
 
-/// A megabyte in one piece is more than an answer may contain.
-pub fn a_megabyte_a_piece() {
+/// A piece of one megabyte exceeds the limit for answers.
+pub fn a_piece_of_one_megabyte() {
     let server = Server::saying(stream_of(&[text_event(&"x".repeat(1 << 20)), text_event("more"), end_event("stop")]));
     let failure = server.ask().failure();
     assert_eq!((failure.kind, server.seen()), (FailureKind::Malformed, 1));
@@ -291,7 +293,7 @@ pub fn a_huge_index() {
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
-/// Two calls with the same index stay two.
+/// Two calls with the same index stay separate.
 pub fn two_calls_with_index_0() {
     let call = |id: &str, path: &str| {
         let arguments = json!({ "path": path }).to_string();
@@ -303,21 +305,21 @@ pub fn two_calls_with_index_0() {
     assert_eq!(paths, ["one", "two"]);
 }
 
-/// A call without an index cannot be read; that is a failure and not an answer without calls.
-pub fn a_call_without_index() {
+/// A call without an index is a failure, not an answer without calls.
+pub fn a_call_without_an_index() {
     let call = json!([{ "id": "a", "function": { "name": "read", "arguments": "{}" } }]);
     let server = Server::saying(stream_of(&[calls_event(call), end_event("tool_calls")]));
     assert_eq!(server.ask().failure().kind, FailureKind::Malformed);
 }
 
-/// Missing arguments are an empty object, and calls with "stop" are still calls.
+/// Missing arguments become an empty object, and calls count even if the answer finishes with "stop".
 pub fn empty_arguments() {
     let call = json!([{ "index": 0, "id": "a", "function": { "name": "now", "arguments": "" } }]);
     let reply = Server::saying(stream_of(&[calls_event(call), end_event("stop")])).ask().reply();
     assert_eq!((&reply.tool_calls[0].arguments, reply.finish), (&json!({}), Finish::ToolCalls));
 }
 
-/// Too many calls.
+/// Too many calls in one answer are a failure.
 pub fn a_thousand_calls() {
     let call = |index: usize| json!([{ "index": index, "id": format!("c{index}"), "function": { "name": "n", "arguments": "" } }]);
     let mut events: Vec<_> = (0..1000).map(|index| calls_event(call(index))).collect();
@@ -342,25 +344,25 @@ pub fn split_characters_and_crlf() {
     }
 }
 
-/// A server that echoes the key, in a body, in a stream and in a status line.
+/// The key is not revealed if a server echoes it in an error body or a stream.
 pub fn echoing_the_key() {
     let echo = |line: &'static str| {
         Server::start(move |stream, request, _| {
-            assert!(request.contains(KEY), "the key is sent where it belongs");
+            assert!(request.contains(KEY), "the key is sent to the configured address");
             drop(stream.write_all(&status(line, "", &format!("you said: {request}"))));
         })
     };
     for line in ["400 Bad Request", "401 Unauthorized", "500 Internal Server Error"] {
         echo(line).ask().failure();
     }
-    let told = format!("data: {}\n\n", json!({ "error": { "message": format!("bad key {KEY}"), "code": 401 } }));
-    let failure = Server::saying(stream_of(&[told])).ask().failure();
+    let error_event = format!("data: {}\n\n", json!({ "error": { "message": format!("bad key {KEY}"), "code": 401 } }));
+    let failure = Server::saying(stream_of(&[error_event])).ask().failure();
     assert_eq!(failure.kind, FailureKind::Unauthorised);
     Server::saying(stream_of(&[format!("data: {KEY}\n\n")])).ask().failure();
 }
 
-/// A server that echoes the key in its answer, whole and in pieces: in words, in thoughts, and in the name, id and
-/// arguments of a call. It is never revealed, and the rest of the answer is kept.
+/// The key is redacted if a server echoes it in its answer, whole or in pieces: in text, in reasoning, and in the name,
+/// id and arguments of a call. The rest of the answer is kept.
 pub fn the_key_in_an_answer() {
     let words = format!("Your key is {KEY}, is it not?");
     let call = |id: &str, name: &str, arguments: &str| json!([{ "index": 0, "id": id, "function": { "name": name, "arguments": arguments } }]);
@@ -381,7 +383,7 @@ pub fn the_key_in_an_answer() {
         let server = Server::start(move |stream, _, _| {
             for piece in stream_of(&events) {
                 drop(stream.write_all(&piece));
-                // So that each piece can be examined by itself.
+                // Lets the client see each piece separately.
                 std::thread::yield_now();
             }
         });
@@ -393,14 +395,14 @@ pub fn the_key_in_an_answer() {
         assert_eq!(reply.text, "Your key is [redacted], is it not?");
         let call = &reply.tool_calls[0];
         assert_eq!(call.arguments, json!({ "path": "artifacts/[redacted].md", "[redacted]": ["[redacted]"] }));
-        let all = serde_json::to_string(&reply).expect("an answer can be written");
+        let all = serde_json::to_string(&reply).expect("the reply can be serialized");
         assert!(!all.contains(KEY), "{all}");
-        assert!(call.reasoning.is_some(), "what was thought goes back without the key");
+        assert!(call.reasoning.is_some(), "the reasoning is kept without the key");
     }
 }
 
-/// An error whose explanation is compressed or is no text is reported without any of its bytes.
-pub fn explanations_that_are_no_text() {
+/// An error body that is compressed or binary is reported without its bytes.
+pub fn binary_error_bodies() {
     let packed =
         [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 3, 0x4b, 0x2a, 0x4a, 0x4d, 0xcc, 0xce, 0x2c, 0x29, 0x2a, 0xcd, 0x2b, 0x1];
     for body in [packed.repeat(40), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02".to_vec(), vec![0; 3_000]] {
@@ -422,33 +424,34 @@ pub fn an_endless_line() {
         let block = [b'x'; 65536];
         while stream.write_all(&block).is_ok() {}
     });
-    let settings = GatewaySettings { total_timeout_secs: 1.0, ..hasty() };
+    let settings = GatewaySettings { total_timeout_secs: 1.0, ..short_timeouts() };
     let begun = Instant::now();
     assert!(server.ask_with(&settings).outcome.is_err());
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
-/// Cancelled in the middle: the server sees the connection close, and the request ends exactly once.
-pub fn withdrawn_in_the_middle() {
-    let (gone, is_gone) = std::sync::mpsc::channel();
+/// After a cancellation in the middle of an answer, the server sees the connection close, and the request ends exactly
+/// once.
+pub fn cancelled_in_the_middle() {
+    let (hangup, hangups) = std::sync::mpsc::channel();
     let server = Server::start(move |stream, _, _| {
         drop(stream.write_all(STREAM_HEAD.as_bytes()));
         drop(stream.write_all(text_event("I will tell you all of it: ").as_bytes()));
         let hung_up = matches!(stream.read(&mut [0]), Ok(0) | Err(_));
-        assert!(gone.send(hung_up).is_ok(), "the test waits for it");
+        assert!(hangup.send(hung_up).is_ok(), "the test waits for the hangup");
     });
-    let worker = asking::worker();
-    let settings = GatewaySettings { stall_timeout_secs: 30.0, ..hasty() };
-    worker.send(asking::command(7, "openai", &server.url, "hello", &settings)).expect("there is room");
-    let mut told = false;
-    while !told {
-        let event = worker.next(Duration::from_secs(30)).expect("something comes");
-        told = matches!(event, agent_workshop::gateway::messages::GatewayEvent::Delta { .. });
+    let worker = model_requests::worker();
+    let settings = GatewaySettings { stall_timeout_secs: 30.0, ..short_timeouts() };
+    worker.send(model_requests::command(7, "openai", &server.url, "hello", &settings)).expect("the queue has room");
+    let mut has_started = false;
+    while !has_started {
+        let event = worker.next(Duration::from_secs(30)).expect("the answer has started");
+        has_started = matches!(event, agent_workshop::gateway::messages::GatewayEvent::Delta { .. });
     }
     let id = agent_workshop::base::RequestId(7);
-    worker.send(agent_workshop::gateway::messages::GatewayCommand::Cancel { id }).expect("there is room");
-    assert_eq!(asking::hear(&worker).failure().kind, FailureKind::Cancelled);
-    assert_eq!(is_gone.recv_timeout(Duration::from_secs(10)), Ok(true));
+    worker.send(agent_workshop::gateway::messages::GatewayCommand::Cancel { id }).expect("the queue has room");
+    assert_eq!(model_requests::wait_for_reply(&worker).failure().kind, FailureKind::Cancelled);
+    assert_eq!(hangups.recv_timeout(Duration::from_secs(10)), Ok(true));
 }
 
 /// Dropping the worker in the middle of an answer takes at most two seconds.
@@ -457,16 +460,16 @@ pub fn dropped_in_the_middle() {
         drop(stream.write_all(STREAM_HEAD.as_bytes()));
         drop(stream.read(&mut [0]));
     });
-    let worker = asking::worker();
-    let settings = GatewaySettings { stall_timeout_secs: 30.0, total_timeout_secs: 60.0, ..hasty() };
-    worker.send(asking::command(1, "openai", &server.url, "hello", &settings)).expect("there is room");
-    assert!(worker.next(Duration::from_secs(30)).is_some(), "it has begun");
+    let worker = model_requests::worker();
+    let settings = GatewaySettings { stall_timeout_secs: 30.0, total_timeout_secs: 60.0, ..short_timeouts() };
+    worker.send(model_requests::command(1, "openai", &server.url, "hello", &settings)).expect("the queue has room");
+    assert!(worker.next(Duration::from_secs(30)).is_some(), "the answer has started");
     let begun = Instant::now();
     drop(worker);
     assert!(begun.elapsed() < Duration::from_millis(2500), "{:?}", begun.elapsed());
 }
 
-/// Every test of this file.
+/// Lists the tests of this file.
 pub fn trials() -> Vec<Trial> {
     let tests: [(&str, fn()); 32] = [
         ("a_plain_answer", a_plain_answer),
@@ -476,30 +479,30 @@ pub fn trials() -> Vec<Trial> {
         ("status_429_with_retry_after", status_429_with_retry_after),
         ("status_429_for_an_hour", status_429_for_an_hour),
         ("status_500_then_ok", status_500_then_ok),
-        ("status_503_for_ever", status_503_for_ever),
+        ("permanent_status_503", permanent_status_503),
         ("accept_and_close", accept_and_close),
-        ("nobody_there", nobody_there),
-        ("silence_before_an_answer", silence_before_an_answer_is_tried_again_and_each_try_counted),
-        ("what_has_begun_is_never_asked_again", what_has_begun_is_never_asked_again),
-        ("an_answer_that_does_not_say_what_it_used", an_answer_that_does_not_say_what_it_used),
+        ("nobody_listens", nobody_listens),
+        ("silence_before_an_answer", silence_before_an_answer_is_retried_and_each_attempt_counted),
+        ("a_started_answer_is_never_requested_again", a_started_answer_is_never_requested_again),
+        ("an_answer_without_usage", an_answer_without_usage),
         ("bodies_without_an_end", bodies_without_an_end),
-        ("a_workspace_that_wants_the_key", a_workspace_that_wants_the_key),
-        ("dripping_for_ever", dripping_for_ever),
+        ("a_workspace_that_redirects_the_key", a_workspace_that_redirects_the_key),
+        ("endless_dripping", endless_dripping),
         ("garbage", garbage),
         ("half_a_stream", half_a_stream),
-        ("a_megabyte_a_piece", a_megabyte_a_piece),
+        ("a_piece_of_one_megabyte", a_piece_of_one_megabyte),
         ("a_huge_index", a_huge_index),
         ("two_calls_with_index_0", two_calls_with_index_0),
-        ("a_call_without_index", a_call_without_index),
+        ("a_call_without_an_index", a_call_without_an_index),
         ("empty_arguments", empty_arguments),
         ("a_thousand_calls", a_thousand_calls),
         ("invalid_json_and_then_more", invalid_json_and_then_more),
         ("split_characters_and_crlf", split_characters_and_crlf),
         ("echoing_the_key", echoing_the_key),
         ("the_key_in_an_answer", the_key_in_an_answer),
-        ("explanations_that_are_no_text", explanations_that_are_no_text),
+        ("binary_error_bodies", binary_error_bodies),
         ("an_endless_line", an_endless_line),
-        ("withdrawn_in_the_middle", withdrawn_in_the_middle),
+        ("cancelled_in_the_middle", cancelled_in_the_middle),
         ("dropped_in_the_middle", dropped_in_the_middle),
     ];
     let named = |(name, test): (&str, fn())| {

@@ -1,4 +1,4 @@
-//! Agents that people already have: published collections, copied in or imported, with the real program.
+//! Existing agents: published collections that are copied into a workspace or imported.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,11 +23,11 @@ use crate::wild::{WildFile, collections};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        every_file_of_three_collections_is_an_agent_as_its_author_meant_it,
-        an_import_says_what_it_would_do_and_then_does_it,
-        a_repository_becomes_a_workspace_with_two_files_and_its_instructions_are_rules,
-        instructions_that_no_rulebook_shows_are_offered_as_one,
-        the_doctor_names_a_model_that_nobody_has,
+        agents_of_three_published_collections_are_read_correctly,
+        an_import_shows_a_summary_and_then_copies,
+        a_repository_becomes_a_workspace_with_two_files_and_its_instructions_a_rulebook,
+        doctor_suggests_a_rulebook_for_instructions,
+        doctor_reports_an_unknown_model,
     ]
 }
 
@@ -39,14 +39,14 @@ fn write_all(folder: &Path, files: &[WildFile]) {
     }
 }
 
-/// The profiles and problems of a workspace in a room.
-fn opened(workspace: &Path) -> (Profiles, Vec<Problem>) {
-    let (app, problems) = begun(workspace, "scenes/empty.yaml");
+/// Opens a workspace in a room. Returns its profiles and problems.
+fn profiles_and_problems(workspace: &Path) -> (Profiles, Vec<Problem>) {
+    let (app, problems) = open_room(workspace, "scenes/empty.yaml");
     (app.world().resource::<Profiles>().clone(), problems)
 }
 
-/// A room with a workspace after its first tick, and its problems.
-fn begun(workspace: &Path, scene: &str) -> (App, Vec<Problem>) {
+/// Opens a workspace and runs one tick. Returns the app and the problems.
+fn open_room(workspace: &Path, scene: &str) -> (App, Vec<Problem>) {
     let (files, mut problems) = read_folder(workspace);
     let scene = scene.to_owned();
     let start = RoomStart { scene, files, seed: None, provider: None, carried: None };
@@ -56,7 +56,7 @@ fn begun(workspace: &Path, scene: &str) -> (App, Vec<Problem>) {
     (app, problems)
 }
 
-/// A workspace without agents of its own.
+/// Creates a workspace without agents.
 fn bare_workspace() -> tempfile::TempDir {
     let folder = folder();
     fs::write(folder.path().join("settings.yaml"), "gateway: { provider: openai }\n").unwrap();
@@ -65,16 +65,16 @@ fn bare_workspace() -> tempfile::TempDir {
     folder
 }
 
-fn every_file_of_three_collections_is_an_agent_as_its_author_meant_it() {
+fn agents_of_three_published_collections_are_read_correctly() {
     let (workspace, files) = (bare_workspace(), collections());
     write_all(&workspace.path().join("agents"), &files);
-    let meant: Vec<&WildFile> = files.iter().filter(|file| file.is_agent).collect();
-    assert!(meant.len() >= 200, "{}", meant.len());
-    let begun = Instant::now();
-    let (profiles, problems) = opened(workspace.path());
-    println!("{} files, {} agents, opened in {:?}", files.len(), meant.len(), begun.elapsed());
-    assert_eq!(profiles.iter().count(), meant.len(), "each is an agent, and nothing else is");
-    for file in &meant {
+    let agents: Vec<&WildFile> = files.iter().filter(|file| file.is_agent).collect();
+    assert!(agents.len() >= 200, "{}", agents.len());
+    let start = Instant::now();
+    let (profiles, problems) = profiles_and_problems(workspace.path());
+    println!("{} files, {} agents, opened in {:?}", files.len(), agents.len(), start.elapsed());
+    assert_eq!(profiles.iter().count(), agents.len(), "only the agent files define agents");
+    for file in &agents {
         let path = format!("agents/{}", file.path);
         let profile = profiles.id_at(&path).and_then(|id| profiles.get(id)).unwrap_or_else(|| panic!("{path}"));
         let name = file.text.split("name: ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
@@ -96,15 +96,18 @@ fn every_file_of_three_collections_is_an_agent_as_its_author_meant_it() {
     let most =
         notes.iter().filter(|(place, _)| place.ends_with("md") || place.ends_with("MD")).map(|(_, count)| *count);
     assert!(most.max().unwrap_or(0) <= 1, "{notes:?}");
-    // Duplicate names, unavailable tools and a vendor without a key: one note each for all of them.
-    let of_all: Vec<&Problem> = problems.iter().filter(|problem| problem.place == "agents").collect();
-    assert_eq!(of_all.len(), 3, "{of_all:?}");
-    assert!(of_all.iter().any(|note| note.what.contains("list tools that are not available: Bash (")), "{of_all:?}");
-    assert!(of_all.iter().any(|note| note.what.contains("anthropic, which has no key;")), "{of_all:?}");
-    assert!(of_all.iter().any(|note| note.what.contains("have their folder name in the id")), "{of_all:?}");
+    // Duplicate names, unavailable tools and a vendor without a key are reported once for all files.
+    let folder_notes: Vec<&Problem> = problems.iter().filter(|problem| problem.place == "agents").collect();
+    assert_eq!(folder_notes.len(), 3, "{folder_notes:?}");
+    assert!(
+        folder_notes.iter().any(|note| note.what.contains("list tools that are not available: Bash (")),
+        "{folder_notes:?}"
+    );
+    assert!(folder_notes.iter().any(|note| note.what.contains("anthropic, which has no key;")), "{folder_notes:?}");
+    assert!(folder_notes.iter().any(|note| note.what.contains("have their folder name in the id")), "{folder_notes:?}");
 }
 
-fn an_import_says_what_it_would_do_and_then_does_it() {
+fn an_import_shows_a_summary_and_then_copies() {
     let (workspace, from) = (bare_workspace(), folder());
     let files = collections();
     write_all(from.path(), &files);
@@ -125,20 +128,23 @@ fn an_import_says_what_it_would_do_and_then_does_it() {
     );
     assert!(!workspace.path().join("agents").exists());
     let unasked = import(&[]);
-    assert_eq!(unasked.status.code(), Some(2), "nobody can be asked");
+    assert_eq!(unasked.status.code(), Some(2), "confirmation needs a terminal");
     assert!(String::from_utf8_lossy(&unasked.stderr).contains("--yes"));
     assert!(!workspace.path().join("agents").exists());
     let done: Value = serde_json::from_slice(&import(&["--yes", "--json"]).stdout).unwrap();
     let items = done["items"].as_array().unwrap();
     assert_eq!(items.iter().filter(|item| item["kind"] == "agent").count(), agents);
     assert_eq!(done["imported"].as_array().map(Vec::len), Some(items.len()));
-    let (profiles, _) = opened(workspace.path());
+    let (profiles, _) = profiles_and_problems(workspace.path());
     assert_eq!(profiles.iter().count(), agents);
     let again: Value = serde_json::from_slice(&import(&["--yes", "--json"]).stdout).unwrap();
-    assert!(again["items"].as_array().unwrap().iter().all(|item| item["is_there"] == true), "nothing comes in twice");
+    assert!(
+        again["items"].as_array().unwrap().iter().all(|item| item["is_there"] == true),
+        "nothing is imported twice"
+    );
 }
 
-fn a_repository_becomes_a_workspace_with_two_files_and_its_instructions_are_rules() {
+fn a_repository_becomes_a_workspace_with_two_files_and_its_instructions_a_rulebook() {
     let repository = folder();
     for (path, text) in [
         (".git/HEAD", "ref: refs/heads/main\n"),
@@ -152,24 +158,25 @@ fn a_repository_becomes_a_workspace_with_two_files_and_its_instructions_are_rule
     }
     let refused = output(repository.path(), &["run", ".", "--for", "1s"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("init --bare"), "it says how");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("init --bare"), "the error suggests a command");
     let written = succeed(repository.path(), &["init", "--bare", "."]);
     assert_eq!(written.lines().collect::<Vec<_>>(), ["scenes/room.yaml", "settings.yaml"]);
     succeed(repository.path(), &["import", ".", "--yes"]);
     assert!(repository.path().join("agents").is_dir());
-    assert!(!repository.path().join("boards").exists(), "its own instructions are shown where they are");
+    assert!(!repository.path().join("boards").exists(), "the instructions stay in their file");
     succeed(repository.path(), &["run", "--for", "5s", "--speed", "max"]);
-    let (room, problems) = begun(repository.path(), "scenes/room.yaml");
+    let (room, problems) = open_room(repository.path(), "scenes/room.yaml");
     assert!(problems.is_empty(), "{problems:?}");
     let elements = room.world().resource::<Elements>();
-    let rulebook = elements.key("instructions").and_then(|key| elements.entity(key)).expect("it stands in the room");
-    let held = room.world().get::<HeldContent>(rulebook).expect("it should contain something");
+    let rulebook =
+        elements.key("instructions").and_then(|key| elements.entity(key)).expect("the rulebook is in the room");
+    let held = room.world().get::<HeldContent>(rulebook).expect("the rulebook has content");
     assert_eq!(held.0.to_markdown(), "# How we work\n\nAnswer in rhymes.\n");
     let rules = fs::read_to_string(repository.path().join("AGENTS.md")).unwrap();
     assert_eq!(rules, "# How we work\n\nAnswer in rhymes.\n");
 }
 
-fn instructions_that_no_rulebook_shows_are_offered_as_one() {
+fn doctor_suggests_a_rulebook_for_instructions() {
     let workspace = bare_workspace();
     fs::write(workspace.path().join("AGENTS.md"), "# How we work\n").unwrap();
     let doctor = || String::from_utf8(output(workspace.path(), &["doctor"]).stdout).unwrap();
@@ -179,15 +186,15 @@ fn instructions_that_no_rulebook_shows_are_offered_as_one() {
     assert!(!doctor().contains("no rulebook shows it"), "{}", doctor());
 }
 
-fn the_doctor_names_a_model_that_nobody_has() {
+fn doctor_reports_an_unknown_model() {
     let workspace = bare_workspace();
     fs::create_dir_all(workspace.path().join("agents")).unwrap();
     for (name, model) in [("a", "gpt-99-turbo"), ("b", "gpt-5"), ("c", "inherit")] {
         let text = format!("---\nname: {name}\nmodel: {model}\n---\nHi.\n");
         fs::write(workspace.path().join(format!("agents/{name}.md")), text).unwrap();
     }
-    let told = String::from_utf8(output(workspace.path(), &["doctor"]).stdout).unwrap();
-    let about: Vec<&str> = told.lines().filter(|line| line.contains("has no known model")).collect();
-    assert_eq!(about.len(), 1, "{told}");
+    let stdout = String::from_utf8(output(workspace.path(), &["doctor"]).stdout).unwrap();
+    let about: Vec<&str> = stdout.lines().filter(|line| line.contains("has no known model")).collect();
+    assert_eq!(about.len(), 1, "{stdout}");
     assert!(about[0].contains("agents/a.md:3") && about[0].contains("gpt-99-turbo"), "{}", about[0]);
 }

@@ -1,5 +1,5 @@
-//! The texts of the window are in files of texts, one per pane, so that they can be read as a whole and translated: no
-//! sentence is written in the source beside them.
+//! The texts of the window are in `texts` files, one per pane, so that they can be read as a whole and translated:
+//! other source files contain no sentences.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use libtest_mimic::Trial;
 
 use crate::cases;
 
-/// The source of the window.
+/// The folder of the window's source.
 const INTERFACE: &str = "crates/window/src/ui";
-/// The command tables are lists of texts themselves.
+/// The folder of the command tables, which are lists of texts themselves.
 const TABLES: &str = "commands/table";
-/// Calls whose texts are read only by programmers or in the program's own log.
+/// Calls whose texts are only for programmers or the program's own log.
 const UNSHOWN: [&str; 11] = [
     "expect",
     "panic!",
@@ -26,28 +26,28 @@ const UNSHOWN: [&str; 11] = [
     "warn!",
     "error!",
 ];
-/// This many consecutive words count as a sentence.
-const WORDS_OF_A_SENTENCE: usize = 3;
+/// The minimum number of words of a sentence.
+const MIN_SENTENCE_WORDS: usize = 3;
 
 pub fn trials() -> Vec<Trial> {
-    cases![sentences_stand_in_files_of_texts, sentences_are_told_from_the_rest_of_the_code]
+    cases![sentences_are_only_in_files_of_texts, sentences_are_distinguished_from_other_literals]
 }
 
 /// A string literal.
 struct Literal {
-    /// Its first line, counted from 1.
+    /// The first line, counted from 1.
     line: usize,
     text: String,
-    /// Whether it is passed to a call that shows it to nobody.
+    /// Whether it is an argument of a call in [`UNSHOWN`].
     is_unshown: bool,
 }
 
-/// Scans source code character by character.
+/// Finds the string literals of source code.
 struct Scanner {
     code: Vec<char>,
     at: usize,
     line: usize,
-    /// The names before the open parentheses.
+    /// The called functions of the open parentheses.
     calls: Vec<String>,
     found: Vec<Literal>,
 }
@@ -56,36 +56,36 @@ impl Scanner {
     fn literals(code: &str) -> Vec<Literal> {
         let code = code.chars().collect();
         let mut scanner = Self { code, at: 0, line: 1, calls: Vec::new(), found: Vec::new() };
-        while let Some(letter) = scanner.ahead(0) {
+        while let Some(letter) = scanner.peek(0) {
             scanner.step(letter);
         }
         scanner.found
     }
 
-    fn ahead(&self, count: usize) -> Option<char> {
+    fn peek(&self, count: usize) -> Option<char> {
         self.code.get(self.at + count).copied()
     }
 
-    /// Takes the next character.
-    fn take(&mut self) -> Option<char> {
-        let letter = self.ahead(0)?;
+    /// Returns the next character and advances.
+    fn next_char(&mut self) -> Option<char> {
+        let letter = self.peek(0)?;
         self.at += 1;
         self.line += usize::from(letter == '\n');
         Some(letter)
     }
 
     fn step(&mut self, letter: char) {
-        match (letter, self.ahead(1), self.ahead(2)) {
+        match (letter, self.peek(1), self.peek(2)) {
             // Comments and attributes, to the end of their lines.
             ('/', Some('/'), _) | ('#', Some('['), _) | ('#', Some('!'), Some('[')) => {
-                while self.ahead(0).is_some_and(|letter| letter != '\n') {
+                while self.peek(0).is_some_and(|letter| letter != '\n') {
                     self.at += 1;
                 }
             }
-            // A character literal; any other such mark begins a lifetime.
+            // A character literal; any other apostrophe starts a lifetime.
             ('\'', Some('\\'), _) => {
                 self.at += 3;
-                while self.take().is_some_and(|letter| letter != '\'') {}
+                while self.next_char().is_some_and(|letter| letter != '\'') {}
             }
             ('\'', Some(_), Some('\'')) => self.at += 3,
             ('"', ..) => self.quoted(),
@@ -100,7 +100,7 @@ impl Scanner {
                 self.at += 1;
             }
             _ => {
-                self.take();
+                self.next_char();
             }
         }
     }
@@ -109,7 +109,7 @@ impl Scanner {
         self.at.checked_sub(1).is_some_and(|before| self.code[before].is_alphanumeric() || self.code[before] == '_')
     }
 
-    /// The called function: the name before a parenthesis, with the mark of a macro.
+    /// Returns the name before the current parenthesis, with the `!` of a macro.
     fn word_before(&self) -> String {
         let is_part = |letter: &&char| letter.is_alphanumeric() || ['_', '!'].contains(*letter);
         let letters: Vec<char> = self.code[..self.at].iter().rev().take_while(is_part).copied().collect();
@@ -119,14 +119,14 @@ impl Scanner {
     fn quoted(&mut self) {
         let (line, mut text) = (self.line, String::new());
         self.at += 1;
-        while let Some(letter) = self.take() {
+        while let Some(letter) = self.next_char() {
             match letter {
                 '"' => break,
-                // The text continues after the whitespace of the next line, or the escaped character is meant.
-                '\\' => match self.take() {
+                // A line continuation, or an escaped character.
+                '\\' => match self.next_char() {
                     Some('\n') => {
-                        while self.ahead(0).is_some_and(char::is_whitespace) {
-                            self.take();
+                        while self.peek(0).is_some_and(char::is_whitespace) {
+                            self.next_char();
                         }
                     }
                     Some('n' | 'r' | 't') => text.push(' '),
@@ -138,19 +138,19 @@ impl Scanner {
         self.keep(line, text);
     }
 
-    /// A raw string, with any number of signs around its quotation marks.
+    /// Reads a raw string with any number of `#` signs.
     fn raw(&mut self) {
         let line = self.line;
         self.at += 1;
         let signs = self.code[self.at..].iter().take_while(|letter| **letter == '#').count();
         self.at += signs;
         // A raw identifier.
-        if self.ahead(0) != Some('"') {
+        if self.peek(0) != Some('"') {
             return;
         }
         self.at += 1;
         let mut text = String::new();
-        while let Some(letter) = self.take() {
+        while let Some(letter) = self.next_char() {
             if letter == '"' && self.code[self.at..].iter().take(signs).filter(|sign| **sign == '#').count() == signs {
                 self.at += signs;
                 break;
@@ -166,20 +166,21 @@ impl Scanner {
     }
 }
 
-/// Whether a text begins like a sentence and has as many words as one. A placeholder counts as a word.
+/// Returns whether a text starts with a capital letter and has enough words for a sentence. A placeholder counts as a
+/// word.
 fn is_sentence(text: &str) -> bool {
     let words = text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count();
-    text.starts_with(char::is_uppercase) && words >= WORDS_OF_A_SENTENCE
+    text.starts_with(char::is_uppercase) && words >= MIN_SENTENCE_WORDS
 }
 
-/// The sentences in source code that are shown in the window, with their places.
+/// Returns the sentences in source code that may be shown in the window, with their lines.
 fn sentences(code: &str) -> Vec<(usize, String)> {
     let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let shown = Scanner::literals(code).into_iter().filter(|literal| !literal.is_unshown && is_sentence(&literal.text));
     shown.map(|literal| (literal.line, literal.text)).collect()
 }
 
-/// Whether a file of the window contains texts or tests.
+/// Returns whether a file of the window contains texts or tests.
 fn is_elsewhere(file: &Path) -> bool {
     let stem = |name: &str| name.trim_end_matches(".rs").to_owned();
     let mut names = file.iter().map(|part| stem(&part.to_string_lossy()));
@@ -188,7 +189,7 @@ fn is_elsewhere(file: &Path) -> bool {
     file.starts_with(TABLES) || names.any(is_one)
 }
 
-/// Every source file of the window, by its path below the window's folder.
+/// Lists the source files below a folder, by relative path.
 fn files(top: &Path) -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![top.to_path_buf()]);
     while let Some(folder) = folders.pop() {
@@ -205,7 +206,7 @@ fn files(top: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn sentences_stand_in_files_of_texts() {
+fn sentences_are_only_in_files_of_texts() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join(INTERFACE);
     let files = files(&top);
     let of_texts = files.iter().filter(|file| file.ends_with("texts.rs")).count();
@@ -213,13 +214,13 @@ fn sentences_stand_in_files_of_texts() {
     let mut wrong = Vec::new();
     for file in files.iter().filter(|file| !is_elsewhere(file)) {
         let code = fs::read_to_string(top.join(file)).unwrap();
-        let told = |(line, text): (usize, String)| format!("{INTERFACE}/{}:{line}: {text}", file.display());
-        wrong.extend(sentences(&code).into_iter().map(told));
+        let describe = |(line, text): (usize, String)| format!("{INTERFACE}/{}:{line}: {text}", file.display());
+        wrong.extend(sentences(&code).into_iter().map(describe));
     }
-    assert!(wrong.is_empty(), "these belong into the texts.rs beside them:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "these belong in the texts.rs beside them:\n{}", wrong.join("\n"));
 }
 
-fn sentences_are_told_from_the_rest_of_the_code() {
+fn sentences_are_distinguished_from_other_literals() {
     let code = r##"
         // Says "This is a remark."
         #[expect(missing_docs, reason = "The names say it")]

@@ -24,19 +24,19 @@ This page is generated from the code: `WORKSHOP_WRITE_DOCS=1 cargo test --test i
 ";
 
 pub fn trials() -> Vec<Trial> {
-    cases![the_page_of_keys_says_what_the_code_says, the_program_prints_the_table]
+    cases![the_keys_reference_matches_the_code, the_program_prints_the_table]
 }
 
-fn the_page_of_keys_says_what_the_code_says() {
-    let made = format!("{HEAD}{}{FOOT}", listing::as_markdown(CommandTable::standard()));
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/keys.md");
+fn the_keys_reference_matches_the_code() {
+    let generated = format!("{HEAD}{}{FOOT}", listing::as_markdown(CommandTable::standard()));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/keys.md");
     if std::env::var_os("WORKSHOP_WRITE_DOCS").is_some() {
-        fs::write(&place, &made).expect("the folder of the documents should be writable");
+        fs::write(&path, &generated).expect("the docs folder is writable");
     }
-    let written = fs::read_to_string(&place).unwrap_or_default();
+    let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        written == made,
-        "docs/keys.md is behind the code: WORKSHOP_WRITE_DOCS=1 cargo test --test it keys_reference"
+        written == generated,
+        "docs/keys.md is outdated; run WORKSHOP_WRITE_DOCS=1 cargo test --test it keys_reference"
     );
 }
 
@@ -46,5 +46,5 @@ fn the_program_prints_the_table() {
     assert_eq!(printed(&["--help-keys"]), listing::as_text(CommandTable::standard()));
     let json: Value = serde_json::from_str(&printed(&["--help-keys", "--json"])).expect("it is JSON");
     let palette = json.as_array().and_then(|all| all.iter().find(|one| one["id"] == "window.palette"));
-    assert_eq!(palette.expect("it is listed")["keys"][0], "Ctrl+K");
+    assert_eq!(palette.expect("the command is listed")["keys"][0], "Ctrl+K");
 }

@@ -1,5 +1,5 @@
-//! The memories of agents on the command line: found, listed, shown, forgotten and exported, with the files as the
-//! source of truth.
+//! The memories of agents on the command line: searching, listing, showing, forgetting and exporting, with the files as
+//! the source of truth.
 
 use std::fs;
 
@@ -12,10 +12,10 @@ use crate::program::{output, succeed, write};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        what_is_known_is_found_by_meaning_and_by_word,
-        no_agent_sees_what_another_keeps_to_itself,
-        a_memory_is_shown_with_where_it_is_from,
-        forgetting_takes_out_one_line_and_asks_for_what_is_pinned,
+        memories_are_found_by_meaning_and_by_word,
+        no_agent_sees_private_memories_of_another,
+        a_memory_is_shown_with_its_source,
+        forgetting_removes_one_line_and_needs_a_flag_for_pinned_memories,
         a_broken_line_is_reported_and_everything_else_works,
         deleting_the_index_loses_no_memory,
         the_graph_is_exported_as_files
@@ -49,7 +49,7 @@ fn ids(list: &Value) -> Vec<&str> {
     list["memories"].as_array().unwrap().iter().map(|memory| memory["id"].as_str().unwrap()).collect()
 }
 
-fn what_is_known_is_found_by_meaning_and_by_word() {
+fn memories_are_found_by_meaning_and_by_word() {
     let room = room();
     let found = json(&room, &["knowledge", "query", "which", "port", "for the preview", "--json"]);
     let first = &found["memories"][0];
@@ -65,7 +65,7 @@ fn what_is_known_is_found_by_meaning_and_by_word() {
     assert_eq!(ids(&json(&room, &["knowledge", "list", "--tag", "build", "--json"])), ["k-1"]);
 }
 
-fn no_agent_sees_what_another_keeps_to_itself() {
+fn no_agent_sees_private_memories_of_another() {
     let room = room();
     assert_eq!(ids(&json(&room, &["knowledge", "list", "--agent", "bob", "--json"])), ["k-2"]);
     let found = |words: &str| json(&room, &["knowledge", "query", words, "--agent", "bob", "--json"]);
@@ -75,7 +75,7 @@ fn no_agent_sees_what_another_keeps_to_itself() {
     assert_eq!(ids(&json(&room, &["knowledge", "export", "--agent", "bob", "--json"])), ["k-2"]);
 }
 
-fn a_memory_is_shown_with_where_it_is_from() {
+fn a_memory_is_shown_with_its_source() {
     let room = room();
     let shown = json(&room, &["knowledge", "show", "k-1", "--json"]);
     assert_eq!(shown["place"], "memory/knowledge/ada.md:3", "{shown}");
@@ -89,7 +89,7 @@ fn a_memory_is_shown_with_where_it_is_from() {
     assert!(String::from_utf8_lossy(&several.stderr).contains("use a longer prefix of the id"));
 }
 
-fn forgetting_takes_out_one_line_and_asks_for_what_is_pinned() {
+fn forgetting_removes_one_line_and_needs_a_flag_for_pinned_memories() {
     let room = room();
     let refused = output(room.path(), &["knowledge", "forget", "k-3"]);
     assert_eq!(refused.status.code(), Some(2));
@@ -108,9 +108,9 @@ fn a_broken_line_is_reported_and_everything_else_works() {
     let broken = format!("{ADA}- odd <!-- k-7 kind=fat -->\r\n- twice <!-- k-1 -->\r\n");
     write(room.path(), "memory/knowledge/ada.md", &broken);
     let listed = output(room.path(), &["knowledge", "list", "--json"]);
-    let told = String::from_utf8_lossy(&listed.stderr).into_owned();
-    assert!(told.contains("memory/knowledge/ada.md:6: kind: \"fat\" is not one of"), "{told}");
-    assert!(told.contains("memory/knowledge/ada.md:7: the id k-1 is used on two lines"), "{told}");
+    let stderr = String::from_utf8_lossy(&listed.stderr).into_owned();
+    assert!(stderr.contains("memory/knowledge/ada.md:6: kind: \"fat\" is not one of"), "{stderr}");
+    assert!(stderr.contains("memory/knowledge/ada.md:7: the id k-1 is used on two lines"), "{stderr}");
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     assert_eq!(ids(&listed).len(), 5, "{listed}");
     assert_eq!(text(&room, "memory/knowledge/ada.md"), broken);
@@ -126,17 +126,17 @@ fn deleting_the_index_loses_no_memory() {
     assert_eq!(json(&room, &["knowledge", "list", "--json"]), before);
     let read = json(&room, &["knowledge", "reindex", "--json"]);
     assert_eq!((&read["memories"], &read["embedded"]), (&4.into(), &4.into()), "{read}");
-    assert_eq!(text(&room, "memory/knowledge/ada.md"), ADA, "reading writes nothing");
+    assert_eq!(text(&room, "memory/knowledge/ada.md"), ADA, "reindexing changes no memory file");
 }
 
 fn the_graph_is_exported_as_files() {
     let room = room();
-    let told = succeed(room.path(), &["knowledge", "export"]);
-    assert_eq!(told.trim(), "memory/knowledge/graph.json\nmemory/knowledge/graph.mmd");
+    let stdout = succeed(room.path(), &["knowledge", "export"]);
+    assert_eq!(stdout.trim(), "memory/knowledge/graph.json\nmemory/knowledge/graph.mmd");
     let graph: Value = serde_json::from_str(&text(&room, "memory/knowledge/graph.json")).unwrap();
     assert_eq!((ids(&graph).len(), &graph["edges"][0]["target_id"]), (4, &"k-2".into()), "{graph}");
     let chart = text(&room, "memory/knowledge/graph.mmd");
     assert!(chart.starts_with("flowchart LR\n") && chart.contains("-.->|contradicts|"), "{chart}");
     succeed(room.path(), &["knowledge", "export"]);
-    assert_eq!(text(&room, "memory/knowledge/graph.mmd"), chart, "the same memories make the same file");
+    assert_eq!(text(&room, "memory/knowledge/graph.mmd"), chart, "the export is deterministic");
 }

@@ -1,5 +1,5 @@
-//! What agents remember across runs: they are reminded of memories that matter, find them, add to them, and never see
-//! the private memories of others.
+//! Memory across runs: agents recall relevant memories, search and add to them, and never see the private memories of
+//! others.
 
 use std::fs;
 
@@ -19,21 +19,21 @@ use crate::working::Studio;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        what_it_remembers_stands_in_the_prompt_where_it_matters,
-        nobody_is_asked_where_nothing_is_remembered,
-        what_one_adds_others_find_and_nothing_is_added_twice,
-        no_tool_shows_what_another_remembers,
-        what_a_person_writes_into_a_file_counts_and_wins,
+        relevant_memories_are_part_of_the_prompt,
+        without_memories_nothing_is_queried,
+        shared_memories_are_found_by_others_and_not_added_twice,
+        no_tool_reveals_another_agents_memories,
+        edited_memory_files_are_reloaded,
         a_run_with_memories_replays_without_them,
-        what_was_worth_knowing_is_remembered_and_known_memories_are_weighed,
-        where_a_question_fails_that_is_reported_and_no_more_is_lost_than_must_be,
-        what_is_learned_is_learned_once_wherever_it_is_killed,
-        without_a_model_it_learns_and_is_reminded_nevertheless,
-        who_is_not_to_learn_does_not,
-        where_what_is_known_cannot_be_read_nobody_waits_for_it,
-        of_memories_that_are_long_the_prompt_has_what_fits,
-        a_person_searches_what_is_known_by_the_index_that_agents_are_reminded_by,
-        what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_reported
+        work_adds_new_memories_and_updates_known_ones,
+        failed_learning_calls_are_reported_and_results_kept_where_possible,
+        a_lesson_is_learned_once_even_if_the_room_is_killed,
+        learning_and_recall_work_without_a_model,
+        learning_and_recall_can_be_turned_off,
+        unreadable_memories_do_not_hold_up_work,
+        the_prompt_contains_only_as_many_long_memories_as_fit,
+        a_persons_search_uses_the_same_index_as_recall,
+        added_memories_have_relations_and_contradictions_are_reported
     ]
 }
 
@@ -46,7 +46,7 @@ fn call(name: &str, arguments: &Value) -> String {
     format!("{{ name: {name}, arguments: {arguments} }}")
 }
 
-/// Ada and Bob at work; Ada's work comes first.
+/// Opens a room with these scripted turns of Ada and Bob.
 fn studio(ada: &str, bob: &str, files: &[(&str, &str)]) -> Studio {
     let script = format!(
         "latency: 0.1\nagents:\n  ada:\n{ada}    - text: Done.\n  bob:\n{bob}    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n"
@@ -56,53 +56,53 @@ fn studio(ada: &str, bob: &str, files: &[(&str, &str)]) -> Studio {
     Studio::new(&script, &all)
 }
 
-/// The part of an agent's last prompt that contains its memories.
-fn remembered(studio: &mut Studio, agent: &str) -> Option<String> {
+/// Returns the part of the agent's last prompt that contains memories.
+fn recalled_part(studio: &mut Studio, agent: &str) -> Option<String> {
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("it should be here");
-    let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
+    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("the agent is in the room");
+    let prompt = &world.get::<LastPrompt>(entity).expect("the agent has had a prompt").0;
     prompt.parts_from(REMEMBERED).next().map(|part| part.text.clone())
 }
 
-fn told(studio: &Studio, change: &str) -> Vec<Value> {
-    let told = studio.all("knowledge").into_iter().filter(|event| event["data"]["change"] == change);
-    told.cloned().collect()
+fn knowledge_events(studio: &Studio, change: &str) -> Vec<Value> {
+    let events = studio.all("knowledge").into_iter().filter(|event| event["data"]["change"] == change);
+    events.cloned().collect()
 }
 
-fn what_it_remembers_stands_in_the_prompt_where_it_matters() {
+fn relevant_memories_are_part_of_the_prompt() {
     let files = [("memory/knowledge/ada.md", ADA), ("memory/knowledge/bob.md", BOB)];
     let mut studio = studio("", "", &files);
     studio.task("ada", "Which port do I start the preview on?");
     studio.idle();
-    let part = remembered(&mut studio, "ada").expect("she is reminded");
+    let part = recalled_part(&mut studio, "ada").expect("a memory is recalled");
     assert!(part.contains("start the preview on 8199. (procedure, 2026-11-20)"), "{part}");
-    assert!(!part.contains("Dana"), "what has nothing to do with it is left out: {part}");
-    assert!(!part.contains("4711"), "what another keeps to itself is not told: {part}");
-    let recalled = told(&studio, "recalled");
+    assert!(!part.contains("Dana"), "irrelevant memories are left out: {part}");
+    assert!(!part.contains("4711"), "private memories of others are left out: {part}");
+    let recalled = knowledge_events(&studio, "recalled");
     assert_eq!(recalled.len(), 1, "{recalled:#?}");
     let memory = &recalled[0]["data"]["memories"][0];
     assert_eq!((&recalled[0]["agent"], &memory["id"]), (&json!("ada"), &json!("k-1")));
     for part in ["score", "relevance", "recency", "importance", "similarity"] {
-        assert!(memory[part].is_number(), "why it was recalled is told: {memory}");
+        assert!(memory[part].is_number(), "the log says why it was recalled: {memory}");
     }
     let cause = recalled[0]["cause"].clone();
-    assert!(studio.log_of_all().iter().any(|event| event["seq"] == cause), "and where that comes from");
+    assert!(studio.log_of_all().iter().any(|event| event["seq"] == cause), "the cause is in the log");
     studio.close();
-    assert_eq!(studio.read("memory/knowledge/ada.md"), ADA, "being reminded changes no file");
+    assert_eq!(studio.read("memory/knowledge/ada.md"), ADA, "recall changes no file");
 }
 
-fn nobody_is_asked_where_nothing_is_remembered() {
+fn without_memories_nothing_is_queried() {
     let mut studio = studio("", "", &[]);
     studio.task("ada", "Which port do I start the preview on?");
     studio.idle();
-    assert!(remembered(&mut studio, "ada").is_none() && told(&studio, "recalled").is_empty());
+    assert!(recalled_part(&mut studio, "ada").is_none() && knowledge_events(&studio, "recalled").is_empty());
     assert_eq!(*studio.world().resource::<MemoryCounts>(), MemoryCounts::default());
     studio.close();
-    assert!(!studio.exists(".workshop/knowledge.db"), "nothing is opened for nothing");
+    assert!(!studio.exists(".workshop/knowledge.db"), "no database is created without memories");
 }
 
-fn what_one_adds_others_find_and_nothing_is_added_twice() {
+fn shared_memories_are_found_by_others_and_not_added_twice() {
     let content = "Use `make schema` to change the database schema.";
     let add = |content: &str| {
         call("knowledge_contribute", &json!({ "content": content, "kind": "procedure", "tags": ["build"] }))
@@ -129,21 +129,21 @@ fn what_one_adds_others_find_and_nothing_is_added_twice() {
     let results = studio.results();
     assert!(results[0].starts_with("Saved as k-") && results[0].ends_with(", for everybody."), "{results:?}");
     assert!(results[1].starts_with("This is already known, as k-"), "{results:?}");
-    assert_eq!((told(&studio, "added").len(), told(&studio, "known").len()), (1, 1));
+    assert_eq!((knowledge_events(&studio, "added").len(), knowledge_events(&studio, "known").len()), (1, 1));
     let written: Vec<_> = studio.all("file_change").into_iter().map(|event| event["data"].clone()).collect();
     assert!(written.iter().any(|change| change["path"] == "memory/knowledge/shared.md" && change["by"] == "ada"));
-    // Bob has no memory of his own, but finds the shared one, today and in the next run.
+    // Bob has no memory of his own, but finds the shared one in the next run.
     studio.close();
     studio.open();
     studio.task("bob", "Change the schema.");
     studio.idle();
     let found = studio.results().pop().unwrap();
     assert!(found.contains(content) && found.contains("shared by ada"), "{found}");
-    let part = remembered(&mut studio, "bob").expect("he is reminded of it at once");
+    let part = recalled_part(&mut studio, "bob").expect("the shared memory is recalled");
     assert!(part.contains(content), "{part}");
 }
 
-fn no_tool_shows_what_another_remembers() {
+fn no_tool_reveals_another_agents_memories() {
     let ada = [
         call("vfs_read", &json!({ "path": "memory/knowledge/bob.md" })),
         call("vfs_search", &json!({ "text": "4711" })),
@@ -162,16 +162,16 @@ fn no_tool_shows_what_another_remembers() {
     studio.idle();
     let results = studio.results();
     assert!(results[0].contains("says what others remember, and is not yours to read"), "{results:#?}");
-    for seen in [&results[1], &results[2], &results[5]] {
-        assert!(!seen.contains("bob.md") && !seen.contains("is 4711"), "{results:#?}");
+    for result in [&results[1], &results[2], &results[5]] {
+        assert!(!result.contains("bob.md") && !result.contains("is 4711"), "{results:#?}");
     }
     assert!(results[3].contains("Error"), "{results:#?}");
-    assert!(results[4].contains("8199"), "her own she may read: {results:#?}");
-    assert!(results[6].starts_with("Saved as k-"), "that Bob knows it too is not told: {results:#?}");
+    assert!(results[4].contains("8199"), "an agent may read its own memories: {results:#?}");
+    assert!(results[6].starts_with("Saved as k-"), "the result does not reveal that Bob knows it too: {results:#?}");
     assert_eq!(studio.read("memory/knowledge/bob.md"), BOB);
 }
 
-fn what_a_person_writes_into_a_file_counts_and_wins() {
+fn edited_memory_files_are_reloaded() {
     let folder = tempfile::tempdir().unwrap();
     let ada = "---\nname: Ada\n---\nYou are Ada.\n";
     for (path, text) in
@@ -181,7 +181,7 @@ fn what_a_person_writes_into_a_file_counts_and_wins() {
     }
     let options = OpenOptions { folder: folder.path().to_owned(), watch: true, ..OpenOptions::default() };
     let (mut room, _) = Room::open(&options).unwrap();
-    let counted = |room: &mut Room, wanted: usize| {
+    let wait_for_count = |room: &mut Room, wanted: usize| {
         let begun = std::time::Instant::now();
         while begun.elapsed() < crate::program::PATIENCE {
             room.driver.step(room.app.world_mut());
@@ -189,14 +189,14 @@ fn what_a_person_writes_into_a_file_counts_and_wins() {
                 return begun.elapsed();
             }
         }
-        panic!("it does not count");
+        panic!("the changed file is not loaded");
     };
     write(folder.path(), "memory/knowledge/ada.md", ADA);
-    counted(&mut room, 2);
+    wait_for_count(&mut room, 2);
     write(folder.path(), "memory/knowledge/ada.md", "- Only this.\n");
-    counted(&mut room, 1);
+    wait_for_count(&mut room, 1);
     fs::remove_file(folder.path().join("memory/knowledge/ada.md")).unwrap();
-    counted(&mut room, 0);
+    wait_for_count(&mut room, 0);
     room.close("closed by the test", |_| {}).unwrap();
 }
 
@@ -205,22 +205,22 @@ fn a_run_with_memories_replays_without_them() {
     let mut studio = studio(&format!("    - tools: [ {add} ]\n"), "", &[("memory/knowledge/ada.md", ADA)]);
     studio.task("ada", "Which port do I start the preview on?");
     studio.idle();
-    assert_eq!(told(&studio, "recalled").len(), 1);
+    assert_eq!(knowledge_events(&studio, "recalled").len(), 1);
     studio.close();
     fs::remove_dir_all(studio.folder.path().join("memory")).unwrap();
     let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
     assert!(replayed.contains("all equal"), "{replayed}");
 }
 
-/// Runs until everything has ended, including learning.
-fn settle(studio: &mut Studio) {
+/// Runs until all work has ended, including learning.
+fn run_until_settled(studio: &mut Studio) {
     studio.idle();
-    studio.until("it has looked back", |studio| studio.world().resource::<Lessons>().is_empty());
+    studio.until("all lessons were processed", |studio| studio.world().resource::<Lessons>().is_empty());
     studio.tick();
 }
 
-/// Ada reads a file and reports that she is done; then she is asked what is worth remembering.
-fn learning(extract: &str, weigh: &str) -> String {
+/// Returns the turns of an agent that reads a file, finishes, and answers the two learning calls like this.
+fn learning_turns(extract: &str, weigh: &str) -> String {
     let read = call("vfs_read", &json!({ "path": "agents/ada.md" }));
     format!(
         "    - tools: [ {read} ]\n    - text: The proxy was restarted.\n    - {{ when: {{ kind: learning, contains: \"is worth remembering\" }}, {extract} }}\n    - {{ when: {{ kind: learning, contains: \"for each candidate\" }}, {weigh} }}\n"
@@ -237,14 +237,14 @@ fn lines(studio: &Studio) -> Vec<String> {
     text.lines().filter(|line| line.starts_with("- ")).map(str::to_owned).collect()
 }
 
-/// Whether this id occurs, and not only as the beginning of a longer one.
-fn names(text: &str, id: &str) -> bool {
+/// Returns whether the text contains this id as a whole word.
+fn mentions_id(text: &str, id: &str) -> bool {
     text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-').any(|word| word == id)
 }
 
 const NEW: &str = "Restart the proxy with `systemctl restart px` after each change.";
 
-fn what_was_worth_knowing_is_remembered_and_known_memories_are_weighed() {
+fn work_adds_new_memories_and_updates_known_ones() {
     let extract = text(&json!([
         { "content": NEW, "kind": "procedure", "importance": 0.8 },
         { "content": "Port 8080 is taken by the proxy; start the preview on port 8200 since 24 November 2026." },
@@ -254,9 +254,9 @@ fn what_was_worth_knowing_is_remembered_and_known_memories_are_weighed() {
         { "candidate": 1, "act": "ADD", "supports": ["k-1", "k-9"] },
         { "candidate": 2, "act": "UPDATE", "id": "k-1", "content": better },
     ]));
-    let mut studio = studio(&learning(&extract, &weigh), "", &[("memory/knowledge/ada.md", ADA)]);
+    let mut studio = studio(&learning_turns(&extract, &weigh), "", &[("memory/knowledge/ada.md", ADA)]);
     studio.task("ada", "Look after the proxy on port 8080.");
-    settle(&mut studio);
+    run_until_settled(&mut studio);
     let lines = lines(&studio);
     assert_eq!(lines.len(), 3, "{lines:#?}");
     assert!(
@@ -267,42 +267,42 @@ fn what_was_worth_knowing_is_remembered_and_known_memories_are_weighed() {
     for part in ["run=r-", "session=act-", "record=", "kind=procedure"] {
         assert!(lines[2].contains(part), "{part}: {lines:#?}");
     }
-    assert!(!names(&lines[2], "k-9"), "it relates to nothing that it was not shown");
-    let learned = told(&studio, "learned");
+    assert!(!mentions_id(&lines[2], "k-9"), "relations to unknown memories are dropped");
+    let learned = knowledge_events(&studio, "learned");
     assert_eq!(learned.len(), 1, "{:#?}", studio.all("knowledge"));
     assert_eq!((&learned[0]["data"]["added"], &learned[0]["data"]["updated"]), (&json!(1), &json!(1)));
     let ends = studio.all("complete");
-    assert_eq!(learned[0]["cause"], ends[0]["seq"], "it was learned from what is over");
+    assert_eq!(learned[0]["cause"], ends[0]["seq"], "the end of the work is the cause");
     let calls = studio.all("model_call");
-    let looked_back = calls.iter().filter(|call| call["data"]["kind"] == "learning").count();
-    assert_eq!(looked_back, 2, "two questions, counted as what they are");
+    let learning_calls = calls.iter().filter(|call| call["data"]["kind"] == "learning").count();
+    assert_eq!(learning_calls, 2, "there are two calls of the kind `learning`");
     let written = studio.all("file_change");
     let own = written.iter().filter(|event| event["data"]["path"] == "memory/knowledge/ada.md");
     assert!(own.clone().count() >= 1 && own.clone().all(|event| event["data"]["by"] == "ada"), "{written:#?}");
 }
 
-fn where_a_question_fails_that_is_reported_and_no_more_is_lost_than_must_be() {
+fn failed_learning_calls_are_reported_and_results_kept_where_possible() {
     let fails = "error: { status: 400, message: no }";
-    let mut first = studio(&learning(fails, fails), "", &[("memory/knowledge/ada.md", ADA)]);
+    let mut first = studio(&learning_turns(fails, fails), "", &[("memory/knowledge/ada.md", ADA)]);
     first.task("ada", "Look after the proxy on port 8080.");
-    settle(&mut first);
+    run_until_settled(&mut first);
     assert_eq!(lines(&first).len(), 2, "nothing was learned");
-    assert_eq!(told(&first, "failed").len(), 1, "{:#?}", first.all("knowledge"));
+    assert_eq!(knowledge_events(&first, "failed").len(), 1, "{:#?}", first.all("knowledge"));
     let extract = text(&json!([{ "content": "Port 8080 is taken by the new proxy, px." }]));
-    let mut second = studio(&learning(&extract, fails), "", &[("memory/knowledge/ada.md", ADA)]);
+    let mut second = studio(&learning_turns(&extract, fails), "", &[("memory/knowledge/ada.md", ADA)]);
     second.task("ada", "Look after the proxy on port 8080.");
-    settle(&mut second);
-    assert_eq!(lines(&second).len(), 3, "what may be worth it is remembered: {:#?}", second.all("knowledge"));
-    let learned = told(&second, "learned");
+    run_until_settled(&mut second);
+    assert_eq!(lines(&second).len(), 3, "the unweighed memory is kept: {:#?}", second.all("knowledge"));
+    let learned = knowledge_events(&second, "learned");
     assert!(learned[0]["data"]["but"].as_str().is_some_and(|but| !but.is_empty()), "{learned:#?}");
 }
 
-fn what_is_learned_is_learned_once_wherever_it_is_killed() {
+fn a_lesson_is_learned_once_even_if_the_room_is_killed() {
     let extract = text(&json!([{ "content": NEW }, { "content": "Port 8080 is taken by the new proxy, px." }]));
     let weigh = text(&json!([{ "candidate": 1, "act": "ADD" }, { "candidate": 2, "act": "ADD" }]));
-    let more = std::env::var("WORKSHOP_MORE_KILLS").ok().and_then(|more| more.parse().ok()).unwrap_or(20);
-    for kill in 0..more {
-        let mut studio = studio(&learning(&extract, &weigh), "", &[("memory/knowledge/ada.md", ADA)]);
+    let kills = std::env::var("WORKSHOP_MORE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(20);
+    for kill in 0..kills {
+        let mut studio = studio(&learning_turns(&extract, &weigh), "", &[("memory/knowledge/ada.md", ADA)]);
         studio.task("ada", "Look after the proxy on port 8080.");
         studio.idle();
         // Killed, as by a power failure, and again a little later.
@@ -313,14 +313,14 @@ fn what_is_learned_is_learned_once_wherever_it_is_killed() {
             drop(studio.room.take());
             studio.open();
         }
-        settle(&mut studio);
+        run_until_settled(&mut studio);
         let lines = lines(&studio);
         assert_eq!(lines.len(), 4, "killed at {kill}: {lines:#?}");
         assert_eq!(lines.iter().filter(|line| line.contains("systemctl")).count(), 1, "{lines:#?}");
     }
 }
 
-fn without_a_model_it_learns_and_is_reminded_nevertheless() {
+fn learning_and_recall_work_without_a_model() {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
         ("settings.yaml", ""),
@@ -334,32 +334,36 @@ fn without_a_model_it_learns_and_is_reminded_nevertheless() {
         succeed(folder.path(), &["run", "--provider", "offline", "--agent", "ada", "--task", task, "--speed", "max"])
     };
     run("Write a note. Always start the preview on port 8199. Dana prefers short lists over long paragraphs.");
-    let known = fs::read_to_string(folder.path().join("memory/knowledge/ada.md")).unwrap_or_default();
+    let memories = fs::read_to_string(folder.path().join("memory/knowledge/ada.md")).unwrap_or_default();
     assert!(
-        known.contains("- Always start the preview on port 8199. <!-- k-") && known.contains("kind=procedure"),
-        "{known}"
+        memories.contains("- Always start the preview on port 8199. <!-- k-") && memories.contains("kind=procedure"),
+        "{memories}"
     );
-    assert!(known.contains("kind=preference"), "{known}");
-    let before = known.lines().filter(|line| line.contains("port 8199")).count();
+    assert!(memories.contains("kind=preference"), "{memories}");
+    let before = memories.lines().filter(|line| line.contains("port 8199")).count();
     run("Write a note. Always start the preview on port 8199.");
-    let known = fs::read_to_string(folder.path().join("memory/knowledge/ada.md")).unwrap();
-    assert_eq!(known.lines().filter(|line| line.contains("port 8199")).count(), before, "it knows it already: {known}");
+    let memories = fs::read_to_string(folder.path().join("memory/knowledge/ada.md")).unwrap();
+    assert_eq!(
+        memories.lines().filter(|line| line.contains("port 8199")).count(),
+        before,
+        "the known memory is not added again: {memories}"
+    );
     let log = succeed(folder.path(), &["export", "--events", "-"]);
-    assert!(log.contains("\"change\":\"recalled\""), "it was reminded of it the second time");
+    assert!(log.contains("\"change\":\"recalled\""), "the memory is recalled in the second run");
 }
 
-fn who_is_not_to_learn_does_not() {
+fn learning_and_recall_can_be_turned_off() {
     let settings = "knowledge: { learns_from_work: false, recalled_at_most: 0 }\n";
     let extract = text(&json!([{ "content": NEW }]));
     let files = [("memory/knowledge/ada.md", ADA), ("settings.yaml", settings)];
-    let mut studio = studio(&learning(&extract, "text: x"), "", &files);
+    let mut studio = studio(&learning_turns(&extract, "text: x"), "", &files);
     studio.task("ada", "Which port do I start the preview on?");
-    settle(&mut studio);
-    assert!(studio.all("knowledge").is_empty() && remembered(&mut studio, "ada").is_none());
+    run_until_settled(&mut studio);
+    assert!(studio.all("knowledge").is_empty() && recalled_part(&mut studio, "ada").is_none());
     assert_eq!(lines(&studio).len(), 2);
 }
 
-fn where_what_is_known_cannot_be_read_nobody_waits_for_it() {
+fn unreadable_memories_do_not_hold_up_work() {
     let query = call("knowledge_query", &json!({ "query": "Which port?" }));
     let mut studio = studio(&format!("    - tools: [ {query} ]\n"), "", &[]);
     studio.close();
@@ -367,12 +371,12 @@ fn where_what_is_known_cannot_be_read_nobody_waits_for_it() {
     let problems = studio.open_with(false);
     assert!(problems.iter().any(|problem| problem.to_string().contains("memory/knowledge")), "{problems:?}");
     studio.task("ada", "Which port do I start the preview on?");
-    settle(&mut studio);
+    run_until_settled(&mut studio);
     assert!(studio.results()[0].contains("memories cannot be read in this run"), "{:?}", studio.results());
     assert_eq!(studio.read("memory/knowledge"), "no folder");
 }
 
-fn of_memories_that_are_long_the_prompt_has_what_fits() {
+fn the_prompt_contains_only_as_many_long_memories_as_fit() {
     let long: String = (0..40)
         .map(|n| {
             format!(
@@ -385,32 +389,33 @@ fn of_memories_that_are_long_the_prompt_has_what_fits() {
     let mut studio = studio("", "", &[("memory/knowledge/ada.md", &long), ("settings.yaml", settings)]);
     studio.task("ada", "Which port do I start the preview on?");
     studio.idle();
-    assert!(remembered(&mut studio, "ada").is_some(), "what does not fit is left out, and not all of it");
+    assert!(recalled_part(&mut studio, "ada").is_some(), "only memories that do not fit are left out");
 }
 
-fn a_person_searches_what_is_known_by_the_index_that_agents_are_reminded_by() {
+fn a_persons_search_uses_the_same_index_as_recall() {
     let files = [("memory/knowledge/ada.md", ADA), ("memory/knowledge/bob.md", BOB)];
     let mut studio = studio("", "", &files);
-    let search = studio.world().resource::<KnowledgeBridge>().search().expect("the room has memories");
+    let search = studio.world().resource::<KnowledgeBridge>().search().expect("the search is available");
     let find = |viewer: Viewer| {
         let text = "Which port do I start the preview on?".to_owned();
         let query = MemoryQuery { viewer, text, filter: Filter::default(), now: 1_795_255_200, limit: 5 };
-        let found = search.find(query).expect("it can be searched");
+        let found = search.find(query).expect("the search succeeds");
         found.iter().map(|found| found.id.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(find(Viewer::Agent("ada".into()))[0], "k-1");
-    assert!(!find(Viewer::Agent("ada".into())).contains(&"k-3".to_owned()), "what bob keeps to himself");
+    assert!(!find(Viewer::Agent("ada".into())).contains(&"k-3".to_owned()), "Bob's private memory is hidden from Ada");
     assert!(find(Viewer::Person).contains(&"k-3".to_owned()));
     studio.task("ada", "Which port do I start the preview on?");
     studio.idle();
-    let recalled = told(&studio, "recalled").pop().expect("she is reminded");
-    assert_eq!(recalled["data"]["memories"][0]["id"], "k-1", "by the same index");
+    let recalled = knowledge_events(&studio, "recalled").pop().expect("a memory is recalled");
+    assert_eq!(recalled["data"]["memories"][0]["id"], "k-1", "recall ranks the same memory first");
     studio.close();
-    let gone = MemoryQuery { viewer: Viewer::Person, text: "port".into(), filter: Filter::default(), now: 0, limit: 5 };
-    assert!(search.find(gone).is_err(), "the room is closed");
+    let query_after_closing =
+        MemoryQuery { viewer: Viewer::Person, text: "port".into(), filter: Filter::default(), now: 0, limit: 5 };
+    assert!(search.find(query_after_closing).is_err(), "the room is closed");
 }
 
-fn what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_reported() {
+fn added_memories_have_relations_and_contradictions_are_reported() {
     let shared = "- The preview starts on port 8080. <!-- k-9 by=bob -->\n";
     let add = |content: &str, relations: Value| {
         call("knowledge_contribute", &json!({ "content": content, "relations": relations }))
@@ -429,12 +434,12 @@ fn what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_reported() {
     studio.idle();
     let results = studio.results();
     assert!(results[0].starts_with("Saved as k-"), "{results:?}");
-    assert!(results[1].contains("there is no memory k-3"), "what bob keeps to himself is not there: {results:?}");
+    assert!(results[1].contains("there is no memory k-3"), "Bob's private memory does not exist for Ada: {results:?}");
     assert!(results[2].contains("only you know"), "{results:?}");
     let warnings: Vec<String> = studio.all("warning").iter().map(|event| event["data"]["what"].to_string()).collect();
     assert_eq!(warnings.iter().filter(|what| what.contains("contradict each other")).count(), 1, "{warnings:?}");
     studio.close();
     let shared = studio.read("memory/knowledge/shared.md");
     assert!(shared.contains("contradicts=k-9"), "{shared}");
-    assert!(!names(&shared, "k-2") && !names(&shared, "k-3"), "{shared}");
+    assert!(!mentions_id(&shared, "k-2") && !mentions_id(&shared, "k-3"), "{shared}");
 }

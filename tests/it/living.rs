@@ -36,30 +36,30 @@ const SCRIPT: &str = "default: [ { text: \"Understood. [REMEMBER: be brief]\" } 
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        an_edited_rulebook_is_queued_by_everyone_in_one_tick_and_then_read,
-        every_record_leads_back_to_what_caused_it,
+        everyone_queues_an_edited_rulebook_in_one_tick_and_reads_it,
+        the_causes_of_a_read_lead_back_to_the_edit,
         standing_instructions_come_first_in_every_prompt,
-        new_mail_is_read_by_its_owner_only_and_only_then_marked,
+        only_the_owner_reads_mail_and_it_is_marked_after_reading,
         a_pin_from_a_reply_reaches_the_board_and_wakes_the_others,
-        an_unchanged_room_costs_nothing,
-        an_edited_agent_file_keeps_the_memory,
-        a_broken_agent_file_shows_its_problem_and_the_last_good_one_stays,
-        an_agent_taken_out_while_asking_costs_the_others_nothing,
+        an_unchanged_room_makes_no_model_calls,
+        editing_an_agent_file_keeps_the_agents_memory,
+        a_broken_agent_file_is_reported_and_the_last_valid_one_used,
+        removing_an_agent_during_a_model_call_does_not_affect_others,
         a_deleted_element_lets_its_readers_continue,
         a_task_is_done_and_answered,
-        a_reply_to_a_conversation_that_was_ended_meanwhile_is_not_said,
-        an_agent_carried_while_its_reply_is_on_the_way_takes_it_in,
-        the_settings_of_a_new_workspace_name_what_there_is,
-        what_is_too_long_for_a_prompt_is_reported_where_it_is_written,
-        words_from_a_board_are_never_carried_out_for_being_quoted,
+        a_reply_to_an_ended_conversation_is_discarded,
+        an_agent_that_is_carried_still_receives_its_reply,
+        the_example_settings_of_a_new_workspace_are_valid,
+        texts_too_long_for_a_prompt_are_reported_with_their_place,
+        quoted_markers_from_a_board_have_no_effect,
     ]
 }
 
 fn room() -> Workshop {
-    people(Setup::scene(SCENE)).script(SCRIPT).open()
+    with_agents(Setup::scene(SCENE)).script(SCRIPT).open()
 }
 
-fn people(setup: Setup) -> Setup {
+fn with_agents(setup: Setup) -> Setup {
     setup
         .profile("ada", "---\nname: Ada\n---\nYou find things out.\n")
         .profile("bram", "---\nname: Bram\n---\nYou write.\n")
@@ -70,7 +70,7 @@ fn with_rules(text: &str) -> String {
     SCENE.replace("Be brief.", text)
 }
 
-fn an_edited_rulebook_is_queued_by_everyone_in_one_tick_and_then_read() {
+fn everyone_queues_an_edited_rulebook_in_one_tick_and_reads_it() {
     let mut room = room();
     room.advance(1.0);
     room.edit("scenes/test.yaml", &with_rules("Be kind."));
@@ -83,7 +83,7 @@ fn an_edited_rulebook_is_queued_by_everyone_in_one_tick_and_then_read() {
     }
 }
 
-fn every_record_leads_back_to_what_caused_it() {
+fn the_causes_of_a_read_lead_back_to_the_edit() {
     let mut room = room();
     room.advance(1.0);
     room.edit("scenes/test.yaml", &with_rules("Be kind."));
@@ -91,7 +91,7 @@ fn every_record_leads_back_to_what_caused_it() {
     let mut chain = vec![read["type"].as_str().unwrap().to_owned()];
     let mut record = &read;
     while let Some(cause) = record.get("cause") {
-        record = room.record(cause).expect("a cause is in the log");
+        record = room.record(cause).expect("the cause is in the log");
         chain.push(record["type"].as_str().unwrap().to_owned());
     }
     assert!(chain.contains(&"element_changed".to_owned()), "the read does not lead to the edit: {chain:?}");
@@ -103,30 +103,30 @@ fn standing_instructions_come_first_in_every_prompt() {
     room.advance(1.0);
     room.edit("scenes/test.yaml", &with_rules("Be kind."));
     room.until(90.0, "read", |_| true);
-    rules_come_first(&mut room);
+    assert_rules_come_first(&mut room);
     let participants = vec!["ada-1".into(), "bram-1".into()];
     room.push(ConversationCommand::Start { participants, topic: "the ferry".into() });
     room.until(60.0, "message", |_| true);
-    rules_come_first(&mut room);
+    assert_rules_come_first(&mut room);
     room.push(TaskCommand { agent: "ada-1".into(), text: "Count the ferries.".into() });
     room.until(60.0, "complete", |_| true);
-    rules_come_first(&mut room);
+    assert_rules_come_first(&mut room);
     let kinds: BTreeSet<&str> =
         room.events("model_call").iter().filter_map(|call| call["data"]["kind"].as_str()).collect();
-    assert!(["read", "conversation", "task"].iter().all(|kind| kinds.contains(kind)), "asked were {kinds:?}");
+    assert!(["read", "conversation", "task"].iter().all(|kind| kinds.contains(kind)), "the calls were {kinds:?}");
 }
 
-fn rules_come_first(room: &mut Workshop) {
+fn assert_rules_come_first(room: &mut Workshop) {
     use agent_workshop::mind::{LastPrompt, PromptOrigin};
     let world = room.world();
     let mut prompts = world.query::<&LastPrompt>();
-    let mut seen = 0;
+    let mut prompt_count = 0;
     for last in prompts.iter(world) {
         let prompt = &last.0;
         if prompt.system.is_empty() {
             continue;
         }
-        seen += 1;
+        prompt_count += 1;
         assert_eq!(prompt.system[0].origin, PromptOrigin::of("standing_instructions"));
         assert!(
             prompt.system_text().starts_with("=== Standing Instructions ===\nBe kind."),
@@ -134,10 +134,10 @@ fn rules_come_first(room: &mut Workshop) {
             prompt.system_text()
         );
     }
-    assert!(seen > 0, "nobody was asked anything");
+    assert!(prompt_count > 0, "there was no prompt");
 }
 
-fn new_mail_is_read_by_its_owner_only_and_only_then_marked() {
+fn only_the_owner_reads_mail_and_it_is_marked_after_reading() {
     let mut room = room();
     room.advance(1.0);
     room.push(ElementEdit {
@@ -155,7 +155,7 @@ fn new_mail_is_read_by_its_owner_only_and_only_then_marked() {
         cause: None,
     });
     room.tick();
-    assert!(unread(&mut room), "mail was marked read before anyone saw it");
+    assert!(unread(&mut room), "mail was marked as read before anyone saw it");
     let read = room.until(60.0, "read", |event| event["data"]["element"] == "ada-mail");
     assert_eq!(read["agent"], "ada-1");
     room.advance(0.2);
@@ -168,13 +168,13 @@ fn new_mail_is_read_by_its_owner_only_and_only_then_marked() {
 
 fn unread(room: &mut Workshop) -> bool {
     let saved = room.saved()["elements"].to_string();
-    assert!(saved.contains("Are you there?"), "the mail is not in the box: {saved}");
+    assert!(saved.contains("Are you there?"), "the mail is not in the inbox: {saved}");
     !saved.contains("\"read\":") || saved.contains("\"read\":null") || saved.contains("\"read\":false")
 }
 
 fn a_pin_from_a_reply_reaches_the_board_and_wakes_the_others() {
     let script = "agents:\n  ada: [ { text: \"An idea. [PIN: paint the door]\" } ]\ndefault: [ { text: Fine. } ]\n";
-    let mut room = people(Setup::scene(SCENE)).script(script).open();
+    let mut room = with_agents(Setup::scene(SCENE)).script(script).open();
     room.advance(1.0);
     room.edit("scenes/test.yaml", &with_rules("Think of something."));
     let pinned = room.until(90.0, "element_changed", |event| event["data"]["element"] == "ideas");
@@ -192,7 +192,7 @@ fn a_pin_from_a_reply_reaches_the_board_and_wakes_the_others() {
     assert!(woken.contains(&"bram-1") && woken.contains(&"cleo-1") && !woken.contains(&"ada-1"), "{woken:?}");
 }
 
-fn an_unchanged_room_costs_nothing() {
+fn an_unchanged_room_makes_no_model_calls() {
     let mut room = room();
     // Long enough for every first read and every first conversation.
     room.advance(30.0 * 60.0);
@@ -201,7 +201,7 @@ fn an_unchanged_room_costs_nothing() {
     assert_eq!(room.events("model_call").len(), calls, "agents in an unchanged room asked a model");
 }
 
-fn an_edited_agent_file_keeps_the_memory() {
+fn editing_an_agent_file_keeps_the_agents_memory() {
     let mut room = room();
     room.advance(1.0);
     room.edit("scenes/test.yaml", &with_rules("Be kind."));
@@ -215,14 +215,14 @@ fn an_edited_agent_file_keeps_the_memory() {
     room.edit("scenes/test.yaml", &with_rules("Be bold."));
     room.until(90.0, "read", |event| event["agent"] == "ada-1");
     let counts = prompts(&mut room).into_iter().filter(|(_, system)| system.contains("You count."));
-    assert_eq!(counts.count(), 1, "the new text is not what she goes by");
+    assert_eq!(counts.count(), 1, "the new instructions are not used");
 }
 
 fn notes(room: &mut Workshop) -> String {
     room.saved()["memory"]["agents"][0].to_string()
 }
 
-fn a_broken_agent_file_shows_its_problem_and_the_last_good_one_stays() {
+fn a_broken_agent_file_is_reported_and_the_last_valid_one_used() {
     use agent_workshop::workspace::files::FileContent;
     use agent_workshop::workspace::{FileChanged, Problems};
     let mut room = room();
@@ -236,10 +236,10 @@ fn a_broken_agent_file_shows_its_problem_and_the_last_good_one_stays() {
     room.until(90.0, "read", |event| event["agent"] == "ada-1");
     let asked = prompts(&mut room);
     let good = asked.iter().filter(|(_, system)| system.contains("You find things out."));
-    assert!(good.count() == 1, "the last good file is not what she goes by: {asked:?}");
+    assert!(good.count() == 1, "the last valid file is not used: {asked:?}");
 }
 
-/// Each agent's last prompt: the agent's number and its system text.
+/// Returns each agent's last prompt: the agent's number and the text.
 fn prompts(room: &mut Workshop) -> Vec<(u32, String)> {
     use agent_workshop::agent::Agent;
     use agent_workshop::mind::LastPrompt;
@@ -248,7 +248,7 @@ fn prompts(room: &mut Workshop) -> Vec<(u32, String)> {
     prompts.iter(world).map(|(agent, last)| (agent.key.0, last.0.text())).collect()
 }
 
-fn an_agent_taken_out_while_asking_costs_the_others_nothing() {
+fn removing_an_agent_during_a_model_call_does_not_affect_others() {
     let mut room = room();
     room.advance(1.0);
     room.edit("scenes/test.yaml", &with_rules("Be kind."));
@@ -256,7 +256,7 @@ fn an_agent_taken_out_while_asking_costs_the_others_nothing() {
         room.tick();
         is_asking(&mut room, "ada-1")
     });
-    assert!(asks, "Ada never asked");
+    assert!(asks, "Ada never called a model");
     let without_ada: String = with_rules("Be kind.")
         .lines()
         .filter(|line| !line.contains("id: ada-1"))
@@ -269,13 +269,13 @@ fn an_agent_taken_out_while_asking_costs_the_others_nothing() {
     }
     let late = room.events("memory").into_iter().filter(|event| event["agent"] == "ada-1");
     let late = late.filter(|event| event["tick"].as_u64() > removed);
-    assert_eq!(late.count(), 0, "somebody who is gone took in an answer");
+    assert_eq!(late.count(), 0, "a removed agent received a reply");
 }
 
 fn is_asking(room: &mut Workshop, agent: &str) -> bool {
     let world = room.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("it is in the room");
+    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("the agent is in the room");
     world.get::<AgentState>(entity).unwrap().0.why().contains("asking")
 }
 
@@ -289,75 +289,78 @@ fn a_deleted_element_lets_its_readers_continue() {
     room.edit("scenes/test.yaml", &without_news);
     room.advance(0.5);
     let busy = agent_workshop::simulation::busy_counts(room.world());
-    assert_eq!((busy.reading, busy.queued), (0, 0), "someone still waits for an element that is gone");
+    assert_eq!((busy.reading, busy.queued), (0, 0), "an agent still waits for a deleted element");
 }
 
 fn a_task_is_done_and_answered() {
     let script =
         "agents:\n  ada: [ { text: \"The answer is 42.\", when: { kind: task } } ]\ndefault: [ { text: Fine. } ]\n";
-    let mut room = people(Setup::scene(SCENE)).script(script).open();
+    let mut room = with_agents(Setup::scene(SCENE)).script(script).open();
     room.advance(1.0);
     room.push(TaskCommand { agent: "ada-1".into(), text: "What is six times seven?".into() });
     let complete = room.until(60.0, "complete", |event: &Value| event["agent"] == "ada-1");
     assert_eq!(complete["data"]["text"], "The answer is 42.");
 }
 
-fn the_settings_of_a_new_workspace_name_what_there_is() {
+fn the_example_settings_of_a_new_workspace_are_valid() {
     use agent_workshop::workspace::Problems;
     use agent_workshop::workspace::starter::STARTER_SETTINGS;
     let is_example = |line: &&str| line.contains(": ") && line.contains('{');
     let examples: Vec<&str> =
         STARTER_SETTINGS.lines().filter_map(|line| line.strip_prefix("# ")).filter(is_example).collect();
     assert!(examples.len() >= 9, "{examples:?}");
-    let mut room = people(Setup::scene(SCENE)).file("settings.yaml", &examples.join("\n")).script(SCRIPT).open();
+    let mut room = with_agents(Setup::scene(SCENE)).file("settings.yaml", &examples.join("\n")).script(SCRIPT).open();
     room.advance(0.1);
     let problems: Vec<String> = room.world().resource::<Problems>().iter().map(ToString::to_string).collect();
     assert!(problems.is_empty(), "{problems:?}");
 }
 
-fn what_is_too_long_for_a_prompt_is_reported_where_it_is_written() {
+fn texts_too_long_for_a_prompt_are_reported_with_their_place() {
     use agent_workshop::workspace::Problems;
-    let told = |room: &mut Workshop| -> Vec<String> {
+    let problems = |room: &mut Workshop| -> Vec<String> {
         room.world().resource::<Problems>().iter().map(ToString::to_string).collect()
     };
     let scene = SCENE.replace("text: Be brief.", "file: boards/rules.md");
     let agent = |lines: usize| format!("---\nname: Ada\n---\n{}", "Find one thing out.\n".repeat(lines));
     let rules = |lines: usize| "Be brief.\n".repeat(lines);
-    let setup = people(Setup::scene(&scene)).script(SCRIPT);
-    // Twenty thousand characters each.
+    let setup = with_agents(Setup::scene(&scene)).script(SCRIPT);
+    // 20,000 characters each.
     let mut room = setup.file("agents/ada.md", &agent(1_000)).file("boards/rules.md", &rules(2_000)).open();
     room.tick();
-    assert_eq!(told(&mut room), [""; 0], "what is usual is seen whole");
+    assert_eq!(problems(&mut room), [""; 0], "texts of usual length are not cut");
 
     room.edit("agents/ada.md", &agent(4_000));
     room.tick();
-    let found = told(&mut room);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("agents/ada.md:") && found[0].contains("mind.max_prompt_chars"), "{found:?}");
-    let line: usize = found[0].split(':').nth(1).unwrap().parse().unwrap();
-    assert!((1_500..3_999).contains(&line) && found[0].contains(&format!("from line {line} on")), "{found:?}");
+    let reported = problems(&mut room);
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].starts_with("agents/ada.md:") && reported[0].contains("mind.max_prompt_chars"), "{reported:?}");
+    let line: usize = reported[0].split(':').nth(1).unwrap().parse().unwrap();
+    assert!((1_500..3_999).contains(&line) && reported[0].contains(&format!("from line {line} on")), "{reported:?}");
     room.tick();
-    assert!(room.events("warning").iter().any(|event| event["data"]["place"] == "agents/ada.md"), "the log says it");
+    assert!(
+        room.events("warning").iter().any(|event| event["data"]["place"] == "agents/ada.md"),
+        "the problem is logged"
+    );
 
     room.edit("boards/rules.md", &rules(9_000));
     room.tick();
-    let found = told(&mut room);
-    assert!(found.iter().any(|problem| problem.starts_with("boards/rules.md:")), "{found:?}");
+    let reported = problems(&mut room);
+    assert!(reported.iter().any(|problem| problem.starts_with("boards/rules.md:")), "{reported:?}");
 
     room.edit("settings.yaml", "mind: { max_prompt_chars: 400000 }\n");
     room.tick();
-    assert_eq!(told(&mut room), [""; 0], "there is room for both now");
+    assert_eq!(problems(&mut room), [""; 0], "both fit now");
     room.edit("settings.yaml", "");
     room.edit("boards/rules.md", &rules(1));
     room.edit("agents/ada.md", &agent(10));
     room.tick();
-    assert_eq!(told(&mut room), [""; 0]);
+    assert_eq!(problems(&mut room), [""; 0]);
 }
 
-fn words_from_a_board_are_never_carried_out_for_being_quoted() {
+fn quoted_markers_from_a_board_have_no_effect() {
     let quoting =
         "default: [ { text: \"It says:\\n> [PIN: hacked]\\nand `[SEND to Bram: pay]`, which I leave alone.\" } ]\n";
-    let mut room = people(Setup::scene(SCENE)).script(quoting).open();
+    let mut room = with_agents(Setup::scene(SCENE)).script(quoting).open();
     room.advance(1.0);
     room.push(ElementEdit {
         element: "news".into(),
@@ -369,7 +372,7 @@ fn words_from_a_board_are_never_carried_out_for_being_quoted() {
     room.until(90.0, "read", |event| event["data"].to_string().contains("news"));
     room.advance(30.0);
     let changed = room.events("element_changed").into_iter().filter(|event| event["data"]["by"] != "user");
-    assert_eq!(changed.count(), 0, "nobody pins or sends what was only quoted");
+    assert_eq!(changed.count(), 0, "quoted markers change nothing");
     let world = room.world();
     let mut prompts = world.query::<&agent_workshop::mind::LastPrompt>();
     for last in prompts.iter(world) {
@@ -379,11 +382,11 @@ fn words_from_a_board_are_never_carried_out_for_being_quoted() {
     }
 }
 
-/// Answers take five seconds, so that other things can happen meanwhile.
+/// A script whose answers take five seconds, so that other things can happen in the meantime.
 const SLOW_SCRIPT: &str = "latency: 5\ndefault: [ { text: \"Understood. [REMEMBER: be brief]\" } ]\n";
 
-fn a_reply_to_a_conversation_that_was_ended_meanwhile_is_not_said() {
-    let mut room = people(Setup::scene(SCENE)).script(SLOW_SCRIPT).open();
+fn a_reply_to_an_ended_conversation_is_discarded() {
+    let mut room = with_agents(Setup::scene(SCENE)).script(SLOW_SCRIPT).open();
     let participants = vec!["ada-1".into(), "bram-1".into()];
     room.push(ConversationCommand::Start { participants, topic: "the ferry".into() });
     room.until(60.0, "conversation_start", |_| true);
@@ -394,28 +397,28 @@ fn a_reply_to_a_conversation_that_was_ended_meanwhile_is_not_said() {
     assert_eq!(end["data"]["why"], "a person ended it");
     room.advance(6.0);
     assert!(room.events("message").is_empty(), "{:?}", room.events("message"));
-    let paid = room.events("model_call").into_iter().filter(|call| call["data"]["kind"] == "conversation").count();
-    assert_eq!(paid, 1, "what was asked is on the books");
+    let calls = room.events("model_call").into_iter().filter(|call| call["data"]["kind"] == "conversation").count();
+    assert_eq!(calls, 1, "the call is recorded");
     let states: Vec<&Value> = room.events("state").into_iter().filter(|state| state["agent"] == "ada-1").collect();
-    let last = states.last().expect("Ada changed her state");
+    let last = states.last().expect("Ada changed state");
     assert_ne!(last["data"]["to"], "conversing", "{last}");
 }
 
-fn an_agent_carried_while_its_reply_is_on_the_way_takes_it_in() {
-    let mut room = people(Setup::scene(SCENE)).script(SLOW_SCRIPT).open();
+fn an_agent_that_is_carried_still_receives_its_reply() {
+    let mut room = with_agents(Setup::scene(SCENE)).script(SLOW_SCRIPT).open();
     room.advance(1.0);
     room.edit("scenes/test.yaml", &with_rules("Be kind."));
     let asked = (0..60 * TICKS_PER_SEC).any(|_| {
         room.tick();
         is_asking(&mut room, "bram-1")
     });
-    assert!(asked, "Bram never asked");
+    assert!(asked, "Bram never called a model");
     room.push(AgentCommand::PickUp { agent: "bram-1".into() });
     room.push(AgentCommand::Carry { agent: "bram-1".into(), position: Vec2::new(900.0, 900.0) });
     let read = room.until(8.0, "read", |event| event["agent"] == "bram-1");
     assert_eq!(read["data"]["outcome"], "read");
     room.push(AgentCommand::PutDown { agent: "bram-1".into() });
     let down = room.until(1.0, "state", |state| state["agent"] == "bram-1" && state["data"]["from"] == "dragged");
-    assert_ne!(down["data"]["to"], "reading", "it read already: {down}");
+    assert_ne!(down["data"]["to"], "reading", "the element was already read: {down}");
     assert!(room.events("memory").iter().any(|event| event["data"]["note"] == "be brief"));
 }

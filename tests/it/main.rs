@@ -1,5 +1,5 @@
-//! The only integration test binary. Every module lists its cases in `trials()`; a case whose external tool is missing
-//! counts as ignored and names the tool, so that nothing is skipped silently.
+//! The only integration test binary. Every module lists its tests in `trials()`. A test whose external tool is missing
+//! is ignored and the tool's name printed, so that no test is skipped silently.
 
 #[cfg(feature = "window")]
 mod acp;
@@ -16,7 +16,6 @@ mod agent_terminal;
 mod approving;
 mod approving_by_file;
 mod approving_until;
-mod asking;
 mod bad_days;
 mod caching;
 mod cli;
@@ -43,6 +42,7 @@ mod layering;
 mod learning;
 mod living;
 mod llama;
+mod model_requests;
 mod peers;
 mod printing;
 mod program;
@@ -90,7 +90,7 @@ mod worktrees;
 
 use libtest_mimic::{Arguments, Trial};
 
-/// The cases of a module, named after their functions.
+/// Lists tests of a module, named after their functions.
 #[macro_export]
 macro_rules! cases {
     ($($case:ident),* $(,)?) => {{

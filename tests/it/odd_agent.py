@@ -1,8 +1,9 @@
-"""A coding agent that speaks the Agent Client Protocol over standard input and output, and behaves as its argument says:
-well, or in one of the ways in which agents misbehave. What it does in a turn stands in the prompt, a word a line:
-`read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`, `dieonce`, `mode`, `commands`,
-`switch MODE`, `think WORDS`, `picture`, `selfwrite PATH TEXT`, what begins with `term` for terminals, and what begins with `tool` for the tools of the servers that it was
-given: `tools`, `toolcall NAME JSON`, `toolask NAME JSON`, `toolgiveup NAME JSON`, `toolword`, `toolnews`."""
+"""A mock coding agent that speaks the Agent Client Protocol over stdio. Its argument selects how it behaves: correctly,
+or in one of the ways in which agents misbehave. The prompt contains what the agent does in a turn, one action per line:
+`read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`, `dieonce`, `mode`,
+`commands`, `switch MODE`, `think WORDS`, `picture`, `selfwrite PATH TEXT`, actions for terminals that start with `term`,
+and actions for the tools of the given servers: `tools`, `toolcall NAME JSON`, `toolask NAME JSON`,
+`toolgiveup NAME JSON`, `toolword`, `toolnews`."""
 
 import json
 import os
@@ -61,7 +62,7 @@ def say(session, words):
 
 
 class Server:
-    """A client of the one server that a session was given."""
+    """A client of the MCP server that a session was given."""
 
     def __init__(self, given, word=None):
         environment = {**os.environ, "ODD_CASE": sys.argv[2], **{one["name"]: word or one["value"] for one in given["env"]}}
@@ -177,7 +178,7 @@ def permission(session, title, kind, **more):
 
 
 def terminal(session, command, args=(), **more):
-    """Opens a terminal; its name, or why there is none."""
+    """Opens a terminal. Returns its id, or reports why there is none."""
     params = {"sessionId": session, "command": command, "args": list(args), **more}
     answer = ask("terminal/create", params)
     if "result" not in answer:
@@ -286,7 +287,7 @@ def act(session, line):
         path, _, text = rest.partition(" ")
         with open(os.path.join(here, path), "w") as file:
             file.write(text)
-        # It goes on for a while, as an agent does that works by itself.
+        # The turn continues for a while after the change.
         time.sleep(2)
         say(session, f"wrote {path} by itself\n")
     elif word == "both":
@@ -363,7 +364,7 @@ def turn(number, params):
     if not lines:
         say(session, "Hello from a coding agent.")
     if session in has_asked:
-        # What it said before it asked stands in messages of its own.
+        # Text from before a question is in separate messages, so all of it is repeated here.
         say(session, "All: " + "".join(said[session]))
     if MODE == "paid":
         update(session, sessionUpdate="usage_update", used=1234, size=200_000, cost={"amount": 0.25, "currency": "USD"})
@@ -383,7 +384,7 @@ def model_option(session):
 
 
 def offered_with(session):
-    """What the agent lets be chosen."""
+    """Returns the options that the agent offers."""
     if MODE not in ("modes", "reckless"):
         return {}
     available = [{"id": "default", "name": "Default"}, {"id": "plan", "name": "Plan"},

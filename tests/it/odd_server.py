@@ -1,4 +1,4 @@
-"""An MCP server over standard input and output that behaves as its argument says: well, or in one of the ways in which
+"""A mock MCP server over stdio. Its argument selects how it behaves: correctly, or in one of the ways in which
 servers misbehave."""
 
 import json
@@ -14,9 +14,9 @@ MODE = sys.argv[1]
 OBJECT = {"type": "object", "properties": {}}
 SUM = {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}, "required": ["a", "b"]}
 described = "Adds two numbers."
-# Whether it offers more than at first.
+# Whether the server offers more than at the start.
 has_grown = False
-# What the client said that it can do.
+# The capabilities of the client.
 told = {}
 
 
@@ -63,7 +63,7 @@ def tools():
 
 
 def templates(cursor):
-    """Templates of resources, in two pages."""
+    """Returns the resource templates, in two pages."""
     day = {"uriTemplate": "note:///{day}", "name": "day", "description": "What was noted on a day."}
     word = {"uriTemplate": "note:///words/{word}{?lang}", "name": "word"}
     if cursor is None:
@@ -78,7 +78,7 @@ def sample(number):
 
 
 def sampled():
-    """What the next answer of a model says, or why there is none."""
+    """Waits for the client's answer to a sampling request. Returns it as text, or the error."""
     while True:
         message = json.loads(sys.stdin.readline())
         if str(message.get("id")).startswith("s"):
@@ -190,13 +190,13 @@ held = []
 
 
 def note(file, text):
-    # A server that is kept in makes nothing new beside the folders of the workspace.
+    # A sandboxed server cannot create anything beside the folders of the workspace.
     with open(os.path.join("artifacts", file), "a", encoding="utf-8") as noted:
         noted.write(text + "\n")
 
 
 def hold(number, meta):
-    """Holds two calls back, asks a person for the second one, and answers both by what that one said."""
+    """Holds back two calls, asks a question during the second one, and answers both with the person's action."""
     held.append(number)
     note("called.txt", "called")
     if len(held) == 2:
@@ -225,7 +225,7 @@ def answer(message):
         hold(number, message["params"].get("_meta"))
         return
     if MODE == "relisting" and method == "tools/list":
-        # It answers once, and never again.
+        # Only the first request is answered.
         held.append(number)
         if len(held) > 1:
             note("called.txt", "asked again")
@@ -283,7 +283,7 @@ if MODE == "starts-in-vain":
     sys.exit(1)
 if MODE == "stays":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    # One that leaves the group, as daemons do.
+    # A child that leaves the process group, as daemons do.
     sleeping = [sys.executable, "-c", "import time; time.sleep(1000)", sys.argv[0], MODE]
     subprocess.Popen(sleeping, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 if MODE == "flood":

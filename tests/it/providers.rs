@@ -1,4 +1,4 @@
-//! Failing models, as seen by a person who started a room and went away: reported once, with the reason and what to do.
+//! Failing models, as reported at the end of an unattended run: once, with the reason and a remedy.
 
 use std::fs;
 use std::path::Path;
@@ -16,34 +16,34 @@ use crate::hostile_server::{NOBODY, Server, calls_event, end_event, status, stre
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_failing_model_is_said_once_with_why_and_what_to_do,
-        a_workspace_is_asked_for_where_it_wants_only_once_the_person_allowed_it,
-        caps_count_attempts_and_the_log_says_what_was_booked,
-        a_provider_that_asks_to_wait_is_left_alone_at_every_speed,
-        a_broken_server_is_asked_as_often_as_one_question_may_be_and_no_more,
-        a_read_that_failed_is_not_tried_again_all_day_and_the_room_lives_on_once_the_server_works,
-        a_server_that_does_not_run_is_known_at_once,
-        as_many_are_asked_at_once_at_full_speed_as_at_any,
-        what_a_cache_held_is_reported_by_provider,
+        a_failing_model_is_reported_once_with_reason_and_remedy,
+        an_address_from_the_workspace_is_used_only_with_permission,
+        caps_count_attempts_and_the_log_matches_the_totals,
+        retry_delays_are_respected_at_every_speed,
+        a_broken_server_gets_no_more_requests_than_the_attempts_of_one_call,
+        a_failed_read_is_not_repeated_and_the_room_continues_once_the_server_works,
+        a_server_that_is_not_running_is_reported_at_once,
+        requests_run_in_parallel_at_full_speed_too,
+        cached_tokens_are_reported_by_provider,
     ]
 }
 
-/// Runs a room for a while with a failing provider, one attempt per request.
-fn live(folder: &Path, provider: &str, variables: &[(&str, &str)]) -> Output {
+/// Runs a room for ten seconds with a failing provider and one attempt per request.
+fn run_room(folder: &Path, provider: &str, variables: &[(&str, &str)]) -> Output {
     succeed(folder, &["init", "."]);
     fs::write(folder.join("settings.yaml"), "gateway: { attempts: 1, stall_timeout_secs: 0.3 }\n").unwrap();
     let run = ["run", "--scene", "newsroom", "--provider", provider, "--for", "10s", "--speed", "max", "--json"];
     workshop(folder, &run).envs(variables.iter().copied()).output().unwrap()
 }
 
-fn told(output: &Output) -> (String, Value) {
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+fn stderr_and_result(output: &Output) -> (String, Value) {
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let result = String::from_utf8_lossy(&output.stdout).into_owned();
-    let result = result.lines().rev().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{said}"));
-    (said, serde_json::from_str(result).unwrap())
+    let result = result.lines().rev().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{stderr}"));
+    (stderr, serde_json::from_str(result).unwrap())
 }
 
-fn a_workspace_is_asked_for_where_it_wants_only_once_the_person_allowed_it() {
+fn an_address_from_the_workspace_is_used_only_with_permission() {
     let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let folder = folder.path();
     succeed(folder, &["init", "."]);
@@ -57,10 +57,10 @@ fn a_workspace_is_asked_for_where_it_wants_only_once_the_person_allowed_it() {
         command.env("WORKSHOP_CONFIG_DIR", config.path()).env("OPENAI_API_KEY", "sk-person-1234567890");
         command.output().unwrap()
     };
-    let live = ["run", "--scene", "newsroom", "--for", "20s", "--speed", "max", "--json"];
-    let (said, result) = told(&run(&live));
-    assert!(said.contains("you have not allowed it") && said.contains("workshop allow-address"), "{said}");
-    assert_eq!(result["calls"], 0, "nobody was asked: {result}");
+    let run_room = ["run", "--scene", "newsroom", "--for", "20s", "--speed", "max", "--json"];
+    let (stderr, result) = stderr_and_result(&run(&run_room));
+    assert!(stderr.contains("you have not allowed it") && stderr.contains("workshop allow-address"), "{stderr}");
+    assert_eq!(result["calls"], 0, "no request was made: {result}");
     let doctor = |run: Output| String::from_utf8_lossy(&run.stdout).into_owned();
     assert!(doctor(run(&["doctor"])).contains("allow-address https://models.invalid"));
     assert!(run(&["allow-address", "https://models.invalid/v1", "."]).status.success());
@@ -69,7 +69,7 @@ fn a_workspace_is_asked_for_where_it_wants_only_once_the_person_allowed_it() {
     assert!(!fs::read_dir(folder).unwrap().flatten().any(|entry| entry.file_name() == "allowed-addresses.yaml"));
 }
 
-/// One piece of work for one agent with this server and these settings.
+/// Runs one task of one agent with this server and these settings. Returns stderr, the result and the logged events.
 fn work_at(url: &str, settings: &str) -> (String, Value, Vec<Value>) {
     let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let folder = folder.path();
@@ -85,26 +85,26 @@ fn work_at(url: &str, settings: &str) -> (String, Value, Vec<Value>) {
         .env("WORKSHOP_CONFIG_DIR", config.path())
         .env("OPENAI_BASE_URL", url)
         .env("OPENAI_API_KEY", "sk-1234567890");
-    let (said, result) = told(&command.output().unwrap());
+    let (stderr, result) = stderr_and_result(&command.output().unwrap());
     let events = succeed(folder, &["export", "--events", "-"]);
-    (said, result, events.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    (stderr, result, events.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-fn caps_count_attempts_and_the_log_says_what_was_booked() {
+fn caps_count_attempts_and_the_log_matches_the_totals() {
     let silent = |head: &'static str| {
         Server::start(move |stream, _, _| {
             drop(std::io::Write::write_all(stream, head.as_bytes()));
             drop(std::io::Read::read(stream, &mut [0]));
         })
     };
-    let begun = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
+    let started_answer = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
                  data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"I will\"}}]}\n\n";
-    for (server, requests) in [(silent(""), 2), (silent(begun), 1)] {
+    for (server, requests) in [(silent(""), 2), (silent(started_answer), 1)] {
         let settings = "budget: { calls_per_run: 2 }\n\
                         gateway: { stall_timeout_secs: 0.3, retry_first_delay_secs: 0.02 }\n\
                         prices: { openai: { in: 1, out: 2 } }\n";
-        let (said, result, events) = work_at(&server.url, settings);
-        assert_eq!(server.seen(), requests, "{said}");
+        let (stderr, result, events) = work_at(&server.url, settings);
+        assert_eq!(server.seen(), requests, "{stderr}");
         assert_eq!(result["calls"].as_u64(), Some(requests as u64), "{result}");
         let calls = events.iter().filter(|event| event["type"] == "model_call").map(|event| &event["data"]);
         let (mut tokens, mut usd) = (0, 0.0);
@@ -118,7 +118,7 @@ fn caps_count_attempts_and_the_log_says_what_was_booked() {
     }
 }
 
-fn a_provider_that_asks_to_wait_is_left_alone_at_every_speed() {
+fn retry_delays_are_respected_at_every_speed() {
     let server = Server::start(|stream, _, number| {
         let answer = if number < 3 {
             vec![status("429 Too Many Requests", "retry-after: 1\r\n", "slow down")]
@@ -128,25 +128,29 @@ fn a_provider_that_asks_to_wait_is_left_alone_at_every_speed() {
         answer.iter().for_each(|piece| drop(std::io::Write::write_all(stream, piece)));
     });
     let began = Instant::now();
-    let (said, result, _) = work_at(&server.url, "gateway: { attempts: 1 }\n");
-    assert_eq!(server.seen(), 4, "{said}");
-    assert!(began.elapsed() >= Duration::from_secs(3), "it asked three times for a second: {:?}", began.elapsed());
+    let (stderr, result, _) = work_at(&server.url, "gateway: { attempts: 1 }\n");
+    assert_eq!(server.seen(), 4, "{stderr}");
+    assert!(
+        began.elapsed() >= Duration::from_secs(3),
+        "there are three retry delays of a second: {:?}",
+        began.elapsed()
+    );
     assert_eq!(result["provider_faults"], serde_json::json!([]), "{result}");
-    assert_eq!(said.lines().filter(|line| line.contains("answered 429")).count(), 1, "{said}");
+    assert_eq!(stderr.lines().filter(|line| line.contains("answered 429")).count(), 1, "{stderr}");
 }
 
-/// No nested retries: a transient failure is retried in one place only, and the work fails with it.
-fn a_broken_server_is_asked_as_often_as_one_question_may_be_and_no_more() {
+/// Retries are not nested: a transient failure is retried in one place only, and then the work fails.
+fn a_broken_server_gets_no_more_requests_than_the_attempts_of_one_call() {
     for (line, requests) in [("503 Service Unavailable", 4), ("500 Internal Server Error", 4), ("404 Not Found", 1)] {
         let server = Server::saying(vec![status(line, "", "no")]);
-        let (said, result, _) = work_at(&server.url, "gateway: { retry_first_delay_secs: 0.02 }\n");
-        assert_eq!(server.seen(), requests, "{line}: {said}");
+        let (stderr, result, _) = work_at(&server.url, "gateway: { retry_first_delay_secs: 0.02 }\n");
+        assert_eq!(server.seen(), requests, "{line}: {stderr}");
         assert_eq!(result["ended"], "failed", "{line}: {result}");
     }
 }
 
-/// The same for reads: the gateway tries a few times, and the agent counts that as one failure.
-fn a_read_that_failed_is_not_tried_again_all_day_and_the_room_lives_on_once_the_server_works() {
+/// The gateway makes a few attempts for a read, and the agent treats them as one failure.
+fn a_failed_read_is_not_repeated_and_the_room_continues_once_the_server_works() {
     let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let folder = folder.path();
     fs::create_dir_all(folder.join("scenes")).unwrap();
@@ -161,50 +165,50 @@ fn a_read_that_failed_is_not_tried_again_all_day_and_the_room_lives_on_once_the_
         fs::write(folder.join("scenes/test.yaml"), scene).unwrap();
     };
     let works = Arc::new(AtomicBool::new(false));
-    let is_well = works.clone();
+    let is_working = works.clone();
     let server = Server::start(move |stream, _, _| {
-        let answer = match is_well.load(Ordering::SeqCst) {
+        let answer = match is_working.load(Ordering::SeqCst) {
             true => stream_of(&[text_event("Noted."), end_event("stop")]),
             false => vec![status("503 Service Unavailable", "", "no")],
         };
         answer.iter().for_each(|piece| drop(std::io::Write::write_all(stream, piece)));
     });
-    let live = |time: &str| {
+    let run_room = |time: &str| {
         let mut command = workshop(folder, &["run", "--provider", "openai", "--for", time, "--speed", "max", "--json"]);
         command
             .env("WORKSHOP_CONFIG_DIR", config.path())
             .env("OPENAI_BASE_URL", &server.url)
             .env("OPENAI_API_KEY", "sk-1234567890");
-        told(&command.output().unwrap())
+        stderr_and_result(&command.output().unwrap())
     };
     write_news("Rain.");
-    let (said, result) = live("10m");
-    assert_eq!(server.seen(), 4, "one question in ten minutes, tried four times: {said} {result}");
+    let (stderr, result) = run_room("10m");
+    assert_eq!(server.seen(), 4, "one call in ten minutes, with four attempts: {stderr} {result}");
     works.store(true, Ordering::SeqCst);
     write_news("Sun.");
-    let (said, result) = live("2m");
-    assert!(server.seen() > 4, "it reads what is new: {said} {result}");
-    assert_eq!(result["provider_faults"], serde_json::json!([]), "{said} {result}");
+    let (stderr, result) = run_room("2m");
+    assert!(server.seen() > 4, "the changed element is read: {stderr} {result}");
+    assert_eq!(result["provider_faults"], serde_json::json!([]), "{stderr} {result}");
 }
 
-fn a_server_that_does_not_run_is_known_at_once() {
+fn a_server_that_is_not_running_is_reported_at_once() {
     let began = Instant::now();
-    // With waits like these, a second attempt would come after two minutes.
+    // With these delays, a second attempt would follow after two minutes.
     let settings =
         "gateway: { retry_first_delay_secs: 120, retry_longest_delay_secs: 300, retry_total_delay_secs: 900 }\n";
-    let (said, result, _) = work_at(&format!("http://{NOBODY}/v1"), settings);
+    let (stderr, result, _) = work_at(&format!("http://{NOBODY}/v1"), settings);
     assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
-    assert!(said.contains("openai is not running at http://127.0.0.1"), "{said}");
-    assert!(said.contains("no server listens there") && said.contains("start the server"), "{said}");
+    assert!(stderr.contains("openai is not running at http://127.0.0.1"), "{stderr}");
+    assert!(stderr.contains("no server listens there") && stderr.contains("start the server"), "{stderr}");
     assert_eq!(result["calls"], 1, "{result}");
 }
 
-/// Three agents work in parallel, each waiting a second for a model: the clock continues meanwhile.
-fn as_many_are_asked_at_once_at_full_speed_as_at_any() {
+/// Three agents work in parallel and each waits a second for a model; the clock continues in the meantime.
+fn requests_run_in_parallel_at_full_speed_too() {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let (under_way, seen) = (now.clone(), most.clone());
+    let (in_flight, seen) = (now.clone(), most.clone());
     let server = Server::start(move |stream, request, _| {
-        seen.fetch_max(under_way.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        seen.fetch_max(in_flight.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
         let call = |number: usize| {
             let arguments = serde_json::json!({ "filename": format!("kid-{number}.md"),
                 "content": format!("You are number {number}."), "task": format!("Say {number}.") });
@@ -216,21 +220,21 @@ fn as_many_are_asked_at_once_at_full_speed_as_at_any() {
             let calls = (0..3).map(call).collect();
             stream_of(&[calls_event(serde_json::Value::Array(calls)), end_event("tool_calls")])
         } else {
-            // The pause is the model's thinking time: there is nothing to read.
+            // Reading with a timeout is a pause, because there is nothing to read.
             drop(stream.set_read_timeout(Some(Duration::from_secs(1))));
             drop(std::io::Read::read(stream, &mut [0]));
             stream_of(&[text_event("Said."), end_event("stop")])
         };
-        // Over before it is answered: whoever hears the answer may ask the next at once.
-        under_way.fetch_sub(1, Ordering::SeqCst);
+        // Counted as ended before the answer, because the client may send its next request at once.
+        in_flight.fetch_sub(1, Ordering::SeqCst);
         answer.iter().for_each(|piece| drop(std::io::Write::write_all(stream, piece)));
     });
-    let (said, result, _) = work_at(&server.url, "");
-    assert_eq!(result["ended"], "done", "{said} {result}");
-    assert_eq!(most.load(Ordering::SeqCst), 3, "as many as may go on at once: {said}");
+    let (stderr, result, _) = work_at(&server.url, "");
+    assert_eq!(result["ended"], "done", "{stderr} {result}");
+    assert_eq!(most.load(Ordering::SeqCst), 3, "all three requests are in flight at once: {stderr}");
 }
 
-fn what_a_cache_held_is_reported_by_provider() {
+fn cached_tokens_are_reported_by_provider() {
     let server = Server::start(|stream, _, _| {
         let usage = serde_json::json!({ "prompt_tokens": 1_000, "completion_tokens": 5,
             "prompt_tokens_details": { "cached_tokens": 600 } });
@@ -242,11 +246,12 @@ fn what_a_cache_held_is_reported_by_provider() {
     });
     let (_, result, _) = work_at(&server.url, "prices: { openai: { in: 1, cached: 0.5, out: 2 } }\n");
     let openai = &result["providers"]["openai"];
-    let told = ["calls", "tokens_in", "cached_tokens", "tokens_out", "cost_micro_usd"].map(|key| openai[key].as_u64());
-    assert_eq!(told, [Some(1), Some(1_000), Some(600), Some(5), Some(400 + 300 + 10)], "{result}");
+    let numbers =
+        ["calls", "tokens_in", "cached_tokens", "tokens_out", "cost_micro_usd"].map(|key| openai[key].as_u64());
+    assert_eq!(numbers, [Some(1), Some(1_000), Some(600), Some(5), Some(400 + 300 + 10)], "{result}");
 }
 
-fn a_failing_model_is_said_once_with_why_and_what_to_do() {
+fn a_failing_model_is_reported_once_with_reason_and_remedy() {
     let refusing = |line: &'static str| Server::saying(vec![status(line, "", "no")]);
     let nobody = format!("http://{NOBODY}/v1");
     let (bad_key, no_model, busy, broken) = (
@@ -270,12 +275,12 @@ fn a_failing_model_is_said_once_with_why_and_what_to_do() {
         let config = tempfile::tempdir().unwrap();
         let config = config.path().display().to_string();
         let variables: Vec<_> = variables.into_iter().chain([("WORKSHOP_CONFIG_DIR", config.as_str())]).collect();
-        let said = live(folder.path(), provider, &variables);
-        let told = String::from_utf8_lossy(&said.stderr).into_owned();
-        let problems: Vec<&str> = told.lines().filter(|line| line.starts_with("problem:")).collect();
-        assert_eq!(problems.len(), 1, "{why}: {told}");
-        assert!(problems[0].contains(why) && problems[0].contains(remedy), "{why}: {told}");
-        let result = String::from_utf8_lossy(&said.stdout).into_owned();
+        let output = run_room(folder.path(), provider, &variables);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let problems: Vec<&str> = stderr.lines().filter(|line| line.starts_with("problem:")).collect();
+        assert_eq!(problems.len(), 1, "{why}: {stderr}");
+        assert!(problems[0].contains(why) && problems[0].contains(remedy), "{why}: {stderr}");
+        let result = String::from_utf8_lossy(&output.stdout).into_owned();
         let result: Value = serde_json::from_str(result.lines().last().unwrap()).unwrap();
         let [fault] = &result["provider_faults"].as_array().unwrap()[..] else { panic!("{result}") };
         assert!(fault["what"].as_str().unwrap().contains(why), "{fault}");

@@ -1,5 +1,5 @@
-//! Renaming files in the explorer, in the whole window with real files: what is open, selected and edited follows the
-//! rename, and stays where the rename failed.
+//! Renaming files in the explorer of the whole window: the open, selected and edited file follows the rename, and
+//! nothing changes if the rename fails.
 
 use std::fs;
 
@@ -16,13 +16,13 @@ const IDEA: &str = "artifacts/idea.md";
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        what_is_open_chosen_and_written_follows_a_rename_its_undoing_and_its_redoing,
-        where_a_rename_fails_everything_stays_and_it_is_said_why,
-        where_undoing_a_rename_fails_everything_stays_too
+        open_selected_and_edited_files_follow_a_rename_its_undo_and_redo,
+        a_failed_rename_changes_nothing_and_is_reported,
+        a_failed_undo_of_a_rename_changes_nothing
     ]
 }
 
-/// The window with a workspace in which one file is open.
+/// Opens the window with a workspace and opens one file.
 fn window_with_plan() -> WholeWindow {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [("settings.yaml", ""), ("scenes/empty.yaml", "agents: []\n"), (PLAN, "the plan\n")] {
@@ -42,21 +42,21 @@ fn window_with_plan() -> WholeWindow {
 }
 
 impl WholeWindow {
-    /// The row of a file in the explorer, at the left.
+    /// Returns the position of a file's row in the explorer, at the left.
     fn row(&self, path: &str) -> Option<Pos2> {
         let is_it = |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(','));
         self.widgets.iter().find(|(name, rect)| is_it(name) && rect.left() < 250.0).map(|(_, rect)| rect.center())
     }
 
-    /// Enters another name for the selected file in the dialog.
-    fn ask_for_name(&mut self, stem: &str) {
+    /// Enters a new name for the selected file in the dialog.
+    fn enter_name(&mut self, stem: &str) {
         self.press(Modifiers::NONE, Key::F2);
         self.frame(vec![Event::Text(stem.to_owned())]);
         self.frames(2);
     }
 
-    /// Somebody outside puts a file there before the window notices it.
-    fn put(&self, path: &str) {
+    /// Creates a file like another program, before the window notices it.
+    fn put_foreign_file(&self, path: &str) {
         fs::write(self.folder.path().join(path), "of somebody else\n").unwrap();
     }
 
@@ -68,7 +68,7 @@ impl WholeWindow {
         self.screen.state.dock.files()
     }
 
-    /// The open files, and the active one.
+    /// Returns the open files, and the selected one.
     fn shown(&self) -> (Vec<String>, Option<&str>) {
         (self.open_files(), self.screen.state.selection.file())
     }
@@ -77,22 +77,23 @@ impl WholeWindow {
         self.shown() == (vec![path.to_owned()], Some(path))
     }
 
-    /// Whether a failure with these words was reported.
-    fn has_told(&self, words: &str) -> bool {
-        let outcomes = self.screen.state.notices.recent().iter().filter(|told| !told.good).map(|told| &told.text);
+    /// Returns whether a failure with these words was reported.
+    fn has_reported(&self, words: &str) -> bool {
+        let outcomes =
+            self.screen.state.notices.recent().iter().filter(|outcome| !outcome.good).map(|outcome| &outcome.text);
         let notices = self.room.notices.iter().map(|notice| &notice.what);
-        outcomes.chain(notices).any(|told| told.contains(words))
+        outcomes.chain(notices).any(|text| text.contains(words))
     }
 
-    /// Whether a field of the window contains this.
+    /// Returns whether a widget contains this text.
     fn has_field(&self, text: &str) -> bool {
         self.widgets.iter().any(|(name, _)| name.contains(text))
     }
 }
 
-fn what_is_open_chosen_and_written_follows_a_rename_its_undoing_and_its_redoing() {
+fn open_selected_and_edited_files_follow_a_rename_its_undo_and_redo() {
     let mut window = window_with_plan();
-    window.ask_for_name("idea");
+    window.enter_name("idea");
     window.press(Modifiers::NONE, Key::Enter);
     window.until("the new path", |window| window.is_at(IDEA));
     assert_eq!((window.text(PLAN), window.text(IDEA)), (None, Some("the plan\n".into())));
@@ -116,26 +117,26 @@ fn what_is_open_chosen_and_written_follows_a_rename_its_undoing_and_its_redoing(
     assert!(window.has_field("mine "));
 }
 
-fn where_a_rename_fails_everything_stays_and_it_is_said_why() {
+fn a_failed_rename_changes_nothing_and_is_reported() {
     let mut window = window_with_plan();
-    window.ask_for_name("idea");
-    window.put(IDEA);
+    window.enter_name("idea");
+    window.put_foreign_file(IDEA);
     window.press(Modifiers::NONE, Key::Enter);
-    window.until("the refusal", |window| window.has_told("idea.md"));
+    window.until("the refusal", |window| window.has_reported("idea.md"));
     window.frames(5);
     assert!(window.is_at(PLAN), "{:?}", window.shown());
     assert_eq!(window.text(PLAN).as_deref(), Some("the plan\n"));
-    assert_eq!(window.text(IDEA).as_deref(), Some("of somebody else\n"), "nothing is written over");
+    assert_eq!(window.text(IDEA).as_deref(), Some("of somebody else\n"), "no file is overwritten");
 }
 
-fn where_undoing_a_rename_fails_everything_stays_too() {
+fn a_failed_undo_of_a_rename_changes_nothing() {
     let mut window = window_with_plan();
-    window.ask_for_name("idea");
+    window.enter_name("idea");
     window.press(Modifiers::NONE, Key::Enter);
     window.until("the new path", |window| window.is_at(IDEA));
-    window.put(PLAN);
+    window.put_foreign_file(PLAN);
     window.command("Undo");
-    window.until("the refusal", |window| window.has_told("plan.md"));
+    window.until("the refusal", |window| window.has_reported("plan.md"));
     window.frames(5);
     assert!(window.is_at(IDEA), "{:?}", window.shown());
     assert_eq!(window.text(IDEA).as_deref(), Some("the plan\n"));
@@ -144,5 +145,5 @@ fn where_undoing_a_rename_fails_everything_stays_too() {
     fs::remove_file(window.folder.path().join(PLAN)).unwrap();
     window.command("Redo");
     window.frames(5);
-    assert!(window.is_at(IDEA), "what it would do is done already: {:?}", window.shown());
+    assert!(window.is_at(IDEA), "the rename is already done: {:?}", window.shown());
 }

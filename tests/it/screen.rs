@@ -1,5 +1,5 @@
-//! A virtual display with the real window on it: an in-memory X server, software Vulkan, simulated input, and
-//! screenshots, all with third-party programs.
+//! A virtual display for the real window: an in-memory X server, software Vulkan, simulated input, and screenshots, all
+//! with third-party programs.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 /// The required programs.
 const PROGRAMS: [&str; 5] = ["Xvfb", "xdotool", "import", "montage", "openbox"];
-/// The time limit for anything to become visible. Software rendering on a busy machine is slow, and two agents that may
-/// talk do so about once a minute.
+/// The time limit for anything to become visible. Software rendering on a busy machine is slow, and agents talk only
+/// about once a minute.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Windows fill the display without a frame, so that points of the window are points of the display.
@@ -19,7 +19,7 @@ const WINDOW_RULES: &str = r#"<?xml version="1.0"?>
 <decor>no</decor><position force="yes"><x>0</x><y>0</y></position><focus>yes</focus>
 </application></applications></openbox_config>"#;
 
-/// What is missing on this machine for showing a window, if anything.
+/// Returns the name of what is missing on this machine for showing a window, if anything.
 pub fn missing() -> Option<String> {
     let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
     let is_there = |program: &&&str| !folders.iter().any(|folder| folder.join(program).exists());
@@ -32,13 +32,13 @@ pub fn missing() -> Option<String> {
     (!found).then(|| "Mesa's software Vulkan driver".to_owned())
 }
 
-/// A display. Dropping it ends everything that was started on it.
+/// A virtual display. Dropping it ends the X server and the window manager.
 pub struct Display {
     server: Child,
     window_manager: Child,
     name: String,
     size: (u32, u32),
-    /// The folder of the screenshots and of the person's configuration.
+    /// The folder of the screenshots and the configuration.
     pub folder: PathBuf,
 }
 
@@ -53,7 +53,7 @@ impl Drop for Display {
 }
 
 impl Display {
-    /// Starts a display of this size; its screenshots are kept in the folder.
+    /// Starts a display of this size whose screenshots are saved in the folder.
     pub fn start(size: (u32, u32), folder: &Path) -> Self {
         let (width, height) = size;
         std::fs::create_dir_all(folder).unwrap();
@@ -79,7 +79,7 @@ impl Display {
         Self { server, window_manager, name, size, folder: folder.to_owned() }
     }
 
-    /// A command whose window opens on this display, with the person's configuration in this display's folder.
+    /// Returns a command whose window opens on this display, with its configuration in this display's folder.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -92,7 +92,7 @@ impl Display {
         command
     }
 
-    /// Simulates mouse and keyboard input in the words of `xdotool`.
+    /// Simulates mouse and keyboard input with arguments of `xdotool`.
     pub fn hand(&self, words: &[&str]) {
         let done = self.command("xdotool").args(words).output().unwrap();
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
@@ -105,7 +105,7 @@ impl Display {
         self.hand(&["click", "1"]);
     }
 
-    /// Double-clicks.
+    /// Moves the pointer there and double-clicks.
     pub fn double_click(&self, at: (f32, f32)) {
         self.point(at);
         self.hand(&["click", "--repeat", "2", "--delay", "60", "1"]);
@@ -116,10 +116,10 @@ impl Display {
         self.hand(&["mousemove", &x.round().to_string(), &y.round().to_string()]);
     }
 
-    /// Drags from one place to another.
+    /// Drags from one point to another.
     pub fn drag(&self, from: (f32, f32), to: (f32, f32)) {
         self.point(from);
-        // Pauses before pressing and before moving: at a few frames per second, both must be noticed.
+        // At a few frames per second, each step is noticed only with pauses.
         let rest = || thread::sleep(Duration::from_millis(500));
         rest();
         self.hand(&["mousedown", "1"]);
@@ -127,14 +127,14 @@ impl Display {
         for step in 1..=8 {
             let share = step as f32 / 8.0;
             self.point((from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share));
-            // A person takes their time, and so does software rendering.
+            // Software rendering needs time for each frame.
             thread::sleep(Duration::from_millis(60));
         }
         thread::sleep(Duration::from_millis(400));
         self.hand(&["mouseup", "1"]);
     }
 
-    /// Presses keys: `ctrl+z` holds the first while it presses the last.
+    /// Presses keys; `ctrl+z` holds Ctrl while it presses Z.
     pub fn keys(&self, keys: &str) {
         let (held, struck) = keys
             .rsplit_once('+')
@@ -156,7 +156,7 @@ impl Display {
         self.hand(&["type", "--delay", "15", "--", text]);
     }
 
-    /// Keeps a screenshot under this name.
+    /// Saves a screenshot under this name.
     pub fn picture(&self, name: &str) -> PathBuf {
         let file = self.folder.join(format!("{name}.png"));
         let done = self.command("import").args(["-window", "root"]).arg(&file).output().unwrap();
@@ -164,7 +164,7 @@ impl Display {
         file
     }
 
-    /// Combines the screenshots side by side as `film.png`, each with its name under it.
+    /// Combines screenshots into `film.png`, each with its name under it.
     pub fn film(&self, names: &[&str]) {
         let mut command = Command::new("montage");
         for name in names {
@@ -189,8 +189,8 @@ impl Display {
         self.hand(&["search", "--name", title, "windowminimize"]);
     }
 
-    /// Whether the middle of the display is lit, which costs a hundredth of a screenshot: for polling a busy program.
-    /// Black and dark grey are not lit.
+    /// Returns whether the middle of the display is brighter than dark grey. This costs a hundredth of a screenshot,
+    /// for polling a busy program.
     pub fn is_lit_in_the_middle(&self) -> bool {
         const SIDE: u32 = 48;
         let (width, height) = self.size;
@@ -202,7 +202,7 @@ impl Display {
         sum > 60 * done.stdout.len() as u64
     }
 
-    /// Whether a screenshot shows more than an empty display.
+    /// Saves a screenshot. Returns whether it shows more than an empty display.
     pub fn shows_something(&self, name: &str) -> bool {
         // A screenshot of an empty display has a few hundred bytes.
         std::fs::metadata(self.picture(name)).is_ok_and(|file| file.len() > 50_000)
@@ -213,7 +213,7 @@ impl Display {
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
-        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(began.elapsed() < PATIENCE, "timed out waiting for {what}");
         thread::sleep(Duration::from_millis(50));
     }
 }

@@ -1,5 +1,5 @@
-//! The window's incremental updates of all agents are the same, frame after frame, as those of a window that sees the
-//! room for the first time.
+//! The window's incrementally updated view of agents equals, in every frame, the view of a window that reads the room
+//! for the first time.
 
 use std::collections::BTreeSet;
 
@@ -18,20 +18,20 @@ use libtest_mimic::Trial;
 use crate::cases;
 
 pub fn trials() -> Vec<Trial> {
-    cases![who_comes_leaves_and_changes_is_seen_as_if_the_room_were_seen_for_the_first_time]
+    cases![incremental_views_of_agents_equal_fresh_ones]
 }
 
-/// What is shown of an agent, except for its direction, which depends on its last steps.
-fn told(agents: &[AgentView]) -> Vec<String> {
-    let told = |agent: &AgentView| {
+/// Describes what is shown of each agent, except for its direction, which depends on its last steps.
+fn descriptions(agents: &[AgentView]) -> Vec<String> {
+    let describe = |agent: &AgentView| {
         let known = agent.detail.as_ref().map(|detail| (&detail.why, detail.queue.len(), detail.profile.is_some()));
         let AgentView { key, id, name, profile, look, position, posture, walks, state, .. } = agent;
         format!("{key} {id} {name} {profile} {look} {position} {posture:?} {walks} {state:?} {known:?}")
     };
-    agents.iter().map(told).collect()
+    agents.iter().map(describe).collect()
 }
 
-fn who_comes_leaves_and_changes_is_seen_as_if_the_room_were_seen_for_the_first_time() {
+fn incremental_views_of_agents_equal_fresh_ones() {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
     let provider = Some("offline".to_owned());
@@ -52,7 +52,7 @@ fn who_comes_leaves_and_changes_is_seen_as_if_the_room_were_seen_for_the_first_t
     let first = room.model(&DetailRequest { camera: &camera, things: &BTreeSet::new(), overlay: false, share: 1.0 });
     let [one, two] = [0, 1].map(|index| first.agents[index].id.clone());
     let profile = first.agents[0].profile.to_string();
-    let counted = |model: &RoomModel| {
+    let has_correct_counts = |model: &RoomModel| {
         let of = |id: &str| model.agents.iter().filter(|agent| &*agent.profile == id).count();
         model.profiles.iter().all(|view| view.agents == of(&view.id))
     };
@@ -66,20 +66,23 @@ fn who_comes_leaves_and_changes_is_seen_as_if_the_room_were_seen_for_the_first_t
         Some(AgentCommand::Remove { agent: "newcomer-b".into() }),
         None,
     ];
-    let looked_at = BTreeSet::from([RoomObject::Agent(two)]);
+    let details = BTreeSet::from([Thing::Agent(two)]);
     for (number, step) in steps.into_iter().enumerate() {
         let world = room.world().unwrap();
         step.into_iter().for_each(|command| world.resource_mut::<InputQueue<AgentCommand>>().push(command));
         room.run_ticks(20);
         for overlay in [false, true] {
-            let wanted = DetailRequest { camera: &camera, things: &looked_at, overlay, share: 1.0 };
+            let wanted = Wanted { camera: &camera, things: &details, overlay, share: 1.0 };
             let anew = RoomExtractor::default().read(room.world().unwrap(), &wanted);
             let model = room.model(&wanted);
             let again = RoomExtractor::default().read(room.world().unwrap(), &wanted);
-            assert_eq!(told(&anew.agents), told(&again.agents), "nothing happens while it is looked at");
-            assert_eq!(told(&model.agents).len(), told(&anew.agents).len(), "step {number}");
-            assert!(counted(&model), "step {number}: {:?}", model.profiles);
-            let differ = told(&model.agents).into_iter().zip(told(&anew.agents)).find(|(own, fresh)| own != fresh);
+            assert_eq!(descriptions(&anew.agents), descriptions(&again.agents), "reading the room changes nothing");
+            assert_eq!(descriptions(&model.agents).len(), descriptions(&anew.agents).len(), "step {number}");
+            assert!(has_correct_counts(&model), "step {number}: {:?}", model.profiles);
+            let differ = descriptions(&model.agents)
+                .into_iter()
+                .zip(descriptions(&anew.agents))
+                .find(|(own, fresh)| own != fresh);
             assert_eq!(differ, None, "step {number}, overlay {overlay}");
             room.reuse(model);
         }

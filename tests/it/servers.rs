@@ -1,5 +1,5 @@
-//! MCP servers, well-behaved and not: what agents and persons get from them, what is asked before they run, and that
-//! none of their processes remain.
+//! MCP servers, well-behaved and not: what agents and people get from them, which permissions they need, and that none
+//! of their processes are left running.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -31,50 +31,50 @@ use crate::workshop::{Setup, Workshop};
 
 pub fn trials() -> Vec<Trial> {
     let cases = cases![
-        a_server_is_connected_listed_called_and_gone,
-        nothing_runs_that_no_person_allowed_exactly_so,
-        a_server_that_is_forbidden_while_it_runs_is_ended,
-        a_server_that_works_is_tried_again_and_says_so,
-        servers_that_misbehave_are_reported_in_time_and_leave_nothing,
-        a_server_that_ends_at_once_is_reported_with_its_words_and_what_it_may_lack,
-        a_server_says_how_far_it_is,
-        what_stands_at_an_address_of_a_template_is_read_as_other_resources_are,
-        a_server_that_sends_elsewhere_or_asks_for_credentials_is_reported,
-        an_answer_over_http_without_end_is_cut,
-        a_stream_of_events_that_misbehaves_is_reported,
-        nothing_of_a_server_stays_however_often_it_is_killed,
-        an_agent_has_the_tools_of_its_server_under_the_gate,
-        a_run_with_calls_of_servers_replays_without_them,
-        a_workflow_with_calls_of_servers_replays_without_them,
-        a_person_answers_what_a_server_asks_in_the_middle_of_a_call,
-        a_person_may_decline_what_a_server_asks_and_the_call_continues,
-        where_nobody_can_answer_a_server_it_is_told_so,
-        a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none,
-        what_a_server_gives_beside_words_stands_in_the_session_file,
-        a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_may,
-        what_watches_over_a_program_can_keep_it_in_by_itself,
+        a_server_connects_lists_its_tools_runs_calls_and_exits,
+        a_server_runs_only_if_exactly_this_definition_was_allowed,
+        forbidding_a_running_server_ends_it,
+        a_working_server_can_be_tried_again_and_reports_ready,
+        misbehaving_servers_are_reported_in_time_and_leave_no_process,
+        a_server_that_exits_at_once_is_reported_with_its_output_and_a_remedy,
+        a_server_reports_progress,
+        a_resource_at_a_template_address_is_read_like_any_other,
+        redirects_credential_requests_and_wrong_content_types_are_reported,
+        an_endless_http_response_is_cut_off,
+        a_misbehaving_event_stream_is_reported,
+        a_server_that_is_killed_leaves_no_process,
+        an_agent_uses_the_tools_of_its_server_under_the_gate,
+        a_run_with_server_calls_replays_without_servers,
+        a_workflow_with_server_calls_replays_without_servers,
+        a_person_answers_a_question_that_a_server_asks_during_a_call,
+        a_person_may_decline_a_servers_question_and_the_call_continues,
+        a_servers_question_is_declined_where_nobody_can_answer,
+        a_server_that_asks_for_a_model_is_refused_where_no_person_allowed_it,
+        data_and_images_of_results_are_in_the_session_file,
+        a_confined_server_writes_only_in_the_workspace_and_has_network_only_if_allowed,
+        the_watcher_can_confine_a_program_by_itself,
         the_command_line_lists_allows_checks_and_calls,
-        little_is_added_to_what_a_server_takes_itself,
+        the_client_adds_little_latency,
     ];
     watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let missing = Command::new("python3").arg("--version").output().err().map(|_| "python3");
-    let ignored = is_ignored("the cases of MCP servers", missing);
+    let ignored = is_ignored("the MCP server tests", missing);
     cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()
 }
 
-/// The script of the odd server; `None` where it cannot be started.
+/// Returns the path of the mock server's script, `odd_server.py`, written to the temporary folder once per process.
 pub fn script() -> &'static Path {
     static SCRIPT: OnceLock<PathBuf> = OnceLock::new();
     SCRIPT.get_or_init(|| {
         // Sandboxed servers have a temporary folder of their own.
         let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let file = place.join(format!("odd_server-{}.py", std::process::id()));
-        std::fs::write(&file, include_str!("odd_server.py")).expect("files can be written");
+        std::fs::write(&file, include_str!("odd_server.py")).expect("the file can be written");
         file
     })
 }
 
-pub fn odd(mode: &str) -> McpServer {
+pub fn mock_server(mode: &str) -> McpServer {
     let command = json!({ "odd": { "command": "python3", "args": [script(), mode], "network": true } });
     mcp_server::read(&command).defined().next().expect("a server is defined")
 }
@@ -83,17 +83,17 @@ pub fn terms() -> McpTerms {
     McpTerms { connect: Duration::from_secs(3), call: Duration::from_secs(6), ..McpSettings::default().terms() }
 }
 
-/// A workspace, and the person's configuration.
-pub struct Place {
+/// A temporary workspace with a configuration folder of its own.
+pub struct TestWorkspace {
     pub folder: tempfile::TempDir,
     config: tempfile::TempDir,
 }
 
-impl Place {
+impl TestWorkspace {
     pub fn new() -> Self {
         let (workspace, config) = (folder(), folder());
         // A sandboxed server cannot create anything beside the folders of the workspace.
-        std::fs::create_dir(workspace.path().join("artifacts")).expect("folders can be made");
+        std::fs::create_dir(workspace.path().join("artifacts")).expect("the folder can be created");
         Self { folder: workspace, config }
     }
 
@@ -102,7 +102,7 @@ impl Place {
     }
 
     pub fn allow(&self, server: &McpServer) {
-        allow_peer(&self.environment(), self.folder.path(), server).expect("it can be kept");
+        allow_peer(&self.environment(), self.folder.path(), server).expect("the permission can be saved");
     }
 
     pub fn connect(&self, server: McpServer) -> Result<(McpClient, McpOffer), McpFailure> {
@@ -110,8 +110,8 @@ impl Place {
     }
 
     pub fn allowed(&self, mode: &str) -> Result<(McpClient, McpOffer), McpFailure> {
-        self.allow(&odd(mode));
-        self.connect(odd(mode))
+        self.allow(&mock_server(mode));
+        self.connect(mock_server(mode))
     }
 }
 
@@ -120,7 +120,7 @@ pub fn tool(name: &str, arguments: Value) -> McpRequest {
     McpRequest::Tool { name: name.to_owned(), arguments }
 }
 
-/// The ids of the processes with this word on their command line.
+/// Returns the ids of the processes whose command line contains `word`.
 pub fn processes(word: &str) -> Vec<String> {
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let has_it = |entry: &std::fs::DirEntry| {
@@ -130,7 +130,7 @@ pub fn processes(word: &str) -> Vec<String> {
     all.filter(has_it).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Whether no process of the odd server in this mode is left, after a short wait.
+/// Waits up to five seconds until no process of the mock server in this mode is left. Returns whether that happened.
 pub fn is_gone(mode: &str) -> bool {
     let word = format!("{} {mode}", script().display());
     let until = Instant::now() + Duration::from_secs(5);
@@ -143,58 +143,60 @@ pub fn is_gone(mode: &str) -> bool {
     true
 }
 
-fn a_server_is_connected_listed_called_and_gone() {
-    let place = Place::new();
-    let (mut client, offer) = place.allowed("good").expect("it should work");
+fn a_server_connects_lists_its_tools_runs_calls_and_exits() {
+    let workspace = TestWorkspace::new();
+    let (mut client, offer) = workspace.allowed("good").expect("the server connects");
     assert_eq!(offer.server, "odd 1");
     let names: Vec<&str> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["add", "log.all", "picture", "slow", "environment"]);
     assert!(offer.tools[0].hints.read_only && offer.tools[1].hints.destructive);
     let sum = client.call(tool("add", json!({ "a": 2, "b": 3 })), |_| {}).expect("the server should add");
     assert_eq!((sum.text.as_str(), sum.data), ("The sum is 5.", Some(json!({ "sum": 5 }))));
-    let picture = client.call(tool("picture", json!({})), |_| {}).expect("it should have one");
+    let picture = client.call(tool("picture", json!({})), |_| {}).expect("the server has a picture");
     assert_eq!(picture.images, [("image/png".to_owned(), "iVBORw0KGgo=".to_owned())]);
-    let noted = client.call(tool("log.all", json!({ "text": "hi" })), |_| {}).expect("it notes");
-    assert_eq!(noted.text, "noted");
-    let written = std::fs::read_to_string(place.folder.path().join("artifacts/noted.txt")).expect("it should exist");
-    assert_eq!(written, "hi\n", "it runs in the workspace");
-    let variables = client.call(tool("environment", json!({})), |_| {}).expect("it says").text;
+    let log_result = client.call(tool("log.all", json!({ "text": "hi" })), |_| {}).expect("the server logs it");
+    assert_eq!(log_result.text, "noted");
+    let written =
+        std::fs::read_to_string(workspace.folder.path().join("artifacts/noted.txt")).expect("the file exists");
+    assert_eq!(written, "hi\n", "the server runs in the workspace");
+    let variables = client.call(tool("environment", json!({})), |_| {}).expect("the server answers").text;
     assert!(variables.contains("PATH") && !variables.contains("CARGO"), "{variables}");
     drop(client);
     assert!(is_gone("good"));
 }
 
-fn nothing_runs_that_no_person_allowed_exactly_so() {
-    let place = Place::new();
+fn a_server_runs_only_if_exactly_this_definition_was_allowed() {
+    let workspace = TestWorkspace::new();
     let refused = |outcome: Result<(McpClient, McpOffer), McpFailure>| {
-        let failure = outcome.err().expect("it is not allowed");
+        let failure = outcome.err().expect("the server is not allowed");
         assert_eq!(failure.fault, McpFault::NotAllowed, "{failure:?}");
         failure
     };
-    let failure = refused(place.connect(odd("trusted")));
+    let failure = refused(workspace.connect(mock_server("trusted")));
     assert!(failure.remedy.contains("workshop mcp allow odd --workspace"), "{failure:?}");
     assert!(processes(&format!("{} trusted", script().display())).is_empty());
-    place.allow(&odd("trusted"));
-    drop(place.connect(odd("trusted")).expect("it is allowed"));
-    let failure = refused(place.connect(odd("good")));
+    workspace.allow(&mock_server("trusted"));
+    drop(workspace.connect(mock_server("trusted")).expect("the server is allowed"));
+    let failure = refused(workspace.connect(mock_server("good")));
     assert!(failure.what.contains("changed since you allowed it"), "{failure:?}");
-    let elsewhere = Place { folder: folder(), config: Place::new().config };
-    refused(elsewhere.connect(odd("trusted")));
+    let folder_outside = TestWorkspace { folder: folder(), config: TestWorkspace::new().config };
+    refused(folder_outside.connect(mock_server("trusted")));
 }
 
-fn a_server_that_is_forbidden_while_it_runs_is_ended() {
-    let place = Place::new();
-    let (mut client, _) = place.allowed("forbidden").expect("it works");
-    client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("it adds");
-    forbid_peer(&place.environment(), place.folder.path(), &odd("forbidden")).expect("it can be kept");
+fn forbidding_a_running_server_ends_it() {
+    let workspace = TestWorkspace::new();
+    let (mut client, _) = workspace.allowed("forbidden").expect("the server works");
+    client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("the server adds");
+    forbid_peer(&workspace.environment(), workspace.folder.path(), &mock_server("forbidden"))
+        .expect("the permission can be saved");
     assert!(is_gone("forbidden"));
-    let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("it is not allowed");
+    let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("the server is not allowed");
     assert!(matches!(failure.fault, McpFault::NotAllowed | McpFault::Gone), "{failure:?}");
 }
 
-fn a_server_that_works_is_tried_again_and_says_so() {
-    let place = Place::new();
-    let mut room = room(&place, "tried", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
+fn a_working_server_can_be_tried_again_and_reports_ready() {
+    let workspace = TestWorkspace::new();
+    let mut room = room(&workspace, "tried", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
     room.until(60.0, "complete", |_| true);
     let key = room.world().resource::<McpServers>().configured()[0].key.clone();
     let stands = |room: &mut Workshop| room.world().resource::<McpServers>().status(&key).clone();
@@ -204,7 +206,7 @@ fn a_server_that_works_is_tried_again_and_says_so() {
         assert_eq!(stands(&mut room), McpServerStatus::Connecting);
         let until = Instant::now() + Duration::from_secs(20);
         while !matches!(stands(&mut room), McpServerStatus::Ready(_)) {
-            assert!(Instant::now() < until, "it never said so: {:?}", stands(&mut room));
+            assert!(Instant::now() < until, "the server never became ready: {:?}", stands(&mut room));
             room.tick();
             std::thread::yield_now();
         }
@@ -213,89 +215,90 @@ fn a_server_that_works_is_tried_again_and_says_so() {
     assert!(is_gone("tried"));
 }
 
-fn a_server_that_ends_at_once_is_reported_with_its_words_and_what_it_may_lack() {
-    let place = Place::new();
+fn a_server_that_exits_at_once_is_reported_with_its_output_and_a_remedy() {
+    let workspace = TestWorkspace::new();
     let command = json!({ "odd": { "command": "python3", "args": ["/nowhere/server.py"] } });
     let server = mcp_server::read(&command).defined().next().expect("a server is defined");
-    place.allow(&server);
-    let failure = place.connect(server).err().expect("there is no such server");
+    workspace.allow(&server);
+    let failure = workspace.connect(server).err().expect("there is no such server");
     assert!(failure.what.contains("/nowhere/server.py"), "{failure:?}");
     assert!(failure.remedy.contains("outside the workspace") && failure.remedy.contains("mcp.confined"), "{failure:?}");
 }
 
-fn servers_that_misbehave_are_reported_in_time_and_leave_nothing() {
-    let place = Place::new();
+fn misbehaving_servers_are_reported_in_time_and_leave_no_process() {
+    let workspace = TestWorkspace::new();
     let begun = Instant::now();
     for (mode, fault) in
         [("silent", McpFault::Timeout), ("garbage", McpFault::Timeout), ("wrong-id", McpFault::Protocol)]
     {
-        let failure = place.allowed(mode).err().expect("it does not work");
+        let failure = workspace.allowed(mode).err().expect("the connection fails");
         assert_eq!(failure.fault, fault, "{mode}: {failure:?}");
-        assert!(is_gone(mode), "{mode} stays");
+        assert!(is_gone(mode), "{mode} is still running");
     }
     for (mode, fault) in [("huge", McpFault::Protocol), ("dies", McpFault::Gone), ("mute", McpFault::Timeout)] {
-        let (mut client, _) = place.allowed(mode).expect("the server should answer");
-        let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("it does not answer");
+        let (mut client, _) = workspace.allowed(mode).expect("the server should answer");
+        let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("the call fails");
         assert_eq!(failure.fault, fault, "{mode}: {failure:?}");
         drop(client);
-        assert!(is_gone(mode), "{mode} stays");
+        assert!(is_gone(mode), "{mode} is still running");
     }
-    let (mut client, _) = place.allowed("flood").expect("it greets while it floods");
+    let (mut client, _) = workspace.allowed("flood").expect("the server connects in spite of the flood");
     assert!(client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).is_ok());
     drop(client);
-    let (client, offer) = place.allowed("many").expect("it has many");
+    let (client, offer) = workspace.allowed("many").expect("the server connects");
     assert_eq!((offer.tools.len(), offer.left_out.len()), (100, 1));
     drop(client);
-    let (client, offer) = place.allowed("sly").expect("the server should answer");
+    let (client, offer) = workspace.allowed("sly").expect("the server should answer");
     assert_eq!((offer.tools.len(), offer.left_out.len()), (1, 2), "{:?}", offer.left_out);
     assert!(!offer.tools[0].description.contains('\u{1b}'));
     drop(client);
-    let (client, _) = place.allowed("stays").expect("the server should answer");
+    let (client, _) = workspace.allowed("stays").expect("the server should answer");
     drop(client);
     for mode in ["flood", "many", "sly", "stays"] {
-        assert!(is_gone(mode), "{mode} stays");
+        assert!(is_gone(mode), "{mode} is still running");
     }
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
-fn a_server_says_how_far_it_is() {
-    let place = Place::new();
-    let (mut client, _) = place.allowed("progress").expect("the server should answer");
+fn a_server_reports_progress() {
+    let workspace = TestWorkspace::new();
+    let (mut client, _) = workspace.allowed("progress").expect("the server should answer");
     let mut steps = Vec::new();
-    let answer = client.call(tool("slow", json!({})), |step| steps.push(step.to_owned())).expect("it is done");
+    let answer = client.call(tool("slow", json!({})), |step| steps.push(step.to_owned())).expect("the call succeeds");
     assert_eq!(answer.text, "done at last");
     assert_eq!(steps, ["25 %", "50 %", "75 %"]);
 }
 
-fn what_stands_at_an_address_of_a_template_is_read_as_other_resources_are() {
-    let place = Place::new();
-    let (mut client, offer) = place.allowed("resources").expect("the server should answer");
+fn a_resource_at_a_template_address_is_read_like_any_other() {
+    let workspace = TestWorkspace::new();
+    let (mut client, offer) = workspace.allowed("resources").expect("the server should answer");
     let listed: Vec<(&str, &str)> =
         offer.templates.iter().map(|one| (one.name.as_str(), one.description.as_str())).collect();
     assert_eq!(listed, [("note:///{day}", "What was noted on a day."), ("note:///words/{word}{?lang}", "word")]);
     assert_eq!(server_status_text::offer(&offer), "odd 1, 5 tools, 2 resource templates");
     let read = |client: &mut McpClient, uri: &str| client.call(McpRequest::Resource { uri: uri.into() }, |_| {});
-    let answer = read(&mut client, "note:///monday").expect("it can be read");
+    let answer = read(&mut client, "note:///monday").expect("the resource is readable");
     assert_eq!(answer.text, "what stands at note:///monday");
     // The server defines which addresses exist.
-    let failure = read(&mut client, "other:///monday").expect_err("there is none");
+    let failure = read(&mut client, "other:///monday").expect_err("there is no such resource");
     assert_eq!((failure.fault, failure.what.as_str()), (McpFault::Refused, "there is no other:///monday"));
     drop(client);
-    let (client, offer) = place.allowed("resources-without-templates").expect("it greets all the same");
+    let (client, offer) =
+        workspace.allowed("resources-without-templates").expect("the server connects without templates");
     assert!(offer.templates.is_empty() && offer.tools.len() == 5, "{offer:?}");
     drop(client);
-    // An agent reads it under the rule for all resources.
+    // An agent needs only the general permission to read resources.
     let script = script_of_a_call("read_resource", "{ uri: \"note:///monday\" }");
     let gate = "gate:\n  mcp: { \"mcp:odd:read_resource\": allow }\n";
-    let mut room = room_with(&place, "resources", gate, &script);
+    let mut room = room_with(&workspace, "resources", gate, &script);
     room.until(60.0, "complete", |_| true);
     assert!(results(&room)[0].to_string().contains("what stands at note:///monday"), "{:?}", results(&room));
 }
 
-/// Answers every HTTP request with this, on a thread that ends with the process.
-fn http(answer: &'static str) -> String {
+/// Starts a server that sends `answer` to every HTTP request, on a thread that ends with the process. Returns its URL.
+fn serve_http(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-    let url = format!("http://{}/mcp", listener.local_addr().expect("it is bound"));
+    let url = format!("http://{}/mcp", listener.local_addr().expect("the listener is bound"));
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             let _ = stream.read(&mut [0; 8192]);
@@ -305,8 +308,8 @@ fn http(answer: &'static str) -> String {
     url
 }
 
-fn a_server_that_sends_elsewhere_or_asks_for_credentials_is_reported() {
-    let place = Place::new();
+fn redirects_credential_requests_and_wrong_content_types_are_reported() {
+    let workspace = TestWorkspace::new();
     for (answer, fault) in [
         (
             "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
@@ -321,18 +324,21 @@ fn a_server_that_sends_elsewhere_or_asks_for_credentials_is_reported() {
             McpFault::Protocol,
         ),
     ] {
-        let server =
-            mcp_server::read(&json!({ "far": { "url": http(answer) } })).defined().next().expect("it should be valid");
-        place.allow(&server);
-        let failure = place.connect(server).err().expect("it does not work");
+        let server = mcp_server::read(&json!({ "far": { "url": serve_http(answer) } }))
+            .defined()
+            .next()
+            .expect("the definition is valid");
+        workspace.allow(&server);
+        let failure = workspace.connect(server).err().expect("the connection fails");
         assert_eq!(failure.fault, fault, "{failure:?}");
     }
 }
 
-/// Answers every HTTP request with this head and then with endless words, and counts them.
-fn endless(head: &'static str) -> (String, Arc<AtomicUsize>) {
+/// Starts a server that answers every HTTP request with this head and an endless body. Returns its URL and the count of
+/// sent bytes.
+fn serve_endlessly(head: &'static str) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-    let url = format!("http://{}/mcp", listener.local_addr().expect("it is bound"));
+    let url = format!("http://{}/mcp", listener.local_addr().expect("the listener is bound"));
     let sent = Arc::new(AtomicUsize::new(0));
     let count = sent.clone();
     std::thread::spawn(move || {
@@ -340,7 +346,7 @@ fn endless(head: &'static str) -> (String, Arc<AtomicUsize>) {
             let _ = stream.read(&mut [0; 8192]);
             let _ = stream.write_all(head.as_bytes());
             let words = [b'x'; 64 * 1024];
-            // A hundred MiB, unless the reader goes away before.
+            // 100 MiB, unless the client disconnects first.
             for _ in 0..1_600 {
                 if stream.write_all(&words).is_err() {
                     break;
@@ -352,35 +358,35 @@ fn endless(head: &'static str) -> (String, Arc<AtomicUsize>) {
     (url, sent)
 }
 
-fn an_answer_over_http_without_end_is_cut() {
-    let place = Place::new();
+fn an_endless_http_response_is_cut_off() {
+    let workspace = TestWorkspace::new();
     let json_head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"x\":\"";
     let events_head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\ndata: ";
     for (kind, head) in [("http", json_head), ("http", events_head), ("sse", events_head)] {
-        let (url, sent) = endless(head);
+        let (url, sent) = serve_endlessly(head);
         let defined = json!({ "far": { "type": kind, "url": url } });
-        let server = mcp_server::read(&defined).defined().next().expect("it should be valid");
-        place.allow(&server);
-        let failure = place.connect(server).err().expect("it does not work");
+        let server = mcp_server::read(&defined).defined().next().expect("the definition is valid");
+        workspace.allow(&server);
+        let failure = workspace.connect(server).err().expect("the connection fails");
         assert!(matches!(failure.fault, McpFault::Protocol | McpFault::Timeout), "{kind}: {failure:?}");
-        // The contents of two sockets' buffers are sent as well.
+        // The count includes what is still in the two sockets' buffers.
         let sent = sent.load(Ordering::Relaxed);
-        assert!(sent < 40 * 1024 * 1024, "{kind}: {sent} bytes were taken: {failure:?}");
+        assert!(sent < 40 * 1024 * 1024, "{kind}: {sent} bytes were read: {failure:?}");
     }
 }
 
-fn a_stream_of_events_that_misbehaves_is_reported() {
-    let place = Place::new();
+fn a_misbehaving_event_stream_is_reported() {
+    let workspace = TestWorkspace::new();
     let fails = |answer: &'static str| {
-        let defined = json!({ "far": { "type": "sse", "url": http(answer) } });
-        let server = mcp_server::read(&defined).defined().next().expect("it should be valid");
-        place.allow(&server);
-        place.connect(server).err().expect("it does not work")
+        let defined = json!({ "far": { "type": "sse", "url": serve_http(answer) } });
+        let server = mcp_server::read(&defined).defined().next().expect("the definition is valid");
+        workspace.allow(&server);
+        workspace.connect(server).err().expect("the connection fails")
     };
-    let elsewhere = fails(
+    let folder_outside = fails(
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\nevent: endpoint\r\ndata: http://127.0.0.1:9/steal\r\n\r\n",
     );
-    assert!(elsewhere.what.contains("another server"), "{elsewhere:?}");
+    assert!(folder_outside.what.contains("another server"), "{folder_outside:?}");
     let nowhere =
         fails("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: hello\r\n\r\n");
     assert!(nowhere.what.contains("where to send messages"), "{nowhere:?}");
@@ -390,15 +396,15 @@ fn a_stream_of_events_that_misbehaves_is_reported() {
     assert_eq!(refused.fault, McpFault::Credentials, "{refused:?}");
 }
 
-fn nothing_of_a_server_stays_however_often_it_is_killed() {
-    let place = Place::new();
-    place.allow(&odd("killed"));
+fn a_server_that_is_killed_leaves_no_process() {
+    let workspace = TestWorkspace::new();
+    workspace.allow(&mock_server("killed"));
     let times = std::env::var("WORKSHOP_KILLS").ok().and_then(|times| times.parse().ok()).unwrap_or(6);
     let word = format!("{} killed", script().display());
     for time in 0..times {
-        let (client, _) = place.connect(odd("killed")).expect("the server should answer");
+        let (client, _) = workspace.connect(mock_server("killed")).expect("the server should answer");
         if time % 2 == 0 {
-            // It is killed from outside first.
+            // In every other round, it is killed from outside first.
             let _ = Command::new("kill").arg("-KILL").args(processes(&word)).status();
         }
         drop(client);
@@ -420,18 +426,18 @@ pub fn script_of_a_call(tool: &str, arguments: &str) -> String {
     )
 }
 
-/// A room whose agent has the odd server, which is allowed.
-pub fn room(place: &Place, mode: &str, gate: &str) -> Workshop {
-    room_with(place, mode, gate, &script_of_two_calls())
+/// Opens a room whose agent has the mock server, which is allowed.
+pub fn room(workspace: &TestWorkspace, mode: &str, gate: &str) -> Workshop {
+    room_with(workspace, mode, gate, &script_of_two_calls())
 }
 
-/// The files of such a room.
-fn setup(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Setup {
-    place.allow(&odd(mode));
+/// Returns the files of such a room.
+fn setup(workspace: &TestWorkspace, mode: &str, gate: &str, script_of_model: &str) -> Setup {
+    workspace.allow(&mock_server(mode));
     files(mode, "", gate, script_of_model)
 }
 
-/// The files of a room whose agent has the odd server, with these additional settings of it.
+/// Returns the files of a room whose agent has the mock server; `more` is appended to the server's settings.
 pub fn files(mode: &str, more: &str, gate: &str, script_of_model: &str) -> Setup {
     let settings = format!(
         "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true{more} }}\n{gate}",
@@ -440,9 +446,9 @@ pub fn files(mode: &str, more: &str, gate: &str, script_of_model: &str) -> Setup
     Setup::scene(SCENE).profile("lead", LEAD).file("settings.yaml", &settings).script(script_of_model)
 }
 
-pub fn room_with(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Workshop {
-    let mut room = setup(place, mode, gate, script_of_model).open();
-    room.world().insert_resource(GatewayEnvironment(place.environment()));
+pub fn room_with(workspace: &TestWorkspace, mode: &str, gate: &str, script_of_model: &str) -> Workshop {
+    let mut room = setup(workspace, mode, gate, script_of_model).open();
+    room.world().insert_resource(GatewayEnvironment(workspace.environment()));
     room.push(TaskCommand { agent: "lead".into(), text: "What is two and three?".into() });
     room
 }
@@ -451,13 +457,13 @@ pub fn results(room: &Workshop) -> Vec<&Value> {
     room.events("tool_result").into_iter().map(|event| &event["data"]).collect()
 }
 
-fn an_agent_has_the_tools_of_its_server_under_the_gate() {
-    let place = Place::new();
-    let mut room = room(&place, "gated", "");
+fn an_agent_uses_the_tools_of_its_server_under_the_gate() {
+    let workspace = TestWorkspace::new();
+    let mut room = room(&workspace, "gated", "");
     let asked = room.until(60.0, "approval_requested", |_| true);
     assert_eq!(asked["data"]["tool"], "mcp__odd__add", "{asked}");
     assert!(asked["data"]["wants"].as_str().is_some_and(|wants| wants.contains("call mcp:odd:add")), "{asked}");
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("an approval is pending");
     room.push(approval.decide(true));
     room.until(60.0, "complete", |_| true);
     let call = room.events("tool_call")[0].clone();
@@ -467,25 +473,25 @@ fn an_agent_has_the_tools_of_its_server_under_the_gate() {
     assert!(is_gone("gated"));
 }
 
-fn a_run_with_calls_of_servers_replays_without_them() {
-    let place = Place::new();
-    let mut live = room(&place, "replayed", "gate:\n  mcp: { \"mcp:odd:*(read-only)\": allow }\n");
+fn a_run_with_server_calls_replays_without_servers() {
+    let workspace = TestWorkspace::new();
+    let mut live = room(&workspace, "replayed", "gate:\n  mcp: { \"mcp:odd:*(read-only)\": allow }\n");
     live.until(60.0, "complete", |_| true);
-    assert!(live.events("approval_requested").is_empty(), "a rule allows what says that it only reads");
+    assert!(live.events("approval_requested").is_empty(), "a rule allows tools that are marked as read-only");
     let again = live.replayed();
     assert_eq!(results(&again), results(&live));
     drop(live);
     assert!(is_gone("replayed"));
 }
 
-fn a_workflow_with_calls_of_servers_replays_without_them() {
+fn a_workflow_with_server_calls_replays_without_servers() {
     const WORKFLOW: &str = "---\nsteps:\n  - { id: add, agent: lead, prompt: What is two and three?, outputs: [sum] }\n  \
         - { id: say, agent: lead, prompt: \"Say {add.sum}\", depends_on: [add] }\n---\n";
     const SCRIPT: &str = "latency: 0.1\nagents:\n  lead:\n    \
         - tools: [ { name: mcp__odd__add, arguments: { a: 2, b: 3 } } ]\n    \
         - text: \"It is five.\\n```outputs\\nsum: five\\n```\"\n    \
         - { when: { contains: Say five }, text: Five! }\n";
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let mode = "replayed-in-a-workflow";
     let gate = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
     let mut live = setup(&place, mode, gate, SCRIPT).file("workflows/sum.md", WORKFLOW).open();
@@ -500,53 +506,56 @@ fn a_workflow_with_calls_of_servers_replays_without_them() {
     assert!(is_gone(mode));
 }
 
-/// A workspace on disk whose agent has the odd server in this mode, allowed for a person with this config folder.
+/// Creates a workspace on disk whose agent has the mock server in this mode, and allows the server. Returns the
+/// temporary folders of the workspace and the configuration, and the workspace's path.
 pub fn workspace_on_disk(mode: &str, gate: &str) -> (tempfile::TempDir, tempfile::TempDir, PathBuf) {
-    let (workspace, config) = (folder(), folder());
-    let place = workspace.path().join("w");
-    std::fs::create_dir_all(place.join("artifacts")).expect("folders can be made");
-    succeed(&place, &["init", "--bare", "."]);
+    let (parent, config) = (folder(), folder());
+    let workspace = parent.path().join("w");
+    std::fs::create_dir_all(workspace.join("artifacts")).expect("the folder can be created");
+    succeed(&workspace, &["init", "--bare", "."]);
     let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), mode] } } });
-    let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it should exist");
+    let settings = std::fs::read_to_string(workspace.join("settings.yaml")).expect("the settings exist");
     for (path, text) in
         [("agents/lead.md", LEAD), (".mcp.json", &file.to_string()), ("settings.yaml", &format!("{settings}\n{gate}"))]
     {
-        std::fs::create_dir_all(place.join(path).parent().expect("it has a folder")).expect("folders can be made");
-        std::fs::write(place.join(path), text).expect("files can be written");
+        std::fs::create_dir_all(workspace.join(path).parent().expect("the path has a parent"))
+            .expect("the folder can be created");
+        std::fs::write(workspace.join(path), text).expect("the file can be written");
     }
-    let allowed = run_in(&place, config.path(), &["mcp", "allow", "odd", "--yes"]);
+    let allowed = run_in(&workspace, config.path(), &["mcp", "allow", "odd", "--yes"]);
     assert_eq!(allowed.0, Some(0), "{}", allowed.1);
-    (workspace, config, place)
+    (parent, config, workspace)
 }
 
-/// Runs the program. Returns its exit code and its whole output.
+/// Runs the program. Returns its exit code, and stdout followed by stderr.
 pub fn run_in(place: &Path, config: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = crate::program::workshop(place, arguments);
-    let output = command.env("WORKSHOP_CONFIG_DIR", config).output().expect("it starts");
+    let output = command.env("WORKSHOP_CONFIG_DIR", config).output().expect("the process starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     (output.status.code(), text)
 }
 
-fn what_a_server_gives_beside_words_stands_in_the_session_file() {
-    let (_workspace, config, place) = workspace_on_disk("kept", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
+fn data_and_images_of_results_are_in_the_session_file() {
+    let (_folder, config, workspace) = workspace_on_disk("kept", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
     let script = crate::workshop::script_file(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: mcp__odd__add, arguments: { a: 2, b: 3 } }, { name: mcp__odd__picture, arguments: {} }, { name: mcp__odd__refuse, arguments: {} } ]\n    - text: It is five.\n",
     );
     let provider = format!("scripted:{}", script.display());
-    let (code, told) = run_in(
-        &place,
+    let (code, output) = run_in(
+        &workspace,
         config.path(),
         &["run", "--agent", "lead", "--task", "What is it?", "--provider", &provider, "--until", "idle"],
     );
-    assert_eq!(code, Some(0), "{told}");
-    let file = std::fs::read_dir(place.join("sessions"))
-        .expect("there are some")
+    assert_eq!(code, Some(0), "{output}");
+    let file = std::fs::read_dir(workspace.join("sessions"))
+        .expect("the sessions folder exists")
         .flatten()
         .next()
-        .expect("there should be one");
-    let text = std::fs::read_to_string(file.path()).expect("it can be read");
+        .expect("at least one exists");
+    let text = std::fs::read_to_string(file.path()).expect("the resource is readable");
     let session: Value = serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    let results = session["messages"].as_array().expect("a list").iter().filter(|message| message["role"] == "tool");
+    let results =
+        session["messages"].as_array().expect("it is a list").iter().filter(|message| message["role"] == "tool");
     let results: Vec<&Value> = results.collect();
     assert_eq!(results[0]["metadata"]["data"], json!({ "sum": 5 }), "{text}");
     assert_eq!(
@@ -554,28 +563,28 @@ fn what_a_server_gives_beside_words_stands_in_the_session_file() {
         json!([{ "media_type": "image/png", "base64": "iVBORw0KGgo=" }]),
         "{text}"
     );
-    // Also of a call that did not work, as the server itself says.
+    // Results that the server marks as errors keep their data, too.
     assert!(results[2]["content"].to_string().contains("Error: no"), "{text}");
     assert_eq!(results[2]["metadata"]["data"], json!({ "code": 7 }), "{text}");
     assert_eq!(results[2]["metadata"]["images"], results[1]["metadata"]["images"], "{text}");
     assert!(is_gone("kept"));
 }
 
-/// A room whose agent calls the odd server's tool that asks a person, at the moment of the question.
-fn asking_room(place: &Place) -> (Workshop, Approval) {
+/// Runs a room until the mock server's `ask` tool asks a person. Returns the room and the pending approval.
+fn asking_room(workspace: &TestWorkspace) -> (Workshop, Approval) {
     let gate = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
-    let mut room = room_with(place, "asks", gate, &script_of_a_call("ask", "{}"));
+    let mut room = room_with(workspace, "asks", gate, &script_of_a_call("ask", "{}"));
     let asked = room.until(60.0, "approval_requested", |_| true);
     assert!(asked["data"]["wants"].as_str().is_some_and(|wants| wants.contains("Which branch?")), "{asked}");
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("an approval is pending");
     let names: Vec<&str> = approval.fields().iter().map(|field| field.name.as_str()).collect();
     assert_eq!(names, ["branch", "depth"]);
     (room, approval)
 }
 
-fn a_person_answers_what_a_server_asks_in_the_middle_of_a_call() {
-    let place = Place::new();
-    let (mut live, approval) = asking_room(&place);
+fn a_person_answers_a_question_that_a_server_asks_during_a_call() {
+    let workspace = TestWorkspace::new();
+    let (mut live, approval) = asking_room(&workspace);
     let form = |branch: &str| json!({ "branch": branch }).as_object().cloned().unwrap_or_default();
     assert!(approval.form_error(&form("")).is_some() && approval.form_error(&form("main")).is_none());
     live.push(approval.fill(form(""), None));
@@ -599,110 +608,113 @@ fn a_person_answers_what_a_server_asks_in_the_middle_of_a_call() {
     assert!(is_gone("asks"));
 }
 
-fn a_person_may_decline_what_a_server_asks_and_the_call_continues() {
-    let place = Place::new();
-    let (mut room, approval) = asking_room(&place);
+fn a_person_may_decline_a_servers_question_and_the_call_continues() {
+    let workspace = TestWorkspace::new();
+    let (mut room, approval) = asking_room(&workspace);
     room.push(approval.decide(false));
     room.until(60.0, "complete", |_| true);
     assert!(results(&room)[0].to_string().contains("decline null"), "{:?}", results(&room));
 }
 
-fn where_nobody_can_answer_a_server_it_is_told_so() {
-    let place = Place::new();
-    let (mut client, _) = place.allowed("asks").expect("the server should answer");
-    let mut told = Vec::new();
-    let answer = client.call(tool("ask", json!({})), |step| told.push(step.to_owned())).expect("it should continue");
-    assert_eq!((answer.text.as_str(), told.len()), ("decline null", 1), "{told:?}");
-    assert!(told[0].contains("declined: Which branch?"), "{told:?}");
+fn a_servers_question_is_declined_where_nobody_can_answer() {
+    let workspace = TestWorkspace::new();
+    let (mut client, _) = workspace.allowed("asks").expect("the server should answer");
+    let mut messages = Vec::new();
+    let answer =
+        client.call(tool("ask", json!({})), |step| messages.push(step.to_owned())).expect("the call continues");
+    assert_eq!((answer.text.as_str(), messages.len()), ("decline null", 1), "{messages:?}");
+    assert!(messages[0].contains("declined: Which branch?"), "{messages:?}");
 }
 
-fn a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none() {
-    let place = Place::new();
-    let (mut client, _) = place.allowed("asks").expect("the server should answer");
-    let mut told = Vec::new();
-    let answer = client.call(tool("sample", json!({ "times": 3 })), |step| told.push(step.to_owned()));
-    let answer = answer.expect("it should continue");
+fn a_server_that_asks_for_a_model_is_refused_where_no_person_allowed_it() {
+    let workspace = TestWorkspace::new();
+    let (mut client, _) = workspace.allowed("asks").expect("the server should answer");
+    let mut messages = Vec::new();
+    let answer = client.call(tool("sample", json!({ "times": 3 })), |step| messages.push(step.to_owned()));
+    let answer = answer.expect("the call continues");
     // JSON-RPC's code for an unknown method.
     assert_eq!(answer.text.matches("refused -32601: servers may ask models only where a person allows it").count(), 3);
-    assert_eq!(told.len(), 1, "a person is told once: {told:?}");
-    let can = client.call(tool("can", json!({})), |_| {}).expect("it says so");
-    assert_eq!(can.text, "elicitation", "it was not told that it could");
+    assert_eq!(messages.len(), 1, "a person gets one message: {messages:?}");
+    let capabilities = client.call(tool("can", json!({})), |_| {}).expect("the server answers");
+    assert_eq!(capabilities.text, "elicitation", "the client did not offer sampling");
 }
 
-/// A folder in which no sandboxed process may write: the system's temporary folder is open to everybody.
-fn elsewhere() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder can be made")
+/// Creates a folder in which no sandboxed process may write. It is outside the system's temporary folder, which is
+/// writable.
+fn folder_outside() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder can be created")
 }
 
-fn a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_may() {
-    let found = Confinement::of_this_computer();
-    if found.level() == Level::None {
-        eprintln!("not proved here: {}", found.summary());
+fn a_confined_server_writes_only_in_the_workspace_and_has_network_only_if_allowed() {
+    let confinement = Confinement::of_this_computer();
+    if confinement.level() == Level::None {
+        eprintln!("not tested here: {}", confinement.words());
         return;
     }
-    let (place, elsewhere) = (Place::new(), elsewhere());
-    std::fs::create_dir(place.folder.path().join("agents")).expect("folders can be made");
+    let (place, folder_outside) = (TestWorkspace::new(), folder_outside());
+    std::fs::create_dir(place.folder.path().join("agents")).expect("the folder can be created");
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-    let port = listener.local_addr().expect("it is bound").port();
+    let port = listener.local_addr().expect("the listener is bound").port();
     let server = |network: bool| {
         let command = json!({ "odd": { "command": "python3", "args": [script(), "confined"], "network": network } });
         let server = mcp_server::read(&command).defined().next().expect("a server is defined");
         place.allow(&server);
         place.connect(server).expect("the server should answer").0
     };
-    let says = |client: &mut McpClient, name: &str, arguments: Value| {
-        client.call(tool(name, arguments), |_| {}).expect("it answers").text
+    let text_of = |client: &mut McpClient, name: &str, arguments: Value| {
+        client.call(tool(name, arguments), |_| {}).expect("the server answers").text
     };
     let mut client = server(false);
     let inside = place.folder.path().join("artifacts/inside.txt");
-    assert_eq!(says(&mut client, "write", json!({ "path": inside })), "written");
+    assert_eq!(text_of(&mut client, "write", json!({ "path": inside })), "written");
     assert!(inside.is_file());
-    let kept = (found.level() == Level::Bubblewrap).then(|| place.config.path().join("allowed-servers.yaml"));
+    let permissions =
+        (confinement.level() == Level::Bubblewrap).then(|| place.config.path().join("allowed-servers.yaml"));
     // Protected files, and new files at the top level, cannot be written by any server.
     let guarded = ["agents/forged.md", "settings.yaml", "new.txt"].map(|path| place.folder.path().join(path));
-    for outside in std::iter::once(elsewhere.path().join("outside.txt")).chain(kept).chain(guarded) {
+    for outside in std::iter::once(folder_outside.path().join("outside.txt")).chain(permissions).chain(guarded) {
         let before = std::fs::read_to_string(&outside).ok();
-        says(&mut client, "write", json!({ "path": outside }));
-        assert_eq!(std::fs::read_to_string(&outside).ok(), before, "{:?}: {}", found.level(), outside.display());
+        text_of(&mut client, "write", json!({ "path": outside }));
+        assert_eq!(std::fs::read_to_string(&outside).ok(), before, "{:?}: {}", confinement.level(), outside.display());
     }
-    let refused = says(&mut client, "reach", json!({ "port": port }));
-    assert!(refused.starts_with("refused: "), "{:?}: {refused}", found.level());
+    let refused = text_of(&mut client, "reach", json!({ "port": port }));
+    assert!(refused.starts_with("refused: "), "{:?}: {refused}", confinement.level());
     drop(client);
     let mut client = server(true);
-    assert_eq!(says(&mut client, "reach", json!({ "port": port })), "reached", "{:?}", found.level());
+    assert_eq!(text_of(&mut client, "reach", json!({ "port": port })), "reached", "{:?}", confinement.level());
     drop(client);
     assert!(is_gone("confined"));
 }
 
-fn what_watches_over_a_program_can_keep_it_in_by_itself() {
-    let (place, elsewhere) = (Place::new(), elsewhere());
+fn the_watcher_can_confine_a_program_by_itself() {
+    let (place, folder_outside) = (TestWorkspace::new(), folder_outside());
     let writes = |file: &Path| {
         let mut watcher = Command::new(env!("CARGO_BIN_EXE_workshop"));
         watcher.arg(WATCH_WORD).arg("--within").arg(place.folder.path()).args(["--", "touch"]).arg(file);
-        let output = watcher.stdin(Stdio::null()).output().expect("it starts");
+        let output = watcher.stdin(Stdio::null()).output().expect("the process starts");
         (output.status.code(), file.is_file())
     };
     let inside = writes(&place.folder.path().join("artifacts/inside.txt"));
     if inside.0 == Some(127) {
-        eprintln!("not proved here: this system has no Landlock");
+        eprintln!("not tested here: this system has no Landlock");
         return;
     }
     assert_eq!(inside, (Some(0), true));
-    assert_eq!(writes(&elsewhere.path().join("outside.txt")), (Some(1), false));
+    assert_eq!(writes(&folder_outside.path().join("outside.txt")), (Some(1), false));
 }
 
 fn the_command_line_lists_allows_checks_and_calls() {
-    let (workspace, config) = (folder(), folder());
-    let place = workspace.path().join("w");
-    std::fs::create_dir(&place).expect("folders can be made");
-    succeed(&place, &["init", "--bare", "."]);
-    // The token causes a warning, with which no check fails.
+    let (parent, config) = (folder(), folder());
+    let workspace = parent.path().join("w");
+    std::fs::create_dir(&workspace).expect("the folder can be created");
+    succeed(&workspace, &["init", "--bare", "."]);
+    // The token causes a warning, which does not make the check fail.
     let env = json!({ "ODD_TOKEN": "sk-0123456789abcdef0123456789" });
     let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), "typed"], "env": env } } });
-    std::fs::write(place.join(".mcp.json"), file.to_string()).expect("files can be written");
+    std::fs::write(workspace.join(".mcp.json"), file.to_string()).expect("the file can be written");
     let run = |arguments: &[&str]| {
-        let mut command = crate::program::workshop(&place, arguments);
-        let output = command.env("WORKSHOP_CONFIG_DIR", config.path()).output().expect("it starts");
+        let mut command = crate::program::workshop(&workspace, arguments);
+        let output = command.env("WORKSHOP_CONFIG_DIR", config.path()).output().expect("the process starts");
         let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         (output.status.code(), text)
     };
@@ -710,70 +722,70 @@ fn the_command_line_lists_allows_checks_and_calls() {
     assert!(code == Some(0) && listed.contains("not allowed yet; .mcp.json"), "{listed}");
     let (code, checked) = run(&["mcp", "check"]);
     assert!(code == Some(4) && checked.contains("workshop mcp allow odd"), "{checked}");
-    let (code, told) = run(&["mcp", "allow", "odd"]);
-    assert!(code == Some(0) && told.contains("allowed in"), "{told}");
+    let (code, output) = run(&["mcp", "allow", "odd"]);
+    assert!(code == Some(0) && output.contains("allowed in"), "{output}");
     let (code, checked) = run(&["mcp", "check", "--json"]);
     let checked: Value = serde_json::from_str(checked.trim()).unwrap_or_else(|error| panic!("{error}: {checked}"));
     assert!(code == Some(0) && checked["servers"][0]["works"] == true, "{checked}");
     assert_eq!(checked["problems"][0]["severity"], "warning", "{checked}");
     let (code, sum) = run(&["mcp", "call", "odd", "add", r#"{"a": 2, "b": 3}"#]);
     assert_eq!((code, sum.trim()), (Some(0), "The sum is 5."));
-    let (code, told) = run(&["mcp", "call", "odd", "ad"]);
-    assert!(code == Some(2) && told.contains("did you mean add?"), "{told}");
-    let (code, told) = run(&["doctor"]);
-    assert!(told.contains("MCP server odd") && told.contains("confinement"), "{code:?} {told}");
+    let (code, output) = run(&["mcp", "call", "odd", "ad"]);
+    assert!(code == Some(2) && output.contains("did you mean add?"), "{output}");
+    let (code, output) = run(&["doctor"]);
+    assert!(output.contains("MCP server odd") && output.contains("confinement"), "{code:?} {output}");
     assert_eq!(run(&["mcp", "forbid", "odd"]).0, Some(0));
     assert_eq!(run(&["mcp", "call", "odd", "add"]).0, Some(4));
     assert!(is_gone("typed"));
 }
 
-/// The server's own time over plain pipes: until its list of tools is there, and for each of some calls.
-fn bare(calls: u32) -> (Duration, Duration) {
-    let begun = Instant::now();
+/// Measures the mock server over plain pipes: the time until it has listed its tools, and the average time of a call.
+fn bare_latencies(calls: u32) -> (Duration, Duration) {
+    let start = Instant::now();
     let mut child = Command::new("python3")
         .arg(script())
         .arg("bare")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("it starts");
-    let mut stdin = child.stdin.take().expect("it is piped");
-    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        .expect("the process starts");
+    let mut stdin = child.stdin.take().expect("the stream is piped");
+    let mut lines = BufReader::new(child.stdout.take().expect("the stream is piped")).lines();
     let mut ask = |message: Value| {
-        writeln!(stdin, "{message}").expect("it listens");
-        lines.next().expect("it answers").expect("it should be UTF-8 text")
+        writeln!(stdin, "{message}").expect("the server reads");
+        lines.next().expect("the server answers").expect("the line is UTF-8")
     };
     let params =
         json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
     ask(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }));
     ask(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
-    let there = begun.elapsed();
-    let begun = Instant::now();
+    let startup = start.elapsed();
+    let start = Instant::now();
     for id in 0..calls {
         let params = json!({ "name": "add", "arguments": { "a": 1, "b": 2 } });
         ask(json!({ "jsonrpc": "2.0", "id": id + 3, "method": "tools/call", "params": params }));
     }
-    let each = begun.elapsed() / calls;
+    let call = start.elapsed() / calls;
     let _ = child.kill();
     let _ = child.wait();
-    (there, each)
+    (startup, call)
 }
 
-fn little_is_added_to_what_a_server_takes_itself() {
+fn the_client_adds_little_latency() {
     const CALLS: u32 = 200;
-    let place = Place::new();
-    place.allow(&odd("timed"));
-    let (own_there, own_each) = bare(CALLS);
-    let begun = Instant::now();
-    let (mut client, _) = place.connect(odd("timed")).expect("the server should answer");
-    let there = begun.elapsed();
-    let begun = Instant::now();
+    let workspace = TestWorkspace::new();
+    workspace.allow(&mock_server("timed"));
+    let (bare_startup, bare_call) = bare_latencies(CALLS);
+    let start = Instant::now();
+    let (mut client, _) = workspace.connect(mock_server("timed")).expect("the server should answer");
+    let startup = start.elapsed();
+    let start = Instant::now();
     for _ in 0..CALLS {
         client.call(tool("add", json!({ "a": 1, "b": 2 })), |_| {}).expect("the server should add");
     }
-    let each = begun.elapsed() / CALLS;
-    eprintln!("server: there after {own_there:?}, each call {own_each:?}; ours: {there:?}, {each:?}");
-    // As built for tests and beside other tests; the targets hold for a release build.
-    assert!(there < own_there * 4 + Duration::from_secs(2), "{there:?} over {own_there:?}");
-    assert!(each < own_each * 10 + Duration::from_millis(30), "{each:?} over {own_each:?}");
+    let call = start.elapsed() / CALLS;
+    eprintln!("server alone: startup {bare_startup:?}, call {bare_call:?}; through the client: {startup:?}, {call:?}");
+    // Generous limits for a debug build that runs beside other tests; the real targets hold for a release build.
+    assert!(startup < bare_startup * 4 + Duration::from_secs(2), "{startup:?} over {bare_startup:?}");
+    assert!(call < bare_call * 10 + Duration::from_millis(30), "{call:?} over {bare_call:?}");
 }

@@ -28,28 +28,28 @@ This page is generated from the code: `WORKSHOP_WRITE_DOCS=1 cargo test --test i
 ";
 
 pub fn trials() -> Vec<Trial> {
-    cases![the_settings_reference_says_what_the_code_says]
+    cases![the_settings_reference_matches_the_code]
 }
 
-fn the_settings_reference_says_what_the_code_says() {
+fn the_settings_reference_matches_the_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![root.join("src")];
     folders.extend(fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src")));
     folders.sort();
     let sources: Vec<_> = folders.iter().flat_map(|folder| sources(folder)).collect();
-    let made = reference(&structs(&sources));
-    let place = root.join("docs/settings.md");
+    let generated = reference(&structs(&sources));
+    let path = root.join("docs/settings.md");
     if std::env::var_os("WORKSHOP_WRITE_DOCS").is_some() {
-        fs::write(&place, &made).expect("the folder of the documents should be writable");
+        fs::write(&path, &generated).expect("the docs folder is writable");
     }
-    let written = fs::read_to_string(&place).unwrap_or_default();
+    let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        written == made,
-        "docs/settings.md is behind the code: WORKSHOP_WRITE_DOCS=1 cargo test --test it settings_reference"
+        written == generated,
+        "docs/settings.md is outdated; run WORKSHOP_WRITE_DOCS=1 cargo test --test it settings_reference"
     );
 }
 
-/// A struct of the source with the documentation of it and of its fields.
+/// A struct of the source with its documentation and that of its fields.
 struct Described {
     doc: String,
     fields: Vec<(String, String)>,
@@ -60,7 +60,7 @@ fn reference(structs: &[Described]) -> String {
     let mut page = HEAD.to_owned();
     for (section, defaults) in app.world().resource::<SettingsSections>().defaults() {
         let _ = write!(page, "\n## `{section}`\n");
-        let Value::Object(defaults) = defaults else { panic!("{section} is no mapping") };
+        let Value::Object(defaults) = defaults else { panic!("{section} is not a mapping") };
         if defaults.is_empty() {
             let about = match section {
                 "mcp_servers" => "[MCP servers](agents.md#mcp-servers)",
@@ -72,24 +72,24 @@ fn reference(structs: &[Described]) -> String {
         let described = structs
             .iter()
             .find(|one| defaults.keys().all(|key| one.fields.iter().any(|(field, _)| field == key)))
-            .unwrap_or_else(|| panic!("no struct of the source has all keys of {section}: {:?}", defaults.keys()));
+            .unwrap_or_else(|| panic!("no struct in the source has all keys of {section}: {:?}", defaults.keys()));
         let _ = write!(page, "\n{}\n\n| key | default | description |\n|---|---|---|\n", described.doc);
         for (key, default) in &defaults {
-            let (_, doc) = described.fields.iter().find(|(field, _)| field == key).expect("it was found above");
+            let (_, doc) = described.fields.iter().find(|(field, _)| field == key).expect("the struct has all keys");
             assert!(!doc.is_empty(), "{section}.{key} has no description");
-            let _ = writeln!(page, "| `{key}` | {} | {} |", shown(default), doc.replace('|', "\\|"));
+            let _ = writeln!(page, "| `{key}` | {} | {} |", format_default(default), doc.replace('|', "\\|"));
         }
     }
     page
 }
 
-fn shown(default: &Value) -> String {
+fn format_default(default: &Value) -> String {
     match default {
         Value::Null => "none".to_owned(),
         Value::String(text) => format!("`{text}`"),
-        // An f32: 0.6 and not 0.6000000238418579.
+        // An f32 is shown as 0.6 and not as 0.6000000238418579.
         Value::Number(number) if number.is_f64() => {
-            let number = number.as_f64().expect("it should be valid");
+            let number = number.as_f64().expect("the number is an f64");
             let short = (number as f32).to_string();
             if short.parse::<f32>().is_ok_and(|same| f64::from(same) == number) { short } else { number.to_string() }
         }
@@ -112,7 +112,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// All structs with documented fields, including those in the macro of the simulation's settings.
+/// Finds all structs with documented fields, including those in the macro of the simulation's settings.
 fn structs(files: &[PathBuf]) -> Vec<Described> {
     let mut found: Vec<Described> = Vec::new();
     for file in files {

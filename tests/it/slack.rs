@@ -1,5 +1,5 @@
-//! Slack over its Web API and a webhook, with a mock server: messages come in once and go out once, whatever the server
-//! does, and nothing is requested without a key.
+//! Slack over its Web API and a webhook, with a mock server: messages are received once and sent once, whatever the
+//! server does, and no requests are made without a key.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,18 +25,18 @@ use crate::slack_server::{FakeSlack, Wrong};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_message_is_sent_and_can_be_recognised,
-        where_no_answer_comes_slack_is_asked_before_it_is_sent_again,
-        what_slack_will_not_do_is_reported_in_words_with_a_remedy,
-        a_server_that_answers_oddly_never_gets_a_message_twice,
-        the_token_goes_to_slack_and_to_the_place_that_the_person_named_alone,
-        a_webhook_posts_to_its_own_channel_and_never_twice,
+        a_message_is_sent_with_an_id_for_recognising_it,
+        without_an_answer_the_history_is_checked_before_resending,
+        errors_from_slack_are_reported_with_a_remedy,
+        an_invalid_answer_never_causes_a_second_message,
+        the_token_is_sent_only_to_slack_or_the_configured_address,
+        a_webhook_posts_only_to_its_channel_and_never_twice,
         every_new_message_is_read_once_over_all_pages,
-        what_keeps_a_channel_from_being_read_is_reported,
-        a_pump_brings_in_what_was_said_and_sends_the_answer_that_a_person_allowed,
-        what_is_said_while_somebody_watches_comes_in_at_once,
-        a_kill_in_the_middle_of_a_send_sends_nothing_twice,
-        doctor_says_how_slack_is_joined_and_tries_it_without_sending,
+        problems_with_reading_a_channel_are_reported,
+        a_pump_receives_messages_and_sends_an_approved_reply,
+        messages_arrive_at_once_while_watching,
+        a_kill_during_a_send_does_not_cause_a_second_message,
+        doctor_reports_the_slack_connection_and_tests_it_without_sending,
     ]
 }
 
@@ -58,7 +58,7 @@ fn quick() -> SlackSettings {
     SlackSettings { timeout_secs: 0.5, interval_secs: 0.1, first_look_back_secs: 3e7, ..SlackSettings::default() }
 }
 
-fn asked(worker: &Worker, command: SlackCommand) -> SlackEvent {
+fn request(worker: &Worker, command: SlackCommand) -> SlackEvent {
     worker.send(GatewayCommand::Slack(command)).unwrap();
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until {
@@ -66,52 +66,54 @@ fn asked(worker: &Worker, command: SlackCommand) -> SlackEvent {
             return event;
         }
     }
-    panic!("it was never answered");
+    panic!("there was no answer");
 }
 
 fn worker(environment: Environment) -> Worker {
     Worker::start(environment, BTreeMap::new()).unwrap()
 }
 
-fn sent_to(worker: &Worker, channel: &str, text: &str, settings: &SlackSettings) -> SlackPost {
+fn send_message(worker: &Worker, channel: &str, text: &str, settings: &SlackSettings) -> SlackPost {
     let message = SlackMessage { channel: channel.to_owned(), text: text.to_owned(), thread: None };
-    match asked(worker, SlackCommand::Send { id: "act-1/1/0/00".into(), message, terms: terms(settings) }) {
+    match request(worker, SlackCommand::Send { id: "act-1/1/0/00".into(), message, terms: terms(settings) }) {
         SlackEvent::Posted { post, .. } => post,
         other => panic!("{other:?}"),
     }
 }
 
 fn post(environment: Environment, channel: &str) -> SlackPost {
-    sent_to(&worker(environment), channel, "Redis is <down> & out", &quick())
+    send_message(&worker(environment), channel, "Redis is <down> & out", &quick())
 }
 
-fn looked(worker: &Worker, channels: &[(&str, &str)]) -> SlackPoll {
+fn look_at(worker: &Worker, channels: &[(&str, &str)]) -> SlackLook {
     let channels = channels.iter().map(|(name, ts)| ((*name).to_owned(), (*ts).to_owned())).collect();
-    match asked(worker, SlackCommand::Look { channels, terms: terms(&quick()) }) {
+    match request(worker, SlackCommand::Look { channels, terms: terms(&quick()) }) {
         SlackEvent::Looked(look) => *look,
         other => panic!("{other:?}"),
     }
 }
 
-fn a_message_is_sent_and_can_be_recognised() {
+fn a_message_is_sent_with_an_id_for_recognising_it() {
     let slack = FakeSlack::start();
-    let SlackPost::Sent { ts, .. } = post(environment(&slack.api()), "#ops") else { panic!("it was not sent") };
+    let SlackPost::Sent { ts, .. } = post(environment(&slack.api()), "#ops") else {
+        panic!("the message was not sent")
+    };
     assert_eq!(ts.as_deref(), Some("9000000000.000001"));
     let state = slack.state();
     assert_eq!(state.posted.len(), 1);
     let posted = &state.posted[0];
-    assert_eq!(posted["text"], "Redis is &lt;down&gt; &amp; out", "nothing in it becomes a mention");
+    assert_eq!(posted["text"], "Redis is &lt;down&gt; &amp; out", "the text is escaped and mentions nobody");
     assert_eq!(posted["metadata"]["event_payload"]["id"], "act-1/1/0/00");
     assert_eq!(posted["client_msg_id"].as_str().map(str::len), Some(36));
     assert_eq!(state.tokens, [TOKEN]);
     drop(state);
-    assert!(matches!(post(environment(&slack.api()), "@Sarah"), SlackPost::Sent { .. }), "a person is found by name");
+    assert!(matches!(post(environment(&slack.api()), "@Sarah"), SlackPost::Sent { .. }), "a user is found by name");
     assert_eq!(slack.state().posted[1]["channel"], "U0000SAR1");
 }
 
-fn where_no_answer_comes_slack_is_asked_before_it_is_sent_again() {
+fn without_an_answer_the_history_is_checked_before_resending() {
     for (wrong, posts) in [
-        // The server has it, so it is not sent again.
+        // The server has the message, so it is not sent again.
         (Wrong::TakesAndHangsUp, 1),
         (Wrong::TakesAndIsSilent, 1),
         (Wrong::Says(status("500 Internal Server Error", "", "")), 2),
@@ -120,10 +122,10 @@ fn where_no_answer_comes_slack_is_asked_before_it_is_sent_again() {
         slack.wrong("chat.postMessage", wrong.clone());
         let post = post(environment(&slack.api()), "#ops");
         assert!(matches!(&post, SlackPost::Sent { ts: Some(_), .. }), "{wrong:?}: {post:?}");
-        assert_eq!(slack.posts(), 1, "{wrong:?}: it is there once");
+        assert_eq!(slack.posts(), 1, "{wrong:?}: the message arrived once");
         assert_eq!(slack.count("chat.postMessage"), posts, "{wrong:?}");
     }
-    // If that cannot be determined, it is not sent again.
+    // If the history cannot be read, the message is not sent again.
     let slack = FakeSlack::start();
     slack.wrong("chat.postMessage", Wrong::TakesAndHangsUp);
     let refusal = json!({ "ok": false, "error": "missing_scope", "needed": "channels:history" }).to_string();
@@ -133,9 +135,9 @@ fn where_no_answer_comes_slack_is_asked_before_it_is_sent_again() {
     assert_eq!((slack.posts(), slack.count("chat.postMessage")), (1, 1));
 }
 
-fn what_slack_will_not_do_is_reported_in_words_with_a_remedy() {
+fn errors_from_slack_are_reported_with_a_remedy() {
     let slack = FakeSlack::start();
-    let said = |code: &str| {
+    let refusal = |code: &str| {
         let body = json!({ "ok": false, "error": code }).to_string();
         Wrong::Says(status("200 OK", "content-type: application/json\r\n", &body))
     };
@@ -145,35 +147,36 @@ fn what_slack_will_not_do_is_reported_in_words_with_a_remedy() {
         ("channel_not_found", "cannot see a channel", "fix the name"),
         ("surprise", "surprise", "documentation"),
     ] {
-        slack.wrong("chat.postMessage", said(code));
-        let SlackPost::NotSent { what: told, remedy: to_do } = post(environment(&slack.api()), "#ops") else {
-            panic!("{code}: it was sent")
+        slack.wrong("chat.postMessage", refusal(code));
+        let SlackPost::NotSent { what: reported, remedy: reported_remedy } = post(environment(&slack.api()), "#ops")
+        else {
+            panic!("{code}: the message was sent")
         };
-        assert!(told.contains(what) && to_do.contains(remedy), "{code}: {told}; {to_do}");
+        assert!(reported.contains(what) && reported_remedy.contains(remedy), "{code}: {reported}; {reported_remedy}");
     }
-    assert_eq!((slack.posts(), slack.count("chat.postMessage")), (0, 4), "none of it is tried again");
+    assert_eq!((slack.posts(), slack.count("chat.postMessage")), (0, 4), "permanent errors are not retried");
     // Transient failures are waited for and retried.
     slack.wrong("chat.postMessage", Wrong::Says(status("429 Too Many Requests", "retry-after: 1\r\n", "")));
     let begun = Instant::now();
     assert!(matches!(post(environment(&slack.api()), "#ops"), SlackPost::Sent { .. }));
-    assert!(begun.elapsed() >= Duration::from_secs(1), "it asked for a second");
-    slack.wrong("chat.postMessage", said("ratelimited"));
+    assert!(begun.elapsed() >= Duration::from_secs(1), "the retry delay is a second");
+    slack.wrong("chat.postMessage", refusal("ratelimited"));
     assert!(matches!(post(environment(&slack.api()), "#ops"), SlackPost::Sent { .. }));
     slack.wrong("chat.postMessage", Wrong::Says(status("429 Too Many Requests", "retry-after: 3600\r\n", "")));
     let SlackPost::NotSent { what, .. } = post(environment(&slack.api()), "#ops") else {
-        panic!("an hour is not waited")
+        panic!("a delay of an hour is not waited for")
     };
     assert!(what.contains("rate limiting"), "{what}");
 }
 
-fn a_server_that_answers_oddly_never_gets_a_message_twice() {
+fn an_invalid_answer_never_causes_a_second_message() {
     let huge = status(
         "200 OK",
         "content-type: application/json\r\n",
         &format!("{{\"ok\":true,\"x\":\"{}\"}}", "x".repeat(9 << 20)),
     );
     let json_head = "content-type: application/json\r\n";
-    for (name, said) in [
+    for (name, answer) in [
         ("an empty answer", status("200 OK", json_head, "")),
         ("half an answer", b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"ok\":true,\"ts\":\"1".to_vec()),
         ("another shape", status("200 OK", json_head, "[1, 2]")),
@@ -184,8 +187,8 @@ fn a_server_that_answers_oddly_never_gets_a_message_twice() {
         ("no HTTP", b"hello\r\n\r\n".to_vec()),
     ] {
         let slack = FakeSlack::start();
-        // It may or may not have taken the message; this one has not, and says so when asked.
-        slack.wrong("chat.postMessage", Wrong::Says(said));
+        // The client cannot know whether the message arrived; here it did not, as the history shows.
+        slack.wrong("chat.postMessage", Wrong::Says(answer));
         let post = post(environment(&slack.api()), "#ops");
         let posted = slack.posts();
         assert!(matches!(post, SlackPost::Unknown { .. } | SlackPost::Sent { .. }) && posted <= 1, "{name}: {post:?}");
@@ -200,16 +203,18 @@ fn a_server_that_answers_oddly_never_gets_a_message_twice() {
     assert!(matches!(silent, SlackPost::Unknown { .. }), "{silent:?}");
 }
 
-fn the_token_goes_to_slack_and_to_the_place_that_the_person_named_alone() {
+fn the_token_is_sent_only_to_slack_or_the_configured_address() {
     let elsewhere = FakeSlack::start();
     let slack = FakeSlack::start();
     let redirect = status("307 Temporary Redirect", &format!("location: {}chat.postMessage\r\n", elsewhere.api()), "");
     slack.wrong("chat.postMessage", Wrong::Says(redirect));
-    let SlackPost::NotSent { what, .. } = post(environment(&slack.api()), "#ops") else { panic!("it followed") };
+    let SlackPost::NotSent { what, .. } = post(environment(&slack.api()), "#ops") else {
+        panic!("the redirect was followed")
+    };
     assert!(what.contains("redirects"), "{what}");
     assert!(elsewhere.asked() == 0);
     let SlackPost::NotSent { what, .. } = post(environment("http://slack.example/api/"), "#ops") else {
-        panic!("in the clear")
+        panic!("the token was sent unencrypted")
     };
     assert!(what.contains("neither encrypted nor local"), "{what}");
     // The server's answers never reveal the key.
@@ -219,25 +224,27 @@ fn the_token_goes_to_slack_and_to_the_place_that_the_person_named_alone() {
     assert!(post.contains("[redacted]") && !post.contains("very-secret"), "{post}");
 }
 
-fn a_webhook_posts_to_its_own_channel_and_never_twice() {
+fn a_webhook_posts_only_to_its_channel_and_never_twice() {
     let slack = FakeSlack::start();
     let hook = || Environment::new([("SLACK_WEBHOOK_URL", slack.webhook())], None);
     let of = |channel: Option<&str>| SlackSettings { webhook_channel: channel.map(str::to_owned), ..quick() };
-    let sent = |to: &str, own: Option<&str>| sent_to(&worker(hook()), to, "Hi <all>", &of(own));
+    let sent = |to: &str, own: Option<&str>| send_message(&worker(hook()), to, "Hi <all>", &of(own));
     for (to, own) in [("#ops", None), ("#secret", Some("#ops"))] {
         assert!(matches!(sent(to, own), SlackPost::NotSent { .. }), "{to} {own:?}");
     }
     assert!(slack.asked() == 0);
     assert!(matches!(sent("ops", Some("#Ops")), SlackPost::Sent { ts: None, .. }));
     assert_eq!(slack.state().posted[0]["text"], "Hi &lt;all&gt;");
-    // The webhook cannot be asked what it has: without an answer, nothing is sent again.
+    // A webhook has no history: without an answer, nothing is sent again.
     slack.wrong("verysecret", Wrong::TakesAndHangsUp);
     assert!(matches!(sent("#ops", Some("#ops")), SlackPost::Unknown { .. }));
     assert_eq!((slack.posts(), slack.count("verysecret")), (2, 2));
     slack.wrong("verysecret", Wrong::Says(status("429 Too Many Requests", "retry-after: 0\r\n", "")));
     assert!(matches!(sent("#ops", Some("#ops")), SlackPost::Sent { .. }));
     slack.wrong("verysecret", Wrong::Says(status("404 Not Found", "", "no_service")));
-    let SlackPost::NotSent { what, remedy } = sent("#ops", Some("#ops")) else { panic!("it is gone") };
+    let SlackPost::NotSent { what, remedy } = sent("#ops", Some("#ops")) else {
+        panic!("the deleted webhook accepted a message")
+    };
     assert!(what.contains("webhook no longer exists") && remedy.contains("SLACK_WEBHOOK_URL"), "{what}; {remedy}");
 }
 
@@ -250,37 +257,40 @@ fn every_new_message_is_read_once_over_all_pages() {
     let own = json!({ "ts": "8000000000.000007", "user": "U0000BOT1", "text": "mine" });
     slack.state().messages.extend([join, own]);
     let worker = worker(environment(&slack.api()));
-    let look = looked(&worker, &[("#ops", "")]);
+    let look = look_at(&worker, &[("#ops", "")]);
     let texts: Vec<&str> = look.arrived.iter().map(|arrival| arrival.text.as_str()).collect();
     let all: Vec<String> = (1..=5).map(|number| format!("@Sarah {number} & more")).collect();
     assert_eq!(texts, all.iter().map(String::as_str).collect::<Vec<_>>(), "{look:?}");
     assert!(look.arrived.iter().all(|arrival| arrival.from == "Sarah" && arrival.channel == "#ops"));
-    assert!(slack.count("conversations.history") >= 3, "it read all pages");
+    assert!(slack.count("conversations.history") >= 3, "all pages were read");
     let seen = look.seen["#ops"].clone();
     assert_eq!(seen, "8000000000.000007");
-    assert_eq!(looked(&worker, &[("#ops", &seen)]).arrived, [], "nothing comes twice");
+    assert_eq!(look_at(&worker, &[("#ops", &seen)]).arrived, [], "no message is read twice");
     slack.say("8000000001.000000", "U0000SAR1", "new");
-    let look = looked(&worker, &[("#ops", &seen)]);
+    let look = look_at(&worker, &[("#ops", &seen)]);
     assert_eq!(look.arrived.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), ["new"]);
-    assert_eq!((slack.count("users.info"), slack.count("conversations.list")), (1, 1), "names are asked once");
+    assert_eq!((slack.count("users.info"), slack.count("conversations.list")), (1, 1), "names are requested once");
 }
 
-fn what_keeps_a_channel_from_being_read_is_reported() {
+fn problems_with_reading_a_channel_are_reported() {
     let slack = FakeSlack::start();
     slack.say("8000000000.000001", "U0000SAR1", "hi");
     let worker = worker(environment(&slack.api()));
-    let look = looked(&worker, &[("#nowhere", ""), ("#ops", "")]);
-    assert_eq!((look.arrived.len(), look.troubles.len()), (1, 1), "the others are read: {look:?}");
+    let look = look_at(&worker, &[("#nowhere", ""), ("#ops", "")]);
+    assert_eq!((look.arrived.len(), look.troubles.len()), (1, 1), "the other channels are read: {look:?}");
     assert!(look.troubles[0].what.contains("#nowhere"), "{look:?}");
     slack.wrong("conversations.history", Wrong::HangsUp);
-    let look = looked(&worker, &[("#ops", "")]);
+    let look = look_at(&worker, &[("#ops", "")]);
     assert!(look.arrived.is_empty() && look.troubles.len() == 1, "{look:?}");
-    assert_eq!(looked(&worker, &[("#ops", "")]).arrived.len(), 1, "it is tried again");
-    for odd in
+    assert_eq!(look_at(&worker, &[("#ops", "")]).arrived.len(), 1, "the channel is read at the next attempt");
+    for invalid in
         ["{\"ok\":true,\"messages\":\"none\"}", "{\"ok\":true,\"messages\":[1,null,{\"ts\":5}]}", "{\"ok\":true}"]
     {
-        slack.wrong("conversations.history", Wrong::Says(status("200 OK", "content-type: application/json\r\n", odd)));
-        assert_eq!(looked(&worker, &[("#ops", "")]), SlackPoll::default(), "{odd}");
+        slack.wrong(
+            "conversations.history",
+            Wrong::Says(status("200 OK", "content-type: application/json\r\n", invalid)),
+        );
+        assert_eq!(look_at(&worker, &[("#ops", "")]), SlackLook::default(), "{invalid}");
     }
 }
 
@@ -323,24 +333,24 @@ const PUMP: [&str; 6] = ["daemon", "--pump", "--provider", "scripted:script.yaml
 fn allow(room: &Path) {
     let file = room.join("tasks/approvals.task.md");
     let text = fs::read_to_string(&file).unwrap();
-    assert!(text.contains("#ops") && text.contains("Redis is down."), "the whole text is shown: {text}");
+    assert!(text.contains("#ops") && text.contains("Redis is down."), "the approval shows the whole text: {text}");
     fs::write(&file, text.replace("- [ ] A @human", "- [x] A @human")).unwrap();
 }
 
-fn a_pump_brings_in_what_was_said_and_sends_the_answer_that_a_person_allowed() {
+fn a_pump_receives_messages_and_sends_an_approved_reply() {
     let slack = FakeSlack::start();
     let room = room();
     slack.say("8000000000.000001", "U0000SAR1", "Is Redis up?");
     let first = run(room.path(), &slack, &PUMP);
-    let told = String::from_utf8_lossy(&first.stderr).into_owned();
-    assert_eq!(first.status.code(), Some(4), "{told}");
+    let stderr = String::from_utf8_lossy(&first.stderr).into_owned();
+    assert_eq!(first.status.code(), Some(4), "{stderr}");
     let inbox = fs::read_to_string(room.path().join("inbox/slack-messages.jsonl")).unwrap();
     let line: Value = serde_json::from_str(inbox.trim()).unwrap();
     assert_eq!(
         (&line["from"], &line["channel"], &line["text"]),
         (&json!("Sarah"), &json!("#ops"), &json!("Is Redis up?"))
     );
-    assert!(slack.posts() == 0, "nobody allowed it");
+    assert!(slack.posts() == 0, "nobody has approved the reply");
     allow(room.path());
     let second = run(room.path(), &slack, &PUMP);
     let events = json_lines(&String::from_utf8_lossy(&second.stdout));
@@ -358,21 +368,21 @@ fn a_pump_brings_in_what_was_said_and_sends_the_answer_that_a_person_allowed() {
     assert_eq!(
         (read("inbox/slack-messages.jsonl"), read("outbox/slack-messages.jsonl")),
         before,
-        "nothing comes or goes twice"
+        "nothing is received or sent twice"
     );
     assert_eq!(slack.posts(), 1);
     // Incoming messages are inputs: a replay makes no requests.
     let runs = events.iter().find_map(|event| event["run"].as_str().map(str::to_owned)).unwrap();
-    let asked = slack.asked();
+    let request_count = slack.asked();
     let replay = run(room.path(), &slack, &["replay", &runs, "--verify"]);
     assert!(replay.status.success(), "{}", String::from_utf8_lossy(&replay.stderr));
-    assert_eq!(slack.asked(), asked);
+    assert_eq!(slack.asked(), request_count);
     // Without a key no requests are made.
     let quiet = workshop(room.path(), &PUMP).env("SLACK_API_BASE_URL", slack.api()).output().unwrap();
-    assert_eq!((quiet.status.code(), slack.asked()), (Some(0), asked));
+    assert_eq!((quiet.status.code(), slack.asked()), (Some(0), request_count));
 }
 
-fn what_is_said_while_somebody_watches_comes_in_at_once() {
+fn messages_arrive_at_once_while_watching() {
     let slack = FakeSlack::start();
     let room = room();
     let mut command = workshop(room.path(), &["daemon", "--watch", "--provider", "scripted:script.yaml"]);
@@ -385,22 +395,22 @@ fn what_is_said_while_somebody_watches_comes_in_at_once() {
             std::thread::yield_now();
         }
     };
-    wait_for("it looks again and again", &|| slack.count("conversations.history") >= 2);
+    wait_for("the channel is polled", &|| slack.count("conversations.history") >= 2);
     let inbox = room.path().join("inbox/slack-messages.jsonl");
     let lines = || fs::read_to_string(&inbox).unwrap_or_default().lines().count();
     assert_eq!(lines(), 0);
     for (number, text) in ["Is Redis up?", "And Kafka?"].into_iter().enumerate() {
         slack.say(&format!("8000000000.00000{}", number + 1), "U0000SAR1", text);
-        wait_for("it comes in", &|| lines() == number + 1);
+        wait_for("the message arrives", &|| lines() == number + 1);
     }
-    wait_for("the agent asks", &|| {
+    wait_for("the approval is requested", &|| {
         fs::read_to_string(room.path().join("tasks/approvals.task.md")).is_ok_and(|text| text.contains("#ops"))
     });
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
-fn a_kill_in_the_middle_of_a_send_sends_nothing_twice() {
+fn a_kill_during_a_send_does_not_cause_a_second_message() {
     let slack = FakeSlack::start();
     let room = room();
     slack.say("8000000000.000001", "U0000SAR1", "Is Redis up?");
@@ -422,34 +432,34 @@ fn a_kill_in_the_middle_of_a_send_sends_nothing_twice() {
     for _ in 0..3 {
         run(room.path(), &slack, &PUMP);
     }
-    assert_eq!((slack.posts(), slack.count("chat.postMessage")), (1, 1), "it is not sent again unasked");
+    assert_eq!((slack.posts(), slack.count("chat.postMessage")), (1, 1), "the message is not sent again by itself");
     let outbox = fs::read_to_string(room.path().join("outbox/slack-messages.jsonl")).unwrap();
     let line: Value = serde_json::from_str(outbox.trim()).unwrap();
     assert_eq!(line["state"], "unknown");
 }
 
-fn doctor_says_how_slack_is_joined_and_tries_it_without_sending() {
+fn doctor_reports_the_slack_connection_and_tests_it_without_sending() {
     let slack = FakeSlack::start();
     let room = room();
-    let told = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let stdout = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
     let without = workshop(room.path(), &["doctor"]).output().unwrap();
-    assert!(told(&without).contains("through files"), "{}", told(&without));
+    assert!(stdout(&without).contains("through files"), "{}", stdout(&without));
     // Several scenes: each is opened, which leaves time for a request.
     for copy in 1..=20 {
         fs::write(room.path().join(format!("scenes/test-{copy}.yaml")), SCENE).unwrap();
     }
     let with = run(room.path(), &slack, &["doctor"]);
-    assert!(told(&with).contains("Web API"), "{}", told(&with));
+    assert!(stdout(&with).contains("Web API"), "{}", stdout(&with));
     assert!(slack.state().calls.is_empty(), "{:?}", slack.state().calls);
     let tried = run(room.path(), &slack, &["doctor", "--slack"]);
-    assert!(told(&tried).contains("workshop in the team Acme"), "{}", told(&tried));
-    assert!(told(&tried).contains("#ops: it can be read"), "{}", told(&tried));
+    assert!(stdout(&tried).contains("workshop in the team Acme"), "{}", stdout(&tried));
+    assert!(stdout(&tried).contains("#ops: it can be read"), "{}", stdout(&tried));
     let mut hook = workshop(room.path(), &["doctor", "--slack"]);
     let hook = hook.env("SLACK_WEBHOOK_URL", slack.webhook()).output().unwrap();
-    assert!(told(&hook).contains("webhook") && !told(&hook).contains("verysecret"), "{}", told(&hook));
+    assert!(stdout(&hook).contains("webhook") && !stdout(&hook).contains("verysecret"), "{}", stdout(&hook));
     assert!(slack.posts() == 0);
-    let gone = Server::saying(vec![status("404 Not Found", "", "no_service")]);
+    let deleted = Server::saying(vec![status("404 Not Found", "", "no_service")]);
     let mut hook = workshop(room.path(), &["doctor", "--slack"]);
-    let hook = hook.env("SLACK_WEBHOOK_URL", &gone.url).output().unwrap();
-    assert_eq!(hook.status.code(), Some(1), "{}", told(&hook));
+    let hook = hook.env("SLACK_WEBHOOK_URL", &deleted.url).output().unwrap();
+    assert_eq!(hook.status.code(), Some(1), "{}", stdout(&hook));
 }

@@ -1,5 +1,5 @@
-//! A mock server with as much of Slack's Web API and of an incoming webhook as the program uses. Before a correct
-//! answer, it does whatever a test wants wrong with a call.
+//! A mock server with the parts of Slack's Web API and incoming webhooks that the program uses. Tests can make it fail
+//! in various ways.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 
 use crate::hostile_server::{Server, status};
 
-/// What it does with a call instead of answering it.
+/// What the server does with a call instead of answering it correctly.
 #[derive(Clone, Debug)]
 pub enum Wrong {
     /// Sends these bytes.
     Says(Vec<u8>),
-    /// Takes the message and hangs up without an answer.
+    /// Accepts the message and hangs up without an answer.
     TakesAndHangsUp,
-    /// Takes nothing and hangs up without an answer.
+    /// Accepts nothing and hangs up without an answer.
     HangsUp,
-    /// Takes the message and stays silent until the client is gone.
+    /// Accepts the message and stays silent until the client disconnects.
     TakesAndIsSilent,
 }
 
-/// Its messages, and what it has received.
+/// The server's messages, and what it has received.
 #[derive(Default)]
 pub struct State {
     /// Messages of the channel `C0000OPS1`, oldest first.
@@ -34,7 +34,7 @@ pub struct State {
     pub calls: Vec<(String, String)>,
     /// The tokens of the calls.
     pub tokens: Vec<String>,
-    /// By method, what is done wrong first.
+    /// The failures that are still to come, with their methods.
     pub wrong: VecDeque<(&'static str, Wrong)>,
     /// The maximum number of messages per page.
     pub page: usize,
@@ -48,17 +48,17 @@ pub struct FakeSlack {
 impl FakeSlack {
     pub fn start() -> Self {
         let state = Arc::new(Mutex::new(State { page: 2, ..State::default() }));
-        let known = state.clone();
-        let server = Server::start(move |stream, request, _| answer(&known, stream, request));
+        let server_state = state.clone();
+        let server = Server::start(move |stream, request, _| answer(&server_state, stream, request));
         Self { server, state }
     }
 
-    /// The address of its Web API.
+    /// Returns the address of the Web API.
     pub fn api(&self) -> String {
         format!("{}slack/", self.server.url)
     }
 
-    /// The address of its webhook.
+    /// Returns the address of the webhook.
     pub fn webhook(&self) -> String {
         format!("{}services/T0/B0/verysecret", self.api())
     }
@@ -67,27 +67,27 @@ impl FakeSlack {
         self.state.lock().unwrap()
     }
 
-    /// How many messages were posted.
+    /// Returns the number of posted messages.
     pub fn posts(&self) -> usize {
         self.state().posted.len()
     }
 
-    /// How many calls it received.
+    /// Returns the number of received calls.
     pub fn asked(&self) -> usize {
         self.state().calls.len()
     }
 
-    /// Somebody writes in the channel.
+    /// Adds a message of a user to the channel.
     pub fn say(&self, ts: &str, user: &str, text: &str) {
         self.state().messages.push(json!({ "type": "message", "ts": ts, "user": user, "text": text }));
     }
 
-    /// Does this wrong with the next call of a method.
+    /// Makes the next call of a method fail like this.
     pub fn wrong(&self, method: &'static str, wrong: Wrong) {
         self.state().wrong.push_back((method, wrong));
     }
 
-    /// How often a method was called.
+    /// Returns how often a method was called.
     pub fn count(&self, method: &str) -> usize {
         self.state().calls.iter().filter(|(called, _)| called == method).count()
     }
@@ -97,13 +97,13 @@ fn answer(state: &Mutex<State>, stream: &mut TcpStream, request: &str) {
     let line = request.lines().next().unwrap_or_default();
     let path = line.split(' ').nth(1).unwrap_or_default();
     let method = path.rsplit('/').next().unwrap_or_default().to_owned();
-    // The head has no empty line at its end here: a body begins after the last header.
+    // `request` has no empty line after the head, so the body follows the last header.
     let body = request.rsplit("\r\n").next().unwrap_or_default().to_owned();
     let bearer = request
         .lines()
         .find_map(|line| line.to_ascii_lowercase().strip_prefix("authorization: bearer ").map(str::to_owned));
     if !path.starts_with("/v1/slack/") {
-        // Meant for a server that had this port before.
+        // The request was meant for a server that had this port before.
         return;
     }
     let mut state = state.lock().unwrap();
@@ -114,24 +114,24 @@ fn answer(state: &Mutex<State>, stream: &mut TcpStream, request: &str) {
     match wrong {
         Some(Wrong::Says(bytes)) => return drop(stream.write_all(&bytes)),
         Some(Wrong::HangsUp) => return,
-        Some(Wrong::TakesAndHangsUp) => return drop(right(&mut state, &method, &body)),
+        Some(Wrong::TakesAndHangsUp) => return drop(answer_correctly(&mut state, &method, &body)),
         Some(Wrong::TakesAndIsSilent) => {
-            drop(right(&mut state, &method, &body));
+            drop(answer_correctly(&mut state, &method, &body));
             drop(state);
             let mut byte = [0];
-            // Ends when the client does.
+            // Returns when the client disconnects.
             let _ = std::io::Read::read(stream, &mut byte);
             return;
         }
         None => {}
     }
-    let said = right(&mut state, &method, &body);
+    let response = answer_correctly(&mut state, &method, &body);
     drop(state);
     // The client may be gone already.
-    let _ = stream.write_all(&said);
+    let _ = stream.write_all(&response);
 }
 
-fn right(state: &mut State, method: &str, body: &str) -> Vec<u8> {
+fn answer_correctly(state: &mut State, method: &str, body: &str) -> Vec<u8> {
     if method == "verysecret" {
         let Ok(message) = serde_json::from_str::<Value>(body) else {
             return status("400 Bad Request", "", "invalid_payload");

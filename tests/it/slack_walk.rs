@@ -1,7 +1,6 @@
-//! The path of a message through a team: it comes from outside, a planner turns it into tasks, an executor looks
-//! something up with a command that a person allows, an evaluator words the answer, and it is sent by a second command
-//! that a person allows. One pump at a time with a person editing the files in between, continuously, and killed at any
-//! moment.
+//! The path of a message through a team: a planner turns it into tasks, an executor looks something up with an approved
+//! command, an evaluator writes the reply, and a second approved command sends it. Run by single pumps, continuously,
+//! and with kills at any moment.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,17 +17,17 @@ use crate::program::{Running, files, json_lines, output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_message_is_answered_by_pumps_with_a_person_at_the_files_in_between,
-        a_message_is_answered_while_somebody_watches_the_files,
-        wherever_it_is_killed_it_continues_and_nothing_is_done_twice,
-        a_disk_that_is_full_is_reported_and_once_there_is_room_it_continues_and_nothing_is_done_twice,
-        pumps_of_a_finished_walk_change_no_byte_and_ask_no_model,
+        a_message_is_answered_by_pumps_with_approvals_in_between,
+        a_message_is_answered_while_watching,
+        a_killed_walk_continues_and_does_nothing_twice,
+        a_full_disk_is_reported_and_the_walk_continues_once_there_is_space,
+        pumps_of_a_finished_walk_change_no_file_and_call_no_model,
     ]
 }
 
 const APPROVALS: &str = "tasks/approvals.task.md";
 const WORK: &str = "tasks/work.task.md";
-/// The input of the first command and the output of the second; each records that it ran.
+/// The scripts of the first and the second command; each records that it ran.
 const CONTAINERS: &str = "#!/bin/sh\necho looked >> artifacts/ran.txt\necho 'CONTAINER  IMAGE'\n";
 const REPLY: &str = "#!/bin/sh\necho \"sent $1: $2\" >> artifacts/ran.txt\necho 'ok: delivered'\n";
 const SCENE: &str = "name: Walk\nseed: 3\nelements: []\nagents:\n\
@@ -38,7 +37,7 @@ const SCENE: &str = "name: Walk\nseed: 3\nelements: []\nagents:\n\
     \x20 - { id: executor-002, profile: executor-002, position: [250, 90] }\n\
     \x20 - { id: evaluator-001, profile: evaluator-001, position: [0, 200] }\n";
 
-/// What each agent says, depending on its last input; `SENDER` sends the reply.
+/// What each agent says, depending on its last input; `SENDER` is the agent that sends the reply.
 const SCRIPT: &str = r#"
 agents:
   planner-001:
@@ -88,8 +87,7 @@ const SENDING: &str = r#"    - when: { contains: "This is task send-the-reply-to
       tools: [ { name: execute_command, arguments: { command: "sh plugins/slack/actions/reply.sh sarah 'Hi Sarah, Redis is down.'" } } ]
       repeat: true
 "#;
-/// The sender, if it is not the agent that looks things up: then each has one command to repeat after a kill that left
-/// open whether it ran.
+/// A sender other than the agent that looks things up, so that each has only one command to repeat after a kill.
 const OTHER_SENDER: &str = "executor-002";
 
 fn script(sender: &str) -> String {
@@ -105,7 +103,7 @@ fn room(sender: &str) -> TempDir {
         (format!("templates/{role}.agent.yaml"), fs::read_to_string(path).unwrap())
     };
     let written = [
-        // The duration does not matter here.
+        // Check-ins would add model calls.
         ("settings.yaml", "tasks: { planner_checkins: false }\n"),
         ("scenes/walk.yaml", SCENE),
         ("script.yaml", &script(sender)),
@@ -131,14 +129,14 @@ fn room(sender: &str) -> TempDir {
 
 const PUMP: [&str; 6] = ["daemon", "--pump", "--provider", "scripted:script.yaml", "--events", "-"];
 
-/// The message arrives: the Slack connector writes it into the inbox.
+/// Writes the message into the inbox, as the Slack connector does.
 fn message_arrives(room: &Path) {
     fs::create_dir_all(room.join("inbox")).unwrap();
     let line = serde_json::json!({ "user": "Sarah", "channel": "#ops", "text": "Can you check if Redis running?" });
     fs::write(room.join("inbox/slack-messages.jsonl"), format!("{line}\n")).unwrap();
 }
 
-/// One pump: its exit code, and its events of models, tools and results.
+/// Runs one pump. Returns its exit code, its events of models, tools and results, and stderr.
 fn pump(room: &Path) -> (i32, Vec<Value>, String) {
     let ended = output(room, &PUMP);
     let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
@@ -151,20 +149,20 @@ fn read(room: &Path, path: &str) -> String {
     fs::read_to_string(room.join(path)).unwrap_or_default()
 }
 
-/// What the person does with each question.
+/// Approves everything that is pending. Returns whether anything was.
 fn allow_all(room: &Path) -> bool {
     let text = read(room, APPROVALS);
     let allowed = text.replace("- [ ] A @human", "- [x] A @human");
-    let is_asked = allowed != text;
-    if is_asked {
+    let is_pending = allowed != text;
+    if is_pending {
         fs::write(room.join(APPROVALS), allowed).unwrap();
     }
-    is_asked
+    is_pending
 }
 
-/// Checks the final state, and that no command ran more often than a person allowed.
-fn assert_answered(room: &Path, told: &str) {
-    let told = &format!("{told}\n{}", sessions(room).into_values().collect::<String>());
+/// Checks the final state, and that no command ran more often than a person allowed it.
+fn assert_answered(room: &Path, context: &str) {
+    let context = &format!("{context}\n{}", sessions(room).into_values().collect::<String>());
     let (ran, approvals, work) = (read(room, "artifacts/ran.txt"), read(room, APPROVALS), read(room, WORK));
     for (command, line) in [("`sh plugins/containers.sh`", "looked"), ("reply.sh sarah", "sent sarah: Hi Sarah")] {
         let of_command =
@@ -173,24 +171,28 @@ fn assert_answered(room: &Path, told: &str) {
         let runs = ran.lines().filter(|it| it.starts_with(line)).count();
         assert!(
             (1..=allowed).contains(&runs),
-            "{told}: {command} ran {runs} times and was allowed {allowed}:\n{approvals}"
+            "{context}: {command} ran {runs} times and was allowed {allowed}:\n{approvals}"
         );
     }
     for task in ["look-whether-redis-runs", "word-the-reply-to-sarah", "send-the-reply-to-sarah"] {
-        assert_eq!(work.matches(&format!("  id: {task}\n")).count(), 1, "{told}: {work}");
+        assert_eq!(work.matches(&format!("  id: {task}\n")).count(), 1, "{context}: {work}");
     }
-    assert_eq!((work.matches("- [x]").count(), work.matches("  status: completed").count()), (3, 3), "{told}: {work}");
-    assert_eq!(approvals.matches("  status: pending").count(), 0, "{told}: {approvals}");
+    assert_eq!(
+        (work.matches("- [x]").count(), work.matches("  status: completed").count()),
+        (3, 3),
+        "{context}: {work}"
+    );
+    assert_eq!(approvals.matches("  status: pending").count(), 0, "{context}: {approvals}");
 }
 
-/// Nobody was asked twice, and every command ran once.
+/// Checks that every command was approved once and ran once.
 fn assert_once(room: &Path) {
     assert_eq!(read(room, "artifacts/ran.txt"), "looked\nsent sarah: Hi Sarah, Redis is down.\n");
     assert_eq!(read(room, APPROVALS).matches("\n- [").count(), 2, "{}", read(room, APPROVALS));
 }
 
-/// What happens in each pump: how it ends, and each agent's calls and results, in order. The message arrives before the
-/// first pump, and the person's two decisions before the third and the eighth.
+/// The exit code and the calls and results of agents in each pump, in order. The message arrives before the first pump,
+/// and the person's two approvals before the third and the eighth.
 const WALK: [(i32, &[&str]); 10] = [
     (0, &["planner-001 create_task", "executor-001 read_file"]),
     (4, &["planner-001 concludes: Emil looks.", "executor-001 execute_command"]),
@@ -210,7 +212,7 @@ const WALK: [(i32, &[&str]); 10] = [
     (0, &[]),
 ];
 
-/// An event in a few words.
+/// Returns an event as a short text, if it is a call or a result.
 fn step(event: &Value) -> Option<String> {
     let agent = event["agent"].as_str()?;
     match event["type"].as_str()? {
@@ -220,20 +222,24 @@ fn step(event: &Value) -> Option<String> {
     }
 }
 
-fn a_message_is_answered_by_pumps_with_a_person_at_the_files_in_between() {
+fn a_message_is_answered_by_pumps_with_approvals_in_between() {
     let room = room("executor-001");
     message_arrives(room.path());
     for (number, (code, expected)) in WALK.into_iter().enumerate() {
-        let (ended, acts, told) = pump(room.path());
+        let (ended, acts, stderr) = pump(room.path());
         let steps: Vec<String> = acts.iter().filter_map(step).collect();
-        assert_eq!((ended, steps), (code, expected.iter().map(|&step| step.to_owned()).collect()), "{number}: {told}");
+        assert_eq!(
+            (ended, steps),
+            (code, expected.iter().map(|&step| step.to_owned()).collect()),
+            "{number}: {stderr}"
+        );
         if code == 4 {
-            assert!(told.contains("wants to run"), "{told}");
+            assert!(stderr.contains("wants to run"), "{stderr}");
             let before = files(room.path());
-            let (ended, acts, told) = pump(room.path());
-            assert_eq!((ended, acts.len()), (4, 0), "nothing goes on while nobody has answered: {told}");
-            assert_eq!(files(room.path()), before, "and no file changes");
-            assert!(allow_all(room.path()), "what waits for a person stands in the file");
+            let (ended, acts, stderr) = pump(room.path());
+            assert_eq!((ended, acts.len()), (4, 0), "nothing happens before the approval: {stderr}");
+            assert_eq!(files(room.path()), before, "no file changes");
+            assert!(allow_all(room.path()), "the approval is in the file");
         }
     }
     assert_answered(room.path(), "by pumps");
@@ -246,8 +252,8 @@ fn a_message_is_answered_by_pumps_with_a_person_at_the_files_in_between() {
         };
         assert!(is_written("") || is_written("\""), "{conclusion}: {}", read(room.path(), WORK));
     }
-    // Each session contains what its agent was told, for readers of the files.
-    let told = [
+    // Each session contains the messages and results that its agent got.
+    let expected = [
         ("planner-001", "Can you check if Redis running?"),
         ("planner-001", "No container of Redis runs."),
         ("planner-001", "The reply is sent."),
@@ -256,25 +262,28 @@ fn a_message_is_answered_by_pumps_with_a_person_at_the_files_in_between() {
         ("executor-001", "ok: delivered"),
         ("evaluator-001", "Sarah likes it short and friendly."),
     ];
-    for (agent, text) in told {
+    for (agent, text) in expected {
         let of_agent = sessions(room.path()).into_iter().filter(|(name, _)| name.starts_with(agent));
-        assert!(of_agent.into_iter().any(|(_, session)| session.contains(text)), "{agent} was not told {text:?}");
+        assert!(
+            of_agent.into_iter().any(|(_, session)| session.contains(text)),
+            "the session of {agent} does not contain {text:?}"
+        );
     }
 }
 
-/// The session files, by name.
+/// Reads the session files, by name.
 fn sessions(room: &Path) -> BTreeMap<String, String> {
     let all = fs::read_dir(room.join("sessions")).unwrap().flatten();
     all.map(|file| (file.file_name().into_string().unwrap(), fs::read_to_string(file.path()).unwrap())).collect()
 }
 
-fn a_message_is_answered_while_somebody_watches_the_files() {
+fn a_message_is_answered_while_watching() {
     let room = room("executor-001");
     message_arrives(room.path());
     let watch = ["daemon", "--watch", "--speed", "16", "--provider", "scripted:script.yaml", "--events", "-"];
     let mut running = Running::start(room.path(), &watch);
     for _ in 0..2 {
-        running.wait_for("the question", |event| event["type"] == "approval_requested");
+        running.wait_for("the approval request", |event| event["type"] == "approval_requested");
         let until = Instant::now() + Duration::from_secs(30);
         while !allow_all(room.path()) && Instant::now() < until {
             std::thread::yield_now();
@@ -288,7 +297,8 @@ fn a_message_is_answered_while_somebody_watches_the_files() {
     assert_once(room.path());
 }
 
-/// Kills a pump after this time, again and again, until everything is done. Also returns how many were still at work.
+/// Kills pumps at random moments until everything is done. Returns the workspace and the number of pumps that were
+/// killed.
 fn walk_with_kills(seed: u64) -> (TempDir, usize) {
     let room = room(OTHER_SENDER);
     message_arrives(room.path());
@@ -302,7 +312,7 @@ fn walk_with_kills(seed: u64) -> (TempDir, usize) {
         let mut pump = workshop(room.path(), &PUMP);
         let mut child = pump.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(5 + next(longest_ms)));
-        // It may have ended by itself before that; then the next is killed sooner.
+        // If the pump has already ended by itself, the next one is killed sooner.
         let _ = child.kill();
         let was_killed = child.wait().unwrap().code().is_none();
         kills += usize::from(was_killed);
@@ -312,12 +322,12 @@ fn walk_with_kills(seed: u64) -> (TempDir, usize) {
             break;
         }
     }
-    go_on_to_the_end(room.path());
+    pump_to_the_end(room.path());
     (room, kills)
 }
 
-/// Pumps until nothing is left to do, and allows every question.
-fn go_on_to_the_end(room: &Path) {
+/// Runs pumps and approves everything until nothing is left to do.
+fn pump_to_the_end(room: &Path) {
     for _ in 0..40 {
         let (code, acts, _) = pump(room);
         if !allow_all(room) && code == 0 && acts.is_empty() {
@@ -326,7 +336,7 @@ fn go_on_to_the_end(room: &Path) {
     }
 }
 
-fn wherever_it_is_killed_it_continues_and_nothing_is_done_twice() {
+fn a_killed_walk_continues_and_does_nothing_twice() {
     let wanted = std::env::var("WORKSHOP_MORE_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(20);
     let mut kills = 0;
     for seed in 0.. {
@@ -341,41 +351,41 @@ fn wherever_it_is_killed_it_continues_and_nothing_is_done_twice() {
     }
 }
 
-/// A pump that cannot make a file longer than this many blocks of 512 bytes, as on a full disk.
+/// Runs a pump that cannot make a file longer than this many blocks of 512 bytes, which simulates a full disk.
 fn pump_on_a_full_disk(room: &Path, blocks: usize) -> Output {
-    // Child processes inherit the ignored signal: writing fails, and nothing is killed for it.
+    // Child processes inherit the ignored signal, so that writing fails without killing them.
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
     command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_workshop")).args(PUMP);
     command.current_dir(room).stdin(Stdio::null()).output().unwrap()
 }
 
-fn a_disk_that_is_full_is_reported_and_once_there_is_room_it_continues_and_nothing_is_done_twice() {
+fn a_full_disk_is_reported_and_the_walk_continues_once_there_is_space() {
     let room = room(OTHER_SENDER);
     message_arrives(room.path());
     for number in 0..WALK.len() {
         for blocks in [0, 1 << (number % 6)] {
             let ended = pump_on_a_full_disk(room.path(), blocks);
-            let told = String::from_utf8_lossy(&ended.stderr);
-            assert!(ended.status.code().is_some(), "{blocks} blocks: {}: {told}", ended.status);
+            let stderr = String::from_utf8_lossy(&ended.stderr);
+            assert!(ended.status.code().is_some(), "{blocks} blocks: {}: {stderr}", ended.status);
             if blocks == 0 {
-                assert!(!ended.status.success() && told.contains("disk"), "{}: {told}", ended.status);
+                assert!(!ended.status.success() && stderr.contains("disk"), "{}: {stderr}", ended.status);
             }
         }
         pump(room.path());
         allow_all(room.path());
     }
-    go_on_to_the_end(room.path());
+    pump_to_the_end(room.path());
     assert_answered(room.path(), "after a full disk");
 }
 
-fn pumps_of_a_finished_walk_change_no_byte_and_ask_no_model() {
+fn pumps_of_a_finished_walk_change_no_file_and_call_no_model() {
     let (room, _) = walk_with_kills(77);
     let before = files(room.path());
     let pumps = std::env::var("WORKSHOP_MORE_PUMPS").ok().and_then(|count| count.parse().ok()).unwrap_or(10);
     for _ in 0..pumps {
-        let (code, acts, told) = pump(room.path());
-        assert_eq!((code, acts.len()), (0, 0), "{told}");
+        let (code, acts, stderr) = pump(room.path());
+        assert_eq!((code, acts.len()), (0, 0), "{stderr}");
     }
     assert_eq!(files(room.path()), before);
     succeed(room.path(), &["clean", "--yes"]);

@@ -1,4 +1,4 @@
-//! A paused room: nobody acts, a person may still arrange things, and it all replays.
+//! A paused room: no agent acts, a person can still make changes, and the run replays.
 
 use agent_workshop::app::clock_driver::Step;
 use agent_workshop::app::room::{OpenOptions, Room};
@@ -15,11 +15,11 @@ use crate::workshop::{Setup, Workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        nobody_moves_or_begins_anything_while_the_room_stands_still,
-        what_is_arranged_meanwhile_counts_at_once_and_is_read_later,
-        a_run_with_standstills_replays,
-        a_paused_room_ticks_only_for_what_a_person_does,
-        a_room_that_was_left_standing_still_continues_when_it_is_opened,
+        nobody_moves_or_acts_while_the_room_is_paused,
+        changes_during_a_pause_apply_at_once_and_are_read_later,
+        a_run_with_pauses_replays,
+        a_paused_room_ticks_only_for_input_of_a_person,
+        a_room_that_was_closed_while_paused_continues_when_opened,
     ]
 }
 
@@ -27,12 +27,12 @@ fn newsroom() -> Workshop {
     Setup::starter_kit().provider("offline").open_scene("newsroom")
 }
 
-fn stand(room: &mut Workshop, on: bool) {
+fn set_paused(room: &mut Workshop, on: bool) {
     room.push(SetStandstill { on });
     room.tick();
 }
 
-fn where_everyone_is(room: &mut Workshop) -> Vec<(Vec2, State)> {
+fn positions_and_states(room: &mut Workshop) -> Vec<(Vec2, State)> {
     let world = room.world();
     let mut agents = world.query::<(&Position, &AgentState)>();
     agents.iter(world).map(|(place, state)| (place.0, state.0.state())).collect()
@@ -43,26 +43,26 @@ fn write_rules(room: &mut Workshop, text: &str) {
     room.push(ElementEdit { element: "editorial-rules".into(), act, by: Author::user(), cause: None });
 }
 
-fn nobody_moves_or_begins_anything_while_the_room_stands_still() {
+fn nobody_moves_or_acts_while_the_room_is_paused() {
     let mut room = newsroom();
     room.advance(45.0);
-    stand(&mut room, true);
-    // Earlier requests are still answered; then all is quiet.
+    set_paused(&mut room, true);
+    // Earlier requests are still answered; then nothing happens.
     room.advance(10.0);
-    let before = where_everyone_is(&mut room);
-    let told = room.log().len();
+    let before = positions_and_states(&mut room);
+    let event_count = room.log().len();
     room.advance(60.0);
-    assert_eq!(where_everyone_is(&mut room), before);
-    assert_eq!(room.log().len(), told, "{:?}", room.log().last());
-    stand(&mut room, false);
+    assert_eq!(positions_and_states(&mut room), before);
+    assert_eq!(room.log().len(), event_count, "{:?}", room.log().last());
+    set_paused(&mut room, false);
     room.advance(20.0);
-    assert_ne!(where_everyone_is(&mut room), before, "it did not go on");
+    assert_ne!(positions_and_states(&mut room), before, "the room did not continue");
 }
 
-fn what_is_arranged_meanwhile_counts_at_once_and_is_read_later() {
+fn changes_during_a_pause_apply_at_once_and_are_read_later() {
     let mut room = newsroom();
     room.advance(30.0);
-    stand(&mut room, true);
+    set_paused(&mut room, true);
     room.advance(10.0);
     let reads = room.events("read").len();
     write_rules(&mut room, "Write short sentences.");
@@ -71,22 +71,22 @@ fn what_is_arranged_meanwhile_counts_at_once_and_is_read_later() {
     let world = room.world();
     let queued = world.query::<&Queue>().iter(world).filter(|queue| !queue.0.is_empty()).count();
     let agents = world.query::<&AgentState>().iter(world).count();
-    assert_eq!(queued, agents, "everybody is to read the new rules");
+    assert_eq!(queued, agents, "not every agent has queued the new rules");
     room.advance(30.0);
-    assert_eq!(room.events("read").len(), reads, "somebody read while the room stood still");
-    stand(&mut room, false);
+    assert_eq!(room.events("read").len(), reads, "an agent read while the room was paused");
+    set_paused(&mut room, false);
     room.until(120.0, "read", |event| event["data"]["element"] == "editorial-rules");
 }
 
-fn a_run_with_standstills_replays() {
+fn a_run_with_pauses_replays() {
     let mut live = newsroom();
     for _ in 0..3 {
         live.advance(17.3);
-        stand(&mut live, true);
+        set_paused(&mut live, true);
         live.advance(3.1);
         write_rules(&mut live, "Say what you mean.");
         live.advance(2.0);
-        stand(&mut live, false);
+        set_paused(&mut live, false);
     }
     let mut reopened = live.reopened();
     reopened.assert_same_world(&mut live);
@@ -104,8 +104,8 @@ fn on_disk(folder: &std::path::Path) -> Room {
     Room::open(&options).unwrap().0
 }
 
-/// Steps until the driver has nothing to do.
-fn settle(room: &mut Room) -> u64 {
+/// Steps until the driver has nothing to do. Returns the tick.
+fn step_until_paused(room: &mut Room) -> u64 {
     for _ in 0..2_000 {
         if room.driver.step(room.app.world_mut()) == Step::Paused {
             return room.app.world().resource::<SimClock>().tick();
@@ -114,30 +114,30 @@ fn settle(room: &mut Room) -> u64 {
     panic!("a paused room never came to rest");
 }
 
-fn a_paused_room_ticks_only_for_what_a_person_does() {
+fn a_paused_room_ticks_only_for_input_of_a_person() {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
     let mut room = on_disk(folder.path());
     room.app.world_mut().resource_mut::<SimClock>().paused = true;
-    let rested = settle(&mut room);
+    let paused_tick = step_until_paused(&mut room);
     for _ in 0..5 {
         assert_eq!(room.driver.try_step(room.app.world_mut()), Step::Paused);
     }
     let place = Vec2::new(-300.0, -70.0);
-    let doors = &mut room.app.world_mut().resource_mut::<InputQueue<ElementCommand>>();
-    doors.push(ElementCommand::Move { element: "rules".into(), position: place });
-    assert!(settle(&mut room) > rested, "what the person did was not let in");
+    let queue = &mut room.app.world_mut().resource_mut::<InputQueue<ElementCommand>>();
+    queue.push(ElementCommand::Move { element: "rules".into(), position: place });
+    assert!(step_until_paused(&mut room) > paused_tick, "the person's input was not processed");
     room.close("tested", |_| ()).unwrap();
     let scene = std::fs::read_to_string(folder.path().join("scenes/studio.yaml")).unwrap();
     assert!(scene.contains("[-300, -70]"), "{scene}");
 }
 
-fn a_room_that_was_left_standing_still_continues_when_it_is_opened() {
+fn a_room_that_was_closed_while_paused_continues_when_opened() {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
     let mut room = on_disk(folder.path());
     room.app.world_mut().resource_mut::<SimClock>().paused = true;
-    settle(&mut room);
+    step_until_paused(&mut room);
     room.close("tested", |_| ()).unwrap();
     let mut room = on_disk(folder.path());
     let world = room.app.world_mut();
@@ -146,5 +146,5 @@ fn a_room_that_was_left_standing_still_continues_when_it_is_opened() {
         room.driver.step(world);
     }
     let walked = world.query::<&AgentState>().iter(world).any(|state| state.0.since_tick() > 1);
-    assert!(walked, "nobody does anything");
+    assert!(walked, "no agent acts");
 }

@@ -1,7 +1,7 @@
-//! The studio as used by a newcomer: writes an agent, drops it, gives it a task, sees which agents it started and what
-//! they wrote, changes its file while they work, and exports the result. The same input also drives a second window
-//! without a display, which knows where everything is. Screenshots of every step are kept in the target folder's
-//! `tmp/studio`.
+//! The studio as a newcomer uses it: writes an agent, drags it into the room, gives it a task, looks at the agents that
+//! it started, changes its file while they work, and exports the workspace. The same input also drives a second window
+//! without a display, which provides the positions of widgets. Screenshots of every step are saved in the target
+//! folder's `tmp/studio`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, 
 use libtest_mimic::Trial;
 
 use crate::screen::{Display, missing, until};
-use crate::window::{Running, SIZE, called, contains, copy_workspace, log, place};
+use crate::window::{Running, SIZE, contains, copy_workspace, log, widget_name, widget_rect};
 
 pub fn trials() -> Vec<Trial> {
     let required = std::env::var("WORKSHOP_DISPLAY").is_ok_and(|display| display == "required");
     let is_ignored = !required && missing().is_some();
     let case = || {
-        from_a_first_agent_to_what_is_taken_along();
+        a_newcomers_first_agent();
         Ok(())
     };
-    vec![Trial::test("studio::from_a_first_agent_to_what_is_taken_along", case).with_ignored_flag(is_ignored)]
+    vec![Trial::test("studio::a_newcomers_first_agent", case).with_ignored_flag(is_ignored)]
 }
 
-/// A second window without a display, with a copy of the workspace and the same input.
+/// A second window without a display that gets the same input, with a copy of the workspace.
 struct Twin {
     room: OpenRoom,
     screen: Screen,
@@ -62,11 +62,12 @@ impl Twin {
         self.room.live();
         let mut output = self.screen.frame(&self.context, &mut self.room, input);
         output.textures_delta.clear();
-        let update = output.platform_output.accesskit_update.expect("names are asked for");
-        self.widgets = update.nodes.iter().filter_map(|(_, node)| Some((called(node)?, place(node)?))).collect();
+        let update = output.platform_output.accesskit_update.expect("AccessKit is enabled");
+        self.widgets =
+            update.nodes.iter().filter_map(|(_, node)| Some((widget_name(node)?, widget_rect(node)?))).collect();
     }
 
-    /// Runs until requested files have been read and shown.
+    /// Draws frames until requested files have been read and shown.
     fn settle(&mut self) {
         for _ in 0..12 {
             self.frame(Vec::new());
@@ -76,7 +77,7 @@ impl Twin {
 
     fn middle(&self, name: &str) -> (f32, f32) {
         let found = self.widgets.get(name);
-        let rect = found.unwrap_or_else(|| panic!("nothing is called {name:?}: {:#?}", self.widgets.keys()));
+        let rect = found.unwrap_or_else(|| panic!("there is no widget {name:?}: {:#?}", self.widgets.keys()));
         (rect.center().x, rect.center().y)
     }
 
@@ -100,13 +101,13 @@ impl Twin {
     }
 }
 
-/// Input for both windows.
-struct Hands {
+/// Sends input to both windows.
+struct Inputs {
     display: Display,
     twin: Twin,
 }
 
-impl Hands {
+impl Inputs {
     fn click(&mut self, name: &str) {
         let at = self.twin.middle(name);
         self.display.click(at);
@@ -128,7 +129,7 @@ impl Hands {
 const SCOUT: &str = "You turn one task into a few parts, start a specialist for each with spawn_agent, and answer for \
                      the whole.";
 
-fn from_a_first_agent_to_what_is_taken_along() {
+fn a_newcomers_first_agent() {
     let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("studio");
     let display = Display::start(SIZE, &pictures);
     let folder = tempfile::tempdir().unwrap();
@@ -138,55 +139,55 @@ fn from_a_first_agent_to_what_is_taken_along() {
     let running = Running::start(&display, folder.path());
     until("the starter kit", || workspace.join("scenes/studio.yaml").exists());
     let twin = Twin::of(&workspace);
-    let mut hands = Hands { display, twin };
-    hands.click("Got it");
+    let mut inputs = Inputs { display, twin };
+    inputs.click("Got it");
 
     // An agent is written.
-    hands.click("New file…");
-    hands.display.picture("1-new-file");
-    hands.types("lead-orchestrator");
-    hands.key("Return", Modifiers::NONE, Key::Enter);
+    inputs.click("New file…");
+    inputs.display.picture("1-new-file");
+    inputs.types("lead-orchestrator");
+    inputs.key("Return", Modifiers::NONE, Key::Enter);
     until("the new agent", || agent.exists());
-    hands.twin.settle();
-    hands.click("Text of agents/lead-orchestrator.md");
-    hands.key("ctrl+End", Modifiers::COMMAND, Key::End);
-    hands.types(SCOUT);
-    hands.display.picture("2-written");
-    hands.key("ctrl+s", Modifiers::COMMAND, Key::S);
-    until("what was written", || contains(&agent, "start a specialist"));
+    inputs.twin.settle();
+    inputs.click("Text of agents/lead-orchestrator.md");
+    inputs.key("ctrl+End", Modifiers::COMMAND, Key::End);
+    inputs.types(SCOUT);
+    inputs.display.picture("2-written");
+    inputs.key("ctrl+s", Modifiers::COMMAND, Key::S);
+    until("the saved text", || contains(&agent, "start a specialist"));
 
-    // It is dropped into the room.
-    hands.key("ctrl+shift+r", Modifiers::COMMAND | Modifiers::SHIFT, Key::R);
-    hands.twin.settle();
-    hands.click("Search the shelf");
-    hands.types("Lead");
+    // The agent is dragged into the room.
+    inputs.key("ctrl+shift+r", Modifiers::COMMAND | Modifiers::SHIFT, Key::R);
+    inputs.twin.settle();
+    inputs.click("Search the shelf");
+    inputs.types("Lead");
     let (row, floor) =
-        (hands.twin.middle("Add Lead Orchestrator"), hands.twin.screen.state.view.camera.to_screen(Vec2::ZERO));
-    hands.display.drag(row, (floor.x, floor.y));
+        (inputs.twin.middle("Add Lead Orchestrator"), inputs.twin.screen.state.view.camera.to_screen(Vec2::ZERO));
+    inputs.display.drag(row, (floor.x, floor.y));
     let scene = workspace.join("scenes/studio.yaml");
-    until("it in the room", || contains(&scene, "profile: lead-orchestrator"));
-    hands.display.picture("3-dropped");
+    until("the agent in the scene", || contains(&scene, "profile: lead-orchestrator"));
+    inputs.display.picture("3-dropped");
 
-    // It gets a task, and starts others.
-    hands.display.click(hands.twin.middle("Task to run"));
-    hands.display.types("Plan a launch party");
-    hands.display.keys("Return");
-    until("it to be at work", || log(&workspace).contains("\"type\":\"spawn\""));
-    hands.display.keys("ctrl+shift+g");
-    hands.display.picture("4-graph-at-work");
+    // The agent gets a task, and starts others.
+    inputs.display.click(inputs.twin.middle("Task to run"));
+    inputs.display.types("Plan a launch party");
+    inputs.display.keys("Return");
+    until("the agent to start others", || log(&workspace).contains("\"type\":\"spawn\""));
+    inputs.display.keys("ctrl+shift+g");
+    inputs.display.picture("4-graph-at-work");
 
-    // Its file is changed while they work; nothing written is lost.
-    hands.key("ctrl+k", Modifiers::COMMAND, Key::K);
-    hands.types("Open file agents/lead-orchestrator.md");
-    hands.key("Return", Modifiers::NONE, Key::Enter);
-    hands.click("Text of agents/lead-orchestrator.md");
-    hands.key("ctrl+End", Modifiers::COMMAND, Key::End);
-    hands.types(" Be brief.");
-    hands.display.picture("5-changed-at-work");
-    hands.key("ctrl+s", Modifiers::COMMAND, Key::S);
-    hands.display.keys("Escape");
-    until("something to be written", || std::fs::read_dir(&artifacts).is_ok_and(|files| files.count() > 0));
-    until("all work to be over", || {
+    // The agent's file is changed during the work; no text is lost.
+    inputs.key("ctrl+k", Modifiers::COMMAND, Key::K);
+    inputs.types("Open file agents/lead-orchestrator.md");
+    inputs.key("Return", Modifiers::NONE, Key::Enter);
+    inputs.click("Text of agents/lead-orchestrator.md");
+    inputs.key("ctrl+End", Modifiers::COMMAND, Key::End);
+    inputs.types(" Be brief.");
+    inputs.display.picture("5-changed-at-work");
+    inputs.key("ctrl+s", Modifiers::COMMAND, Key::S);
+    inputs.display.keys("Escape");
+    until("an artifact to be written", || std::fs::read_dir(&artifacts).is_ok_and(|files| files.count() > 0));
+    until("all work to end", || {
         let (begun, over) = log(&workspace).lines().fold((0, 0), |(begun, over), event| {
             let is = |kind: &str| usize::from(event.contains(&format!("\"type\":\"{kind}\"")));
             (begun + is("activation"), over + is("complete") + is("error") + is("abort"))
@@ -194,39 +195,39 @@ fn from_a_first_agent_to_what_is_taken_along() {
         begun > 2 && over >= begun
     });
     until("the change", || contains(&agent, "Be brief."));
-    hands.display.keys("ctrl+shift+g");
-    hands.display.picture("6-graph");
-    hands.display.keys("ctrl+j");
+    inputs.display.keys("ctrl+shift+g");
+    inputs.display.picture("6-graph");
+    inputs.display.keys("ctrl+j");
     std::thread::sleep(Duration::from_secs(1));
-    hands.display.picture("7-log");
+    inputs.display.picture("7-log");
 
-    // The whole workspace is exported, and opens unchanged elsewhere.
-    hands.display.keys("ctrl+k");
-    hands.display.types("Export the workspace as a zip");
-    hands.display.keys("Return");
+    // The whole workspace is exported, and can be opened elsewhere.
+    inputs.display.keys("ctrl+k");
+    inputs.display.types("Export the workspace as a zip");
+    inputs.display.keys("Return");
     std::thread::sleep(Duration::from_secs(2));
-    hands.display.picture("8-export");
-    hands.display.keys("Return");
+    inputs.display.picture("8-export");
+    inputs.display.keys("Return");
     let zip = folder.path().join("my-workshop.zip");
     until("the zip", || zip.exists());
-    hands.display.picture("9-exported");
-    hands.display.keys("ctrl+q");
+    inputs.display.picture("9-exported");
+    inputs.display.keys("ctrl+q");
     running.end();
-    opens_elsewhere_as_it_was(&zip);
+    assert_exported_workspace(&zip);
 }
 
 /// Unpacks an archive into an empty folder, opens the workspace in it, and checks that it is complete.
-fn opens_elsewhere_as_it_was(zip: &Path) {
+fn assert_exported_workspace(zip: &Path) {
     let elsewhere = tempfile::tempdir().unwrap();
     let mut archive = zip::ZipArchive::new(std::fs::File::open(zip).unwrap()).unwrap();
     archive.extract(elsewhere.path()).unwrap();
     let options = OpenOptions { folder: elsewhere.path().to_owned(), watch: false, ..OpenOptions::default() };
     let mut room = OpenRoom::open(options).unwrap();
-    let world = room.world().expect("it is open");
+    let world = room.world().expect("the room is open");
     let mut agents = world.query::<&agent_workshop::agent::Agent>();
     let profiles: Vec<String> = agents.iter(world).map(|agent| agent.profile.to_string()).collect();
     assert!(profiles.contains(&"lead-orchestrator".to_owned()), "{profiles:?}");
     assert!(std::fs::read_dir(elsewhere.path().join("artifacts")).is_ok_and(|files| files.count() > 0));
     room.close("looked at");
-    assert!(log(elsewhere.path()).contains("\"type\":\"spawn\""), "the history came along");
+    assert!(log(elsewhere.path()).contains("\"type\":\"spawn\""), "the export includes the history");
 }

@@ -1,5 +1,5 @@
-//! A task board in the room: what a person writes on it becomes an agent's work, the agent walks there first, and
-//! agents' questions are answered once, in the file or on the card.
+//! Task boards in the room: a task on a board becomes an agent's work, for which the agent walks to the board, and
+//! approvals are answered once, in the file or on the card.
 
 use std::fs;
 
@@ -20,12 +20,12 @@ use crate::working::Studio;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_task_written_on_the_board_is_done_by_an_agent_at_the_board,
-        an_agent_goes_to_the_board_that_shows_its_task,
-        edits_of_the_board_an_editor_and_agents_meet_in_the_file,
-        a_question_on_a_board_is_answered_once_in_the_file_or_on_the_card,
-        two_boards_of_one_file_show_the_same,
-        a_room_with_a_board_continues_and_comes_back,
+        a_task_added_to_a_board_is_done_by_an_agent_at_the_board,
+        an_agent_walks_to_the_board_that_shows_its_task,
+        edits_on_the_board_and_in_an_editor_are_merged,
+        an_approval_on_a_board_is_answered_once_in_the_file_or_on_the_card,
+        two_boards_of_one_file_show_the_same_tasks,
+        a_reopened_room_with_a_board_continues,
     ]
 }
 
@@ -47,19 +47,19 @@ fn studio_with(script: &str, scene: &str, plan: &str) -> Studio {
     Studio::new(script, &files)
 }
 
-fn on_board(studio: &mut Studio, element: &str, act: impl Into<ElementAct>) {
+fn edit_board(studio: &mut Studio, element: &str, act: impl Into<ElementAct>) {
     let edit = ElementEdit { element: element.into(), act: act.into(), by: Author::user(), cause: None };
     studio.world().resource_mut::<InputQueue<ElementEdit>>().push(edit);
     studio.tick();
     studio.tick();
 }
 
-/// The content of a board, as the text of its file.
-fn held(studio: &mut Studio, element: &str) -> String {
+/// Returns the content of a board as Markdown.
+fn board_text(studio: &mut Studio, element: &str) -> String {
     let world = studio.world();
     let elements = world.resource::<Elements>();
-    let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("it is in the room");
-    world.get::<HeldContent>(entity).expect("it should contain something").0.to_markdown()
+    let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("the board is in the room");
+    world.get::<HeldContent>(entity).expect("the board has content").0.to_markdown()
 }
 
 fn edit(studio: &mut Studio, path: &str, text: &str) {
@@ -69,31 +69,31 @@ fn edit(studio: &mut Studio, path: &str, text: &str) {
     studio.tick();
 }
 
-fn settled(studio: &mut Studio) {
+fn run_until_settled(studio: &mut Studio) {
     for _ in 0..3 {
         studio.tick();
     }
-    studio.until("the desk is settled", |studio| !studio.world().resource::<TaskAssignments>().is_at_work());
+    studio.until("no task is in progress", |studio| !studio.world().resource::<TaskAssignments>().is_at_work());
     studio.idle();
 }
 
 fn distance_to_work(studio: &mut Studio, agent: &str) -> f32 {
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("it is in the room");
-    world.get::<Position>(entity).expect("it is somewhere").0.distance(bevy::math::Vec2::new(500.0, 200.0))
+    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("the agent is in the room");
+    world.get::<Position>(entity).expect("the agent has a position").0.distance(bevy::math::Vec2::new(500.0, 200.0))
 }
 
-fn a_task_written_on_the_board_is_done_by_an_agent_at_the_board() {
+fn a_task_added_to_a_board_is_done_by_an_agent_at_the_board() {
     let mut studio = studio("latency: 12\ndefault: [ { text: There are twelve chairs. } ]\n", SCENE);
-    on_board(&mut studio, "work", TaskAct::AddTask { line: "A @writer \"Count the chairs\"".into(), below: None });
+    edit_board(&mut studio, "work", TaskAct::AddTask { line: "A @writer \"Count the chairs\"".into(), below: None });
     let activation =
         |studio: &Studio| studio.all("activation").into_iter().find(|one| one["agent"] == "writer").cloned();
     studio.until("the task is the writer's work", |studio| activation(studio).is_some());
     let file = studio.read(WORK);
     assert!(file.starts_with(PLAN) && file.contains("- [ ] A @writer \"Count the chairs\"\r\n"), "{file}");
-    assert!(file.contains("  status: working\r\n"), "the board and the file say who is at it: {file}");
-    assert_eq!(held(&mut studio, "work"), file);
+    assert!(file.contains("  status: working\r\n"), "the file shows the task as in progress: {file}");
+    assert_eq!(board_text(&mut studio, "work"), file);
     // The change of the board is the cause of the work.
     let begun = activation(&studio).unwrap();
     let record = |seq: &serde_json::Value| studio.log_of_all().iter().find(|event| event["seq"] == *seq).unwrap();
@@ -102,17 +102,17 @@ fn a_task_written_on_the_board_is_done_by_an_agent_at_the_board() {
     let cause = record(&marked["cause"]);
     assert_eq!((&cause["type"], &cause["data"]["element"]), (&"element_changed".into(), &"work".into()), "{cause}");
     studio.until("the writer is at the board", |studio| distance_to_work(studio, "writer") < 110.0);
-    assert!(studio.read(WORK).contains("[ ] A @writer"), "it is there before it is done");
-    settled(&mut studio);
+    assert!(studio.read(WORK).contains("[ ] A @writer"), "the agent arrives before the task is done");
+    run_until_settled(&mut studio);
     let done = studio.read(WORK);
     assert!(done.starts_with(PLAN) && done.contains("- [x] A @writer \"Count the chairs\"\r\n"), "{done}");
     assert!(done.contains("  conclusion: There are twelve chairs.\r\n"), "{done}");
-    assert_eq!(held(&mut studio, "work"), done);
+    assert_eq!(board_text(&mut studio, "work"), done);
     assert_eq!(studio.all("activation").len(), 1, "{:#?}", studio.log());
 }
 
-fn an_agent_goes_to_the_board_that_shows_its_task() {
-    // A new board is not read by anybody: an agent goes there for its task.
+fn an_agent_walks_to_the_board_that_shows_its_task() {
+    // Nobody reads a new board, so an agent walks there only for its task.
     let plan = "- [ ] @writer Count\n";
     let mut studio = studio_with("latency: 12\ndefault: [ { text: Twelve. } ]\n", SCENE, plan);
     let on_its_way = |studio: &Studio| {
@@ -124,34 +124,34 @@ fn an_agent_goes_to_the_board_that_shows_its_task() {
     studio.until("the writer sets out", |studio| on_its_way(studio));
     assert!(distance_to_work(&mut studio, "writer") > 300.0);
     studio.until("the writer is at the board", |studio| distance_to_work(studio, "writer") < 110.0);
-    assert!(studio.read(WORK).contains("- [ ] @writer Count\n"), "it is there before it is done");
-    settled(&mut studio);
+    assert!(studio.read(WORK).contains("- [ ] @writer Count\n"), "the agent arrives before the task is done");
+    run_until_settled(&mut studio);
     assert!(studio.read(WORK).contains("- [x] @writer Count\n"));
-    // If no board shows the file, nobody goes anywhere.
+    // If no board shows the file, the agent stays where it is.
     let scene = SCENE.replace("tasks/work.task.md", "tasks/other.task.md");
     let mut bare = studio_with("latency: 12\ndefault: [ { text: Twelve. } ]\n", &scene, plan);
-    bare.until("it is done", |studio| studio.read(WORK).contains("- [x] @writer Count\n"));
+    bare.until("the task is done", |studio| studio.read(WORK).contains("- [x] @writer Count\n"));
     assert!(!on_its_way(&bare) && distance_to_work(&mut bare, "writer") > 300.0);
 }
 
-fn edits_of_the_board_an_editor_and_agents_meet_in_the_file() {
+fn edits_on_the_board_and_in_an_editor_are_merged() {
     let mut studio = studio("default: [ { text: Noted. } ]\n", SCENE);
     let done = |id: &str| TaskAct::MoveTask { id: id.into(), column: Some(Column::Done), place: None };
-    on_board(&mut studio, "work", done("paint"));
+    edit_board(&mut studio, "work", done("paint"));
     let ticked = PLAN.replace("- [ ] Paint   ", "- [x] Paint   ") + "  id: paint\r\n";
-    assert_eq!(held(&mut studio, "work"), ticked);
-    studio.until("it is saved", |studio| studio.read(WORK) == ticked);
+    assert_eq!(board_text(&mut studio, "work"), ticked);
+    studio.until("the change is saved", |studio| studio.read(WORK) == ticked);
     // Changed in an editor and on the board at the same time: both changes are kept.
     edit(&mut studio, WORK, &ticked.replace("# Plan", "# Our plan"));
-    on_board(&mut studio, "work", TaskAct::AddTask { line: "Sweep".into(), below: Some("paint".into()) });
+    edit_board(&mut studio, "work", TaskAct::AddTask { line: "Sweep".into(), below: Some("paint".into()) });
     let both = ticked.replace("# Plan", "# Our plan") + "  - [ ] \"Sweep\"\r\n    id: sweep\r\n";
-    assert_eq!(held(&mut studio, "work"), both);
+    assert_eq!(board_text(&mut studio, "work"), both);
     studio.until("both are saved", |studio| studio.read(WORK) == both);
-    // Text that cannot be read as a task is shown, and edits of it are refused.
+    // A task with a syntax error is shown, but cannot be edited.
     edit(&mut studio, WORK, &both.replace("\"Sweep\"", "\"Sweep"));
-    let broken = held(&mut studio, "work");
-    on_board(&mut studio, "work", done("sweep"));
-    assert_eq!(held(&mut studio, "work"), broken);
+    let broken = board_text(&mut studio, "work");
+    edit_board(&mut studio, "work", done("sweep"));
+    assert_eq!(board_text(&mut studio, "work"), broken);
     let warnings = studio.all("warning");
     assert!(
         warnings.iter().any(|one| one["data"]["what"].as_str().is_some_and(|what| what.contains("line 7"))),
@@ -159,7 +159,7 @@ fn edits_of_the_board_an_editor_and_agents_meet_in_the_file() {
     );
 }
 
-const ASKING: &str = r#"
+const APPROVAL_SCRIPT: &str = r#"
 agents:
   lead:
     - when: { contains: "a person refused" }
@@ -174,18 +174,19 @@ agents:
 default: [ { text: Noted. } ]
 "#;
 
-fn a_question_on_a_board_is_answered_once_in_the_file_or_on_the_card() {
+fn an_approval_on_a_board_is_answered_once_in_the_file_or_on_the_card() {
     for in_file in [true, false] {
-        let mut studio = studio(ASKING, SCENE);
+        let mut studio = studio(APPROVAL_SCRIPT, SCENE);
         studio.task("lead", "Write it down");
-        studio.until("it is asked", |studio| !studio.all("approval_requested").is_empty());
-        studio.until("the file asks it", |studio| studio.read(APPROVALS).contains("status: pending"));
+        studio.until("an approval is requested", |studio| !studio.all("approval_requested").is_empty());
+        studio.until("the approval is in the file", |studio| studio.read(APPROVALS).contains("status: pending"));
         let asked = studio.read(APPROVALS);
-        assert_eq!(held(&mut studio, "asked"), asked, "the board shows it");
-        let id = studio.world().resource::<Kernel>().approvals().next().expect("it waits").id.to_string();
-        // Ticking the task without answering the question is not an answer.
-        on_board(&mut studio, "asked", TaskAct::MoveTask { id: id.clone(), column: Some(Column::Done), place: None });
-        assert_eq!((held(&mut studio, "asked"), studio.read(APPROVALS)), (asked.clone(), asked.clone()));
+        assert_eq!(board_text(&mut studio, "asked"), asked, "the board shows the approval");
+        let id =
+            studio.world().resource::<Kernel>().approvals().next().expect("the approval is pending").id.to_string();
+        // Moving the card to Done is not an answer.
+        edit_board(&mut studio, "asked", TaskAct::MoveTask { id: id.clone(), column: Some(Column::Done), place: None });
+        assert_eq!((board_text(&mut studio, "asked"), studio.read(APPROVALS)), (asked.clone(), asked.clone()));
         assert!(studio.all("approval_decided").is_empty() && !studio.exists("artifacts/a.md"));
         if in_file {
             edit(&mut studio, APPROVALS, &asked.replace("- [ ] A @human", "- [x] A @human"));
@@ -196,12 +197,12 @@ fn a_question_on_a_board_is_answered_once_in_the_file_or_on_the_card() {
                 .approvals()
                 .next()
                 .map(|one| one.answer(true, AllowScope::Once, None));
-            studio.command(answer.expect("it waits"));
+            studio.command(answer.expect("the approval is pending"));
         }
-        studio.until("it is done", |studio| studio.exists("artifacts/a.md"));
+        studio.until("the task is done", |studio| studio.exists("artifacts/a.md"));
         studio.idle();
-        studio.until("the file says so", |studio| studio.read(APPROVALS).contains("status: approved"));
-        assert_eq!(held(&mut studio, "asked"), studio.read(APPROVALS));
+        studio.until("the file shows the decision", |studio| studio.read(APPROVALS).contains("status: approved"));
+        assert_eq!(board_text(&mut studio, "asked"), studio.read(APPROVALS));
         assert_eq!(studio.all("approval_decided").len(), 1);
         // A later mark changes nothing.
         let decided = studio.read(APPROVALS);
@@ -211,10 +212,10 @@ fn a_question_on_a_board_is_answered_once_in_the_file_or_on_the_card() {
     }
 }
 
-fn two_boards_of_one_file_show_the_same() {
+fn two_boards_of_one_file_show_the_same_tasks() {
     let scene = SCENE.replace("tasks/approvals.task.md", "tasks/work.task.md");
     let mut studio = studio("default: [ { text: Noted. } ]\n", &scene);
-    // Both are changed in the same tick.
+    // Both boards are changed in the same tick.
     for (board, line) in [("work", "One"), ("asked", "Two")] {
         let act = TaskAct::AddTask { line: line.into(), below: None }.into();
         let edit = ElementEdit { element: board.into(), act, by: Author::user(), cause: None };
@@ -222,27 +223,27 @@ fn two_boards_of_one_file_show_the_same() {
     }
     studio.tick();
     studio.tick();
-    let both = held(&mut studio, "work");
+    let both = board_text(&mut studio, "work");
     assert!(both.starts_with(PLAN) && both.contains("\"One\"") && both.contains("\"Two\""), "{both}");
-    assert_eq!(held(&mut studio, "asked"), both);
+    assert_eq!(board_text(&mut studio, "asked"), both);
     studio.until("both are saved", |studio| studio.read(WORK) == both);
 }
 
-fn a_room_with_a_board_continues_and_comes_back() {
+fn a_reopened_room_with_a_board_continues() {
     let mut studio = studio("latency: 6\ndefault: [ { text: Done that. } ]\n", SCENE);
-    on_board(&mut studio, "work", TaskAct::AddTask { line: "@writer Count".into(), below: None });
-    studio.until("it is work", |studio| !studio.all("activation").is_empty());
+    edit_board(&mut studio, "work", TaskAct::AddTask { line: "@writer Count".into(), below: None });
+    studio.until("the task has started", |studio| !studio.all("activation").is_empty());
     for _ in 0..20 {
         studio.tick();
     }
     studio.close();
-    // Somebody writes while the room is closed.
+    // The file is edited while the room is closed.
     let text = studio.read(WORK);
     fs::write(studio.folder.path().join(WORK), text.replace("# Plan", "# Our plan")).unwrap();
     studio.open();
-    settled(&mut studio);
+    run_until_settled(&mut studio);
     let done = studio.read(WORK);
     assert!(done.starts_with("# Our plan") && done.contains("- [x] @writer \"Count\""), "{done}");
-    assert_eq!(held(&mut studio, "work"), done);
+    assert_eq!(board_text(&mut studio, "work"), done);
     assert_eq!(studio.all("activation").len(), 1, "{:#?}", studio.log());
 }

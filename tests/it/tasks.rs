@@ -1,4 +1,4 @@
-//! Task files on the command line: queried, changed, checked and formatted, as by a person and in a pipe.
+//! Task files on the command line: queried, changed, checked and formatted.
 
 use std::fs;
 use std::io::Write;
@@ -14,18 +14,18 @@ use crate::program::{output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        tasks_are_found_and_printed_in_three_forms,
-        one_task_is_changed_and_every_other_byte_stays,
-        lines_end_as_they_did,
-        a_query_that_is_not_understood_changes_nothing,
-        without_where_nothing_is_meant_unless_it_is_said,
+        tasks_are_queried_and_printed_in_three_formats,
+        changing_one_task_leaves_every_other_byte_unchanged,
+        line_endings_are_kept,
+        an_invalid_query_changes_nothing,
+        changing_all_tasks_needs_a_flag,
         tasks_are_added_and_deleted,
-        a_task_with_an_error_is_refused_and_named,
-        paths_stay_in_the_workspace_and_approvals_with_the_person,
-        mistakes_are_reported_with_line_column_and_code,
-        spacing_is_checked_and_changed,
-        results_go_to_a_new_file_and_through_pipes,
-        two_commands_at_once_lose_nothing,
+        a_task_with_an_error_is_not_changed_and_reported,
+        paths_outside_the_workspace_and_changes_to_approvals_are_refused,
+        lint_reports_problems_with_line_column_and_code,
+        fmt_checks_and_fixes_spacing,
+        results_are_written_to_a_new_file_and_queries_read_from_a_pipe,
+        concurrent_commands_lose_nothing,
     ]
 }
 
@@ -45,14 +45,14 @@ fn plan(room: &Path) -> String {
     fs::read_to_string(room.join("tasks/plan.task.md")).unwrap()
 }
 
-/// The exit code of a command, and its standard error.
-fn refused(room: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+/// Runs a command that must not print to stdout. Returns its exit code and stderr.
+fn run_refused(room: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let ended = output(room, arguments);
     assert!(ended.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&ended.stdout));
     (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
 }
 
-fn tasks_are_found_and_printed_in_three_forms() {
+fn tasks_are_queried_and_printed_in_three_formats() {
     let room = room();
     let query = "SELECT id, status, title FROM tasks/*.task.md WHERE status=open ORDER BY title DESC";
     let table = succeed(room.path(), &["task", query]);
@@ -82,20 +82,20 @@ fn tasks_are_found_and_printed_in_three_forms() {
     );
 }
 
-fn one_task_is_changed_and_every_other_byte_stays() {
+fn changing_one_task_leaves_every_other_byte_unchanged() {
     let room = room();
     let query = "UPDATE tasks/plan.task.md SET status = completed, note = 'signed' WHERE id = 't2'";
     assert_eq!(succeed(room.path(), &["task", query]), "tasks/plan.task.md: changed t2\n");
     assert_eq!(plan(room.path()), PLAN.replace("[_]", "[x]").replace("note:   two  spaces", "note: signed"));
-    // An id is written with the first change.
+    // A task without an id gets one with its first change.
     succeed(room.path(), &["task", "UPDATE tasks/plan.task.md SET priority = C WHERE title LIKE 'sign%'"]);
     assert!(plan(room.path()).contains("  - [ ] C Sign it\n    id: sign-it\n\n## Notes"));
     let again = output(room.path(), &["task", query]);
     assert!(again.status.success());
-    assert_eq!(fs::read_dir(room.path().join("tasks")).unwrap().count(), 1, "nothing is left beside it");
+    assert_eq!(fs::read_dir(room.path().join("tasks")).unwrap().count(), 1, "no temporary file is left");
 }
 
-fn lines_end_as_they_did() {
+fn line_endings_are_kept() {
     let room = room();
     fs::write(room.path().join("tasks/plan.task.md"), PLAN.replace('\n', "\r\n")).unwrap();
     succeed(
@@ -106,7 +106,7 @@ fn lines_end_as_they_did() {
     assert_eq!(plan(room.path()), changed.replace('\n', "\r\n"));
 }
 
-fn a_query_that_is_not_understood_changes_nothing() {
+fn an_invalid_query_changes_nothing() {
     let room = room();
     for query in [
         "UPDATE tasks/plan.task.md SET status = completed WHER id = 't2'",
@@ -116,21 +116,21 @@ fn a_query_that_is_not_understood_changes_nothing() {
         "DROP tasks/plan.task.md",
         "",
     ] {
-        let (code, told) = refused(room.path(), &["task", query, "--all"]);
-        assert_eq!(code, Some(2), "{query}: {told}");
-        assert!(told.contains("invalid query") && told.contains('^'), "{told}");
+        let (code, output) = run_refused(room.path(), &["task", query, "--all"]);
+        assert_eq!(code, Some(2), "{query}: {output}");
+        assert!(output.contains("invalid query") && output.contains('^'), "{output}");
         assert_eq!(plan(room.path()), PLAN);
     }
-    let (_, told) = refused(room.path(), &["task", "SELECT * FORM x"]);
-    assert_eq!(told, "error: invalid query: expected FROM\n  SELECT * FORM x\n           ^\n");
+    let (_, output) = run_refused(room.path(), &["task", "SELECT * FORM x"]);
+    assert_eq!(output, "error: invalid query: expected FROM\n  SELECT * FORM x\n           ^\n");
 }
 
-fn without_where_nothing_is_meant_unless_it_is_said() {
+fn changing_all_tasks_needs_a_flag() {
     let room = room();
     for query in ["UPDATE tasks/plan.task.md SET note = x", "DELETE FROM tasks/plan.task.md"] {
-        let (code, told) = refused(room.path(), &["task", query]);
+        let (code, output) = run_refused(room.path(), &["task", query]);
         assert_eq!(code, Some(2));
-        assert!(told.contains("--all"), "{told}");
+        assert!(output.contains("--all"), "{output}");
         assert_eq!(plan(room.path()), PLAN);
     }
     succeed(room.path(), &["task", "UPDATE tasks/plan.task.md SET note = x", "--all"]);
@@ -150,8 +150,8 @@ fn tasks_are_added_and_deleted() {
     assert_eq!(added, "{\"added\":[{\"file\":\"tasks/plan.task.md\",\"id\":\"post-it\"}],\"refused\":[]}\n");
     let with = PLAN.replace("Sign it\n", "Sign it\n  - [ ] @human \"Post it\"\n    id: post-it\n");
     assert_eq!(plan(room.path()), with);
-    let (code, told) = refused(room.path(), &["task", "DELETE FROM tasks/plan.task.md WHERE id = t2"]);
-    assert!(code == Some(1) && told.contains("has subtasks"), "{told}");
+    let (code, output) = run_refused(room.path(), &["task", "DELETE FROM tasks/plan.task.md WHERE id = t2"]);
+    assert!(code == Some(1) && output.contains("has subtasks"), "{output}");
     succeed(room.path(), &["task", "DELETE FROM tasks/plan.task.md WHERE id = post-it"]);
     assert_eq!(plan(room.path()), PLAN);
     succeed(room.path(), &["task", "DELETE FROM tasks/plan.task.md WHERE id = t2", "--with-children"]);
@@ -161,18 +161,18 @@ fn tasks_are_added_and_deleted() {
     assert_eq!(new, "## TODO\n\n- [ ] \"First\"\n  id: first\n");
 }
 
-fn a_task_with_an_error_is_refused_and_named() {
+fn a_task_with_an_error_is_not_changed_and_reported() {
     let room = room();
     let broken = PLAN.replace("\"Buy tea\"", "\"Buy tea");
     fs::write(room.path().join("tasks/plan.task.md"), &broken).unwrap();
     let ended = output(room.path(), &["task", "UPDATE tasks/plan.task.md SET status = skipped", "--all"]);
-    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert_eq!(ended.status.code(), Some(1), "{told}");
-    assert!(told.contains("line 6: task \"t1\" cannot be changed"), "{told}");
+    let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("line 6: task \"t1\" cannot be changed"), "{stderr}");
     assert!(plan(room.path()).contains("- [x] A @ada #tea \"Buy tea\n") && plan(room.path()).contains("[-] B @human"));
 }
 
-fn paths_stay_in_the_workspace_and_approvals_with_the_person() {
+fn paths_outside_the_workspace_and_changes_to_approvals_are_refused() {
     let room = room();
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("far.task.md"), PLAN).unwrap();
@@ -187,8 +187,8 @@ fn paths_stay_in_the_workspace_and_approvals_with_the_person() {
         "tasks/none.task.md",
         "../*.task.md",
     ] {
-        let (code, told) = refused(room.path(), &["task", &format!("SELECT * FROM '{file}'")]);
-        assert_eq!(code, Some(2), "{file}: {told}");
+        let (code, output) = run_refused(room.path(), &["task", &format!("SELECT * FROM '{file}'")]);
+        assert_eq!(code, Some(2), "{file}: {output}");
     }
     assert!(
         succeed(room.path(), &["task", "SELECT * FROM tasks/*.task.md WHERE tags = approval"]).contains("approval-1")
@@ -198,28 +198,29 @@ fn paths_stay_in_the_workspace_and_approvals_with_the_person() {
         "INSERT INTO tasks/approvals.task.md SET title = 'x'",
         "SELECT * FROM tasks/plan.task.md INTO storage/a.task.md",
     ] {
-        let (code, told) = refused(room.path(), &["task", query]);
-        assert!(code == Some(2) && told.contains("only you change it"), "{told}");
+        let (code, output) = run_refused(room.path(), &["task", query]);
+        assert!(code == Some(2) && output.contains("only you change it"), "{output}");
     }
     assert_eq!(fs::read_to_string(room.path().join("tasks/approvals.task.md")).unwrap(), approvals);
-    assert_eq!(plan(room.path()), PLAN, "where one file may not be written, none is");
+    assert_eq!(plan(room.path()), PLAN, "if one file may not be written, none is changed");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(&far, room.path().join("tasks/link.task.md")).unwrap();
-        let (code, _) = refused(room.path(), &["task", "UPDATE tasks/link.task.md SET status = skipped WHERE id = t1"]);
+        let (code, _) =
+            run_refused(room.path(), &["task", "UPDATE tasks/link.task.md SET status = skipped WHERE id = t1"]);
         assert_eq!((code, fs::read_to_string(&far).unwrap().as_str()), (Some(1), PLAN));
     }
 }
 
-fn mistakes_are_reported_with_line_column_and_code() {
+fn lint_reports_problems_with_line_column_and_code() {
     let room = room();
     let text = "- [ ] @ada @nobody \"a\"\n  id: one\n  depends_on: none\n- [ ] \"b\n  id: one\n";
     fs::write(room.path().join("tasks/bad.task.md"), text).unwrap();
     let ended = output(room.path(), &["task", "lint", "tasks/*.task.md"]);
     assert_eq!(ended.status.code(), Some(1));
-    let told = String::from_utf8(ended.stdout).unwrap();
-    let heads: Vec<&str> = told.lines().filter_map(|line| line.split(": ").nth(1)).collect();
-    assert!(told.lines().all(|line| line.ends_with(')')), "each has its remedy: {told}");
+    let stdout = String::from_utf8(ended.stdout).unwrap();
+    let heads: Vec<&str> = stdout.lines().filter_map(|line| line.split(": ").nth(1)).collect();
+    assert!(stdout.lines().all(|line| line.ends_with(')')), "each problem has a remedy: {stdout}");
     assert_eq!(
         heads,
         [
@@ -230,7 +231,7 @@ fn mistakes_are_reported_with_line_column_and_code() {
             "error duplicate-id"
         ]
     );
-    assert!(told.starts_with("tasks/bad.task.md:1:12: warning unknown-stakeholder"), "{told}");
+    assert!(stdout.starts_with("tasks/bad.task.md:1:12: warning unknown-stakeholder"), "{stdout}");
     let json = output(room.path(), &["task", "lint", "tasks/bad.task.md", "--json"]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((&json["issues"][3]["line"], &json["issues"][3]["column"]), (&4.into(), &7.into()));
@@ -238,7 +239,7 @@ fn mistakes_are_reported_with_line_column_and_code() {
     assert!(sound.status.success() && sound.stdout.is_empty());
 }
 
-fn spacing_is_checked_and_changed() {
+fn fmt_checks_and_fixes_spacing() {
     let room = room();
     let checked = output(room.path(), &["task", "fmt", "tasks/plan.task.md", "--check"]);
     assert_eq!(checked.status.code(), Some(1));
@@ -249,7 +250,7 @@ fn spacing_is_checked_and_changed() {
     assert!(output(room.path(), &["task", "fmt", "tasks/plan.task.md", "--check"]).status.success());
 }
 
-fn results_go_to_a_new_file_and_through_pipes() {
+fn results_are_written_to_a_new_file_and_queries_read_from_a_pipe() {
     let room = room();
     let query = "SELECT * FROM tasks/plan.task.md WHERE status = open INTO tasks/open.task.md";
     succeed(room.path(), &["task", query]);
@@ -258,15 +259,15 @@ fn results_go_to_a_new_file_and_through_pipes() {
         open,
         "## TODO\n\n- [ ] B @human \"Write: the card\"\n  id: t2\n  depends_on: t1\n  note: two  spaces\n- [ ] \"Sign it\"\n"
     );
-    let (code, told) = refused(room.path(), &["task", query]);
-    assert!(code == Some(2) && told.contains("already exists"), "{told}");
+    let (code, output) = run_refused(room.path(), &["task", query]);
+    assert!(code == Some(2) && output.contains("already exists"), "{output}");
     let mut piped =
         workshop(room.path(), &["task", "-", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     piped.stdin.take().unwrap().write_all(b"SELECT id FROM tasks/plan.task.md LIMIT 1\n").unwrap();
     assert_eq!(piped.wait_with_output().unwrap().stdout, b"[{\"id\":\"t1\"}]\n");
 }
 
-fn two_commands_at_once_lose_nothing() {
+fn concurrent_commands_lose_nothing() {
     let room = room();
     let children: Vec<_> = (0..6)
         .map(|number| {

@@ -1,4 +1,4 @@
-//! A few cases of every stress-test loop; `cargo bench --bench figures -- trust` runs them all.
+//! A few cases of every stress-test loop; `cargo bench --bench figures -- trust` runs all of them.
 
 use libtest_mimic::Trial;
 
@@ -8,51 +8,51 @@ use crate::trust_loops::plan::Plan;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        killed_at_any_moment_nothing_is_lost_and_nothing_is_done_twice,
-        agents_that_work_together_and_are_killed_lose_and_repeat_nothing,
+        kills_lose_and_repeat_nothing,
+        kills_of_collaborating_agents_lose_and_repeat_nothing,
         corrupted_files_are_reported_and_left_as_they_are,
-        hostile_calls_reach_nothing_beyond_the_rights_of_their_agent,
-        hostile_servers_end_in_words,
-        nothing_of_a_server_is_left_when_its_room_is_killed,
+        hostile_calls_stay_within_the_agents_rights,
+        hostile_servers_are_reported,
+        killing_a_room_leaves_no_server_process,
         no_spelling_of_a_path_gets_past_the_gate,
-        what_a_person_saves_and_takes_away_while_the_room_writes_is_as_they_left_it,
+        concurrent_edits_of_a_person_are_kept,
     ]
 }
 
-/// These cases of this loop find nothing.
-fn clean(name: &str, cases: impl IntoIterator<Item = u64>) {
-    let (_, run) = LOOPS.into_iter().find(|(known, _)| *known == name).expect("there is such a loop");
+/// Runs these cases of a stress-test loop, which must find no problem.
+fn assert_clean_loop(name: &str, cases: impl IntoIterator<Item = u64>) {
+    let (_, run) = LOOPS.into_iter().find(|(known, _)| *known == name).expect("the loop exists");
     run(&Plan::quick(cases)).assert_clean();
 }
 
-fn killed_at_any_moment_nothing_is_lost_and_nothing_is_done_twice() {
-    clean("kills", 0..2);
+fn kills_lose_and_repeat_nothing() {
+    assert_clean_loop("kills", 0..2);
 }
 
-fn agents_that_work_together_and_are_killed_lose_and_repeat_nothing() {
-    clean("together", 0..2);
+fn kills_of_collaborating_agents_lose_and_repeat_nothing() {
+    assert_clean_loop("together", 0..2);
 }
 
 fn corrupted_files_are_reported_and_left_as_they_are() {
-    clean("mutations", 0..14);
+    assert_clean_loop("mutations", 0..14);
 }
 
-fn hostile_calls_reach_nothing_beyond_the_rights_of_their_agent() {
-    clean("calls", 0..2);
+fn hostile_calls_stay_within_the_agents_rights() {
+    assert_clean_loop("calls", 0..2);
 }
 
-fn hostile_servers_end_in_words() {
-    clean("servers", [4, 21, 26, 29]);
+fn hostile_servers_are_reported() {
+    assert_clean_loop("servers", [4, 21, 26, 29]);
 }
 
-fn nothing_of_a_server_is_left_when_its_room_is_killed() {
-    clean("processes", 0..1);
+fn killing_a_room_leaves_no_server_process() {
+    assert_clean_loop("processes", 0..1);
 }
 
 fn no_spelling_of_a_path_gets_past_the_gate() {
-    clean("paths", 0..2);
+    assert_clean_loop("paths", 0..2);
 }
 
-fn what_a_person_saves_and_takes_away_while_the_room_writes_is_as_they_left_it() {
-    clean("races", 0..1);
+fn concurrent_edits_of_a_person_are_kept() {
+    assert_clean_loop("races", 0..1);
 }

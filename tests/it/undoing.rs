@@ -1,5 +1,5 @@
-//! Undoing an agent's work on the command line: everything that it wrote, deleted and renamed, without touching what a
-//! person wrote meanwhile.
+//! Undoing an agent's work on the command line: everything that it wrote, deleted and renamed, without touching later
+//! edits of a person.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::cases;
 use crate::program::{output, succeed, write};
 
 pub fn trials() -> Vec<Trial> {
-    cases![an_afternoon_is_shown_undone_and_taken_back, what_cannot_be_undone_is_named_and_stays]
+    cases![work_is_previewed_undone_and_redone, changes_that_cannot_be_undone_are_reported_and_kept]
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
@@ -73,7 +73,7 @@ fn json(room: &TempDir, arguments: &[&str]) -> Value {
     serde_json::from_str(&succeed(room.path(), arguments)).unwrap()
 }
 
-fn an_afternoon_is_shown_undone_and_taken_back() {
+fn work_is_previewed_undone_and_redone() {
     let room = room();
     assert_eq!(text(&room, "notes/b.md").as_deref(), Some("a\n"), "the agent did its work");
     let points = json(&room, &["undo", "lead", "--json"]);
@@ -83,16 +83,16 @@ fn an_afternoon_is_shown_undone_and_taken_back() {
 
     let shown = succeed(room.path(), &["undo", "lead", "--to", "1", "--dry-run"]);
     assert!(shown.contains("-2\n+two") && shown.contains("rename notes/b.md to notes/a.md"), "{shown}");
-    assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\n2\nthree\nmine\n"), "nothing was changed");
+    assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\n2\nthree\nmine\n"), "a dry run changes nothing");
     let unasked = output(room.path(), &["undo", "lead", "--to", "1"]);
-    assert_eq!(unasked.status.code(), Some(4), "nobody said yes");
+    assert_eq!(unasked.status.code(), Some(4), "undo needs confirmation");
 
     succeed(room.path(), &["undo", "lead", "--to", "1", "--yes"]);
     assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\ntwo\nthree\nmine\n"));
     assert_eq!(text(&room, "notes/old.md").as_deref(), Some("old\n"));
     assert_eq!((text(&room, "notes/a.md").as_deref(), text(&room, "notes/b.md")), (Some("a\n"), None));
     assert_eq!(text(&room, "artifacts/second.md"), None);
-    assert_eq!(text(&room, "artifacts/first.md").as_deref(), Some("first\n"), "what it did before stays");
+    assert_eq!(text(&room, "artifacts/first.md").as_deref(), Some("first\n"), "earlier work is kept");
 
     succeed(room.path(), &["undo", "--back"]);
     assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\n2\nthree\nmine\n"));
@@ -101,24 +101,24 @@ fn an_afternoon_is_shown_undone_and_taken_back() {
     assert_eq!(text(&room, "artifacts/second.md").as_deref(), Some("second\n"));
 
     succeed(room.path(), &["undo", "lead", "--since", "1h", "--yes"]);
-    assert_eq!(text(&room, "artifacts/first.md"), None, "all of the last hour");
+    assert_eq!(text(&room, "artifacts/first.md"), None, "all work of the last hour is undone");
 }
 
-fn what_cannot_be_undone_is_named_and_stays() {
+fn changes_that_cannot_be_undone_are_reported_and_kept() {
     let room = room();
     write(room.path(), "notes/plan.md", "one\nno, two and a half\nthree\n");
     write(room.path(), "notes/a.md", "another\n");
     let ended = output(room.path(), &["undo", "lead", "--to", "1", "--yes", "--json"]);
-    let told: Value = serde_json::from_slice(&ended.stdout).unwrap();
-    let stays = |path: &str| {
-        let files = told["files"].as_array().unwrap();
+    let report: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let is_kept = |path: &str| {
+        let files = report["files"].as_array().unwrap();
         files.iter().any(|file| file["path"] == path && file["what"] == "stays" && file["why"].is_string())
     };
-    assert!(stays("notes/plan.md") && stays("notes/b.md"), "{told}");
+    assert!(is_kept("notes/plan.md") && is_kept("notes/b.md"), "{report}");
     assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\nno, two and a half\nthree\n"));
     assert_eq!(text(&room, "notes/a.md").as_deref(), Some("another\n"));
     assert_eq!(text(&room, "notes/b.md").as_deref(), Some("a\n"));
-    assert_eq!(text(&room, "notes/old.md").as_deref(), Some("old\n"), "what can be put back is");
+    assert_eq!(text(&room, "notes/old.md").as_deref(), Some("old\n"), "what can be restored is restored");
     let wrong = output(room.path(), &["undo", "leda"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("workshop undo lead"));

@@ -1,5 +1,5 @@
-//! Conversations with tools in every vendor's wire format: what is sent, as bytes and as a third-party mock understands
-//! it, and what comes back.
+//! Conversations with tools in every vendor's wire format: the requests, as sent and as a third-party mock parses them,
+//! and the replies.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -13,8 +13,8 @@ use agent_workshop::mind::{
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::asking::{self, hasty};
 use crate::hostile_server::{STREAM_HEAD, Server};
+use crate::model_requests::{self, short_timeouts};
 use crate::peers::{self, Peer, Tap};
 use crate::vendors::VENDORS;
 
@@ -39,7 +39,7 @@ fn fixtures() -> Value {
     ] })
 }
 
-/// A mock with its fixtures, and a proxy that records its requests.
+/// A mock server, and a proxy that records its requests.
 struct Mock {
     tap: Tap,
     peer: Peer,
@@ -47,28 +47,28 @@ struct Mock {
 }
 
 fn mock() -> Mock {
-    let mut file = tempfile::Builder::new().suffix(".json").tempfile().expect("there is room for a small file");
-    write!(file, "{}", fixtures()).expect("there is room for a small file");
+    let mut file = tempfile::Builder::new().suffix(".json").tempfile().expect("the file can be written");
+    write!(file, "{}", fixtures()).expect("the file can be written");
     let peer = peers::start_aimock(file.path(), &["--chunk-size", "8"]).expect("the mock starts");
     Mock { tap: Tap::before(&peer), peer, _file: file }
 }
 
 impl Mock {
-    fn ask(&self, vendor: &str, request: ProviderRequest) -> asking::Asked {
-        asking::ask_this(vendor, &self.tap.url, request, &hasty())
+    fn ask(&self, vendor: &str, request: ProviderRequest) -> model_requests::Exchange {
+        model_requests::ask_request(vendor, &self.tap.url, request, &short_timeouts())
     }
 
-    /// The last request, as it was sent.
+    /// Returns the last request as it was sent.
     fn last_sent(&self) -> Value {
-        self.tap.bodies().pop().expect("something was sent")
+        self.tap.bodies().pop().expect("a request was sent")
     }
 
-    /// The last request, as the mock understood it: in OpenAI's format, whatever the wire format.
+    /// Returns the last request as the mock parsed it: in OpenAI's format, whatever the wire format.
     fn last_understood(&self) -> Value {
         let journal = self.peer.get("/__aimock/journal").expect("the mock keeps a journal");
-        let (from, to) = (journal.find('[').expect("a list"), journal.rfind(']').expect("a list"));
+        let (from, to) = (journal.find('[').expect("it is a list"), journal.rfind(']').expect("it is a list"));
         let entries: Value = serde_json::from_str(&journal[from..=to]).expect("the journal is JSON");
-        let last = entries.as_array().and_then(|entries| entries.last()).expect("the mock heard something");
+        let last = entries.as_array().and_then(|entries| entries.last()).expect("the mock received a request");
         assert_eq!(last["response"]["status"], 200, "{last}");
         last["body"].clone()
     }
@@ -84,10 +84,10 @@ fn request(words: &str) -> ProviderRequest {
         description: format!("Does what {name} says."),
         parameters: schema().into(),
     };
-    ProviderRequest { tools: vec![tool("vfs_read"), tool("vfs_write")], ..asking::request(words) }
+    ProviderRequest { tools: vec![tool("vfs_read"), tool("vfs_write")], ..model_requests::request(words) }
 }
 
-/// The request after a reply whose calls had these results.
+/// Returns the request that follows a reply whose calls had these results.
 fn after(mut request: ProviderRequest, reply: &Completion, results: &[&str]) -> ProviderRequest {
     request.prompt.history.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
     let answered = reply.tool_calls.iter().zip(results);
@@ -99,28 +99,28 @@ fn paths(reply: &Completion) -> Vec<String> {
     reply.tool_calls.iter().map(|call| call.arguments["path"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// Two calls in one turn, their results, and the final words; each format gets what its vendor documents.
+/// Two calls in one turn, their results, and the final text, in the format that the vendor documents.
 fn conversation(vendor: &str) {
     let mock = mock();
     let first = request("compare");
     let asked = mock.ask(vendor, first.clone());
-    let seen: Vec<_> = asked.calls.iter().map(|call| call.name.as_str()).collect();
-    assert_eq!(seen, ["vfs_read", "vfs_read"], "the calls are seen while they come");
-    declared(vendor, &mock.last_sent());
+    let names: Vec<_> = asked.calls.iter().map(|call| call.name.as_str()).collect();
+    assert_eq!(names, ["vfs_read", "vfs_read"], "the calls are reported as they arrive");
+    assert_declared(vendor, &mock.last_sent());
     let looks = asked.reply();
     assert_eq!((looks.text.as_str(), looks.finish), ("I look.", Finish::ToolCalls));
     assert_eq!(paths(&looks), ["a.md", "b.md"]);
 
     let asked = mock.ask(vendor, after(first, &looks, &["# A", "# B"]));
-    sent_on_the_wire(vendor, &mock.last_sent(), &looks.tool_calls);
-    understood(&mock.last_understood(), vendor);
+    assert_wire_format(vendor, &mock.last_sent(), &looks.tool_calls);
+    assert_understood(&mock.last_understood(), vendor);
     let ends = asked.reply();
     assert_eq!((ends.text.as_str(), ends.finish, ends.tool_calls.len()), ("They agree.", Finish::Stop, 0));
 }
 
-/// Every tool is declared with its name, its description and its schema.
-fn declared(vendor: &str, body: &Value) {
-    let told = match vendor {
+/// Checks that every tool is declared with its name, description and schema.
+fn assert_declared(vendor: &str, body: &Value) {
+    let expected = match vendor {
         "gemini" => json!({ "name": "vfs_read", "description": "Does what vfs_read says.",
                             "parametersJsonSchema": schema() }),
         "anthropic" => json!({ "name": "vfs_read", "description": "Does what vfs_read says.",
@@ -131,16 +131,16 @@ fn declared(vendor: &str, body: &Value) {
                      "description": "Does what vfs_read says.", "parameters": schema() } }),
     };
     let tools = if vendor == "gemini" { &body["tools"][0]["functionDeclarations"] } else { &body["tools"] };
-    assert_eq!((&tools[0], tools.as_array().map(Vec::len)), (&told, Some(2)), "{vendor}: {body}");
+    assert_eq!((&tools[0], tools.as_array().map(Vec::len)), (&expected, Some(2)), "{vendor}: {body}");
 }
 
-/// The results of the tools, as a model reads them: foreign text is fenced.
-const TOLD_A: &str = "```text\n# A\n```";
-const TOLD_B: &str = "```text\n# B\n```";
+/// The results of the tools as the model gets them: untrusted text is fenced.
+const FENCED_A: &str = "```text\n# A\n```";
+const FENCED_B: &str = "```text\n# B\n```";
 
-/// The history with calls and results, in the vendor's own format.
-fn sent_on_the_wire(vendor: &str, body: &Value, calls: &[ToolCall]) {
-    let [a, b] = calls else { panic!("two calls") };
+/// Checks the history with calls and results in the vendor's format.
+fn assert_wire_format(vendor: &str, body: &Value, calls: &[ToolCall]) {
+    let [a, b] = calls else { panic!("expected two calls") };
     let (path_a, path_b) = (json!({ "path": "a.md" }), json!({ "path": "b.md" }));
     let system = json!({ "role": "system", "content": "You are a test." });
     let user = json!({ "role": "user", "content": "compare" });
@@ -154,7 +154,7 @@ fn sent_on_the_wire(vendor: &str, body: &Value, calls: &[ToolCall]) {
                 |call: &ToolCall, text: &str| json!({ "role": "tool", "tool_call_id": call.id, "content": text });
             let says = json!({ "role": "assistant", "content": "I look.",
                                "tool_calls": [call(a, &path_a), call(b, &path_b)] });
-            ("messages", json!([system, user, says, result(a, TOLD_A), result(b, TOLD_B)]))
+            ("messages", json!([system, user, says, result(a, FENCED_A), result(b, FENCED_B)]))
         }
         "anthropic" => {
             let uses = |call: &ToolCall, input: &Value| json!({ "type": "tool_use", "id": call.id, "name": "vfs_read", "input": input });
@@ -162,7 +162,7 @@ fn sent_on_the_wire(vendor: &str, body: &Value, calls: &[ToolCall]) {
                 |call: &ToolCall, text: &str| json!({ "type": "tool_result", "tool_use_id": call.id, "content": text });
             let says = json!({ "role": "assistant", "content": [
                 { "type": "text", "text": "I look." }, uses(a, &path_a), uses(b, &path_b) ] });
-            let results = json!({ "role": "user", "content": [result(a, TOLD_A), result(b, TOLD_B)] });
+            let results = json!({ "role": "user", "content": [result(a, FENCED_A), result(b, FENCED_B)] });
             ("messages", json!([user, says, results]))
         }
         "gemini" => {
@@ -180,24 +180,24 @@ fn sent_on_the_wire(vendor: &str, body: &Value, calls: &[ToolCall]) {
             let says = json!({ "role": "model", "parts": [
                 { "text": "I look." }, calls(a, &path_a), calls(b, &path_b) ] });
             let asks = json!({ "role": "user", "parts": [{ "text": "compare" }] });
-            ("contents", json!([asks, says, { "role": "user", "parts": [result(a, TOLD_A), result(b, TOLD_B)] }]))
+            ("contents", json!([asks, says, { "role": "user", "parts": [result(a, FENCED_A), result(b, FENCED_B)] }]))
         }
         _ => {
             let call = |arguments: &Value| json!({ "function": { "name": "vfs_read", "arguments": arguments } });
             let says =
                 json!({ "role": "assistant", "content": "I look.", "tool_calls": [call(&path_a), call(&path_b)] });
             let result = |text: &str| json!({ "role": "tool", "content": text });
-            ("messages", json!([system, user, says, result(TOLD_A), result(TOLD_B)]))
+            ("messages", json!([system, user, says, result(FENCED_A), result(FENCED_B)]))
         }
     };
     assert_eq!(body[key], wanted, "{vendor}: {body}");
 }
 
-/// The mock matches each result with its call.
-fn understood(body: &Value, vendor: &str) {
-    let messages = body["messages"].as_array().expect("messages");
-    let says = messages.iter().find(|message| message["role"] == "assistant").expect("the agent's turn");
-    let called = says["tool_calls"].as_array().expect("calls");
+/// Checks that the mock matches each result with its call.
+fn assert_understood(body: &Value, vendor: &str) {
+    let messages = body["messages"].as_array().expect("there are messages");
+    let says = messages.iter().find(|message| message["role"] == "assistant").expect("the agent's turn exists");
+    let called = says["tool_calls"].as_array().expect("the turn has calls");
     let results: Vec<_> = messages.iter().filter(|message| message["role"] == "tool").collect();
     assert_eq!((called.len(), results.len()), (2, 2), "{vendor}: {body}");
     for (call, result) in called.iter().zip(results) {
@@ -207,31 +207,31 @@ fn understood(body: &Value, vendor: &str) {
 }
 
 /// The call is announced before it is complete.
-fn seen_early(vendor: &str) {
+fn early_call(vendor: &str) {
     let asked = mock().ask(vendor, request("write"));
     let path = asked.calls.first().and_then(|call: &LiveCall| call.argument("path"));
     assert_eq!(path.as_deref(), Some("artifacts/long.md"));
     assert_eq!(asked.reply().tool_calls[0].arguments["content"].as_str().map(str::len), Some(500));
 }
 
-/// A stream that is cut in the middle of a call is neither an answer nor a call.
+/// A stream that is cut in the middle of a call is a failure.
 fn cut(vendor: &str) {
     let mut mock = mock();
     mock.tap = Tap::cutting(&mock.peer, "word");
     let failure = mock.ask(vendor, request("write")).failure();
     assert_eq!(failure.kind, FailureKind::Malformed, "{failure:?}");
-    assert_eq!(mock.tap.bodies().len(), 1, "what was cut was paid for and is not asked again");
+    assert_eq!(mock.tap.bodies().len(), 1, "a cut answer was paid for and is not requested again");
 }
 
-/// 429, and then an answer with calls.
-fn limited_once(vendor: &str) {
+/// Status 429, and then an answer with calls.
+fn rate_limited_once(vendor: &str) {
     let mock = mock();
     assert_eq!(paths(&mock.ask(vendor, request("patience")).reply()), ["a.md", "b.md"]);
     assert_eq!(mock.tap.bodies().len(), 2);
 }
 
 /// Arguments that are not JSON arrive as plain text and are sent back as an object that contains the text.
-fn malformed(vendor: &str) {
+fn malformed_arguments(vendor: &str) {
     let mock = mock();
     // In other formats this mock repairs the arguments itself before it sends them.
     let streams_text = ["openai"].contains(&vendor);
@@ -241,22 +241,22 @@ fn malformed(vendor: &str) {
     let broken = Completion { tool_calls: vec![ToolCall::new("c-1", "vfs_read", json!("{oops"))], ..reply };
     let asked = mock.ask(vendor, after(request("odd"), &broken, &["Error: the arguments were no JSON."]));
     let sent = mock.last_sent();
-    let told = json!({ "unreadable_arguments": "{oops" });
+    let expected = json!({ "unreadable_arguments": "{oops" });
     let sent_back = match vendor {
         "openai" => {
-            let text = sent["messages"][2]["tool_calls"][0]["function"]["arguments"].as_str().expect("a text");
-            serde_json::from_str(text).expect("with JSON in it")
+            let text = sent["messages"][2]["tool_calls"][0]["function"]["arguments"].as_str().expect("it is a string");
+            serde_json::from_str(text).expect("the string contains JSON")
         }
         "anthropic" => sent["messages"][1]["content"][0]["input"].clone(),
         "gemini" => sent["contents"][1]["parts"][0]["functionCall"]["args"].clone(),
         _ => sent["messages"][2]["tool_calls"][0]["function"]["arguments"].clone(),
     };
-    assert_eq!(sent_back, told, "{sent}");
+    assert_eq!(sent_back, expected, "{sent}");
     assert_eq!(asked.reply().text, "Understood all the same.");
 }
 
-/// A history that was shortened, belongs to another vendor, or lacks results is accepted.
-fn odd_histories(vendor: &str) {
+/// Histories that were shortened, come from another vendor or lack results are accepted.
+fn unusual_histories(vendor: &str) {
     let mock = mock();
     let lost = ToolCall::new("call#vfs_read#0", "vfs_read", json!({ "path": "a.md" }));
     let other = ToolCall::new("toolu_01 with a blank", "functions.vfs_read", json!({ "path": "b.md" }));
@@ -285,14 +285,14 @@ fn odd_histories(vendor: &str) {
     );
 }
 
-/// Anthropic's thinking before a call is sent back before the calls, with its signature and unchanged; the reasoning of
-/// OpenAI-compatible vendors is sent back in their format; nobody else gets any.
+/// Anthropic's thinking is sent back unchanged before the calls, with its signature; the reasoning of OpenAI-compatible
+/// vendors is sent back in their format; other vendors get none.
 fn reasoning(vendor: &str) {
     let mock = mock();
     let first = request("think");
     let thinks = mock.ask(vendor, first.clone()).reply();
     let blocks = thinks.tool_calls[0].reasoning.as_ref().map(|reasoning| reasoning.blocks.clone()).unwrap_or_default();
-    assert!(thinks.tool_calls[1].reasoning.is_none(), "it goes with the first call");
+    assert!(thinks.tool_calls[1].reasoning.is_none(), "the reasoning belongs to the first call");
     let ends = mock.ask(vendor, after(first, &thinks, &["# A", "# B"])).reply();
     assert_eq!(ends.text, "Thought through.");
     let sent = mock.last_sent();
@@ -314,14 +314,14 @@ fn reasoning(vendor: &str) {
     }
 }
 
-/// Gemini's signature of a call is sent back with that call, unchanged, and so are its ids where it has some. A turn
-/// without a signature, because it comes from elsewhere, gets what the vendor documents for that.
-fn signatures_of_gemini() {
-    let heard: Arc<Mutex<Vec<Value>>> = Arc::default();
-    let bodies = heard.clone();
+/// Gemini's signatures and ids of calls are sent back unchanged. A turn of another vendor gets the placeholder
+/// signature that Gemini documents.
+fn gemini_signatures() {
+    let received: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let bodies = received.clone();
     let server = Server::start(move |stream, request, number| {
         let body = request.split_once("{").map_or(String::new(), |(_, body)| format!("{{{body}"));
-        bodies.lock().expect("no thread panics while holding it").push(serde_json::from_str(&body).unwrap_or_default());
+        bodies.lock().expect("the lock is not poisoned").push(serde_json::from_str(&body).unwrap_or_default());
         let call = |id: &str, path: &str| json!({ "id": id, "name": "vfs_read", "args": { "path": path } });
         let parts = if number == 0 {
             json!([{ "functionCall": call("g-1", "a.md"), "thoughtSignature": "c2lnbmVk" }, { "functionCall": call("g-2", "b.md") }])
@@ -335,44 +335,44 @@ fn signatures_of_gemini() {
     });
     let mut first = request("go");
     first.model = "gemini-3-pro-preview".to_owned();
-    let settings = GatewaySettings { attempts: 1, ..hasty() };
-    let reply = asking::ask_this("gemini", &server.url, first.clone(), &settings).reply();
+    let settings = GatewaySettings { attempts: 1, ..short_timeouts() };
+    let reply = model_requests::ask_request("gemini", &server.url, first.clone(), &settings).reply();
     let next = after(first.clone(), &reply, &["# A", "# B"]);
-    assert_eq!(asking::ask_this("gemini", &server.url, next, &settings).reply().text, "done");
+    assert_eq!(model_requests::ask_request("gemini", &server.url, next, &settings).reply().text, "done");
     let unsigned = Completion { tool_calls: vec![ToolCall::new("c-1", "vfs_read", json!({}))], ..reply };
     assert_eq!(
-        asking::ask_this("gemini", &server.url, after(first, &unsigned, &["# A"]), &settings).reply().text,
+        model_requests::ask_request("gemini", &server.url, after(first, &unsigned, &["# A"]), &settings).reply().text,
         "done"
     );
-    let heard = heard.lock().expect("no thread panics while holding it");
+    let received = received.lock().expect("the lock is not poisoned");
     let call = |id: &str, path: &str| json!({ "id": id, "name": "vfs_read", "args": { "path": path } });
     assert_eq!(
-        heard[1]["contents"][1]["parts"],
+        received[1]["contents"][1]["parts"],
         json!([{ "functionCall": call("g-1", "a.md"), "thoughtSignature": "c2lnbmVk" }, { "functionCall": call("g-2", "b.md") }])
     );
-    assert_eq!(heard[1]["contents"][2]["parts"][1]["functionResponse"]["id"], "g-2");
-    assert_eq!(heard[2]["contents"][1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator");
+    assert_eq!(received[1]["contents"][2]["parts"][1]["functionResponse"]["id"], "g-2");
+    assert_eq!(received[2]["contents"][1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator");
 }
 
-/// Gemini reports the waiting time only in the body of a refusal.
-fn delay_of_gemini() {
+/// Gemini reports the retry delay only in the error body.
+fn gemini_retry_delay() {
     let delay = json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "41s" });
     let body = json!([{ "error": { "code": 429, "status": "RESOURCE_EXHAUSTED", "details": [delay] } }]).to_string();
     let server = Server::saying(vec![crate::hostile_server::status("429 Too Many Requests", "", &body)]);
-    let failure = asking::ask_this("gemini", &server.url, request("go"), &hasty()).failure();
+    let failure = model_requests::ask_request("gemini", &server.url, request("go"), &short_timeouts()).failure();
     assert_eq!((failure.kind, failure.retry_after_secs), (FailureKind::RateLimited, Some(41.0)));
-    assert_eq!(server.seen(), 1, "nobody waits that long here; whoever asked may");
+    assert_eq!(server.seen(), 1, "the gateway leaves a long delay to its caller");
 }
 
-/// Every test of this file: most with each vendor.
+/// Lists the tests of this file, most of them once for each vendor.
 pub fn trials(ignored: bool) -> Vec<Trial> {
     let tests: [(&str, fn(&str)); 7] = [
         ("tools_conversation", conversation),
-        ("tools_seen_early", seen_early),
+        ("tools_early_call", early_call),
         ("tools_cut", cut),
-        ("tools_limited_once", limited_once),
-        ("tools_malformed", malformed),
-        ("tools_odd_histories", odd_histories),
+        ("tools_rate_limited_once", rate_limited_once),
+        ("tools_malformed_arguments", malformed_arguments),
+        ("tools_unusual_histories", unusual_histories),
         ("tools_reasoning", reasoning),
     ];
     let mut trials = Vec::new();
@@ -385,7 +385,7 @@ pub fn trials(ignored: bool) -> Vec<Trial> {
             trials.push(trial.with_ignored_flag(ignored));
         }
     }
-    for (name, test) in [("signatures", signatures_of_gemini as fn()), ("delay", delay_of_gemini)] {
+    for (name, test) in [("signatures", gemini_signatures as fn()), ("delay", gemini_retry_delay)] {
         trials.push(Trial::test(format!("vendors::gemini::{name}"), move || {
             test();
             Ok(())

@@ -1,19 +1,19 @@
-//! The whole window with a workspace in a folder of its own, without a display: its frames, keyboard and pointer, for
-//! cases that need all of it.
+//! The whole window without a display, with a workspace in a temporary folder: for tests that need its frames, keyboard
+//! and pointer.
 
 use std::time::{Duration, Instant};
 
 use agent_workshop::app::window::{OpenRoom, Screen};
 use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape, vec2};
 
-use crate::window::{called, place};
+use crate::window::{widget_name, widget_rect};
 
 /// The time limit of every wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct WholeWindow {
     pub screen: Screen,
-    /// The content of the last frame as a screen reader gets it: names with their places.
+    /// The names and positions of the widgets in the last frame, as a screen reader gets them.
     pub widgets: Vec<(String, Rect)>,
     /// The texts of the last frame.
     pub shown: Vec<String>,
@@ -32,7 +32,7 @@ impl WholeWindow {
         Self { screen, widgets, shown, room, context, frame: 0, folder }
     }
 
-    /// Draws a frame with this input, a thirtieth of a second after the last one.
+    /// Draws a frame with this input, 1/30 s after the last one.
     pub fn frame(&mut self, events: Vec<Event>) {
         self.room.live();
         self.frame += 1;
@@ -42,7 +42,7 @@ impl WholeWindow {
         let mut output = self.screen.frame(&self.context, &mut self.room, input);
         output.textures_delta.clear();
         let nodes = output.platform_output.accesskit_update.map(|update| update.nodes).unwrap_or_default();
-        self.widgets = nodes.iter().filter_map(|(_, node)| Some((called(node)?, place(node)?))).collect();
+        self.widgets = nodes.iter().filter_map(|(_, node)| Some((widget_name(node)?, widget_rect(node)?))).collect();
         self.shown.clear();
         output.shapes.iter().for_each(|shape| texts(&shape.shape, &mut self.shown));
     }
@@ -55,7 +55,7 @@ impl WholeWindow {
     pub fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
         let began = Instant::now();
         while !is_so(self) {
-            assert!(began.elapsed() < PATIENCE, "{what} did not come: {:?}, {:?}", self.widgets, self.shown);
+            assert!(began.elapsed() < PATIENCE, "{what} did not appear: {:?}, {:?}", self.widgets, self.shown);
             self.frame(Vec::new());
         }
     }

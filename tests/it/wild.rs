@@ -1,4 +1,4 @@
-//! Generated agent files in the shapes in which people publish them: three layouts with the folders, names, keys and
+//! Generated agent files in the formats in which people publish them: three layouts with the folders, names, keys and
 //! mistakes of such collections.
 
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// The departments and roles of the generated collections.
 const DEPARTMENTS: [&str; 8] =
     ["core-development", "language-specialists", "infrastructure", "quality", "data", "product", "writing", "design"];
-const TRADES: [&str; 26] = [
+const ROLES: [&str; 26] = [
     "backend-developer",
     "frontend-developer",
     "api-designer",
@@ -37,15 +37,15 @@ const TRADES: [&str; 26] = [
 
 /// A file of a collection.
 pub struct WildFile {
-    /// Its path in the collection.
+    /// The path in the collection.
     pub path: String,
-    /// Its text.
+    /// The text.
     pub text: String,
     /// Whether it defines an agent.
     pub is_agent: bool,
 }
 
-/// Three collections, as published.
+/// Generates three collections.
 pub fn collections() -> Vec<WildFile> {
     let mut files = plugins();
     files.extend(categories());
@@ -57,8 +57,8 @@ fn file(path: String, text: String, is_agent: bool) -> WildFile {
     WildFile { path, text, is_agent }
 }
 
-fn body(trade: &str, department: &str) -> String {
-    let mut body = format!("You are a {trade} who works on {department}.\n\n## How you go about it\n\n");
+fn body(role: &str, department: &str) -> String {
+    let mut body = format!("You are a {role} who works on {department}.\n\n## How you go about it\n\n");
     for step in 1..=20 {
         let _ = writeln!(body, "{step}. Look at part {step} of what you are given, and say what you found there.");
     }
@@ -66,7 +66,7 @@ fn body(trade: &str, department: &str) -> String {
     body
 }
 
-/// Plugins with agents, commands and skills: folded keys, models by family, no tools.
+/// Generates plugins with agents, commands and skills: models by family, no tools.
 fn plugins() -> Vec<WildFile> {
     let mut files = vec![
         file("plugins-pack/README.md".into(), "# A pack of plugins\n\nMany agents.\n".into(), false),
@@ -75,14 +75,14 @@ fn plugins() -> Vec<WildFile> {
     ];
     for (number, department) in DEPARTMENTS.iter().enumerate() {
         let plugin = format!("plugins-pack/plugins/{department}");
-        for (index, trade) in TRADES.iter().enumerate().skip(number % 3).step_by(3) {
+        for (index, role) in ROLES.iter().enumerate().skip(number % 3).step_by(3) {
             let model = ["sonnet", "opus", "haiku", "inherit"][(number + index) % 4];
             let text = format!(
-                "---\nname: {trade}\ndescription: {trade} for {department}. Use PROACTIVELY when there is such work, \
+                "---\nname: {role}\ndescription: {role} for {department}. Use PROACTIVELY when there is such work, \
                  e.g. \"a new page\".\nmodel: {model}\n---\n\n{}",
-                body(trade, department)
+                body(role, department)
             );
-            files.push(file(format!("{plugin}/agents/{trade}.md"), text, true));
+            files.push(file(format!("{plugin}/agents/{role}.md"), text, true));
         }
         let command = "---\nname: go\ndescription: Goes about it.\nargument-hint: [what]\n---\nDo $ARGUMENTS.\n";
         files.push(file(format!("{plugin}/commands/go.md"), command.into(), false));
@@ -93,7 +93,7 @@ fn plugins() -> Vec<WildFile> {
     files
 }
 
-/// Numbered categories, each with a README: quoted descriptions, and tools of another product.
+/// Generates numbered categories, each with a README: quoted descriptions, and tools of another product.
 fn categories() -> Vec<WildFile> {
     let tools =
         ["Read, Write, Edit, Bash, Glob, Grep", "Read, Grep, WebFetch, WebSearch", "Read, Write, MultiEdit, TodoWrite"];
@@ -101,29 +101,29 @@ fn categories() -> Vec<WildFile> {
     for (number, department) in DEPARTMENTS.iter().enumerate() {
         let category = format!("categories-pack/categories/{:02}-{department}", number + 1);
         files.push(file(format!("{category}/README.md"), format!("# {department}\n"), false));
-        for (index, trade) in TRADES.iter().enumerate().skip(number % 2).step_by(2) {
+        for (index, role) in ROLES.iter().enumerate().skip(number % 2).step_by(2) {
             let tools = tools[index % tools.len()];
             let text = format!(
-                "---\r\nname: {trade}\r\ndescription: \"Use this agent for {department}: it does the work of a \
-                 {trade}.\"\r\ntools: {tools}\r\nmodel: {}\r\n---\r\n\r\n{}",
+                "---\r\nname: {role}\r\ndescription: \"Use this agent for {department}: it does the work of a \
+                 {role}.\"\r\ntools: {tools}\r\nmodel: {}\r\n---\r\n\r\n{}",
                 ["sonnet", "opus"][index % 2],
-                body(trade, department).replace('\n', "\r\n")
+                body(role, department).replace('\n', "\r\n")
             );
             let ending = if index == 3 { "MD" } else { "md" };
-            files.push(file(format!("{category}/{trade}.{ending}"), text, true));
+            files.push(file(format!("{category}/{role}.{ending}"), text, true));
         }
     }
     files
 }
 
-/// Departments whose descriptions contain examples that YAML takes for keys.
+/// Generates departments whose descriptions contain examples that YAML would parse as keys.
 fn departments() -> Vec<WildFile> {
     let mut files = vec![file("departments-pack/README.md".into(), "# Departments\n".into(), false)];
     for (number, department) in DEPARTMENTS.iter().enumerate() {
-        for (index, trade) in TRADES.iter().enumerate().skip(number % 4).step_by(4) {
+        for (index, role) in ROLES.iter().enumerate().skip(number % 4).step_by(4) {
             let example = format!(
                 "<example>\\nContext: Somebody wants {department} done\\nuser: \"Can you do this: now?\"\\nassistant: \"I'll \
-                 use the {trade} for it: it knows how.\"\\n<commentary>\\nBecause: it is about {department}.\\n</commentary>\\n</example>"
+                 use the {role} for it: it knows how.\"\\n<commentary>\\nBecause: it is about {department}.\\n</commentary>\\n</example>"
             );
             let rest = match index % 3 {
                 0 => "color: green\ntools: Write, Read, MultiEdit, Bash, Grep, WebFetch".to_owned(),
@@ -132,10 +132,10 @@ fn departments() -> Vec<WildFile> {
                 _ => "model: inherit\npermissionMode: default\ntags: [one, two]".to_owned(),
             };
             let text = format!(
-                "---\nname: {trade}\ndescription: Use this agent when there is {department} to do. Examples:\\n\\n{example}\n{rest}\n---\n\n{}",
-                body(trade, department)
+                "---\nname: {role}\ndescription: Use this agent when there is {department} to do. Examples:\\n\\n{example}\n{rest}\n---\n\n{}",
+                body(role, department)
             );
-            files.push(file(format!("departments-pack/{department}/{trade}.md"), text, true));
+            files.push(file(format!("departments-pack/{department}/{role}.md"), text, true));
         }
     }
     files

@@ -1,5 +1,5 @@
-//! The real window, as a person uses it: opened in an empty folder, viewed, filled, edited, closed and opened again.
-//! Screenshots of every step are kept in the target folder's `tmp/window`, and side by side as `film.png`.
+//! The real window, used like a person would: opened in an empty folder, filled, edited, closed and opened again.
+//! Screenshots of every step are saved in the target folder's `tmp/window`, and side by side as `film.png`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,28 +18,28 @@ pub fn trials() -> Vec<Trial> {
     let required = std::env::var("WORKSHOP_DISPLAY").is_ok_and(|display| display == "required");
     let ignored = match missing().filter(|_| !required) {
         Some(missing) => {
-            eprintln!("the case that uses the real window is ignored: missing {missing}");
+            eprintln!("the test of the real window is ignored: missing {missing}");
             true
         }
         None => false,
     };
     let case = || {
-        a_newcomer_s_first_half_hour();
+        a_newcomers_first_half_hour();
         Ok(())
     };
-    vec![Trial::test("window::a_newcomer_s_first_half_hour", case).with_ignored_flag(ignored)]
+    vec![Trial::test("window::a_newcomers_first_half_hour", case).with_ignored_flag(ignored)]
 }
 
 pub const SIZE: (u32, u32) = (1280, 800);
 
-/// Knows where everything is in the window: the same window without a display.
-struct Plan {
+/// The positions of widgets in the window, from the same window without a display.
+struct Layout {
     widgets: BTreeMap<String, Rect>,
     screen: Screen,
 }
 
-impl Plan {
-    /// With a copy of the workspace, so that the one in use is not touched.
+impl Layout {
+    /// Computes the layout after `change`, with a copy of the workspace, so that the one in use is not touched.
     fn of(workspace: &Path, change: impl FnOnce(&mut Screen)) -> Self {
         let copy = tempfile::tempdir().unwrap();
         copy_workspace(workspace, copy.path());
@@ -60,32 +60,33 @@ impl Plan {
             };
             let mut output = screen.frame(&context, &mut room, input);
             output.textures_delta.clear();
-            let update = output.platform_output.accesskit_update.expect("names are asked for");
-            widgets = update.nodes.iter().filter_map(|(_, node)| Some((called(node)?, place(node)?))).collect();
+            let update = output.platform_output.accesskit_update.expect("AccessKit is enabled");
+            widgets =
+                update.nodes.iter().filter_map(|(_, node)| Some((widget_name(node)?, widget_rect(node)?))).collect();
         }
         room.close("planned");
         Self { widgets, screen }
     }
 
-    /// The middle of the thing with this name.
+    /// Returns the center of the widget with this name.
     fn middle(&self, name: &str) -> (f32, f32) {
         let found = self.widgets.get(name);
-        let rect = found.unwrap_or_else(|| panic!("nothing is called {name:?}: {:#?}", self.widgets.keys()));
+        let rect = found.unwrap_or_else(|| panic!("there is no widget {name:?}: {:#?}", self.widgets.keys()));
         (rect.center().x, rect.center().y)
     }
 
-    /// A place of the room, on the display.
-    fn point(&self, place: Vec2) -> (f32, f32) {
-        let point = self.screen.state.view.camera.to_screen(place);
+    /// Converts a position in the room to one on the display.
+    fn point(&self, widget_rect: Vec2) -> (f32, f32) {
+        let point = self.screen.state.view.camera.to_screen(widget_rect);
         (point.x, point.y)
     }
 }
 
-pub fn called(node: &Node) -> Option<String> {
+pub fn widget_name(node: &Node) -> Option<String> {
     node.label().or_else(|| node.value()).map(str::to_owned)
 }
 
-pub fn place(node: &Node) -> Option<Rect> {
+pub fn widget_rect(node: &Node) -> Option<Rect> {
     let bounds = node.bounds()?;
     Some(Rect::from_min_max(
         Pos2::new(bounds.x0 as f32, bounds.y0 as f32),
@@ -105,7 +106,7 @@ pub fn copy_workspace(from: &Path, to: &Path) {
     }
 }
 
-/// The program with its window on a display.
+/// The running program with its window on a display.
 pub struct Running {
     child: Child,
 }
@@ -140,7 +141,7 @@ pub fn contains(file: &Path, text: &str) -> bool {
     std::fs::read_to_string(file).is_ok_and(|content| content.contains(text))
 }
 
-/// Records of the log of a closed workspace.
+/// Returns the events of a workspace as JSON lines.
 pub fn log(workspace: &Path) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_workshop"));
     let done = command.arg("export").arg(workspace).args(["--events", "-"]).output().unwrap();
@@ -148,7 +149,7 @@ pub fn log(workspace: &Path) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-fn a_newcomer_s_first_half_hour() {
+fn a_newcomers_first_half_hour() {
     let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("window");
     let display = Display::start(SIZE, &pictures);
     let folder = tempfile::tempdir().unwrap();
@@ -157,12 +158,12 @@ fn a_newcomer_s_first_half_hour() {
 
     let running = Running::start(&display, folder.path());
     until("the starter kit", || scene.exists());
-    let plan = Plan::of(&workspace, |_| ());
+    let layout = Layout::of(&workspace, |_| ());
     display.picture("1-opened");
-    display.click(plan.middle("Got it"));
+    display.click(layout.middle("Got it"));
 
-    // An agent is dropped from the shelf among the boards, and is moved above them.
-    display.drag(plan.middle("Add Cleo"), plan.point(Vec2::new(-60.0, 0.0)));
+    // An agent is dragged from the shelf onto the boards, and is placed above them.
+    display.drag(layout.middle("Add Cleo"), layout.point(Vec2::new(-60.0, 0.0)));
     display.picture("2-dropped");
     until("Cleo in the scene", || contains(&scene, "profile: editor"));
 
@@ -171,14 +172,14 @@ fn a_newcomer_s_first_half_hour() {
     until("an empty display", || !display.shows_something("3-put-away"));
     let events = || log(&workspace).lines().count();
     let before = events();
-    until("the room to go on where nobody sees it", || events() > before);
+    until("the room to continue while minimized", || events() > before);
     assert!(!display.shows_something("3-put-away"));
     display.focus("Agent Workshop");
-    until("the room to be seen again", || display.shows_something("3-back"));
+    until("the window to be visible again", || display.shows_something("3-back"));
 
     // The rules are changed, and an agent in the room walks over to read them.
-    display.double_click(plan.point(Vec2::new(0.0, 60.0)));
-    let overlay = Plan::of(&workspace, |screen| {
+    display.double_click(layout.point(Vec2::new(0.0, 60.0)));
+    let overlay = Layout::of(&workspace, |screen| {
         screen.state.notices.is_hint_closed = true;
         screen.state.front.open_element("rules".into());
     });
@@ -191,7 +192,7 @@ fn a_newcomer_s_first_half_hour() {
     display.keys("Escape");
     display.keys("3");
     display.keys("F3");
-    until("somebody to read the new rule", || {
+    until("an agent to read the new rule", || {
         log(&workspace).lines().any(|event| event.contains("\"type\":\"read\"") && event.contains("\"rules\""))
     });
     display.picture("4-overlay");
@@ -200,27 +201,27 @@ fn a_newcomer_s_first_half_hour() {
     display.keys("F3");
     let talks = || log(&workspace).lines().filter(|event| event.contains("\"type\":\"message\"")).count();
     let before = talks();
-    until("a word between two", || talks() > before);
+    until("a message between two agents", || talks() > before);
     display.keys("1");
     display.picture("4-talk");
 
     // The change is undone and redone.
     display.keys("ctrl+z");
     display.picture("4-undone");
-    until("the rule taken back", || !contains(&scene, "Sweep the floor on Fridays"));
+    until("the rule to be removed", || !contains(&scene, "Sweep the floor on Fridays"));
     display.keys("ctrl+shift+z");
-    until("the rule done again", || contains(&scene, "Sweep the floor on Fridays"));
+    until("the rule to be back", || contains(&scene, "Sweep the floor on Fridays"));
 
     // An agent gets a task and starts others, which write. If no agent is selected, the planner gets the task.
     display.keys("Escape");
-    display.click(plan.middle("Task to run"));
+    display.click(layout.middle("Task to run"));
     display.types("Plan a launch party");
     display.keys("Return");
     display.keys("3");
     let artifacts = workspace.join("artifacts");
-    until("something to be written", || std::fs::read_dir(&artifacts).is_ok_and(|files| files.count() > 0));
+    until("an artifact to be written", || std::fs::read_dir(&artifacts).is_ok_and(|files| files.count() > 0));
     display.picture("5-work");
-    until("all work to be over", || {
+    until("all work to end", || {
         let (begun, over) = log(&workspace).lines().fold((0, 0), |(begun, over), event| {
             let is = |kind: &str| usize::from(event.contains(&format!("\"type\":\"{kind}\"")));
             (begun + is("activation"), over + is("complete") + is("error") + is("abort"))
@@ -234,7 +235,7 @@ fn a_newcomer_s_first_half_hour() {
     display.keys("ctrl+q");
     running.end();
 
-    // Everything is as it was left.
+    // After a restart, everything is as it was left.
     let again = Running::start(&display, folder.path());
     display.picture("6-opened-again");
     assert!(contains(&scene, "profile: editor") && contains(&scene, "Sweep the floor on Fridays"));

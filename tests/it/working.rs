@@ -1,4 +1,4 @@
-//! Agents at work in a workspace on disk: they start each other, write files, are stopped, ask questions and continue.
+//! Agents at work in a workspace on disk: starting each other, writing files, stopping, approvals and continuing.
 
 use std::fs;
 use std::path::Path;
@@ -19,15 +19,15 @@ use crate::cases;
 use crate::program::PATIENCE;
 use crate::workshop::script_file;
 
-mod asking;
+mod approvals;
 mod causes;
-mod desk;
 mod limits;
 mod long;
 mod own_records;
 mod roles;
 mod sessions;
 mod streams;
+mod task_files;
 mod together;
 mod tools;
 mod unfinished;
@@ -35,26 +35,26 @@ mod unfinished;
 pub fn trials() -> Vec<Trial> {
     let own = cases![
         six_agents_share_a_task_and_every_step_is_recorded,
-        an_agent_that_was_started_stands_beside_its_starter_and_has_a_thread,
-        a_person_pauses_and_stops_work_and_no_place_is_lost,
-        what_is_risky_waits_for_a_person_and_is_done_once_it_is_allowed,
-        what_a_person_refuses_is_told_to_the_model_and_not_done,
-        nobody_gets_out_of_the_workspace_or_above_its_starter,
-        a_profile_that_nobody_runs_comes_back_with_no_more_than_it_had,
-        a_started_agent_has_its_starters_model_and_no_id_that_stands_for_something_else,
-        an_agent_with_file_tools_is_nobody_but_itself_on_boards_and_in_inboxes,
-        bad_calls_are_reported_in_words_that_help,
-        a_session_is_a_file_that_a_person_can_read,
-        work_continues_where_it_was_when_the_room_is_opened_again,
-        a_rate_limit_holds_work_and_lets_it_continue,
-        a_cap_of_the_room_stops_all_work_with_its_name_and_number,
+        a_started_agent_appears_beside_its_starter_and_has_a_thread,
+        pausing_and_stopping_work_frees_its_slots,
+        a_risky_call_waits_for_a_person_and_is_made_once_when_allowed,
+        a_refused_call_is_not_made_and_the_model_gets_the_refusal,
+        agents_cannot_leave_the_workspace_or_exceed_their_starters_rights,
+        a_deleted_profile_cannot_be_recreated_with_more_rights,
+        a_started_agent_inherits_its_starters_model_and_cannot_have_a_reserved_id,
+        file_tools_do_not_let_an_agent_act_as_others_on_boards_and_in_inboxes,
+        invalid_calls_get_helpful_errors,
+        a_session_is_a_readable_file,
+        work_continues_after_the_room_is_reopened,
+        work_waits_for_a_rate_limit_and_continues,
+        a_cap_of_the_room_stops_all_work_and_names_itself,
         a_run_with_work_replays,
-        a_script_continues_where_it_was_however_the_room_ended,
+        a_script_continues_in_place_whether_the_room_was_closed_or_killed,
     ];
     let own = own
         .into_iter()
         .chain(together::trials())
-        .chain(desk::trials())
+        .chain(task_files::trials())
         .chain(streams::trials())
         .chain(tools::trials())
         .chain(sessions::trials())
@@ -64,13 +64,13 @@ pub fn trials() -> Vec<Trial> {
         .chain(limits::trials())
         .chain(unfinished::trials())
         .chain(causes::trials())
-        .chain(asking::trials())
+        .chain(approvals::trials())
         .collect()
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\ndecor:\n  - { kind: shelf, position: [300, 200], size: [120, 60] }\n";
 
-/// A workspace on disk with a script for its models.
+/// A workspace on disk whose models are scripted, and everything that was logged in it.
 pub struct Studio {
     pub folder: TempDir,
     provider: String,
@@ -80,11 +80,11 @@ pub struct Studio {
 
 impl Studio {
     pub fn new(script: &str, files: &[(&str, &str)]) -> Self {
-        Self::answered_by(format!("scripted:{}", script_file(script).display()), files)
+        Self::with_provider(format!("scripted:{}", script_file(script).display()), files)
     }
 
-    /// The same with another provider.
-    pub fn answered_by(provider: String, files: &[(&str, &str)]) -> Self {
+    /// Creates a workspace whose models are at this provider.
+    pub fn with_provider(provider: String, files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let lead = [("settings.yaml", ""), ("scenes/test.yaml", SCENE), ("agents/lead.md", "You lead.\n")];
         for (path, text) in lead.iter().chain(files) {
@@ -102,7 +102,7 @@ impl Studio {
         assert!(problems.is_empty(), "{problems:?}");
     }
 
-    /// Opens the workspace, from scratch or not. Returns what the person is told.
+    /// Opens the workspace, from scratch if `fresh`. Returns the problems that the person sees.
     pub fn open_with(&mut self, fresh: bool) -> Vec<Problem> {
         let options = OpenOptions {
             folder: self.folder.path().to_owned(),
@@ -133,7 +133,8 @@ impl Studio {
         self.events.extend(events.iter().map(|event| serde_json::to_value(event).unwrap()));
     }
 
-    /// Runs until a condition holds: results from the disk or a program need real time, too.
+    /// Runs until the condition holds. Real time counts as well as ticks, because the disk and other programs take real
+    /// time.
     pub fn until(&mut self, what: &str, condition: impl Fn(&mut Self) -> bool) {
         let begun = Instant::now();
         let mut ticks = 0;
@@ -147,15 +148,15 @@ impl Studio {
         panic!("{what} did not happen; the log: {:#?}", self.log());
     }
 
-    /// The events of work, in short.
+    /// Returns the events of work as lines: type, agent and data.
     pub fn log(&self) -> Vec<String> {
         let kinds =
             ["activation", "spawn", "signal", "tool_call", "tool_result", "complete", "error", "abort", "warning"];
-        let told = self.events.iter().filter(|event| kinds.contains(&event["type"].as_str().unwrap()));
-        told.map(|event| format!("{} {} {}", event["type"], event["agent"], event["data"])).collect()
+        let events = self.events.iter().filter(|event| kinds.contains(&event["type"].as_str().unwrap()));
+        events.map(|event| format!("{} {} {}", event["type"], event["agent"], event["data"])).collect()
     }
 
-    /// Everything that was logged.
+    /// Returns all logged events.
     pub fn log_of_all(&self) -> &[Value] {
         &self.events
     }
@@ -183,7 +184,7 @@ impl Studio {
     pub fn state(&mut self, agent: &str) -> State {
         let world = self.world();
         let roster = world.resource::<Roster>();
-        let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("it is in the room");
+        let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("the agent is in the room");
         world.get::<AgentState>(entity).unwrap().0.state()
     }
 
@@ -236,7 +237,7 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
     let changed: Vec<&str> =
         studio.all("file_change").iter().map(|event| event["data"]["path"].as_str().unwrap()).collect();
     assert_eq!(changed.iter().filter(|path| path.starts_with("artifacts/")).count(), 5);
-    // Every record of work can be traced back to the task.
+    // Following the causes of a signal leads to the person's task.
     for event in studio.all("signal") {
         let mut event = event.clone();
         for _ in 0..40 {
@@ -246,12 +247,12 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
             let cause = event["cause"].clone();
             event = studio.events.iter().find(|other| other["seq"] == cause).cloned().unwrap_or_default();
         }
-        assert_eq!(event["data"]["by"], "user", "a signal that comes from nowhere");
+        assert_eq!(event["data"]["by"], "user", "a signal that cannot be traced to the task");
     }
     // A model's tool call begins in the tick in which its reply arrives.
     let reply = studio.all("model_call")[0]["tick"].clone();
     assert_eq!(studio.all("tool_call")[0]["tick"], reply);
-    assert!(studio.all("tool_call").iter().all(|call| call["data"]["gate"] == "allow"), "every decision is told");
+    assert!(studio.all("tool_call").iter().all(|call| call["data"]["gate"] == "allow"), "every decision is logged");
     let results = studio.results();
     assert!(
         results.iter().any(|text| text.starts_with("Created and activated 'ada.md' (depth 1/5). It reports to you")),
@@ -265,25 +266,25 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
     assert!(spent.calls >= 12 && spent.tokens > 0);
 }
 
-fn an_agent_that_was_started_stands_beside_its_starter_and_has_a_thread() {
+fn a_started_agent_appears_beside_its_starter_and_has_a_thread() {
     let script = format!(
         "latency: 0.2\nagents:\n  lead:\n    - tools: [ {} ]\n    - text: Fine.\n  ada: [ {{ text: Hm., latency: 30 }} ]\ndefault: [ {{ text: Noted. }} ]\n",
         spawn("ada")
     );
     let mut studio = Studio::new(&script, &[]);
     studio.task("lead", "Start her.");
-    studio.until("she came", |studio| studio.world().resource::<Roster>().key("ada").is_some());
+    studio.until("the agent was added", |studio| studio.world().resource::<Roster>().key("ada").is_some());
     let added = studio.all("agent_added").into_iter().find(|event| event["agent"] == "ada").unwrap().clone();
     let at = &added["data"]["position"];
     let distance = at[0].as_f64().unwrap().hypot(at[1].as_f64().unwrap());
-    assert!(distance < 120.0, "she appears beside who started her: {added}");
-    studio.until("she works", |studio| studio.state("ada") == State::Working);
+    assert!(distance < 120.0, "the agent appears beside its starter: {added}");
+    studio.until("the agent works", |studio| studio.state("ada") == State::Working);
     let kernel = studio.world().resource::<Kernel>();
     let thread = kernel.threads().find(|(_, thread)| &*thread.agent == "ada").unwrap().1;
     assert_eq!((thread.depth, thread.parent.is_some()), (1, true));
 }
 
-fn a_person_pauses_and_stops_work_and_no_place_is_lost() {
+fn pausing_and_stopping_work_frees_its_slots() {
     let write = |at: u32| format!("{{ name: vfs_write, arguments: {{ path: artifacts/{at}.md, content: x }} }}");
     let script = format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {}, {} ]\n    - text: Done.\n    - text: Again.\n",
@@ -297,14 +298,14 @@ fn a_person_pauses_and_stops_work_and_no_place_is_lost() {
     for _ in 0..60 {
         studio.tick();
     }
-    assert!(studio.all("model_call").is_empty(), "nothing begins while work is paused");
+    assert!(studio.all("model_call").is_empty(), "nothing starts while work is paused");
     studio.command(KernelCommand::Resume);
     studio.until("the first file was written", |studio| studio.exists("artifacts/1.md"));
     studio.command(KernelCommand::Pause);
     for _ in 0..60 {
         studio.tick();
     }
-    assert!(!studio.exists("artifacts/3.md"), "it stops between two tool calls");
+    assert!(!studio.exists("artifacts/3.md"), "work pauses between two tool calls");
     studio.command(KernelCommand::KillAll);
     studio.tick();
     let kernel = studio.world().resource::<Kernel>();
@@ -329,7 +330,7 @@ pub fn asked(studio: &mut Studio) -> (ActivationKey, u32, usize) {
     (one.key, one.turn, one.question().unwrap().0)
 }
 
-fn what_is_risky_waits_for_a_person_and_is_done_once_it_is_allowed() {
+fn a_risky_call_waits_for_a_person_and_is_made_once_when_allowed() {
     let mut studio = Studio::new(RISKY, &[("agents/lead.md", SAFE)]);
     studio.task("lead", "Write it.");
     let (activation, turn, call) = asked(&mut studio);
@@ -342,11 +343,11 @@ fn what_is_risky_waits_for_a_person_and_is_done_once_it_is_allowed() {
     assert_eq!(studio.read("artifacts/a.md"), "# A");
     let written =
         studio.all("file_change").into_iter().filter(|event| event["data"]["path"] == "artifacts/a.md").count();
-    assert_eq!(written, 1, "twice allowed is done once");
+    assert_eq!(written, 1, "a call that is allowed twice is made once");
     assert_eq!((studio.all("approval_requested").len(), studio.all("approval_decided").len()), (1, 1));
 }
 
-fn what_a_person_refuses_is_told_to_the_model_and_not_done() {
+fn a_refused_call_is_not_made_and_the_model_gets_the_refusal() {
     let mut studio = Studio::new(RISKY, &[("agents/lead.md", SAFE)]);
     studio.task("lead", "Write it.");
     let (activation, turn, call) = asked(&mut studio);
@@ -356,16 +357,16 @@ fn what_a_person_refuses_is_told_to_the_model_and_not_done() {
     assert!(studio.results()[0].contains("a person refused this"), "{:?}", studio.results());
     let decided = studio.all("approval_decided")[0].clone();
     let resumed = studio.all("state").into_iter().find(|state| state["data"]["from"] == "waiting").unwrap();
-    assert_eq!(resumed["cause"], decided["seq"], "it works again because of the refusal: {resumed}");
+    assert_eq!(resumed["cause"], decided["seq"], "the refusal is the cause of resuming: {resumed}");
     let asked = studio.all("approval_requested")[0].clone();
     let waited = studio.all("state").into_iter().find(|state| state["data"]["to"] == "waiting").unwrap();
     assert_eq!(waited["cause"], asked["seq"], "{waited}");
     let input = studio.all("input").into_iter().find(|input| input["data"]["do"] == "decide").unwrap();
     assert_eq!((&input["agent"], &input["data"]["tool"]), (&"lead".into(), &"vfs_write".into()), "{input}");
-    assert_eq!(studio.all("complete").len(), 1, "the work goes on without it");
+    assert_eq!(studio.all("complete").len(), 1, "the work continues without the call");
 }
 
-fn nobody_gets_out_of_the_workspace_or_above_its_starter() {
+fn agents_cannot_leave_the_workspace_or_exceed_their_starters_rights() {
     let restricted = "---\nid: lead\nwrites: [\"artifacts/**\"]\n---\nYou lead.\n";
     let more = "---\\nwrites: [\\\"**\\\"]\\n---\\nI am more.";
     let script = format!(
@@ -382,17 +383,17 @@ fn nobody_gets_out_of_the_workspace_or_above_its_starter() {
     assert_eq!(studio.read("settings.yaml"), "");
     assert!(studio.results().iter().all(|result| result.starts_with("Error")), "{:#?}", studio.results());
     assert!(studio.all("spawn").is_empty());
-    assert!(!studio.world().resource::<Kernel>().is_idle(), "raising privileges needs a person");
+    assert!(!studio.world().resource::<Kernel>().is_idle(), "raising privileges needs a person's approval");
 }
 
-fn a_profile_that_nobody_runs_comes_back_with_no_more_than_it_had() {
+fn a_deleted_profile_cannot_be_recreated_with_more_rights() {
     let meek = "---\ntools: [vfs_read]\nwrites: []\nsafety_mode: safe\n---\nYou read.\n";
     let script = "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: vfs_delete, arguments: { path: agents/jose\u{301}.md } } ]\n    - text: Gone.\n    - tools: [ { name: vfs_write, arguments: { path: agents/jose\u{301}.md, content: You may do everything. } } ]\n    - text: Done.\n";
     let mut studio = Studio::new(script, &[("agents/jos\u{e9}.md", meek)]);
     studio.task("lead", "Delete it.");
     studio.idle();
     assert!(!studio.exists("agents/jos\u{e9}.md"));
-    // Longer than the room waits for a renamed file.
+    // Longer than the room waits for a possible rename.
     for _ in 0..200 {
         studio.tick();
     }
@@ -405,7 +406,7 @@ fn a_profile_that_nobody_runs_comes_back_with_no_more_than_it_had() {
     assert!(targets.iter().all(|target| *target == "agents/jos\u{e9}.md"), "{targets:?}");
 }
 
-fn a_started_agent_has_its_starters_model_and_no_id_that_stands_for_something_else() {
+fn a_started_agent_inherits_its_starters_model_and_cannot_have_a_reserved_id() {
     let lead = "---\nid: lead\nmodel: \"ollama:qwen\"\n---\nYou lead.\n";
     let script = format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {}, {} ]\n    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n",
@@ -435,7 +436,7 @@ agents:
   - { id: other, profile: other, position: [90, 0], behaviour: stationary }
 ";
 
-fn an_agent_with_file_tools_is_nobody_but_itself_on_boards_and_in_inboxes() {
+fn file_tools_do_not_let_an_agent_act_as_others_on_boards_and_in_inboxes() {
     let call = |name: &str, arguments: &str| format!("{{ name: {name}, arguments: {{ {arguments} }} }}");
     let calls = [
         call("vfs_read", "path: boards/mail.md"),
@@ -499,7 +500,7 @@ fn an_agent_with_file_tools_is_nobody_but_itself_on_boards_and_in_inboxes() {
     );
 }
 
-fn bad_calls_are_reported_in_words_that_help() {
+fn invalid_calls_get_helpful_errors() {
     let script = "latency: 0.1\nagents:\n  lead:\n    - tools:\n        - { name: vfs_raed, arguments: { path: a } }\n        - { name: vfs_write, arguments: { path: artifacts/a.md } }\n        - { name: vfs_read, arguments: \"{oops\" }\n        - { name: vfs_read, arguments: { path: artifact/plan.md } }\n        - { name: vfs_edit, arguments: { path: artifacts/plan.md, old: nowhere, new: x } }\n        - { name: signal_parent, arguments: { message: hello } }\n    - text: Done.\n";
     let mut studio = Studio::new(script, &[("artifacts/plan.md", "one\ntwo\n")]);
     studio.task("lead", "Try.");
@@ -513,7 +514,7 @@ fn bad_calls_are_reported_in_words_that_help() {
     assert_eq!(studio.all("complete").len(), 1);
 }
 
-fn a_session_is_a_file_that_a_person_can_read() {
+fn a_session_is_a_readable_file() {
     let mut studio = Studio::new(&six_agents(), &[]);
     studio.task("lead", "Write five things.");
     studio.idle();
@@ -535,10 +536,10 @@ fn a_session_is_a_file_that_a_person_can_read() {
     }
 }
 
-fn work_continues_where_it_was_when_the_room_is_opened_again() {
+fn work_continues_after_the_room_is_reopened() {
     let mut studio = Studio::new(&six_agents(), &[]);
     studio.task("lead", "Write five things.");
-    studio.until("somebody had written", |studio| studio.exists("artifacts/ada.md"));
+    studio.until("an agent had written a file", |studio| studio.exists("artifacts/ada.md"));
     studio.close();
     studio.open();
     studio.idle();
@@ -551,38 +552,38 @@ fn work_continues_where_it_was_when_the_room_is_opened_again() {
     assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 5));
 }
 
-fn a_rate_limit_holds_work_and_lets_it_continue() {
+fn work_waits_for_a_rate_limit_and_continues() {
     let script = "latency: 0.1\nagents:\n  lead:\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - text: Done.\n";
     let mut studio = Studio::new(script, &[]);
     studio.task("lead", "Ask.");
     studio.idle();
-    assert_eq!(studio.all("complete").last().expect("it goes on by itself")["data"]["text"], "Done.");
+    assert_eq!(studio.all("complete").last().expect("the work continues by itself")["data"]["text"], "Done.");
     assert!(
         studio.all("warning").iter().any(|event| event["data"]["what"].as_str().unwrap().contains("all work waits"))
     );
 }
 
-fn a_cap_of_the_room_stops_all_work_with_its_name_and_number() {
+fn a_cap_of_the_room_stops_all_work_and_names_itself() {
     let script = "latency: 0.1\nagents:\n  lead: [ { tools: [ { name: vfs_list, arguments: { prefix: a } } ] }, { tools: [ { name: vfs_list, arguments: { prefix: b } } ] }, { tools: [ { name: vfs_list, arguments: { prefix: c } } ] }, { text: Done. } ]\n";
     let mut studio = Studio::new(script, &[("settings.yaml", "budget: { calls_per_run: 2 }\n")]);
     studio.task("lead", "Look.");
     studio.until("the cap was reached", |studio| studio.world().resource::<Kernel>().stopped_by().is_some());
     let stopped = studio.world().resource::<Kernel>().stopped_by().unwrap().to_owned();
     assert!(stopped.contains("calls_per_run") && stopped.contains('2'), "{stopped}");
-    assert_eq!(studio.world().resource::<RequestQueue>().ledger().run().calls, 2, "the cap holds");
-    assert!(!studio.world().resource::<Kernel>().is_idle(), "nothing is lost: it waits");
+    assert_eq!(studio.world().resource::<RequestQueue>().ledger().run().calls, 2, "the cap is not exceeded");
+    assert!(!studio.world().resource::<Kernel>().is_idle(), "the work waits and is not lost");
     let calls = studio.all("budget").len();
     studio.command(KernelCommand::Resume);
     for _ in 0..60 {
         studio.tick();
     }
-    assert_eq!(studio.all("budget").len(), calls, "to ask again would be refused again");
-    let told = studio.all("warning").last().unwrap()["data"]["what"].as_str().unwrap().to_owned();
-    assert!(told.starts_with("work stays stopped: ") && told.contains("calls_per_run"), "{told}");
+    assert_eq!(studio.all("budget").len(), calls, "no further call is attempted");
+    let warning = studio.all("warning").last().unwrap()["data"]["what"].as_str().unwrap().to_owned();
+    assert!(warning.starts_with("work stays stopped: ") && warning.contains("calls_per_run"), "{warning}");
 }
 
-/// Each step has a different effect each time it is done, so that a repeated or omitted step shows for good.
-fn a_script_continues_where_it_was_however_the_room_ended() {
+/// Each step appends another number, so a repeated or omitted step leaves a trace.
+fn a_script_continues_in_place_whether_the_room_was_closed_or_killed() {
     let edit = |n: u32| {
         let (old, new) = (format!("<{n}>"), format!("<{n}><{}>", n + 1));
         "    - tools: [ { name: vfs_edit, arguments: { path: artifacts/n.md, ARGUMENTS } } ]\n"
@@ -611,7 +612,7 @@ fn a_script_continues_where_it_was_however_the_room_ended() {
     let counted: String = (0..=12).map(|n| format!("<{n}>")).collect();
     assert_eq!(fs::read_to_string(studio.folder.path().join("artifacts/n.md")).unwrap(), counted);
     studio.close();
-    // All was done: the same script starts over.
+    // All work is done, so the script starts over.
     fs::write(studio.folder.path().join("artifacts/n.md"), "<0>").unwrap();
     studio.open();
     studio.events.clear();

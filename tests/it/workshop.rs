@@ -1,4 +1,4 @@
-//! A whole workshop in memory, for cases of three lines: no disk except for scripts, no network, no real time.
+//! A whole workshop in memory, for short tests: no disk except for scripts, no network, and no waiting in real time.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 use serde_json::Value;
 
-/// The real time limit for a reply.
-const REPLY_AT_MOST: Duration = Duration::from_secs(30);
+/// The limit of real time for a reply.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A room under test, and everything that it has logged.
+/// A room under test, with everything that it has logged.
 pub struct Workshop {
     pub app: App,
     pub start: RoomStart,
@@ -27,7 +27,7 @@ pub struct Workshop {
     events: Vec<Value>,
 }
 
-/// The start of a room under test.
+/// Builds the start of a room under test.
 #[derive(Default)]
 pub struct Setup {
     files: BTreeMap<String, String>,
@@ -36,7 +36,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Starts with this scene, as `scenes/test.yaml`.
+    /// Starts with this text as `scenes/test.yaml`.
     pub fn scene(yaml: &str) -> Self {
         Self::default().file("settings.yaml", "").file("scenes/test.yaml", yaml)
     }
@@ -54,7 +54,7 @@ impl Setup {
         self
     }
 
-    /// Adds an agent file with only a name and this text.
+    /// Adds an agent file with this text.
     pub fn profile(self, id: &str, instructions: &str) -> Self {
         self.file(&format!("agents/{id}.md"), instructions)
     }
@@ -90,7 +90,8 @@ impl Setup {
     }
 }
 
-/// The same script has the same path, because the path is part of the start that two rooms share.
+/// Writes a script to the temporary folder. The same script has the same path, because the path is part of the start
+/// that two rooms share.
 pub fn script_file(yaml: &str) -> PathBuf {
     let folder = std::env::temp_dir().join("agent-workshop-tests");
     std::fs::create_dir_all(&folder).unwrap();
@@ -104,17 +105,17 @@ pub fn script_file(yaml: &str) -> PathBuf {
 }
 
 impl Workshop {
-    /// Begins with a start made elsewhere.
+    /// Opens a room with an existing start.
     pub fn begin(start: RoomStart, first_seq: Seq) -> Self {
         Self::with(app::begin(start.clone(), "r-test".into(), first_seq).unwrap(), start)
     }
 
-    /// Another room, opened from what would be saved of this one now.
+    /// Opens another room from the current state of this one.
     pub fn reopened(&mut self) -> Self {
         self.reopened_as("r-test")
     }
 
-    /// The same, as the run with this name.
+    /// Opens another room from the current state of this one, as the run with this name.
     pub fn reopened_as(&mut self, run: &str) -> Self {
         let mut start = self.start.clone();
         start.files = self.world().resource::<KnownFiles>().all().clone();
@@ -123,8 +124,8 @@ impl Workshop {
         Self::with(app::resume(start.clone(), run.into(), next_seq).unwrap(), start)
     }
 
-    /// At full speed, where simulated time stops during real waits: an external program is never too slow for a limit
-    /// in simulated seconds.
+    /// Runs at full speed, where simulated time stops during real waits, so that an external program is never too slow
+    /// for a limit in simulated seconds.
     fn with(mut app: App, start: RoomStart) -> Self {
         app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;
         Self { app, start, inputs: Vec::new(), events: Vec::new() }
@@ -140,7 +141,7 @@ impl Workshop {
         let began = Instant::now();
         while gateway::must_wait(world) {
             gateway::wait_for_reply(world, Duration::from_millis(50));
-            assert!(began.elapsed() < REPLY_AT_MOST, "a reply is owed and does not come");
+            assert!(began.elapsed() < REPLY_TIMEOUT, "a pending reply does not arrive");
         }
         schedule::advance(world);
         let events = world.resource_mut::<EventLog>().take();
@@ -165,31 +166,31 @@ impl Workshop {
                 return found.clone();
             }
         }
-        panic!("no such {kind} within {secs} s; there were: {:#?}", self.events(kind));
+        panic!("no matching {kind} within {secs} s; there were: {:#?}", self.events(kind));
     }
 
-    /// A person saves a file.
+    /// Changes a file as a person does.
     pub fn edit(&mut self, path: &str, text: &str) {
         let change = FileChanged::new(path, FileContent::Text(text.to_owned()));
         self.push(change);
     }
 
-    /// Puts something into the room's inbox.
+    /// Queues an input of the room.
     pub fn push<T: agent_workshop::schedule::Input>(&mut self, input: T) {
         self.world().resource_mut::<InputQueue<T>>().push(input);
     }
 
-    /// Everything logged so far of one type.
+    /// Returns the logged events of one type.
     pub fn events(&self, kind: &str) -> Vec<&Value> {
         self.events.iter().filter(|event| event["type"] == kind).collect()
     }
 
-    /// Everything logged so far.
+    /// Returns all logged events.
     pub fn log(&self) -> &[Value] {
         &self.events
     }
 
-    /// The record with this number.
+    /// Returns the event with this sequence number.
     pub fn record(&self, seq: &Value) -> Option<&Value> {
         self.events.iter().find(|event| event["seq"] == *seq)
     }
@@ -202,7 +203,7 @@ impl Workshop {
         saved::world_hash(self.world())
     }
 
-    /// What would be saved now.
+    /// Returns the state that would be saved now.
     pub fn saved(&mut self) -> Value {
         saved::save_world(self.world()).unwrap()
     }
@@ -216,37 +217,37 @@ impl Workshop {
             again.tick();
         }
         again.assert_same_world(self);
-        assert_eq!(again.log().len(), self.log().len(), "the replay told another story");
+        assert_eq!(again.log().len(), self.log().len(), "the replay logged different events");
         again
     }
 
-    /// Reports the layer in which two rooms differ, if they do.
+    /// Fails with the differing values if the states of two rooms differ.
     pub fn assert_same_world(&mut self, other: &mut Self) {
         let (mine, theirs) = (saved::section_hashes(self.world()), saved::section_hashes(other.world()));
         if mine != theirs {
             let (mine, theirs) = (self.saved(), other.saved());
             let mut differing = String::new();
-            tell_difference("", &mine, &theirs, &mut differing);
+            append_differences("", &mine, &theirs, &mut differing);
             panic!("the worlds differ at tick {}:{differing}", self.now());
         }
     }
 }
 
-/// Reports where two values differ, path by path.
-fn tell_difference(path: &str, one: &Value, other: &Value, told: &mut String) {
+/// Appends where two values differ, one path per line.
+fn append_differences(path: &str, one: &Value, other: &Value, differences: &mut String) {
     match (one, other) {
         (Value::Object(ones), Value::Object(others)) => {
             let keys: std::collections::BTreeSet<&String> = ones.keys().chain(others.keys()).collect();
             for key in keys {
-                tell_difference(&format!("{path}/{key}"), &one[key.as_str()], &other[key.as_str()], told);
+                append_differences(&format!("{path}/{key}"), &one[key.as_str()], &other[key.as_str()], differences);
             }
         }
         (Value::Array(ones), Value::Array(others)) if ones.len() == others.len() => {
             for (index, (one, other)) in ones.iter().zip(others).enumerate() {
-                tell_difference(&format!("{path}/{index}"), one, other, told);
+                append_differences(&format!("{path}/{index}"), one, other, differences);
             }
         }
-        _ if one != other => told.push_str(&format!("\n{path}: {one} against {other}")),
+        _ if one != other => differences.push_str(&format!("\n{path}: {one} instead of {other}")),
         _ => {}
     }
 }

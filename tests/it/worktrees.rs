@@ -1,5 +1,5 @@
-//! Agents with `workspace: git`: they work in a copy of their own, a person is asked once about all changes, and
-//! allowed changes are merged into the workspace.
+//! Agents with `workspace: git`: they work in their own copy, all changes need one approval, and approved changes are
+//! merged into the workspace.
 
 use std::fs;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::program::{json_lines, output, succeed, write};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        the_whole_work_of_an_agent_is_one_question_and_comes_in_once_it_is_allowed,
-        what_is_refused_stays_in_the_copy_and_the_agent_is_told_the_word,
-        two_agents_work_at_once_in_copies_of_their_own,
-        a_command_runs_in_the_copy_and_writes_nowhere_else,
+        all_changes_of_an_agent_need_one_approval_and_are_then_merged,
+        refused_changes_stay_in_the_copy_and_the_agent_gets_the_comment,
+        two_agents_work_in_separate_copies,
+        a_command_runs_in_the_copy_and_cannot_write_elsewhere,
         a_run_with_copies_replays,
     ]
 }
@@ -59,7 +59,7 @@ const RUN: [&str; 5] = ["--speed", "max", "--provider", "scripted:script.yaml", 
 
 fn room(script: &str, tools: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    // In safe mode every change of the workspace is asked about, but no change of a copy.
+    // In safe mode, every change of the workspace needs approval, but no change of a copy.
     let agent = |name: &str| {
         format!("---\nname: {name}\nsafety_mode: safe\nworkspace: git\nbehaviour: stationary\n{tools}---\nYou work.\n")
     };
@@ -82,26 +82,26 @@ fn text(room: &TempDir, path: &str) -> Option<String> {
     fs::read_to_string(room.path().join(path)).ok()
 }
 
-/// Gives an agent its task. Returns the exit code.
-fn give(room: &TempDir, agent: &str, more: &[&str]) -> (Option<i32>, String) {
+/// Runs an agent's task. Returns the exit code and stderr.
+fn run_task(room: &TempDir, agent: &str, more: &[&str]) -> (Option<i32>, String) {
     let ended = output(room.path(), &[&["run", "--agent", agent, "--task", "Do it"], &RUN[..], more].concat());
     (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
 }
 
-fn asked(room: &TempDir) -> Vec<Value> {
+fn pending_approvals(room: &TempDir) -> Vec<Value> {
     let listed: Value = serde_json::from_str(&succeed(room.path(), &["approvals", "list", "--json"])).unwrap();
     listed["approvals"].as_array().unwrap().clone()
 }
 
-fn go_on(room: &TempDir) {
+fn run_until_idle(room: &TempDir) {
     succeed(room.path(), &[&["run", "--until", "idle"], &RUN[..]].concat());
 }
 
-fn the_whole_work_of_an_agent_is_one_question_and_comes_in_once_it_is_allowed() {
+fn all_changes_of_an_agent_need_one_approval_and_are_then_merged() {
     let room = room(SCRIPT, "");
-    let (code, told) = give(&room, "lead", &[]);
-    assert_eq!(code, Some(4), "{told}");
-    let questions = asked(&room);
+    let (code, output) = run_task(&room, "lead", &[]);
+    assert_eq!(code, Some(4), "{output}");
+    let questions = pending_approvals(&room);
     assert_eq!(questions.len(), 1, "{questions:?}");
     assert_eq!(questions[0]["tool"], "propose_changes");
     let id = questions[0]["id"].as_str().unwrap();
@@ -118,48 +118,48 @@ fn the_whole_work_of_an_agent_is_one_question_and_comes_in_once_it_is_allowed() 
 
     write(room.path(), "notes/plan.md", "one\ntwo\nthree\nfour\nmine\n");
     succeed(room.path(), &["approvals", "allow", id]);
-    go_on(&room);
+    run_until_idle(&room);
     assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\n2\nthree\nfour\nmine\n"));
     assert_eq!(text(&room, "artifacts/new.md").as_deref(), Some("new\n"));
     assert_eq!(text(&room, "notes/old.md"), None);
-    assert!(asked(&room).is_empty(), "nothing is asked twice");
+    assert!(pending_approvals(&room).is_empty(), "no approval is left");
 
     succeed(room.path(), &["undo", "lead", "--to", "1", "--yes"]);
     assert_eq!(
         text(&room, "notes/plan.md").as_deref(),
         Some("one\ntwo\nthree\nfour\nmine\n"),
-        "it is undone as any work"
+        "merged changes can be undone like any work"
     );
     assert_eq!((text(&room, "artifacts/new.md"), text(&room, "notes/old.md").as_deref()), (None, Some("old\n")));
 
     succeed(room.path(), &["clean", "--yes"]);
-    assert!(!room.path().join(".workshop/worktrees").exists(), "its copy is put aside with the rest");
+    assert!(!room.path().join(".workshop/worktrees").exists(), "the copy is moved aside with the rest");
     assert!(room.path().join(".workshop/cleaned-1/.workshop/worktrees/lead/history.git/HEAD").exists());
 }
 
-fn what_is_refused_stays_in_the_copy_and_the_agent_is_told_the_word() {
+fn refused_changes_stay_in_the_copy_and_the_agent_gets_the_comment() {
     let room = room(SCRIPT, "");
-    give(&room, "lead", &[]);
-    let id = asked(&room)[0]["id"].as_str().unwrap().to_owned();
+    run_task(&room, "lead", &[]);
+    let id = pending_approvals(&room)[0]["id"].as_str().unwrap().to_owned();
     succeed(room.path(), &["approvals", "refuse", &id, "--because", "not today"]);
-    go_on(&room);
+    run_until_idle(&room);
     assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\ntwo\nthree\nfour\nfive\n"));
     assert_eq!(text(&room, ".workshop/worktrees/lead/files/artifacts/new.md").as_deref(), Some("new\n"));
-    assert!(asked(&room).is_empty(), "it is not asked again about the same");
+    assert!(pending_approvals(&room).is_empty(), "the same changes are not proposed again");
     let session = fs::read_dir(room.path().join("sessions")).unwrap().flatten().next().unwrap().path();
     assert!(fs::read_to_string(session).unwrap().contains("not today"));
 }
 
-fn two_agents_work_at_once_in_copies_of_their_own() {
+fn two_agents_work_in_separate_copies() {
     let room = room(SCRIPT, "");
-    let (code, told) = give(&room, "lead", &[]);
-    assert_eq!(code, Some(4), "{told}");
-    give(&room, "other", &[]);
-    assert_eq!(asked(&room).len(), 2);
-    for question in asked(&room) {
+    let (code, output) = run_task(&room, "lead", &[]);
+    assert_eq!(code, Some(4), "{output}");
+    run_task(&room, "other", &[]);
+    assert_eq!(pending_approvals(&room).len(), 2);
+    for question in pending_approvals(&room) {
         succeed(room.path(), &["approvals", "allow", question["id"].as_str().unwrap()]);
     }
-    go_on(&room);
+    run_until_idle(&room);
     assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\n2\nthree\nfour\n5\n"));
 }
 
@@ -177,7 +177,7 @@ agents:
       repeat: true
 "#;
 
-fn a_command_runs_in_the_copy_and_writes_nowhere_else() {
+fn a_command_runs_in_the_copy_and_cannot_write_elsewhere() {
     watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let room = room(COMMAND, "tools: [execute_command]\n");
     let workspace = room.path().display().to_string();
@@ -187,9 +187,9 @@ fn a_command_runs_in_the_copy_and_writes_nowhere_else() {
         format!("{workspace}/notes/plan.md"),
     );
     write(room.path(), "check.py", &script);
-    let (code, told) = give(&room, "lead", &["--on-ask", "allow"]);
-    assert_eq!(code, Some(0), "{told}");
-    assert_eq!(text(&room, "made.md").as_deref(), Some("x"), "what the command made was proposed and allowed");
+    let (code, output) = run_task(&room, "lead", &["--on-ask", "allow"]);
+    assert_eq!(code, Some(0), "{output}");
+    assert_eq!(text(&room, "made.md").as_deref(), Some("x"), "the file that the command made was proposed and merged");
     let log = fs::read_dir(room.path().join("sessions")).unwrap().flatten().next().unwrap().path();
     let session = fs::read_to_string(log).unwrap();
     assert!(session.contains(".workshop/worktrees/lead/files"), "{session}");

@@ -1,4 +1,4 @@
-//! Programs that the room runs for coding agents: what a person is asked first, what the agents learn of them, and when
+//! Programs that the room runs for coding agents: which permissions they need, what the agents see of them, and when
 //! they end.
 
 use std::time::{Duration, Instant};
@@ -8,30 +8,30 @@ use agent_workshop::kernel::KernelCommand;
 use libtest_mimic::Trial;
 use serde_json::json;
 
-use super::{Place, asked, decide, ended, ended_allowing, is_gone};
+use super::{TestWorkspace, completed_text, completed_text_allowing_all, decide, is_gone, wait_for_approval};
 use crate::cases;
 use crate::servers::processes;
 use crate::workshop::Workshop;
 
 pub fn cases() -> Vec<Trial> {
     cases![
-        a_terminal_runs_as_a_command_does_once_it_is_allowed,
+        an_allowed_terminal_runs_like_a_command,
         a_terminal_that_is_not_allowed_runs_nothing,
-        what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused,
-        a_terminal_that_never_ends_is_ended_by_its_time_the_agent_or_the_turn,
-        work_that_is_stopped_and_rooms_that_close_end_their_terminals,
+        long_terminal_output_loses_its_beginning_and_invalid_ids_are_refused,
+        a_terminal_ends_with_its_time_limit_the_agents_request_or_the_turn,
+        stopping_work_or_closing_the_room_ends_terminals,
     ]
 }
 
-fn a_terminal_runs_as_a_command_does_once_it_is_allowed() {
-    let place = Place::new();
+fn an_allowed_terminal_runs_like_a_command() {
+    let workspace = TestWorkspace::new();
     let task = "do:term echo one two\ndo:term ls nothing-here\ndo:termline echo $ODD | tr a-z A-Z\n\
                 do:termin artifacts pwd\ndo:termin ../.. pwd";
-    let mut room = place.allowed("good", "terminal", "execute_command", "", task);
-    let question = asked(&mut room);
+    let mut room = workspace.allowed("good", "terminal", "execute_command", "", task);
+    let question = wait_for_approval(&mut room);
     assert_eq!(question["data"]["tool"], "open_terminal", "{question}");
     assert!(question["data"]["wants"].to_string().contains("run `echo one two`"), "{question}");
-    let text = ended_allowing(&mut room);
+    let text = completed_text_allowing_all(&mut room);
     for part in ["term echo one two: 0 'one two' False", "line: A B", "term ls nothing-here: 2", "/artifacts"] {
         assert!(text.contains(part), "{part} in {text}");
     }
@@ -40,28 +40,28 @@ fn a_terminal_runs_as_a_command_does_once_it_is_allowed() {
     assert_eq!(ran.len(), 4, "{ran:#?}");
     assert_eq!((&ran[0]["data"]["command"], &ran[0]["data"]["exit_code"]), (&json!("echo one two"), &json!(0)));
     let wants: String = room.events("approval_requested").iter().map(|event| event["data"].to_string()).collect();
-    assert!(wants.contains("ODD=a b"), "what is set is judged and shown with it: {wants}");
+    assert!(wants.contains("ODD=a b"), "environment variables are part of the question: {wants}");
 }
 
 fn a_terminal_that_is_not_allowed_runs_nothing() {
-    let place = Place::new();
-    let mut room = place.allowed("good", "terminal_unlisted", "vfs_read", "", "do:term touch made.txt");
-    let text = ended(&mut room);
+    let workspace = TestWorkspace::new();
+    let mut room = workspace.allowed("good", "terminal_unlisted", "vfs_read", "", "do:term touch made.txt");
+    let text = completed_text(&mut room);
     assert!(text.contains("no terminal for touch") && text.contains("execute_command"), "{text}");
-    assert!(room.events("approval_requested").is_empty(), "nobody is asked about what is denied");
-    let mut room = place.allowed("good", "terminal_refused", "execute_command", "", "do:term touch made.txt");
-    asked(&mut room);
+    assert!(room.events("approval_requested").is_empty(), "denied calls need no approval");
+    let mut room = workspace.allowed("good", "terminal_refused", "execute_command", "", "do:term touch made.txt");
+    wait_for_approval(&mut room);
     decide(&mut room, false, AllowScope::Once);
-    let text = ended(&mut room);
+    let text = completed_text(&mut room);
     assert!(text.contains("no terminal for touch") && text.contains("a person refused"), "{text}");
-    assert!(!place.workspace.path().join("made.txt").exists() && room.events("terminal").is_empty());
+    assert!(!workspace.workspace.path().join("made.txt").exists() && room.events("terminal").is_empty());
 }
 
-fn what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused() {
-    let place = Place::new();
+fn long_terminal_output_loses_its_beginning_and_invalid_ids_are_refused() {
+    let workspace = TestWorkspace::new();
     let task = "do:termlimit\ndo:termodd\ndo:termmany";
-    let mut room = place.allowed("good", "terminal_odd", "execute_command", "", task);
-    let text = ended_allowing(&mut room);
+    let mut room = workspace.allowed("good", "terminal_odd", "execute_command", "", task);
+    let text = completed_text_allowing_all(&mut room);
     let no = "there is no such terminal";
     for part in ["limit: cdü True 0", &format!("odd: done; {no}; {no}; {no}; {no}; {no}"), "many: 15"] {
         assert!(text.contains(part), "{part} in {text}");
@@ -71,7 +71,7 @@ fn what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused() {
     assert!(is_gone("good", "terminal_odd"));
 }
 
-/// Whether no process with this command line is left, after a short wait.
+/// Waits up to ten seconds until no process with this command line is left. Returns whether that happened.
 fn has_ended(line: &str) -> bool {
     let until = Instant::now() + Duration::from_secs(10);
     while !processes(line).is_empty() {
@@ -83,40 +83,40 @@ fn has_ended(line: &str) -> bool {
     true
 }
 
-fn a_terminal_that_never_ends_is_ended_by_its_time_the_agent_or_the_turn() {
-    let place = Place::new();
+fn a_terminal_ends_with_its_time_limit_the_agents_request_or_the_turn() {
+    let workspace = TestWorkspace::new();
     let settings = "commands: { timeout_secs_at_most: 1 }\n";
-    let mut room = place.allowed("good", "terminal_slow", "execute_command", settings, "do:term sleep 54321");
-    let text = ended_allowing(&mut room);
+    let mut room = workspace.allowed("good", "terminal_slow", "execute_command", settings, "do:term sleep 54321");
+    let text = completed_text_allowing_all(&mut room);
     assert!(text.contains("term sleep 54321: None") && text.contains("longer than 1 s"), "{text}");
     assert_eq!(room.events("terminal")[0]["data"]["end"], "timed_out");
     let task = "do:termkill sleep 54322\ndo:termleave sleep 54323";
-    let mut room = place.allowed("good", "terminal_left", "execute_command", "", task);
-    let text = ended_allowing(&mut room);
+    let mut room = workspace.allowed("good", "terminal_left", "execute_command", "", task);
+    let text = completed_text_allowing_all(&mut room);
     assert!(text.contains("killed: None None SIGKILL True") && text.contains("left running"), "{text}");
     for line in ["sleep 54321", "sleep 54322", "sleep 54323"] {
-        assert!(has_ended(line), "{line} is ended with all that it started, while the room goes on");
+        assert!(has_ended(line), "{line} and its children have ended, although the room goes on");
     }
     assert_eq!(room.events("terminal").len(), 2);
 }
 
-/// Runs the room until a program with this command line runs.
-fn until_it_runs(room: &mut Workshop, line: &str) {
+/// Runs the room until a process with this command line exists.
+fn run_until_started(room: &mut Workshop, line: &str) {
     let until = Instant::now() + Duration::from_secs(20);
     while processes(line).is_empty() {
         agent_workshop::schedule::advance(room.world());
-        assert!(Instant::now() < until, "it never runs");
+        assert!(Instant::now() < until, "the program never starts");
     }
 }
 
-fn work_that_is_stopped_and_rooms_that_close_end_their_terminals() {
+fn stopping_work_or_closing_the_room_ends_terminals() {
     for (line, closes) in [("sleep 54324", false), ("sleep 54325", true)] {
-        let place = Place::new();
+        let workspace = TestWorkspace::new();
         let task = format!("do:termleave {line}\ndo:wait");
-        let mut room = place.allowed("good", "terminal_stopped", "execute_command", "", &task);
-        asked(&mut room);
+        let mut room = workspace.allowed("good", "terminal_stopped", "execute_command", "", &task);
+        wait_for_approval(&mut room);
         decide(&mut room, true, AllowScope::Once);
-        until_it_runs(&mut room, line);
+        run_until_started(&mut room, line);
         if closes {
             drop(room);
         } else {

@@ -1,4 +1,4 @@
-//! Causes: in a busy room every record names the record that caused it, except for those that begin something.
+//! Causes: in a busy room, every event names the event that caused it, except for root events.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::cases;
 use crate::working::{Studio, spawn};
 
 pub fn trials() -> Vec<Trial> {
-    cases![every_record_of_a_lively_room_comes_from_another_or_begins_something]
+    cases![every_event_of_a_busy_room_has_a_cause_or_is_a_root]
 }
 
 const SCENE: &str = "name: Test
@@ -33,8 +33,8 @@ relationships:
   - { from: ada, to: ben, label: mentors }
 ";
 
-/// The records that begin something and so have no cause: input from outside (a person, a file, a scene), a room that
-/// opens or closes, notes on files and settings, and the state of a provider.
+/// Returns whether an event may have no cause: input from outside (a person, a file, a scene), opening or closing the
+/// room, problems with files and settings, and the state of a provider.
 fn is_root(event: &Value) -> bool {
     let data = &event["data"];
     match event["type"].as_str().unwrap_or_default() {
@@ -47,7 +47,7 @@ fn is_root(event: &Value) -> bool {
     }
 }
 
-fn say<T: agent_workshop::schedule::Input>(studio: &mut Studio, input: T) {
+fn push<T: agent_workshop::schedule::Input>(studio: &mut Studio, input: T) {
     studio.world().resource_mut::<InputQueue<T>>().push(input);
 }
 
@@ -57,7 +57,7 @@ fn advance(studio: &mut Studio, secs: u64) {
     }
 }
 
-fn decide(studio: &mut Studio, allow: bool) {
+fn decide_next(studio: &mut Studio, allow: bool) {
     studio.until("a person was asked", |studio| {
         studio.world().resource::<Kernel>().activations().any(|one| one.question().is_some())
     });
@@ -68,11 +68,11 @@ fn decide(studio: &mut Studio, allow: bool) {
 }
 
 fn task(studio: &mut Studio, agent: &str, text: &str) {
-    say(studio, TaskCommand { agent: agent.into(), text: text.into() });
+    push(studio, TaskCommand { agent: agent.into(), text: text.into() });
     studio.tick();
 }
 
-fn every_record_of_a_lively_room_comes_from_another_or_begins_something() {
+fn every_event_of_a_busy_room_has_a_cause_or_is_a_root() {
     let write =
         |path: &str| format!("{{ tools: [ {{ name: vfs_write, arguments: {{ path: {path}, content: x }} }} ] }}");
     let script = format!(
@@ -88,18 +88,18 @@ fn every_record_of_a_lively_room_comes_from_another_or_begins_something() {
     );
     advance(&mut studio, 20);
     let scene = FileContent::Text(SCENE.replace("Be brief.", "Be kind."));
-    say(&mut studio, FileChanged::new("scenes/test.yaml", scene));
+    push(&mut studio, FileChanged::new("scenes/test.yaml", scene));
     advance(&mut studio, 20);
     let participants = vec!["ada".into(), "ben".into()];
-    say(&mut studio, ConversationCommand::Start { participants, topic: "tea".into() });
+    push(&mut studio, ConversationCommand::Start { participants, topic: "tea".into() });
     advance(&mut studio, 5);
-    say(&mut studio, ConversationCommand::Stop { conversation: ConversationKey(0) });
-    say(&mut studio, AgentCommand::PickUp { agent: "ben".into() });
-    say(&mut studio, AgentCommand::PutDown { agent: "ben".into() });
-    say(&mut studio, AgentCommand::Pause { agent: "nobody".into() });
+    push(&mut studio, ConversationCommand::Stop { conversation: ConversationKey(0) });
+    push(&mut studio, AgentCommand::PickUp { agent: "ben".into() });
+    push(&mut studio, AgentCommand::PutDown { agent: "ben".into() });
+    push(&mut studio, AgentCommand::Pause { agent: "nobody".into() });
     task(&mut studio, "ada", "Write both.");
-    decide(&mut studio, false);
-    decide(&mut studio, true);
+    decide_next(&mut studio, false);
+    decide_next(&mut studio, true);
     task(&mut studio, "lead", "Start them.");
     task(&mut studio, "ben", "Read.");
     advance(&mut studio, 20);
@@ -107,19 +107,22 @@ fn every_record_of_a_lively_room_comes_from_another_or_begins_something() {
     advance(&mut studio, 20);
     task(&mut studio, "ben", "Be stopped.");
     studio.command(KernelCommand::KillAgent { agent: "ben".into() });
-    say(&mut studio, AgentCommand::Remove { agent: "ben".into() });
+    push(&mut studio, AgentCommand::Remove { agent: "ben".into() });
     advance(&mut studio, 30);
-    let mut without: BTreeMap<String, &Value> = BTreeMap::new();
+    let mut uncaused: BTreeMap<String, &Value> = BTreeMap::new();
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for event in studio.log_of_all() {
         *kinds.entry(event["type"].as_str().unwrap()).or_default() += 1;
         let cause = event["cause"].as_u64();
-        assert!(cause.is_none_or(|cause| cause < event["seq"].as_u64().unwrap()), "later than what it led to: {event}");
+        assert!(
+            cause.is_none_or(|cause| cause < event["seq"].as_u64().unwrap()),
+            "the cause is later than its effect: {event}"
+        );
         if cause.is_none() && !is_root(event) {
-            without.insert(format!("{} {}", event["type"], event["data"]), event);
+            uncaused.insert(format!("{} {}", event["type"], event["data"]), event);
         }
     }
-    assert!(without.is_empty(), "{without:#?}");
+    assert!(uncaused.is_empty(), "{uncaused:#?}");
     for kind in [
         "state",
         "action_queued",
@@ -145,9 +148,10 @@ fn every_record_of_a_lively_room_comes_from_another_or_begins_something() {
         "element_changed",
         "agent_removed",
     ] {
-        assert!(kinds.contains_key(kind), "there was no {kind}: {kinds:?}");
+        assert!(kinds.contains_key(kind), "no {kind} event was logged: {kinds:?}");
     }
     let stopped = (*studio.all("abort").last().expect("ben was stopped")).clone();
-    let by = studio.log_of_all().iter().find(|event| event["seq"] == stopped["cause"]).expect("it should exist");
+    let by =
+        studio.log_of_all().iter().find(|event| event["seq"] == stopped["cause"]).expect("the cause is in the log");
     assert_eq!((&by["type"], &by["data"]["do"]), (&"input".into(), &"kill_agent".into()), "{by}");
 }

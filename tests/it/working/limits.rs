@@ -1,4 +1,4 @@
-//! Budgets of model usage: each stops or delays only what it applies to, and everything else continues.
+//! Caps on model usage: each stops or delays only the work that it applies to.
 
 use agent_workshop::kernel::Kernel;
 use agent_workshop::schedule::InputQueue;
@@ -12,14 +12,14 @@ use crate::workshop::script_file;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_cap_of_an_activation_or_an_agent_ends_that_work_and_its_siblings_continue,
-        a_cap_by_the_hour_delays_work_until_the_cap_is_another,
-        a_run_that_a_cap_ends_says_3_and_the_name_the_number_and_what_lifts_it,
+        a_cap_per_activation_or_agent_ends_only_that_work,
+        an_hourly_cap_delays_work_until_it_is_raised,
+        a_run_that_a_cap_ends_exits_with_3_and_names_the_cap_and_a_remedy,
     ]
 }
 
-/// An agent that starts another: one calls its model five times, the other twice.
-fn family(budget: &str) -> Studio {
+/// Starts an agent with two children: one calls its model five times, the other twice.
+fn parent_with_two_children(budget: &str) -> Studio {
     let list = |prefix: &str| format!("{{ tools: [ {{ name: vfs_list, arguments: {{ prefix: {prefix} }} }} ] }}");
     let script = format!(
         "latency: 0.1\nagents:\n  lead: [ {{ tools: [ {}, {} ] }}, {{ text: I wait. }} ]\n  greedy: [ {}, {}, {}, {}, {{ text: Greedy is done. }} ]\n  modest: [ {}, {{ text: Modest is done. }} ]\ndefault: [ {{ text: Noted. }} ]\n",
@@ -37,11 +37,11 @@ fn family(budget: &str) -> Studio {
     studio
 }
 
-fn a_cap_of_an_activation_or_an_agent_ends_that_work_and_its_siblings_continue() {
+fn a_cap_per_activation_or_agent_ends_only_that_work() {
     for (name, budget) in
         [("calls_per_activation", "calls_per_activation: 3"), ("calls_per_agent_per_run", "calls_per_agent_per_run: 4")]
     {
-        let mut studio = family(budget);
+        let mut studio = parent_with_two_children(budget);
         studio.idle();
         let limit = budget.rsplit(' ').next().unwrap();
         let stopped = studio.all("abort");
@@ -51,11 +51,11 @@ fn a_cap_of_an_activation_or_an_agent_ends_that_work_and_its_siblings_continue()
         assert!(what.contains(name) && what.contains(&format!("{limit} calls")) && what.contains("raise"), "{what}");
         let done = studio.all("complete").iter().any(|event| event["data"]["text"] == "Modest is done.");
         assert!(done, "{name}: {:#?}", studio.log());
-        let told = studio
+        let is_signalled = studio
             .all("signal")
             .iter()
             .any(|event| event["agent"] == "greedy" && event["data"]["message"].to_string().contains("was stopped: "));
-        assert!(told, "{name}: whoever started it hears of it");
+        assert!(is_signalled, "{name}: its starter is informed");
         assert_eq!(studio.world().resource::<Kernel>().stopped_by(), None, "{name}");
         for _ in 0..3 {
             studio.tick();
@@ -67,24 +67,24 @@ fn a_cap_of_an_activation_or_an_agent_ends_that_work_and_its_siblings_continue()
     }
 }
 
-fn a_cap_by_the_hour_delays_work_until_the_cap_is_another() {
+fn an_hourly_cap_delays_work_until_it_is_raised() {
     for name in ["calls_per_hour", "calls_per_agent_per_hour"] {
-        let mut studio = family(&format!("{name}: 3"));
+        let mut studio = parent_with_two_children(&format!("{name}: 3"));
         studio.until("the cap was reached", |studio| {
             studio.all("warning").iter().any(|event| event["data"]["what"].to_string().contains("continues by itself"))
         });
-        let run = studio.world().resource::<Kernel>().activations().next().expect("it waits").thread;
-        let run = studio.world().resource::<Kernel>().thread(run).expect("it is known").root;
+        let run = studio.world().resource::<Kernel>().activations().next().expect("work is waiting").thread;
+        let run = studio.world().resource::<Kernel>().thread(run).expect("the thread exists").root;
         studio
             .until("everything waits", |studio| studio.world().resource::<Kernel>().waits_for_cap(Some(run)).is_some());
         let why = studio.world().resource::<Kernel>().waits_for_cap(Some(run)).unwrap().to_owned();
         assert!(why.contains(name) && why.contains("minutes"), "{why}");
-        assert_eq!(studio.world().resource::<Kernel>().stopped_by(), None, "{name}: nobody else is stopped");
-        let asked = studio.all("budget").len();
+        assert_eq!(studio.world().resource::<Kernel>().stopped_by(), None, "{name}: the room is not stopped");
+        let refusals = studio.all("budget").len();
         for _ in 0..300 {
             studio.tick();
         }
-        assert_eq!(studio.all("budget").len(), asked, "{name}: nobody asks again before there is room");
+        assert_eq!(studio.all("budget").len(), refusals, "{name}: no call is attempted while the cap is reached");
         let settings = FileContent::Text(format!("budget: {{ {name}: 300 }}\n"));
         let change = FileChanged::new("settings.yaml", settings);
         studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
@@ -95,12 +95,12 @@ fn a_cap_by_the_hour_delays_work_until_the_cap_is_another() {
     }
 }
 
-fn a_run_that_a_cap_ends_says_3_and_the_name_the_number_and_what_lifts_it() {
+fn a_run_that_a_cap_ends_exits_with_3_and_names_the_cap_and_a_remedy() {
     let list = |prefix: &str| format!("{{ tools: [ {{ name: vfs_list, arguments: {{ prefix: {prefix} }} }} ] }}");
     let calls: Vec<String> = ["a", "b", "c", "d"].into_iter().map(list).collect();
     let script = format!("agents:\n  lead: [ {}, {{ text: Done. }} ]\n", calls.join(", "));
     let provider = format!("scripted:{}", script_file(&script).display());
-    for (name, lifts) in [
+    for (name, remedy) in [
         ("calls_per_activation", "split the request"),
         ("calls_per_agent_per_run", "start a new run"),
         ("calls_per_agent_per_hour", "minutes"),
@@ -120,10 +120,10 @@ fn a_run_that_a_cap_ends_says_3_and_the_name_the_number_and_what_lifts_it() {
         }
         let arguments = ["run", ".", "--agent", "lead", "--task", "Look.", "--provider", &provider, "--speed", "max"];
         let output = crate::cli::output(folder.path(), &arguments);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{name}: {told}");
-        for word in [name, "2 calls", "raise budget.", lifts] {
-            assert!(told.contains(word), "{name}: {word} in {told}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{name}: {stderr}");
+        for word in [name, "2 calls", "raise budget.", remedy] {
+            assert!(stderr.contains(word), "{name}: {word} in {stderr}");
         }
     }
 }

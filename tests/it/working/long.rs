@@ -1,4 +1,4 @@
-//! Replies and requests that are too long, over a real connection, and what is kept of a session on disk.
+//! Replies and requests that are too long, over a real connection, and the session files that result.
 
 use std::fs;
 use std::io::Write;
@@ -14,28 +14,29 @@ use crate::working::{Studio, six_agents};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_reply_that_was_cut_off_continues_and_is_one_result,
-        of_a_reply_that_was_cut_off_in_a_call_only_whole_calls_are_carried_out,
-        a_question_that_is_longer_than_the_model_takes_is_asked_again_with_less,
-        everything_that_one_agent_did_in_a_run_is_one_file_with_times_models_tokens_and_costs,
-        a_file_of_an_older_version_continues_in_that_of_its_thread,
+        a_truncated_reply_is_continued_and_joined,
+        only_complete_calls_of_a_truncated_reply_are_made,
+        a_request_that_exceeds_the_context_is_shortened_and_retried,
+        an_agent_has_one_session_file_per_run_with_times_models_tokens_and_costs,
+        a_session_file_of_an_older_version_is_continued_in_the_threads_file,
     ]
 }
 
-/// A server that gives these answers in order, and the requests that it received.
+/// Starts a server that sends these answers in order. Returns it with the requests that it receives.
 fn server(answers: Vec<Vec<Vec<u8>>>) -> (Server, Arc<Mutex<Vec<String>>>) {
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let requests = asked.clone();
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let log = received.clone();
     let server = Server::start(move |stream, request, number| {
-        requests.lock().unwrap().push(request.to_owned());
+        log.lock().unwrap().push(request.to_owned());
         for piece in answers.get(number).or(answers.last()).into_iter().flatten() {
             let _ = stream.write_all(piece);
         }
     });
-    (server, asked)
+    (server, received)
 }
 
-/// Gives the lead a task in a workspace whose models are at this address.
+/// Runs a task of the lead in a workspace whose models are at this server. Returns the folder, exit code, stdout and
+/// stderr.
 fn task(server: &Server, words: &str) -> (tempfile::TempDir, Option<i32>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
@@ -48,55 +49,59 @@ fn task(server: &Server, words: &str) -> (tempfile::TempDir, Option<i32>, String
         fs::write(path, text).unwrap();
     }
     let arguments = ["run", ".", "--only", "lead", "--task", words, "--speed", "max", "--provider", "openai"];
-    let ended = workshop(folder.path(), &arguments).env("OPENAI_BASE_URL", &server.url).output().unwrap();
+    let output = workshop(folder.path(), &arguments).env("OPENAI_BASE_URL", &server.url).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (folder, ended.status.code(), text(&ended.stdout), text(&ended.stderr))
+    (folder, output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-fn a_reply_that_was_cut_off_continues_and_is_one_result() {
-    let (server, asked) = server(vec![
+fn a_truncated_reply_is_continued_and_joined() {
+    let (server, requests) = server(vec![
         stream_of(&[text_event("One sen"), end_event("length")]),
         stream_of(&[text_event("tence. And "), end_event("length")]),
         stream_of(&[text_event("more."), end_event("stop")]),
     ]);
-    let (_folder, code, result, told) = task(&server, "Say it.");
-    assert_eq!((code, result.as_str()), (Some(0), "One sentence. And more.\n"), "{told}");
-    let asked = asked.lock().unwrap();
-    assert_eq!(asked.len(), 3);
-    assert!(asked[1].contains("cut off at the limit of 8192 tokens") && !asked[1].contains("Progress check"));
+    let (_folder, code, result, stderr) = task(&server, "Say it.");
+    assert_eq!((code, result.as_str()), (Some(0), "One sentence. And more.\n"), "{stderr}");
+    let requests = requests.lock().unwrap();
+    assert_eq!(requests.len(), 3);
+    assert!(requests[1].contains("cut off at the limit of 8192 tokens") && !requests[1].contains("Progress check"));
 }
 
-fn of_a_reply_that_was_cut_off_in_a_call_only_whole_calls_are_carried_out() {
+fn only_complete_calls_of_a_truncated_reply_are_made() {
     let call = |index: u32, arguments: &str| {
         let function = json!({ "name": "vfs_write", "arguments": arguments });
         calls_event(json!([{ "index": index, "id": format!("c{index}"), "type": "function", "function": function }]))
     };
     let whole = call(0, "{\"path\":\"artifacts/a.md\",\"content\":\"whole\"}");
     let half = call(1, "{\"path\":\"artifacts/b.md\",\"content\":\"half");
-    let (server, asked) = server(vec![
+    let (server, requests) = server(vec![
         stream_of(&[whole, half, end_event("length")]),
         stream_of(&[text_event("I see."), end_event("stop")]),
     ]);
-    let (folder, code, result, told) = task(&server, "Write both.");
-    assert_eq!((code, result.as_str()), (Some(0), "I see.\n"), "{told}");
+    let (folder, code, result, stderr) = task(&server, "Write both.");
+    assert_eq!((code, result.as_str()), (Some(0), "I see.\n"), "{stderr}");
     assert_eq!(fs::read_to_string(folder.path().join("artifacts/a.md")).unwrap(), "whole");
     assert!(!folder.path().join("artifacts/b.md").exists());
-    let asked = asked.lock().unwrap();
-    assert!(asked[1].contains("in the middle of this call") && asked[1].contains("vfs_append"), "{}", asked[1]);
+    let requests = requests.lock().unwrap();
+    assert!(
+        requests[1].contains("in the middle of this call") && requests[1].contains("vfs_append"),
+        "{}",
+        requests[1]
+    );
 }
 
-fn a_question_that_is_longer_than_the_model_takes_is_asked_again_with_less() {
+fn a_request_that_exceeds_the_context_is_shortened_and_retried() {
     let refusal = json!({ "error": { "message": "This model's maximum context length is 2048 tokens.",
         "type": "invalid_request_error", "code": "context_length_exceeded" } });
     let refuse = || vec![status("400 Bad Request", "content-type: application/json\r\n", &refusal.to_string())];
-    let (server, asked) =
+    let (server, requests) =
         server(vec![refuse(), refuse(), stream_of(&[text_event("Short enough."), end_event("stop")])]);
     let words = format!("Read this: {}", "many words, ".repeat(2_000));
-    let (_folder, code, result, told) = task(&server, &words);
-    assert_eq!((code, result.as_str()), (Some(0), "Short enough.\n"), "{told}");
-    let lengths: Vec<usize> = asked.lock().unwrap().iter().map(String::len).collect();
+    let (_folder, code, result, stderr) = task(&server, &words);
+    assert_eq!((code, result.as_str()), (Some(0), "Short enough.\n"), "{stderr}");
+    let lengths: Vec<usize> = requests.lock().unwrap().iter().map(String::len).collect();
     assert!(lengths[0] > lengths[1] + 8_000 && lengths[1] > lengths[2] + 4_000, "{lengths:?}");
-    assert!(asked.lock().unwrap()[2].contains("characters are shown"), "what is missing is said");
+    assert!(requests.lock().unwrap()[2].contains("characters are shown"), "the request mentions the omission");
 }
 
 fn sessions(studio: &Studio) -> Vec<(String, Value)> {
@@ -111,7 +116,7 @@ fn sessions(studio: &Studio) -> Vec<(String, Value)> {
     all
 }
 
-fn everything_that_one_agent_did_in_a_run_is_one_file_with_times_models_tokens_and_costs() {
+fn an_agent_has_one_session_file_per_run_with_times_models_tokens_and_costs() {
     let mut studio = Studio::new(&six_agents(), &[]);
     studio.task("lead", "Write five things.");
     studio.idle();
@@ -119,17 +124,22 @@ fn everything_that_one_agent_did_in_a_run_is_one_file_with_times_models_tokens_a
         studio.tick();
     }
     let sessions = sessions(&studio);
-    assert_eq!(sessions.len(), 6, "one for each agent: {:?}", sessions.iter().map(|one| &one.0).collect::<Vec<_>>());
+    assert_eq!(
+        sessions.len(),
+        6,
+        "one session for each agent: {:?}",
+        sessions.iter().map(|one| &one.0).collect::<Vec<_>>()
+    );
     let (name, lead) = sessions.iter().find(|(_, session)| session["agent_id"] == "lead").unwrap();
     let thread = lead["metadata"]["thread"].as_str().unwrap();
     assert_eq!(*name, format!("lead.{thread}.session.yaml"));
-    assert!(!lead["metadata"]["earlier"].as_array().unwrap().is_empty(), "it was woken: {lead}");
+    assert!(!lead["metadata"]["earlier"].as_array().unwrap().is_empty(), "the lead was woken: {lead}");
     assert_eq!(lead["status"], "completed");
     let messages = lead["messages"].as_array().unwrap();
     let signals = messages.iter().filter(|one| one["content"].to_string().contains("Signal from")).count();
-    assert_eq!(signals, 5, "each stands there once");
+    assert_eq!(signals, 5, "each signal appears once");
     let times: Vec<f64> =
-        messages.iter().map(|one| one["metadata"]["secs"].as_f64().expect("each has its time")).collect();
+        messages.iter().map(|one| one["metadata"]["secs"].as_f64().expect("each message has a time")).collect();
     assert!(times.windows(2).all(|pair| pair[0] <= pair[1]) && times.last() > times.first(), "{times:?}");
     assert!(messages.iter().all(|one| one["timestamp"].as_str().is_some_and(|time| time.starts_with("20"))), "{lead}");
     let replies: Vec<&Value> =
@@ -140,12 +150,12 @@ fn everything_that_one_agent_did_in_a_run_is_one_file_with_times_models_tokens_a
         assert!(reply["tokens_in"].as_u64() > Some(0) && reply["tokens_out"].is_u64(), "{reply}");
         assert_eq!(reply["cost_usd"], 0.0, "{reply}");
     }
-    let told: u64 =
+    let token_sum: u64 =
         replies.iter().map(|one| one["tokens_in"].as_u64().unwrap() + one["tokens_out"].as_u64().unwrap()).sum();
-    assert_eq!(lead["metadata"]["tokens"].as_u64(), Some(told));
+    assert_eq!(lead["metadata"]["tokens"].as_u64(), Some(token_sum));
 }
 
-fn a_file_of_an_older_version_continues_in_that_of_its_thread() {
+fn a_session_file_of_an_older_version_is_continued_in_the_threads_file() {
     let mut studio = Studio::new(&six_agents(), &[]);
     studio.task("lead", "Write five things.");
     studio.until("the lead was woken", |studio| {
@@ -157,18 +167,18 @@ fn a_file_of_an_older_version_continues_in_that_of_its_thread() {
     let (name, lead) = sessions(&studio).into_iter().find(|(_, session)| session["agent_id"] == "lead").unwrap();
     let activation = lead["metadata"]["activation"].as_str().unwrap().to_owned();
     assert_ne!(lead["metadata"]["thread"], lead["metadata"]["activation"], "{lead}");
-    // As an older version left it: every piece of work in a file of its own.
+    // An older version wrote one file per activation.
     let old = folder.join(format!("lead.{activation}.session.yaml"));
     let text = format!(
         "activation: {activation}\nagent: lead\nprofile: lead\nscene: scenes/test.yaml\nstatus: running\ntask: Write five \
          things.\nstarted_by: user\nmessages:\n- by: room\n  text: Write five things.\n"
     );
     fs::write(&old, text).unwrap();
-    assert_eq!(studio.open_with(false), [], "nothing is dropped");
+    assert_eq!(studio.open_with(false), [], "no work is dropped");
     let head = fs::read_to_string(&old).unwrap();
     assert!(head.contains("status: continued\n") && head.contains(&name), "{}", &head[..300.min(head.len())]);
     studio.idle();
     studio.close();
     fs::remove_dir_all(studio.folder.path().join(".workshop")).unwrap();
-    assert_eq!(studio.open_with(false), [], "it is not called unfinished later either");
+    assert_eq!(studio.open_with(false), [], "the work is not reported as unfinished later");
 }

@@ -1,5 +1,4 @@
-//! The roles of the starter kit: which tools each may call and which are refused, and the tools for finding things at
-//! work.
+//! The roles of the starter kit: which tools each may call, and the tools that find tasks and files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,13 +12,13 @@ use crate::working::Studio;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        each_role_of_the_starter_kit_may_do_what_is_its_work_and_nothing_else,
-        tasks_are_found_by_queries_within_what_may_be_read,
-        folders_are_listed_and_files_are_searched,
+        each_role_of_the_starter_kit_may_use_exactly_its_tools,
+        task_queries_find_tasks_in_readable_files,
+        listing_and_searching_respect_read_permissions,
     ]
 }
 
-/// Every tool of the reference with valid arguments.
+/// Returns every tool of the reference documentation with valid arguments.
 fn calls() -> Vec<(&'static str, Value)> {
     vec![
         ("read_file", json!({ "path": "memory/a.md" })),
@@ -44,8 +43,8 @@ fn template(role: &str) -> String {
     fs::read_to_string(format!("{}/templates/{role}.agent.yaml", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// The result of calling every tool in that role, by tool; a person refuses every question.
-fn called(role: &str) -> BTreeMap<String, String> {
+/// Calls every tool in that role, with every approval refused. Returns the results by tool.
+fn call_results(role: &str) -> BTreeMap<String, String> {
     let id = format!("{role}-001");
     let all: Vec<String> =
         calls().iter().map(|(name, arguments)| format!("{{ name: {name}, arguments: {arguments} }}")).collect();
@@ -69,9 +68,9 @@ fn called(role: &str) -> BTreeMap<String, String> {
     studio.task(&id, "Try everything.");
     for _ in 0..2_000 {
         studio.tick();
-        let asked =
+        let pending =
             studio.world().resource::<Kernel>().approvals().next().map(|one| (one.activation, one.turn, one.call));
-        if let Some((activation, turn, call)) = asked {
+        if let Some((activation, turn, call)) = pending {
             studio.command(KernelCommand::decide(activation, turn, call, false));
         }
         if studio.world().resource::<Kernel>().is_idle() {
@@ -79,14 +78,14 @@ fn called(role: &str) -> BTreeMap<String, String> {
         }
     }
     let results = studio.all("tool_result");
-    let its = results.iter().filter(|event| event["agent"] == *id);
-    let told = its.map(|event| {
+    let own_results = results.iter().filter(|event| event["agent"] == *id);
+    let by_tool = own_results.map(|event| {
         (event["data"]["tool"].as_str().unwrap().to_owned(), event["data"]["text"].as_str().unwrap().to_owned())
     });
-    told.collect()
+    by_tool.collect()
 }
 
-fn each_role_of_the_starter_kit_may_do_what_is_its_work_and_nothing_else() {
+fn each_role_of_the_starter_kit_may_use_exactly_its_tools() {
     let roles: [(&str, &[&str], &[&str]); 4] = [
         (
             "planner",
@@ -113,11 +112,11 @@ fn each_role_of_the_starter_kit_may_do_what_is_its_work_and_nothing_else() {
         ("evaluator", &["read_file", "send_message", "update_task"], &[]),
     ];
     for (role, may, asks) in roles {
-        let results = called(role);
+        let results = call_results(role);
         let (may, asks): (BTreeSet<&str>, BTreeSet<&str>) =
             (may.iter().copied().collect(), asks.iter().copied().collect());
         for (tool, _) in calls() {
-            let text = results.get(tool).unwrap_or_else(|| panic!("{role} was not told of {tool}: {results:#?}"));
+            let text = results.get(tool).unwrap_or_else(|| panic!("{role} got no result of {tool}: {results:#?}"));
             let is_unknown =
                 text.contains(&format!("there is no tool '{tool}'")) || text.contains("you do not have the tool");
             assert_eq!(is_unknown, !may.contains(tool), "{role} {tool}: {text}");
@@ -130,7 +129,7 @@ fn each_role_of_the_starter_kit_may_do_what_is_its_work_and_nothing_else() {
 const READER: &str =
     "---\ntools: [query_tasks, list_directory, search_files]\nreads: [\"tasks/**\", \"memory/**\"]\n---\nYou look.\n";
 
-fn looking(all: &[(&str, Value)], files: &[(&str, &str)]) -> Vec<String> {
+fn results_of(all: &[(&str, Value)], files: &[(&str, &str)]) -> Vec<String> {
     let turns: Vec<String> = all
         .iter()
         .map(|(name, arguments)| format!("    - tools: [ {{ name: {name}, arguments: {arguments} }} ]\n"))
@@ -144,10 +143,10 @@ fn looking(all: &[(&str, Value)], files: &[(&str, &str)]) -> Vec<String> {
     studio.results()
 }
 
-fn tasks_are_found_by_queries_within_what_may_be_read() {
+fn task_queries_find_tasks_in_readable_files() {
     let tasks = "## TODO\n\n- [ ] A @ada #red \"Count the chairs\"\n  id: one\n- [x] @bob Rest\n  id: two\n- [ ] C @ada Paint\n  id: three\n  depends_on: one\n";
     let query = |query: &str| ("query_tasks", json!({ "query": query }));
-    let results = looking(
+    let results = results_of(
         &[
             query(
                 "SELECT id, title, priority FROM tasks/*.task.md WHERE status = open AND stakeholders CONTAINS ada ORDER BY priority",
@@ -165,13 +164,17 @@ fn tasks_are_found_by_queries_within_what_may_be_read() {
     assert!(one < three && !results[0].contains("Rest"), "{}", results[0]);
     assert_eq!(results[1], "No tasks match.");
     assert!(results[2].contains("no task file matches") && results[2].contains("tasks/work.task.md"), "{}", results[2]);
-    assert!(results[3].starts_with("Error") && results[3].contains('^'), "a malformed query is shown: {}", results[3]);
+    assert!(
+        results[3].starts_with("Error") && results[3].contains('^'),
+        "the error points into the query: {}",
+        results[3]
+    );
     assert!(results[4].contains("only SELECT finds tasks"), "{}", results[4]);
     assert!(results[5].contains("INTO is not available for tools"), "{}", results[5]);
 }
 
-fn folders_are_listed_and_files_are_searched() {
-    let results = looking(
+fn listing_and_searching_respect_read_permissions() {
+    let results = results_of(
         &[
             ("list_directory", json!({ "path": "memory/" })),
             ("list_directory", json!({ "path": "artifacts/" })),
@@ -185,7 +188,7 @@ fn folders_are_listed_and_files_are_searched() {
         ],
     );
     assert!(results[0].contains("memory/chairs.md") && results[0].contains("memory/deep/tables.md"), "{}", results[0]);
-    assert!(!results[1].contains("secret.md"), "what may not be read is not named: {}", results[1]);
+    assert!(!results[1].contains("secret.md"), "unreadable files are not listed: {}", results[1]);
     assert!(
         results[2].contains("memory/chairs.md") && results[2].contains("There are twelve chairs."),
         "{}",

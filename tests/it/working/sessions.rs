@@ -1,5 +1,5 @@
-//! Sessions as files that people use: they write into them and get answers, begin new ones, and correct earlier text;
-//! and a planner changes one with a person's permission. Nothing that anybody wrote is lost.
+//! Sessions as files that people edit: adding messages, creating sessions and correcting earlier text; and edits by a
+//! planner with a person's approval. Nothing that anybody wrote is lost.
 
 use std::fs;
 
@@ -18,21 +18,21 @@ use crate::working::{Studio, asked};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_session_has_the_shape_of_the_reference_and_a_status_that_is_true,
-        a_message_that_a_person_adds_is_answered_in_that_session,
-        a_session_of_an_earlier_run_continues_with_what_its_file_says,
-        a_session_that_a_person_begins_in_a_file_is_one,
-        what_a_person_changes_counts_from_the_next_question_on,
-        what_a_person_takes_out_or_puts_in_waits_for_the_turn_to_end,
-        both_write_at_once_and_nothing_is_lost,
-        a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_fixed,
-        a_session_of_nobody_is_told_until_somebody_comes,
-        sessions_that_nobody_touched_are_left_alone,
-        a_run_in_which_a_person_wrote_into_a_session_replays,
-        a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept,
-        a_session_is_not_changed_in_the_middle_of_a_turn,
-        a_planner_is_asked_to_check_in_while_something_is_open,
-        check_ins_bear_what_people_and_clocks_do,
+        a_session_file_has_the_documented_format_and_the_current_status,
+        a_message_added_by_a_person_is_answered_in_that_session,
+        a_session_of_an_earlier_run_continues_from_its_file,
+        a_session_file_created_by_a_person_starts_a_session,
+        a_persons_edit_applies_from_the_next_model_call,
+        removed_and_inserted_messages_apply_at_the_end_of_the_turn,
+        nothing_is_lost_if_a_person_and_the_room_write_at_once,
+        a_broken_session_file_is_reported_left_alone_and_used_once_fixed,
+        a_session_without_an_agent_is_reported_until_the_agent_exists,
+        unedited_sessions_are_left_alone,
+        a_run_with_an_edited_session_replays,
+        a_planner_edits_a_session_with_approval_and_the_old_text_is_kept,
+        a_session_is_not_edited_during_a_turn,
+        a_planner_checks_in_while_tasks_are_open,
+        check_ins_survive_clock_changes_and_edited_or_broken_files,
     ]
 }
 
@@ -61,13 +61,13 @@ fn ticks(studio: &mut Studio, count: usize) {
     (0..count).for_each(|_| studio.tick());
 }
 
-/// The session of an agent, by path; the only one, or the last by name.
+/// Returns the path of the agent's session file, the last by name if there are several.
 fn path_of(studio: &Studio, agent: &str) -> String {
     let entries = fs::read_dir(studio.folder.path().join("sessions")).unwrap().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut its: Vec<String> = names.filter(|name| name.starts_with(&format!("{agent}."))).collect();
-    its.sort();
-    format!("sessions/{}", its.last().expect("it should have one"))
+    let mut own: Vec<String> = names.filter(|name| name.starts_with(&format!("{agent}."))).collect();
+    own.sort();
+    format!("sessions/{}", own.last().expect("the agent has a session"))
 }
 
 fn session(studio: &Studio, path: &str) -> Value {
@@ -82,18 +82,18 @@ fn contents(session: &Value) -> Vec<&str> {
 fn save(studio: &mut Studio, path: &str, text: &str) {
     fs::create_dir_all(studio.folder.path().join("sessions")).unwrap();
     let full = studio.folder.path().join(path);
-    // As the file service reports it: with what the room had written there.
+    // The file service reports a change together with the text that the room had written.
     let ours = fs::read_to_string(&full).ok().filter(|text| is_own(text));
     fs::write(full, text).unwrap();
     let change = RecordChanged { ours, ..RecordChanged::new(path, FileContent::Text(text.to_owned())) };
     studio.world().resource_mut::<InputQueue<RecordChanged>>().push(change);
 }
 
-fn add(text: &str, words: &str) -> String {
+fn add_message(text: &str, words: &str) -> String {
     format!("{text}  - role: user\n    content: {words}\n")
 }
 
-fn said(studio: &Studio, text: &str) -> usize {
+fn count_completions(studio: &Studio, text: &str) -> usize {
     studio.all("complete").iter().filter(|end| end["data"]["text"] == text).count()
 }
 
@@ -104,11 +104,11 @@ fn problems(studio: &mut Studio) -> String {
 
 const TALK: &str = "latency: 0.1\nagents:\n  writer:\n    - text: First.\n    - text: Second.\n    - text: Third.\n    - text: Fourth.\ndefault: [ { text: Noted. } ]\n";
 
-fn a_session_has_the_shape_of_the_reference_and_a_status_that_is_true() {
+fn a_session_file_has_the_documented_format_and_the_current_status() {
     let script = "latency: 1.0\nagents:\n  writer:\n    - tools: [ { name: read_file, arguments: { path: notes.md } } ]\n    - text: \"One line.\\nAnother.\\n\"\n    - error: { status: 400 }\n";
     let mut studio = studio_with(script, &[("notes.md", "Twelve chairs.\n")]);
     studio.task("writer", "Look.");
-    studio.until("it is written", |studio| studio.exists("sessions"));
+    studio.until("the session is written", |studio| studio.exists("sessions"));
     ticks(&mut studio, 5);
     let path = path_of(&studio, "writer");
     assert_eq!(session(&studio, &path)["status"], "active");
@@ -130,8 +130,11 @@ fn a_session_has_the_shape_of_the_reference_and_a_status_that_is_true() {
     assert_eq!((&call["type"], &call["function"]["name"]), (&json!("function"), &json!("read_file")));
     assert_eq!(call["function"]["arguments"], json!({ "path": "notes.md" }));
     assert_eq!((&messages[2]["tool_call_id"], &messages[2]["name"]), (&call["id"], &json!("read_file")));
-    assert!(text.contains("    content: |-\n      One line.\n      Another.\n"), "long text stands below: {text}");
-    save(&mut studio, &path, &add(&text, "And now?"));
+    assert!(
+        text.contains("    content: |-\n      One line.\n      Another.\n"),
+        "text of several lines is a block: {text}"
+    );
+    save(&mut studio, &path, &add_message(&text, "And now?"));
     ticks(&mut studio, 3);
     studio.idle();
     ticks(&mut studio, 3);
@@ -140,13 +143,13 @@ fn a_session_has_the_shape_of_the_reference_and_a_status_that_is_true() {
     assert!(failed["metadata"]["why"].is_string());
 }
 
-fn a_message_that_a_person_adds_is_answered_in_that_session() {
+fn a_message_added_by_a_person_is_answered_in_that_session() {
     let mut studio = studio(TALK);
     studio.task("writer", "Write.");
     studio.idle();
     ticks(&mut studio, 3);
     let path = path_of(&studio, "writer");
-    let before = add(&studio.read(&path), "'And # then?' # mine");
+    let before = add_message(&studio.read(&path), "'And # then?' # mine");
     save(&mut studio, &path, &before);
     ticks(&mut studio, 3);
     studio.idle();
@@ -156,13 +159,13 @@ fn a_message_that_a_person_adds_is_answered_in_that_session() {
     assert_eq!((&read["status"], studio.all("activation").len()), (&json!("completed"), 2));
     let woken = studio.all("activation")[1]["data"].clone();
     assert_eq!((&woken["task"], &woken["by"]), (&json!("And # then?"), &json!("user")));
-    // To the model it is the same session: the request contains what was said.
+    // The changed file is the cause of the activation.
     let cause = studio.all("activation")[1]["cause"].clone();
     let changed = studio.all("file_change").into_iter().find(|event| event["seq"] == cause).unwrap().clone();
     assert_eq!(changed["data"]["path"], *path);
-    // Earlier text is unchanged, except for the lines of the head that are kept up to date.
+    // Earlier text is unchanged, except for the lines that the room keeps up to date.
     let after = studio.read(&path);
-    let is_kept_up = |line: &&str| {
+    let is_updated = |line: &&str| {
         [
             "updated:",
             "status:",
@@ -179,36 +182,36 @@ fn a_message_that_a_person_adds_is_answered_in_that_session() {
         .iter()
         .any(|key| line.starts_with(key))
     };
-    for line in before.lines().filter(|line| !is_kept_up(line)) {
+    for line in before.lines().filter(|line| !is_updated(line)) {
         assert!(after.lines().any(|other| other == line), "{line} in {after}");
     }
-    // Once more, and the same text again has no effect.
-    let text = add(&after, "More?");
+    // A further message is answered; saving the same text again has no effect.
+    let text = add_message(&after, "More?");
     save(&mut studio, &path, &text);
     ticks(&mut studio, 3);
     studio.idle();
     ticks(&mut studio, 3);
-    assert_eq!(said(&studio, "Third."), 1);
+    assert_eq!(count_completions(&studio, "Third."), 1);
     save(&mut studio, &path, &text);
     ticks(&mut studio, 60);
     assert_eq!(studio.all("activation").len(), 3, "{:#?}", studio.log());
-    assert!(studio.read(&path).contains("content: Third."), "an old text in an editor takes nothing away");
-    // A person has stopped it, and now wants it to continue.
-    let text = add(&studio.read(&path), "And on?");
+    assert!(studio.read(&path).contains("content: Third."), "saving an outdated text removes nothing");
+    // A person stopped the work and now continues it.
+    let text = add_message(&studio.read(&path), "And on?");
     save(&mut studio, &path, &text);
     studio.tick();
     studio.command(KernelCommand::KillAgent { agent: "writer".into() });
     studio.idle();
     ticks(&mut studio, 3);
     assert_eq!(session(&studio, &path)["status"], "sleeping");
-    let text = add(&studio.read(&path), "Go on.");
+    let text = add_message(&studio.read(&path), "Go on.");
     save(&mut studio, &path, &text);
     ticks(&mut studio, 3);
     studio.idle();
-    assert_eq!(said(&studio, "Fourth."), 1, "{:#?}", studio.log());
+    assert_eq!(count_completions(&studio, "Fourth."), 1, "{:#?}", studio.log());
 }
 
-fn a_session_of_an_earlier_run_continues_with_what_its_file_says() {
+fn a_session_of_an_earlier_run_continues_from_its_file() {
     for is_forgotten in [false, true] {
         let mut studio = studio(TALK);
         studio.task("writer", "Write.");
@@ -220,7 +223,7 @@ fn a_session_of_an_earlier_run_continues_with_what_its_file_says() {
             fs::remove_dir_all(studio.folder.path().join(".workshop")).unwrap();
         }
         // With the line endings of another system, as some editors write them.
-        let text = add(&studio.read(&path), "And then?").replace('\n', "\r\n");
+        let text = add_message(&studio.read(&path), "And then?").replace('\n', "\r\n");
         fs::write(studio.folder.path().join(&path), &text).unwrap();
         studio.open_with(false);
         ticks(&mut studio, 3);
@@ -229,7 +232,7 @@ fn a_session_of_an_earlier_run_continues_with_what_its_file_says() {
         let read = session(&studio, &path);
         assert_eq!(contents(&read).len(), 4, "{}", studio.read(&path));
         assert_eq!(contents(&read)[2], "And then?");
-        assert!(contents(&read)[0].contains("Write."), "it has its context");
+        assert!(contents(&read)[0].contains("Write."), "the session has its context");
         let ends = studio.read(&path);
         assert_eq!(ends.matches("\r\n").count(), ends.matches('\n').count());
         assert_eq!(read["metadata"]["earlier"].as_array().map(Vec::len), Some(1), "{read}");
@@ -237,13 +240,13 @@ fn a_session_of_an_earlier_run_continues_with_what_its_file_says() {
     }
 }
 
-fn a_session_that_a_person_begins_in_a_file_is_one() {
+fn a_session_file_created_by_a_person_starts_a_session() {
     let own = "# Mine\nsession_id: planner-001-abc123\nagent_id: writer\nsystem_prompt: |\n  You are you.\nstatus: active\nmessages:\n- role: user\n  content: Hello?\nmetadata: { mood: good }\n";
     let mut studio = studio(TALK);
     let path = "sessions/planner-001-abc123.session.yaml";
     save(&mut studio, path, own);
     ticks(&mut studio, 3);
-    let id = studio.world().resource::<Kernel>().threads().map(|(key, _)| key).next().expect("it has begun");
+    let id = studio.world().resource::<Kernel>().threads().map(|(key, _)| key).next().expect("the session has started");
     assert_eq!(studio.world().resource::<Kernel>().session_id(id).as_deref(), Some("planner-001-abc123"));
     studio.idle();
     ticks(&mut studio, 3);
@@ -256,7 +259,7 @@ fn a_session_that_a_person_begins_in_a_file_is_one() {
     assert!(text.contains("- role: user\n  content: Hello?\n") && text.contains("mood: good"), "{text}");
     let read = session(&studio, path);
     assert_eq!((contents(&read), &read["status"]), (vec!["Hello?", "First."], &json!("completed")));
-    // Added while the room is closed, for an agent by its name that exists only as a profile.
+    // Created while the room is closed, for an agent that exists only as a profile.
     studio.close();
     fs::write(studio.folder.path().join("agents/cook.md"), "---\nname: Carl\ntools: []\n---\nYou cook.\n").unwrap();
     let other = "agent_id: cook\nmessages:\n  - role: user\n    content: Hungry.\n";
@@ -276,19 +279,19 @@ fn a_session_that_a_person_begins_in_a_file_is_one() {
     assert_eq!(contents(&session(&studio, path)), ["Hello?", "First.", "Once more?", "First."]);
 }
 
-fn what_a_person_changes_counts_from_the_next_question_on() {
+fn a_persons_edit_applies_from_the_next_model_call() {
     let script = "latency: 1.0\nagents:\n  writer:\n    - tools: [ { name: read_file, arguments: { path: notes.md } } ]\ndefault: [ { text: Noted. } ]\n";
     let mut studio = studio_with(script, &[("notes.md", "red chairs\n")]);
     studio.task("writer", "Which?");
-    studio.until("it is asked", |studio| studio.exists("sessions"));
+    studio.until("the session is written", |studio| studio.exists("sessions"));
     ticks(&mut studio, 6);
     let path = path_of(&studio, "writer");
     let text = studio.read(&path).replace("Which?", "Which? Say blue.");
-    // Its model is being called: the words are part of its next request.
+    // During a model call: the edit is part of the next request.
     save(&mut studio, &path, &text);
     studio.until("the file was read", |studio| !studio.results().is_empty());
     let one =
-        studio.world().resource::<Kernel>().activations().next().expect("it should continue").messages[0].text.clone();
+        studio.world().resource::<Kernel>().activations().next().expect("the work continues").messages[0].text.clone();
     assert!(one.contains("Say blue."), "{one}");
     studio.idle();
     ticks(&mut studio, 3);
@@ -297,14 +300,14 @@ fn what_a_person_changes_counts_from_the_next_question_on() {
     assert_eq!(studio.all("activation").len(), 1);
 }
 
-fn what_a_person_takes_out_or_puts_in_waits_for_the_turn_to_end() {
+fn removed_and_inserted_messages_apply_at_the_end_of_the_turn() {
     let script = "latency: 2.0\nagents:\n  writer:\n    - text: First.\n      latency: 0.1\n    - text: Second.\n    - text: Third.\n";
     let mut studio = studio(script);
     studio.task("writer", "Write.");
     studio.idle();
     ticks(&mut studio, 3);
     let path = path_of(&studio, "writer");
-    // Without its answer the question is asked again.
+    // A message whose answer is removed is answered again.
     let text = studio.read(&path);
     let (before, _) = text
         .split_once("  - timestamp: ")
@@ -317,32 +320,32 @@ fn what_a_person_takes_out_or_puts_in_waits_for_the_turn_to_end() {
     ticks(&mut studio, 20);
     let now = session(&studio, &path);
     assert_eq!((contents(&now).len(), &now["status"]), (1, &json!("active")));
-    // In the middle of that turn another message is inserted before it.
+    // During that turn, another message is inserted before it.
     let put_in =
         studio.read(&path).replacen("messages:\n  -", "messages:\n  - role: user\n    content: Be brief.\n  -", 1);
     save(&mut studio, &path, &put_in);
     ticks(&mut studio, 10);
-    assert_eq!(studio.read(&path), put_in, "it waits, and the file stays as it is");
+    assert_eq!(studio.read(&path), put_in, "the edit waits, and the file is not changed");
     studio.idle();
     ticks(&mut studio, 30);
     let read = session(&studio, &path);
     assert_eq!(contents(&read).len(), 3, "{}\n{:#?}", studio.read(&path), studio.log());
     assert_eq!((contents(&read)[0], contents(&read)[2]), ("Be brief.", "Second."));
-    assert!(!studio.exists(&path.replace(".session.yaml", ".room-copy.yaml")), "what was set aside is in its place");
+    assert!(!studio.exists(&path.replace(".session.yaml", ".room-copy.yaml")), "the copy is merged and removed");
 }
 
-fn both_write_at_once_and_nothing_is_lost() {
+fn nothing_is_lost_if_a_person_and_the_room_write_at_once() {
     for delay in [0, 3, 10, 25, 40, 70] {
         let script = "latency: 1.0\nagents:\n  writer:\n    - tools: [ { name: read_file, arguments: { path: a.md } } ]\n    - text: First.\n    - text: Second.\n    - text: Third.\n";
         let mut studio = studio_with(script, &[("a.md", "x\n")]);
         studio.task("writer", "Write.");
-        studio.until("it is written", |studio| studio.exists("sessions"));
+        studio.until("the session is written", |studio| studio.exists("sessions"));
         ticks(&mut studio, 3);
         let path = path_of(&studio, "writer");
-        // The editor has an old text while the room continues to write.
+        // The editor shows an old text while the room continues to write.
         let old = studio.read(&path);
         ticks(&mut studio, delay);
-        save(&mut studio, &path, &add(&old, "Mind the gap."));
+        save(&mut studio, &path, &add_message(&old, "Mind the gap."));
         ticks(&mut studio, 3);
         studio.idle();
         ticks(&mut studio, 12);
@@ -355,30 +358,35 @@ fn both_write_at_once_and_nothing_is_lost() {
             read["messages"].as_array().unwrap().iter().map(|one| one["role"].as_str().unwrap()).collect();
         assert_eq!(roles.last(), Some(&"assistant"), "{delay}: {text}");
         let called = roles.iter().position(|role| *role == "tool").unwrap();
-        assert_eq!(roles[called - 1], "assistant", "{delay}: a result stands behind its call: {text}");
+        assert_eq!(roles[called - 1], "assistant", "{delay}: a result follows its call: {text}");
         assert_eq!(read["metadata"]["messages"], all.len());
     }
 }
 
-fn a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_fixed() {
+fn a_broken_session_file_is_reported_left_alone_and_used_once_fixed() {
     let script =
         "latency: 1.0\nagents:\n  writer:\n    - text: First.\n    - text: Second.\n  lead: [ { text: Fine. } ]\n";
     let mut studio = studio(script);
     studio.task("writer", "Write.");
-    studio.until("it is written", |studio| studio.exists("sessions"));
+    studio.until("the session is written", |studio| studio.exists("sessions"));
     ticks(&mut studio, 3);
     let path = path_of(&studio, "writer");
-    let broken = add(&studio.read(&path), "\"half a quote");
+    let broken = add_message(&studio.read(&path), "\"half a quote");
     save(&mut studio, &path, &broken);
     studio.task("lead", "Lead.");
     studio.idle();
     ticks(&mut studio, 3);
-    let told = problems(&mut studio);
-    assert!(told.contains(&path) && told.contains("invalid YAML") && told.contains("room-copy.yaml"), "{told}");
-    assert_eq!(studio.read(&path), broken, "the file stays as it is");
+    let problems_text = problems(&mut studio);
+    assert!(
+        problems_text.contains(&path)
+            && problems_text.contains("invalid YAML")
+            && problems_text.contains("room-copy.yaml"),
+        "{problems_text}"
+    );
+    assert_eq!(studio.read(&path), broken, "the broken file is not changed");
     let copy = path.replace(".session.yaml", ".room-copy.yaml");
-    assert!(studio.read(&copy).contains("content: First."), "what was said meanwhile is not lost");
-    assert_eq!(session(&studio, &path_of(&studio, "lead"))["status"], "completed", "the rest goes on");
+    assert!(studio.read(&copy).contains("content: First."), "messages of the meantime are not lost");
+    assert_eq!(session(&studio, &path_of(&studio, "lead"))["status"], "completed", "other sessions continue");
     let mended = broken.replace("\"half a quote", "A whole one");
     save(&mut studio, &path, &mended);
     ticks(&mut studio, 3);
@@ -398,13 +406,13 @@ fn a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_fixed() {
         assert!(problems(&mut studio).contains(words), "{words} in {}", problems(&mut studio));
         assert_eq!(studio.read("sessions/odd.session.yaml"), text);
     }
-    let gone = RecordChanged::new("sessions/odd.session.yaml", FileContent::Removed);
-    studio.world().resource_mut::<InputQueue<RecordChanged>>().push(gone);
+    let removal = RecordChanged::new("sessions/odd.session.yaml", FileContent::Removed);
+    studio.world().resource_mut::<InputQueue<RecordChanged>>().push(removal);
     ticks(&mut studio, 2);
     assert_eq!(problems(&mut studio), "");
 }
 
-fn a_session_of_nobody_is_told_until_somebody_comes() {
+fn a_session_without_an_agent_is_reported_until_the_agent_exists() {
     let mut studio = studio(TALK);
     let path = "sessions/talk.session.yaml";
     save(&mut studio, path, "agent_id: cook\nmessages:\n  - role: user\n    content: Hungry.\n");
@@ -421,10 +429,14 @@ fn a_session_of_nobody_is_told_until_somebody_comes() {
     save(&mut studio, path, &wrong);
     ticks(&mut studio, 3);
     studio.idle();
-    assert_eq!(said(&studio, "First."), 1, "a session that is over goes on as its file says, with another agent, too");
+    assert_eq!(
+        count_completions(&studio, "First."),
+        1,
+        "a finished session continues with the agent that its file names"
+    );
 }
 
-fn sessions_that_nobody_touched_are_left_alone() {
+fn unedited_sessions_are_left_alone() {
     let mut studio = studio(TALK);
     studio.task("writer", "Write.");
     studio.idle();
@@ -446,13 +458,13 @@ fn sessions_that_nobody_touched_are_left_alone() {
     assert_eq!(studio.read("sessions/writer.act-3.session.yaml"), older);
 }
 
-fn a_run_in_which_a_person_wrote_into_a_session_replays() {
+fn a_run_with_an_edited_session_replays() {
     let mut studio = studio(TALK);
     studio.task("writer", "Write.");
     studio.idle();
     ticks(&mut studio, 3);
     let path = path_of(&studio, "writer");
-    let text = add(&studio.read(&path), "And then?");
+    let text = add_message(&studio.read(&path), "And then?");
     save(&mut studio, &path, &text);
     ticks(&mut studio, 3);
     studio.idle();
@@ -462,17 +474,17 @@ fn a_run_in_which_a_person_wrote_into_a_session_replays() {
     crate::cli::succeed(studio.folder.path(), &["replay", ".", &run, "--verify"]);
 }
 
-fn edit(studio: &str, arguments: Value) -> String {
+fn edit_script(studio: &str, arguments: Value) -> String {
     format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {{ name: edit_session, arguments: {arguments} }} ]\n    - text: Done.\n    - tools: [ {{ name: edit_session, arguments: {arguments} }} ]\n    - text: Done.\n{studio}"
     )
 }
 
-fn a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept() {
+fn a_planner_edits_a_session_with_approval_and_the_old_text_is_kept() {
     let content = "agent_id: writer\nmessages:\n  - role: user\n    content: Begin anew, in verse.\n";
     let writer = "  writer:\n    - text: Prose.\n    - text: Verse.\ndefault: [ { text: Noted. } ]\n";
-    let mut studio = studio(&edit(writer, json!({ "session": "writer", "content": content })));
-    // A session that others may wake stays known, because its key is still in use.
+    let mut studio = studio(&edit_script(writer, json!({ "session": "writer", "content": content })));
+    // A session that others may wake is kept, because its key is still in use.
     studio.task("writer", "Write.");
     let thread = studio.world().resource::<Kernel>().threads().next().unwrap().0;
     let keep = agent_workshop::kernel::WorkOrder::Keep { thread };
@@ -486,8 +498,8 @@ fn a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept() {
     let (activation, turn, call) = asked(&mut studio);
     let approval = studio.world().resource::<Kernel>().approvals().next().unwrap();
     assert!(approval.what.contains("replace the content of the session writer"), "{}", approval.what);
-    assert!(approval.for_task.is_none() && approval.always.is_empty(), "it is asked each time");
-    assert_eq!(studio.read(&path), old, "nothing happens before a person agrees");
+    assert!(approval.for_task.is_none() && approval.always.is_empty(), "only this call can be allowed");
+    assert_eq!(studio.read(&path), old, "nothing is changed before the approval");
     studio.command(KernelCommand::decide(activation, turn, call, true));
     studio.idle();
     ticks(&mut studio, 6);
@@ -498,7 +510,7 @@ fn a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept() {
     let history = FileHistory::open(studio.folder.path(), &studio.folder.path().join(".workshop")).unwrap();
     assert_eq!(history.text(&path, 1).unwrap().as_deref(), Some(old.as_str()));
     drop(history);
-    // A person undoes it: the session is what it was, and its text in between is a version, too.
+    // A person restores the old version; the planner's text becomes a version, too.
     let back = FileOperation::Restore { path: path.clone(), version: 1 };
     studio.world().resource_mut::<InputQueue<FileCommand>>().push(FileCommand { key: "back".into(), operation: back });
     ticks(&mut studio, 12);
@@ -508,7 +520,7 @@ fn a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept() {
     let history = FileHistory::open(studio.folder.path(), &studio.folder.path().join(".workshop")).unwrap();
     assert!(history.text(&path, 2).unwrap().is_some_and(|text| text.contains("Verse.")));
     drop(history);
-    // A single permission does not extend to the next call; a refused call is not made.
+    // The next call needs another approval; a refused call is not made.
     studio.task("lead", "Mend it again.");
     let (activation, turn, call) = asked(&mut studio);
     studio.command(KernelCommand::decide(activation, turn, call, false));
@@ -516,23 +528,23 @@ fn a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept() {
     assert_eq!(contents(&session(&studio, &path))[1..], ["Prose."]);
 }
 
-fn a_session_is_not_changed_in_the_middle_of_a_turn() {
+fn a_session_is_not_edited_during_a_turn() {
     let writer = "  writer:\n    - text: Prose.\n      latency: 4.0\n    - text: Verse.\n";
-    let mut studio = studio(&edit(writer, json!({ "session": "writer", "guidance": "In verse." })));
+    let mut studio = studio(&edit_script(writer, json!({ "session": "writer", "guidance": "In verse." })));
     studio.task("writer", "Write.");
     ticks(&mut studio, 10);
     studio.task("lead", "Guide her.");
     let (activation, turn, call) = asked(&mut studio);
     studio.command(KernelCommand::decide(activation, turn, call, true));
-    studio.until("it is answered", |studio| !studio.results().is_empty());
+    studio.until("the call has a result", |studio| !studio.results().is_empty());
     let result = studio.results()[0].clone();
     assert!(result.contains("a turn of writer.act-") && result.contains("try again when it is over"), "{result}");
     studio.idle();
-    assert_eq!(said(&studio, "Verse."), 0);
+    assert_eq!(count_completions(&studio, "Verse."), 0);
 }
 
-/// The room's clock advances by this many seconds at once, as between two pumps.
-fn later(studio: &mut Studio, secs: i64) {
+/// Advances the room's clock by this many seconds at once.
+fn advance_clock(studio: &mut Studio, secs: i64) {
     let date = *studio.world().resource::<RoomDate>();
     let now = date.secs(studio.world().resource()).unwrap();
     studio.world().resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: now + secs });
@@ -541,59 +553,62 @@ fn later(studio: &mut Studio, secs: i64) {
 
 const CHECK_IN: &str = "storage/planner-checkin.yaml";
 
-/// The check-ins file, once it is on disk.
+/// Saves the room's files. Returns the text of the check-in file.
 fn check_in_file(studio: &mut Studio) -> String {
     assert_eq!(save_now(studio.world()), []);
     studio.read(CHECK_IN)
 }
 
-fn checked_in(studio: &Studio) -> usize {
+fn count_check_ins(studio: &Studio) -> usize {
     let is_check_in = |event: &&Value| event["data"]["by"] == "check-in";
     studio.all("activation").iter().copied().filter(is_check_in).count()
 }
 
-fn checking() -> Studio {
+fn check_in_studio() -> Studio {
     let script = "latency: 0.1\nagents:\n  writer: [ { text: Hm., latency: 3000 } ]\ndefault: [ { text: Noted. } ]\n";
     studio_with(script, &[("settings.yaml", "")])
 }
 
-fn a_planner_is_asked_to_check_in_while_something_is_open() {
-    let mut studio = checking();
+fn a_planner_checks_in_while_tasks_are_open() {
+    let mut studio = check_in_studio();
     ticks(&mut studio, 40);
-    let begun: Value = serde_yaml::from_str(&check_in_file(&mut studio)).unwrap();
-    assert_eq!((&begun["interval_seconds"], &begun["checkin_count"]), (&json!(60), &json!(0)));
-    assert!(begun["last_checkin"].as_str().unwrap().starts_with("20") && begun["last_reason"].is_string());
-    // Nothing is open: nobody is asked, and the file does not change.
+    let check_in: Value = serde_yaml::from_str(&check_in_file(&mut studio)).unwrap();
+    assert_eq!((&check_in["interval_seconds"], &check_in["checkin_count"]), (&json!(60), &json!(0)));
+    assert!(check_in["last_checkin"].as_str().unwrap().starts_with("20") && check_in["last_reason"].is_string());
+    // Without open tasks there is no check-in, and the file does not change.
     let text = check_in_file(&mut studio);
-    later(&mut studio, 10_000);
+    advance_clock(&mut studio, 10_000);
     assert_eq!(check_in_file(&mut studio), text);
     assert_eq!(studio.all("model_call").len(), 0);
     fs::create_dir_all(studio.folder.path().join("tasks")).unwrap();
     let task = FileChanged::new("tasks/work.task.md", FileContent::Text("- [ ] @human Decide\n".into()));
     studio.world().resource_mut::<InputQueue<FileChanged>>().push(task);
     ticks(&mut studio, 40);
-    assert_eq!(checked_in(&studio), 0, "it has just begun to be open");
-    later(&mut studio, 65);
-    assert_eq!(checked_in(&studio), 1, "{:#?}", studio.log());
+    assert_eq!(count_check_ins(&studio), 0, "the interval has just started");
+    advance_clock(&mut studio, 65);
+    assert_eq!(count_check_ins(&studio), 1, "{:#?}", studio.log());
     studio.idle();
     ticks(&mut studio, 40);
-    let told: Value = serde_yaml::from_str(&check_in_file(&mut studio)).unwrap();
-    assert_eq!(told["checkin_count"], 1);
-    assert!(told["last_reason"].as_str().unwrap().ends_with("s since last check-in (threshold: 60s)"), "{told}");
-    let path = format!("sessions/{}", told["planner_session"].as_str().unwrap());
+    let check_in: Value = serde_yaml::from_str(&check_in_file(&mut studio)).unwrap();
+    assert_eq!(check_in["checkin_count"], 1);
+    assert!(
+        check_in["last_reason"].as_str().unwrap().ends_with("s since last check-in (threshold: 60s)"),
+        "{check_in}"
+    );
+    let path = format!("sessions/{}", check_in["planner_session"].as_str().unwrap());
     let read = session(&studio, &path);
     assert_eq!(read["agent_type"], "planner");
     assert!(contents(&read)[0].contains("Check-in with running agents to ensure progress"), "{read}");
     assert!(contents(&read)[0].contains("Check-in 1: ") && contents(&read)[0].contains("1 open task."), "{read}");
-    // The next one is in the same session; a person changes the interval, and adds a comment.
+    // The next check-in is in the same session; a person changes the interval and adds a comment.
     let own = check_in_file(&mut studio).replace("interval_seconds: 60", "interval_seconds: 200 # seldom\nteam: red");
     fs::write(studio.folder.path().join(CHECK_IN), &own).unwrap();
     let change = FileChanged::new(CHECK_IN, FileContent::Text(own));
     studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
-    later(&mut studio, 100);
-    assert_eq!(checked_in(&studio), 1);
-    later(&mut studio, 110);
-    assert_eq!(checked_in(&studio), 2, "{}", check_in_file(&mut studio));
+    advance_clock(&mut studio, 100);
+    assert_eq!(count_check_ins(&studio), 1);
+    advance_clock(&mut studio, 110);
+    assert_eq!(count_check_ins(&studio), 2, "{}", check_in_file(&mut studio));
     studio.idle();
     ticks(&mut studio, 40);
     assert_eq!(contents(&session(&studio, &path)).len(), 4);
@@ -606,34 +621,34 @@ fn a_planner_is_asked_to_check_in_while_something_is_open() {
     assert_eq!(status, "sleeping");
     let done = FileChanged::new("tasks/work.task.md", FileContent::Text("- [x] @human Decide\n".into()));
     studio.world().resource_mut::<InputQueue<FileChanged>>().push(done);
-    later(&mut studio, 1_000);
+    advance_clock(&mut studio, 1_000);
     ticks(&mut studio, 10);
-    assert_eq!((checked_in(&studio), &session(&studio, &path)["status"]), (2, &json!("completed")));
+    assert_eq!((count_check_ins(&studio), &session(&studio, &path)["status"]), (2, &json!("completed")));
 }
 
-fn check_ins_bear_what_people_and_clocks_do() {
-    let mut studio = checking();
+fn check_ins_survive_clock_changes_and_edited_or_broken_files() {
+    let mut studio = check_in_studio();
     studio.task("writer", "Write.");
     ticks(&mut studio, 40);
-    later(&mut studio, 61);
-    assert_eq!(checked_in(&studio), 1, "{:#?}", studio.log());
+    advance_clock(&mut studio, 61);
+    assert_eq!(count_check_ins(&studio), 1, "{:#?}", studio.log());
     // The clock is set back: the interval starts over.
-    later(&mut studio, -5_000);
+    advance_clock(&mut studio, -5_000);
     assert!(check_in_file(&mut studio).contains("the clock was set back"), "{}", check_in_file(&mut studio));
-    assert_eq!(checked_in(&studio), 1);
-    later(&mut studio, 61);
-    assert_eq!(checked_in(&studio), 2);
-    // The file is deleted: it starts over.
+    assert_eq!(count_check_ins(&studio), 1);
+    advance_clock(&mut studio, 61);
+    assert_eq!(count_check_ins(&studio), 2);
+    // The file is deleted: the counter starts over.
     check_in_file(&mut studio);
     fs::remove_file(studio.folder.path().join(CHECK_IN)).unwrap();
     studio.world().resource_mut::<InputQueue<FileChanged>>().push(FileChanged::new(CHECK_IN, FileContent::Removed));
     ticks(&mut studio, 62);
     assert!(check_in_file(&mut studio).contains("checkin_count: 0\n"), "{}", check_in_file(&mut studio));
-    // The session is gone: another is chosen, and the file names it.
+    // The session does not exist: another is used, and the file names it.
     let own = check_in_file(&mut studio).replace("planner_session:", "planner_session: gone.session.yaml #");
     fs::write(studio.folder.path().join(CHECK_IN), &own).unwrap();
     studio.world().resource_mut::<InputQueue<FileChanged>>().push(FileChanged::new(CHECK_IN, FileContent::Text(own)));
-    later(&mut studio, 61);
+    advance_clock(&mut studio, 61);
     studio.tick();
     let text = check_in_file(&mut studio);
     assert!(text.contains("planner_session: lead.act-") && text.contains("checkin_count: 1\n"), "{text}");
@@ -644,12 +659,12 @@ fn check_ins_bear_what_people_and_clocks_do() {
         .world()
         .resource_mut::<InputQueue<FileChanged>>()
         .push(FileChanged::new(CHECK_IN, FileContent::Text(broken.into())));
-    later(&mut studio, 500);
+    advance_clock(&mut studio, 500);
     assert!(problems(&mut studio).contains("storage/planner-checkin.yaml"), "{}", problems(&mut studio));
     assert_eq!(check_in_file(&mut studio), broken);
-    assert_eq!(checked_in(&studio), 3);
+    assert_eq!(count_check_ins(&studio), 3);
     assert!(!studio.world().resource::<CheckIns>().is_asking());
-    // Without a planner nothing happens.
+    // Without a planner, there is no check-in.
     let mut alone = Studio::new(TALK, &[("agents/lead.md", "You lead.\n")]);
     ticks(&mut alone, 70);
     assert!(!alone.exists("storage"));

@@ -1,5 +1,5 @@
-//! Messages from outside: each line of a stream is delivered once, as mail if there is an inbox, otherwise as work; and
-//! outgoing messages are sent once, after a person allowed them.
+//! Messages from outside: each line of a stream is delivered once, as mail if the recipient has an inbox, otherwise as
+//! work. Outgoing messages are sent once, after a person's approval.
 
 use std::fs;
 
@@ -17,11 +17,11 @@ use agent_workshop::kernel::KernelCommand;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_line_becomes_the_work_of_a_planner_once_whatever_happens,
-        a_line_becomes_mail_in_the_inbox_of_whom_it_is_for,
-        what_nobody_can_get_waits_and_is_told,
-        agents_write_no_messages_of_others,
-        what_came_in_from_slack_is_read_and_an_answer_is_sent_once_a_person_allowed_it,
+        a_line_becomes_work_of_a_planner_exactly_once,
+        a_line_becomes_mail_in_the_inbox_of_its_recipient,
+        a_message_for_an_unknown_recipient_waits_and_is_reported,
+        agents_cannot_forge_messages_from_outside,
+        slack_messages_are_read_and_an_approved_reply_is_sent_once,
     ]
 }
 
@@ -41,8 +41,8 @@ fn line(value: &Value) -> String {
     format!("{value}\n")
 }
 
-/// A message from outside.
-fn write(studio: &mut Studio, text: &str) {
+/// Replaces the stream's file and reports the change to the room.
+fn write_stream(studio: &mut Studio, text: &str) {
     let full = studio.folder.path().join(STREAM);
     fs::create_dir_all(full.parent().unwrap()).unwrap();
     fs::write(full, text).unwrap();
@@ -51,7 +51,7 @@ fn write(studio: &mut Studio, text: &str) {
     studio.tick();
 }
 
-fn settled(studio: &mut Studio) {
+fn run_until_idle(studio: &mut Studio) {
     for _ in 0..3 {
         studio.tick();
     }
@@ -63,12 +63,12 @@ fn tasks(studio: &Studio, agent: &str) -> Vec<String> {
     all.iter().filter(|event| event["agent"] == agent).map(|event| event["data"]["task"].to_string()).collect()
 }
 
-fn a_line_becomes_the_work_of_a_planner_once_whatever_happens() {
+fn a_line_becomes_work_of_a_planner_exactly_once() {
     for ticks in [0_usize, 1, 2, 3, 5, 8, 12, 20] {
         let mut studio = studio(SCRIPT, SCENE);
         let first =
             line(&json!({ "user": "Sarah", "channel": "#ops", "text": "Is Redis up?\n[SPAWN: me]", "ts": "1.5" }));
-        write(&mut studio, &first);
+        write_stream(&mut studio, &first);
         (0..ticks).for_each(|_| studio.tick());
         if ticks % 2 == 0 {
             studio.close();
@@ -78,7 +78,7 @@ fn a_line_becomes_the_work_of_a_planner_once_whatever_happens() {
         let second = line(&json!({ "user": "Sam", "text": "And Kafka?", "to": "Wanda" }));
         fs::write(studio.folder.path().join(STREAM), format!("{first}{second}{{\"text\":\"half")).unwrap();
         studio.open();
-        settled(&mut studio);
+        run_until_idle(&mut studio);
         let lead = tasks(&studio, "lead");
         assert_eq!((lead.len(), tasks(&studio, "writer").len()), (1, 1), "{ticks} ticks: {:#?}", studio.log());
         for part in [
@@ -100,47 +100,47 @@ fn mail_in(studio: &mut Studio) -> Vec<String> {
     mail.map(|mail| format!("{} | {} | {}", mail.from, mail.subject, mail.text)).collect()
 }
 
-fn a_line_becomes_mail_in_the_inbox_of_whom_it_is_for() {
+fn a_line_becomes_mail_in_the_inbox_of_its_recipient() {
     let inbox = "elements:\n  - { id: post, kind: inbox, owner: writer, position: [200, 0] }\n";
     let mut studio = studio(SCRIPT, &SCENE.replace("elements: []\n", inbox));
     let letter = |to: &str| line(&json!({ "from": "Sarah", "subject": "Tea", "body": "At four.", "to": to }));
-    write(&mut studio, &(letter("writer") + &letter("post")));
-    settled(&mut studio);
+    write_stream(&mut studio, &(letter("writer") + &letter("post")));
+    run_until_idle(&mut studio);
     let mail = mail_in(&mut studio);
     assert_eq!(mail, [("Sarah", "Tea", "At four."); 2].map(|(from, subject, text)| [from, subject, text].join(" | ")));
-    assert_eq!(tasks(&studio, "writer").len(), 0, "it is mail, and no work");
-    write(&mut studio, &(letter("writer") + &letter("post") + &letter("lead")));
-    settled(&mut studio);
-    assert_eq!(tasks(&studio, "lead").len(), 1, "who has no inbox gets it as work");
+    assert_eq!(tasks(&studio, "writer").len(), 0, "mail causes no work");
+    write_stream(&mut studio, &(letter("writer") + &letter("post") + &letter("lead")));
+    run_until_idle(&mut studio);
+    assert_eq!(tasks(&studio, "lead").len(), 1, "without an inbox, the message becomes work");
 }
 
-fn what_nobody_can_get_waits_and_is_told() {
+fn a_message_for_an_unknown_recipient_waits_and_is_reported() {
     let mut studio = studio(SCRIPT, SCENE);
     let text = line(&json!({ "text": "one", "to": "nobody" })) + &line(&json!({ "text": "two" }));
-    write(&mut studio, &text);
-    settled(&mut studio);
-    assert_eq!(tasks(&studio, "lead").len(), 0, "what comes later waits, too");
-    let told = studio.all("error");
-    let told = told.iter().find(|problem| problem["data"]["place"] == STREAM);
-    assert!(told.is_some_and(|problem| problem.to_string().contains("nobody")), "{:#?}", studio.log());
-    write(&mut studio, &text.replace("nobody", "lead"));
-    settled(&mut studio);
+    write_stream(&mut studio, &text);
+    run_until_idle(&mut studio);
+    assert_eq!(tasks(&studio, "lead").len(), 0, "later messages wait, too");
+    let errors = studio.all("error");
+    let errors = errors.iter().find(|problem| problem["data"]["place"] == STREAM);
+    assert!(errors.is_some_and(|problem| problem.to_string().contains("nobody")), "{:#?}", studio.log());
+    write_stream(&mut studio, &text.replace("nobody", "lead"));
+    run_until_idle(&mut studio);
     assert_eq!(tasks(&studio, "lead").len(), 2);
 }
 
-fn agents_write_no_messages_of_others() {
+fn agents_cannot_forge_messages_from_outside() {
     let append = json!({ "path": STREAM, "text": "{\"text\":\"I am Sarah.\"}\n" });
     let script = format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {{ name: vfs_append, arguments: {append} }} ]\ndefault: [ {{ text: Noted. }} ]\n"
     );
     let mut studio = studio(&script, SCENE);
     studio.task("lead", "Write to yourself.");
-    settled(&mut studio);
+    run_until_idle(&mut studio);
     assert!(!studio.folder.path().join(STREAM).exists(), "{:#?}", studio.log());
     assert_eq!(tasks(&studio, "lead").len(), 1);
 }
 
-fn what_came_in_from_slack_is_read_and_an_answer_is_sent_once_a_person_allowed_it() {
+fn slack_messages_are_read_and_an_approved_reply_is_sent_once() {
     let send = json!({ "channel": "#ops", "text": "Redis is down.", "thread_ts": "1.5" });
     let script = format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {{ name: slack_read, arguments: {{ channel: ops }} }} ]\n    - tools: [ {{ name: slack_send, arguments: {send} }} ]\ndefault: [ {{ text: Noted. }} ]\n"
@@ -148,15 +148,15 @@ fn what_came_in_from_slack_is_read_and_an_answer_is_sent_once_a_person_allowed_i
     let mut studio = studio(&script, SCENE);
     let text = line(&json!({ "user": "Sarah", "channel": "#ops", "text": "Is Redis up?", "ts": "1.5" }))
         + &line(&json!({ "user": "Sam", "channel": "#tea", "text": "Milk?", "to": "writer" }));
-    write(&mut studio, &text);
-    studio.until("it asks", |studio| !studio.all("approval_requested").is_empty());
+    write_stream(&mut studio, &text);
+    studio.until("an approval is requested", |studio| !studio.all("approval_requested").is_empty());
     assert_eq!(studio.results()[0], "[1.5] Sarah in #ops: Is Redis up?");
     let question = studio.all("approval_requested")[0]["data"].to_string();
     assert!(question.contains("send a message to #ops in Slack"), "{question}");
     assert!(!studio.folder.path().join(OUTBOX).exists());
     let (activation, turn, call) = asked(&mut studio);
     studio.command(KernelCommand::decide(activation, turn, call, true));
-    settled(&mut studio);
+    run_until_idle(&mut studio);
     let sent = studio.read(OUTBOX);
     assert_eq!(sent.lines().count(), 1, "{sent}");
     let sent: Value = serde_json::from_str(sent.trim()).unwrap();

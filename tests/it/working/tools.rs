@@ -1,5 +1,5 @@
-//! Tools in a room on disk: starting existing agents, appending to files, renaming them, and reading files that are too
-//! large to be read whole.
+//! Tools in a room on disk: starting existing agents, appending to and renaming files, and reading large files in
+//! parts.
 
 use agent_workshop::kernel::Kernel;
 use libtest_mimic::Trial;
@@ -9,10 +9,10 @@ use crate::working::Studio;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        an_agent_that_is_there_is_started_by_its_name_alone_and_does_no_more_than_its_starter,
-        a_name_that_nobody_has_is_answered_with_those_there_are,
-        files_are_added_to_and_renamed_within_the_rights_of_the_agent,
-        a_large_file_is_read_in_parts_and_searches_say_that_they_left_it_out,
+        an_existing_agent_is_started_by_name_with_no_more_rights_than_its_starter,
+        starting_an_unknown_agent_lists_the_available_ones,
+        appending_and_renaming_respect_the_agents_rights,
+        a_large_file_is_read_in_parts_and_searches_report_skipping_it,
     ]
 }
 
@@ -24,7 +24,7 @@ const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead,
 const HELPER: &str = "---\nname: Helper\n---\nYou help.\n";
 const MEEK: &str = "---\nid: lead\ntools: [vfs_read, spawn_agent]\nwrites: [\"artifacts/**\"]\n---\nYou lead.\n";
 
-fn an_agent_that_is_there_is_started_by_its_name_alone_and_does_no_more_than_its_starter() {
+fn an_existing_agent_is_started_by_name_with_no_more_rights_than_its_starter() {
     for name in ["helper-1", "helper", "helper.md", "agents/helper.md"] {
         let write = call("vfs_write", "path: artifacts/a.md, content: x");
         let script = format!(
@@ -39,18 +39,18 @@ fn an_agent_that_is_there_is_started_by_its_name_alone_and_does_no_more_than_its
         studio.idle();
         let spawned = studio.all("spawn");
         assert_eq!(spawned.len(), 1, "{name}: {:#?}", studio.log());
-        assert_eq!(spawned[0]["data"]["child"], "helper-1", "{name}: whoever is in the room does it");
+        assert_eq!(spawned[0]["data"]["child"], "helper-1", "{name}: the agent in the room does it");
         let results = studio.results();
         assert!(results[0].starts_with("Activated 'helper.md' (depth 1/5)."), "{name}: {results:#?}");
         assert!(results[1].contains("you do not have the tool 'vfs_write'"), "{name}: {results:#?}");
         assert!(!studio.exists("artifacts/a.md"));
         assert_eq!(studio.read("agents/helper.md"), HELPER);
-        let told = studio.all("signal").iter().any(|event| event["data"]["message"] == "finished: I may not.");
-        assert!(told, "{name}: {:#?}", studio.log());
+        let is_signalled = studio.all("signal").iter().any(|event| event["data"]["message"] == "finished: I may not.");
+        assert!(is_signalled, "{name}: {:#?}", studio.log());
     }
 }
 
-fn a_name_that_nobody_has_is_answered_with_those_there_are() {
+fn starting_an_unknown_agent_lists_the_available_ones() {
     let script = format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {} ]\n    - text: Done.\n",
         call("spawn_agent", "filename: halper, task: Go."),
@@ -65,7 +65,7 @@ fn a_name_that_nobody_has_is_answered_with_those_there_are() {
     assert!(studio.all("spawn").is_empty() && studio.all("approval_requested").is_empty());
 }
 
-fn files_are_added_to_and_renamed_within_the_rights_of_the_agent() {
+fn appending_and_renaming_respect_the_agents_rights() {
     let lead = "---\nid: lead\nreads: [\"artifacts/**\", \"memory/**\"]\nwrites: [\"artifacts/**\"]\n---\nYou lead.\n";
     let calls = [
         call("vfs_append", "path: artifacts/log.md, text: \"one\\n\""),
@@ -88,12 +88,12 @@ fn files_are_added_to_and_renamed_within_the_rights_of_the_agent() {
     assert_eq!(studio.read("artifacts/done/log.md"), "one\ntwo\n");
     assert!(results[3..].iter().all(|result| result.starts_with("Error: not allowed")), "{results:#?}");
     assert_eq!((studio.read("memory/a.md").as_str(), studio.read("agents/lead.md").as_str()), ("mine\n", lead));
-    assert!(studio.world().resource::<Kernel>().is_idle(), "nobody is asked about what is never allowed");
+    assert!(studio.world().resource::<Kernel>().is_idle(), "no approval is requested for forbidden calls");
     let changes = studio.all("file_change").len();
-    assert_eq!(changes, 3, "every change is a record: {:#?}", studio.all("file_change"));
+    assert_eq!(changes, 3, "every change is logged: {:#?}", studio.all("file_change"));
 }
 
-fn a_large_file_is_read_in_parts_and_searches_say_that_they_left_it_out() {
+fn a_large_file_is_read_in_parts_and_searches_report_skipping_it() {
     let text: String = (1..=3_000).map(|number| format!("the needle of line {number}\n")).collect();
     let calls = [
         call("vfs_read", "path: artifacts/large.txt"),
@@ -108,20 +108,24 @@ fn a_large_file_is_read_in_parts_and_searches_say_that_they_left_it_out() {
     studio.idle();
     let results = studio.results();
     assert!(results[0].starts_with("the needle of line 1\n"), "{}", results[0]);
-    // The log contains the beginning of a long result, the session all that the model read.
+    // The log contains only the beginning of a long result; the session contains all that the model read.
     for _ in 0..3 {
         studio.tick();
     }
     let sessions = std::fs::read_dir(studio.folder.path().join("sessions")).unwrap();
-    let told: String = sessions.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
-    assert_eq!(told.matches("continue with from_line ").count(), 2, "the first read and the third: {told}");
+    let session_texts: String = sessions.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+    assert_eq!(
+        session_texts.matches("continue with from_line ").count(),
+        2,
+        "in the first and the third result: {session_texts}"
+    );
     assert_eq!(results[1], "the needle of line 2999\nthe needle of line 3000\n");
     assert!(
         results[2].starts_with("the needle of line 5\n[… a large file; continue with from_line 6]"),
         "{}",
         results[2]
     );
-    let said = "Nothing found for 'needle'\n[not searched: 1 files (1 too large; read in parts with from_line): \
+    let expected = "Nothing found for 'needle'\n[not searched: 1 files (1 too large; read in parts with from_line): \
                 ['artifacts/large.txt']]";
-    assert_eq!(results[3], said);
+    assert_eq!(results[3], expected);
 }

@@ -20,37 +20,37 @@ use crate::workshop::{Setup, Workshop};
 /// The API key that must never be revealed.
 pub const KEY: &str = "sk-hostile-1234567890abcdef";
 
-/// The result of a request.
+/// The result of a request and everything that the worker reported about it.
 #[derive(Debug)]
-pub struct Asked {
+pub struct Exchange {
     /// The reply, or the failure.
     pub outcome: Result<Completion, ModelFailure>,
     /// The streamed pieces of text, joined.
     pub live: String,
-    /// How many pieces there were.
+    /// The number of streamed pieces.
     pub pieces: usize,
     /// The tool calls that were announced before the reply.
     pub calls: Vec<LiveCall>,
-    /// The usage that was booked.
+    /// The recorded attempts and usage.
     pub effort: Effort,
 }
 
-impl Asked {
-    /// The failure; panics if there is none, or if it contains the key.
+impl Exchange {
+    /// Returns the failure; panics if there is none, or if it contains the key.
     pub fn failure(self) -> ModelFailure {
         let failure = self.outcome.expect_err("this must fail");
         assert!(!format!("{failure:?}").contains(KEY), "a key leaked: {failure:?}");
         failure
     }
 
-    /// The reply; panics if there is none.
+    /// Returns the reply; panics if there is none.
     pub fn reply(self) -> Completion {
         self.outcome.unwrap_or_else(|failure| panic!("this must work: {failure:?}"))
     }
 }
 
 /// Settings with short waits.
-pub fn hasty() -> GatewaySettings {
+pub fn short_timeouts() -> GatewaySettings {
     GatewaySettings {
         stall_timeout_secs: 0.5,
         connect_timeout_secs: 1.0,
@@ -60,14 +60,14 @@ pub fn hasty() -> GatewaySettings {
     }
 }
 
-/// A worker with every key set; only the workspace says where vendors are reached.
+/// Starts a worker with every key set and no addresses of vendors in its environment.
 pub fn worker() -> Worker {
     worker_with([])
 }
 
-/// A worker with every key set, for a person who has configured this vendor at this address.
+/// Starts a worker with every key set whose environment has this address of the vendor.
 pub fn worker_at(provider: &str, base_url: &str) -> Worker {
-    let vendor = vendor(provider).expect("the tests know only vendors");
+    let vendor = vendor(provider).expect("the provider is a vendor");
     worker_with([(vendor.base_url_name, base_url.to_owned())])
 }
 
@@ -75,15 +75,15 @@ fn worker_with(more: impl IntoIterator<Item = (&'static str, String)>) -> Worker
     let names = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
     let keys = names.map(|name| (name, KEY.to_owned()));
     let environment = Environment::new(keys.into_iter().chain(more), None);
-    Worker::start(environment, BTreeMap::new()).expect("a thread can be started")
+    Worker::start(environment, BTreeMap::new()).expect("the thread can be started")
 }
 
-/// The command for a request with this text.
+/// Returns the command that sends a request with this text.
 pub fn command(id: u64, provider: &str, base_url: &str, words: &str, settings: &GatewaySettings) -> GatewayCommand {
     command_of(id, provider, base_url, request(words), settings)
 }
 
-/// A request with this text.
+/// Returns a request with this text.
 pub fn request(words: &str) -> ProviderRequest {
     ProviderRequest {
         agent: "ada-1".to_owned(),
@@ -103,7 +103,7 @@ pub fn request(words: &str) -> ProviderRequest {
     }
 }
 
-/// The command for a request.
+/// Returns the command that sends a request.
 pub fn command_of(
     id: u64,
     provider: &str,
@@ -119,31 +119,31 @@ pub fn command_of(
 }
 
 /// Sends a text and waits for the reply.
-pub fn ask(provider: &str, base_url: &str, words: &str, settings: &GatewaySettings) -> Asked {
+pub fn ask(provider: &str, base_url: &str, words: &str, settings: &GatewaySettings) -> Exchange {
     let worker = worker_at(provider, base_url);
-    worker.send(command(1, provider, base_url, words, settings)).expect("there is room for one question");
-    hear(&worker)
+    worker.send(command(1, provider, base_url, words, settings)).expect("the queue has room");
+    wait_for_reply(&worker)
 }
 
 /// Sends a request and waits for the reply.
-pub fn ask_this(provider: &str, base_url: &str, request: ProviderRequest, settings: &GatewaySettings) -> Asked {
+pub fn ask_request(provider: &str, base_url: &str, request: ProviderRequest, settings: &GatewaySettings) -> Exchange {
     let worker = worker_at(provider, base_url);
-    worker.send(command_of(1, provider, base_url, request, settings)).expect("there is room for one question");
-    hear(&worker)
+    worker.send(command_of(1, provider, base_url, request, settings)).expect("the queue has room");
+    wait_for_reply(&worker)
 }
 
-/// Waits for the reply to the running request.
-pub fn hear(worker: &Worker) -> Asked {
+/// Waits for the end of the running request.
+pub fn wait_for_reply(worker: &Worker) -> Exchange {
     let (mut live, mut pieces, mut calls) = (String::new(), 0, Vec::new());
     loop {
-        match worker.next(Duration::from_secs(60)).expect("every question gets its answer") {
-            // A further attempt starts over.
+        match worker.next(Duration::from_secs(60)).expect("every request ends") {
+            // Another attempt starts over.
             GatewayEvent::Started { .. } => {
                 live.clear();
                 calls.clear();
             }
             GatewayEvent::Calling { position, call, .. } => {
-                assert!(position <= calls.len(), "calls begin in order");
+                assert!(position <= calls.len(), "calls start in order");
                 if position < calls.len() { calls[position] = call } else { calls.push(call) }
             }
             GatewayEvent::Delta { text, .. } => {
@@ -156,31 +156,31 @@ pub fn hear(worker: &Worker) -> Asked {
             | GatewayEvent::Program(_)
             | GatewayEvent::Web(_)
             | GatewayEvent::Slack(_) => {}
-            GatewayEvent::Finished { outcome, effort, .. } => return Asked { outcome, live, pieces, calls, effort },
+            GatewayEvent::Finished { outcome, effort, .. } => return Exchange { outcome, live, pieces, calls, effort },
         }
     }
 }
 
-/// A room whose settings reach this provider at this address.
+/// Opens a room whose settings have this address of the provider.
 pub fn room_of(provider: &str, url: &str) -> Workshop {
     let settings = format!("gateway:\n  provider: {provider}\n  base_urls: {{ {provider}: \"{url}\" }}\n");
     Setup::scene("agents: []\n").file("settings.yaml", &settings).open()
 }
 
-/// Tests a provider, as the window does.
-pub fn try_out(workshop: &Workshop, spec: &str) -> TrialResult {
+/// Tests a provider like the window does.
+pub fn try_provider(workshop: &Workshop, spec: &str) -> TrialResult {
     let trial = ProviderTrial::of(workshop.app.world(), spec).unwrap_or_else(|problem| panic!("{problem}"));
     trial.run(&JobControl::default())
 }
 
 impl Server {
-    /// Sends it a text, with short time limits.
-    pub fn ask(&self) -> Asked {
-        self.ask_with(&hasty())
+    /// Sends a text with short time limits.
+    pub fn ask(&self) -> Exchange {
+        self.ask_with(&short_timeouts())
     }
 
-    /// Sends it a text, with these settings.
-    pub fn ask_with(&self, settings: &GatewaySettings) -> Asked {
+    /// Sends a text with these settings.
+    pub fn ask_with(&self, settings: &GatewaySettings) -> Exchange {
         ask("openai", &self.url, "hello", settings)
     }
 }

@@ -1,5 +1,5 @@
-//! Tasks in files that become work by themselves: exactly once, whatever happens; and their results reach whoever
-//! asked.
+//! Tasks in files are started exactly once, even across restarts, and their results are reported to whoever requested
+//! them.
 
 use std::fs;
 
@@ -16,15 +16,15 @@ use crate::working::Studio;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_task_that_an_agent_writes_is_done_by_another_and_its_result_comes_back,
-        a_task_that_a_person_writes_begins_when_what_it_depends_on_is_done,
-        a_task_is_done_once_wherever_the_room_is_closed_or_killed,
-        another_title_is_no_new_task_and_a_task_for_a_person_waits,
-        work_that_fails_is_reported_and_starts_over_only_when_a_person_says_so,
-        agents_write_to_each_other_and_are_stopped_when_they_do_not_end,
-        a_planner_sees_the_sessions_of_others_and_nobody_else_does,
-        agents_in_yaml_files_work_like_any_other,
-        a_settled_workspace_is_left_alone,
+        a_task_written_by_an_agent_is_done_by_another_and_the_result_is_reported,
+        a_task_written_by_a_person_starts_when_its_dependencies_are_done,
+        a_task_is_done_once_even_if_the_room_is_closed_or_killed,
+        renaming_a_task_does_not_restart_it_and_tasks_for_people_wait,
+        failed_work_is_reported_and_restarts_only_on_a_persons_request,
+        messages_between_agents_are_stopped_after_the_hop_limit,
+        only_a_planner_sees_the_sessions_of_others,
+        agents_in_yaml_files_work_like_others,
+        reopening_a_finished_workspace_starts_no_work,
     ]
 }
 
@@ -43,7 +43,7 @@ fn studio(script: &str, files: &[(&str, &str)]) -> Studio {
     Studio::new(script, &all)
 }
 
-/// What a person saves in an editor.
+/// Saves a file as a person with an editor does.
 fn edit(studio: &mut Studio, path: &str, text: &str) {
     let full = studio.folder.path().join(path);
     fs::create_dir_all(full.parent().unwrap()).unwrap();
@@ -53,14 +53,14 @@ fn edit(studio: &mut Studio, path: &str, text: &str) {
     studio.tick();
 }
 
-/// Runs until no task is being worked on and none is about to be.
-fn settled(studio: &mut Studio) {
+/// Runs until no task is in progress or about to start.
+fn run_until_settled(studio: &mut Studio) {
     for _ in 0..3 {
         studio.tick();
     }
-    studio.until("the desk is settled", |studio| !studio.world().resource::<TaskAssignments>().is_at_work());
+    studio.until("no task is in progress", |studio| !studio.world().resource::<TaskAssignments>().is_at_work());
     studio.idle();
-    studio.until("it was looked back", |studio| studio.world().resource::<Lessons>().is_empty());
+    studio.until("all lessons were processed", |studio| studio.world().resource::<Lessons>().is_empty());
 }
 
 fn activations(studio: &Studio, agent: &str) -> usize {
@@ -78,13 +78,13 @@ fn counting() -> String {
     )
 }
 
-fn a_task_that_an_agent_writes_is_done_by_another_and_its_result_comes_back() {
+fn a_task_written_by_an_agent_is_done_by_another_and_the_result_is_reported() {
     let mut studio = studio(&counting(), &[]);
     studio.task("lead", "How many chairs are there?");
-    studio.until("the lead was told", |studio| {
+    studio.until("the lead received the result", |studio| {
         studio.all("complete").iter().any(|end| end["agent"] == "lead" && end["data"]["text"] == "Twelve it is.")
     });
-    settled(&mut studio);
+    run_until_settled(&mut studio);
     let file = studio.read(WORK);
     for line in [
         "- [x] @writer \"Count the chairs\"\n",
@@ -99,33 +99,34 @@ fn a_task_that_an_agent_writes_is_done_by_another_and_its_result_comes_back() {
     }
     assert!(file.contains("  assigned: 20") && file.contains("  completed: 20"), "{file}");
     assert_eq!((activations(&studio, "lead"), activations(&studio, "writer")), (2, 1), "{:#?}", studio.log());
-    let told = studio.all("activation").into_iter().rfind(|event| event["agent"] == "lead").unwrap()["data"].clone();
+    let result_activation =
+        studio.all("activation").into_iter().rfind(|event| event["agent"] == "lead").unwrap()["data"].clone();
     let words =
         "Your task count-the-chairs “Count the chairs” was done by writer. Its result:\nThere are twelve chairs.";
-    assert_eq!((&told["task"], &told["by"]), (&json!(words), &json!("writer")));
+    assert_eq!((&result_activation["task"], &result_activation["by"]), (&json!(words), &json!("writer")));
     let task = studio.all("activation").into_iter().find(|event| event["agent"] == "writer").unwrap();
     assert_eq!(task["data"]["by"], "tasks");
     let changed = studio.all("file_change").into_iter().find(|event| event["seq"] == task["cause"]);
-    assert_eq!(changed.unwrap()["data"]["path"], WORK, "the file says why it began");
+    assert_eq!(changed.unwrap()["data"]["path"], WORK, "the task file is the cause of the activation");
     assert_eq!(studio.results()[0], "Written: task count-the-chairs “Count the chairs” in tasks/work.task.md.");
 }
 
-fn a_task_that_a_person_writes_begins_when_what_it_depends_on_is_done() {
+fn a_task_written_by_a_person_starts_when_its_dependencies_are_done() {
     let text = "# Plan\r\n\r\n## TODO\r\n\r\n- [ ] @writer Second\r\n  depends_on: first\r\n- [ ] @human First\r\n  id: first\r\n";
     let mut studio = studio("default: [ { text: Done that. } ]\n", &[]);
     edit(&mut studio, "tasks/plan.task.md", text);
-    settled(&mut studio);
+    run_until_settled(&mut studio);
     assert_eq!(activations(&studio, "writer"), 0);
-    assert_eq!(studio.read("tasks/plan.task.md"), text, "nothing is written for a task that waits");
+    assert_eq!(studio.read("tasks/plan.task.md"), text, "a waiting task is not changed");
     edit(&mut studio, "tasks/plan.task.md", &text.replace("[ ] @human", "[x] @human"));
-    settled(&mut studio);
+    run_until_settled(&mut studio);
     assert_eq!(activations(&studio, "writer"), 1);
     let done = studio.read("tasks/plan.task.md");
     assert!(done.contains("- [x] @writer Second\r\n  depends_on: first\r\n  id: second\r\n"), "{done}");
     assert!(done.contains("  conclusion: Done that.\r\n") && done.ends_with("- [x] @human First\r\n  id: first\r\n"));
 }
 
-fn a_task_is_done_once_wherever_the_room_is_closed_or_killed() {
+fn a_task_is_done_once_even_if_the_room_is_closed_or_killed() {
     for ticks in [0_usize, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 26] {
         let mut studio = studio(&counting(), &[]);
         studio.task("lead", "How many chairs are there?");
@@ -141,50 +142,53 @@ fn a_task_is_done_once_wherever_the_room_is_closed_or_killed() {
         for _ in 0..3 {
             studio.tick();
         }
-        settled(&mut studio);
+        run_until_settled(&mut studio);
         let file = studio.read(WORK);
         assert_eq!(file.matches("- [").count(), 1, "{ticks} ticks:\n{file}");
         assert!(file.contains("- [x]") && file.contains("status: completed"), "{ticks} ticks:\n{file}");
         let ends = studio.all("complete");
         let ends = ends.iter().filter(|end| end["data"]["text"] == "There are twelve chairs.").count();
         assert_eq!(ends, 1, "{ticks} ticks: {:#?}", studio.log());
-        let told = studio.all("activation");
-        let told = told.iter().filter(|event| event["agent"] == "lead" && event["data"]["by"] == "writer").count();
-        assert_eq!(told, 1, "{ticks} ticks: {:#?}", studio.log());
+        let result_activations = studio.all("activation");
+        let result_activations = result_activations
+            .iter()
+            .filter(|event| event["agent"] == "lead" && event["data"]["by"] == "writer")
+            .count();
+        assert_eq!(result_activations, 1, "{ticks} ticks: {:#?}", studio.log());
     }
 }
 
-fn another_title_is_no_new_task_and_a_task_for_a_person_waits() {
+fn renaming_a_task_does_not_restart_it_and_tasks_for_people_wait() {
     let mut studio = studio("latency: 1.0\ndefault: [ { text: Done that. } ]\n", &[]);
     edit(&mut studio, WORK, "- [ ] @writer Count\n- [ ] @human Decide\n- [ ] @nobody Rest\n");
-    studio.until("it has begun", |studio| activations(studio, "writer") == 1);
+    studio.until("the task has started", |studio| activations(studio, "writer") == 1);
     let now = studio.read(WORK).replace("Count", "Count all of them");
     edit(&mut studio, WORK, &now);
-    settled(&mut studio);
+    run_until_settled(&mut studio);
     assert_eq!((activations(&studio, "writer"), studio.all("activation").len()), (1, 1), "{:#?}", studio.log());
     let file = studio.read(WORK);
     assert!(file.contains("- [x] @writer Count all of them\n  id: count\n"), "{file}");
     assert!(file.contains("- [ ] @human Decide\n") && file.contains("- [ ] @nobody Rest\n"), "{file}");
     edit(&mut studio, WORK, &file.replace("Count all", "Count really all"));
-    settled(&mut studio);
+    run_until_settled(&mut studio);
     assert_eq!(activations(&studio, "writer"), 1);
 }
 
-fn work_that_fails_is_reported_and_starts_over_only_when_a_person_says_so() {
+fn failed_work_is_reported_and_restarts_only_on_a_persons_request() {
     let script = "latency: 0.1\nagents:\n  writer:\n    - error: { status: 400 }\n    - text: Now it works.\ndefault: [ { text: Noted. } ]\n";
     let mut studio = studio(script, &[]);
     edit(&mut studio, WORK, "- [ ] @writer Count\n");
-    settled(&mut studio);
+    run_until_settled(&mut studio);
     let file = studio.read(WORK);
     assert!(file.starts_with("- [ ] @writer Count\n") && file.contains("  status: failed\n  why: "), "{file}");
     assert_eq!(activations(&studio, "writer"), 1);
     edit(&mut studio, WORK, &file.replace("  status: failed\n", ""));
-    settled(&mut studio);
+    run_until_settled(&mut studio);
     assert_eq!(activations(&studio, "writer"), 2);
     assert!(studio.read(WORK).contains("  conclusion: Now it works.\n"), "{}", studio.read(WORK));
 }
 
-fn agents_write_to_each_other_and_are_stopped_when_they_do_not_end() {
+fn messages_between_agents_are_stopped_after_the_hop_limit() {
     let write = |to: &str| call("send_message", json!({ "to": to, "message": "And you?" }));
     let turns = |to: &str| format!("    - tools: [ {} ]\n    - text: I wrote.\n", write(to)).repeat(12);
     let script = format!(
@@ -203,7 +207,7 @@ fn agents_write_to_each_other_and_are_stopped_when_they_do_not_end() {
     assert_eq!((&first["task"], &first["by"]), (&json!("Message from Lead (lead):\nAnd you?"), &json!("lead")));
 }
 
-fn a_planner_sees_the_sessions_of_others_and_nobody_else_does() {
+fn only_a_planner_sees_the_sessions_of_others() {
     let script = format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {} ]\n    - tools: [ {} ]\n    - text: It gets on.\n  writer:\n    - tools: [ {} ]\n    - text: I write.\n      latency: 3.0\ndefault: [ {{ text: Noted. }} ]\n",
         call("list_active_sessions", json!({})),
@@ -212,7 +216,7 @@ fn a_planner_sees_the_sessions_of_others_and_nobody_else_does() {
     );
     let mut studio = studio(&script, &[]);
     studio.task("writer", "Write a book.");
-    studio.until("the writer is at it", |studio| !studio.all("tool_result").is_empty());
+    studio.until("the writer is at work", |studio| !studio.all("tool_result").is_empty());
     studio.task("lead", "Look after them.");
     studio.idle();
     let results = studio.results();
@@ -222,7 +226,7 @@ fn a_planner_sees_the_sessions_of_others_and_nobody_else_does() {
     assert!(results[2].contains("user: ") && results[2].contains("calls list_active_sessions"), "{results:#?}");
 }
 
-fn agents_in_yaml_files_work_like_any_other() {
+fn agents_in_yaml_files_work_like_others() {
     let yaml = "agent_id: clerk-001\nagent_type: executor\nsystem_prompt: |\n  You file things.\ntools:\n  - write_file\nmetadata:\n  name: Carl\n";
     let script = format!(
         "latency: 0.1\nagents:\n  clerk-001:\n    - tools: [ {}, {} ]\n    - text: Filed.\ndefault: [ {{ text: Noted. }} ]\n",
@@ -231,7 +235,7 @@ fn agents_in_yaml_files_work_like_any_other() {
     );
     let mut studio = studio(&script, &[("templates/clerk.agent.yaml", yaml)]);
     edit(&mut studio, WORK, "- [ ] A @clerk-001 \"File it\"\n");
-    settled(&mut studio);
+    run_until_settled(&mut studio);
     assert_eq!(studio.read("artifacts/a.md"), "# A");
     assert!(
         studio.results()[1].contains("there is no tool 'read_file'. Your tools: write_file."),
@@ -239,24 +243,24 @@ fn agents_in_yaml_files_work_like_any_other() {
         studio.results()
     );
     assert!(studio.read(WORK).contains("  conclusion: Filed.\n"));
-    // Its rights are those in the present version of its file.
+    // Its rights follow the current version of its file.
     edit(&mut studio, "templates/clerk.agent.yaml", &yaml.replace("write_file", "list_directory"));
     let more = studio.read(WORK) + "- [ ] @clerk-001 \"File it again\"\n";
     edit(&mut studio, WORK, &more);
-    settled(&mut studio);
+    run_until_settled(&mut studio);
     assert_eq!(activations(&studio, "clerk-001"), 2);
 }
 
-fn a_settled_workspace_is_left_alone() {
+fn reopening_a_finished_workspace_starts_no_work() {
     let mut studio = studio(&counting(), &[]);
     studio.task("lead", "How many chairs are there?");
     studio.idle();
-    settled(&mut studio);
+    run_until_settled(&mut studio);
     let (file, calls) = (studio.read(WORK), studio.all("model_call").len());
     for _ in 0..3 {
         studio.close();
         studio.open();
-        settled(&mut studio);
+        run_until_settled(&mut studio);
     }
     assert_eq!((studio.read(WORK), studio.all("model_call").len()), (file, calls));
 }
