@@ -126,7 +126,7 @@ pub(super) fn collect_answers(
                 true => approval.fill(approval.form_of(answer.fields), answer.because),
                 false => approval.answer(answer.allow, answer.scope, answer.because),
             };
-            queue.push(command.answered_in(AnsweredIn::Terminal));
+            queue.push(command.answered_in(AnswerPlace::Terminal));
         } else if let Some(question) = runs.questions().find(|question| question.id == answer.id) {
             let answer = person_answer(answer.allow, answer.because, answer.fields);
             workflows.push(WorkflowCommand::Answer { run: question.run, step: question.step, answer });

@@ -80,6 +80,6 @@ pub fn inspect_open_room<T>(
         on_disk.iter().filter(|(path, text)| known.get(*path) != Some(*text)).map(|(path, _)| path.clone()).collect();
     behind.extend(known.keys().filter(|path| !on_disk.contains_key(*path)).cloned());
     let kernel = world.resource::<Kernel>();
-    let load = LoadStatus { behind, answers: waiting, is_pump: kernel.gives_one_turn_each() };
+    let load = LoadStatus { behind, answers: waiting, is_pump: kernel.is_single_step() };
     Ok(Some((load, inspect(world))))
 }

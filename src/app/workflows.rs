@@ -48,8 +48,8 @@ impl Known {
     }
 
     /// The context that a workflow is checked against.
-    pub fn check_context(&self) -> There<'_> {
-        There { agents: Some(&self.agents), workflows: &self.workflows }
+    pub fn check_context(&self) -> WorkflowContext<'_> {
+        WorkflowContext { agents: Some(&self.agents), workflows: &self.workflows }
     }
 
     /// All problems of a workflow.

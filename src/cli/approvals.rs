@@ -181,8 +181,10 @@ fn answer(chosen: &ShowArguments, decision: Decision, fields: &[(String, String)
         OpenQuestion::Agent(one) => {
             let is_for_server = one.approval.of_server.is_some();
             let filled: BTreeMap<String, String> = fields.iter().cloned().collect();
-            if let Some(why) =
-                one.approval.misfit(&one.approval.form_of(filled.clone())).filter(|_| is_for_server && decision.allow)
+            if let Some(why) = one
+                .approval
+                .form_error(&one.approval.form_of(filled.clone()))
+                .filter(|_| is_for_server && decision.allow)
             {
                 let error = CliError::usage(format!("{}: {why}", one.approval.id));
                 return Err(error.hint(format!(
@@ -233,7 +235,7 @@ fn resolve_time(scope: AllowScope, id: &str) -> Result<AllowScope, CliError> {
 }
 
 fn save_answer(folder: &Path, given: &Answer) -> Result<(), CliError> {
-    answer_files::keep(&state_folder(folder), given).map_err(|error| match error {
+    answer_files::store(&state_folder(folder), given).map_err(|error| match error {
         AnswerError::Answered(_) => CliError::usage(error).hint("only the first answer counts"),
         error => CliError::failed(error),
     })

@@ -25,7 +25,7 @@ pub(super) fn clean(arguments: &Arguments) -> CliResult {
     let folder = workspace_argument::workspace(arguments.workspace.as_deref(), IfMissing::Fail)?;
     let state = state_folder(&folder);
     let plan = Cleaning::plan(&folder, &state).map_err(CliError::failed)?;
-    let aside = if plan.is_nothing() || !is_wanted(&plan, arguments.yes)? {
+    let aside = if plan.is_empty() || !is_wanted(&plan, arguments.yes)? {
         None
     } else {
         Some(plan.carry_out(&folder, &state).map_err(CliError::failed)?)

@@ -149,7 +149,7 @@ fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, CliError> {
 /// The same with the embedding model from the settings, and with all vectors computed.
 fn open_for_search(named: Option<&PathBuf>) -> Result<KnowledgeFiles, CliError> {
     let mut files = open_with(named, embedder_of)?;
-    if let Some(why) = files.instead() {
+    if let Some(why) = files.fallback_reason() {
         output::note(&format!("warning: memory search falls back to {}: {why}", files.known().embedder().model()));
     }
     compute_missing_vectors(&mut files)?;
@@ -321,7 +321,8 @@ fn export(exporting: &ExportArguments) -> CliResult {
         return Ok(ExitStatus::Done);
     }
     let text = serde_json::to_string_pretty(&json).map_err(CliError::failed)? + "\n";
-    let written = [files.write_beside("graph.json", &text), files.write_beside("graph.mmd", &graph.to_mermaid())];
+    let written =
+        [files.write_extra_file("graph.json", &text), files.write_extra_file("graph.mmd", &graph.to_mermaid())];
     for place in written {
         output::result(&place.map_err(CliError::failed)?)?;
     }

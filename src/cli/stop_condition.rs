@@ -68,7 +68,7 @@ fn idle(world: &mut World, task: Option<&Task>, prompts: &ApprovalPrompts) -> Op
     let is_between_steps = world.resource::<WorkflowRuns>().is_at_work()
         || world.resource::<TaskAssignments>().is_at_work()
         || is_delivering_messages(world)
-        || world.resource::<SessionEdits>().is_taking(world.resource::<SimClock>().tick());
+        || world.resource::<SessionEdits>().has_pending_edit(world.resource::<SimClock>().tick());
     if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
         // A pending answer continues them.
         let is_answered = has_answers(world) || !world.resource::<InputQueue<WorkflowCommand>>().is_empty();

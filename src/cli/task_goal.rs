@@ -96,7 +96,7 @@ impl Task {
             return Ok(goal.submit(world, unpause));
         }
         self.check_agent(world)?;
-        if let Some(run) = world.resource::<Kernel>().under_way(&self.agent, &self.text) {
+        if let Some(run) = world.resource::<Kernel>().activation_for_task(&self.agent, &self.text) {
             let what = format!("{} already has this task, and it is unfinished ({})", self.agent, run.id());
             let hint = format!("continue with: {}; to do it again, change the wording", hints.resume(&run.id()));
             return Ok(Some(Verdict::new(ExitStatus::BadUsage, what).hint(hint)));

@@ -12,7 +12,7 @@ use crate::app::opening::state_folder;
 use crate::base::text::{nearest, truncate};
 use crate::workspace::undo::{
     AgentHistories, AgentHistory, FilePlan, Outcome as FileOutcome, RestorePoint, SkippedFile, UndoPlan, apply_plan,
-    last_undone, take_back, unified_diff,
+    last_undone, revert_latest, unified_diff,
 };
 
 /// How many characters of a task are shown.
@@ -194,7 +194,7 @@ fn revert_last(folder: &Path, state: &Path, arguments: &Arguments) -> CliResult 
         output::result(&paths.join("\n"))?;
         return Ok(ExitStatus::Done);
     }
-    let (undone, skipped) = take_back(folder, state).map_err(CliError::failed)?;
+    let (undone, skipped) = revert_latest(folder, state).map_err(CliError::failed)?;
     print_skipped(&skipped);
     let count = undone.files.len() - skipped.len();
     if arguments.place.json {

@@ -90,8 +90,8 @@ fn parse_look_at(text: &str) -> Result<(f32, f32, f32), String> {
 }
 
 fn parse_pane(text: &str) -> Result<Tab, String> {
-    let added: Vec<&'static str> = added().iter().map(|pane| pane.word()).collect();
-    let fixed = Tab::FIXED.into_iter().find(|tab| tab.word() == text);
+    let added: Vec<&'static str> = added().iter().map(|pane| pane.id()).collect();
+    let fixed = Tab::FIXED.into_iter().find(|tab| tab.name() == text);
     match fixed.or_else(|| added.contains(&text).then(|| Tab::Pane(text.to_owned()))) {
         Some(tab) => Ok(tab),
         None if text.contains(['.', '/']) => Ok(Tab::File(text.to_owned())),

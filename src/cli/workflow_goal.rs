@@ -60,7 +60,7 @@ impl WorkflowGoal {
         self.stage = Stage::Submitted;
         if let WorkflowCommand::Resume { run: key, .. } = &self.command {
             let known = world.resource::<WorkflowRuns>().get(*key);
-            if known.is_some_and(|run| run.is_going_on() || run.status == RunStatus::Done) {
+            if known.is_some_and(|run| run.is_running() || run.status == RunStatus::Done) {
                 // The run continues without a command.
                 self.stage = Stage::Started(*key);
             }

@@ -49,7 +49,7 @@ impl EventData for TeaBreak {
 
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let biscuits = counted(self.biscuits.into(), "biscuit", "biscuits");
-        format!("{} had tea with {} milk and {biscuits}", context.who(), word(self.milk))
+        format!("{} had tea with {} milk and {biscuits}", context.who(), enum_name(self.milk))
     }
 
     fn to_do(&self) -> &str {

@@ -113,7 +113,7 @@ fn invalid_agent_files_get_the_least_privileges() {
         let world = room.world();
         let profile = world.resource::<Profiles>().get("ada").expect("the profile is registered");
         let (authority, _) = agent_workshop::tools::builtin().authority("agents/ada.md", profile);
-        assert!(authority.tools.is_empty() && (authority.is_least() || !is_least), "{what}: {authority:?}");
+        assert!(authority.tools.is_empty() && (authority.is_minimal() || !is_least), "{what}: {authority:?}");
         assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md:")), "{what} is not reported");
         room.edit("agents/ada.md", "---\nname: Ada\n---\nYou find things out.\n");
         room.advance(0.2);
@@ -149,7 +149,7 @@ fn invalid_restrictions_in_settings_still_restrict() {
         let policy = room.world().resource::<GatePolicy>();
         let kind = TouchKind::FILE_WRITE;
         let at_path = policy.at_path(&path).map_or(Verdict::Allow, |(verdict, _)| verdict);
-        let actual = at_path.max(policy.ruling(&kind).0).max(policy.strictness(&kind));
+        let actual = at_path.max(policy.verdict_and_source(&kind).0).max(policy.strictness(&kind));
         assert_eq!(actual, verdict, "{text}: {policy:?}");
         let is_clean = problems(&mut room).is_empty();
         assert_eq!(

@@ -286,7 +286,7 @@ fn a_program_cannot_act_as_a_person_and_leaves_nothing_behind() {
 fn a_program_cannot_read_keys_or_reach_sockets() {
     is_sandbox_available();
     if Confinement::of_this_computer().level() != Level::Bubblewrap {
-        eprintln!("not tested here: {}", Confinement::of_this_computer().words());
+        eprintln!("not tested here: {}", Confinement::of_this_computer().summary());
         return;
     }
     // Not in the system's temporary folder, because the sandbox has its own.

@@ -153,7 +153,7 @@ fn a_workflow_is_completed() {
         .open();
     room.push(WorkflowCommand::Start { workflow: "workflows/pair.md".into(), variables: BTreeMap::new() });
     let newest = |room: &mut Workshop| room.world().resource::<WorkflowRuns>().iter().last().cloned();
-    run_until(&mut room, "the end of the workflow", |room| newest(room).is_some_and(|run| !run.is_going_on()));
+    run_until(&mut room, "the end of the workflow", |room| newest(room).is_some_and(|run| !run.is_running()));
     let run = newest(&mut room).expect("it was just found");
     let results: Vec<&str> =
         room.events("complete").iter().filter_map(|event| event["data"]["text"].as_str()).collect();

@@ -66,13 +66,13 @@ fn incremental_views_of_agents_equal_fresh_ones() {
         Some(AgentCommand::Remove { agent: "newcomer-b".into() }),
         None,
     ];
-    let details = BTreeSet::from([Thing::Agent(two)]);
+    let details = BTreeSet::from([RoomObject::Agent(two)]);
     for (number, step) in steps.into_iter().enumerate() {
         let world = room.world().unwrap();
         step.into_iter().for_each(|command| world.resource_mut::<InputQueue<AgentCommand>>().push(command));
         room.run_ticks(20);
         for overlay in [false, true] {
-            let wanted = Wanted { camera: &camera, things: &details, overlay, share: 1.0 };
+            let wanted = DetailRequest { camera: &camera, things: &details, overlay, share: 1.0 };
             let anew = RoomExtractor::default().read(room.world().unwrap(), &wanted);
             let model = room.model(&wanted);
             let again = RoomExtractor::default().read(room.world().unwrap(), &wanted);

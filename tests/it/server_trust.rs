@@ -139,7 +139,7 @@ fn every_change_of_a_description_is_reported() {
     let mut room = files("described", "", "", &script_of_two_calls()).open();
     room.world().insert_resource(GatewayEnvironment(workspace.environment()));
     room.tick();
-    let key = room.world().resource::<McpServers>().written()[0].key.clone();
+    let key = room.world().resource::<McpServers>().configured()[0].key.clone();
     let warnings = |room: &Workshop| -> Vec<String> {
         let what = room.events("warning").into_iter().map(|event| event["data"]["what"].to_string());
         what.filter(|what| what.contains("has changed the descriptions of tools")).collect()

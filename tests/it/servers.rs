@@ -648,7 +648,7 @@ fn folder_outside() -> tempfile::TempDir {
 fn a_confined_server_writes_only_in_the_workspace_and_has_network_only_if_allowed() {
     let confinement = Confinement::of_this_computer();
     if confinement.level() == Level::None {
-        eprintln!("not tested here: {}", confinement.words());
+        eprintln!("not tested here: {}", confinement.summary());
         return;
     }
     let (place, folder_outside) = (TestWorkspace::new(), folder_outside());

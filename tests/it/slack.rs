@@ -85,7 +85,7 @@ fn post(environment: Environment, channel: &str) -> SlackPost {
     send_message(&worker(environment), channel, "Redis is <down> & out", &quick())
 }
 
-fn look_at(worker: &Worker, channels: &[(&str, &str)]) -> SlackLook {
+fn look_at(worker: &Worker, channels: &[(&str, &str)]) -> SlackPoll {
     let channels = channels.iter().map(|(name, ts)| ((*name).to_owned(), (*ts).to_owned())).collect();
     match request(worker, SlackCommand::Look { channels, terms: terms(&quick()) }) {
         SlackEvent::Looked(look) => *look,
@@ -290,7 +290,7 @@ fn problems_with_reading_a_channel_are_reported() {
             "conversations.history",
             Wrong::Says(status("200 OK", "content-type: application/json\r\n", invalid)),
         );
-        assert_eq!(look_at(&worker, &[("#ops", "")]), SlackLook::default(), "{invalid}");
+        assert_eq!(look_at(&worker, &[("#ops", "")]), SlackPoll::default(), "{invalid}");
     }
 }
 

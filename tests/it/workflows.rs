@@ -423,7 +423,7 @@ fn approve_pending(room: &mut Workshop) {
 }
 
 fn every_kind_of_step_has_the_same_result_if_the_room_is_killed_in_between() {
-    let is_over = |room: &mut Workshop| !run(room).is_going_on();
+    let is_over = |room: &mut Workshop| !run(room).is_running();
     let open = || {
         let mut room = setup(SCRIPT_OF_EVERYTHING).file("workflows/everything.md", EVERYTHING).open();
         start(&mut room, "everything", &[]);

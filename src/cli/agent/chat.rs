@@ -433,13 +433,8 @@ impl Chat {
         let entries = progress.take_entries();
         self.history.entries.extend(entries);
         self.write_history();
-<<<<<<< HEAD:src/cli/agent/talk.rs
-        self.journal.task_over(&self.agent, verdict.ending, &verdict.reason, progress.turns());
-        let (ended, reason, result) = (verdict.ending.as_str(), verdict.reason.clone(), verdict.result.clone());
-=======
         self.journal.task_over(&self.agent, verdict.exit, &verdict.reason, progress.turns());
         let (ended, reason, result) = (verdict.exit.word(), verdict.reason.clone(), verdict.result.clone());
->>>>>>> p-cli:src/cli/agent/chat.rs
         show(&AgentEvent::AgentEnd { ended, reason, result });
         Ok(verdict)
     }

@@ -112,7 +112,7 @@ impl Progress {
         let kernel = world.resource::<Kernel>();
         let updates = self.outcomes.read(world.resource::<Messages<ToolOutcome>>());
         let updates: Vec<ToolOutcome> =
-            updates.filter(|update| matches!(update.news, ToolNews::Progress { .. })).cloned().collect();
+            updates.filter(|update| matches!(update.news, OrderReport::Progress { .. })).cloned().collect();
         self.update_calls(&updates);
         let Some(thread) = kernel.thread(self.thread) else { return };
         let live = thread.live.and_then(|live| kernel.activation(live));
@@ -133,7 +133,7 @@ impl Progress {
     fn update_calls(&mut self, updates: &[ToolOutcome]) {
         let work = self.work;
         for ToolOutcome { key, news } in updates.iter().filter(|update| Some(update.key.activation) == work) {
-            if let ToolNews::Progress { text } = news
+            if let OrderReport::Progress { text } = news
                 && key.call < self.calls.len()
             {
                 self.update_call(key.call, text);

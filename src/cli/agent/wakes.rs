@@ -78,7 +78,7 @@ impl Wakes {
                 continue;
             };
             let Some(thread) = event.draft.activation.as_deref().and_then(ActivationKey::parse) else { continue };
-            let what_for = truncate(&what_for(&started.task), WHAT_FOR_CHARS);
+            let what_for = truncate(&summary(&started.task), WHAT_FOR_CHARS);
             shown.push(WakeOutput::Note(format!("{name} woke up: {what_for}")));
             let (task, progress) = (Task::resumed(agent, started.task, thread), Progress::new(thread, &[]));
             self.0.push(Wake { thread, task, progress });

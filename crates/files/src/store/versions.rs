@@ -299,7 +299,7 @@ impl FileChanges<'_> {
     }
 
     /// Removes the newest version, which was never visible to others, and restores the previous head.
-    pub fn take_version_back(&self, file: i64, version: u64, before: Option<&FileHead>) -> Result<(), StoreError> {
+    pub fn remove_newest_version(&self, file: i64, version: u64, before: Option<&FileHead>) -> Result<(), StoreError> {
         self.drop_version(file, version)?;
         match before {
             Some(head) => self.set_head(head),

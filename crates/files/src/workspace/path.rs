@@ -140,7 +140,7 @@ impl WorkspacePath {
     }
 
     /// Returns the access of file tools to the path.
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> PathAccess {
         if self.parts().any(is_closed_name) {
             return PathAccess::Closed;
         }

@@ -67,7 +67,7 @@ pub fn write_temporary(folder: &Folder, beside: &str, text: &[u8], like: Option<
 
 /// Replaces `name` by the file at `beside`, if its text still has this hash (`None`: if the file still does not exist),
 /// and waits until that is on disk. In any case, no file is left under the hidden name.
-pub fn atomic_replace(folder: &Folder, beside: &str, name: &str, over: Option<u64>) -> io::Result<Placing> {
+pub fn atomic_replace(folder: &Folder, beside: &str, name: &str, over: Option<u64>) -> io::Result<Replacement> {
     atomic_replace_watched(folder, beside, name, over, &mut |_| {})
 }
 
@@ -144,7 +144,7 @@ fn after_exchange(
 }
 
 /// If files cannot be exchanged atomically: checks the file again, and renames immediately afterwards.
-fn look_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<Placing> {
+fn look_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<Replacement> {
     if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
         return crossed(folder, placing);
     }

@@ -199,7 +199,7 @@ async fn ask(
         .with_capture_content(false)
         .with_capture_tool_calls(false)
         // Anthropic requires its thinking before tool calls to be sent back; it is not sent to other vendors.
-        .with_capture_reasoning_content(wire == Wire::Anthropic)
+        .with_capture_reasoning_content(wire == WireFormat::Anthropic)
         .with_stream_header_timeout(patience.stall)
         .with_stream_read_timeout(patience.stall);
     if !request.stops.is_empty() && accepts_stop_sequences(wire, &request.model) {

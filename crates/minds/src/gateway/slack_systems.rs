@@ -66,7 +66,7 @@ impl SlackCalls {
     }
 
     /// Whether the first poll since the room was opened is running. A run without a window does not end before that.
-    pub fn looks_first(&self) -> bool {
+    pub fn is_first_poll_running(&self) -> bool {
         self.is_looking && !self.has_looked
     }
 }

@@ -31,7 +31,7 @@ pub struct Memory {
     /// Lines such as “talked to Ada about …”, oldest first; at most 5.
     pub recent_interactions: Vec<String>,
     /// The agent's knowledge of elements that it has read.
-    pub environment_state: BTreeMap<ElementKey, Seen>,
+    pub environment_state: BTreeMap<ElementKey, SeenElement>,
     /// The kept pins, by element and pin id, oldest first; at most 5.
     pub kept_pins: Vec<(ElementKey, Id)>,
 }

@@ -79,7 +79,7 @@ pub struct IdentityHints {
 }
 
 /// Reads the information about the agent's identity in a file.
-pub fn says_who_it_is(text: &str) -> IdentityHints {
+pub fn identity_hints(text: &str) -> IdentityHints {
     let text = front_matter::normalise(text);
     let entries: Vec<(String, bool)> = match front_matter::split(&text) {
         Ok(front) => front.keys.iter().map(|(key, value)| (our_spelling(key), value.is_null())).collect(),

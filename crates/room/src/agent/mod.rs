@@ -99,7 +99,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<BehaviourFollows>()
         .add_tick_message::<ProfileRenamed>()
-        .add_tick_message::<ElementsReach>()
+        .add_tick_message::<TopElementHeight>()
         // Owned by lower layers, which also register them.
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()

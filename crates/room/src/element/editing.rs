@@ -171,7 +171,7 @@ fn do_act_as(
         return Ok(());
     }
     let Some(mut element) = world.get_mut::<Element>(entity) else { return Err("it no longer exists".to_owned()) };
-    let is_news = match kind.map(|kind| kind.act(act.word()).news) {
+    let is_news = match kind.map(|kind| kind.act(act.as_str()).news) {
         // The room's own changes of files result from actions of agents, so they are not news to these agents.
         _ if *by.0 == *ROOM => false,
         None | Some(News::Always) => true,

@@ -143,7 +143,7 @@ pub struct PendingInterest {
 
 impl PendingInterest {
     /// Whether both can be merged.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub(super) fn can_merge(&self, other: &Self) -> bool {
         self.interest.can_merge(&other.interest)
     }
 
@@ -190,12 +190,12 @@ mod tests {
     fn equal_reasons_at_the_same_place_are_merged_with_all_quotes() {
         let mut second = bell("It rains.");
         second.interest.urgency = Urgency::Mail;
-        assert!(bell("Hello?").is_like(&second));
+        assert!(bell("Hello?").can_merge(&second));
         let both = bell("Hello?").merged(&second);
         let texts: Vec<&str> = both.interest.moment.quotes.iter().map(|quote| quote.text.as_str()).collect();
         assert_eq!((texts, both.interest.urgency), (vec!["Hello?", "It rains."], Urgency::Mail));
         let elsewhere = PendingInterest { interest: bell("x").interest.at(Place::Element("door".into())), ..bell("x") };
-        assert!(!bell("x").is_like(&elsewhere));
+        assert!(!bell("x").can_merge(&elsewhere));
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl Action {
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::ReadElement { element, .. }, Self::ReadElement { element: other, .. }) => element == other,
-            (Self::Attend(pending), Self::Attend(other)) => pending.is_like(other),
+            (Self::Attend(pending), Self::Attend(other)) => pending.can_merge(other),
             _ => self == other,
         }
     }

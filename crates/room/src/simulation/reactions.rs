@@ -189,7 +189,7 @@ fn wakes(change: &Change, agent: &Agent, sight: &Sight) -> Option<bool> {
 
 /// The earliest tick at which to read a change: at once if it came from outside or concerns the reader, otherwise some
 /// time after its last look, so that changes are collected.
-fn not_before(sim: &SimContext, body: &AgentQueryItem, change: &Change, words: Option<&Words>) -> u64 {
+fn not_before(sim: &SimContext, body: &AgentQueryItem, change: &Change, words: Option<&NormalizedWords>) -> u64 {
     let concerns = matches!(change.wake, Wake::Owner(_) | Wake::Author(_))
         || words.is_some_and(|words| words.name(&body.agent.name) || words.name(&body.agent.id));
     match body.activity.read.get(&change.element.key) {

@@ -33,7 +33,7 @@ const ELEMENTS_KNOWN: usize = 2;
 const KNOWN_TICKS: u64 = 15;
 
 /// The things whose details are to be read.
-pub struct Wanted<'a> {
+pub struct DetailRequest<'a> {
     /// The camera.
     pub camera: &'a Camera,
     /// Everything that is selected or hovered.

@@ -49,7 +49,7 @@ impl Bounds {
 
     /// The bounds of code in the agent's own tools: it may read the files that the agent may read, and send requests to
     /// servers, which are checked individually.
-    pub fn of_own_code(mut self) -> Self {
+    pub fn for_own_code(mut self) -> Self {
         for authority in &mut self.authorities {
             // The code uses paths relative to the workspace.
             authority.folder = None;

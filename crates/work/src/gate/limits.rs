@@ -116,7 +116,7 @@ impl ToolNames {
         if let Some((_, powers)) = OTHER_PRODUCT_TOOLS.iter().find(|(names, _)| names.contains(&folded.as_str())) {
             let taken = self.0.iter().filter(|tool| powers.contains(&tool.power)).map(|tool| tool.name.as_str());
             // Also include a tool that was registered here under its name in another product.
-            return Some(taken.chain(self.meant(name)).collect());
+            return Some(taken.chain(self.resolve(name)).collect());
         }
         match self.resolve(name) {
             Some(tool) => Some([tool].into()),

@@ -153,7 +153,7 @@ impl RoomAccess<'_, '_> {
         };
         // Session tools and lent tools are granted although the profile does not list them, but not to an agent without
         // any rights.
-        if !own.is_least() {
+        if !own.is_minimal() {
             own.tools.extend(self.tools.names().of_session(one.thread).map(str::to_owned));
             own.tools.extend(thread.into_iter().flat_map(|thread| thread.terms.tools.iter().cloned()));
         }

@@ -444,7 +444,7 @@ pub struct RunNode {
     pub report: Option<Report>,
     /// The result that the agent owes, if its task was delegated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handed: Option<Box<Handed>>,
+    pub handed: Option<Box<DelegatedTask>>,
     /// The terms under which the work was ordered.
     #[serde(default, skip_serializing_if = "WorkTerms::is_default")]
     pub terms: WorkTerms,

@@ -226,8 +226,8 @@ fn contribute(
             Ok(output(format!("It adds to {id}, which is now: {}", candidate.content), &event))
         }
         // The agent explicitly asked for it, so it is saved even if it is very short.
-        act @ (Act::Add { .. } | Act::Skip | Act::Delete { .. }) => {
-            let found = if let Act::Add { edges, .. } = act { edges } else { Vec::new() };
+        act @ (CandidateAction::Add { .. } | CandidateAction::Skip | CandidateAction::Delete { .. }) => {
+            let found = if let CandidateAction::Add { edges, .. } = act { edges } else { Vec::new() };
             // The agent's own statement about two memories takes precedence over their similarity.
             let found = found.into_iter().filter(|edge| stated.iter().all(|one| one.target != edge.target));
             let mut edges: Vec<Edge> = stated.iter().cloned().chain(found).collect();

@@ -310,7 +310,7 @@ impl ServiceState {
     }
 
     fn schedule_retry(&mut self) {
-        let is_other = self.opened.as_ref().is_some_and(|opened| opened.instead().is_some());
+        let is_other = self.opened.as_ref().is_some_and(|opened| opened.fallback_reason().is_some());
         // If the setting itself is invalid, retrying is useless until it is changed.
         let may_come = is_other && !matches!(self.wanted.wanted(), WantedEmbedder::Unknown(_));
         self.retry_at = may_come.then(|| Instant::now() + MODEL_RETRY_DELAY);

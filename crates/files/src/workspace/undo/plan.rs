@@ -149,7 +149,7 @@ impl Obstacle {
 
 /// Reverts a change from `before` to `after` in the current text `now`. `None` if both changed the same lines, if one
 /// deleted the file and the other changed it, or if both created the file.
-pub fn reverted<'a>(
+pub fn revert<'a>(
     after: Option<&'a str>,
     before: Option<&'a str>,
     now: Option<&'a str>,

@@ -317,8 +317,8 @@ impl Root {
 
     /// Deletes a file permanently if its text still has this hash, and waits until that is on disk. The file is first
     /// renamed to a hidden name and checked there, so that no other text can be deleted.
-    pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Placing, PathError> {
-        self.beside(path, |folder| {
+    pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Replacement, PathError> {
+        self.with_folder_of(path, |folder| {
             let placing = safe_fs::placing_name(beside);
             folder.move_new(path.name(), folder, &placing)?;
             let taken = if safe_fs::hash_of(folder, &placing)? == Some(over) {

@@ -117,7 +117,7 @@ impl FileHandle {
     }
 
     /// Deletes a file that was added, if it is unchanged since. The error says why it was not deleted.
-    pub fn take_back(&self, file: &NewFile) -> Result<(), String> {
+    pub fn delete_added(&self, file: &NewFile) -> Result<(), String> {
         self.change(FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash }).map(drop)
     }
 

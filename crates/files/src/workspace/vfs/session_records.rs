@@ -70,7 +70,7 @@ impl Executor {
         self.sessions.reported.remove(path.as_str());
         if let Some(copy) = self.sessions.copied.remove(path.as_str()) {
             // The file now contains everything that the copy does.
-            let _ = self.root.beside(&copy, |folder| Ok(folder.remove(copy.name())?));
+            let _ = self.root.with_folder_of(&copy, |folder| Ok(folder.remove(copy.name())?));
             self.index.forget(copy.as_str());
             self.note_changed(copy.as_str());
         }

@@ -335,7 +335,7 @@ impl Turn {
     }
 
     /// Returns the present mode if the agent switched to it on its own and no person allowed it.
-    fn beyond(&self) -> Option<OwnValue> {
+    fn beyond(&self) -> Option<AgentOptionValue> {
         let chosen = self.chosen();
         chosen.offer.mode().filter(|_| chosen.is_beyond)
     }

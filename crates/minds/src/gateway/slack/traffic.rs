@@ -54,7 +54,7 @@ impl SlackTraffic {
     }
 
     /// Whether a room without a window must still wait: for results of messages, or for the first poll.
-    pub(in crate::gateway) fn owes(&self) -> bool {
+    pub(in crate::gateway) fn has_pending(&self) -> bool {
         !self.sending.is_empty() || (self.is_looking && !self.has_looked)
     }
 

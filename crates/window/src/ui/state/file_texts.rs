@@ -61,7 +61,7 @@ impl TextRead {
 pub struct FileTexts {
     /// The contents that panes requested in this frame. Panes request them in every frame; contents that are no longer
     /// requested are dropped. In a cell, because code with read-only access makes requests.
-    wants: RefCell<BTreeSet<Want>>,
+    wants: RefCell<BTreeSet<FileTextRequest>>,
     /// All files in order of paths, including deleted ones that can be restored.
     pub files: Option<Read<Arc<Vec<FileInfo>>>>,
     /// The contents of files; `Ok(None)` means that there is no such file.

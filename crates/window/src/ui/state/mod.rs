@@ -256,7 +256,7 @@ impl UiState {
     }
 
     /// Returns the things whose details are needed: the selection and the thing under the pointer.
-    pub fn looked_at(&self) -> BTreeSet<Thing> {
+    pub fn detail_targets(&self) -> BTreeSet<RoomObject> {
         self.selection.things().iter().chain(&self.view.hovered).cloned().collect()
     }
 

@@ -52,7 +52,7 @@ pub(super) fn approval_popup_ui(
 }
 
 /// Whether the preview of the effect is visible, either next to the agent or in the inspector.
-pub fn shows_what_happens(cx: &ViewerContext<'_>) -> bool {
+pub fn shows_preview(cx: &ViewerContext<'_>) -> bool {
     let (view, room_rect) = (&cx.ui.view, cx.ui.view.camera.viewport);
     is_in_inspector(cx) || cx.ui.dock.is_visible(&Tab::Room) && place(cx, view, room_rect).is_some()
 }
