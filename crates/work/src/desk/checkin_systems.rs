@@ -195,10 +195,7 @@ impl CheckInContext<'_, '_> {
                 !one.is_stopped && self.is_planner(&one.profile) && self.roster.key(&one.agent).is_some()
             })
         };
-        let live = || {
-            let its = self.kernel.activations().filter(|one| one.agent == *planner);
-            its.min_by_key(|one| (!one.has_begun(), one.priority, one.key)).map(|one| one.thread)
-        };
+        let live = || self.kernel.next_work_of(planner).map(|one| one.thread);
         let rests = || self.kernel.may_be_woken(planner, None, &self.kernel_settings);
         named.filter(is_usable).or_else(live).or_else(rests)
     }
