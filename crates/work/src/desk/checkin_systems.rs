@@ -129,7 +129,7 @@ impl CheckInContext<'_, '_> {
 
     /// The first planner in the room.
     fn planner(&self) -> Option<Id> {
-        let mut here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        let mut here = self.roster.agents(&self.agents);
         here.find(|agent| self.is_planner(&agent.profile)).map(|agent| agent.id.clone())
     }
 

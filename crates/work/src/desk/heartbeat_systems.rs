@@ -113,7 +113,7 @@ impl HeartbeatContext<'_, '_> {
         if files.is_empty() {
             return Vec::new();
         }
-        let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        let here = self.roster.agents(&self.agents);
         let of = |agent: &Agent| {
             let folder = folder_of_agent(self.profiles.path(&agent.profile)?)?;
             let path = heartbeat_path(folder);

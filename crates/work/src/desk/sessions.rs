@@ -71,7 +71,7 @@ impl SessionsAccess<'_, '_> {
     }
 
     fn all(&self) -> impl Iterator<Item = &Agent> {
-        self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok())
+        self.roster.agents(&self.agents)
     }
 
     /// The agent in the room with this id, name or profile.

@@ -23,7 +23,7 @@ impl RoomAccess<'_, '_> {
     /// model.
     pub(super) fn agent_in_room(&self, one: &Activation, name: &str) -> Result<(Id, Id), String> {
         let name = name.trim().trim_start_matches('@');
-        let all = || self.roster.iter().filter_map(|(_, entity)| Some(self.agents.get(entity).ok()?.0));
+        let all = || self.all_agents().map(|(_, agent)| agent);
         let others = || all().filter(|agent| agent.id != one.agent);
         let profile = started(name, &self.gate_context());
         let meant = self

@@ -112,8 +112,7 @@ impl RoomAccess<'_, '_> {
         if self.roster.key(&profile).is_some() {
             return Some((profile.clone(), profile));
         }
-        let others = self.roster.iter().filter_map(|(key, entity)| Some((key, self.agents.get(entity).ok()?.0)));
-        let running = others.filter(|(_, agent)| agent.profile == profile && agent.id != one.agent);
+        let running = self.all_agents().filter(|(_, agent)| agent.profile == profile && agent.id != one.agent);
         let first = running.min_by_key(|(key, _)| *key).map(|(_, agent)| agent.id.clone());
         Some((first.unwrap_or_else(|| profile.clone()), profile))
     }

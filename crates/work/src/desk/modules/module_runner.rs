@@ -281,7 +281,7 @@ impl RoomView<'_, '_> {
     /// The modules of the agents in the room, by profile.
     fn wanted(&self) -> BTreeMap<Id, Wanted> {
         let Some(known) = &self.known else { return BTreeMap::new() };
-        let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        let here = self.roster.agents(&self.agents);
         let profiles: BTreeSet<&Id> = here.map(|agent| &agent.profile).collect();
         let of = |profile: &Id| {
             let folder = folder_of_agent(self.profiles.path(profile)?)?;
