@@ -49,7 +49,7 @@ impl<'a> Live<'a> {
     /// Returns the display name of an agent. An agent that has left is called by its capitalised id.
     pub fn name(&self, id: &str) -> String {
         match id {
-            "user" => texts::YOU.to_owned(),
+            "user" => crate::ui::texts::YOU.to_owned(),
             _ => self.names.get(id).map_or_else(|| capitalised(id), |name| (*name).to_owned()),
         }
     }
