@@ -4,6 +4,7 @@ pub mod allow_scope;
 pub mod backoff;
 pub mod behaviour;
 pub mod calendar;
+pub mod common_parts;
 pub mod globs;
 pub mod hash;
 pub mod ids;
