@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::files::path_from;
-use super::order::{CallAnswer, ToolNews, ToolOutput};
+use super::order::{CallAnswer, ToolNews};
 use super::web::ReadAnswer;
 use crate::engine::{CallEvent, FailureKind, HostAnswer, HostRequest, RunningCall};
 use crate::gate::WEB_FETCH;
@@ -51,11 +51,10 @@ impl OpenCall {
                         say(ToolNews::Progress { text: line.text });
                     }
                     say(match outcome.result {
-                        Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
                         Err(failure) if failure.kind == FailureKind::Cancelled => {
                             ToolNews::Aborted { why: failure.text }
                         }
-                        Err(failure) => ToolNews::Failed { why: failure.text },
+                        result => ToolNews::of(result.map_err(|failure| failure.text)),
                     });
                     return false;
                 }
