@@ -110,7 +110,7 @@ pub(super) fn apply_started_sessions(
         return;
     }
     for answer in work_answers.read() {
-        let (WorkAnswer::Begun { order, .. } | WorkAnswer::Refused { order, .. }) = answer else { continue };
+        let Some(order) = answer.order() else { continue };
         let Some(ordered) = own.ordered.take_if(|ordered| ordered.order == *order) else { continue };
         match answer {
             WorkAnswer::Begun { thread, .. } => {

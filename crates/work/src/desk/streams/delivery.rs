@@ -95,7 +95,7 @@ pub(in crate::desk) fn apply_work_answers(
         return;
     }
     for answer in work_answers.read() {
-        let (WorkAnswer::Begun { order, .. } | WorkAnswer::Refused { order, .. }) = answer else { continue };
+        let Some(order) = answer.order() else { continue };
         let number = order.strip_prefix(ORDERS).and_then(|rest| rest.rsplit('/').next()?.parse::<u64>().ok());
         let Some(number) = number else { continue };
         match answer {
