@@ -66,11 +66,7 @@ impl OpenCall {
     /// Sends the code the result of something that it requested.
     pub(super) fn send_answer(&mut self, number: u64, answer: &CallAnswer) {
         let Some(request) = self.asked.remove(&number) else { return };
-        let answer = match answer {
-            CallAnswer::NotDone(why) => HostAnswer::Refused { reason: why.trim_start_matches("Error: ").to_owned() },
-            CallAnswer::Done(text) => answer_for(&request, text),
-        };
-        self.engine.answer(number, answer);
+        self.engine.answer(number, host_answer(&request, answer));
     }
 }
 
@@ -104,8 +100,16 @@ pub(crate) fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static 
     })
 }
 
+/// The answer to a request of code, from the result of the call that was made for it.
+pub(crate) fn host_answer(request: &HostRequest, answer: &CallAnswer) -> HostAnswer {
+    match answer {
+        CallAnswer::NotDone(why) => HostAnswer::Refused { reason: why.trim_start_matches("Error: ").to_owned() },
+        CallAnswer::Done(text) => answer_for(request, text),
+    }
+}
+
 /// Converts the result of an executed request to an answer for the code.
-pub(crate) fn answer_for(request: &HostRequest, text: &str) -> HostAnswer {
+fn answer_for(request: &HostRequest, text: &str) -> HostAnswer {
     match request {
         HostRequest::WriteFile { .. } => HostAnswer::Done,
         HostRequest::Fetch { .. } => match ReadAnswer::of(text) {
