@@ -91,7 +91,9 @@ pub fn matters(path: &str) -> bool {
     }
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     match parts.as_slice() {
-        [name] => *name == SETTINGS_FILE || *name == HEARTBEAT || INSTRUCTIONS.contains(name) || is_agent_at_top(name),
+        [name] => {
+            *name == SETTINGS_FILE || *name == HEARTBEAT_FILE || INSTRUCTIONS.contains(name) || is_agent_at_top(name)
+        }
         ["scenes", _] => matches!(extension, "yaml" | "yml"),
         ["agents", ..] => {
             let ending = extension.to_ascii_lowercase();
@@ -120,7 +122,7 @@ pub(super) const ROOM_FOLDERS: [&str; 8] =
 const NO_CODE: [&str; 4] = ["state", "sessions", "logs", "node_modules"];
 
 /// The file in an agent folder that says when its agent wakes.
-const HEARTBEAT: &str = "heartbeat.md";
+pub const HEARTBEAT_FILE: &str = "heartbeat.md";
 
 /// The file in which other products configure the MCP servers of a workspace: the only hidden file that a room reads.
 pub const MCP_FILE: &str = ".mcp.json";
@@ -193,9 +195,10 @@ pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
 /// Lists the paths of every file that a room uses, sorted.
 pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
     let mut walk = Walk { root, paths: Vec::new(), problems: Vec::new(), seen: 0 };
-    for name in [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE, CHECK_IN_FILE, HEARTBEAT]
-        .into_iter()
-        .chain(INSTRUCTIONS)
+    for name in
+        [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE, CHECK_IN_FILE, HEARTBEAT_FILE]
+            .into_iter()
+            .chain(INSTRUCTIONS)
     {
         if root.join(name).symlink_metadata().is_ok() {
             walk.paths.push(name.to_owned());

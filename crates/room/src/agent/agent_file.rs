@@ -3,7 +3,7 @@
 
 use super::profile::AgentProfile;
 use crate::base::{Id, Problem, free_id, is_reserved, text};
-use crate::workspace::layout::is_agent_at_top;
+use crate::workspace::layout::{HEARTBEAT_FILE, is_agent_at_top};
 
 /// One format of agent files.
 pub struct AgentFormat {
@@ -65,9 +65,6 @@ const OTHER_FOLDERS: &[&str] =
 /// The name of the document of an agent that is a folder; the folder's name is the agent's.
 pub const DOCUMENT_OF_FOLDER: &str = "agent.mdx";
 
-/// The file beside such a document with the agent's schedule.
-const HEARTBEAT: &str = "heartbeat.md";
-
 /// Whether a file with this stem only describes others, such as `README` or `LICENSE`.
 pub fn is_document(stem: &str) -> bool {
     let folded = stem.to_lowercase().replace('-', "_");
@@ -88,7 +85,8 @@ pub fn place_of_agent(path: &str) -> Option<(&str, &str)> {
 pub(super) fn place_below(below: &str) -> Option<(&str, &str)> {
     let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
     let is_odd = |part: &str| part.is_empty() || part.starts_with('.') || OTHER_FOLDERS.contains(&part);
-    let is_elsewhere = below.contains('/') && (folders.split('/').any(is_odd) || name.eq_ignore_ascii_case(HEARTBEAT));
+    let is_elsewhere =
+        below.contains('/') && (folders.split('/').any(is_odd) || name.eq_ignore_ascii_case(HEARTBEAT_FILE));
     (!is_elsewhere && !name.starts_with('.') && !is_document(stem(name))).then_some((folders, name))
 }
 

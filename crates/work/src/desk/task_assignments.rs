@@ -15,13 +15,12 @@ use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
 use crate::mind::headings::{TASK_BEFORE, TASK_PLACE};
+use crate::workspace::layout::APPROVALS_FILE;
 pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
 use crate::workspace::task_files::columns::{field_text, is_for_person};
 use crate::workspace::task_files::permission::waits_for_person;
 use crate::workspace::task_files::{Status, Task, TaskFile};
 
-/// The file with the questions to a person, whose tasks are not assigned to agents.
-const APPROVALS: &str = "tasks/approvals.task.md";
 /// The maximum length in characters of a conclusion in the file.
 pub const CONCLUSION_CHARS: usize = 2_000;
 /// The maximum number of characters quoted from each earlier result.
@@ -236,7 +235,7 @@ impl TaskAssignments {
             return Vec::new();
         }
         let mut due = Vec::new();
-        for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS) {
+        for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS_FILE) {
             for task in &file.tasks {
                 let is_open = task.status == Status::Open && !task.has_errors && !is_taken(task);
                 if !is_open || is_for_person(task) || waits_for_person(task) || self.of(path, &task.id).is_some() {
@@ -305,7 +304,7 @@ impl TaskAssignments {
             false
         });
         let known: BTreeSet<(String, String)> = asked.iter().map(|one| (one.path.clone(), one.id.clone())).collect();
-        for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS) {
+        for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS_FILE) {
             for task in file.tasks.iter().filter(|task| task.status == Status::Open) {
                 let Some(session) = field_text(task, ASKED_IN) else { continue };
                 let is_new = !known.contains(&(path.clone(), task.id.clone())) && self.of(path, &task.id).is_none();
