@@ -11,8 +11,7 @@ use egui::{
 use super::texts;
 use crate::agent::spawn_position::tenths;
 use crate::navigation::furniture::decor_kinds;
-use crate::simulation::FurnishCommand;
-use crate::ui::commands::{RoomAct, WindowCommand, create};
+use crate::ui::commands::{WindowCommand, create};
 use crate::ui::menus;
 use crate::ui::state::RoomView;
 use crate::ui::widgets::{self, text_format::capitalised};
@@ -145,7 +144,7 @@ impl FurnitureDrag {
             {
                 arranging.chosen = Some(now.clone());
                 self.dropped = Some((was.clone(), now.clone(), DROP_OVERRIDE_FRAMES));
-                commands.push(furnish(DecorChange::Change { was, now }));
+                commands.push(create::furnish(DecorChange::Change { was, now }));
             }
         }
         if response.hovered() {
@@ -204,10 +203,6 @@ impl DraggedFurniture {
     }
 }
 
-fn furnish(change: DecorChange) -> Command {
-    Command::Act(RoomAct::Furnish(FurnishCommand(change)), None)
-}
-
 /// Draws the bar at the top of the room: the kinds of furniture, and actions for the chosen piece.
 fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, commands: &mut Vec<Command>) {
     let theme = cx.theme;
@@ -228,7 +223,7 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
                             if let Some(arranging) = &mut view.arranging {
                                 arranging.chosen = Some(piece.clone());
                             }
-                            commands.push(furnish(DecorChange::Add { decor: piece, at: None }));
+                            commands.push(create::furnish(DecorChange::Add { decor: piece, at: None }));
                         }
                     }
                 });
