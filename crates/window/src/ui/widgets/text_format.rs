@@ -3,7 +3,7 @@
 use super::texts;
 use crate::base::Behaviour;
 use crate::gateway::ledger::{Cost, Tally};
-use crate::schedule::Speed;
+use crate::schedule::{Speed, TICKS_PER_SEC};
 use crate::ui::texts::YOU;
 pub use crate::view::activity_text::state;
 use crate::view::model::{AgentView, RoomModel};
@@ -70,6 +70,11 @@ pub fn speed(speed: Speed) -> String {
         Speed::Times(times) => format!("{times}×"),
         Speed::Max => texts::MAX_SPEED.to_owned(),
     }
+}
+
+/// Returns the simulated time since a tick.
+pub fn since(room: &RoomModel, tick: u64) -> String {
+    duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64)
 }
 
 /// Returns how long an agent has been in its state, in simulated time: `for 12 s`.
