@@ -116,13 +116,7 @@ pub fn folder_of_agent(path: &str) -> Option<&str> {
 pub fn title(stem: &str) -> String {
     let words = stem.split(|character: char| !character.is_alphanumeric() && character != '.');
     let words = words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty());
-    let words: Vec<String> = words
-        .map(|word| {
-            let mut characters = word.chars();
-            characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
-        })
-        .collect();
-    words.join(" ")
+    words.map(text::capitalised).collect::<Vec<_>>().join(" ")
 }
 
 /// The id derived from a path if the file gives none; never empty.

@@ -2,6 +2,7 @@
 
 use super::texts;
 use crate::base::Behaviour;
+pub use crate::base::text::capitalised;
 use crate::gateway::ledger::{Cost, Tally};
 use crate::schedule::{Speed, TICKS_PER_SEC};
 use crate::ui::texts::YOU;
@@ -42,12 +43,6 @@ pub fn sentence(text: &str) -> String {
         sentence.push('.');
     }
     sentence
-}
-
-/// Returns a text with a capital first letter.
-pub fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Returns a count with its noun: `1 pin`, `3 pins`.

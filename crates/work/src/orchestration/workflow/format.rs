@@ -14,7 +14,7 @@ use super::template::{Template, Token, is_word};
 use super::value::OutputKind;
 use crate::agent::front_matter;
 use crate::base::globs;
-use crate::base::text::{nearest, one_line};
+use crate::base::text::{capitalised, nearest, one_line};
 use crate::base::{Problem, Severity};
 use crate::workspace::yaml;
 
@@ -605,8 +605,7 @@ fn trigger(word: &str) -> Result<Trigger, String> {
 
 fn title(stem: &str) -> String {
     let words = stem.replace(['-', '_'], " ");
-    let mut letters = words.chars();
-    letters.next().map_or_else(|| "Workflow".to_owned(), |first| first.to_uppercase().chain(letters).collect())
+    if words.is_empty() { "Workflow".to_owned() } else { capitalised(&words) }
 }
 
 #[cfg(test)]
