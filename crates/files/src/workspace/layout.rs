@@ -12,8 +12,8 @@ pub use super::path::APPROVALS_FILE;
 use super::path::{FileKind, WorkspacePath, kind_of};
 use super::protected_paths::{MODULES, may_be_named};
 pub use super::protected_paths::{is_agent_at_top, name_agent_at_top};
-use crate::base::Problem;
 use crate::base::text_normalization::nfc;
+use crate::base::{Problem, paths};
 use crate::safe_fs::{EntryKind, Folder};
 
 /// The file that makes a folder a workspace.
@@ -312,7 +312,7 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
     };
     // Opened relative to folder handles and without blocking on a pipe, so that the checked file is the one that is
     // read.
-    let opened = folder_of(root, &real).and_then(|folder| folder.open_file(name_of(&real)));
+    let opened = folder_of(root, &real).and_then(|folder| folder.open_file(paths::file_name(&real)));
     let (file, found) = match opened {
         Ok(opened) => opened,
         Err(error) => return cannot(error),
@@ -391,14 +391,9 @@ pub(super) fn real_place(root: &Path, path: &str) -> Result<String, FileContent>
 
 /// Opens the folder that contains the file at a resolved path, without following links.
 fn folder_of(root: &Path, real: &str) -> std::io::Result<Folder> {
-    let way = real.rsplit_once('/').map_or("", |(way, _)| way);
+    let way = paths::folder_of(real);
     let parts = way.split('/').filter(|part| !part.is_empty());
     parts.into_iter().try_fold(Folder::open(root)?, |folder, part| folder.child(part))
-}
-
-/// Returns the last part of a path.
-pub(super) fn name_of(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 #[cfg(test)]

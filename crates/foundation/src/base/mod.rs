@@ -9,6 +9,7 @@ pub mod globs;
 pub mod hash;
 pub mod ids;
 pub mod job_control;
+pub mod paths;
 pub mod problem;
 pub mod run_ids;
 pub mod terminal_text;

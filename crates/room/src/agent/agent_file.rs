@@ -2,7 +2,7 @@
 //! id and name.
 
 use super::profile::AgentProfile;
-use crate::base::{Id, Problem, free_id, is_reserved, text};
+use crate::base::{Id, Problem, free_id, is_reserved, paths, text};
 use crate::workspace::layout::{HEARTBEAT_FILE, is_agent_at_top};
 
 /// One format of agent files.
@@ -94,9 +94,9 @@ pub(super) fn place_below(below: &str) -> Option<(&str, &str)> {
 /// an agent that is a folder, the folder's name: `ada` for `agents/ada/agent.mdx`.
 pub fn stem(path: &str) -> &str {
     if let Some(folder) = folder_of_agent(path).filter(|folder| !folder.is_empty()) {
-        return folder.rsplit('/').next().unwrap_or(folder);
+        return paths::file_name(folder);
     }
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = paths::file_name(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let stem = [".agent", ".task", ".session"].iter().find_map(|kind| stem.strip_suffix(kind)).unwrap_or(stem);
     if stem.is_empty() { name } else { stem }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{AgentNode, FileNode, Model, Status, YOU};
 use super::texts;
+use crate::base::paths::file_name;
 use crate::base::{ActivationKey, Id};
 use crate::ui::widgets::text_format::capitalised;
 use crate::view::model::RoomModel;
@@ -129,11 +130,6 @@ impl<'a> Live<'a> {
         }
         lines.join("\n")
     }
-}
-
-/// Returns the file name of a path.
-pub fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns the number of tasks that the user gave, such as `1 task` or `3 tasks`.
